@@ -1,0 +1,66 @@
+// A buffer cut into blocks: equal ones, or uneven ones by offsets.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <type_traits>
+
+#include "runtime/error.hpp"
+#include "runtime/node.hpp"
+
+namespace wormcube {
+
+/// A view of `count` consecutive blocks. Movement needs no element type, so a block is bytes.
+template <class Byte>
+class BasicBlocks {
+ public:
+  /// Cuts `data` into `count` equal blocks. Throws UsageError if count does not divide its size.
+  BasicBlocks(std::span<Byte> data, Rank count) : data_(data), count_(count), bytes_(data.size() / count) {
+    if (data.size() % static_cast<std::size_t>(count) != 0) {
+      throw UsageError("blocks: " + std::to_string(data.size()) + " bytes cannot be cut into " +
+                       std::to_string(count) + " equal blocks");
+    }
+  }
+  /// Block b is data[offsets[b], offsets[b+1]): offsets has one entry more than there are blocks and outlives this.
+  BasicBlocks(std::span<Byte> data, std::span<const Bytes> offsets)
+      : data_(data), offsets_(offsets), count_(static_cast<Rank>(offsets.size()) - 1) {}
+  /// Blocks can always be read.
+  BasicBlocks(const BasicBlocks<std::remove_const_t<Byte>>& other)  // NOLINT(google-explicit-constructor)
+    requires std::is_const_v<Byte>
+      : data_(other.all()), offsets_(other.offsets()), count_(other.count()), bytes_(other.bytes()) {}
+
+  Rank count() const { return count_; }
+  /// The size of each block; 0 where blocks are uneven.
+  Bytes bytes() const { return bytes_; }
+  bool uneven() const { return !offsets_.empty(); }
+  std::span<const Bytes> offsets() const { return offsets_; }
+  std::span<Byte> all() const { return data_; }
+
+  std::span<Byte> operator[](Rank block) const { return range(block, 1); }
+  /// `blocks` neighbouring blocks as one span.
+  std::span<Byte> range(Rank first, Rank blocks) const {
+    return data_.subspan(offset(first), offset(first + blocks) - offset(first));
+  }
+
+ private:
+  Bytes offset(Rank block) const { return uneven() ? offsets_[block] : block * bytes_; }
+
+  std::span<Byte> data_;
+  std::span<const Bytes> offsets_;
+  Rank count_ = 0;
+  Bytes bytes_ = 0;
+};
+
+using Blocks = BasicBlocks<std::byte>;
+using ConstBlocks = BasicBlocks<const std::byte>;
+
+/// Copies one block (or any bytes) onto another of the same size.
+void copy(ConstSpan from, Span to);
+
+/// The part-th of `parts` nearly equal parts of a block: sizes differ by one byte at most.
+Span part(Span block, Rank part, Rank parts);
+ConstSpan part(ConstSpan block, Rank part, Rank parts);
+
+}  // namespace wormcube

@@ -1,0 +1,101 @@
+// The registry: every algorithm with the networks it admits, its ports, its predicted costs and its source.
+// Tests, benches, the command line and the selection walk it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collectives/blocks.hpp"
+#include "runtime/node.hpp"
+
+namespace wormcube {
+
+enum class Operation { broadcast, allgather, alltoall, alltoallv, barrier };
+
+/// How many messages a node may send and receive at once: one of each, or one of each per link.
+enum class Ports { one, all };
+
+std::string_view to_string(Operation operation);
+std::string_view to_string(Ports ports);
+/// Throws UsageError that lists the known ones.
+Operation parse_operation(std::string_view text);
+
+/// The order of the ring phases of suh-mesh (n dimensions); `best` is the cheapest by formula.
+enum class MeshOrder { best, paper, parity, overlap };
+/// The ring over the cells of a mesh line in suh-mesh: 0,1,2,.. and back, or 0,2,4,..,5,3,1.
+enum class MeshRing { plus, folded };
+
+/// The arguments of a collective call beside its data, the same on every node. An algorithm ignores what is not its own.
+struct Parameters {
+  Rank root = 0;                        // broadcast
+  int divisions = 0;                    // kim-recursive: how often the torus is divided; 0 = n-1 (the paper's A_{n-1})
+  MeshOrder order = MeshOrder::best;    // suh-mesh
+  MeshRing ring = MeshRing::plus;       // suh-mesh
+  double startup_us = 10;               // ts: for choosing (`auto`, `best`), microseconds per message
+  double transfer_us = 0.001;           // tw: microseconds per byte
+  double rearrange_us = 0.0005;         // tr: microseconds per byte
+  Bytes block_bytes = 1024;             // m: for choosing only
+};
+
+/// One node's side of a collective call.
+struct Call {
+  ConstBlocks input;   // alltoall(v): p blocks, block q is for node q; allgather: this node's one block
+  Blocks output;       // alltoall(v), allgather: p blocks, block q comes from node q; broadcast: the one block, in place
+  Parameters parameters;
+};
+
+/// What the paper's formulas say, in start-ups and blocks; empty where there is no formula.
+struct Prediction {
+  std::optional<double> startups, transmission_blocks, rearranged_blocks;
+  std::optional<double> peak_blocks = {};  // most blocks held by one node
+};
+
+struct Algorithm {
+  Operation operation;
+  std::string_view name;
+  std::string_view summary;  // one line: what it does, and its networks
+  std::string_view source;   // authors, year, section
+  Ports ports = Ports::one;
+  bool contention_free = true;  // the source claims that no link carries two messages in a step
+  std::string_view remark = {};  // "reconstruction", "our extension", ... shown wherever results are
+
+  /// Throws UsageError, naming both numbers and the way out, unless the algorithm runs on this network.
+  void (*require)(const Topology&, const Parameters&);
+  Prediction (*predict)(const Topology&, const Parameters&);
+  /// The node program.
+  void (*program)(Node&, const Call&);
+  /// Into how many parts it cuts a block: dry runs and proofs use blocks that this divides.
+  Rank (*parts)(const Topology&) = [](const Topology&) { return Rank{1}; };
+};
+
+/// All algorithms, operation by operation, in the order of design and documentation.
+std::span<const Algorithm> registry();
+/// The algorithm of this name; throws UsageError that lists the operation's algorithms.
+const Algorithm& find_algorithm(Operation operation, std::string_view name);
+/// The algorithms of an operation that this network admits.
+std::vector<const Algorithm*> admitted(Operation operation, const Topology& topology, const Parameters& parameters);
+/// Whether require() accepts; the reason otherwise.
+std::optional<std::string> refusal(const Algorithm& algorithm, const Topology& topology, const Parameters& parameters);
+/// The cheapest admissible algorithm by ts * startups + tw * m * transmission + tr * m * rearranged.
+/// Throws UsageError when the network admits none.
+const Algorithm& cheapest(Operation operation, const Topology& topology, const Parameters& parameters, Ports ports);
+double predicted_us(const Prediction& prediction, const Parameters& parameters);
+
+/// What no algorithm can beat on this network; empty where no bound is known.
+struct LowerBound {
+  std::optional<double> startups, transmission_blocks;
+};
+LowerBound lower_bound(Operation operation, const Topology& topology, Ports ports);
+
+/// The tables that registry() joins, one per operation, each in its operation's folder.
+std::span<const Algorithm> broadcast_algorithms();
+std::span<const Algorithm> allgather_algorithms();
+std::span<const Algorithm> alltoall_algorithms();
+std::span<const Algorithm> alltoallv_algorithms();
+std::span<const Algorithm> barrier_algorithms();
+
+}  // namespace wormcube

@@ -1,0 +1,16 @@
+// The assertion for broken invariants.
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/error.hpp"
+
+#include <cstdlib>
+
+#include <fmt/core.h>
+
+namespace wormcube {
+
+void assertion_failed(const char* expression, const char* file, int line) noexcept {
+  fmt::print(stderr, "wormcube: broken invariant at {}:{}: {}\n", file, line, expression);
+  std::abort();
+}
+
+}  // namespace wormcube

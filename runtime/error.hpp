@@ -1,0 +1,47 @@
+// The errors of wormcube, and the assertion for broken invariants.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace wormcube {
+
+/// The caller's mistake: sizes, shapes, port model, text that does not parse. Thrown before the first message, by every
+/// node. The text names what was asked, what is needed, and the way out. Exit code 2.
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Every node waits and nothing is in flight. what() is a table: node, step, what it waits for, which links it holds.
+/// Exit code 3.
+struct Deadlock : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// The run took longer than the caller allowed. Exit code 4.
+struct TimeLimit : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Thrown inside a node program that waits when another node has failed; never leaves Machine::run.
+struct Stopped : std::runtime_error {
+  Stopped() : std::runtime_error("stopped: another node failed") {}
+};
+
+/// A node program threw. what() is the original text with the rank in front; the original is nested.
+struct NodeFailure : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+[[noreturn]] void assertion_failed(const char* expression, const char* file, int line) noexcept;
+
+}  // namespace wormcube
+
+/// A broken invariant inside wormcube itself ends the process. Off in release builds only.
+#ifdef NDEBUG
+#define WORMCUBE_ASSERT(expression) static_cast<void>(0)
+#else
+#define WORMCUBE_ASSERT(expression) \
+  static_cast<void>((expression) || (::wormcube::assertion_failed(#expression, __FILE__, __LINE__), false))
+#endif

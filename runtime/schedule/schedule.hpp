@@ -1,0 +1,78 @@
+// A schedule: what every node sends, receives and rearranges, step by step, as plain data. Always derived from a
+// program, never written by hand beside one.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/node.hpp"
+
+namespace wormcube {
+
+/// A node program.
+using Program = std::function<void(Node&)>;
+
+/// One send or receive, without its data.
+struct OpRecord {
+  Op::Kind kind;
+  Rank peer;                 // of a send by moves: where they lead
+  Tag tag;
+  std::uint32_t first_move;  // into RankLog::moves
+  std::uint32_t moves;       // 0 for a message routed by rank
+  Bytes bytes;
+  friend bool operator==(const OpRecord&, const OpRecord&) = default;
+};
+
+/// What one node did.
+struct RankLog {
+  std::vector<OpRecord> ops;
+  std::vector<std::uint32_t> step_ends;  // step t's ops end here
+  std::vector<Bytes> rearranged;         // entry t: bytes permuted before step t; the last entry: after the last step
+  std::vector<Move> moves;
+  Bytes peak_block_bytes = 0;  // most memory held at once for blocks
+  Bytes peak_bytes = 0;        // most memory held at once in all
+  friend bool operator==(const RankLog&, const RankLog&) = default;
+};
+
+struct Schedule {
+  Topology topology;
+  std::vector<RankLog> ranks;
+
+  /// The largest number of steps of any rank; programs of which all nodes take all steps have the same on each.
+  std::size_t steps() const;
+  std::span<const OpRecord> ops(Rank rank, std::size_t step) const;
+  std::span<const Move> moves(Rank rank, const OpRecord& op) const;
+  friend bool operator==(const Schedule& a, const Schedule& b) { return a.topology == b.topology && a.ranks == b.ranks; }
+};
+
+/// A dry run: the program of every rank, one at a time (ranks in parallel), without messages, data or threads of its
+/// own. local() is skipped and memory is addresses that cannot be read: a program that touches data outside local()
+/// dies at once. Throws what the program throws (usage errors), the lowest rank's first.
+Schedule record(const Topology& topology, const Program& program);
+
+/// A node that passes everything on to another and logs what passes: the trace of a real run, in a dry run's words.
+class TracingNode final : public Node {
+ public:
+  /// The log must outlive the node and belongs to it meanwhile.
+  TracingNode(Node& node, RankLog& log) : node_(node), log_(log) { log_.rearranged.assign(1, 0); }
+  Rank rank() const override { return node_.rank(); }
+  const Topology& topology() const override { return node_.topology(); }
+  using Node::local;
+  using Node::step;
+  void step(std::span<const Op> ops) override;
+
+ private:
+  void local(Bytes rearranged, Work work) override;
+  Span acquire(Bytes bytes, Purpose purpose) override;
+  void release(Span data, Purpose purpose) noexcept override;
+  struct Forward;
+  Node& node_;
+  RankLog& log_;
+  Bytes held_ = 0, held_blocks_ = 0;
+};
+
+}  // namespace wormcube

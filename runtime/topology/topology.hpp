@@ -1,0 +1,104 @@
+// A network as a product of graphs: coordinates, ranks, links, ports, and the text grammar.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/topology/graph.hpp"
+
+namespace wormcube {
+
+/// Signed hops along one dimension. The sign is part of the message: at half a ring the router must not choose it.
+struct Move {
+  int dimension = 0;
+  int hops = 0;
+  friend bool operator==(const Move&, const Move&) = default;
+};
+
+/// The number of a directed link of the whole network.
+using Link = std::int64_t;
+
+/// A product of graphs, one per dimension. Two nodes are neighbours when they differ in one coordinate and are
+/// neighbours in that dimension's graph. A tree dimension's inner vertices exist once per line of that dimension.
+///
+/// An immutable value; copying shares the tables.
+class Topology {
+ public:
+  /// \param text  the grammar: `ring:7` `line:5` `torus:8x8` `mesh:6x4` `hypercube:6` `complete:8` `tree:8` `ghc:4x3`
+  ///              `graph:FILE`, and products `ring:4*line:3*complete:5`
+  /// Throws UsageError that points at the offending part.
+  static Topology parse(std::string_view text);
+  explicit Topology(std::vector<Graph> factors, std::string name = {});
+
+  const std::string& name() const { return name_; }
+  /// What the network really is, degenerate dimensions named: "torus:2x8: dimension 0 is one cable (ring of 2)".
+  std::string describe() const;
+
+  Rank nodes() const { return nodes_; }
+  int dimensions() const { return static_cast<int>(factors_.size()); }
+  const Graph& factor(int dimension) const { return factors_[dimension]; }
+  Rank size(int dimension) const { return factors_[dimension].nodes(); }
+  std::vector<Rank> sizes() const;
+  Rank stride(int dimension) const { return strides_[dimension]; }
+
+  Rank coordinate(Rank rank, int dimension) const {
+    return rank / strides_[dimension] % factors_[dimension].nodes();
+  }
+  std::vector<Rank> coordinates(Rank rank) const;
+  /// The node with these coordinates; each must lie in its dimension.
+  Rank rank(std::span<const Rank> coordinates) const;
+  /// The node that differs from `rank` in one coordinate.
+  Rank with(Rank rank, int dimension, Rank coordinate) const {
+    return rank + (coordinate - this->coordinate(rank, dimension)) * strides_[dimension];
+  }
+  /// The node `hops` away along a line or ring dimension; throws UsageError where there is none.
+  Rank neighbour(Rank rank, int dimension, int hops) const;
+
+  bool is_hypercube() const;
+  /// True when every factor has this shape (a ring of 2 is also a line of 2, and the other way round).
+  bool all(Shape shape) const;
+
+  std::int64_t links() const { return link_bases_.back(); }
+  int ports(Rank rank) const;
+  Link link(Rank rank, int port) const;
+
+  struct Place {
+    int dimension;      // the graph that the link belongs to
+    Rank line;          // which copy of that graph: the other coordinates, row-major
+    std::int64_t link;  // the link's number in that graph
+  };
+  Place place(Link link) const;
+  Link link(const Place& place) const {
+    return link_bases_[place.dimension] + place.line * factors_[place.dimension].links() + place.link;
+  }
+  Link first_link(int dimension) const { return link_bases_[dimension]; }
+  /// Which copy of dimension d's graph runs through this node.
+  Rank line(Rank rank, int dimension) const {
+    const Rank inner = strides_[dimension], outer = inner * factors_[dimension].nodes();
+    return rank / outer * inner + rank % inner;
+  }
+  /// The node at this coordinate of that copy.
+  Rank on_line(int dimension, Rank line, Rank coordinate) const {
+    const Rank inner = strides_[dimension], outer = inner * factors_[dimension].nodes();
+    return line / inner * outer + coordinate * inner + line % inner;
+  }
+  /// "3->4", or "3->switch 1 of dimension 0 line 2" where an end is not a node.
+  std::string link_name(Link link) const;
+  /// The nodes at the link's ends, -1 where the end is a switch.
+  Graph::Ends link_ends(Link link) const;
+
+  friend bool operator==(const Topology& a, const Topology& b) { return a.name_ == b.name_; }
+
+ private:
+  std::vector<Graph> factors_;
+  std::vector<Rank> strides_;
+  std::vector<Link> link_bases_;  // dimensions() + 1 entries
+  Rank nodes_ = 1;
+  std::string name_;
+};
+
+}  // namespace wormcube
