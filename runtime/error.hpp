@@ -7,14 +7,15 @@
 
 namespace wormcube {
 
-/// The caller's mistake: sizes, shapes, port model, text that does not parse. Thrown before the first message, by every
-/// node. The text names what was asked, what is needed, and the way out. Exit code 2.
+/// The caller's mistake: sizes, shapes, port model, text that does not parse. Thrown before the
+/// first message, by every node. The text names what was asked, what is needed, and the way out.
+/// Exit code 2.
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Every node waits and nothing is in flight. what() is a table: node, step, what it waits for, which links it holds.
-/// Exit code 3.
+/// Every node waits and nothing is in flight. what() is a table: node, step, what it waits for,
+/// which links it holds. Exit code 3.
 struct Deadlock : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -29,7 +30,8 @@ struct Stopped : std::runtime_error {
   Stopped() : std::runtime_error("stopped: another node failed") {}
 };
 
-/// A node program threw. what() is the original text with the rank in front; the original is nested.
+/// A node program threw. what() is the original text with the rank in front; the original is
+/// nested.
 struct NodeFailure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -43,5 +45,6 @@ struct NodeFailure : std::runtime_error {
 #define WORMCUBE_ASSERT(expression) static_cast<void>(0)
 #else
 #define WORMCUBE_ASSERT(expression) \
-  static_cast<void>((expression) || (::wormcube::assertion_failed(#expression, __FILE__, __LINE__), false))
+  static_cast<void>((expression) || \
+                    (::wormcube::assertion_failed(#expression, __FILE__, __LINE__), false))
 #endif

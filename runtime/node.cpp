@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/node.hpp"
 
+#include "runtime/error.hpp"
+
 #include <algorithm>
 
 #include <fmt/core.h>
-
-#include "runtime/error.hpp"
 
 namespace wormcube {
 
@@ -21,7 +21,8 @@ void View::step(std::span<const Op> ops) {
   }
   auto next_move = moves_.cbegin();
   for (std::size_t i = 0; i < ops.size(); ++i) {
-    // An op's own single move or piece lives in the op, a list lives with the caller: only the moves change.
+    // An op's own single move or piece lives in the op, a list lives with the caller: only the
+    // moves change.
     if (const auto count = static_cast<std::ptrdiff_t>(ops[i].moves().size()); count > 0) {
       ops_[i].set_moves({next_move, next_move + count});
       next_move += count;
@@ -42,7 +43,8 @@ GroupView::GroupView(Node& node, std::span<const Rank> members)
            static_cast<Rank>(std::ranges::find(members, node.rank()) - members.begin())),
       members_(members) {
   if (rank() == static_cast<Rank>(members.size())) {
-    throw UsageError(fmt::format("group: node {} is not among its {} members", node.rank(), members.size()));
+    throw UsageError(
+        fmt::format("group: node {} is not among its {} members", node.rank(), members.size()));
   }
   for (const Rank member : members) {
     if (member < 0 || member >= node.size()) {
@@ -58,7 +60,8 @@ Move GroupView::below(Move /*move*/) const {
 Rank destination(const Topology& topology, Rank from, const Op& op) {
   if (op.moves().empty()) {
     if (op.peer() < 0 || op.peer() >= topology.nodes()) {
-      throw UsageError(fmt::format("{}: peer {} of {} nodes", topology.name(), op.peer(), topology.nodes()));
+      throw UsageError(
+          fmt::format("{}: peer {} of {} nodes", topology.name(), op.peer(), topology.nodes()));
     }
     return op.peer();
   }

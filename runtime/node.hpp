@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "runtime/topology/topology.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -11,8 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/topology/topology.hpp"
-
 namespace wormcube {
 
 using Bytes = std::size_t;
@@ -21,7 +21,8 @@ using Tag = std::int32_t;
 using ConstSpan = std::span<const std::byte>;
 using Span = std::span<std::byte>;
 
-/// One send or one receive of a step. It refers to the caller's data, pieces and moves until the step returns.
+/// One send or one receive of a step. It refers to the caller's data, pieces and moves until the
+/// step returns.
 class Op {
  public:
   enum class Kind : std::uint8_t { send, receive };
@@ -33,12 +34,16 @@ class Op {
   /// The other node; -1 for a send that is addressed by moves.
   Rank peer() const { return peer_; }
   Tag tag() const { return tag_; }
-  /// The signed moves of the message, in the order travelled; empty for a send that is addressed by rank.
+  /// The signed moves of the message, in the order travelled; empty for a send that is addressed by
+  /// rank.
   std::span<const Move> moves() const {
     return moves_.data() != nullptr ? moves_ : std::span(&move_, peer_ < 0 ? 1U : 0U);
   }
-  /// The data, in the order sent. A receive fills its pieces in order; they may be cut differently from the send's.
-  std::span<const Span> pieces() const { return pieces_.data() != nullptr ? pieces_ : std::span(&piece_, 1); }
+  /// The data, in the order sent. A receive fills its pieces in order; they may be cut differently
+  /// from the send's.
+  std::span<const Span> pieces() const {
+    return pieces_.data() != nullptr ? pieces_ : std::span(&piece_, 1);
+  }
   Bytes bytes() const {
     Bytes sum = 0;
     for (const Span piece : pieces()) sum += piece.size();
@@ -64,7 +69,8 @@ class Op {
 /// Sends data to a node by rank; the router chooses the way.
 inline Op send(Rank to, ConstSpan data, Tag tag = 0) {
   Op op(Op::Kind::send, to, tag);
-  op.set_data(Span(const_cast<std::byte*>(data.data()), data.size()));  // NOLINT: a send's data is only read
+  op.set_data(Span(const_cast<std::byte*>(data.data()),
+                   data.size()));  // NOLINT: a send's data is only read
   return op;
 }
 /// Sends data along one dimension: the message says which way round and how far.
@@ -104,8 +110,8 @@ inline Op receive_pieces(Rank from, std::span<const Span> pieces, Tag tag = 0) {
 class Work {
  public:
   template <class F>
-    requires(!std::is_same_v<std::remove_cvref_t<F>, Work>)
-  Work(F&& work)  // NOLINT(bugprone-forwarding-reference-overload): Work itself is excluded above
+  requires(!std::is_same_v<std::remove_cvref_t<F>, Work>) Work(
+      F&& work)  // NOLINT(bugprone-forwarding-reference-overload): Work itself is excluded above
       : object_(const_cast<void*>(static_cast<const void*>(&work))),
         call_([](void* object) { (*static_cast<std::remove_reference_t<F>*>(object))(); }) {}
   void operator()() const { call_(object_); }
@@ -117,8 +123,8 @@ class Work {
 
 class Node;
 
-/// What a piece of private memory is for. Papers count the blocks that an algorithm holds; what only bridges one
-/// message (staging) is counted in bytes, but is not a claim of theirs.
+/// What a piece of private memory is for. Papers count the blocks that an algorithm holds; what
+/// only bridges one message (staging) is counted in bytes, but is not a claim of theirs.
 enum class Purpose : std::uint8_t { blocks, staging };
 
 /// Private memory of a node, returned when it goes out of scope. Touch it inside local() only.
@@ -132,7 +138,9 @@ class Memory {
   Memory& operator=(const Memory&) = delete;
   Memory& operator=(Memory&&) = delete;
 
-  operator Span() const { return data_; }  // NOLINT(google-explicit-constructor): memory is used as its span
+  operator Span() const {
+    return data_;
+  }  // NOLINT(google-explicit-constructor): memory is used as its span
   Span span() const { return data_; }
   Span subspan(Bytes offset, Bytes count) const { return data_.subspan(offset, count); }
   std::byte* data() const { return data_.data(); }
@@ -147,11 +155,12 @@ class Memory {
 class LineView;
 class GroupView;
 
-/// One emulated computer, as its program sees it. Each executor (threads, fibers, a dry recording, a proof) implements
-/// it; algorithms see nothing else.
+/// One emulated computer, as its program sees it. Each executor (threads, fibers, a dry recording,
+/// a proof) implements it; algorithms see nothing else.
 ///
-/// A node program is a function of a Node that every node runs. It is oblivious if its control flow depends on rank,
-/// size and block sizes only; collectives are, and touch data inside local() alone.
+/// A node program is a function of a Node that every node runs. It is oblivious if its control flow
+/// depends on rank, size and block sizes only; collectives are, and touch data inside local()
+/// alone.
 ///
 /// Only the node's own program may call these functions.
 class Node {
@@ -165,11 +174,12 @@ class Node {
   virtual const Topology& topology() const = 0;
   Rank size() const { return topology().nodes(); }
 
-  /// Posts all sends and receives together and returns when all are complete. Every node takes every step, with no ops
-  /// if it is idle. A send's data must not be a receive's of the same step. Messages between two nodes with one tag
-  /// arrive in the order sent.
+  /// Posts all sends and receives together and returns when all are complete. Every node takes
+  /// every step, with no ops if it is idle. A send's data must not be a receive's of the same step.
+  /// Messages between two nodes with one tag arrive in the order sent.
   ///
-  /// Throws UsageError for a peer or move outside the topology; Deadlock, Stopped as the machine reports them.
+  /// Throws UsageError for a peer or move outside the topology; Deadlock, Stopped as the machine
+  /// reports them.
   virtual void step(std::span<const Op> ops) = 0;
   void step(std::initializer_list<Op> ops) { step(std::span(ops.begin(), ops.size())); }
   void step() { step(std::span<const Op>{}); }
@@ -182,10 +192,11 @@ class Node {
   /// Private memory for as long as the result lives; accounted.
   Memory memory(Bytes bytes, Purpose purpose = Purpose::staging) { return {*this, bytes, purpose}; }
 
-  /// The line or ring through this node along one dimension, as a node of its own: rank() is the coordinate there.
+  /// The line or ring through this node along one dimension, as a node of its own: rank() is the
+  /// coordinate there.
   LineView along(int dimension);
-  /// The nodes `members` (distinct, this one among them, the same list on each) as a complete network of their own:
-  /// rank() is the position in the list, which must outlive the view.
+  /// The nodes `members` (distinct, this one among them, the same list on each) as a complete
+  /// network of their own: rank() is the position in the list, which must outlive the view.
   GroupView group(std::span<const Rank> members);
 
  protected:
@@ -202,8 +213,8 @@ inline Memory::~Memory() {
   if (data_.data() != nullptr) node_->release(data_, purpose_);
 }
 
-/// A node of a part of the network. Steps of a view are steps of the node below it: all members of all views of one
-/// partition take them together, so global step numbers stay global.
+/// A node of a part of the network. Steps of a view are steps of the node below it: all members of
+/// all views of one partition take them together, so global step numbers stay global.
 class View : public Node {
  public:
   const Topology& topology() const final { return topology_; }
@@ -227,7 +238,7 @@ class View : public Node {
   Node& node_;
   Topology topology_;
   Rank rank_;
-  std::vector<Op> ops_;      // translated; kept so that steady state does not allocate
+  std::vector<Op> ops_;  // translated; kept so that steady state does not allocate
   std::vector<Move> moves_;
 };
 
@@ -236,7 +247,9 @@ class LineView final : public View {
   LineView(Node& node, int dimension);
 
  private:
-  Rank below(Rank member) const override { return node().topology().with(node().rank(), dimension_, member); }
+  Rank below(Rank member) const override {
+    return node().topology().with(node().rank(), dimension_, member);
+  }
   Move below(Move move) const override { return {dimension_, move.hops}; }
   int dimension_;
 };
@@ -255,7 +268,8 @@ class GroupView final : public View {
 inline LineView Node::along(int dimension) { return {*this, dimension}; }
 inline GroupView Node::group(std::span<const Rank> members) { return {*this, members}; }
 
-/// The node that a send is for: its peer, or where its moves lead. Throws UsageError outside the topology.
+/// The node that a send is for: its peer, or where its moves lead. Throws UsageError outside the
+/// topology.
 Rank destination(const Topology& topology, Rank from, const Op& op);
 
 /// x modulo p, in 0 .. p-1 also for negative x.

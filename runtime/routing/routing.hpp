@@ -1,6 +1,8 @@
-// Routes: node pair or signed moves -> the channels of a worm; the dateline; the channel dependency graph.
-// SPDX-License-Identifier: Apache-2.0
+// Routes: node pair or signed moves -> the channels of a worm; the dateline; the channel dependency
+// graph. SPDX-License-Identifier: Apache-2.0
 #pragma once
+
+#include "runtime/topology/topology.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -9,22 +11,22 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/topology/topology.hpp"
-
 namespace wormcube {
 
 /// One virtual channel of one link.
 using Channel = std::int64_t;
 
-/// Deterministic dimension-ordered routing, last coordinate first (X first; ascending e-cube on a hypercube).
+/// Deterministic dimension-ordered routing, last coordinate first (X first; ascending e-cube on a
+/// hypercube).
 ///
-/// Ring dimensions of 3 or more nodes have two virtual channels (the dateline): a worm starts on channel 0 and moves to
-/// channel 1 on the link that closes the ring (n-1 -> 0 going '+', 0 -> n-1 going '-'). Channel 0 alone is then a line,
-/// channel 1 is left before the dateline comes round again, so neither can close a cycle. With `virtual_channels` = 1
-/// every link has one channel and the rings are cyclic: dependency_cycle() finds that.
+/// Ring dimensions of 3 or more nodes have two virtual channels (the dateline): a worm starts on
+/// channel 0 and moves to channel 1 on the link that closes the ring (n-1 -> 0 going '+', 0 -> n-1
+/// going '-'). Channel 0 alone is then a line, channel 1 is left before the dateline comes round
+/// again, so neither can close a cycle. With `virtual_channels` = 1 every link has one channel and
+/// the rings are cyclic: dependency_cycle() finds that.
 ///
-/// Source: W. J. Dally, C. L. Seitz, Deadlock-Free Message Routing in Multiprocessor Interconnection Networks, IEEE
-/// Trans. Computers C-36(5), 1987.
+/// Source: W. J. Dally, C. L. Seitz, Deadlock-Free Message Routing in Multiprocessor
+/// Interconnection Networks, IEEE Trans. Computers C-36(5), 1987.
 ///
 /// Pure functions of an immutable value: any thread may call them.
 class Routing {
@@ -39,7 +41,10 @@ class Routing {
   /// Appends the channels from one node to another, in the order in which a header reserves them.
   void route(Rank from, Rank to, std::vector<Channel>& path) const;
   /// Appends the channels of explicit moves, in the order given, and returns where they end.
-  /// Throws UsageError for a dimension without direction, a move off a line's end, or once round a ring.
+  /// Throws UsageError for a dimension without direction, a move off a line's end, or once round a
+  /// ring; and for moves that need one channel twice, as such a worm would wait for itself.
+  /// dependency_cycle() speaks for moves in dimension order, each dimension once; others are at the
+  /// caller's risk.
   Rank route(Rank from, std::span<const Move> moves, std::vector<Channel>& path) const;
 
   Link link(Channel channel) const;
@@ -47,9 +52,9 @@ class Routing {
   /// "3->4", with " vc 1" where the link has two.
   std::string channel_name(Channel channel) const;
 
-  /// The turns that dimension-ordered routes may take inside one dimension's graph (any sign, up to once round): pairs
-  /// of channels relative to that graph. Between dimensions turns only go from a later one to an earlier one, so these
-  /// cycles are the only ones possible.
+  /// The turns that dimension-ordered routes may take inside one dimension's graph (any sign, up to
+  /// once round): pairs of channels relative to that graph. Between dimensions turns only go from a
+  /// later one to an earlier one, so these cycles are the only ones possible.
   std::vector<std::pair<Channel, Channel>> turns(int dimension) const;
 
  private:
@@ -61,15 +66,17 @@ class Routing {
 
   Topology topology_;
   int virtual_channels_;
-  std::vector<int> lanes_;                // channels per link of a dimension
-  std::vector<Channel> channel_bases_;    // dimensions() + 1 entries
+  std::vector<int> lanes_;              // channels per link of a dimension
+  std::vector<Channel> channel_bases_;  // dimensions() + 1 entries
 };
 
-/// A cycle among dependencies (first must be held while second is waited for), as the channels along it; nothing if the
-/// graph is acyclic. Channels are numbered 0 .. count-1.
-std::optional<std::vector<Channel>> find_cycle(std::int64_t count, std::span<const std::pair<Channel, Channel>> dependencies);
+/// A cycle among dependencies (first must be held while second is waited for), as the channels
+/// along it; nothing if the graph is acyclic. Channels are numbered 0 .. count-1.
+std::optional<std::vector<Channel>> find_cycle(
+    std::int64_t count, std::span<const std::pair<Channel, Channel>> dependencies);
 
-/// The channel dependency graph's cycle as text ("0->1, 1->2, 2->0"), or nothing: the network is deadlock free.
+/// The channel dependency graph's cycle as text ("0->1, 1->2, 2->0"), or nothing: the network is
+/// deadlock free.
 std::optional<std::string> dependency_cycle(const Routing& routing);
 
 }  // namespace wormcube

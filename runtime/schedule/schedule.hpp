@@ -57,8 +57,11 @@ Schedule record(const Topology& topology, const Program& program);
 /// A node that passes everything on to another and logs what passes: the trace of a real run, in a dry run's words.
 class TracingNode final : public Node {
  public:
-  /// The log must outlive the node and belongs to it meanwhile.
-  TracingNode(Node& node, RankLog& log) : node_(node), log_(log) { log_.rearranged.assign(1, 0); }
+  /// The log must outlive the node and belongs to it meanwhile; it starts empty.
+  TracingNode(Node& node, RankLog& log) : node_(node), log_(log) {
+    log_ = {};
+    log_.rearranged.assign(1, 0);
+  }
   Rank rank() const override { return node_.rank(); }
   const Topology& topology() const override { return node_.topology(); }
   using Node::local;

@@ -11,28 +11,33 @@
 
 namespace wormcube {
 
-/// The number of an emulated node: row-major in the topology's coordinates, last coordinate fastest. Signed, so that
-/// the papers' r - t can be written down before it is reduced modulo p.
+/// The number of an emulated node: row-major in the topology's coordinates, last coordinate
+/// fastest. Signed, so that the papers' r - t can be written down before it is reduced modulo p.
 using Rank = std::int32_t;
 
 enum class Shape { line, ring, complete, tree, graph };
 
-/// A connected graph in which vertices 0 .. nodes()-1 are nodes and the rest (inner vertices of a tree) only switch.
-/// Links are directed, numbered 0 .. links()-1, and closed-form for every shape but `graph`. A cheap-to-copy value.
+/// A connected graph in which vertices 0 .. nodes()-1 are nodes and the rest (inner vertices of a
+/// tree) only switch. Links are directed, numbered 0 .. links()-1, and closed-form for every shape
+/// but `graph`. A cheap-to-copy value.
 ///
 /// Degenerate sizes: one node has no link; a ring of 2 is one cable, as a line of 2 is.
 ///
-/// Routing is deterministic: along a line; the shorter way round a ring, '+' when both are equal; direct in a complete
-/// graph; up to the nearest common ancestor and down in a tree; the shortest up*/down* path in an arbitrary graph.
+/// Routing is deterministic: along a line; the shorter way round a ring, '+' when both are equal;
+/// direct in a complete graph; up to the nearest common ancestor and down in a tree; the shortest
+/// up*/down* path in an arbitrary graph.
 class Graph {
  public:
   static Graph line(Rank nodes);
   static Graph ring(Rank nodes);
   static Graph complete(Rank nodes);
   static Graph tree(Rank leaves);
-  /// \param edges undirected edges over 0 .. nodes-1; throws UsageError on loops, duplicates, a disconnected graph
-  static Graph arbitrary(Rank nodes, std::vector<std::pair<Rank, Rank>> edges, std::string name);
-  /// Reads an edge list: two vertex numbers a line, '#' starts a comment. Throws UsageError with the line's number.
+  /// \param edges undirected edges over 0 .. nodes-1; throws UsageError on loops, duplicates, a
+  /// disconnected graph
+  static Graph arbitrary(Rank nodes, const std::vector<std::pair<Rank, Rank>>& edges,
+                         std::string name);
+  /// Reads an edge list: two vertex numbers a line, '#' starts a comment. Throws UsageError with
+  /// the line's number.
   static Graph read(const std::string& file);
 
   Shape shape() const { return shape_; }
@@ -48,8 +53,8 @@ class Graph {
   /// The two vertices that a link joins.
   Ends ends(std::int64_t link) const;
 
-  /// Ports of a vertex are its outgoing links in a fixed order: '+' then '-' on lines and rings, neighbours ascending
-  /// elsewhere (tree: up, then left, right).
+  /// Ports of a vertex are its outgoing links in a fixed order: '+' then '-' on lines and rings,
+  /// neighbours ascending elsewhere (tree: up, then left, right).
   int ports(Rank vertex) const;
   std::int64_t link(Rank vertex, int port) const;
 
@@ -57,16 +62,21 @@ class Graph {
   bool has_direction() const { return shape_ == Shape::line || shape_ == Shape::ring; }
   /// True where a signed move can go round: a ring of 3 or more.
   bool wraps() const { return shape_ == Shape::ring && nodes_ > 2; }
-  /// The signed hops from one node of a line or ring to another: the shorter way, '+' when both are equal.
+  /// The signed hops from one node of a line or ring to another: the shorter way, '+' when both are
+  /// equal.
   int hops(Rank from, Rank to) const;
-  /// The node `hops` away; -1 where a line ends before that, or a move would go once round a ring or more.
+  /// The node `hops` away; -1 where a line ends before that, or a move would go once round a ring
+  /// or more. On one cable (a line or ring of 2) either sign leads to the other node, so that ring
+  /// programs run there too.
   Rank moved(Rank from, int hops) const;
 
-  /// The next link from `at` towards node `to`. `up` is the routing state of graphs (true until the first down link)
-  /// and is ignored elsewhere; start with true. Lines and rings are routed by hops, not by this.
+  /// The next link from `at` towards node `to`. `up` is the routing state of graphs (true until the
+  /// first down link) and is ignored elsewhere; start with true. Lines and rings are routed by
+  /// hops, not by this.
   std::int64_t next(Rank at, Rank to, bool& up) const;
 
-  /// The turns that the routing rule may take: (incoming link, outgoing link) at one vertex. For trees and graphs.
+  /// The turns that the routing rule may take: (incoming link, outgoing link) at one vertex. For
+  /// trees and graphs.
   std::vector<std::pair<std::int64_t, std::int64_t>> turns() const;
 
   /// The longest of all shortest routes, in links.

@@ -1,0 +1,66 @@
+// The chunks of an arena.
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/machine/arena.hpp"
+
+#include "runtime/error.hpp"
+
+#include <algorithm>
+#include <new>
+
+namespace wormcube {
+
+Arena::Chunk Arena::chunk(Bytes bytes) {
+  Chunk made;
+  made.memory.reset(static_cast<std::byte*>(::operator new[](bytes, std::align_val_t{alignment})));
+  made.bytes = bytes;
+  return made;
+}
+
+Span Arena::acquire(Bytes bytes, Purpose purpose) {
+  out_bytes_ += bytes;
+  peak_bytes_ = std::max(peak_bytes_, out_bytes_);
+  if (purpose == Purpose::blocks) {
+    out_block_bytes_ += bytes;
+    peak_block_bytes_ = std::max(peak_block_bytes_, out_block_bytes_);
+  }
+  const Bytes room =
+      std::max((bytes + alignment - 1) / alignment * alignment, alignment);  // never null
+  if (chunks_.empty() || chunks_.back().bytes - chunks_.back().used < room) {
+    while (!chunks_.empty() && chunks_.back().out == 0) chunks_.pop_back();  // too small, and empty
+    chunks_.push_back(chunk(std::max<Bytes>(room, 4096)));
+  }
+  Chunk& last = chunks_.back();
+  const Span data(last.memory.get() + last.used, bytes);
+  last.used += room;
+  ++last.out;
+  return data;
+}
+
+void Arena::release(Span data, Purpose purpose) noexcept {
+  out_bytes_ -= data.size();
+  if (purpose == Purpose::blocks) out_block_bytes_ -= data.size();
+  const Bytes room = std::max((data.size() + alignment - 1) / alignment * alignment, alignment);
+  for (Chunk& holder : chunks_) {
+    const std::byte* const begin = holder.memory.get();
+    if (data.data() < begin || data.data() >= begin + holder.bytes) continue;
+    if (data.data() + room == begin + holder.used) holder.used -= room;
+    if (--holder.out == 0) holder.used = 0;
+    return;
+  }
+  WORMCUBE_ASSERT(!"released memory is the arena's");
+}
+
+void Arena::restart() {
+  WORMCUBE_ASSERT(out_bytes_ == 0);
+  // One chunk that holds the last run's peak, with room for alignment: the next run neither
+  // allocates nor faults pages.
+  if (chunks_.size() > 1) {
+    Bytes total = 0;
+    for (const Chunk& part : chunks_) total += part.bytes;
+    chunks_.clear();
+    chunks_.push_back(chunk(total));
+  }
+  peak_bytes_ = peak_block_bytes_ = 0;
+}
+
+}  // namespace wormcube

@@ -1,0 +1,31 @@
+// The two ways to run nodes in one process: each as an OS thread, or as a fiber on one of few
+// threads. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/network/parking.hpp"
+#include "runtime/node.hpp"
+
+#include <functional>
+#include <memory>
+
+namespace wormcube {
+
+/// Runs a function for every node, as often as asked, on stacks that live as long as the executor.
+class NodeExecutor : public Executor {
+ public:
+  /// Starts body(rank) for every node; returns at once. The body must not throw.
+  virtual void start(const std::function<void(Rank)>& body) = 0;
+};
+
+/// Throws UsageError that says how many threads there can be.
+std::unique_ptr<NodeExecutor> make_thread_executor(Rank nodes, Bytes stack_bytes);
+std::unique_ptr<NodeExecutor> make_fiber_executor(Rank nodes, Bytes stack_bytes);
+
+/// Sleeps while `word` has this value (Linux futex); may return early.
+void sleep_while_equal(std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept;
+/// Wakes those who sleep on `word`.
+void wake_sleepers(std::atomic<std::uint32_t>& word) noexcept;
+/// Tells the core that this is a waiting loop.
+void pause() noexcept;
+
+}  // namespace wormcube

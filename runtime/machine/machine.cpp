@@ -1,0 +1,501 @@
+// The machine: nodes, their gates, and what happens when all wait or one fails.
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/machine/machine.hpp"
+
+#include "runtime/error.hpp"
+#include "runtime/machine/arena.hpp"
+#include "runtime/machine/executors.hpp"
+#include "runtime/network/network.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+
+#include <fmt/core.h>
+
+namespace wormcube {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Adds the time that it lives to a sum.
+class Stopwatch {
+ public:
+  explicit Stopwatch(std::chrono::nanoseconds& sum) : sum_(sum), start_(Clock::now()) {}
+  ~Stopwatch() { sum_ += Clock::now() - start_; }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  std::chrono::nanoseconds& sum_;
+  Clock::time_point start_;
+};
+
+bool overlap(std::span<const Span> a, std::span<const Span> b) {
+  const std::less<const std::byte*> before;
+  return std::ranges::any_of(a, [&](Span x) {
+    return std::ranges::any_of(b, [&](Span y) {
+      return !x.empty() && !y.empty() && before(x.data(), y.data() + y.size()) &&
+             before(y.data(), x.data() + x.size());
+    });
+  });
+}
+
+}  // namespace
+
+/// Threads     run: one at a time, from outside. completed, failed: any node. The rest: each node
+/// for itself. Invariants  running_ counts the nodes that are not parked. A node subtracts itself
+/// after it has announced that it
+///             parks and before it blocks; who wakes a node adds it first. So running_ is never
+///             below the number of nodes that run or will, and at 0 nobody runs and nobody is being
+///             woken: with nodes unfinished, that is a deadlock. Since worms are only moved by
+///             running nodes, nothing is in flight then. out_ counts the nodes that will not enter
+///             the network again in this run. A stopped node waits until all are out before its
+///             stack unwinds: until then another node may still copy from or to its memory.
+/// Memory order  running_, out_ and the barrier's counter are read-modify-written with acq_rel: who
+/// sees the last one
+///             sees what all others did before theirs. That is what lets the last parking node read
+///             all nodes' state.
+class Machine::Impl final : public NetworkHost {
+ public:
+  Impl(Topology topology, const MachineOptions& options);
+
+  Statistics run(const Program& program);
+  const Topology& topology() const { return network_.routing().topology(); }
+  const MachineOptions& options() const { return options_; }
+
+ private:
+  class EmulatedNode;
+
+  static Routing checked(Topology topology, const MachineOptions& options);
+
+  void completed(Rank node) noexcept override;
+  void failed(std::exception_ptr error) noexcept override;
+  void main(Rank rank) noexcept;
+  void wait(Rank rank, Gate& gate);
+  void wake(Rank rank, Gate& gate) noexcept;
+  void all_parked() noexcept;
+  void leave_network(EmulatedNode& node) noexcept;
+  void lock_step(EmulatedNode& node);
+  void arrive_at_barrier() noexcept;
+  bool stopping() const noexcept { return stopping_.load(std::memory_order_acquire); }
+  std::string deadlock_table() const;
+  Statistics statistics(std::chrono::nanoseconds wall) const;
+
+  MachineOptions options_;
+  Network network_;
+  std::deque<EmulatedNode> nodes_;
+
+  std::atomic<std::int64_t> running_{0};
+  std::atomic<Rank> finished_{0};
+  std::atomic<Rank> out_{0};
+  std::atomic<Rank> left_{0};     // nodes that touch nothing of this run any more
+  std::atomic<Rank> barrier_{0};  // lock step: nodes yet to come to this barrier
+  std::atomic<bool> stopping_{false};
+  std::atomic_flag has_failed_;
+  std::exception_ptr error_;
+
+  std::mutex mutex_;  // guards all_done_, for the thread that called run()
+  std::condition_variable done_;
+  bool all_done_ = false;
+
+  const Program* program_ = nullptr;
+  const std::function<void(Rank)> main_ = [this](Rank rank) { main(rank); };
+  std::unique_ptr<NodeExecutor> executor_;  // last: its threads end before the rest does
+};
+
+class Machine::Impl::EmulatedNode final : public Node {
+ public:
+  EmulatedNode(Impl& machine, Rank rank) : machine_(machine), rank_(rank) {}
+
+  Rank rank() const override { return rank_; }
+  const Topology& topology() const override { return machine_.topology(); }
+  using Node::local;
+  using Node::step;
+  void step(std::span<const Op> ops) override;
+
+  void restart() {
+    arena_.restart();
+    statistics = {};
+    finished = out = false;
+    worms_in_use = receives_in_use = 0;
+    step_gate.reset();
+    barrier_gate.reset();
+    exit_gate.reset();
+    exit_gate.arm(1);
+  }
+  NodeStatistics statistics_with_peaks() const {
+    NodeStatistics result = statistics;
+    result.peak_bytes = arena_.peak_bytes();
+    result.peak_block_bytes = arena_.peak_block_bytes();
+    return result;
+  }
+
+  NodeStatistics statistics;
+  bool finished = false;  // published to others by finished_ and barrier_
+  bool out = false;
+  std::deque<Worm> worms;  // of the current step; kept, so that steady state does not allocate
+  std::deque<Receive> receives;
+  std::size_t worms_in_use = 0, receives_in_use = 0;
+  alignas(64) Gate step_gate;
+  Gate barrier_gate, exit_gate;
+
+ private:
+  void check(std::span<const Op> ops) const;
+  void prepare(std::span<const Op> ops);
+
+  void local(Bytes rearranged, Work work) override {
+    const Stopwatch watch(rearranged == 0 ? statistics.local : statistics.rearranging);
+    work();
+  }
+  Span acquire(Bytes bytes, Purpose purpose) override { return arena_.acquire(bytes, purpose); }
+  void release(Span data, Purpose purpose) noexcept override { arena_.release(data, purpose); }
+
+  Impl& machine_;
+  Rank rank_;
+  Arena arena_;
+};
+
+void Machine::Impl::EmulatedNode::check(std::span<const Op> ops) const {
+  for (const Op& op : ops) {
+    if (op.moves().empty() && (op.peer() < 0 || op.peer() >= size())) {
+      throw UsageError(fmt::format("{}: node {} names node {} of {} nodes", topology().name(),
+                                   rank_, op.peer(), size()));
+    }
+    for (std::size_t i = 1; i < op.moves().size(); ++i) {
+      if (op.moves()[i - 1].dimension > op.moves()[i].dimension) continue;
+      throw UsageError(fmt::format(
+          "{}: node {} moves along dimension {} and then {}; the network is deadlock free only for "
+          "messages that travel "
+          "the last dimension first, each dimension once",
+          topology().name(), rank_, op.moves()[i - 1].dimension, op.moves()[i].dimension));
+    }
+  }
+  // A step of very many ops is not checked here, pair by pair; its dry run is, always.
+  constexpr std::size_t most_ops = 16;
+  if (ops.size() > most_ops) return;
+  for (const Op& sent : ops) {
+    for (const Op& received : ops) {
+      if (sent.is_send() && !received.is_send() && overlap(sent.pieces(), received.pieces())) {
+        throw UsageError(
+            fmt::format("node {}: a step sends from the memory that it receives into", rank_));
+      }
+    }
+  }
+}
+
+void Machine::Impl::EmulatedNode::prepare(std::span<const Op> ops) {
+  worms_in_use = receives_in_use = 0;
+  for (const Op& op : ops) {
+    if (op.is_send()) {
+      if (worms_in_use == worms.size()) worms.emplace_back();
+      Worm& worm = worms[worms_in_use++];
+      machine_.network_.address(worm, rank_, op);
+      worm.tag = op.tag();
+      worm.bytes = op.bytes();
+      worm.data = op.pieces();
+      // Worms of one step to one node go in order: those of one route queue up behind each other,
+      // others are chained.
+      for (std::size_t i = worms_in_use - 1;
+           machine_.options_.all_port && !op.moves().empty() && i-- > 0;) {
+        if (worms[i].to != worm.to || worms[i].tag != worm.tag) continue;
+        worms[i].successor = &worm;
+        break;
+      }
+    } else {
+      if (receives_in_use == receives.size()) receives.emplace_back();
+      Receive& receive = receives[receives_in_use++];
+      receive.from = op.peer();
+      receive.to = rank_;
+      receive.tag = op.tag();
+      receive.bytes = op.bytes();
+      receive.data = op.pieces();
+      receive.done = false;
+    }
+  }
+}
+
+void Machine::Impl::EmulatedNode::step(std::span<const Op> ops) {
+  const Stopwatch watch(statistics.stepping);
+  if (machine_.stopping()) {
+    machine_.leave_network(*this);
+    throw Stopped();
+  }
+  if (!ops.empty()) {
+    check(ops);
+    prepare(ops);
+    step_gate.arm(static_cast<std::uint32_t>(ops.size()) +
+                  1);  // one for ourselves: nobody wakes us while we post
+    for (std::size_t i = 0; i < receives_in_use; ++i) machine_.network_.post(receives[i]);
+    // All who precede a chained worm may be complete by the time that we come to it: decide before
+    // the first goes.
+    std::vector<Worm*> chained;
+    for (std::size_t i = 0; i < worms_in_use; ++i) {
+      if (worms[i].successor != nullptr) chained.push_back(worms[i].successor);
+    }
+    for (std::size_t i = 0; i < worms_in_use; ++i) {
+      statistics.bytes += worms[i].bytes;
+      if (std::ranges::find(chained, &worms[i]) == chained.end())
+        machine_.network_.launch(worms[i]);
+    }
+    statistics.messages += worms_in_use;
+    static_cast<void>(step_gate.arrive());  // we are not parked
+    machine_.wait(rank_, step_gate);
+    if (machine_.stopping()) {
+      machine_.leave_network(*this);
+      machine_.wait(rank_, exit_gate);
+      throw Stopped();
+    }
+    worms_in_use = receives_in_use = 0;
+  }
+  ++statistics.steps;
+  if (machine_.options_.lock_step) machine_.lock_step(*this);
+}
+
+Routing Machine::Impl::checked(Topology topology, const MachineOptions& options) {
+  if (options.channel_capacity < 1) throw UsageError("channel capacity: 0 flits, need 1 or more");
+  Routing routing(std::move(topology), options.virtual_channels);
+  if (options.allow_cycles) return routing;
+  if (const auto cycle = dependency_cycle(routing)) {
+    throw UsageError(
+        fmt::format("{} with {} virtual channel{} per link can deadlock: the channels {} wait for "
+                    "each other in a circle; use 2 "
+                    "virtual channels",
+                    routing.topology().name(), options.virtual_channels,
+                    options.virtual_channels == 1 ? "" : "s", *cycle));
+  }
+  return routing;
+}
+
+Machine::Impl::Impl(Topology topology, const MachineOptions& options)
+    : options_(options),
+      network_(checked(std::move(topology), options),
+               {options.all_port, options.channel_capacity, options.eager_limit, options.observer},
+               *this) {
+  const Rank nodes = this->topology().nodes();
+  for (Rank rank = 0; rank < nodes; ++rank) nodes_.emplace_back(*this, rank);
+  executor_ = options.nodes_as == NodesAs::threads
+                  ? make_thread_executor(nodes, options.stack_bytes)
+                  : make_fiber_executor(nodes, options.stack_bytes);
+}
+
+Statistics Machine::Impl::run(const Program& program) {
+  const Rank nodes = topology().nodes();
+  network_.reset();
+  for (EmulatedNode& node : nodes_) node.restart();
+  running_ = nodes;
+  finished_ = out_ = left_ = 0;
+  barrier_ = nodes;
+  stopping_ = false;
+  has_failed_.clear();
+  error_ = nullptr;
+  all_done_ = false;
+  program_ = &program;
+
+  const auto start = Clock::now();
+  executor_->start(main_);
+  {
+    std::unique_lock lock(mutex_);
+    const auto is_done = [&] { return all_done_; };
+    if (options_.time_limit.count() > 0 && !done_.wait_for(lock, options_.time_limit, is_done)) {
+      lock.unlock();
+      failed(std::make_exception_ptr(TimeLimit(
+          fmt::format("not finished after {} ms, the time limit", options_.time_limit.count()))));
+      lock.lock();
+    }
+    done_.wait(lock, is_done);
+  }
+  const auto wall = Clock::now() - start;
+
+  const auto leftover = error_ == nullptr ? network_.leftover() : std::nullopt;
+  if (error_ != nullptr) std::rethrow_exception(std::exchange(error_, nullptr));
+  if (leftover) throw UsageError(*leftover);
+  return statistics(wall);
+}
+
+void Machine::Impl::main(Rank rank) noexcept {
+  EmulatedNode& node = nodes_[rank];
+  try {
+    (*program_)(node);
+  } catch (const Stopped&) {
+    // Another node's failure is the one to report.
+  } catch (const UsageError&) {
+    failed(std::current_exception());  // the same on every node: no rank in front
+  } catch (const std::exception& error) {
+    try {
+      std::throw_with_nested(NodeFailure(fmt::format("node {}: {}", rank, error.what())));
+    } catch (...) {
+      failed(std::current_exception());
+    }
+  } catch (...) {
+    failed(std::make_exception_ptr(
+        NodeFailure(fmt::format("node {}: threw something that is no std::exception", rank))));
+  }
+  leave_network(node);
+  node.finished = true;
+  finished_.fetch_add(1, std::memory_order_acq_rel);
+  if (options_.lock_step) arrive_at_barrier();
+  if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) all_parked();
+  if (left_.fetch_add(1, std::memory_order_acq_rel) + 1 < topology().nodes()) return;
+  const std::lock_guard lock(mutex_);
+  all_done_ = true;
+  done_.notify_one();  // under the lock: once it is free the machine may be gone
+}
+
+void Machine::Impl::completed(Rank rank) noexcept {
+  if (nodes_[rank].step_gate.arrive()) wake(rank, nodes_[rank].step_gate);
+}
+
+void Machine::Impl::wait(Rank rank, Gate& gate) {
+  for (int spin = executor_->spins(); spin > 0; --spin) {
+    if (gate.is_open()) return;
+    pause();
+  }
+  if (!gate.park()) return;
+  ++nodes_[rank].statistics.parked;
+  if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) all_parked();
+  executor_->block(rank, gate);
+}
+
+void Machine::Impl::wake(Rank rank, Gate& gate) noexcept {
+  running_.fetch_add(
+      1, std::memory_order_acq_rel);  // before the node can run, park again and count itself out
+  if (gate.unpark()) {
+    executor_->unblock(rank, gate);
+  } else {
+    running_.fetch_sub(
+        1, std::memory_order_acq_rel);  // somebody else woke it: only when the machine stops
+  }
+}
+
+void Machine::Impl::all_parked() noexcept {
+  if (stopping() || finished_.load(std::memory_order_acquire) == topology().nodes()) return;
+  try {
+    failed(std::make_exception_ptr(Deadlock(deadlock_table())));
+  } catch (...) {
+    failed(std::current_exception());
+  }
+}
+
+void Machine::Impl::failed(std::exception_ptr error) noexcept {
+  if (has_failed_.test_and_set(std::memory_order_acq_rel)) return;
+  error_ = std::move(error);
+  stopping_.store(true, std::memory_order_release);
+  for (EmulatedNode& node : nodes_) {
+    if (node.step_gate.stop()) wake(node.rank(), node.step_gate);
+    if (node.barrier_gate.stop()) wake(node.rank(), node.barrier_gate);
+  }
+}
+
+void Machine::Impl::leave_network(EmulatedNode& node) noexcept {
+  if (std::exchange(node.out, true)) return;
+  if (out_.fetch_add(1, std::memory_order_acq_rel) + 1 < topology().nodes()) return;
+  for (EmulatedNode& other : nodes_) {
+    if (other.exit_gate.arrive()) wake(other.rank(), other.exit_gate);
+  }
+}
+
+void Machine::Impl::lock_step(EmulatedNode& node) {
+  node.barrier_gate.arm(1);
+  arrive_at_barrier();
+  wait(node.rank(), node.barrier_gate);
+}
+
+// Finished nodes count as arrived for good.
+void Machine::Impl::arrive_at_barrier() noexcept {
+  if (barrier_.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
+  barrier_.store(topology().nodes() - finished_.load(std::memory_order_acquire),
+                 std::memory_order_release);
+  for (EmulatedNode& node : nodes_) {
+    if (!node.finished && node.barrier_gate.arrive()) wake(node.rank(), node.barrier_gate);
+  }
+}
+
+std::string Machine::Impl::deadlock_table() const {
+  const auto holder = [&](const Reservation* reservation) -> std::string {
+    for (const EmulatedNode& node : nodes_) {
+      for (std::size_t i = 0; i < node.worms_in_use; ++i) {
+        const Worm& worm = node.worms[i];
+        if (worm.state != Worm::State::travelling) continue;
+        for (std::size_t entry = 0; entry < worm.reserved; ++entry) {
+          if (worm.path[entry] == reservation)
+            return fmt::format(", held by {} -> {}", worm.from, worm.to);
+        }
+      }
+    }
+    return {};
+  };
+
+  const Rank waiting = topology().nodes() - finished_.load(std::memory_order_acquire);
+  std::string table = fmt::format(
+      "deadlock: {} of {} nodes wait, {} have finished, nothing is in flight\n{:>6} {:>6}  {}",
+      waiting, topology().nodes(), topology().nodes() - waiting, "node", "step",
+      "waits for / holds");
+  constexpr Rank most_rows = 64;
+  Rank rows = 0;
+  for (const EmulatedNode& node : nodes_) {
+    if (node.finished) continue;
+    if (++rows > most_rows) continue;
+    std::string what;
+    const auto say = [&](const std::string& text) { what += (what.empty() ? "" : "; ") + text; };
+    for (std::size_t i = 0; i < node.receives_in_use; ++i) {
+      const Receive& receive = node.receives[i];
+      if (!receive.done)
+        say(fmt::format("a message of {} bytes from node {} (tag {})", receive.bytes, receive.from,
+                        receive.tag));
+    }
+    for (std::size_t i = 0; i < node.worms_in_use; ++i) {
+      const Worm& worm = node.worms[i];
+      if (worm.state == Worm::State::absorbed) {
+        say(fmt::format("node {} to receive {} bytes (tag {})", worm.to, worm.bytes, worm.tag));
+      } else if (worm.state == Worm::State::travelling && worm.reserved < worm.path.size()) {
+        say(fmt::format("{} for its message to node {}{}", network_.describe(worm, worm.reserved),
+                        worm.to, holder(worm.path[worm.reserved])));
+        if (const std::string held = network_.held_links(worm); !held.empty())
+          what += " / holds " + held;
+      }
+    }
+    if (what.empty()) what = "the other nodes at the barrier of the lock step";
+    table += fmt::format("\n{:>6} {:>6}  {}", node.rank(), node.statistics.steps, what);
+  }
+  if (rows > most_rows) table += fmt::format("\n   ... and {} more", rows - most_rows);
+  return table;
+}
+
+Statistics Machine::Impl::statistics(std::chrono::nanoseconds wall) const {
+  Statistics result;
+  result.wall = wall;
+  for (const EmulatedNode& node : nodes_) result.nodes.push_back(node.statistics_with_peaks());
+  network_.each_channel(
+      [&](const VirtualChannel& channel) {  // ascending: a link's channels are neighbours
+        if (channel.messages() == 0 && channel.blocked() == 0) return;
+        const Link link = network_.routing().link(channel.id());
+        if (result.links.empty() || result.links.back().link != link)
+          result.links.push_back({.link = link});
+        result.links.back().messages += channel.messages();
+        result.links.back().bytes += channel.bytes();
+        result.links.back().blocked += channel.blocked();
+      });
+  return result;
+}
+
+Machine::Machine(Topology topology, MachineOptions options)
+    : impl_(std::make_unique<Impl>(std::move(topology), options)) {}
+Machine::~Machine() = default;
+
+const Topology& Machine::topology() const { return impl_->topology(); }
+const MachineOptions& Machine::options() const { return impl_->options(); }
+Statistics Machine::run(const Program& program) { return impl_->run(program); }
+
+Statistics Machine::run(const Program& program, Schedule& trace) {
+  trace = {.topology = topology(),
+           .ranks = std::vector<RankLog>(static_cast<std::size_t>(topology().nodes()))};
+  return impl_->run([&](Node& node) {
+    TracingNode traced(node, trace.ranks[static_cast<std::size_t>(node.rank())]);
+    program(traced);
+  });
+}
+
+}  // namespace wormcube

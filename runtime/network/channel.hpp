@@ -1,0 +1,70 @@
+// A virtual channel: the bounded flit queue of one lane of a link.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/network/reservation.hpp"
+#include "runtime/node.hpp"
+#include "runtime/routing/routing.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include <boost/lockfree/spsc_queue.hpp>
+
+namespace wormcube {
+
+/// The unit that moves between queues: at most 64 bytes of one message.
+struct Flit {
+  static constexpr Bytes capacity = 64;
+  std::uint32_t bytes = 0;
+  bool tail = false;
+  std::byte data[capacity];
+};
+
+/// One lane of a link.
+///
+/// Threads     push and pop: the thread that acts for the worm that holds the reservation. Both
+/// ends pass from worm to
+///             worm with it.
+/// Invariants  empty whenever the reservation is free or passes on.
+/// Memory order  Boost's queue orders its own two ends; the reservation orders one worm's use
+/// before the next's.
+class VirtualChannel final : public Reservation {
+ public:
+  VirtualChannel(Channel id, std::size_t flits) : id_(id), queue_(flits) {}
+
+  Channel id() const noexcept { return id_; }
+  [[nodiscard]] bool try_push(const Flit& flit) noexcept { return queue_.push(flit); }
+  [[nodiscard]] bool try_pop(Flit& flit) noexcept { return queue_.pop(flit); }
+  bool has_room() const noexcept { return queue_.write_available() > 0; }
+
+  void count_blocked() noexcept {
+    blocked_.fetch_add(1, std::memory_order_relaxed);
+  }  // a counter, orders nothing
+  /// By the holder.
+  void count_message(Bytes bytes) noexcept {
+    ++messages_;
+    bytes_ += bytes;
+  }
+  std::uint64_t messages() const noexcept { return messages_; }
+  Bytes bytes() const noexcept { return bytes_; }
+  std::uint64_t blocked() const noexcept { return blocked_.load(std::memory_order_relaxed); }
+
+  /// Empties queue and counters and frees the reservation. Only between runs.
+  void reset() noexcept {
+    Reservation::reset();
+    queue_.reset();
+    messages_ = bytes_ = 0;
+    blocked_.store(0, std::memory_order_relaxed);
+  }
+
+ private:
+  Channel id_;
+  boost::lockfree::spsc_queue<Flit> queue_;
+  std::uint64_t messages_ = 0;
+  Bytes bytes_ = 0;
+  std::atomic<std::uint64_t> blocked_{0};
+};
+
+}  // namespace wormcube

@@ -1,0 +1,136 @@
+// The wormhole network: moves worms from node to node over reserved paths.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/network/channel.hpp"
+#include "runtime/network/matching.hpp"
+#include "runtime/network/message.hpp"
+#include "runtime/network/observer.hpp"
+#include "runtime/routing/routing.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace wormcube {
+
+/// What the network tells the machine.
+class NetworkHost {
+ public:
+  virtual ~NetworkHost() = default;
+  /// One send or receive of this node is complete. The worm or receive is no longer touched.
+  virtual void completed(Rank node) noexcept = 0;
+  /// A message does not fit its receive.
+  virtual void failed(std::exception_ptr error) noexcept = 0;
+};
+
+/// Objects made when first asked for: a network may have millions of links, of which a run uses
+/// few.
+///
+/// Threads       any thread may call get.
+/// Memory order  the compare-exchange publishes the new object (release); the load that finds it
+/// acquires.
+template <class T>
+class LazyTable {
+ public:
+  explicit LazyTable(std::size_t count) : slots_(count) {}
+  ~LazyTable() {
+    each([](std::size_t, T& object) { delete &object; });
+  }
+  LazyTable(const LazyTable&) = delete;
+  LazyTable& operator=(const LazyTable&) = delete;
+
+  template <class... Arguments>
+  T& get(std::size_t index, Arguments&&... arguments) {
+    T* object = slots_[index].load(std::memory_order_acquire);
+    if (object != nullptr) return *object;
+    auto made = std::make_unique<T>(std::forward<Arguments>(arguments)...);
+    if (slots_[index].compare_exchange_strong(object, made.get(), std::memory_order_acq_rel))
+      return *made.release();
+    return *object;  // another thread was first
+  }
+  /// Calls f(index, object) for each object there is. Only between runs.
+  template <class F>
+  void each(F&& f) const {
+    for (std::size_t index = 0; index < slots_.size(); ++index) {
+      if (T* object = slots_[index].load(std::memory_order_acquire)) f(index, *object);
+    }
+  }
+
+ private:
+  std::vector<std::atomic<T*>> slots_;
+};
+
+/// Moves worms. A worm reserves, in this order and keeping what it holds: its sender's injection
+/// port, each virtual channel of its route, its receiver's ejection port, its receiver's matching
+/// table. With the table it finds a posted receive, and its payload moves: up to `eager_limit`
+/// bytes as flits through the channels, more in one copy from memory to memory while the path is
+/// held. Or it finds none: then a short payload moves, as flits, into an early buffer of the table;
+/// a long one's header is absorbed there. Either way the path is free again; an absorbed message is
+/// copied by the receive that comes later, and the sender's memory stays pinned until then.
+///
+/// No thread waits in here. A worm that cannot have its next reservation stays behind in that
+/// reservation's queue, and the thread that releases it takes the worm over: it is that thread
+/// which then moves header and body on. So the network makes progress whenever any node runs,
+/// whatever the receiver does, and ejection ports never need draining.
+///
+/// Threads     launch and post: the node that owns the worm or receive; they call host.completed
+/// for any node. Invariants  a worm belongs to one thread at a time. A thread that works in here
+/// works through its own list of
+///             waiters that it was handed, and leaves when the list is empty; it holds nothing
+///             then. Reservations are taken in an order that is acyclic if the channel dependency
+///             graph is: ports before and after all channels, the matching table last, held only
+///             for a search or the copy of a short message.
+class Network {
+ public:
+  struct Settings {
+    bool all_port;
+    std::size_t channel_capacity;
+    Bytes eager_limit;
+    NetworkObserver* observer;
+  };
+
+  Network(Routing routing, Settings settings, NetworkHost& host);
+
+  const Routing& routing() const { return routing_; }
+
+  /// Gives the worm its path to op's destination: path and addresses are set, nothing is reserved.
+  void address(Worm& worm, Rank from, const Op& op);
+  void launch(Worm& worm);
+  void post(Receive& receive);
+
+  /// In words: "channel 3->4 vc 1", "injection port of node 3", ... of an entry of a worm's path.
+  /// Only while no thread is in the network.
+  std::string describe(const Worm& worm, std::size_t entry) const;
+  /// The links that a worm holds, in words.
+  std::string held_links(const Worm& worm) const;
+
+  /// Calls f(channel) for each channel that was ever used. Only between runs.
+  void each_channel(const std::function<void(const VirtualChannel&)>& f) const;
+  /// A message that was never received, in words. Only between runs.
+  std::optional<std::string> leftover() const;
+  /// Frees all reservations, forgets all messages and statistics. Only between runs.
+  void reset();
+
+ private:
+  struct LinkPorts {
+    Reservation injection, ejection;
+  };
+  class Drive;
+
+  Routing routing_;
+  Settings settings_;
+  NetworkHost& host_;
+  LazyTable<VirtualChannel> channels_;
+  LazyTable<LinkPorts> link_ports_;   // all-port; also one entry per node, for messages to oneself
+  std::deque<LinkPorts> node_ports_;  // one-port
+  std::deque<Matching> matching_;
+};
+
+}  // namespace wormcube

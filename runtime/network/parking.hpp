@@ -1,0 +1,95 @@
+// How a node waits: a gate that counts down to zero, and the executor that takes a waiting node off
+// its core. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/topology/topology.hpp"
+
+#include <atomic>
+#include <cstdint>
+
+namespace wormcube {
+
+/// Counts what a node still waits for. The node arms it, others arrive; the last arrival learns
+/// whether it must wake.
+///
+/// Threads     the node: arm, is_open, park. Any thread: arrive, stop, unpark.
+/// Invariants  the low bits count arrivals to come. `parked` is set by the node and cleared by
+/// exactly one other thread,
+///             the one whose unpark() returned true; that one, and no other, unblocks the node.
+///             `stopped` is never cleared while a run lasts. An arrival that returned false does
+///             not touch the gate again, so the node may arm it anew.
+/// Memory order  Arrivals release what they did for the node; is_open() and park() acquire it. All
+/// are
+///             read-modify-writes of one word after arm(), so the chain of releases is unbroken.
+///             arm() is relaxed: the node publishes the gate to others through the reservations
+///             that its messages make.
+class Gate {
+ public:
+  void arm(std::uint32_t arrivals) noexcept {
+    std::uint32_t seen =
+        word_.load(std::memory_order_relaxed);  // only this node changes it now, but for `stopped`
+    while (!word_.compare_exchange_weak(seen, (seen & stopped) | arrivals,
+                                        std::memory_order_relaxed)) {
+    }
+  }
+
+  /// True if this was the last arrival and the node is parked: the caller must wake it.
+  [[nodiscard]] bool arrive() noexcept {
+    return (word_.fetch_sub(1, std::memory_order_acq_rel) & ~stopped) == (parked | 1U);
+  }
+
+  /// Makes the gate open for good. True if the node is parked: the caller must wake it.
+  [[nodiscard]] bool stop() noexcept {
+    return (word_.fetch_or(stopped, std::memory_order_acq_rel) & parked) != 0;
+  }
+
+  /// True for exactly one of those who must wake the node: that one unblocks it.
+  [[nodiscard]] bool unpark() noexcept {
+    return (word_.fetch_and(~parked, std::memory_order_acq_rel) & parked) != 0;
+  }
+
+  bool is_open() const noexcept {
+    const std::uint32_t word = word_.load(std::memory_order_acquire);
+    return (word & count) == 0 || (word & stopped) != 0;
+  }
+  bool is_stopped() const noexcept {
+    return (word_.load(std::memory_order_acquire) & stopped) != 0;
+  }
+
+  /// Announces that the node will be taken off its core. False: the gate is open, do not block.
+  [[nodiscard]] bool park() noexcept {
+    std::uint32_t seen = word_.load(std::memory_order_acquire);
+    do {
+      if ((seen & count) == 0 || (seen & stopped) != 0) return false;
+    } while (!word_.compare_exchange_weak(seen, seen | parked, std::memory_order_acq_rel,
+                                          std::memory_order_acquire));
+    return true;
+  }
+  bool is_parked() const noexcept { return (word_.load(std::memory_order_acquire) & parked) != 0; }
+
+  /// Only between runs.
+  void reset() noexcept { word_.store(0, std::memory_order_relaxed); }
+
+  /// The word to sleep on: while it equals this value the node is still parked.
+  std::atomic<std::uint32_t>& word() noexcept { return word_; }
+
+ private:
+  static constexpr std::uint32_t parked = 1U << 31, stopped = 1U << 30, count = stopped - 1;
+
+  std::atomic<std::uint32_t> word_{0};
+};
+
+/// Who takes nodes off their cores and puts them back: OS threads or fibers.
+class Executor {
+ public:
+  virtual ~Executor() = default;
+  /// Called by the node after gate.park(); returns when another thread has cleared `parked` and
+  /// called unblock.
+  virtual void block(Rank rank, Gate& gate) = 0;
+  /// Called once by whoever cleared `parked`.
+  virtual void unblock(Rank rank, Gate& gate) = 0;
+  /// How many times a node looks at its gate before it parks.
+  virtual int spins() const = 0;
+};
+
+}  // namespace wormcube

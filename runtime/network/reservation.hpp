@@ -1,0 +1,97 @@
+// First come, first served ownership of one resource of the network, without a lock.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace wormcube {
+
+/// What can wait for a reservation: a worm, or a receive that is being posted. It waits for one
+/// thing at a time.
+struct Waiter {
+  enum class Kind : std::uint8_t { worm, receive };
+  explicit Waiter(Kind waiter_kind) : kind(waiter_kind) {}
+  Waiter* next = nullptr;
+  Kind kind;
+};
+
+/// A port, a virtual channel or a node's matching table: held by one waiter, waited for by others.
+/// Nobody blocks in it: whoever cannot have it leaves its waiter behind, and whoever releases it
+/// gets the next waiter to go on with.
+///
+/// Threads     any thread may acquire; only the thread that acts for the holder may release.
+/// Invariants  state_ is null: free; this: held, nobody new waits; else held, and the newest of a
+/// chain of waiters in
+///             reverse order of arrival. queue_ holds the waiters that came before those, in order
+///             of arrival; only the holder touches it. So waiters are served in the order in which
+///             their compare-exchange succeeded.
+/// Memory order  A successful acquire (acquire) reads what the last release (release) published:
+/// the holder's writes to
+///             the resource. A waiter's push (release) publishes the waiter; the exchange in
+///             release() (acquire) reads it. Pushes are read-modify-writes, so each waiter of the
+///             chain heads a release sequence that the exchange reads from. A hand-over needs no
+///             store: the releasing thread itself goes on for the next holder.
+///
+/// The technique is that of L. Baker's async_mutex (cppcoro, 2017).
+class Reservation {
+ public:
+  Reservation() = default;
+  Reservation(const Reservation&) = delete;
+  Reservation& operator=(const Reservation&) = delete;
+
+  /// True: the waiter holds the resource now. False: it waits, and may already go on in another
+  /// thread; do not touch it.
+  [[nodiscard]] bool acquire(Waiter& waiter) noexcept {
+    Waiter* seen = state_.load(std::memory_order_relaxed);  // a guess; the compare-exchange decides
+    for (;;) {
+      if (seen == nullptr) {
+        if (state_.compare_exchange_weak(seen, held(), std::memory_order_acquire,
+                                         std::memory_order_relaxed))
+          return true;
+      } else {
+        waiter.next = seen == held() ? nullptr : seen;
+        if (state_.compare_exchange_weak(seen, &waiter, std::memory_order_release,
+                                         std::memory_order_relaxed))
+          return false;
+      }
+    }
+  }
+
+  /// Gives the resource to the next waiter, which the caller must now carry on, or frees it and
+  /// returns null.
+  [[nodiscard]] Waiter* release() noexcept {
+    if (queue_ == nullptr) {
+      Waiter* seen = held();
+      if (state_.compare_exchange_strong(seen, nullptr, std::memory_order_release,
+                                         std::memory_order_relaxed))
+        return nullptr;
+      for (Waiter* newest = state_.exchange(held(), std::memory_order_acquire);
+           newest != nullptr;) {
+        Waiter* const older = newest->next;
+        newest->next = queue_;
+        queue_ = newest;
+        newest = older;
+      }
+    }
+    Waiter* const waiter = queue_;
+    queue_ = waiter->next;
+    return waiter;
+  }
+
+  /// Forgets holder and waiters. Only while no thread acts for any of them.
+  void reset() noexcept {
+    state_.store(nullptr, std::memory_order_relaxed);
+    queue_ = nullptr;
+  }
+
+ private:
+  Waiter* held() noexcept {
+    return reinterpret_cast<Waiter*>(this);
+  }  // an address that no waiter has
+
+  std::atomic<Waiter*> state_{nullptr};
+  Waiter* queue_ = nullptr;
+};
+
+}  // namespace wormcube

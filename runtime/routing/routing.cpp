@@ -1,0 +1,201 @@
+// Routes along one dimension after the other; the dateline; cycles of the channel dependency graph.
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/routing/routing.hpp"
+
+#include "runtime/error.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <fmt/core.h>
+
+namespace wormcube {
+
+Routing::Routing(Topology topology, int virtual_channels)
+    : topology_(std::move(topology)), virtual_channels_(virtual_channels) {
+  if (virtual_channels < 1 || virtual_channels > 2) {
+    throw UsageError(fmt::format("{}: {} virtual channels; expected 2 (dateline) or 1 (none)",
+                                 topology_.name(), virtual_channels));
+  }
+  channel_bases_.push_back(0);
+  for (int d = 0; d < topology_.dimensions(); ++d) {
+    lanes_.push_back(topology_.factor(d).wraps() ? virtual_channels : 1);
+    const Link links = topology_.first_link(d + 1) - topology_.first_link(d);
+    channel_bases_.push_back(channel_bases_.back() + links * lanes_.back());
+  }
+}
+
+void Routing::route(Rank from, Rank to, std::vector<Channel>& path) const {
+  WORMCUBE_ASSERT(from >= 0 && from < topology_.nodes() && to >= 0 && to < topology_.nodes());
+  for (int d = topology_.dimensions() - 1; d >= 0; --d) {
+    const Rank target = topology_.coordinate(to, d), line = topology_.line(from, d);
+    Rank at = topology_.coordinate(from, d);
+    if (at == target) continue;
+    const Graph& graph = topology_.factor(d);
+    if (graph.has_direction()) {
+      along(d, line, at, graph.hops(at, target), path);
+    } else {
+      for (bool up = true; at != target;) {
+        const std::int64_t link = graph.next(at, target, up);
+        path.push_back(channel(d, line, link, 0));
+        at = graph.ends(link).to;
+      }
+    }
+    from = topology_.with(from, d, target);
+  }
+}
+
+Rank Routing::route(Rank from, std::span<const Move> moves, std::vector<Channel>& path) const {
+  const auto start = static_cast<std::ptrdiff_t>(path.size());
+  bool repeats = false;
+  for (std::size_t i = 0; i < moves.size(); ++i) {
+    const auto [dimension, hops] = moves[i];
+    const Rank to = topology_.neighbour(from, dimension, hops);
+    along(dimension, topology_.line(from, dimension), topology_.coordinate(from, dimension), hops,
+          path);
+    from = to;
+    for (std::size_t k = 0; k < i; ++k) repeats = repeats || moves[k].dimension == dimension;
+  }
+  if (repeats) {  // a worm that needs a channel twice would wait for itself
+    std::vector<Channel> sorted(path.begin() + start, path.end());
+    std::ranges::sort(sorted);
+    if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end()) {
+      throw UsageError(fmt::format("{}: the moves of a message pass link {} twice",
+                                   topology_.name(), channel_name(*twice)));
+    }
+  }
+  return from;
+}
+
+void Routing::along(int dimension, Rank line, Rank from, int hops,
+                    std::vector<Channel>& path) const {
+  const Graph& graph = topology_.factor(dimension);
+  const Rank n = graph.nodes();
+  if (n == 2) {  // one cable: either sign leads over it
+    if (hops != 0) path.push_back(channel(dimension, line, from, 0));
+    return;
+  }
+  int vc = 0;
+  const bool plus = hops > 0;
+  const Rank closing = plus ? n - 1 : 0;  // the dateline is the link that leaves this node
+  const std::int64_t first_link = plus ? 0 : graph.wraps() ? n : n - 2;
+  for (int i = std::abs(hops); i > 0; --i) {
+    if (from == closing) vc = lanes_[dimension] - 1;
+    path.push_back(channel(dimension, line, first_link + from, vc));
+    from = plus ? (from + 1 == n ? 0 : from + 1) : (from == 0 ? n - 1 : from - 1);
+  }
+}
+
+Link Routing::link(Channel channel) const {
+  const auto above = std::ranges::upper_bound(channel_bases_, channel);
+  const auto d = static_cast<int>(above - channel_bases_.begin()) - 1;
+  return topology_.first_link(d) + (channel - channel_bases_[d]) / lanes_[d];
+}
+
+int Routing::virtual_channel(Channel channel) const {
+  const auto above = std::ranges::upper_bound(channel_bases_, channel);
+  const auto d = static_cast<int>(above - channel_bases_.begin()) - 1;
+  return static_cast<int>((channel - channel_bases_[d]) % lanes_[d]);
+}
+
+std::string Routing::channel_name(Channel channel) const {
+  const Link link = this->link(channel);
+  std::string name = topology_.link_name(link);
+  if (lanes_[topology_.place(link).dimension] > 1) {
+    name += fmt::format(" vc {}", virtual_channel(channel));
+  }
+  return name;
+}
+
+std::vector<std::pair<Channel, Channel>> Routing::turns(int dimension) const {
+  const Graph& graph = topology_.factor(dimension);
+  if (!graph.has_direction()) return graph.turns();
+  const Rank n = graph.nodes();
+  std::vector<std::pair<Channel, Channel>> turns;
+  if (n <= 2) return turns;
+
+  // Link number i on the way, counted from the dateline: 0->1 is the '+' way's first, n-1 -> n-2
+  // the '-' way's.
+  for (const bool plus : {true, false}) {
+    const auto on_way = [&](Rank i, int vc) -> Channel {
+      const Rank from = plus ? i : n - 1 - i;
+      const std::int64_t link = plus ? from : (graph.wraps() ? n : n - 2) + from;
+      return link * lanes_[dimension] + vc;
+    };
+    const int high = lanes_[dimension] - 1;
+    for (Rank i = 0; i + 2 < n; ++i) turns.emplace_back(on_way(i, 0), on_way(i + 1, 0));
+    if (!graph.wraps()) continue;
+    turns.emplace_back(on_way(n - 2, 0), on_way(n - 1, high));
+    turns.emplace_back(on_way(n - 1, high), on_way(0, high));
+    // After the dateline at most n-2 more hops: the last turn is into link n-3.
+    for (Rank i = 0; high > 0 && i + 3 < n; ++i) {
+      turns.emplace_back(on_way(i, high), on_way(i + 1, high));
+    }
+  }
+  return turns;
+}
+
+std::optional<std::vector<Channel>> find_cycle(
+    std::int64_t count, std::span<const std::pair<Channel, Channel>> dependencies) {
+  if (dependencies.empty()) return std::nullopt;
+  // The dependencies of channel c are after[first[c]] .. after[first[c+1] - 1].
+  std::vector<std::size_t> first(static_cast<std::size_t>(count) + 1, 0);
+  for (const auto& [held, wanted] : dependencies) {
+    WORMCUBE_ASSERT(held >= 0 && held < count && wanted >= 0 && wanted < count);
+    ++first[held + 1];
+  }
+  for (std::int64_t c = 0; c < count; ++c) first[c + 1] += first[c];
+  std::vector<Channel> after(dependencies.size());
+  std::vector<std::size_t> next(first.begin(), first.end() - 1);
+  for (const auto& [held, wanted] : dependencies) after[next[held]++] = wanted;
+  std::copy(first.begin(), first.end() - 1, next.begin());
+
+  // Depth first. Each channel on the path depends on the one after it; a finished channel is on no
+  // cycle.
+  enum class State : std::uint8_t { unseen, on_path, finished };
+  std::vector<State> state(static_cast<std::size_t>(count), State::unseen);
+  std::vector<Channel> path;
+  for (Channel root = 0; root < count; ++root) {
+    if (state[root] != State::unseen) continue;
+    path.push_back(root);
+    state[root] = State::on_path;
+    while (!path.empty()) {
+      const Channel at = path.back();
+      if (next[at] == first[at + 1]) {
+        state[at] = State::finished;
+        path.pop_back();
+        continue;
+      }
+      const Channel wanted = after[next[at]++];
+      if (state[wanted] == State::on_path) {
+        return std::vector<Channel>(std::ranges::find(path, wanted), path.end());
+      }
+      if (state[wanted] == State::unseen) {
+        state[wanted] = State::on_path;
+        path.push_back(wanted);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> dependency_cycle(const Routing& routing) {
+  const Topology& topology = routing.topology();
+  Channel base = 0;  // the first channel of line 0 of the dimension
+  for (int d = 0; d < topology.dimensions(); ++d) {
+    const Graph& graph = topology.factor(d);
+    const int lanes = graph.wraps() ? routing.virtual_channels() : 1;
+    if (const auto cycle = find_cycle(graph.links() * lanes, routing.turns(d))) {
+      std::string text;
+      for (const Channel channel : *cycle) {
+        if (!text.empty()) text += ", ";
+        text += routing.channel_name(base + channel);
+      }
+      return text;
+    }
+    base += (topology.first_link(d + 1) - topology.first_link(d)) * lanes;
+  }
+  return std::nullopt;
+}
+
+}  // namespace wormcube

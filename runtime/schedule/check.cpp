@@ -1,0 +1,422 @@
+// The checker: steps in parallel, each judged alone; then the dependencies of all their routes
+// together. SPDX-License-Identifier: Apache-2.0
+#include "runtime/schedule/check.hpp"
+
+#include "runtime/error.hpp"
+#include "runtime/schedule/matching.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <fmt/core.h>
+#include <tbb/blocked_range.h>
+#include <tbb/enumerable_thread_specific.h>
+#include <tbb/parallel_for.h>
+
+namespace wormcube {
+namespace {
+
+constexpr std::size_t most_problems = 10;
+
+/// The first few problems of one kind, whichever order the steps come in.
+class Problems {
+ public:
+  /// \param words  called only if the problem is to be kept
+  template <class Words>
+  void add(std::size_t step, Words words) {
+    if (list_.size() == most_problems && step >= list_.back().first) return;
+    list_.emplace(std::ranges::upper_bound(list_, step, {}, &Problem::first), step, words());
+    if (list_.size() > most_problems) list_.pop_back();
+  }
+  void add(Problems&& other) {
+    for (Problem& problem : other.list_)
+      add(problem.first, [&] { return std::move(problem.second); });
+  }
+  void move_to(std::vector<std::string>& texts) {
+    for (Problem& problem : list_) {
+      if (texts.size() < most_problems) texts.push_back(std::move(problem.second));
+    }
+  }
+
+ private:
+  using Problem = std::pair<std::size_t, std::string>;
+  std::vector<Problem> list_;  // by step; of one step in the order found
+};
+
+/// Pairs of channels that follow each other in some route: a hash set, open addressing, at most
+/// half full. It is asked once per hop of every message, and nearly always has the pair already.
+class Dependencies {
+ public:
+  using Pair = std::pair<Channel, Channel>;
+
+  void add(std::span<const Channel> route) {
+    for (std::size_t i = 1; i < route.size(); ++i) add(Pair(route[i - 1], route[i]));
+  }
+
+  /// The channels along a cycle; empty if there is none.
+  std::vector<Channel> cycle() const {
+    // Numbered anew, for a network has far more channels than a schedule uses.
+    std::vector<Pair> pairs;
+    std::vector<Channel> used;
+    for (const Pair& pair : slots_) {
+      if (pair == free) continue;
+      pairs.push_back(pair);
+      used.insert(used.end(), {pair.first, pair.second});
+    }
+    std::ranges::sort(used);
+    used.erase(std::unique(used.begin(), used.end()), used.end());
+    const auto number = [&](Channel channel) {
+      return std::ranges::lower_bound(used, channel) - used.begin();
+    };
+    std::ranges::sort(pairs);  // the cycle reported must not depend on the hash
+    for (auto& [held, wanted] : pairs) held = number(held), wanted = number(wanted);
+    auto cycle = find_cycle(std::ssize(used), pairs).value_or(std::vector<Channel>());
+    for (Channel& channel : cycle) channel = used[static_cast<std::size_t>(channel)];
+    return cycle;
+  }
+
+ private:
+  static constexpr Pair free{-1, -1};
+
+  void add(Pair pair) {
+    Pair& slot = slots_[find(pair)];
+    if (slot == pair) return;
+    slot = pair;
+    if (2 * ++size_ <= slots_.size()) return;
+    const std::vector<Pair> old = std::exchange(slots_, std::vector<Pair>(2 * slots_.size(), free));
+    --bits_free_;
+    for (const Pair& kept : old) {
+      if (kept != free) slots_[find(kept)] = kept;
+    }
+  }
+  /// The slot that holds the pair, or the free one where it belongs.
+  std::size_t find(Pair pair) const {
+    const auto key = static_cast<std::uint64_t>(pair.first) * 0xD6E8FEB86659FD93U +
+                     static_cast<std::uint64_t>(pair.second);
+    std::size_t at = key * 0x9E3779B97F4A7C15U >> bits_free_;
+    while (slots_[at] != pair && slots_[at] != free) at = at + 1 == slots_.size() ? 0 : at + 1;
+    return at;
+  }
+
+  int bits_free_ = 64 - 10;
+  std::vector<Pair> slots_ = std::vector<Pair>(std::size_t{1} << 10, free);
+  std::size_t size_ = 0;
+};
+
+/// How often the messages of one step use each link: in all, as their first, and as their last.
+class LinkUse {
+ public:
+  struct Counts {
+    int all = 0, first = 0, last = 0;
+  };
+
+  explicit LinkUse(Link links) : is_dense_(links <= dense_links) {
+    if (is_dense_) dense_.resize(static_cast<std::size_t>(links));
+  }
+  Counts& operator[](Link link) {
+    Counts& counts = is_dense_ ? dense_[static_cast<std::size_t>(link)] : sparse_[link];
+    if (counts.all == 0) touched_.push_back(link);
+    return counts;
+  }
+  /// The links used, in the order first used.
+  std::span<const Link> touched() const { return touched_; }
+  void clear() {
+    for (const Link link : touched_) {
+      if (is_dense_) dense_[static_cast<std::size_t>(link)] = {};
+    }
+    sparse_.clear();
+    touched_.clear();
+  }
+
+ private:
+  static constexpr Link dense_links = Link{1} << 24;  // 200 MB a thread
+  bool is_dense_;
+  std::vector<Counts> dense_;
+  std::unordered_map<Link, Counts> sparse_;  // a complete graph of 100 000 nodes has 10^10 links
+  std::vector<Link> touched_;
+};
+
+/// What one thread finds in its share of the steps.
+class Checker {
+ public:
+  Checker(const Schedule& schedule, const Routing& routing, bool all_port)
+      : schedule_(schedule),
+        routing_(routing),
+        all_port_(all_port),
+        matching_(routing.topology().nodes()),
+        use_(routing.topology().links()) {}
+
+  /// Step t and the gap before it; t = steps() is the gap after the last one.
+  void check(std::size_t step) {
+    step_ = step;
+    largest_ = rearranged_ = 0;
+    longest_ = 0;
+    const std::size_t messages_before = report_.messages;
+    const Rank nodes = routing_.topology().nodes();
+    for (Rank rank = 0; rank < nodes; ++rank) {
+      const RankLog& log = schedule_.ranks[static_cast<std::size_t>(rank)];
+      if (step < log.rearranged.size()) rearranged_ = std::max(rearranged_, log.rearranged[step]);
+      node(rank, schedule_.ops(rank, step));
+    }
+    match();
+    links();
+    report_.startups += report_.messages > messages_before ? 1 : 0;
+    report_.transmission += largest_;
+    report_.rearranged += rearranged_;
+    report_.sum_max_hops += static_cast<std::size_t>(longest_);
+    report_.max_hops = std::max(report_.max_hops, longest_);
+  }
+
+  void add(Checker& other) {
+    const ScheduleReport& o = other.report_;
+    report_.startups += o.startups;
+    report_.transmission += o.transmission;
+    report_.rearranged += o.rearranged;
+    report_.messages += o.messages;
+    report_.total_bytes += o.total_bytes;
+    report_.byte_hops += o.byte_hops;
+    report_.sum_max_hops += o.sum_max_hops;
+    report_.max_hops = std::max(report_.max_hops, o.max_hops);
+    report_.link_load_max = std::max(report_.link_load_max, o.link_load_max);
+    report_.port_violations += o.port_violations;
+    report_.unmatched += o.unmatched;
+    orderly_ = orderly_ && other.orderly_;
+    unmatched_.add(std::move(other.unmatched_));
+    ports_.add(std::move(other.ports_));
+    contention_.add(std::move(other.contention_));
+  }
+
+  /// Whether all routes take one dimension after the other, the last first: dependency_cycle()
+  /// speaks for them.
+  bool orderly() const { return orderly_; }
+
+  /// The second pass, for other routes: what follows what in them.
+  void follow(std::size_t step, Dependencies& dependencies) {
+    for (Rank rank = 0; rank < routing_.topology().nodes(); ++rank) {
+      for (const OpRecord& op : schedule_.ops(rank, step)) {
+        if (!is_message(op)) continue;
+        route(rank, op);
+        dependencies.add(path_);
+      }
+    }
+  }
+
+  ScheduleReport finish(std::span<const Channel> cycle) {
+    report_.deadlock_free = cycle.empty();
+    unmatched_.move_to(report_.problems);
+    if (!cycle.empty() && report_.problems.size() < most_problems) {
+      std::string text =
+          fmt::format("the routes can deadlock: a cycle of {} channels", cycle.size());
+      constexpr std::size_t named = 8;
+      for (std::size_t i = 0; i < std::min(cycle.size(), named); ++i) {
+        text += (i == 0 ? ": " : ", ") + routing_.channel_name(cycle[i]);
+      }
+      report_.problems.push_back(cycle.size() > named ? text + ", ..." : text);
+    }
+    ports_.move_to(report_.problems);
+    contention_.move_to(report_.problems);
+    return std::move(report_);
+  }
+
+ private:
+  void node(Rank rank, std::span<const OpRecord> ops) {
+    int sends = 0, receives = 0;  // of other nodes: a message to oneself uses no port
+    for (const OpRecord& op : ops) {
+      if (!has_peer(op)) {
+        ++report_.unmatched;
+        unmatched_.add(step_, [&] {
+          return fmt::format("step {}: node {}: peer {} of {} nodes", step_, rank, op.peer,
+                             routing_.topology().nodes());
+        });
+      } else if (op.kind == Op::Kind::send) {
+        matching_.add_send(rank, message(rank, op), op);
+        sends += op.peer != rank ? 1 : 0;
+      } else {
+        matching_.add_receive(op.peer, rank, op);
+        receives += op.peer != rank ? 1 : 0;
+      }
+    }
+    if (!all_port_ && sends > 1)
+      port_violation([&] { return fmt::format("node {} sends {} messages", rank, sends); });
+    if (!all_port_ && receives > 1) {
+      port_violation([&] { return fmt::format("node {} receives {} messages", rank, receives); });
+    }
+  }
+
+  bool has_peer(const OpRecord& op) const {
+    return op.peer >= 0 && op.peer < routing_.topology().nodes();
+  }
+  bool is_message(const OpRecord& op) const { return op.kind == Op::Kind::send && has_peer(op); }
+  static bool is_ordered(std::span<const Move> moves) {
+    return std::ranges::adjacent_find(moves, std::less_equal(), &Move::dimension) == moves.end();
+  }
+
+  /// Counts a message and its route; returns where it ends.
+  Rank message(Rank rank, const OpRecord& op) {
+    const Rank end = route(rank, op);
+    const std::span<const Channel> path = path_;
+    const int hops = static_cast<int>(path.size());
+    ++report_.messages;
+    report_.total_bytes += op.bytes;
+    report_.byte_hops += op.bytes * path.size();
+    largest_ = std::max(largest_, op.bytes);
+    longest_ = std::max(longest_, hops);
+    for (int i = 0; i < hops; ++i) {
+      LinkUse::Counts& counts = use_[routing_.link(path[static_cast<std::size_t>(i)])];
+      ++counts.all;
+      if (i == 0) ++counts.first;
+      if (i == hops - 1) ++counts.last;
+    }
+    orderly_ = orderly_ && is_ordered(schedule_.moves(rank, op));
+    return end;
+  }
+
+  /// Leaves the route in path_ and returns its end.
+  Rank route(Rank rank, const OpRecord& op) {
+    path_.clear();
+    if (op.moves > 0) return routing_.route(rank, schedule_.moves(rank, op), path_);
+    routing_.route(rank, op.peer, path_);
+    return op.peer;
+  }
+
+  void match() {
+    using End = Matching<OpRecord>::End;
+    matching_.match(
+        [this](const End& send, const End& receive) {
+          const Bytes sent = send.record->bytes, expected = receive.record->bytes;
+          if (sent == expected) return;
+          report_.unmatched += 2;
+          unmatched_.add(step_, [&] {
+            return fmt::format(
+                "step {}: node {} sends {} bytes to node {}, which receives {} (tag {})", step_,
+                send.from, sent, send.to, expected, send.tag);
+          });
+        },
+        [this](const End& end, bool is_send) {
+          ++report_.unmatched;
+          unmatched_.add(step_, [&] {
+            return is_send ? fmt::format(
+                                 "step {}: node {} sends {} bytes to node {} (tag {}), which has "
+                                 "no receive "
+                                 "for it",
+                                 step_, end.from, end.record->bytes, end.to, end.tag)
+                           : fmt::format(
+                                 "step {}: node {} receives {} bytes from node {} (tag {}), which "
+                                 "does not "
+                                 "send them",
+                                 step_, end.to, end.record->bytes, end.from, end.tag);
+          });
+        });
+  }
+
+  void links() {
+    int most = 0;
+    Link busiest = 0;
+    for (const Link link : use_.touched()) {
+      const LinkUse::Counts counts = use_[link];
+      if (counts.all > most) most = counts.all, busiest = link;
+      if (!all_port_) continue;
+      const auto name = [&] { return routing_.topology().link_name(link); };
+      if (counts.first > 1) {
+        port_violation([&] {
+          return fmt::format("{} messages leave a node by its link {}", counts.first, name());
+        });
+      }
+      if (counts.last > 1) {
+        port_violation([&] {
+          return fmt::format("{} messages reach a node by its link {}", counts.last, name());
+        });
+      }
+    }
+    use_.clear();
+    report_.link_load_max = std::max(report_.link_load_max, most);
+    if (most > 1) contention_.add(step_, [&] { return contention(busiest, most); });
+  }
+
+  template <class Words>
+  void port_violation(Words words) {
+    ++report_.port_violations;
+    ports_.add(step_, [&] { return fmt::format("step {}: {}", step_, words()); });
+  }
+
+  /// Whose messages meet on a link: found again, since it is asked for so rarely.
+  std::string contention(Link link, int load) {
+    std::string text = fmt::format("step {}: link {} carries {} messages:", step_,
+                                   routing_.topology().link_name(link), load);
+    int named = 0;
+    for (Rank rank = 0; rank < routing_.topology().nodes(); ++rank) {
+      for (const OpRecord& op : schedule_.ops(rank, step_)) {
+        if (!is_message(op)) continue;
+        route(rank, op);
+        if (std::ranges::none_of(path_, [&](Channel c) { return routing_.link(c) == link; }))
+          continue;
+        if (named++ == 4) return text + ", ...";
+        text += fmt::format("{} {} to {}", named == 1 ? "" : ",", rank, op.peer);
+      }
+    }
+    return text;
+  }
+
+  const Schedule& schedule_;
+  const Routing& routing_;
+  const bool all_port_;
+  Matching<OpRecord> matching_;
+  LinkUse use_;
+  bool orderly_ = true;
+  std::vector<Channel> path_;
+  ScheduleReport report_;
+  Problems unmatched_, ports_, contention_;
+
+  // The step being checked.
+  std::size_t step_ = 0;
+  Bytes largest_ = 0, rearranged_ = 0;
+  int longest_ = 0;
+};
+
+}  // namespace
+
+ScheduleReport check(const Schedule& schedule, const Routing& routing, bool all_port) {
+  if (!(schedule.topology == routing.topology())) {
+    throw UsageError(fmt::format("check: the schedule is for {}, the routing for {}",
+                                 schedule.topology.name(), routing.topology().name()));
+  }
+  if (schedule.ranks.size() != static_cast<std::size_t>(schedule.topology.nodes())) {
+    throw UsageError(fmt::format("check: the schedule has {} ranks, {} has {} nodes",
+                                 schedule.ranks.size(), schedule.topology.name(),
+                                 schedule.topology.nodes()));
+  }
+  const std::size_t steps = schedule.steps();
+  using Steps = tbb::blocked_range<std::size_t>;
+  tbb::enumerable_thread_specific<Checker> checkers(
+      [&] { return Checker(schedule, routing, all_port); });
+  tbb::parallel_for(Steps(0, steps + 1), [&](const Steps& range) {
+    Checker& checker = checkers.local();
+    for (std::size_t step = range.begin(); step < range.end(); ++step) checker.check(step);
+  });
+  Checker& whole = *checkers.begin();
+  for (auto checker = std::next(checkers.begin()); checker != checkers.end(); ++checker)
+    whole.add(*checker);
+
+  std::vector<Channel> cycle;
+  if (!whole.orderly() || dependency_cycle(routing)) {
+    Dependencies dependencies;
+    for (std::size_t step = 0; step < steps; ++step) whole.follow(step, dependencies);
+    cycle = dependencies.cycle();
+  }
+
+  ScheduleReport report = whole.finish(cycle);
+  report.steps = steps;
+  for (const RankLog& log : schedule.ranks) {
+    report.peak_bytes = std::max(report.peak_bytes, log.peak_bytes);
+    report.peak_block_bytes = std::max(report.peak_block_bytes, log.peak_block_bytes);
+  }
+  return report;
+}
+
+}  // namespace wormcube

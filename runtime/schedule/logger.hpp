@@ -1,0 +1,44 @@
+// What the dry run and the trace of a real run share: the log of one node, and the rules of a step.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/schedule/schedule.hpp"
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace wormcube {
+
+/// Writes a RankLog. Both worlds log through here, so equal behaviour gives equal logs.
+namespace logger {
+
+/// Throws UsageError for a peer or move outside the topology.
+void step(RankLog& log, const Topology& topology, Rank rank, std::span<const Op> ops);
+inline void rearranged(RankLog& log, Bytes bytes) { log.rearranged.back() += bytes; }
+/// \param held, held_blocks  what the node holds now, in all and for blocks
+void acquired(RankLog& log, Bytes bytes, Purpose purpose, Bytes& held, Bytes& held_blocks);
+void released(Bytes bytes, Purpose purpose, Bytes& held, Bytes& held_blocks);
+
+}  // namespace logger
+
+/// The rules that one node's ops must keep by themselves. Keeps its working memory, so use one for
+/// many steps.
+class StepRules {
+ public:
+  /// Throws UsageError for a peer or move outside the topology, and where a receive's data overlaps
+  /// a send's or another receive's.
+  void require(const Topology& topology, Rank rank, std::size_t step, std::span<const Op> ops);
+
+ private:
+  void require_disjoint(Rank rank, std::size_t step, std::span<const Op> ops);
+
+  struct Piece {
+    const std::byte* begin;
+    const std::byte* end;
+    const Op* op;
+  };
+  std::vector<Piece> pieces_;
+};
+
+}  // namespace wormcube

@@ -1,0 +1,227 @@
+// The proof run: every rank on a fiber, all at the same step, messages copied by hand.
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/schedule/prove.hpp"
+
+#include "runtime/error.hpp"
+#include "runtime/fiber/fiber.hpp"
+#include "runtime/schedule/logger.hpp"
+#include "runtime/schedule/matching.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <new>
+#include <vector>
+
+#include <fmt/core.h>
+
+namespace wormcube {
+namespace {
+
+/// Programs keep their data in memory(), and stacks are mapped as they are touched.
+constexpr std::size_t stack_bytes = std::size_t{256} << 10;
+
+class Proof;
+
+class ProofNode final : public Node {
+ public:
+  ProofNode(Proof& proof, Rank rank);
+
+  Rank rank() const override { return rank_; }
+  const Topology& topology() const override;
+
+  using Node::local;
+  using Node::step;
+  void step(std::span<const Op> ops) override;
+
+  /// The ops of the step at which the fiber is suspended; the program keeps them until then.
+  std::span<const Op> posted() const { return posted_; }
+  Fiber& fiber() { return fiber_; }
+  bool ended() const { return fiber_.done(); }
+
+ private:
+  void local(Bytes /*rearranged*/, Work work) override { work(); }
+
+  Span acquire(Bytes bytes, Purpose /*purpose*/) override {
+    if (bytes == 0) return {};
+    const Span data(static_cast<std::byte*>(::operator new(bytes, alignment)), bytes);
+    // The allocator may hand out what an earlier proof left: right answers that nobody delivered.
+    std::ranges::fill(data, std::byte{0xDB});
+    return data;
+  }
+  void release(Span data, Purpose /*purpose*/) noexcept override {
+    ::operator delete(data.data(), alignment);
+  }
+  static constexpr std::align_val_t alignment{64};
+
+  Proof& proof_;
+  Rank rank_;
+  std::span<const Op> posted_;
+  Fiber fiber_;
+};
+
+class Proof {
+ public:
+  Proof(const Topology& topology, const Program& program)
+      : topology_(topology), program_(program), matching_(topology.nodes()) {}
+
+  void run() {
+    for (Rank rank = 0; rank < topology_.nodes(); ++rank) nodes_.emplace_back(*this, rank);
+    for (ProofNode& node : nodes_) running_.push_back(&node);
+    while (advance()) {
+      try {
+        deliver();
+      } catch (...) {
+        failure_ = std::current_exception();
+        break;
+      }
+      ++step_;
+    }
+    if (failure_ != nullptr) {
+      stop();
+      report();
+    }
+  }
+
+  const Topology& topology() const { return topology_; }
+
+  /// Inside the node's fiber: its whole life.
+  void live(ProofNode& node) noexcept {
+    if (stopping_) return;
+    try {
+      program_(node);
+    } catch (...) {
+      if (failure_ == nullptr) {
+        failure_ = std::current_exception();
+        failed_ = node.rank();
+      }
+    }
+  }
+
+  /// Inside the node's fiber: from posting to completion.
+  void complete(ProofNode& node) {
+    if (stopping_) throw Stopped();
+    rules_.require(topology_, node.rank(), step_, node.posted());
+    node.fiber().suspend();
+    if (stopping_) throw Stopped();
+  }
+
+ private:
+  /// Runs each node to its next step or to its end; false if none is left or one has failed.
+  bool advance() {
+    for (ProofNode* node : running_) {
+      node->fiber().resume();
+      if (failure_ != nullptr) return false;
+    }
+    std::erase_if(running_, [](ProofNode* node) { return node->fiber().done(); });
+    return !running_.empty();
+  }
+
+  void deliver() {
+    for (ProofNode* node : running_) {
+      const Rank rank = node->rank();
+      for (const Op& op : node->posted()) {
+        if (op.is_send()) {
+          matching_.add_send(rank, destination(topology_, rank, op), op);
+        } else {
+          matching_.add_receive(op.peer(), rank, op);
+        }
+      }
+    }
+    using End = Matching<Op>::End;
+    matching_.match(
+        [this](const End& send, const End& receive) {
+          const Bytes sent = send.record->bytes(), expected = receive.record->bytes();
+          if (sent != expected) {
+            throw UsageError(fmt::format(
+                "step {}: node {} sends {} bytes to node {}, which receives {} (tag {})", step_,
+                send.from, sent, send.to, expected, send.tag));
+          }
+          copy(send.record->pieces(), receive.record->pieces());
+        },
+        [this](const End& end, bool is_send) {
+          throw UsageError(
+              is_send
+                  ? fmt::format("step {}: node {} sends {} bytes to node {} (tag {}), which has no "
+                                "receive for it{}",
+                                step_, end.from, end.record->bytes(), end.to, end.tag,
+                                ended(end.to))
+                  : fmt::format(
+                        "step {}: node {} receives {} bytes from node {} (tag {}), which does "
+                        "not send them{}",
+                        step_, end.to, end.record->bytes(), end.from, end.tag, ended(end.from)));
+        });
+  }
+
+  const char* ended(Rank rank) const {
+    return nodes_[static_cast<std::size_t>(rank)].ended() ? ": its program has ended" : "";
+  }
+
+  /// One message; both sides have the same number of bytes, cut in any way.
+  static void copy(std::span<const Span> from, std::span<const Span> to) {
+    Bytes from_offset = 0, to_offset = 0;
+    auto source = from.begin();
+    auto target = to.begin();
+    while (true) {
+      while (source != from.end() && from_offset == source->size()) ++source, from_offset = 0;
+      while (target != to.end() && to_offset == target->size()) ++target, to_offset = 0;
+      if (source == from.end() || target == to.end()) return;
+      const Bytes bytes = std::min(source->size() - from_offset, target->size() - to_offset);
+      std::memcpy(target->data() + to_offset, source->data() + from_offset, bytes);
+      from_offset += bytes;
+      to_offset += bytes;
+    }
+  }
+
+  /// Every program leaves the step it waits in by Stopped, so that its stack unwinds.
+  void stop() {
+    stopping_ = true;
+    for (ProofNode& node : nodes_) {
+      if (!node.fiber().done()) node.fiber().resume();
+    }
+  }
+
+  [[noreturn]] void report() const {
+    const auto fail = [this](const char* text) {
+      std::throw_with_nested(NodeFailure(fmt::format("node {}: {}", failed_, text)));
+    };
+    try {
+      std::rethrow_exception(failure_);
+    } catch (const UsageError&) {
+      throw;
+    } catch (const std::exception& error) {
+      fail(error.what());
+    } catch (...) {
+      fail("unknown exception");
+    }
+    std::terminate();
+  }
+
+  const Topology& topology_;
+  const Program& program_;
+  std::deque<ProofNode> nodes_;
+  std::vector<ProofNode*> running_;  // ascending
+  Matching<Op> matching_;
+  StepRules rules_;
+  std::size_t step_ = 0;
+  bool stopping_ = false;
+  std::exception_ptr failure_;
+  Rank failed_ = 0;
+};
+
+ProofNode::ProofNode(Proof& proof, Rank rank)
+    : proof_(proof), rank_(rank), fiber_(stack_bytes, [this] { proof_.live(*this); }) {}
+
+const Topology& ProofNode::topology() const { return proof_.topology(); }
+
+void ProofNode::step(std::span<const Op> ops) {
+  posted_ = ops;
+  proof_.complete(*this);
+}
+
+}  // namespace
+
+void prove(const Topology& topology, const Program& program) { Proof(topology, program).run(); }
+
+}  // namespace wormcube

@@ -1,0 +1,105 @@
+// Reading a schedule, writing a log, and the rules of a step.
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/schedule/schedule.hpp"
+
+#include "runtime/error.hpp"
+#include "runtime/schedule/logger.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include <fmt/core.h>
+
+namespace wormcube {
+
+std::size_t Schedule::steps() const {
+  std::size_t most = 0;
+  for (const RankLog& log : ranks) most = std::max(most, log.step_ends.size());
+  return most;
+}
+
+std::span<const OpRecord> Schedule::ops(Rank rank, std::size_t step) const {
+  const RankLog& log = ranks[static_cast<std::size_t>(rank)];
+  if (step >= log.step_ends.size()) return {};
+  const std::size_t begin = step == 0 ? 0 : log.step_ends[step - 1];
+  return std::span(log.ops).subspan(begin, log.step_ends[step] - begin);
+}
+
+std::span<const Move> Schedule::moves(Rank rank, const OpRecord& op) const {
+  return std::span(ranks[static_cast<std::size_t>(rank)].moves).subspan(op.first_move, op.moves);
+}
+
+void logger::step(RankLog& log, const Topology& topology, Rank rank, std::span<const Op> ops) {
+  for (const Op& op : ops) {
+    const auto moves = op.moves();
+    log.ops.push_back({.kind = op.kind(),
+                       .peer = op.is_send() ? destination(topology, rank, op) : op.peer(),
+                       .tag = op.tag(),
+                       .first_move = static_cast<std::uint32_t>(log.moves.size()),
+                       .moves = static_cast<std::uint32_t>(moves.size()),
+                       .bytes = op.bytes()});
+    log.moves.insert(log.moves.end(), moves.begin(), moves.end());
+  }
+  log.step_ends.push_back(static_cast<std::uint32_t>(log.ops.size()));
+  log.rearranged.push_back(0);
+}
+
+void logger::acquired(RankLog& log, Bytes bytes, Purpose purpose, Bytes& held, Bytes& held_blocks) {
+  held += bytes;
+  if (purpose == Purpose::blocks) held_blocks += bytes;
+  log.peak_bytes = std::max(log.peak_bytes, held);
+  log.peak_block_bytes = std::max(log.peak_block_bytes, held_blocks);
+}
+
+void logger::released(Bytes bytes, Purpose purpose, Bytes& held, Bytes& held_blocks) {
+  held -= bytes;
+  if (purpose == Purpose::blocks) held_blocks -= bytes;
+}
+
+void StepRules::require(const Topology& topology, Rank rank, std::size_t step,
+                        std::span<const Op> ops) {
+  bool receives = false;
+  for (const Op& op : ops) {
+    if (op.is_send()) {
+      static_cast<void>(destination(topology, rank, op));
+    } else if (op.peer() < 0 || op.peer() >= topology.nodes()) {
+      throw UsageError(
+          fmt::format("{}: peer {} of {} nodes", topology.name(), op.peer(), topology.nodes()));
+    } else {
+      receives = true;
+    }
+  }
+  if (receives && ops.size() > 1) require_disjoint(rank, step, ops);
+}
+
+void StepRules::require_disjoint(Rank rank, std::size_t step, std::span<const Op> ops) {
+  pieces_.clear();
+  for (const Op& op : ops) {
+    for (const Span piece : op.pieces()) {
+      if (!piece.empty()) pieces_.push_back({piece.data(), piece.data() + piece.size(), &op});
+    }
+  }
+  std::ranges::sort(pieces_, std::less<>(), &Piece::begin);
+  const std::less<const std::byte*> before;
+  // Of all pieces before this one in memory: the send and the receive that reach furthest.
+  const Piece* sent = nullptr;
+  const Piece* received = nullptr;
+  for (const Piece& piece : pieces_) {
+    const bool is_send = piece.op->is_send();
+    const Piece* clash = nullptr;
+    if (received != nullptr && before(piece.begin, received->end)) clash = received;
+    if (!is_send && sent != nullptr && before(piece.begin, sent->end)) clash = sent;
+    if (clash != nullptr) {
+      const auto words = [](const Op& op) {
+        return op.is_send() ? fmt::format("a send of {} bytes", op.bytes())
+                            : fmt::format("the receive from {} of {} bytes", op.peer(), op.bytes());
+      };
+      throw UsageError(fmt::format("step {}: node {}: {} and {} overlap in memory", step, rank,
+                                   words(*clash->op), words(*piece.op)));
+    }
+    const Piece*& furthest = is_send ? sent : received;
+    if (furthest == nullptr || before(furthest->end, piece.end)) furthest = &piece;
+  }
+}
+
+}  // namespace wormcube

@@ -1,0 +1,386 @@
+// One dimension of a product network: links in closed form, tables for trees and arbitrary graphs.
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/topology/graph.hpp"
+
+#include "runtime/error.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <limits>
+
+#include <fmt/core.h>
+
+namespace wormcube {
+
+namespace {
+
+constexpr Rank max_nodes = 1 << 20;
+// A graph's next-hop table has two entries for each pair of nodes: 64 MB at this many.
+constexpr Rank max_graph_nodes = 4096;
+// Vertices times links that the table's construction may look at: some seconds.
+constexpr std::int64_t max_graph_work = std::int64_t{1} << 30;
+
+const char* shape_name(Shape shape) {
+  switch (shape) {
+    case Shape::line:
+      return "line";
+    case Shape::ring:
+      return "ring";
+    case Shape::complete:
+      return "complete";
+    case Shape::tree:
+      return "tree";
+    case Shape::graph:
+      return "graph";
+  }
+  return "";
+}
+
+Rank checked(Shape shape, Rank nodes) {
+  if (nodes < 1 || nodes > max_nodes) {
+    throw UsageError(fmt::format("{}:{}: {} nodes; expected 1 to {}", shape_name(shape), nodes,
+                                 nodes, max_nodes));
+  }
+  return nodes;
+}
+
+constexpr std::uint16_t nowhere = std::numeric_limits<std::uint16_t>::max();
+
+/// The levels (up links) between a balanced tree's root and its deepest leaf.
+int depth(Rank leaves) {
+  return static_cast<int>(std::bit_width(static_cast<unsigned>(leaves - 1)));
+}
+
+}  // namespace
+
+/// What has no closed form. A tree uses the first group, an arbitrary graph the second.
+struct Graph::Table {
+  // Tree, by vertex: the leaves below it are low .. high-1. Leaves have no children, the root no
+  // parent: -1.
+  std::vector<Rank> parent, low, high, left, right;
+
+  // Graph. The links of vertex v are first[v] .. first[v+1]-1, by ascending neighbour.
+  std::string name;
+  std::vector<std::int64_t> first;
+  std::vector<Rank> from, to;  // by link
+  std::vector<std::uint8_t>
+      is_up;  // by link: towards a lower level, or a lower number on one level
+  // The port to leave by: entry 2*(to*n + at) before the first down link, the next one after it.
+  std::vector<std::uint16_t> next;
+  int diameter = 0;
+
+  /// Adds the subtree over these leaves, children first, and returns its root.
+  Rank grow(Rank lo, Rank hi, Rank& unused_switch) {
+    if (hi - lo == 1) {
+      low[lo] = lo;
+      high[lo] = hi;
+      return lo;
+    }
+    const Rank middle = lo + (hi - lo + 1) / 2;
+    const Rank l = grow(lo, middle, unused_switch);
+    const Rank r = grow(middle, hi, unused_switch);
+    const Rank root = unused_switch++;
+    parent[l] = parent[r] = root;
+    left[root] = l;
+    right[root] = r;
+    low[root] = lo;
+    high[root] = hi;
+    return root;
+  }
+
+  void connect(Rank nodes, const std::vector<std::pair<Rank, Rank>>& edges);
+  std::vector<Rank> orient(Rank nodes);
+  void find_routes(Rank nodes, const std::vector<Rank>& order);
+};
+
+/// Numbers the links: by vertex, then by ascending neighbour.
+void Graph::Table::connect(Rank nodes, const std::vector<std::pair<Rank, Rank>>& edges) {
+  std::vector<std::pair<Rank, Rank>> directed;
+  directed.reserve(edges.size() * 2);
+  for (const auto& [u, v] : edges) {
+    for (const Rank end : {u, v}) {
+      if (end < 0 || end >= nodes) {
+        throw UsageError(
+            fmt::format("{}: edge {} {}: no vertex {} among {} nodes", name, u, v, end, nodes));
+      }
+    }
+    if (u == v) throw UsageError(fmt::format("{}: edge {} {} is a loop", name, u, v));
+    directed.emplace_back(u, v);
+    directed.emplace_back(v, u);
+  }
+  std::ranges::sort(directed);
+  if (const auto twice = std::ranges::adjacent_find(directed); twice != directed.end()) {
+    throw UsageError(
+        fmt::format("{}: edge {} {} is given twice", name, twice->first, twice->second));
+  }
+  first.assign(static_cast<std::size_t>(nodes) + 1, 0);
+  for (const auto& [u, v] : directed) {
+    ++first[u + 1];
+    from.push_back(u);
+    to.push_back(v);
+  }
+  for (Rank v = 0; v < nodes; ++v) first[v + 1] += first[v];
+}
+
+/// Decides which links go up, from a breadth-first spanning tree with vertex 0 as its root. Returns
+/// the vertices so that each up link leads to an earlier one.
+std::vector<Rank> Graph::Table::orient(Rank nodes) {
+  std::vector<int> level(nodes, -1);
+  std::vector<Rank> order{0};
+  level[0] = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    for (auto link = first[order[i]]; link < first[order[i] + 1]; ++link) {
+      if (level[to[link]] >= 0) continue;
+      level[to[link]] = level[order[i]] + 1;
+      order.push_back(to[link]);
+    }
+  }
+  if (const auto lost = std::ranges::find(level, -1); lost != level.end()) {
+    throw UsageError(
+        fmt::format("{}: vertex {} cannot be reached from vertex 0", name, lost - level.begin()));
+  }
+  const auto height = [&](Rank v) { return std::pair(level[v], v); };
+  std::ranges::sort(order, {}, height);
+  for (std::size_t link = 0; link < to.size(); ++link) {
+    is_up.push_back(height(to[link]) < height(from[link]) ? 1 : 0);
+  }
+  return order;
+}
+
+/// Fills the next-hop table with shortest paths of ups, then downs; of equal ones the lowest
+/// neighbour comes first.
+void Graph::Table::find_routes(Rank nodes, const std::vector<Rank>& order) {
+  constexpr int far = std::numeric_limits<int>::max() / 2;
+  next.assign(2 * static_cast<std::size_t>(nodes) * static_cast<std::size_t>(nodes), nowhere);
+  std::vector<int> after_down(nodes), before_down(nodes);  // hops to the destination
+
+  for (Rank destination = 0; destination < nodes; ++destination) {
+    std::uint16_t* ports = &next[2 * static_cast<std::size_t>(destination) * nodes];
+    std::ranges::fill(after_down, far);
+    after_down[destination] = 0;
+    for (auto v = order.rbegin(); v != order.rend(); ++v) {
+      for (auto link = first[*v]; link < first[*v + 1]; ++link) {
+        if (*v == destination || is_up[link] || after_down[to[link]] + 1 >= after_down[*v])
+          continue;
+        after_down[*v] = after_down[to[link]] + 1;
+        ports[2 * *v + 1] = static_cast<std::uint16_t>(link - first[*v]);
+      }
+    }
+    before_down = after_down;
+    for (const Rank v : order) {
+      ports[2 * v] = ports[2 * v + 1];
+      for (auto link = first[v]; link < first[v + 1]; ++link) {
+        if (v == destination || !is_up[link] || before_down[to[link]] + 1 >= before_down[v])
+          continue;
+        before_down[v] = before_down[to[link]] + 1;
+        ports[2 * v] = static_cast<std::uint16_t>(link - first[v]);
+      }
+    }
+    diameter = std::max(diameter, std::ranges::max(before_down));
+  }
+}
+
+Graph Graph::line(Rank nodes) { return {Shape::line, checked(Shape::line, nodes)}; }
+Graph Graph::ring(Rank nodes) { return {Shape::ring, checked(Shape::ring, nodes)}; }
+Graph Graph::complete(Rank nodes) { return {Shape::complete, checked(Shape::complete, nodes)}; }
+
+Graph Graph::tree(Rank leaves) {
+  Graph graph(Shape::tree, checked(Shape::tree, leaves));
+  const auto table = std::make_shared<Table>();
+  for (auto* column : {&table->parent, &table->low, &table->high, &table->left, &table->right}) {
+    column->assign(2 * static_cast<std::size_t>(leaves) - 1, -1);
+  }
+  Rank unused_switch = leaves;
+  table->grow(0, leaves, unused_switch);
+  graph.table_ = table;
+  return graph;
+}
+
+Graph Graph::arbitrary(Rank nodes, const std::vector<std::pair<Rank, Rank>>& edges,
+                       std::string name) {
+  if (name.empty()) name = "graph";
+  const auto links = 2 * static_cast<std::int64_t>(edges.size());
+  if (nodes < 1 || nodes > max_graph_nodes) {
+    throw UsageError(fmt::format("{}: {} nodes; an arbitrary graph may have 1 to {}", name, nodes,
+                                 max_graph_nodes));
+  }
+  if (nodes * links > max_graph_work) {
+    throw UsageError(fmt::format("{}: {} edges; with {} nodes there may be up to {}", name,
+                                 edges.size(), nodes, max_graph_work / nodes / 2));
+  }
+  Graph graph(Shape::graph, nodes);
+  const auto table = std::make_shared<Table>();
+  table->name = std::move(name);
+  table->connect(nodes, edges);
+  table->find_routes(nodes, table->orient(nodes));
+  graph.table_ = table;
+  return graph;
+}
+
+Rank Graph::vertices() const { return shape_ == Shape::tree ? 2 * nodes_ - 1 : nodes_; }
+
+std::int64_t Graph::links() const {
+  const std::int64_t n = nodes_;
+  switch (shape_) {
+    case Shape::line:
+      return 2 * (n - 1);
+    case Shape::ring:
+      return wraps() ? 2 * n : 2 * (n - 1);
+    case Shape::complete:
+      return n * (n - 1);
+    case Shape::tree:
+      return 2 * (2 * n - 2);
+    case Shape::graph:
+      return static_cast<std::int64_t>(table_->to.size());
+  }
+  return 0;
+}
+
+std::string Graph::name() const {
+  return shape_ == Shape::graph ? table_->name : fmt::format("{}:{}", shape_name(shape_), nodes_);
+}
+
+Graph::Ends Graph::ends(std::int64_t link) const {
+  WORMCUBE_ASSERT(link >= 0 && link < links());
+  switch (shape_) {
+    case Shape::line:
+    case Shape::ring: {
+      const Rank plus_links = wraps() ? nodes_ : nodes_ - 1;
+      const auto number = static_cast<Rank>(link % plus_links);
+      const Rank above = number + 1 == nodes_ ? 0 : number + 1;
+      if (link < plus_links) return {number, above};
+      return wraps() ? Ends{number, number == 0 ? nodes_ - 1 : number - 1} : Ends{above, number};
+    }
+    case Shape::complete: {
+      const auto from = static_cast<Rank>(link / (nodes_ - 1));
+      const auto other = static_cast<Rank>(link % (nodes_ - 1));
+      return {from, other < from ? other : other + 1};
+    }
+    case Shape::tree: {
+      const Rank up_links = 2 * nodes_ - 2;
+      const auto child = static_cast<Rank>(link % up_links);
+      const Rank parent = table_->parent[child];
+      return link < up_links ? Ends{child, parent} : Ends{parent, child};
+    }
+    case Shape::graph:
+      return {table_->from[link], table_->to[link]};
+  }
+  return {-1, -1};
+}
+
+int Graph::ports(Rank vertex) const {
+  WORMCUBE_ASSERT(vertex >= 0 && vertex < vertices());
+  switch (shape_) {
+    case Shape::line:
+    case Shape::ring:
+      return wraps() ? 2 : (vertex + 1 < nodes_ ? 1 : 0) + (vertex > 0 ? 1 : 0);
+    case Shape::complete:
+      return nodes_ - 1;
+    case Shape::tree:
+      return (table_->parent[vertex] >= 0 ? 1 : 0) + (table_->left[vertex] >= 0 ? 2 : 0);
+    case Shape::graph:
+      return static_cast<int>(table_->first[vertex + 1] - table_->first[vertex]);
+  }
+  return 0;
+}
+
+std::int64_t Graph::link(Rank vertex, int port) const {
+  WORMCUBE_ASSERT(port >= 0 && port < ports(vertex));
+  switch (shape_) {
+    case Shape::line:
+    case Shape::ring:
+      if (wraps()) return port == 0 ? vertex : nodes_ + vertex;
+      return port == 0 && vertex + 1 < nodes_ ? vertex : nodes_ - 1 + vertex - 1;
+    case Shape::complete:
+      return static_cast<std::int64_t>(vertex) * (nodes_ - 1) + port;
+    case Shape::tree: {
+      if (table_->parent[vertex] < 0) ++port;  // the root has no way up
+      if (port == 0) return vertex;
+      const Rank child = port == 1 ? table_->left[vertex] : table_->right[vertex];
+      return 2 * nodes_ - 2 + child;
+    }
+    case Shape::graph:
+      return table_->first[vertex] + port;
+  }
+  return -1;
+}
+
+int Graph::hops(Rank from, Rank to) const {
+  WORMCUBE_ASSERT(has_direction());
+  if (!wraps()) return to - from;
+  const Rank plus = to >= from ? to - from : to - from + nodes_;
+  return plus <= nodes_ - plus ? plus : plus - nodes_;
+}
+
+Rank Graph::moved(Rank from, int hops) const {
+  WORMCUBE_ASSERT(has_direction());
+  if (hops <= -nodes_ || hops >= nodes_) return -1;
+  if (nodes_ == 2 && hops != 0) return 1 - from;
+  const Rank to = from + hops;
+  if (to >= 0 && to < nodes_) return to;
+  if (!wraps()) return -1;
+  return to < 0 ? to + nodes_ : to - nodes_;
+}
+
+std::int64_t Graph::next(Rank at, Rank to, bool& up) const {
+  WORMCUBE_ASSERT(at != to && to >= 0 && to < nodes_);
+  switch (shape_) {
+    case Shape::line:
+    case Shape::ring: {
+      const bool plus = hops(at, to) > 0;
+      if (wraps()) return plus ? at : nodes_ + at;
+      return plus ? at : nodes_ - 1 + at - 1;
+    }
+    case Shape::complete:
+      return static_cast<std::int64_t>(at) * (nodes_ - 1) + (to < at ? to : to - 1);
+    case Shape::tree: {
+      if (to < table_->low[at] || to >= table_->high[at]) return at;
+      const Rank left = table_->left[at];
+      return 2 * nodes_ - 2 + (to < table_->high[left] ? left : table_->right[at]);
+    }
+    case Shape::graph: {
+      const std::size_t entry = 2 * (static_cast<std::size_t>(to) * nodes_ + at) + (up ? 0 : 1);
+      WORMCUBE_ASSERT(table_->next[entry] != nowhere);
+      const std::int64_t link = table_->first[at] + table_->next[entry];
+      up = up && table_->is_up[link] != 0;
+      return link;
+    }
+  }
+  return -1;
+}
+
+std::vector<std::pair<std::int64_t, std::int64_t>> Graph::turns() const {
+  std::vector<std::pair<std::int64_t, std::int64_t>> turns;
+  if (shape_ != Shape::tree && shape_ != Shape::graph) return turns;
+  const auto goes_up = [&](std::int64_t link) {
+    return shape_ == Shape::tree ? link < 2 * nodes_ - 2 : table_->is_up[link] != 0;
+  };
+  for (std::int64_t in = 0; in < links(); ++in) {
+    const auto [origin, vertex] = ends(in);
+    for (int port = 0; port < ports(vertex); ++port) {
+      const std::int64_t out = link(vertex, port);
+      const bool back = ends(out).to == origin;
+      if (!back && (goes_up(in) || !goes_up(out))) turns.emplace_back(in, out);
+    }
+  }
+  return turns;
+}
+
+int Graph::diameter() const {
+  switch (shape_) {
+    case Shape::line:
+      return nodes_ - 1;
+    case Shape::ring:
+      return nodes_ / 2;
+    case Shape::complete:
+      return nodes_ > 1 ? 1 : 0;
+    case Shape::tree:
+      return nodes_ == 1 ? 0 : depth((nodes_ + 1) / 2) + depth(nodes_ / 2) + 2;
+    case Shape::graph:
+      return table_->diameter;
+  }
+  return 0;
+}
+
+}  // namespace wormcube

@@ -1,0 +1,156 @@
+// The grammar of topologies and edge lists: what is read, and what is said about what cannot be
+// read. SPDX-License-Identifier: Apache-2.0
+#include "runtime/error.hpp"
+#include "runtime/topology/topology.hpp"
+#include "tests/topology/samples.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <catch2/catch.hpp>
+#include <unistd.h>
+
+using namespace wormcube;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// A file with this text, gone at the end of the test.
+class File {
+ public:
+  explicit File(const std::string& text)
+      : path_(std::filesystem::temp_directory_path() /
+              ("wormcube_parse_test." + std::to_string(getpid()) + ".graph")) {
+    std::ofstream(path_) << text;
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  std::string path() const { return path_.string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace
+
+TEST_CASE("a topology's name is the text that it was read from", "[topology]") {
+  const std::string text = GENERATE(from_range(samples::texts()));
+  CHECK(Topology::parse(text).name() == text);
+}
+
+TEST_CASE("the named shapes are products of graphs", "[topology]") {
+  const auto shapes = [](const char* text) {
+    std::string list;
+    const Topology topology = Topology::parse(text);
+    for (int d = 0; d < topology.dimensions(); ++d) list += topology.factor(d).name() + " ";
+    return list;
+  };
+  CHECK(shapes("torus:8x4x2") == "ring:8 ring:4 ring:2 ");
+  CHECK(shapes("mesh:6x4") == "line:6 line:4 ");
+  CHECK(shapes("hypercube:3") == "line:2 line:2 line:2 ");
+  CHECK(shapes("hypercube:0").empty());
+  CHECK(shapes("ghc:4x3") == "complete:4 complete:3 ");
+  CHECK(shapes("torus:4x4*line:3") == "ring:4 ring:4 line:3 ");
+  CHECK(shapes("tree:8*complete:3*hypercube:1*ring:5") == "tree:8 complete:3 line:2 ring:5 ");
+  CHECK(Topology::parse("torus:04x3").name() == "torus:4x3");
+  CHECK(Topology::parse("hypercube:20").nodes() == 1 << 20);
+}
+
+TEST_CASE("a text that is no topology is a usage error that points at the part", "[topology]") {
+  const auto [text, expected] = GENERATE(table<std::string, std::string>({
+      {"", "topology '' is empty"},
+      {"torus:8xq",
+       "topology 'torus:8xq': 'q' at position 9 is not a size; expected a whole number of 1 or "
+       "more, as in torus:8x8"},
+      {"ring", "'ring' at position 1 lacks ':' and what follows it, as in ring:7"},
+      {"ring:", "a size is missing at position 6"},
+      {":7", "unknown shape '' at position 1"},
+      {"rung:7", "unknown shape 'rung' at position 1; known are: ring:7 line:5 torus:8x8"},
+      {"Ring:7", "unknown shape 'Ring'"},
+      {" ring:7", "unknown shape ' ring' at position 1"},
+      {"ring: 7", "' 7' at position 6 is not a size"},
+      {"ring:7 ", "'7 ' at position 6 is not a size"},
+      {"ring:0", "'0' at position 6 is not a size"},
+      {"ring:-4", "'-4' at position 6"},
+      {"ring:+4", "'+4' at position 6"},
+      {"ring:4.5", "'4.5' at position 6"},
+      {"ring:0x10", "'ring' takes one size"},
+      {"ring:7q", "'7q' at position 6"},
+      {"ring:4x4",
+       "'4x4' at position 6: 'ring' takes one size; for more dimensions write torus:8x8"},
+      {"line:4x4", "write mesh:6x4"},
+      {"complete:4x4", "write ghc:4x3"},
+      {"tree:4x4", "write tree:4*tree:2"},
+      {"hypercube:4x4", "'4x4' at position 11 is not a number of dimensions"},
+      {"hypercube:-1", "'-1' at position 11"},
+      {"hypercube:21", "'21' at position 11 is too large; a number of dimensions may be up to 20"},
+      {"hypercube:", "a number of dimensions is missing at position 11"},
+      {"torus:8x", "a size is missing at position 9"},
+      {"torus:x8", "a size is missing at position 7"},
+      {"torus:8xx8", "a size is missing at position 9"},
+      {"torus:8X8", "'8X8' at position 7"},
+      {"torus:8,8", "'8,8' at position 7"},
+      {"torus:8x0", "'0' at position 9 is not a size"},
+      {"ring:4*", "a shape is missing at position 8"},
+      {"*ring:4", "a shape is missing at position 1"},
+      {"ring:4**line:3", "a shape is missing at position 8"},
+      {"ring:4*lines:3", "unknown shape 'lines' at position 8"},
+      {"ring:4*line:q", "'q' at position 13 is not a size"},
+      {"ring:4:5", "'4:5' at position 6"},
+      {"ring:1048577", "'1048577' at position 6 is too large; a size may be up to 1048576"},
+      {"ring:99999999999999999999999", "is too large"},
+      {"torus:1024x1025",
+       "'1025' at position 12 makes it 1049600 nodes; there may be up to 1048576"},
+      {"torus:1048576x1048576x1048576x1048576", "there may be up to 1048576"},
+      {"hypercube:20*ring:2", "'2' at position 19 makes it 2097152 nodes"},
+      {"graph:", "a file name is missing at position 7"},
+      {"graph:/nonexistent/wires", "graph:/nonexistent/wires: cannot open the file"},
+      {"graph:/", "graph:/: cannot read the file"},
+  }));
+  CAPTURE(text);
+  CHECK_THROWS_AS(Topology::parse(text), UsageError);
+  CHECK_THROWS_WITH(Topology::parse(text), Contains(expected));
+}
+
+TEST_CASE("an edge list is read with comments, blank lines and any white space", "[topology]") {
+  const File file("# a square\n0 1\n\n  1\t2 # side\r\n2 3\r\n   # nothing\n3 0");
+  const Graph graph = Graph::read(file.path());
+  CHECK(graph.nodes() == 4);
+  CHECK(graph.links() == 8);
+  CHECK(graph.diameter() == 2);
+  CHECK(graph.name() == "graph:" + file.path());
+
+  const Topology product = Topology::parse("ring:3*graph:" + file.path() + "*line:2");
+  CHECK(product.nodes() == 24);
+  CHECK(product.size(1) == 4);
+  CHECK(product.name() == "ring:3*graph:" + file.path() + "*line:2");
+  CHECK(Topology::parse(product.name()) == product);
+}
+
+TEST_CASE("an edge list that cannot be read is a usage error with the line's number",
+          "[topology]") {
+  const auto [text, expected] = GENERATE(table<std::string, std::string>({
+      {"0 1\n1 q\n", "line 2: 'q' is not a vertex number"},
+      {"0 1\n# fine\n1 2 3\n", "line 3: 3 words; expected two vertex numbers, as in '0 1'"},
+      {"0\n", "line 1: 1 word; expected two"},
+      {"0 1\n\n1 -2\n", "line 3: '-2' is not a vertex number"},
+      {"0 1\n2 2\n", "line 2: edge 2 2 is a loop"},
+      {"0 1\n1 2\n1 0\n", "line 3: edge 1 0 is already on line 1"},
+      {"0 4096\n", "line 1: vertex 4096 is too large; vertices may be 0 to 4095"},
+      {"0 99999999999999999999\n", "line 1: vertex 99999999999999999999 is too large"},
+      {"0 1\n2 3\n", "vertex 2 cannot be reached from vertex 0"},
+      {"0 2\n", "vertex 1 cannot be reached"},
+      {"# nothing\n", "no edge in the file"},
+      {"", "no edge in the file"},
+  }));
+  CAPTURE(text);
+  const File file(text);
+  CHECK_THROWS_AS(Graph::read(file.path()), UsageError);
+  CHECK_THROWS_WITH(Topology::parse("graph:" + file.path()),
+                    Contains("graph:" + file.path()) && Contains(expected));
+}
