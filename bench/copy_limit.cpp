@@ -1,0 +1,67 @@
+// The memory-copy limit: what an exchange would take if it were nothing but its copies.
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/bench.hpp"
+
+#include <algorithm>
+#include <barrier>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+namespace wormcube {
+
+std::chrono::nanoseconds copy_limit(std::size_t blocks, std::size_t bytes) {
+  using Clock = std::chrono::steady_clock;
+  constexpr int threads = 2, rounds = 9;
+  std::vector<std::byte> from(blocks * bytes, std::byte{1}), to(blocks * bytes, std::byte{2});
+  std::vector<std::chrono::nanoseconds> times;
+  std::barrier start(threads + 1), end(threads + 1);
+  std::vector<std::thread> copiers;
+  for (int thread = 0; thread < threads; ++thread) {
+    copiers.emplace_back([&, thread] {
+      for (int round = 0; round < rounds; ++round) {
+        start.arrive_and_wait();
+        for (std::size_t block = blocks * thread / threads; block < blocks * (thread + 1) / threads;
+             ++block) {
+          std::memcpy(&to[block * bytes], &from[block * bytes], bytes);
+        }
+        end.arrive_and_wait();
+      }
+    });
+  }
+  for (int round = 0; round < rounds; ++round) {
+    start.arrive_and_wait();
+    const auto begin = Clock::now();
+    end.arrive_and_wait();
+    times.push_back(Clock::now() - begin);
+  }
+  for (std::thread& copier : copiers) copier.join();
+  benchmark::DoNotOptimize(to.data());
+  std::ranges::nth_element(times, times.begin() + rounds / 2);
+  return times[rounds / 2];
+}
+
+}  // namespace wormcube
+
+namespace {
+
+// 64 nodes, all to all: 64 x 64 blocks.
+void copy_limit_64_nodes(benchmark::State& state) {
+  const auto bytes = static_cast<std::size_t>(state.range(0));
+  for (auto _ : state) {
+    state.SetIterationTime(
+        std::chrono::duration<double>(wormcube::copy_limit(64 * 64, bytes)).count());
+  }
+  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * 64 * 64 * bytes));
+}
+BENCHMARK(copy_limit_64_nodes)
+    ->Arg(64)
+    ->Arg(4096)
+    ->Arg(65536)
+    ->UseManualTime()
+    ->Iterations(3)
+    ->Unit(benchmark::kMicrosecond);
+
+}  // namespace
