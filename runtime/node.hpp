@@ -5,6 +5,7 @@
 #include "runtime/topology/topology.hpp"
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -138,9 +139,8 @@ class Memory {
   Memory& operator=(const Memory&) = delete;
   Memory& operator=(Memory&&) = delete;
 
-  operator Span() const {
-    return data_;
-  }  // NOLINT(google-explicit-constructor): memory is used as its span
+  operator Span() const { return data_; }       // NOLINT(google-explicit-constructor)
+  operator ConstSpan() const { return data_; }  // NOLINT(google-explicit-constructor)
   Span span() const { return data_; }
   Span subspan(Bytes offset, Bytes count) const { return data_.subspan(offset, count); }
   std::byte* data() const { return data_.data(); }
@@ -274,5 +274,8 @@ Rank destination(const Topology& topology, Rank from, const Op& op);
 
 /// x modulo p, in 0 .. p-1 also for negative x.
 constexpr Rank mod(Rank x, Rank p) { return (x % p + p) % p; }
+
+/// The least t with 2^t >= x, for x >= 1.
+constexpr int log2_ceiling(Rank x) { return std::bit_width(static_cast<unsigned>(x) - 1U); }
 
 }  // namespace wormcube

@@ -3,6 +3,7 @@
 #include "runtime/fiber/fiber.hpp"
 
 #include "runtime/error.hpp"
+#include "runtime/fiber/sanitizers.hpp"
 
 #include <cerrno>
 #include <cstdint>
@@ -15,26 +16,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define WORMCUBE_FIBER_ASAN
-#endif
-#if __has_feature(thread_sanitizer)
-#define WORMCUBE_FIBER_TSAN
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-#define WORMCUBE_FIBER_ASAN
-#endif
-#if defined(__SANITIZE_THREAD__)
-#define WORMCUBE_FIBER_TSAN
-#endif
-
-#ifdef WORMCUBE_FIBER_ASAN
+#ifdef WORMCUBE_ASAN
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
-#ifdef WORMCUBE_FIBER_TSAN
+#ifdef WORMCUBE_TSAN
 #include <sanitizer/tsan_interface.h>
 #endif
 
@@ -59,15 +45,15 @@ struct Fiber::Switch {
   static void start(transfer_t from) noexcept {
     Fiber& fiber = *static_cast<Fiber*>(from.data);
     fiber.outside_ = from.fctx;
-#ifdef WORMCUBE_FIBER_ASAN
+#ifdef WORMCUBE_ASAN
     __sanitizer_finish_switch_fiber(nullptr, &fiber.outside_stack_, &fiber.outside_stack_bytes_);
 #endif
     fiber.entry_();
     fiber.done_ = true;
-#ifdef WORMCUBE_FIBER_ASAN
+#ifdef WORMCUBE_ASAN
     __sanitizer_start_switch_fiber(nullptr, fiber.outside_stack_, fiber.outside_stack_bytes_);
 #endif
-#ifdef WORMCUBE_FIBER_TSAN
+#ifdef WORMCUBE_TSAN
     __tsan_switch_to_fiber(fiber.tsan_outside_, 0);
 #endif
     jump_fcontext(fiber.outside_, nullptr);
@@ -94,16 +80,16 @@ Fiber::Fiber(std::size_t stack_bytes, std::function<void()> entry) : entry_(std:
   // the caches.
   const std::size_t shift = reinterpret_cast<std::uintptr_t>(map) / page % 31 * 64;
   inside_ = make_fcontext(map_ + map_bytes_ - shift, stack - shift, &Switch::start);
-#ifdef WORMCUBE_FIBER_TSAN
+#ifdef WORMCUBE_TSAN
   tsan_inside_ = __tsan_create_fiber(0);
 #endif
 }
 
 Fiber::~Fiber() {
-#ifdef WORMCUBE_FIBER_TSAN
+#ifdef WORMCUBE_TSAN
   __tsan_destroy_fiber(tsan_inside_);
 #endif
-#ifdef WORMCUBE_FIBER_ASAN
+#ifdef WORMCUBE_ASAN
   __asan_unpoison_memory_region(map_, map_bytes_);  // the next map here must not inherit frames
 #endif
   munmap(map_, map_bytes_);
@@ -115,16 +101,16 @@ void Fiber::resume() {
   decltype(exceptions_) outside;
   std::memcpy(&outside, thread_exceptions, sizeof outside);
   std::memcpy(thread_exceptions, &exceptions_, sizeof outside);
-#ifdef WORMCUBE_FIBER_ASAN
+#ifdef WORMCUBE_ASAN
   void* fake_stack = nullptr;
   __sanitizer_start_switch_fiber(&fake_stack, map_ + page_bytes(), map_bytes_ - page_bytes());
 #endif
-#ifdef WORMCUBE_FIBER_TSAN
+#ifdef WORMCUBE_TSAN
   tsan_outside_ = __tsan_get_current_fiber();
   __tsan_switch_to_fiber(tsan_inside_, 0);
 #endif
   inside_ = jump_fcontext(inside_, this).fctx;
-#ifdef WORMCUBE_FIBER_ASAN
+#ifdef WORMCUBE_ASAN
   __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
 #endif
   std::memcpy(&exceptions_, thread_exceptions, sizeof outside);
@@ -132,15 +118,15 @@ void Fiber::resume() {
 }
 
 void Fiber::suspend() {
-#ifdef WORMCUBE_FIBER_ASAN
+#ifdef WORMCUBE_ASAN
   void* fake_stack = nullptr;
   __sanitizer_start_switch_fiber(&fake_stack, outside_stack_, outside_stack_bytes_);
 #endif
-#ifdef WORMCUBE_FIBER_TSAN
+#ifdef WORMCUBE_TSAN
   __tsan_switch_to_fiber(tsan_outside_, 0);
 #endif
   outside_ = jump_fcontext(outside_, nullptr).fctx;
-#ifdef WORMCUBE_FIBER_ASAN
+#ifdef WORMCUBE_ASAN
   __sanitizer_finish_switch_fiber(fake_stack, &outside_stack_, &outside_stack_bytes_);
 #endif
 }

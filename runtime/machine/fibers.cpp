@@ -158,7 +158,9 @@ class FiberExecutor final : public NodeExecutor {
     Worker& worker = home(rank);
     current_worker == &worker ? worker.append(tasks_[rank]) : worker.send(tasks_[rank]);
   }
-  int spins() const override { return 0; }
+  bool linger(const Gate& gate) override {
+    return gate.is_open();
+  }  // parking is cheaper than a wait
 
  private:
   // Neighbouring ranks share a worker: most messages stay on one core.

@@ -349,10 +349,7 @@ void Machine::Impl::completed(Rank rank) noexcept {
 }
 
 void Machine::Impl::wait(Rank rank, Gate& gate) {
-  for (int spin = executor_->spins(); spin > 0; --spin) {
-    if (gate.is_open()) return;
-    pause();
-  }
+  if (executor_->linger(gate)) return;
   if (!gate.park()) return;
   ++nodes_[rank].statistics.parked;
   if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) all_parked();

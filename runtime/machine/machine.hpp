@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "runtime/network/observer.hpp"
+#include "runtime/schedule/schedule.hpp"
+#include "runtime/topology/topology.hpp"
+
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
-
-#include "runtime/network/observer.hpp"
-#include "runtime/schedule/schedule.hpp"
-#include "runtime/topology/topology.hpp"
 
 namespace wormcube {
 
@@ -18,12 +18,13 @@ enum class NodesAs : std::uint8_t { threads, fibers };
 
 struct MachineOptions {
   NodesAs nodes_as = NodesAs::threads;
-  bool all_port = false;             ///< one injection and ejection port per link, instead of one per node
-  int virtual_channels = 2;          ///< per ring link: 2 (dateline) or 1
+  bool all_port = false;     ///< one injection and ejection port per link, instead of one per node
+  int virtual_channels = 2;  ///< per ring link: 2 (dateline) or 1
   std::size_t channel_capacity = 4;  ///< flits that a virtual channel holds, >= 1
-  Bytes eager_limit = 1024;          ///< messages of at most so many bytes travel in flits; longer ones are copied once
-  bool lock_step = false;            ///< a barrier after every step
-  bool allow_cycles = false;         ///< run although the channel dependency graph has a cycle
+  Bytes eager_limit =
+      1024;  ///< messages of at most so many bytes travel in flits; longer ones are copied once
+  bool lock_step = false;     ///< a barrier after every step
+  bool allow_cycles = false;  ///< run although the channel dependency graph has a cycle
   std::chrono::milliseconds time_limit{0};  ///< 0: none
   Bytes stack_bytes = Bytes{1} << 20;       ///< per node
   NetworkObserver* observer = nullptr;      ///< told of each reservation; for tests and traces
@@ -38,14 +39,14 @@ struct LinkStatistics {
 
 struct NodeStatistics {
   std::uint64_t steps = 0;
-  std::uint64_t messages = 0;  ///< sent
-  Bytes bytes = 0;             ///< sent
-  std::uint64_t parked = 0;    ///< times that the node gave up its core to wait
-  Bytes peak_bytes = 0;        ///< most memory() held at once
-  Bytes peak_block_bytes = 0;  ///< of that, for Purpose::blocks
-  std::chrono::nanoseconds local{0};       ///< in local()
-  std::chrono::nanoseconds rearranging{0}; ///< in rearrange()
-  std::chrono::nanoseconds stepping{0};    ///< in step(): posting, copying for others, waiting
+  std::uint64_t messages = 0;               ///< sent
+  Bytes bytes = 0;                          ///< sent
+  std::uint64_t parked = 0;                 ///< times that the node gave up its core to wait
+  Bytes peak_bytes = 0;                     ///< most memory() held at once
+  Bytes peak_block_bytes = 0;               ///< of that, for Purpose::blocks
+  std::chrono::nanoseconds local{0};        ///< in local()
+  std::chrono::nanoseconds rearranging{0};  ///< in rearrange()
+  std::chrono::nanoseconds stepping{0};     ///< in step(): posting, copying for others, waiting
 };
 
 struct Statistics {

@@ -88,8 +88,8 @@ class Executor {
   virtual void block(Rank rank, Gate& gate) = 0;
   /// Called once by whoever cleared `parked`.
   virtual void unblock(Rank rank, Gate& gate) = 0;
-  /// How many times a node looks at its gate before it parks.
-  virtual int spins() const = 0;
+  /// Called by the node before it parks: a short wait on its core. True if the gate opened meanwhile.
+  virtual bool linger(const Gate& gate) = 0;
 };
 
 }  // namespace wormcube

@@ -4,6 +4,7 @@
 
 #include "runtime/error.hpp"
 #include "runtime/schedule/matching.hpp"
+#include "runtime/schedule/parallel.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -15,9 +16,7 @@
 #include <vector>
 
 #include <fmt/core.h>
-#include <tbb/blocked_range.h>
 #include <tbb/enumerable_thread_specific.h>
-#include <tbb/parallel_for.h>
 
 namespace wormcube {
 namespace {
@@ -392,13 +391,9 @@ ScheduleReport check(const Schedule& schedule, const Routing& routing, bool all_
                                  schedule.topology.nodes()));
   }
   const std::size_t steps = schedule.steps();
-  using Steps = tbb::blocked_range<std::size_t>;
   tbb::enumerable_thread_specific<Checker> checkers(
       [&] { return Checker(schedule, routing, all_port); });
-  tbb::parallel_for(Steps(0, steps + 1), [&](const Steps& range) {
-    Checker& checker = checkers.local();
-    for (std::size_t step = range.begin(); step < range.end(); ++step) checker.check(step);
-  });
+  for_each_index(steps + 1, [&](std::size_t step) { checkers.local().check(step); });
   Checker& whole = *checkers.begin();
   for (auto checker = std::next(checkers.begin()); checker != checkers.end(); ++checker)
     whole.add(*checker);

@@ -2,16 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/error.hpp"
 #include "runtime/schedule/logger.hpp"
+#include "runtime/schedule/parallel.hpp"
 #include "runtime/schedule/schedule.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
 #include <vector>
 
 #include <fmt/core.h>
 #include <sys/mman.h>
-#include <tbb/parallel_for.h>
 
 namespace wormcube {
 namespace {
@@ -96,31 +94,13 @@ class RecordingNode final : public Node {
 Schedule record(const Topology& topology, const Program& program) {
   const auto nodes = static_cast<std::size_t>(topology.nodes());
   Schedule schedule{topology, std::vector<RankLog>(nodes)};
-  std::vector<std::exception_ptr> failures(nodes);
-  std::atomic<std::size_t> lowest_failure{nodes};
-
-  tbb::parallel_for(std::size_t{0}, nodes, [&](std::size_t rank) {
-    // Only ranks above a failure may be left out: the lowest one is then found in every run.
-    if (rank > lowest_failure.load(std::memory_order_relaxed))
-      return;  // relaxed: a hint that saves work
+  for_each_index(nodes, [&](std::size_t rank) {
     RankLog& log = schedule.ranks[rank];
-    try {
-      RecordingNode node(schedule.topology, static_cast<Rank>(rank), log);
-      program(node);
-      log.ops.shrink_to_fit();
-      log.moves.shrink_to_fit();
-    } catch (...) {
-      failures[rank] = std::current_exception();
-      std::size_t lowest = lowest_failure.load(std::memory_order_relaxed);
-      while (rank < lowest &&
-             !lowest_failure.compare_exchange_weak(lowest, rank, std::memory_order_relaxed)) {
-      }
-    }
+    RecordingNode node(schedule.topology, static_cast<Rank>(rank), log);
+    program(node);
+    log.ops.shrink_to_fit();
+    log.moves.shrink_to_fit();
   });
-
-  for (const std::exception_ptr& failure : failures) {
-    if (failure != nullptr) std::rethrow_exception(failure);
-  }
   return schedule;
 }
 

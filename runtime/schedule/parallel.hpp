@@ -1,0 +1,56 @@
+// The parallel loop of recording and checking.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/fiber/sanitizers.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <mutex>
+
+#ifdef WORMCUBE_TSAN
+#include <thread>
+#else
+#include <tbb/parallel_for.h>
+#endif
+
+namespace wormcube {
+
+/// Calls body(0) ... body(count - 1), some at the same time. If bodies throw, the exception of the lowest index is
+/// rethrown: the same one in every run. Indices above it may be left out.
+///
+/// ThreadSanitizer does not see what happens inside the TBB library, and would report every loop; under it, plain
+/// threads do the same, and the bodies are checked.
+template <class Body>
+void for_each_index(std::size_t count, const Body& body) {
+  std::mutex mutex;
+  std::exception_ptr failure;
+  std::atomic<std::size_t> lowest{count};
+  const auto guarded = [&](std::size_t index) {
+    if (index > lowest.load(std::memory_order_relaxed)) return;  // relaxed: a hint that saves work
+    try {
+      body(index);
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (index < lowest.load(std::memory_order_relaxed)) {  // relaxed: written under the lock only
+        lowest.store(index, std::memory_order_relaxed);
+        failure = std::current_exception();
+      }
+    }
+  };
+#ifdef WORMCUBE_TSAN
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t index = next++; index < count; index = next++) guarded(index);
+  };
+  std::thread other(work);
+  work();
+  other.join();
+#else
+  tbb::parallel_for(std::size_t{0}, count, guarded);
+#endif
+  if (failure != nullptr) std::rethrow_exception(failure);
+}
+
+}  // namespace wormcube
