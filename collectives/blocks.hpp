@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "runtime/error.hpp"
+#include "runtime/node.hpp"
+
 #include <cstddef>
 #include <span>
 #include <string>
 #include <type_traits>
-
-#include "runtime/error.hpp"
-#include "runtime/node.hpp"
 
 namespace wormcube {
 
@@ -17,19 +17,25 @@ template <class Byte>
 class BasicBlocks {
  public:
   /// Cuts `data` into `count` equal blocks. Throws UsageError if count does not divide its size.
-  BasicBlocks(std::span<Byte> data, Rank count) : data_(data), count_(count), bytes_(data.size() / count) {
+  BasicBlocks(std::span<Byte> data, Rank count)
+      : data_(data), count_(count), bytes_(data.size() / count) {
     if (data.size() % static_cast<std::size_t>(count) != 0) {
       throw UsageError("blocks: " + std::to_string(data.size()) + " bytes cannot be cut into " +
                        std::to_string(count) + " equal blocks");
     }
   }
-  /// Block b is data[offsets[b], offsets[b+1]): offsets has one entry more than there are blocks and outlives this.
+  /// Block b is data[offsets[b], offsets[b+1]): offsets has one entry more than there are blocks
+  /// and outlives this.
   BasicBlocks(std::span<Byte> data, std::span<const Bytes> offsets)
       : data_(data), offsets_(offsets), count_(static_cast<Rank>(offsets.size()) - 1) {}
   /// Blocks can always be read.
-  BasicBlocks(const BasicBlocks<std::remove_const_t<Byte>>& other)  // NOLINT(google-explicit-constructor)
-    requires std::is_const_v<Byte>
-      : data_(other.all()), offsets_(other.offsets()), count_(other.count()), bytes_(other.bytes()) {}
+  template <class Other>
+  requires(std::is_same_v<const Other, Byte>)
+      BasicBlocks(const BasicBlocks<Other>& other)  // NOLINT(google-explicit-constructor)
+      : data_(other.all()),
+        offsets_(other.offsets()),
+        count_(other.count()),
+        bytes_(other.bytes()) {}
 
   Rank count() const { return count_; }
   /// The size of each block; 0 where blocks are uneven.

@@ -26,7 +26,7 @@ Span Arena::acquire(Bytes bytes, Purpose purpose) {
   const Bytes room =
       std::max((bytes + alignment - 1) / alignment * alignment, alignment);  // never null
   if (chunks_.empty() || chunks_.back().bytes - chunks_.back().used < room) {
-    while (!chunks_.empty() && chunks_.back().out == 0) chunks_.pop_back();  // too small, and empty
+    std::erase_if(chunks_, [](const Chunk& old) { return old.out == 0; });  // too small, and empty
     chunks_.push_back(chunk(std::max<Bytes>(room, 4096)));
   }
   Chunk& last = chunks_.back();

@@ -74,6 +74,7 @@ class Machine::Impl final : public NetworkHost {
   void completed(Rank node) noexcept override;
   void failed(std::exception_ptr error) noexcept override;
   void main(Rank rank) noexcept;
+  void caught(Rank rank) noexcept;
   void wait(Rank rank, Gate& gate);
   void wake(Rank rank, Gate& gate) noexcept;
   void all_parked() noexcept;
@@ -160,7 +161,8 @@ class Machine::Impl::EmulatedNode final : public Node {
 
 void Machine::Impl::EmulatedNode::check(std::span<const Op> ops) const {
   for (const Op& op : ops) {
-    if (op.moves().empty() && (op.peer() < 0 || op.peer() >= size())) {
+    const bool by_rank = op.moves().empty() || !op.is_send();
+    if (by_rank && (op.peer() < 0 || op.peer() >= size())) {
       throw UsageError(fmt::format("{}: node {} names node {} of {} nodes", topology().name(),
                                    rank_, op.peer(), size()));
     }
@@ -188,6 +190,9 @@ void Machine::Impl::EmulatedNode::check(std::span<const Op> ops) const {
 
 void Machine::Impl::EmulatedNode::prepare(std::span<const Op> ops) {
   worms_in_use = receives_in_use = 0;
+  const bool routes_differ = machine_.options_.all_port && std::ranges::any_of(ops, [](const Op& op) {
+                               return op.is_send() && !op.moves().empty();
+                             });
   for (const Op& op : ops) {
     if (op.is_send()) {
       if (worms_in_use == worms.size()) worms.emplace_back();
@@ -198,10 +203,10 @@ void Machine::Impl::EmulatedNode::prepare(std::span<const Op> ops) {
       worm.data = op.pieces();
       // Worms of one step to one node go in order: those of one route queue up behind each other,
       // others are chained.
-      for (std::size_t i = worms_in_use - 1;
-           machine_.options_.all_port && !op.moves().empty() && i-- > 0;) {
+      for (std::size_t i = worms_in_use - 1; routes_differ && i-- > 0;) {
         if (worms[i].to != worm.to || worms[i].tag != worm.tag) continue;
         worms[i].successor = &worm;
+        worm.follows = true;
         break;
       }
     } else {
@@ -228,17 +233,14 @@ void Machine::Impl::EmulatedNode::step(std::span<const Op> ops) {
     prepare(ops);
     step_gate.arm(static_cast<std::uint32_t>(ops.size()) +
                   1);  // one for ourselves: nobody wakes us while we post
-    for (std::size_t i = 0; i < receives_in_use; ++i) machine_.network_.post(receives[i]);
-    // All who precede a chained worm may be complete by the time that we come to it: decide before
-    // the first goes.
-    std::vector<Worm*> chained;
-    for (std::size_t i = 0; i < worms_in_use; ++i) {
-      if (worms[i].successor != nullptr) chained.push_back(worms[i].successor);
-    }
-    for (std::size_t i = 0; i < worms_in_use; ++i) {
-      statistics.bytes += worms[i].bytes;
-      if (std::ranges::find(chained, &worms[i]) == chained.end())
-        machine_.network_.launch(worms[i]);
+    try {
+      for (std::size_t i = 0; i < receives_in_use; ++i) machine_.network_.post(receives[i]);
+      for (std::size_t i = 0; i < worms_in_use; ++i) {
+        statistics.bytes += worms[i].bytes;
+        if (!worms[i].follows) machine_.network_.launch(worms[i]);
+      }
+    } catch (...) {  // an observer's, or no memory: others may use our data, so leave below
+      machine_.caught(rank_);
     }
     statistics.messages += worms_in_use;
     static_cast<void>(step_gate.arrive());  // we are not parked
@@ -319,6 +321,28 @@ void Machine::Impl::main(Rank rank) noexcept {
   EmulatedNode& node = nodes_[rank];
   try {
     (*program_)(node);
+  } catch (...) {
+    caught(rank);
+  }
+  leave_network(node);
+  // Once the machine stops, nobody asks who has finished; and a node that stop() took out of the
+  // barrier has arrived there: it must not again.
+  if (!stopping()) {
+    node.finished = true;
+    finished_.fetch_add(1, std::memory_order_acq_rel);
+    if (options_.lock_step) arrive_at_barrier();
+  }
+  if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) all_parked();
+  if (left_.fetch_add(1, std::memory_order_acq_rel) + 1 < topology().nodes()) return;
+  const std::lock_guard lock(mutex_);
+  all_done_ = true;
+  done_.notify_one();  // under the lock: once it is free the machine may be gone
+}
+
+// The exception being handled has left this node's program, or its visit to the network.
+void Machine::Impl::caught(Rank rank) noexcept {
+  try {
+    throw;
   } catch (const Stopped&) {
     // Another node's failure is the one to report.
   } catch (const UsageError&) {
@@ -333,15 +357,6 @@ void Machine::Impl::main(Rank rank) noexcept {
     failed(std::make_exception_ptr(
         NodeFailure(fmt::format("node {}: threw something that is no std::exception", rank))));
   }
-  leave_network(node);
-  node.finished = true;
-  finished_.fetch_add(1, std::memory_order_acq_rel);
-  if (options_.lock_step) arrive_at_barrier();
-  if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) all_parked();
-  if (left_.fetch_add(1, std::memory_order_acq_rel) + 1 < topology().nodes()) return;
-  const std::lock_guard lock(mutex_);
-  all_done_ = true;
-  done_.notify_one();  // under the lock: once it is free the machine may be gone
 }
 
 void Machine::Impl::completed(Rank rank) noexcept {
@@ -431,12 +446,16 @@ std::string Machine::Impl::deadlock_table() const {
       waiting, topology().nodes(), topology().nodes() - waiting, "node", "step",
       "waits for / holds");
   constexpr Rank most_rows = 64;
+  constexpr std::size_t most_items = 8;  // of a node
   Rank rows = 0;
   for (const EmulatedNode& node : nodes_) {
     if (node.finished) continue;
     if (++rows > most_rows) continue;
     std::string what;
-    const auto say = [&](const std::string& text) { what += (what.empty() ? "" : "; ") + text; };
+    std::size_t items = 0;
+    const auto say = [&](const std::string& text) {
+      if (++items <= most_items) what += (what.empty() ? "" : "; ") + text;
+    };
     for (std::size_t i = 0; i < node.receives_in_use; ++i) {
       const Receive& receive = node.receives[i];
       if (!receive.done)
@@ -450,10 +469,12 @@ std::string Machine::Impl::deadlock_table() const {
       } else if (worm.state == Worm::State::travelling && worm.reserved < worm.path.size()) {
         say(fmt::format("{} for its message to node {}{}", network_.describe(worm, worm.reserved),
                         worm.to, holder(worm.path[worm.reserved])));
-        if (const std::string held = network_.held_links(worm); !held.empty())
+        if (const std::string held = network_.held_links(worm);
+            !held.empty() && items <= most_items)
           what += " / holds " + held;
       }
     }
+    if (items > most_items) what += fmt::format("; and {} more", items - most_items);
     if (what.empty()) what = "the other nodes at the barrier of the lock step";
     table += fmt::format("\n{:>6} {:>6}  {}", node.rank(), node.statistics.steps, what);
   }

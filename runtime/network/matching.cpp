@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/network/matching.hpp"
 
+#include <algorithm>
+#include <bit>
+
 namespace wormcube {
 namespace {
 
@@ -61,10 +64,13 @@ void Matching::append(Early& early) {
 
 Matching::Early* Matching::keep_short(const Worm& worm) {
   if (buffers_ == early_slots) return nullptr;
-  ++buffers_;
   Early* const early = fresh();
-  if (early->buffer == nullptr)
-    early->buffer = std::make_unique_for_overwrite<std::byte[]>(slot_bytes_);
+  if (early->capacity < worm.bytes) {  // by doubling, so that steady state does not allocate
+    const Bytes capacity = std::bit_ceil(std::max<Bytes>(worm.bytes, 64));
+    early->buffer = std::make_unique_for_overwrite<std::byte[]>(capacity);
+    early->capacity = capacity;
+  }
+  ++buffers_;
   early->from = worm.from;
   early->tag = worm.tag;
   early->bytes = worm.bytes;

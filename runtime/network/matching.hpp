@@ -21,15 +21,13 @@ namespace wormcube {
 /// Invariants  for one (source, tag) there are posted receives or early messages, never both; each
 /// list is in order of
 ///             arrival, and worms of one source and tag arrive in the order sent.
-/// Memory      a short message that comes early is kept in one of `early_slots` buffers, made when
-/// first needed; when
-///             they are all full it is treated like a long one: its header is absorbed, its data
-///             stays with the sender.
+/// Memory      a short message that comes early is kept in one of `early_slots` buffers, made and
+/// enlarged when needed;
+///             when they are all full it is treated like a long one: its header is absorbed, its
+///             data stays with the sender.
 class Matching final : public Reservation {
  public:
   static constexpr std::size_t early_slots = 64;
-
-  explicit Matching(Bytes slot_bytes) : slot_bytes_(slot_bytes) {}
 
   /// A message that was here before its receive.
   struct Early {
@@ -38,6 +36,7 @@ class Matching final : public Reservation {
     Bytes bytes = 0;
     Worm* worm = nullptr;  ///< absorbed: the data is in the sender's memory
     std::unique_ptr<std::byte[]> buffer;
+    Bytes capacity = 0;  ///< of the buffer
     Early* next = nullptr;
     Span data() const { return {buffer.get(), bytes}; }
   };
@@ -71,7 +70,6 @@ class Matching final : public Reservation {
   Early* fresh();
   void append(Early& early);
 
-  Bytes slot_bytes_;
   std::array<List<Receive>, buckets> posted_;
   std::array<List<Early>, buckets> early_;
   std::vector<std::unique_ptr<Early>> all_;  // owns every Early ever made

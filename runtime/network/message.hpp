@@ -36,6 +36,7 @@ struct Worm : Waiter {
   std::size_t reserved = 0;
   State state = State::done;
   Worm* successor = nullptr;  ///< to launch when this is done: keeps order where routes differ
+  bool follows = false;       ///< is another's successor
 };
 
 /// A posted receive.

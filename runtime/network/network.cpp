@@ -179,8 +179,8 @@ class Network::Drive {
     Worm* const successor = worm.successor;
     worm.state = Worm::State::done;
     network_.host_.completed(worm.from);
-    if (successor != nullptr)
-      advance(*successor);  // its step is not complete before it is, so it is still there
+    // The successor's step is not complete before it is, so it is still there.
+    if (successor != nullptr && successor->path.front()->acquire(*successor)) take_over(successor);
   }
 
   Network& network_;
@@ -197,7 +197,7 @@ Network::Network(Routing routing, Settings settings, NetworkHost& host)
                                     : 0),
       node_ports_(settings.all_port ? 0 : static_cast<std::size_t>(routing_.topology().nodes())) {
   for (Rank node = 0; node < routing_.topology().nodes(); ++node)
-    matching_.emplace_back(settings.eager_limit);
+    matching_.emplace_back();
 }
 
 void Network::address(Worm& worm, Rank from, const Op& op) {
@@ -238,6 +238,7 @@ void Network::address(Worm& worm, Rank from, const Op& op) {
   worm.reserved = 0;
   worm.state = Worm::State::travelling;
   worm.successor = nullptr;
+  worm.follows = false;
 }
 
 void Network::launch(Worm& worm) { Drive(*this).launch(worm); }

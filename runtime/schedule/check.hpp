@@ -3,11 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "runtime/routing/routing.hpp"
 #include "runtime/schedule/schedule.hpp"
+
+#include <string>
+#include <vector>
 
 namespace wormcube {
 
@@ -15,27 +15,34 @@ struct ScheduleReport {
   // Counts. A step counts as a start-up if any node sends in it.
   std::size_t steps = 0;
   std::size_t startups = 0;
-  Bytes transmission = 0;    // sum over steps of the largest message
-  Bytes rearranged = 0;      // sum over the gaps between steps of the most that one node permutes
+  Bytes transmission = 0;  // sum over steps of the largest message
+  Bytes rearranged = 0;    // sum over the gaps between steps of the most that one node permutes
   std::size_t messages = 0;
   Bytes total_bytes = 0;
-  Bytes byte_hops = 0;       // sum over messages of bytes x links
+  Bytes byte_hops = 0;           // sum over messages of bytes x links
   std::size_t sum_max_hops = 0;  // sum over steps of the longest route
   int max_hops = 0;
   Bytes peak_block_bytes = 0;
   Bytes peak_bytes = 0;
 
   // Laws.
-  int link_load_max = 0;            // most messages on one directed link in one step; contention-free means 1
-  std::size_t port_violations = 0;  // (node, step) pairs that use a port twice
-  std::size_t unmatched = 0;        // sends without a receive of that size and tag in the same step, and the reverse
-  bool deadlock_free = false;       // the channel dependency graph of the routes used is acyclic
-  std::vector<std::string> problems;  // the first few, in words
+  int link_load_max = 0;  // most messages on one directed link in one step; contention-free means 1
+  std::size_t port_violations =
+      0;  // (port, step) pairs in which a port serves more than one message
+  std::size_t unmatched =
+      0;  // sends without a receive of that size and tag in the same step, and the reverse
+  bool deadlock_free = false;  // the channel dependency graph of the routes used is acyclic
+  std::vector<std::string>
+      problems;  // the first ten, in words: unmatched, deadlock, ports, contention
 
   bool matched() const { return unmatched == 0; }
 };
 
+/// A message of a node to itself is a message, but uses no port and no link. A size that differs is two unmatched ends.
+///
 /// \param all_port  one message per link at a time instead of one per node
+///
+/// Throws UsageError if the schedule and the routing are for different topologies, or moves pass one link twice.
 ScheduleReport check(const Schedule& schedule, const Routing& routing, bool all_port);
 
 }  // namespace wormcube

@@ -10,8 +10,11 @@ namespace wormcube {
 /// messages of the step are matched and copied, then on. Nothing here is shared with the wormhole network, so what it
 /// delivers is evidence about the program alone. The calling thread does all the work.
 ///
-/// Throws UsageError naming step and ranks if a step's sends and receives do not match; what a program throws, with the
-/// rank in front.
+/// memory() is filled with a pattern, so that nothing in it is right before a message brings it.
+///
+/// Throws UsageError naming step and ranks if a step's sends and receives do not match. A program's UsageError leaves as
+/// it is, anything else as NodeFailure with the rank in front and the original nested: the first step's, of these the
+/// lowest rank's. All other programs are unwound by Stopped first.
 void prove(const Topology& topology, const Program& program);
 
 }  // namespace wormcube

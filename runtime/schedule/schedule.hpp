@@ -3,13 +3,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "runtime/node.hpp"
+
 #include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
 #include <vector>
-
-#include "runtime/node.hpp"
 
 namespace wormcube {
 
@@ -19,7 +19,7 @@ using Program = std::function<void(Node&)>;
 /// One send or receive, without its data.
 struct OpRecord {
   Op::Kind kind;
-  Rank peer;                 // of a send by moves: where they lead
+  Rank peer;  // of a send by moves: where they lead
   Tag tag;
   std::uint32_t first_move;  // into RankLog::moves
   std::uint32_t moves;       // 0 for a message routed by rank
@@ -31,7 +31,8 @@ struct OpRecord {
 struct RankLog {
   std::vector<OpRecord> ops;
   std::vector<std::uint32_t> step_ends;  // step t's ops end here
-  std::vector<Bytes> rearranged;         // entry t: bytes permuted before step t; the last entry: after the last step
+  std::vector<Bytes>
+      rearranged;  // entry t: bytes permuted before step t; the last entry: after the last step
   std::vector<Move> moves;
   Bytes peak_block_bytes = 0;  // most memory held at once for blocks
   Bytes peak_bytes = 0;        // most memory held at once in all
@@ -46,12 +47,15 @@ struct Schedule {
   std::size_t steps() const;
   std::span<const OpRecord> ops(Rank rank, std::size_t step) const;
   std::span<const Move> moves(Rank rank, const OpRecord& op) const;
-  friend bool operator==(const Schedule& a, const Schedule& b) { return a.topology == b.topology && a.ranks == b.ranks; }
+  friend bool operator==(const Schedule& a, const Schedule& b) {
+    return a.topology == b.topology && a.ranks == b.ranks;
+  }
 };
 
 /// A dry run: the program of every rank, one at a time (ranks in parallel), without messages, data or threads of its
 /// own. local() is skipped and memory is addresses that cannot be read: a program that touches data outside local()
-/// dies at once. Throws what the program throws (usage errors), the lowest rank's first.
+/// dies at once. Throws what the program throws (usage errors), the lowest rank's first; UsageError for a peer or move
+/// outside the topology, a receive that overlaps a send or another receive of its step, and more than 64 GiB a node.
 Schedule record(const Topology& topology, const Program& program);
 
 /// A node that passes everything on to another and logs what passes: the trace of a real run, in a dry run's words.

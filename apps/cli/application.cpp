@@ -1,0 +1,207 @@
+// Options and figures of the applications.
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/cli/application.hpp"
+
+#include "runtime/error.hpp"
+
+#include <charconv>
+
+#include <fmt/core.h>
+
+namespace wormcube::cli {
+
+void add_application_options(CLI::App& app, ApplicationOptions& options) {
+  app.add_option("--on", options.on,
+                 "The network: torus:8x8, mesh:5x3, hypercube:4, ring:1 (one node), ...")
+      ->type_name("TOPOLOGY")
+      ->capture_default_str()
+      ->group("What");
+  app.add_option("--algorithm", options.algorithm,
+                 "The exchange inside the transpositions: an alltoall algorithm (blocks padded to "
+                 "equal size), an alltoallv "
+                 "one (exact blocks), or auto: the cheapest alltoall by formula. See `wormcube "
+                 "list alltoall --on TOPOLOGY`")
+      ->type_name("NAME|auto")
+      ->capture_default_str()
+      ->group("What");
+  app.add_option(
+         "--ports", options.ports,
+         "Messages that a node sends and receives at a time; auto: what the exchange was made for")
+      ->type_name("auto|one|all")
+      ->check(CLI::IsMember({"auto", "one", "all"}))
+      ->capture_default_str()
+      ->group("What");
+  app.add_option("--verify", options.verify, "Check the result")
+      ->type_name("on|off")
+      ->check(CLI::IsMember({"on", "off"}))
+      ->capture_default_str()
+      ->group("Measuring");
+  app.add_option("--iterations", options.run.iterations,
+                 "Timed runs; the figures are those of the median run")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str()
+      ->group("Measuring");
+  app.add_option("--warmup", options.run.warmup, "Runs before the timed ones")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1000000))
+      ->capture_default_str()
+      ->group("Measuring");
+  app.add_option("--seed", options.seed, "For generated data")
+      ->type_name("N")
+      ->capture_default_str()
+      ->group("What");
+  add_machine_options(app, options.machine);
+  add_parameter_options(app, options.parameters);
+  add_output_options(app, options.output);
+}
+
+Exchange ApplicationOptions::exchange() const {
+  const Exchange exchange =
+      find_exchange(algorithm, parameters.resolve(), ports == "all" ? Ports::all : Ports::one);
+  if (ports == "one" && exchange.algorithm != nullptr && exchange.algorithm->ports == Ports::all) {
+    throw UsageError(fmt::format(
+        "{}: sends through all ports of a node at once, but --ports one allows one message each "
+        "way; use --ports all (or auto)",
+        exchange.algorithm->name));
+  }
+  return exchange;
+}
+
+bool ApplicationOptions::all_port(const Exchange& exchange) const {
+  return ports == "all" ||
+         (exchange.algorithm != nullptr && exchange.algorithm->ports == Ports::all);
+}
+
+RunOptions ApplicationOptions::run_options() const {
+  RunOptions resolved = run;
+  resolved.verify = verify == "on";
+  return resolved;
+}
+
+std::vector<std::size_t> parse_shape(std::string_view text, std::size_t least, std::size_t most) {
+  std::vector<std::size_t> shape;
+  for (std::string_view rest = text;;) {
+    std::size_t size = 0;
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), size);
+    if (error != std::errc{} || size == 0) break;
+    shape.push_back(size);
+    rest.remove_prefix(end - rest.data());
+    if (rest.empty()) {
+      if (shape.size() >= least && shape.size() <= most) return shape;
+      break;
+    }
+    if (rest.front() != 'x') break;
+    rest.remove_prefix(1);
+  }
+  throw UsageError(fmt::format("--shape '{}': expected {}, each size 1 or more", text,
+                               most == 1   ? "one size, as in 4096"
+                               : least < 2 ? "one or two sizes, as in 4096 or 512x256"
+                                           : "two sizes, as in 512x256"));
+}
+
+std::string shape_text(const std::vector<std::size_t>& shape) {
+  std::string text;
+  for (const std::size_t size : shape) text += (text.empty() ? "" : "x") + std::to_string(size);
+  return text;
+}
+
+double microseconds(std::chrono::nanoseconds time) {
+  return static_cast<double>(time.count()) / 1000;
+}
+
+void print_run(const ApplicationOptions& options, const RunFigures& figures,
+               const MachineOptions& machine) {
+  const OutputOptions& output = options.output;
+  print_setting(output, "topology",
+                fmt::format("{} ({} node{})", figures.topology, figures.nodes,
+                            figures.nodes == 1 ? "" : "s"));
+  print_setting(output, "exchange",
+                fmt::format("{} {}{}{}, {} in a run, blocks up to {}, padding {}",
+                            figures.operation, figures.algorithm,
+                            options.algorithm == "auto" ? " (auto: the cheapest by formula)" : "",
+                            figures.remark.empty() ? "" : fmt::format(" [{}]", figures.remark),
+                            figures.exchanges, bytes_text(static_cast<double>(figures.block_bytes)),
+                            bytes_text(static_cast<double>(figures.padding))));
+  print_setting(output, "ports",
+                fmt::format("{} (the exchange is {}-port)", ports_text(machine.all_port),
+                            to_string(figures.ports)));
+  print_setting(output, "variants", parameters_text(options.parameters.resolve()));
+  print_setting(output, "cost model", cost_model_text(options.parameters.resolve()));
+  print_setting(output, "machine", machine_text(machine));
+  print_setting(output, "runs",
+                fmt::format("{} timed after {} to warm up; the median by wall time is shown",
+                            options.run.iterations, options.run.warmup));
+}
+
+Table figures_table(const RunFigures& figures) {
+  Table table({{"quantity", "", true}, {"value"}, {"unit", "", true}});
+  const auto time = [&](std::string name, std::chrono::nanoseconds value) {
+    table.add({std::move(name), cell_rate(microseconds(value)), "us"});
+  };
+  const auto count = [&](std::string name, auto value, std::string unit) {
+    table.add({std::move(name), cell(static_cast<double>(value)), std::move(unit)});
+  };
+  time("wall time", figures.wall);
+  time("  compute", figures.compute);
+  time("  rearrangement", figures.rearrangement);
+  time("  communication", figures.communication);
+  time("  host copies", figures.host);
+  count("messages", figures.messages, "");
+  count("bytes moved", figures.bytes_moved, "B");
+  count("links used", figures.links_used, "");
+  count("busiest link", figures.link_messages_max, "messages");
+  count("busiest link", figures.link_bytes_max, "B");
+  count("headers that waited", figures.blocked, "");
+  count("peak memory of a node", figures.peak_bytes, "B");
+  if (figures.schedule) {
+    count("steps", figures.schedule->steps, "");
+    count("link load", figures.schedule->link_load_max, "messages per link and step");
+    count("longest route", figures.schedule->max_hops, "links");
+  }
+  return table;
+}
+
+Json figures_json(const RunFigures& figures) {
+  Json result{{"topology", figures.topology},
+              {"nodes", figures.nodes},
+              {"operation", figures.operation},
+              {"algorithm", figures.algorithm},
+              {"ports", to_string(figures.ports)},
+              {"remark", figures.remark.empty() ? Json(nullptr) : Json(figures.remark)},
+              {"exchanges", figures.exchanges},
+              {"block_bytes", figures.block_bytes},
+              {"padding_bytes", figures.padding},
+              {"messages", figures.messages},
+              {"bytes_moved", figures.bytes_moved},
+              {"links_used", figures.links_used},
+              {"link_messages_max", figures.link_messages_max},
+              {"link_bytes_max", figures.link_bytes_max},
+              {"blocked", figures.blocked},
+              {"peak_bytes", figures.peak_bytes},
+              {"times_us",
+               {{"wall", microseconds(figures.wall)},
+                {"compute", microseconds(figures.compute)},
+                {"rearrangement", microseconds(figures.rearrangement)},
+                {"communication", microseconds(figures.communication)},
+                {"host", microseconds(figures.host)}}}};
+  if (figures.schedule) {
+    const ScheduleReport& report = *figures.schedule;
+    result["schedule"] = {{"steps", report.steps},
+                          {"startups", report.startups},
+                          {"transmission_bytes", report.transmission},
+                          {"rearranged_bytes", report.rearranged},
+                          {"byte_hops", report.byte_hops},
+                          {"max_hops", report.max_hops},
+                          {"link_load_max", report.link_load_max},
+                          {"port_violations", report.port_violations},
+                          {"matched", report.matched()},
+                          {"deadlock_free", report.deadlock_free}};
+  } else {
+    result["schedule"] = nullptr;
+    result["schedule_reason"] = "not recorded: more than 1024 nodes";
+  }
+  return result;
+}
+
+}  // namespace wormcube::cli

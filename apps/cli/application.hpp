@@ -1,0 +1,49 @@
+// What the applications' subcommands share: the exchange's options, the figures of a run.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "apps/cli/options.hpp"
+#include "apps/cli/output.hpp"
+#include "apps/exchange.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace wormcube::cli {
+
+/// Network, exchange, machine and output of an application.
+struct ApplicationOptions {
+  std::string on = "torus:8x8";
+  std::string algorithm = "auto", ports = "auto";
+  ParameterOptions parameters;
+  MachineFlags machine;
+  RunOptions run;
+  std::string verify = "on";
+  std::uint64_t seed = 1;
+  OutputOptions output;
+
+  /// Throws UsageError for an exchange that does not exist, or does not run with these ports.
+  Exchange exchange() const;
+  /// Whether the machine needs all ports for this exchange.
+  bool all_port(const Exchange& exchange) const;
+  RunOptions run_options() const;
+};
+void add_application_options(CLI::App& app, ApplicationOptions& options);
+
+/// "2048" or "2048x1024". Throws UsageError unless it has `least` to `most` sizes, each 1 or more.
+std::vector<std::size_t> parse_shape(std::string_view text, std::size_t least, std::size_t most);
+std::string shape_text(const std::vector<std::size_t>& shape);
+
+/// The '#' lines that say what ran: network, exchange, machine.
+void print_run(const ApplicationOptions& options, const RunFigures& figures,
+               const MachineOptions& machine);
+/// What it cost, as rows of a table of quantity, value, unit.
+Table figures_table(const RunFigures& figures);
+Json figures_json(const RunFigures& figures);
+
+double microseconds(std::chrono::nanoseconds time);
+
+}  // namespace wormcube::cli

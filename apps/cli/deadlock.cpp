@@ -1,0 +1,162 @@
+// wormcube deadlock: two ways to wait in a circle, and what the machine says about them.
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/cli/options.hpp"
+#include "apps/cli/output.hpp"
+#include "apps/cli/program.hpp"
+#include "runtime/error.hpp"
+#include "runtime/machine/machine.hpp"
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+
+#include <fmt/core.h>
+
+namespace wormcube::cli {
+
+namespace {
+
+struct Options {
+  std::string on = "ring:4", of = "receives";
+  int virtual_channels = 1;
+  double time_limit = 10;
+  bool quiet = false;
+};
+
+/// Holds every worm on the first link of its route until all of them have one.
+class HoldFirstLinks final : public NetworkObserver {
+ public:
+  explicit HoldFirstLinks(Rank worms) : missing_(worms) {}
+  void reserved(Rank, Rank, Channel, int hop) override {
+    if (hop != 0) return;
+    std::unique_lock lock(mutex_);
+    if (--missing_ == 0) all_there_.notify_all();
+    // A limit, so that a machine that moves worms one after the other ends without a deadlock
+    // instead of hanging.
+    all_there_.wait_for(lock, std::chrono::seconds(5), [this] { return missing_ <= 0; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable all_there_;
+  Rank missing_;
+};
+
+/// Every node receives from the next one before it sends to the previous one.
+void receive_before_sending(Node& node) {
+  const Rank p = node.size();
+  const Memory memory = node.memory(16);
+  node.step({receive(mod(node.rank() + 1, p), memory.subspan(0, 8))});
+  node.step({send(mod(node.rank() - 1, p), memory.subspan(8, 8))});
+}
+
+/// Every node sends two links on in one direction of a ring, a message too long for the channels'
+/// queues.
+void send_two_links_on(Node& node, int dimension) {
+  constexpr Bytes bytes = 64 << 10;
+  const Memory memory = node.memory(2 * bytes);
+  const Topology& topology = node.topology();
+  const Rank ring = topology.size(dimension), here = topology.coordinate(node.rank(), dimension);
+  node.step({send(Move{dimension, 2}, memory.subspan(0, bytes)),
+             receive(topology.with(node.rank(), dimension, mod(here - 2, ring)),
+                     memory.subspan(bytes, bytes))});
+}
+
+int first_ring(const Topology& topology) {
+  for (int d = 0; d < topology.dimensions(); ++d) {
+    if (topology.factor(d).wraps()) return d;
+  }
+  throw UsageError(fmt::format(
+      "{} has no ring of 3 or more nodes, and links wait in a circle only there; try --on ring:4",
+      topology.name()));
+}
+
+MachineOptions machine_options(const Options& options) {
+  MachineFlags flags;
+  flags.time_limit = options.time_limit;
+  flags.virtual_channels = options.virtual_channels;
+  MachineOptions machine = flags.resolve(false);
+  machine.allow_cycles = true;
+  return machine;
+}
+
+void wait_for_receives(const Topology& topology, const Options& options,
+                       const OutputOptions& output) {
+  if (topology.nodes() < 2) {
+    throw UsageError(fmt::format("{} has one node, which has nobody to wait for; try --on ring:4",
+                                 topology.name()));
+  }
+  print_note(
+      output,
+      "each node receives from the next node first, and would send to the previous one afterwards");
+  Machine machine(topology, machine_options(options));
+  machine.run(receive_before_sending);
+}
+
+void wait_for_channels(const Topology& topology, const Options& options,
+                       const OutputOptions& output) {
+  const int dimension = first_ring(topology);
+  print_setting(output, "topology", topology_text(topology));
+  print_note(output, fmt::format("each node sends two links on around the ring of dimension {}, "
+                                 "with {} virtual channel{} per link",
+                                 dimension, options.virtual_channels,
+                                 options.virtual_channels == 1 ? "" : "s"));
+  print_note(output,
+             "each worm is held until all have reserved their first link; then each waits for the "
+             "next one");
+  HoldFirstLinks observer(topology.nodes());
+  MachineOptions machine_settings = machine_options(options);
+  machine_settings.observer = &observer;
+  Machine machine(topology, machine_settings);
+  machine.run([dimension](Node& node) { send_two_links_on(node, dimension); });
+}
+
+ExitCode demonstrate(const Options& options) {
+  OutputOptions output;
+  output.quiet = options.quiet;
+  const Topology topology = Topology::parse(options.on);
+  if (options.of == "channels") {
+    wait_for_channels(topology, options, output);
+  } else {
+    wait_for_receives(topology, options, output);
+  }
+  fmt::print("no deadlock: every message arrived\n");
+  return passed;
+}
+
+}  // namespace
+
+Action add_deadlock(CLI::App& program) {
+  auto options = std::make_shared<Options>();
+  CLI::App& app = *program.add_subcommand("deadlock", "Show a deadlock and its diagnosis");
+  app.add_option("--on", options->on, "The network")->type_name("TOPOLOGY")->capture_default_str();
+  app.add_option("--of", options->of,
+                 "receives: nodes that all receive before they send; channels: worms on a ring "
+                 "that hold a link each and wait "
+                 "for the next")
+      ->type_name("receives|channels")
+      ->check(CLI::IsMember({"receives", "channels"}))
+      ->capture_default_str();
+  app.add_option("--virtual-channels", options->virtual_channels,
+                 "For `channels`: 1 deadlocks; 2 is how wormcube otherwise runs, and the same "
+                 "messages arrive")
+      ->type_name("1|2")
+      ->check(CLI::IsMember({1, 2}))
+      ->capture_default_str();
+  app.add_option("--time-limit", options->time_limit, "Give up after so many seconds")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
+  app.add_flag("--quiet", options->quiet, "No '#' lines");
+  app.footer(
+      "A deadlock is noticed when every node waits and nothing moves: the program ends with exit "
+      "code 3 and a table on\n"
+      "standard error that says for each node what it waits for and which links it holds.\n\n"
+      "Examples:\n"
+      "  wormcube deadlock\n"
+      "  wormcube deadlock --of channels --on ring:4\n"
+      "  wormcube deadlock --of channels --virtual-channels 2      no deadlock");
+  return [options] { return demonstrate(*options); };
+}
+
+}  // namespace wormcube::cli

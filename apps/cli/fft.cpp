@@ -1,0 +1,197 @@
+// wormcube fft: a distributed Fourier transform, verified.
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/cli/application.hpp"
+#include "apps/cli/program.hpp"
+#include "apps/fft/run.hpp"
+#include "apps/io/npy.hpp"
+#include "runtime/error.hpp"
+
+#include <memory>
+
+#include <fmt/core.h>
+
+namespace wormcube::cli {
+
+namespace {
+
+struct Options {
+  ApplicationOptions application;
+  std::string input, column, shape, generate, output;
+  std::string method = "auto";
+  bool inverse = false, measure = false;
+};
+
+/// The record that `wormcube fft` reads when it is told nothing else.
+constexpr const char* sunspots = WORMCUBE_DATA_DIR "/sunspots.csv";
+
+bool is_sunspots(const Options& options) {
+  return options.input.empty() && options.generate.empty() && options.shape.empty();
+}
+
+Signal signal(const Options& options) {
+  if (is_sunspots(options)) {
+    Signal record = read_signal(sunspots, "sunspots");
+    record.source =
+        "monthly sunspot numbers, January 1749 to December 1983 (" + record.source + ")";
+    return record;
+  }
+  if (!options.input.empty()) {
+    if (!options.generate.empty() || !options.shape.empty()) {
+      throw UsageError(
+          "--input brings its own shape; --generate and --shape make data instead of reading it");
+    }
+    return read_signal(options.input, options.column);
+  }
+  if (options.shape.empty())
+    throw UsageError("--generate needs a --shape, as in --shape 4096 or --shape 512x256");
+  return generate_signal(parse_signal_kind(options.generate.empty() ? "random" : options.generate),
+                         parse_shape(options.shape, 1, 2), options.application.seed);
+}
+
+Json check_json(const FftCheck& check) {
+  if (!check.measured)
+    return {{"error", nullptr}, {"error_reason", "--verify off"}, {"passed", nullptr}};
+  return {{"error", check.error}, {"tolerance", check.tolerance}, {"passed", check.passed()}};
+}
+
+void add_check(Table& table, const char* name, const FftCheck& check) {
+  if (check.measured) {
+    table.add({name, fmt::format("{:.2e}", check.error), fmt::format("{:.2e}", check.tolerance),
+               check.passed() ? "yes" : "NO"});
+  } else {
+    table.add({name, "-", "-", "?"});
+  }
+}
+
+/// Whether a strongest period means something: the forward spectrum of one real series.
+bool has_period(const Options& options, const FftJob& job) {
+  return job.signal.real && job.signal.shape.size() == 1 && !options.inverse &&
+         job.signal.values.size() > 1;
+}
+
+void print_result(const Options& options, const FftJob& job, const FftResult& result,
+                  const MachineOptions& machine) {
+  const OutputOptions& output = options.application.output;
+  print_setting(output, "input", job.signal.source);
+  print_setting(
+      output, "shape",
+      fmt::format("{}, {}", shape_text(job.signal.shape), job.signal.real ? "real" : "complex"));
+  print_setting(output, "transform",
+                fmt::format("{}, {}", options.inverse ? "inverse" : "forward", result.method));
+  print_setting(output, "busy nodes",
+                fmt::format("{} of {}", result.busy_nodes, result.figures.nodes));
+  if (!result.remark.empty()) print_setting(output, "remark", result.remark);
+  print_run(options.application, result.figures, machine);
+  Table table = figures_table(result.figures);
+  if (result.serial.measured) {
+    table.add({"serial FFTW on the host", cell_rate(microseconds(result.serial_wall)), "us"});
+  }
+  print_table(output, table);
+  Table checks({{"check", "", true}, {"relative error"}, {"allowed"}, {"passed"}});
+  add_check(checks, "inverse gives the input again", result.inverse);
+  add_check(checks, "Parseval", result.parseval);
+  add_check(checks, "same as a serial FFTW transform", result.serial);
+  print_table(output, checks);
+  if (has_period(options, job) && output.text()) {
+    const SpectralPeak peak = strongest_frequency(result.output);
+    const std::string years =
+        is_sunspots(options) ? fmt::format(" months = {:.1f} years", peak.period / 12) : " samples";
+    fmt::print("strongest period: {:.1f}{} (bin {} of {})\n", peak.period, years, peak.bin,
+               result.output.size());
+  }
+}
+
+Json result_json(const Options& options, const FftJob& job, const FftResult& result) {
+  Json json = figures_json(result.figures);
+  json["input"] = job.signal.source;
+  json["shape"] = job.signal.shape;
+  json["real"] = job.signal.real;
+  json["inverse"] = options.inverse;
+  json["method"] = result.method;
+  json["busy_nodes"] = result.busy_nodes;
+  json["checks"] = {{"inverse", check_json(result.inverse)},
+                    {"parseval", check_json(result.parseval)},
+                    {"serial", check_json(result.serial)}};
+  json["times_us"]["serial"] =
+      result.serial.measured ? Json(microseconds(result.serial_wall)) : Json(nullptr);
+  if (has_period(options, job)) {
+    const SpectralPeak peak = strongest_frequency(result.output);
+    json["peak"] = {{"bin", peak.bin}, {"period", peak.period}, {"magnitude", peak.magnitude}};
+  } else {
+    json["peak"] = nullptr;
+    json["peak_reason"] = "only of a forward transform of one real series";
+  }
+  json["passed"] = result.verified() ? Json(result.passed()) : Json(nullptr);
+  return json;
+}
+
+ExitCode transform(const Options& options) {
+  const ApplicationOptions& application = options.application;
+  application.output.validate();
+  require_writable(options.output);
+  const Topology topology = Topology::parse(application.on);
+  const Exchange exchange = application.exchange();
+  FftJob job{signal(options), {}, application.run_options()};
+  job.fft = {options.inverse, parse_fft_method(options.method), options.measure};
+  Machine machine(topology, application.machine.resolve(application.all_port(exchange)));
+  const FftResult result = run_fft(machine, exchange, job);
+  if (!options.output.empty()) write_npy(options.output, to_array(result.output, job.signal.shape));
+  print_result(options, job, result, machine.options());
+  write_results(application.output, {result_json(options, job, result)}, true);
+  return !result.verified() || result.passed() ? passed : failed;
+}
+
+}  // namespace
+
+Action add_fft(CLI::App& program) {
+  auto options = std::make_shared<Options>();
+  CLI::App& app =
+      *program.add_subcommand("fft", "Transform a signal or an image on many nodes, and verify it");
+  app.add_option(
+         "--input", options->input,
+         "Read a .npy file (1-D or 2-D) or a column of a CSV file; without it: the sunspot record")
+      ->type_name("FILE")
+      ->group("Data");
+  app.add_option("--column", options->column,
+                 "The CSV file's column: a name from its first line, or a number from 1")
+      ->type_name("NAME")
+      ->group("Data");
+  app.add_option("--generate", options->generate,
+                 "Make data instead: random, random-real, impulse, tones")
+      ->type_name("KIND")
+      ->group("Data");
+  app.add_option("--shape", options->shape, "The shape of made data: a length, or rows x columns")
+      ->type_name("N|RxC")
+      ->group("Data");
+  app.add_flag("--inverse", options->inverse, "Transform back, divided by the number of elements")
+      ->group("Data");
+  app.add_option("--method", options->method,
+                 "1-D: auto, six-step (N = R x C), bluestein (any length, as a convolution)")
+      ->type_name("METHOD")
+      ->capture_default_str()
+      ->group("What");
+  app.add_option("--output", options->output, "Write the result as complex128 in NumPy's format")
+      ->type_name("FILE.npy")
+      ->group("Data");
+  app.add_flag("--measure-plans", options->measure, "Let FFTW time its plans before the run")
+      ->group("Measuring");
+  add_application_options(app, options->application);
+  app.footer(
+      "A 1-D transform of N = R x C elements: transpose, R-point... rows by FFTW on each node, "
+      "twiddle factors, transpose,\n"
+      "rows again, transpose. A 2-D one: rows, transpose, rows, transpose. Verified in three ways: "
+      "a second distributed\n"
+      "run backwards, Parseval's sum, and one serial FFTW transform.\n\n"
+      "Times: wall is the whole run; compute, rearrangement (packing, local transposition), "
+      "communication (in steps) and\n"
+      "host copies are means over the nodes. With more nodes than cores each contains waiting for "
+      "a core.\n\n"
+      "Examples:\n"
+      "  wormcube fft                                          the sunspot record on torus:8x8\n"
+      "  wormcube fft --on mesh:5x3 --output spectrum.npy\n"
+      "  wormcube fft --shape 2048x2048 --on torus:4x4\n"
+      "  wormcube fft --input weather.csv --column temperature --algorithm suh-torus");
+  return [options] { return transform(*options); };
+}
+
+}  // namespace wormcube::cli

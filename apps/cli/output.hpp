@@ -1,0 +1,99 @@
+// What the subcommands print: '#' lines, aligned tables, JSON and CSV.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+namespace wormcube::cli {
+
+/// Keeps the order in which keys are added: the order of the documentation.
+using Json = nlohmann::ordered_json;
+
+/// Where results go: --json, --csv, --quiet.
+struct OutputOptions {
+  std::string json, csv;  // a file, "-" for standard output, empty for none
+  bool quiet = false;
+
+  /// Throws UsageError if JSON and CSV both want standard output, or a file cannot be written.
+  void validate() const;
+  /// Whether lines for people are wanted: not when standard output belongs to JSON or CSV.
+  bool text() const { return json != "-" && csv != "-"; }
+  /// Whether '#' lines are wanted.
+  bool notes() const { return text() && !quiet; }
+};
+/// Throws UsageError, before hours of work, if a file can surely not be written. Empty and "-" are fine.
+void require_writable(const std::string& file);
+void add_output_options(CLI::App& app, OutputOptions& options, bool csv = true);
+
+/// Results for people. Lines of settings start with '#', column heads too, so that what does not
+/// start with '#' is data.
+class Table {
+ public:
+  struct Column {
+    std::string head;
+    std::string unit = {};  // below the head; empty for counts and names
+    bool text = false;      // aligned left
+  };
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  /// One cell per column.
+  void add(std::vector<std::string> cells);
+  /// \param heads  with the two lines of column heads
+  std::string text(bool heads = true) const;
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// "# name      value": one resolved setting.
+void print_setting(const OutputOptions& options, std::string_view name, std::string_view value);
+/// "# text"
+void print_note(const OutputOptions& options, std::string_view text);
+void print_table(const OutputOptions& options, const Table& table);
+
+/// Writes JSON and CSV where they are asked for. CSV has one line per result and the JSON's keys as
+/// heads; lists are left out. \param single  one object instead of an array of one Throws
+/// UsageError if a file cannot be written.
+void write_results(const OutputOptions& options, const std::vector<Json>& results, bool single);
+
+/// A figure, or "-" where there is none.
+std::string cell(const std::optional<double>& value);
+std::string cell(double value);
+/// "yes", "no", or "?" where it was not measured.
+std::string cell(const std::optional<bool>& value);
+/// Four significant digits, as times and rates need.
+std::string cell_rate(const std::optional<double>& value);
+
+/// null where there is no figure; a whole number where the figure is one.
+Json json_value(double value);
+Json json_value(const std::optional<double>& value);
+Json json_value(const std::optional<bool>& value);
+
+/// "4 KiB", "1.5 GiB", "100 B".
+std::string bytes_text(double bytes);
+
+/// "12 of 100" on standard error, on a terminal only.
+class Progress {
+ public:
+  Progress(const OutputOptions& options, std::string what);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  void operator()(long done, long total);
+  /// Takes the line away, before anything else is printed.
+  void clear();
+
+ private:
+  std::string what_;
+  bool shown_;
+  bool dirty_ = false;
+};
+
+}  // namespace wormcube::cli

@@ -1,0 +1,88 @@
+// Subcommands and exit codes.
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/cli/program.hpp"
+
+#include "runtime/error.hpp"
+
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/core.h>
+
+namespace wormcube::cli {
+
+namespace {
+
+ExitCode complain(ExitCode code, std::string_view text) {
+  std::fflush(stdout);
+  fmt::print(stderr, "wormcube: {}\n", text);
+  return code;
+}
+
+ExitCode act(const Action& action) {
+  try {
+    const ExitCode code = action();
+    if (std::fflush(stdout) != 0) return complain(failed, "cannot write to standard output");
+    return code;
+  } catch (const UsageError& error) {
+    return complain(usage, error.what());
+  } catch (const Deadlock& error) {
+    return complain(deadlock, error.what());
+  } catch (const TimeLimit& error) {
+    return complain(time_limit, error.what());
+  } catch (const std::exception& error) {
+    return complain(failed, error.what());
+  }
+}
+
+}  // namespace
+
+int main(int argc, const char* const* argv) {
+  CLI::App program(
+      "wormcube: a multicomputer on a workstation. Programs run on emulated nodes, joined by the "
+      "links of a torus, mesh, "
+      "hypercube or any product network; messages reserve their path like worms and move real "
+      "bytes.",
+      "wormcube");
+  program.set_version_flag("--version", "wormcube " WORMCUBE_VERSION);
+  program.require_subcommand(1);
+  program.fallthrough(false);
+  program.get_formatter()->column_width(34);
+  program.footer(
+      "Examples:\n"
+      "  wormcube fft                                        the sunspot cycle, found by 64 nodes\n"
+      "  wormcube list alltoall --on torus:8x8               algorithms that this network admits\n"
+      "  wormcube check alltoall --on torus:8x8              count and prove, without moving data\n"
+      "  wormcube run alltoall --on torus:8x8 --bytes 4K     move data and time it\n\n"
+      "Exit codes: 0 pass, 1 wrong data or a failed check, 2 usage, 3 deadlock, 4 time limit.\n"
+      "`wormcube COMMAND --help` explains a command, its options and what it prints.");
+
+  using Add = Action (*)(CLI::App&);
+  constexpr std::array<Add, 7> adders{add_list, add_run,       add_check,   add_topology,
+                                      add_fft,  add_transpose, add_deadlock};
+  std::vector<std::pair<CLI::App*, Action>> commands;
+  for (const Add add : adders) {
+    Action action = add(program);
+    commands.emplace_back(program.get_subcommands({}).back(), std::move(action));
+  }
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
+    return complain(usage,
+                    fmt::format("{}\n  `wormcube{} --help` shows what is possible", error.what(),
+                                program.get_subcommands().empty()
+                                    ? ""
+                                    : " " + program.get_subcommands().front()->get_name()));
+  }
+  for (const auto& [command, action] : commands) {
+    if (command->parsed()) return act(action);
+  }
+  return passed;
+}
+
+}  // namespace wormcube::cli

@@ -1,0 +1,29 @@
+// The `wormcube` program: its subcommands, and how errors become exit codes.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+
+#include <CLI/CLI.hpp>
+
+namespace wormcube::cli {
+
+/// The exit codes, which scripts rely on.
+enum ExitCode : int { passed = 0, failed = 1, usage = 2, deadlock = 3, time_limit = 4 };
+
+/// What a subcommand does once its options are parsed.
+using Action = std::function<ExitCode()>;
+
+// Each adds one subcommand to the program and returns what it does. One file each.
+Action add_list(CLI::App& program);
+Action add_run(CLI::App& program);
+Action add_check(CLI::App& program);
+Action add_topology(CLI::App& program);
+Action add_fft(CLI::App& program);
+Action add_transpose(CLI::App& program);
+Action add_deadlock(CLI::App& program);
+
+/// Runs the program: results to standard output, errors as `wormcube: TEXT` to standard error.
+int main(int argc, const char* const* argv);
+
+}  // namespace wormcube::cli

@@ -1,0 +1,267 @@
+// wormcube topology: what a network looks like.
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/topology/topology.hpp"
+
+#include "apps/cli/options.hpp"
+#include "apps/cli/output.hpp"
+#include "apps/cli/program.hpp"
+#include "runtime/error.hpp"
+#include "runtime/routing/routing.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+namespace wormcube::cli {
+
+namespace {
+
+struct Options {
+  std::string topology;
+  Rank node = -1;
+  std::vector<Rank> route;
+  int virtual_channels = 2;
+  OutputOptions output;
+};
+
+std::string_view shape_text(Shape shape) {
+  switch (shape) {
+    case Shape::line:
+      return "line";
+    case Shape::ring:
+      return "ring";
+    case Shape::complete:
+      return "complete";
+    case Shape::tree:
+      return "tree";
+    case Shape::graph:
+      return "graph";
+  }
+  return "";
+}
+
+std::string coordinates_text(const Topology& topology, Rank rank) {
+  return fmt::format("({})", fmt::join(topology.coordinates(rank), ","));
+}
+
+void require_node(const Topology& topology, Rank rank) {
+  if (rank < 0 || rank >= topology.nodes()) {
+    throw UsageError(
+        fmt::format("node {}: {} has nodes 0 to {}", rank, topology.name(), topology.nodes() - 1));
+  }
+}
+
+int diameter(const Topology& topology) {
+  int sum = 0;
+  for (int d = 0; d < topology.dimensions(); ++d) sum += topology.factor(d).diameter();
+  return sum;
+}
+
+/// The cables that one cut across a dimension's middle severs, if the nodes fall into equal halves.
+std::optional<std::int64_t> halving_cut(const Topology& topology, int dimension) {
+  const Graph& graph = topology.factor(dimension);
+  const Rank size = graph.nodes();
+  if (size % 2 != 0) return std::nullopt;
+  const std::int64_t lines = topology.nodes() / size;
+  switch (graph.shape()) {
+    case Shape::line:
+      return lines;
+    case Shape::ring:
+      return lines * (size > 2 ? 2 : 1);
+    case Shape::complete:
+      return lines * (size / 2) * (size / 2);
+    case Shape::tree:
+      return lines;
+    case Shape::graph:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+/// The smallest of these cuts, and where it is.
+std::optional<std::pair<std::int64_t, int>> smallest_cut(const Topology& topology) {
+  std::optional<std::pair<std::int64_t, int>> best;
+  for (int d = 0; d < topology.dimensions(); ++d) {
+    const auto cut = halving_cut(topology, d);
+    if (cut && (!best || *cut < best->first)) best = {*cut, d};
+  }
+  return best;
+}
+
+std::string_view sign_of(const Graph& graph, Rank from, Rank to) {
+  if (!graph.has_direction()) return "";
+  return graph.hops(from, to) > 0 ? "+" : "-";
+}
+
+Json dimensions_json(const Topology& topology) {
+  Json dimensions = Json::array();
+  for (int d = 0; d < topology.dimensions(); ++d) {
+    const Graph& graph = topology.factor(d);
+    dimensions.push_back({{"shape", shape_text(graph.shape())},
+                          {"size", graph.nodes()},
+                          {"links", graph.links()},
+                          {"diameter", graph.diameter()}});
+  }
+  return dimensions;
+}
+
+void show_dimensions(const Topology& topology, const OutputOptions& output) {
+  Table table({{"dimension"},
+               {"shape", "", true},
+               {"size", "nodes"},
+               {"links", "each line"},
+               {"lines"},
+               {"diameter", "links"}});
+  for (int d = 0; d < topology.dimensions(); ++d) {
+    const Graph& graph = topology.factor(d);
+    table.add({std::to_string(d), std::string(shape_text(graph.shape())),
+               std::to_string(graph.nodes()), std::to_string(graph.links()),
+               std::to_string(topology.nodes() / graph.nodes()), std::to_string(graph.diameter())});
+  }
+  print_table(output, table);
+}
+
+Json show_node(const Topology& topology, Rank node, const OutputOptions& output) {
+  print_note(output, fmt::format("node {} {}: its ports", node, coordinates_text(topology, node)));
+  Table table({{"port"}, {"dimension"}, {"to", "", true}, {"at", "", true}, {"link", "", true}});
+  Json neighbours = Json::array();
+  for (int port = 0; port < topology.ports(node); ++port) {
+    const Link link = topology.link(node, port);
+    const int d = topology.place(link).dimension;
+    const Rank to = topology.link_ends(link).to;
+    std::string direction;
+    if (to >= 0)
+      direction =
+          sign_of(topology.factor(d), topology.coordinate(node, d), topology.coordinate(to, d));
+    table.add({std::to_string(port), fmt::format("{}{}", direction, d),
+               to < 0 ? "switch" : std::to_string(to), to < 0 ? "" : coordinates_text(topology, to),
+               topology.link_name(link)});
+    neighbours.push_back({{"port", port},
+                          {"dimension", d},
+                          {"direction", direction.empty() ? Json(nullptr) : Json(direction)},
+                          {"node", to < 0 ? Json(nullptr) : Json(to)},
+                          {"link", link},
+                          {"link_name", topology.link_name(link)}});
+  }
+  print_table(output, table);
+  return neighbours;
+}
+
+Json show_route(const Topology& topology, const Routing& routing, Rank from, Rank to,
+                const OutputOptions& output) {
+  std::vector<Channel> path;
+  routing.route(from, to, path);
+  print_note(
+      output,
+      fmt::format("route from {} {} to {} {}: {} link{}", from, coordinates_text(topology, from),
+                  to, coordinates_text(topology, to), path.size(), path.size() == 1 ? "" : "s"));
+  Table table({{"hop"}, {"channel", "", true}, {"dimension"}});
+  Json hops = Json::array();
+  for (std::size_t hop = 0; hop < path.size(); ++hop) {
+    const Link link = routing.link(path[hop]);
+    const int d = topology.place(link).dimension;
+    table.add({std::to_string(hop), routing.channel_name(path[hop]), std::to_string(d)});
+    hops.push_back({{"link", link},
+                    {"link_name", topology.link_name(link)},
+                    {"virtual_channel", routing.virtual_channel(path[hop])},
+                    {"dimension", d}});
+  }
+  print_table(output, table);
+  return hops;
+}
+
+ExitCode show(const Options& options) {
+  options.output.validate();
+  const Topology topology = Topology::parse(options.topology);
+  if (options.node >= 0) require_node(topology, options.node);
+  for (const Rank end : options.route) require_node(topology, end);
+  const Routing routing(topology, options.virtual_channels);
+  const auto cycle = dependency_cycle(routing);
+  const auto cut = smallest_cut(topology);
+  int fewest = topology.ports(0), most = fewest;
+  for (Rank rank = 1; rank < topology.nodes(); ++rank) {
+    fewest = std::min(fewest, topology.ports(rank));
+    most = std::max(most, topology.ports(rank));
+  }
+
+  const OutputOptions& output = options.output;
+  print_setting(output, "topology", topology.describe());
+  print_setting(output, "nodes", std::to_string(topology.nodes()));
+  print_setting(output, "links", fmt::format("{} (each cable is two)", topology.links()));
+  print_setting(output, "ports",
+                fewest == most ? fmt::format("{} per node", most)
+                               : fmt::format("{} to {} per node", fewest, most));
+  print_setting(output, "diameter", fmt::format("{} links", diameter(topology)));
+  print_setting(output, "halving cut",
+                cut ? fmt::format("{} cables, across dimension {}", cut->first, cut->second)
+                    : "no dimension falls into equal halves");
+  print_setting(
+      output, "virtual channels",
+      fmt::format("{} per ring link, {} in all", options.virtual_channels, routing.channels()));
+  print_setting(output, "deadlock free",
+                cycle ? "no: the routes can wait in a circle: " + *cycle
+                      : "yes: the channel dependency graph has no cycle");
+
+  Json result{{"topology", topology.name()},
+              {"description", topology.describe()},
+              {"nodes", topology.nodes()},
+              {"links", topology.links()},
+              {"ports_min", fewest},
+              {"ports_max", most},
+              {"diameter", diameter(topology)},
+              {"halving_cut_cables", cut ? Json(cut->first) : Json(nullptr)},
+              {"halving_cut_dimension", cut ? Json(cut->second) : Json(nullptr)},
+              {"virtual_channels", options.virtual_channels},
+              {"channels", routing.channels()},
+              {"deadlock_free", !cycle},
+              {"cycle", cycle ? Json(*cycle) : Json(nullptr)},
+              {"dimensions", dimensions_json(topology)}};
+  if (options.node < 0 && options.route.empty()) show_dimensions(topology, output);
+  if (options.node >= 0) {
+    result["node"] = options.node;
+    result["neighbours"] = show_node(topology, options.node, output);
+  }
+  if (!options.route.empty()) {
+    result["route"] = show_route(topology, routing, options.route[0], options.route[1], output);
+  }
+  write_results(output, {result}, true);
+  return passed;
+}
+
+}  // namespace
+
+Action add_topology(CLI::App& program) {
+  auto options = std::make_shared<Options>();
+  CLI::App& app = *program.add_subcommand(
+      "topology", "Show a network: nodes, links, ports, routes, deadlock freedom");
+  app.add_option("TOPOLOGY", options->topology,
+                 "ring:7 line:5 torus:8x8 mesh:6x4 hypercube:6 complete:8 tree:8 ghc:4x3 "
+                 "graph:FILE, or a product such as "
+                 "ring:4*line:3")
+      ->required();
+  app.add_option("--node", options->node, "Show this node's ports and neighbours")
+      ->type_name("NODE")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--route", options->route, "Show the channels that a message from A to B reserves")
+      ->type_name("A,B")
+      ->delimiter(',')
+      ->expected(2);
+  add_virtual_channels_option(app, options->virtual_channels);
+  add_output_options(app, options->output, false);
+  app.footer(
+      "A node is numbered row-major in its coordinates, the last one fastest. Every cable is two "
+      "links, one each way.\n"
+      "A route goes through the dimensions from the last to the first.\n"
+      "`halving cut`: the fewest cables that one cut across the middle of a dimension severs.\n\n"
+      "Examples:\n"
+      "  wormcube topology torus:8x8\n"
+      "  wormcube topology ring:4*line:3 --node 5\n"
+      "  wormcube topology torus:8x8 --route 0,63\n"
+      "  wormcube topology ring:4 --virtual-channels 1         shows the cycle that the second "
+      "channel breaks");
+  return [options] { return show(*options); };
+}
+
+}  // namespace wormcube::cli

@@ -1,0 +1,122 @@
+// wormcube transpose: a distributed matrix transposition, verified.
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/cli/application.hpp"
+#include "apps/cli/program.hpp"
+#include "apps/io/npy.hpp"
+#include "apps/transpose/run.hpp"
+#include "runtime/error.hpp"
+
+#include <memory>
+
+#include <fmt/core.h>
+
+namespace wormcube::cli {
+
+namespace {
+
+struct Options {
+  ApplicationOptions application;
+  std::string input, shape = "1024x768", type = "double", output;
+  bool shape_given = false;
+};
+
+Array matrix(const Options& options) {
+  if (!options.input.empty()) {
+    if (options.shape_given)
+      throw UsageError(
+          "--input brings its own shape; --shape makes a matrix instead of reading it");
+    return read_npy(options.input);
+  }
+  const auto shape = parse_shape(options.shape, 2, 2);
+  const ElementType type = parse_element_type(options.type);
+  require_host_memory("transpose", 2.0 * static_cast<double>(shape[0]) *
+                                       static_cast<double>(shape[1]) *
+                                       static_cast<double>(bytes_of(type)));
+  return generate_matrix(type, shape[0], shape[1], options.application.seed);
+}
+
+void print_result(const Options& options, const TransposeJob& job, const TransposeResult& result,
+                  const MachineOptions& machine, double rate) {
+  const OutputOptions& output = options.application.output;
+  print_setting(
+      output, "matrix",
+      fmt::format("{} of {}, {}", shape_text(job.matrix.shape), to_string(job.matrix.type),
+                  options.input.empty()
+                      ? fmt::format("generated, seed {}", options.application.seed)
+                      : options.input));
+  print_run(options.application, result.figures, machine);
+  Table table = figures_table(result.figures);
+  table.add({"rate", cell_rate(rate), "GB/s of the matrix"});
+  table.add({"wrong elements", result.wrong ? std::to_string(*result.wrong) : "?",
+             result.wrong ? "" : "(--verify off)"});
+  print_table(output, table);
+}
+
+ExitCode run(const Options& options) {
+  const ApplicationOptions& application = options.application;
+  application.output.validate();
+  require_writable(options.output);
+  const Topology topology = Topology::parse(application.on);
+  const Exchange exchange = application.exchange();
+  const TransposeJob job{matrix(options), application.run_options()};
+  Machine machine(topology, application.machine.resolve(application.all_port(exchange)));
+  const TransposeResult result = run_transpose(machine, exchange, job);
+  const double wall_us = microseconds(result.figures.wall);
+  const double rate =
+      wall_us > 0 ? static_cast<double>(job.matrix.data.size()) / wall_us / 1000 : 0;
+  if (!options.output.empty()) write_npy(options.output, result.transposed);
+  print_result(options, job, result, machine.options(), rate);
+
+  Json json = figures_json(result.figures);
+  json["shape"] = job.matrix.shape;
+  json["type"] = to_string(job.matrix.type);
+  json["gb_per_s"] = rate;
+  json["wrong"] = result.wrong ? Json(*result.wrong) : Json(nullptr);
+  if (!result.wrong) json["wrong_reason"] = "--verify off";
+  json["passed"] = result.verified() ? Json(result.passed()) : Json(nullptr);
+  write_results(application.output, {json}, true);
+  return !result.verified() || result.passed() ? passed : failed;
+}
+
+}  // namespace
+
+Action add_transpose(CLI::App& program) {
+  auto options = std::make_shared<Options>();
+  CLI::App& app = *program.add_subcommand(
+      "transpose", "Transpose a matrix that is distributed by rows, and verify it");
+  app.add_option("--input", options->input, "Read a matrix in NumPy's format instead of making one")
+      ->type_name("FILE.npy")
+      ->group("Data");
+  CLI::Option* shape = app.add_option("--shape", options->shape, "Rows x columns of a made matrix")
+                           ->type_name("RxC")
+                           ->capture_default_str()
+                           ->group("Data");
+  app.add_option("--type", options->type,
+                 "Its elements: float, double, complex, or NumPy's names (int32, complex64, ...)")
+      ->type_name("TYPE")
+      ->capture_default_str()
+      ->group("Data");
+  app.add_option("--output", options->output, "Write the transposed matrix in NumPy's format")
+      ->type_name("FILE.npy")
+      ->group("Data");
+  add_application_options(app, options->application);
+  app.footer(
+      "Node r holds a share of the rows; each pair of nodes exchanges one block. More nodes than "
+      "rows is fine: some have\n"
+      "none. Every element is compared with the original, bit for bit.\n\n"
+      "Times: wall is the whole run; compute, rearrangement (packing, local transposition), "
+      "communication (in steps) and\n"
+      "host copies are means over the nodes. With more nodes than cores each contains waiting for "
+      "a core.\n\n"
+      "Examples:\n"
+      "  wormcube transpose\n"
+      "  wormcube transpose --shape 3000x17 --type complex --on mesh:6x5\n"
+      "  wormcube transpose --input a.npy --output a-transposed.npy --on hypercube:4 --algorithm "
+      "hypercube-pairwise");
+  return [options, shape] {
+    options->shape_given = shape->count() > 0;
+    return run(*options);
+  };
+}
+
+}  // namespace wormcube::cli

@@ -1,0 +1,145 @@
+// The exchange inside an application: choosing it, running with it, counting what it cost.
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/exchange.hpp"
+
+#include "runtime/error.hpp"
+#include "runtime/routing/routing.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+namespace wormcube {
+
+namespace {
+
+// A dry run keeps every message of every node: about 64 bytes each.
+constexpr double most_recorded_messages = 4e6;
+
+struct TimedRun {
+  Statistics statistics;
+  std::chrono::nanoseconds host;
+};
+
+TimedRun median_run(const Executor& executor, const RunOptions& options, const Program& program,
+                    const std::function<std::chrono::nanoseconds()>& host_time) {
+  for (int i = 0; i < options.warmup; ++i) executor.run(program);
+  std::vector<TimedRun> runs;
+  for (int i = 0; i < options.iterations; ++i) {
+    Statistics statistics = executor.run(program);
+    runs.push_back({std::move(statistics), host_time()});
+  }
+  const auto middle = runs.begin() + static_cast<std::ptrdiff_t>(runs.size() / 2);
+  std::ranges::nth_element(runs, middle, {},
+                           [](const TimedRun& run) { return run.statistics.wall; });
+  return std::move(*middle);
+}
+
+void add_statistics(const TimedRun& run, RunFigures& figures) {
+  const std::vector<NodeStatistics>& nodes = run.statistics.nodes;
+  figures.measured = true;
+  figures.wall = run.statistics.wall;
+  figures.host = run.host;
+  for (const NodeStatistics& node : nodes) {
+    figures.messages += node.messages;
+    figures.bytes_moved += node.bytes;
+    figures.peak_bytes = std::max(figures.peak_bytes, node.peak_bytes);
+    figures.compute += node.local;
+    figures.rearrangement += node.rearranging;
+    figures.communication += node.stepping;
+  }
+  for (auto* mean : {&figures.compute, &figures.rearrangement, &figures.communication}) {
+    *mean /= static_cast<std::int64_t>(nodes.size());
+  }
+  figures.compute -= std::min(figures.compute, figures.host);
+  figures.links_used = static_cast<std::uint64_t>(std::ranges::count_if(
+      run.statistics.links, [](const LinkStatistics& link) { return link.messages > 0; }));
+  for (const LinkStatistics& link : run.statistics.links) {
+    figures.link_messages_max = std::max(figures.link_messages_max, link.messages);
+    figures.link_bytes_max = std::max(figures.link_bytes_max, link.bytes);
+    figures.blocked += link.blocked;
+  }
+}
+
+}  // namespace
+
+Exchange find_exchange(std::string_view name, const Parameters& parameters, Ports ports) {
+  if (name == "auto") return {nullptr, parameters, ports};
+  constexpr std::string_view uneven = "alltoallv:";
+  if (name.starts_with(uneven)) {
+    const Algorithm& algorithm = find_algorithm(Operation::alltoallv, name.substr(uneven.size()));
+    return {&algorithm, parameters, algorithm.ports};
+  }
+  const Algorithm* found = nullptr;
+  std::string known = "auto";
+  for (const Operation operation : {Operation::alltoall, Operation::alltoallv}) {
+    for (const Algorithm& algorithm : registry()) {
+      if (algorithm.operation != operation) continue;
+      const bool even = operation == Operation::alltoall;
+      known += fmt::format(", {}{}", even ? "" : uneven, algorithm.name);
+      if (found == nullptr && algorithm.name == name) found = &algorithm;
+    }
+  }
+  if (found == nullptr) {
+    throw UsageError(fmt::format("no exchange algorithm '{}'; there are {}", name, known));
+  }
+  return {found, parameters, found->ports};
+}
+
+Exchange resolve(Exchange exchange, const Topology& topology, Bytes block_bytes) {
+  exchange.parameters.block_bytes = block_bytes;
+  if (exchange.algorithm == nullptr) {
+    exchange.algorithm =
+        &cheapest(Operation::alltoall, topology, exchange.parameters, exchange.ports);
+  }
+  const Algorithm& algorithm = *exchange.algorithm;
+  if (algorithm.operation != Operation::alltoall && algorithm.operation != Operation::alltoallv) {
+    throw UsageError(fmt::format("an exchange is an alltoall or alltoallv, not {} {}",
+                                 to_string(algorithm.operation), algorithm.name));
+  }
+  algorithm.require(topology, exchange.parameters);
+  return exchange;
+}
+
+Executor on(Machine& machine) {
+  return {machine.topology(), [&machine](const Program& program) { return machine.run(program); },
+          machine.options().all_port, machine.options().virtual_channels};
+}
+
+RunFigures measure(const Executor& executor, const Exchange& exchange, const RunOptions& options,
+                   const Program& program, RunFigures figures,
+                   const std::function<std::chrono::nanoseconds()>& host_time) {
+  if (options.iterations < 1 || options.warmup < 0) {
+    throw UsageError(fmt::format("{} iterations after {} warm-up runs; need at least 1 and 0",
+                                 options.iterations, options.warmup));
+  }
+  figures.topology = executor.topology.describe();
+  figures.nodes = executor.topology.nodes();
+  figures.operation = to_string(exchange.algorithm->operation);
+  figures.algorithm = exchange.algorithm->name;
+  figures.remark = exchange.algorithm->remark;
+  figures.ports = exchange.algorithm->ports;
+  const double nodes = figures.nodes;
+  if (options.check && nodes * nodes * figures.exchanges <= most_recorded_messages) {
+    figures.schedule =
+        check(record(executor.topology, program),
+              Routing(executor.topology, executor.virtual_channels), executor.all_port);
+  }
+  const TimedRun run = median_run(executor, options, program, host_time);
+  if (!run.statistics.nodes.empty()) add_statistics(run, figures);
+  return figures;
+}
+
+void require_host_memory(std::string_view what, double bytes) {
+  const double available =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  if (bytes > available) {
+    constexpr double gibibyte = 1024.0 * 1024 * 1024;
+    throw UsageError(fmt::format("{} needs {:.1f} GiB of memory, this computer has {:.1f} GiB",
+                                 what, bytes / gibibyte, available / gibibyte));
+  }
+}
+
+}  // namespace wormcube

@@ -1,0 +1,98 @@
+// The exchange inside an application: which algorithm, on which executor, and what it cost.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "collectives/registry.hpp"
+#include "runtime/machine/machine.hpp"
+#include "runtime/schedule/check.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace wormcube {
+
+/// How an application exchanges blocks. An alltoall algorithm gets equal blocks, padded where the
+/// matrix does not divide; an alltoallv algorithm gets the exact ones.
+struct Exchange {
+  const Algorithm* algorithm = nullptr;  ///< null: the cheapest alltoall that the network admits
+  Parameters parameters = {};            ///< block_bytes is set by the application
+  Ports ports = Ports::one;              ///< for the choice of the cheapest
+};
+
+/// \param name  `auto`, or an alltoall algorithm, or an alltoallv one; `alltoallv:NAME` where both
+/// have the name Throws UsageError that lists the algorithms.
+Exchange find_exchange(std::string_view name, const Parameters& parameters = {},
+                       Ports ports = Ports::one);
+
+/// The exchange for blocks of this size, its algorithm chosen. Throws UsageError unless it runs on
+/// this network.
+Exchange resolve(Exchange exchange, const Topology& topology, Bytes block_bytes);
+
+/// Whatever runs node programs: a machine; in tests also a proof.
+struct Executor {
+  Topology topology;
+  std::function<Statistics(const Program&)> run;
+  bool all_port = false;
+  int virtual_channels = 2;
+};
+/// The machine must outlive the executor.
+Executor on(Machine& machine);
+
+/// How often an application runs, and what is done beside it.
+struct RunOptions {
+  int warmup = 0;      ///< runs before the ones that are timed
+  int iterations = 1;  ///< timed runs; the figures are those of the median by wall time
+  bool verify = true;
+  bool check = true;  ///< record the program dry and check the schedule (up to 1024 nodes)
+};
+
+/// What ran and what it cost. Times and counts come from the executor's statistics.
+struct RunFigures {
+  std::string topology;  ///< what the network really is (Topology::describe)
+  Rank nodes = 0;
+  std::string operation;  ///< alltoall or alltoallv
+  std::string algorithm;
+  Ports ports = Ports::one;
+  std::string remark;     ///< the algorithm's: "reconstruction", ...
+  int exchanges = 0;      ///< collective calls in one run
+  Bytes block_bytes = 0;  ///< the largest block of any exchange, padding included
+  Bytes padding = 0;      ///< bytes of padding in the blocks of all nodes and exchanges
+
+  bool measured = false;       ///< false: the executor has no statistics, and what follows is 0
+  std::uint64_t messages = 0;  ///< sent by all nodes
+  Bytes bytes_moved = 0;       ///< sent by all nodes: padding and forwarding included
+  std::uint64_t links_used = 0;
+  std::uint64_t link_messages_max = 0;  ///< on one directed link in the whole run
+  Bytes link_bytes_max = 0;
+  std::uint64_t blocked = 0;  ///< headers that had to wait for a channel
+  Bytes peak_bytes = 0;       ///< most private memory held by one node
+
+  std::chrono::nanoseconds wall{0};
+  // Means over the nodes; their sum is the wall time but for starting and ending the run. With more
+  // nodes than cores each of them contains waiting for a core.
+  std::chrono::nanoseconds compute{0};        ///< local transforms, twiddles
+  std::chrono::nanoseconds rearrangement{0};  ///< packing, local transposition, the algorithm's own
+  std::chrono::nanoseconds communication{0};  ///< in steps
+  std::chrono::nanoseconds host{0};           ///< copying the host's array to the nodes and back
+
+  /// The checked dry run of the same program: steps, link_load_max (per step), ...; empty where not
+  /// done.
+  std::optional<ScheduleReport> schedule = {};
+};
+
+/// Runs the program as the options say and fills in what the executor and the dry run tell.
+/// \param figures    what the application knows already: exchanges, block_bytes, padding
+/// \param host_time  called after each run: mean time per node that went into the host's array
+RunFigures measure(const Executor& executor, const Exchange& exchange, const RunOptions& options,
+                   const Program& program, RunFigures figures,
+                   const std::function<std::chrono::nanoseconds()>& host_time);
+
+/// Throws UsageError with both figures if `bytes` are more than the computer has. `what` starts the
+/// message.
+void require_host_memory(std::string_view what, double bytes);
+
+}  // namespace wormcube

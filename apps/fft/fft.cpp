@@ -1,0 +1,165 @@
+// Fourier transforms of an array that is distributed over the nodes: six-step, Bluestein, 2-D.
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/fft/fft.hpp"
+
+#include "runtime/error.hpp"
+
+#include <algorithm>
+#include <new>
+
+#include <fmt/core.h>
+
+namespace wormcube {
+
+namespace {
+
+// The phases of a transform on one node, on one distributed matrix at a time.
+class Phases {
+ public:
+  Phases(Node& node, const Exchange& exchange, const FftPlan& plan)
+      : node_(node),
+        exchange_(exchange),
+        plan_(plan),
+        there_(plan.matrix()),
+        back_(there_.transposed()) {}
+
+  // X[k1 + n1 k2], k2 fastest, in rows k1, from x[n2 j1 + j2] in rows j1. Without scaling.
+  void to_spectrum(Direction direction, Span data) const {
+    transpose(node_, exchange_, there_, data);
+    node_.local([&] {
+      rows(back_, direction, data);
+      twiddle(back_, direction, data);
+    });
+    transpose(node_, exchange_, back_, data);
+    node_.local([&] { rows(there_, direction, data); });
+  }
+
+  // The reverse order: from X[k1 + n1 k2] in rows k1 to x[n2 j1 + j2] in rows j1.
+  void from_spectrum(Direction direction, Span data) const {
+    node_.local([&] {
+      rows(there_, direction, data);
+      twiddle(there_, direction, data);
+    });
+    transpose(node_, exchange_, there_, data);
+    node_.local([&] { rows(back_, direction, data); });
+    transpose(node_, exchange_, back_, data);
+  }
+
+  void six_step(Direction direction, Span data) const {
+    to_spectrum(direction, data);
+    transpose(node_, exchange_, there_, data);  // rows k2: natural order
+    scale(direction, data);
+  }
+
+  void two_dimensional(Direction direction, Span data) const {
+    node_.local([&] { rows(there_, direction, data); });
+    transpose(node_, exchange_, there_, data);
+    node_.local([&] { rows(back_, direction, data); });
+    transpose(node_, exchange_, back_, data);
+    scale(direction, data);
+  }
+
+  // nk = (n^2 + k^2 - (k-n)^2) / 2: with the chirp c[n] = exp(-+ i pi n^2 / N), X = c (c x * conj
+  // c). The convolution does not mind the order of the spectra, so it leaves out the transpositions
+  // that would make it natural.
+  void bluestein(Direction direction, Span data) const {
+    const Memory kernel = node_.memory(plan_.buffer_bytes(node_.rank()));
+    node_.local([&] {
+      fill_chirps(direction, kernel);
+      times_chirps(direction, data, 1);
+    });
+    to_spectrum(Direction::forward, kernel);
+    to_spectrum(Direction::forward, data);
+    node_.local([&] {
+      const std::span<const Complex> factor = matrix_rows(there_, kernel);
+      const std::span<Complex> product = matrix_rows(there_, data);
+      std::ranges::transform(product, factor, product.begin(), multiply);
+    });
+    from_spectrum(Direction::backward, data);
+    const auto length = static_cast<double>(there_.rows * there_.columns);
+    const auto elements = static_cast<double>(plan_.elements());
+    const double divisor = direction == Direction::backward ? length * elements : length;
+    node_.local([&] { times_chirps(direction, data, 1 / divisor); });
+  }
+
+ private:
+  Distribution distribution(const MatrixShape& matrix) const { return {matrix.rows, node_.size()}; }
+
+  // This node's rows of the matrix.
+  std::span<Complex> matrix_rows(const MatrixShape& matrix, Span data) const {
+    auto* const first = std::launder(reinterpret_cast<Complex*>(data.data()));
+    return {first, distribution(matrix).count(node_.rank()) * matrix.columns};
+  }
+
+  void rows(const MatrixShape& matrix, Direction direction, Span data) const {
+    const std::span<Complex> mine = matrix_rows(matrix, data);
+    plan_.local().run(matrix.columns, mine.size() / matrix.columns, direction, mine.data());
+  }
+
+  // Element (i, j) times the (i j)-th root of unity of order n1 n2.
+  void twiddle(const MatrixShape& matrix, Direction direction, Span data) const {
+    const std::span<Complex> mine = matrix_rows(matrix, data);
+    std::size_t i = distribution(matrix).first(node_.rank());
+    for (std::size_t at = 0; at < mine.size(); at += matrix.columns, ++i) {
+      for (std::size_t j = 0; j < matrix.columns; ++j) {
+        mine[at + j] = multiply(mine[at + j], plan_.twiddles()(i * j, direction));
+      }
+    }
+  }
+
+  void scale(Direction direction, Span data) const {
+    if (direction == Direction::forward) return;
+    const double factor = 1 / static_cast<double>(plan_.elements());
+    node_.local([&] {
+      const std::size_t count = plan_.output(node_.rank()).count;
+      auto* const mine = std::launder(reinterpret_cast<Complex*>(data.data()));
+      for (std::size_t i = 0; i < count; ++i) mine[i] *= factor;
+    });
+  }
+
+  Complex chirp(std::size_t n, Direction sign) const {
+    return plan_.chirps()(n * n % plan_.chirps().order(), sign);
+  }
+
+  // The chirp's conjugate at distances -(N-1) .. N-1, cyclic in the convolution's length.
+  void fill_chirps(Direction direction, Span kernel) const {
+    const std::size_t elements = plan_.elements(), length = there_.rows * there_.columns;
+    std::size_t n = distribution(there_).first(node_.rank()) * there_.columns;
+    for (Complex& value : matrix_rows(there_, kernel)) {
+      const std::size_t distance = std::min(n, length - n);
+      value = distance < elements ? chirp(distance, opposite(direction)) : Complex{};
+      ++n;
+    }
+  }
+
+  // The elements below N times chirp and factor, 0 beyond.
+  void times_chirps(Direction direction, Span data, double factor) const {
+    const auto [first, count] = plan_.input(node_.rank());
+    const std::span<Complex> mine = matrix_rows(there_, data);
+    for (std::size_t i = 0; i < count; ++i) {
+      mine[i] = multiply(mine[i], factor * chirp(first + i, direction));
+    }
+    std::ranges::fill(mine.subspan(count), Complex{});
+  }
+
+  Node& node_;
+  const Exchange& exchange_;
+  const FftPlan& plan_;
+  MatrixShape there_, back_;
+};
+
+}  // namespace
+
+void fft(Node& node, const Exchange& exchange, const FftPlan& plan, Direction direction,
+         Span data) {
+  if (data.size() < plan.buffer_bytes(node.rank())) {
+    throw UsageError(fmt::format("fft: node {} has {} bytes for its elements, needs {}",
+                                 node.rank(), data.size(), plan.buffer_bytes(node.rank())));
+  }
+  const Phases phases(node, exchange, plan);
+  if (!plan.is_1d()) return phases.two_dimensional(direction, data);
+  if (plan.method() == FftMethod::six_step) return phases.six_step(direction, data);
+  phases.bluestein(direction, data);
+}
+
+}  // namespace wormcube

@@ -1,0 +1,77 @@
+// Transforms within one node: rows by FFTW, planned beforehand, and exact roots of unity.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "apps/complex.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <tuple>
+#include <vector>
+
+struct fftw_plan_s;
+
+namespace wormcube {
+
+enum class Direction : std::int8_t { forward = -1, backward = 1 };  // the sign of the exponent
+
+constexpr Direction opposite(Direction direction) {
+  return direction == Direction::forward ? Direction::backward : Direction::forward;
+}
+
+/// FFTW's plans for all row transforms of a program, one per (length, rows, direction).
+///
+/// Threads: prepare() on the host, before the run; run() from any node.
+class LocalTransforms {
+ public:
+  /// \param measure  FFTW times its plans (FFTW_MEASURE) instead of guessing (FFTW_ESTIMATE)
+  explicit LocalTransforms(bool measure) : measure_(measure) {}
+
+  /// Plans the transform of `rows` rows of `length` elements, in both directions, if that has not
+  /// been done.
+  void prepare(std::size_t length, std::size_t rows);
+  /// Transforms rows that follow each other, in place, without scaling. The shape must have been
+  /// prepared.
+  void run(std::size_t length, std::size_t rows, Direction direction, Complex* data) const;
+
+ private:
+  struct Destroy {
+    void operator()(fftw_plan_s* plan) const;
+  };
+  std::map<std::tuple<std::size_t, std::size_t, Direction>, std::unique_ptr<fftw_plan_s, Destroy>>
+      plans_;
+  bool measure_;
+};
+
+/// One serial transform on the host, by FFTW, without scaling; the returned seconds leave planning
+/// out. \param shape  {N} or {R, C}
+double transform_serially(std::span<const std::size_t> shape, Direction direction,
+                          std::span<Complex> data);
+
+/// exp(2 pi i t / order), rounded once: the angle is reduced to an eighth of the circle in
+/// integers.
+Complex root_of_unity(std::uint64_t t, std::uint64_t order);
+
+/// The powers of exp(2 pi i / order) from two tables of about the square root of the order: one
+/// product per power.
+class Roots {
+ public:
+  Roots() = default;
+  explicit Roots(std::uint64_t order);
+  std::uint64_t order() const { return order_; }
+  /// exp(sign 2 pi i t / order) for t < order.
+  Complex operator()(std::uint64_t t, Direction sign) const {
+    const Complex root = multiply(coarse_[t >> shift_], fine_[t & (fine_.size() - 1)]);
+    return sign == Direction::backward ? root : std::conj(root);
+  }
+
+ private:
+  std::uint64_t order_ = 0;
+  unsigned shift_ = 0;
+  std::vector<Complex> fine_, coarse_;  // powers 0, 1, .. and 0, 2^shift, 2 2^shift, ..
+};
+
+}  // namespace wormcube

@@ -1,0 +1,145 @@
+// `wormcube fft`: a signal of the host, transformed by a machine and verified.
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/fft/run.hpp"
+
+#include "apps/fft/fft.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+namespace wormcube {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A plan, an exchange and the host's share of the time: everything that runs of one job have in
+// common.
+class Transform {
+ public:
+  Transform(const Executor& executor, const Exchange& exchange, const FftPlan& plan)
+      : executor_(executor),
+        exchange_(exchange),
+        plan_(plan),
+        host_(static_cast<std::size_t>(executor.topology.nodes())) {}
+
+  Program program(Direction direction, std::span<const Complex> from, std::span<Complex> to) {
+    return [this, direction, from, to](Node& node) {
+      const auto input = plan_.input(node.rank()), output = plan_.output(node.rank());
+      const Memory data = node.memory(plan_.buffer_bytes(node.rank()));
+      Clock::duration& host = host_[static_cast<std::size_t>(node.rank())];
+      node.local([&] {
+        const auto start = Clock::now();
+        copy(std::as_bytes(from.subspan(input.first, input.count)),
+             data.subspan(0, input.count * sizeof(Complex)));
+        host = Clock::now() - start;
+      });
+      fft(node, exchange_, plan_, direction, data);
+      node.local([&] {
+        const auto start = Clock::now();
+        copy(data.subspan(0, output.count * sizeof(Complex)),
+             std::as_writable_bytes(to.subspan(output.first, output.count)));
+        host += Clock::now() - start;
+      });
+    };
+  }
+
+  RunFigures measured(const RunOptions& options, const Program& program) const {
+    const Rank p = executor_.topology.nodes();
+    RunFigures known;
+    for (const MatrixShape& matrix : plan_.transpositions()) {
+      ++known.exchanges;
+      known.block_bytes = std::max(known.block_bytes, matrix.padded_block_bytes(p));
+      known.padding += matrix.padding(exchange_, p);
+    }
+    return measure(executor_, exchange_, options, program, std::move(known),
+                   [&] { return std::reduce(host_.begin(), host_.end()) / p; });
+  }
+
+ private:
+  const Executor& executor_;
+  const Exchange& exchange_;
+  const FftPlan& plan_;
+  std::vector<Clock::duration> host_;  // entry r: written by node r
+};
+
+void require_memory(const Signal& signal, const FftPlan& plan, Rank nodes) {
+  const MatrixShape matrix = plan.matrix();
+  const auto working = static_cast<double>(matrix.rows * matrix.columns * matrix.element_bytes);
+  const double blocks =
+      static_cast<double>(nodes) * nodes * static_cast<double>(matrix.padded_block_bytes(nodes));
+  // Host: input, output, and the array of a check. Nodes: rows (with the kernel of a convolution),
+  // blocks sent and received, and as much again for the algorithm.
+  require_host_memory(
+      fmt::format("fft of {} on {} nodes", fmt::join(signal.shape, " x "), nodes),
+      3.0 * static_cast<double>(signal.values.size() * sizeof(Complex)) + 2 * working + 3 * blocks);
+}
+
+std::string remark_on(const Signal& signal, const FftPlan& plan, Rank nodes) {
+  std::vector<std::string> parts;
+  if (signal.real) parts.emplace_back("real input, computed as complex");
+  if (plan.busy_nodes() < nodes) {
+    parts.push_back(
+        fmt::format("{} of {} nodes have rows in every phase", plan.busy_nodes(), nodes));
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+FftCheck check_serial(const FftJob& job, Direction direction, FftResult& result) {
+  std::vector<Complex> wanted = job.signal.values;
+  const double seconds = transform_serially(job.signal.shape, direction, wanted);
+  result.serial_wall =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds));
+  if (direction == Direction::backward) {
+    for (Complex& value : wanted) value /= static_cast<double>(wanted.size());
+  }
+  return {true, relative_error(result.output, wanted), fft_tolerance(wanted.size())};
+}
+
+}  // namespace
+
+FftResult run_fft(const Executor& executor, const Exchange& exchange, const FftJob& job) {
+  require_signal(job.signal);
+  const std::vector<Complex>& input = job.signal.values;
+  const Rank p = executor.topology.nodes();
+  const FftPlan plan(job.signal.shape, job.fft, p);
+  const Exchange resolved =
+      resolve(exchange, executor.topology, plan.matrix().padded_block_bytes(p));
+  require_memory(job.signal, plan, p);
+
+  const Direction direction = job.fft.inverse ? Direction::backward : Direction::forward;
+  FftResult result;
+  result.method = plan.description();
+  result.used = plan.method();
+  result.busy_nodes = plan.busy_nodes();
+  result.remark = remark_on(job.signal, plan, p);
+  result.output.resize(input.size());
+
+  Transform transform(executor, resolved, plan);
+  result.figures =
+      transform.measured(job.options, transform.program(direction, input, result.output));
+  if (!job.options.verify) return result;
+
+  const double tolerance = fft_tolerance(input.size());
+  {
+    std::vector<Complex> again(input.size());
+    executor.run(transform.program(opposite(direction), result.output, again));
+    result.inverse = {true, relative_error(again, input), tolerance};
+  }
+  const bool inverse = job.fft.inverse;
+  result.parseval = {
+      true, parseval_error(inverse ? result.output : input, inverse ? input : result.output),
+      tolerance};
+  result.serial = check_serial(job, direction, result);
+  return result;
+}
+
+FftResult run_fft(Machine& machine, const Exchange& exchange, const FftJob& job) {
+  return run_fft(on(machine), exchange, job);
+}
+
+}  // namespace wormcube

@@ -1,0 +1,45 @@
+// `wormcube fft`: a signal of the host, transformed by a machine and verified.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "apps/complex.hpp"
+#include "apps/exchange.hpp"
+#include "apps/fft/plan.hpp"
+#include "apps/fft/signal.hpp"
+#include "apps/fft/verify.hpp"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace wormcube {
+
+struct FftJob {
+  Signal signal;
+  FftOptions fft = {};
+  RunOptions options = {};
+};
+
+struct FftResult {
+  RunFigures figures;
+  std::vector<Complex> output;  ///< natural order
+  std::string method;  ///< "six-step, 2820 = 47 x 60", "bluestein, convolution length 5625 = 75 x
+                       ///< 75", "2-D, ..."
+  FftMethod used = FftMethod::automatic;  ///< of a 1-D transform
+  std::string remark;   ///< idle nodes, real input computed as complex; may be empty
+  Rank busy_nodes = 0;  ///< that have rows in every phase
+  FftCheck inverse;     ///< a second distributed run, the other way, gives the input again
+  FftCheck parseval;    ///< sum |X|^2 = N sum |x|^2
+  FftCheck serial;      ///< against one FFTW transform on the host
+  std::chrono::nanoseconds serial_wall{0};  ///< of that transform, planning excluded
+
+  bool verified() const { return inverse.measured && parseval.measured && serial.measured; }
+  bool passed() const { return inverse.passed() && parseval.passed() && serial.passed(); }
+};
+
+/// Throws UsageError before anything runs: a shape that cannot be, values that are not finite, an
+/// exchange that does not run here, too little memory.
+FftResult run_fft(Machine& machine, const Exchange& exchange, const FftJob& job);
+FftResult run_fft(const Executor& executor, const Exchange& exchange, const FftJob& job);
+
+}  // namespace wormcube

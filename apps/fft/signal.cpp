@@ -1,0 +1,119 @@
+// What `wormcube fft` transforms: read from a file, or generated.
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/fft/signal.hpp"
+
+#include "apps/exchange.hpp"
+#include "apps/fft/plan.hpp"
+#include "apps/io/csv.hpp"
+#include "apps/io/npy.hpp"
+#include "apps/random.hpp"
+#include "runtime/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+namespace wormcube {
+
+namespace {
+
+constexpr std::array<std::pair<SignalKind, std::string_view>, 4> kinds{
+    {{SignalKind::random, "random"},
+     {SignalKind::random_real, "random-real"},
+     {SignalKind::impulse, "impulse"},
+     {SignalKind::tones, "tones"}}};
+
+// Whole periods in N samples; which ones depends on the seed.
+void add_tones(SplitMix& random, std::vector<Complex>& values) {
+  for (double strength = 1; strength > 0.2; strength /= 2) {
+    const std::uint64_t order = values.size(), periods = random.next() % (order / 2 + 1);
+    for (std::uint64_t n = 0, phase = 0; n < order; ++n, phase = (phase + periods) % order) {
+      values[n] += strength * root_of_unity(phase, order).real();
+    }
+  }
+}
+
+}  // namespace
+
+SignalKind parse_signal_kind(std::string_view text) {
+  for (const auto& [kind, name] : kinds) {
+    if (name == text) return kind;
+  }
+  throw UsageError(
+      fmt::format("no signal '{}'; there are random, random-real, impulse, tones", text));
+}
+
+Signal generate_signal(SignalKind kind, std::vector<std::size_t> shape, std::uint64_t seed) {
+  const std::size_t elements = count_elements(shape);
+  require_host_memory(fmt::format("a signal of {}", fmt::join(shape, " x ")),
+                      static_cast<double>(elements) * sizeof(Complex));
+  Signal signal{
+      std::move(shape), std::vector<Complex>(elements), kind != SignalKind::random,
+      fmt::format("generated: {}, seed {}", kinds[static_cast<std::size_t>(kind)].second, seed)};
+  SplitMix random(seed);
+  switch (kind) {
+    case SignalKind::random:
+      for (Complex& value : signal.values) {
+        const double real = random.symmetric();
+        value = {real, random.symmetric()};
+      }
+      break;
+    case SignalKind::random_real:
+      for (Complex& value : signal.values) value = random.symmetric();
+      break;
+    case SignalKind::impulse:
+      signal.values[random.next() % elements] = 1;
+      break;
+    case SignalKind::tones:
+      add_tones(random, signal.values);
+      break;
+  }
+  return signal;
+}
+
+Signal read_signal(const std::string& file, std::string_view column) {
+  Signal signal;
+  if (file.ends_with(".npy")) {
+    if (!column.empty()) {
+      throw UsageError(
+          fmt::format("{}: column '{}' of a .npy file; columns are of CSV files", file, column));
+    }
+    const Array array = read_npy(file);
+    const bool complex =
+        array.type == ElementType::complex64 || array.type == ElementType::complex128;
+    signal = {array.shape, to_complex(array), !complex,
+              fmt::format("{} ({})", file, to_string(array.type))};
+  } else {
+    const CsvColumn values = read_csv_column(file, column);
+    signal = {{values.values.size()},
+              {values.values.begin(), values.values.end()},
+              true,
+              fmt::format("{} ({})", file, values.name)};
+  }
+  require_signal(signal);
+  return signal;
+}
+
+void require_signal(const Signal& signal) {
+  const std::size_t elements = count_elements(signal.shape);
+  if (signal.values.size() != elements) {
+    throw UsageError(fmt::format("fft: {} values for shape {}", signal.values.size(),
+                                 fmt::join(signal.shape, " x ")));
+  }
+  const auto bad = std::ranges::find_if_not(signal.values, [](Complex value) {
+    return std::isfinite(value.real()) && std::isfinite(value.imag());
+  });
+  if (bad != signal.values.end()) {
+    throw UsageError(fmt::format("{}: value {} is not finite",
+                                 signal.source.empty() ? "fft" : signal.source,
+                                 bad - signal.values.begin()));
+  }
+}
+
+}  // namespace wormcube

@@ -1,0 +1,41 @@
+// What `wormcube fft` transforms: read from a file, or generated.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "apps/complex.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace wormcube {
+
+/// A one- or two-dimensional array. Real input is computed as complex.
+struct Signal {
+  std::vector<std::size_t> shape;  ///< {N} or {R, C}
+  std::vector<Complex> values;     ///< row-major
+  bool real = false;
+  std::string source;  ///< where it comes from, for the report
+};
+
+enum class SignalKind : std::uint8_t { random, random_real, impulse, tones };
+/// `random`, `random-real`, `impulse`, `tones`. Throws UsageError that lists them.
+SignalKind parse_signal_kind(std::string_view text);
+
+/// \param shape  {N} or {R, C}
+/// impulse: 1 at a place that the seed chooses; tones: three real waves of whole periods, strengths
+/// 1, 1/2, 1/4. Throws UsageError for another shape, or more elements than the computer has memory
+/// for.
+Signal generate_signal(SignalKind kind, std::vector<std::size_t> shape, std::uint64_t seed);
+
+/// \param file    `.npy` (1-D or 2-D, any element type that read_npy knows), else a CSV file
+/// \param column  of a CSV file, as read_csv_column takes it
+/// Throws UsageError as the readers do, and for values that are not finite.
+Signal read_signal(const std::string& file, std::string_view column = {});
+
+/// Throws UsageError unless the shape is {N} or {R, C}, at least 1 each, and all values are there
+/// and finite.
+void require_signal(const Signal& signal);
+
+}  // namespace wormcube

@@ -1,0 +1,71 @@
+// Running one algorithm on a machine: real data, timed, verified.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "collectives/registry.hpp"
+#include "runtime/machine/machine.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace wormcube {
+
+struct CollectiveRun {
+  Bytes block_bytes = 1024;
+  int iterations = 10;
+  int warmup = 1;
+  bool verify = true;
+  std::uint64_t seed = 1;
+  /// Told after each iteration, by the thread of node 0; may be empty.
+  std::function<void(int done, int total)> progress = {};
+};
+
+/// What was measured. What was not is empty.
+struct RunResult {
+  const Algorithm* algorithm = nullptr;
+  std::string topology;
+  Rank nodes = 0;
+  Bytes block_bytes = 0;
+
+  /// Per iteration: from the first node that starts to the last one that ends.
+  std::vector<double> times_us;
+  double min_us = 0, median_us = 0, max_us = 0;
+
+  /// User data of one node (mean where blocks are uneven): what it gives or, in an allgather, gets. Empty for a barrier.
+  std::optional<double> data_bytes;
+  /// By the median time, as nccl-tests defines them: data / time, and that times the share that must cross the network.
+  std::optional<double> algbw_gb_per_s, busbw_gb_per_s;
+
+  Prediction predicted;
+  std::optional<double> model_us;  ///< by the formulas and the cost model
+
+  /// Bytes of the last iteration's output that are wrong; of a barrier: nodes that were missed when one left.
+  std::optional<std::uint64_t> wrong;
+  std::string first_wrong;  ///< the first of them, in words
+
+  // Of the whole run: warm-up, and the barrier before each iteration, included.
+  std::uint64_t messages = 0, parked = 0, blocked = 0;
+  double link_bytes_max = 0;  ///< on the busiest link, in one iteration
+  Bytes peak_bytes = 0;  ///< most memory that one node's program held, input and output included
+  bool deadlock_free =
+      false;  ///< the channel dependency graph of the machine's routing has no cycle
+
+  bool passed() const { return wrong.value_or(0) == 0; }
+};
+
+/// Runs an algorithm: fills the inputs, then for each iteration a barrier and the call; the output is spoilt before the
+/// last call and compared after it.
+///
+/// Throws UsageError, before anything runs, if the algorithm does not run on this machine's network or ports, or needs
+/// more memory than there is; what Machine::run throws.
+RunResult run_collective(Machine& machine, const Algorithm& algorithm, const Parameters& parameters,
+                         const CollectiveRun& run);
+
+/// Throws UsageError with both figures if running needs more memory than there is.
+void require_memory_to_run(const Algorithm& algorithm, const Topology& topology,
+                           const Parameters& parameters, Bytes block_bytes);
+
+}  // namespace wormcube

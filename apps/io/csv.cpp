@@ -1,0 +1,151 @@
+// A column of numbers out of a CSV file.
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/io/csv.hpp"
+
+#include "runtime/error.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <optional>
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+namespace wormcube {
+
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blank = " \t\r";
+  const std::size_t first = text.find_first_not_of(blank);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blank) - first + 1);
+}
+
+// A whole field as a number; inf and nan are numbers here.
+std::optional<double> parse_number(std::string_view field) {
+  if (field.starts_with('+')) field.remove_prefix(1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
+  if (field.empty() || error != std::errc{} || end != field.data() + field.size()) return {};
+  return value;
+}
+
+class CsvReader {
+ public:
+  explicit CsvReader(const std::string& file) : file_(file), stream_(file) {
+    if (!stream_) throw UsageError(fmt::format("{}: cannot be opened", file));
+  }
+
+  // The fields of the next line that is neither empty nor a comment; false at the end.
+  bool next(std::vector<std::string>& fields) {
+    while (std::getline(stream_, line_)) {
+      ++number_;
+      if (number_ == 1 && line_.starts_with("\xef\xbb\xbf")) line_.erase(0, 3);  // byte order mark
+      const std::string_view text = trimmed(line_);
+      if (text.empty() || text.starts_with('#')) continue;
+      if (separator_ == '\0') separator_ = separator_of(line_);
+      split(line_, fields);
+      return true;
+    }
+    if (stream_.bad()) fail("cannot be read on");
+    return false;
+  }
+
+  [[noreturn]] void fail(const std::string& what) const {
+    throw UsageError(fmt::format("{}: line {}: {}", file_, number_, what));
+  }
+
+ private:
+  static char separator_of(std::string_view line) {
+    for (const char separator : {',', ';', '\t'}) {
+      if (line.find(separator) != std::string_view::npos) return separator;
+    }
+    return ',';
+  }
+
+  void split(std::string_view line, std::vector<std::string>& fields) const {
+    fields.assign(1, {});
+    bool quoted = false;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      if (line[i] == '"') {
+        if (quoted && line.substr(i + 1).starts_with('"')) {
+          fields.back() += line[i++];  // "" inside quotes is one quote
+        } else {
+          quoted = !quoted;
+        }
+      } else if (line[i] == separator_ && !quoted) {
+        fields.emplace_back();
+      } else {
+        fields.back() += line[i];
+      }
+    }
+    if (quoted) fail("a double quote is not closed");
+    for (std::string& field : fields) field = std::string(trimmed(field));
+  }
+
+  std::string file_;
+  std::ifstream stream_;
+  std::string line_;
+  std::size_t number_ = 0;
+  char separator_ = '\0';
+};
+
+std::size_t find_column(const CsvReader& reader, const std::vector<std::string>& names,
+                        std::string_view wanted) {
+  if (wanted.empty() && names.size() == 1) return 0;
+  if (const auto found = std::ranges::find(names, wanted);
+      !wanted.empty() && found != names.end()) {
+    return static_cast<std::size_t>(found - names.begin());
+  }
+  std::size_t number = 0;
+  const auto [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), number);
+  if (!wanted.empty() && error == std::errc{} && end == wanted.data() + wanted.size() &&
+      number >= 1 && number <= names.size()) {
+    return number - 1;
+  }
+  reader.fail(
+      fmt::format("{}; there are {} columns: {} (choose by name or by number from 1)",
+                  wanted.empty() ? "no column chosen" : fmt::format("no column '{}'", wanted),
+                  names.size(), fmt::join(names, ", ")));
+}
+
+}  // namespace
+
+CsvColumn read_csv_column(const std::string& file, std::string_view column) {
+  CsvReader reader(file);
+  std::vector<std::string> fields;
+  if (!reader.next(fields)) throw UsageError(fmt::format("{}: no data", file));
+
+  const std::size_t width = fields.size();
+  // An empty or missing field is not a name: such a line is data, and will be refused as data.
+  const bool header = std::ranges::any_of(fields, [](const std::string& field) {
+    return !field.empty() && !parse_number(field) && field != "NA";
+  });
+  std::vector<std::string> names = fields;
+  for (std::size_t i = 0; !header && i < width; ++i) names[i] = fmt::format("column {}", i + 1);
+  const std::size_t chosen = find_column(reader, names, column);
+
+  CsvColumn result{names[chosen], {}};
+  for (bool more = header ? reader.next(fields) : true; more; more = reader.next(fields)) {
+    if (fields.size() != width) {
+      reader.fail(fmt::format("{} fields, the first line has {}", fields.size(), width));
+    }
+    const std::string& field = fields[chosen];
+    if (field.empty() || field == "NA") {
+      reader.fail(fmt::format("no value in {}; a transform needs every value", result.name));
+    }
+    const std::optional<double> value = parse_number(field);
+    if (!value) reader.fail(fmt::format("'{}' in {} is not a number", field, result.name));
+    if (!std::isfinite(*value))
+      reader.fail(fmt::format("'{}' in {} is not finite", field, result.name));
+    result.values.push_back(*value);
+  }
+  if (result.values.empty())
+    throw UsageError(fmt::format("{}: no values in {}", file, result.name));
+  return result;
+}
+
+}  // namespace wormcube

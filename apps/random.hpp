@@ -1,0 +1,28 @@
+// A seeded generator whose numbers are the same on every platform.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace wormcube {
+
+/// SplitMix64: the standard library's distributions are not the same everywhere.
+/// Source: G. L. Steele, D. Lea, C. H. Flood, Fast Splittable Pseudorandom Number Generators,
+/// OOPSLA 2014, figure 16.
+class SplitMix {
+ public:
+  explicit SplitMix(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t next() {
+    std::uint64_t z = state_ += 0x9e3779b97f4a7c15U;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+    return z ^ (z >> 31);
+  }
+  /// Uniform in [-1, 1), of 53 bits.
+  double symmetric() { return static_cast<double>(next() >> 11) * 0x1p-52 - 1; }
+
+ private:
+  std::uint64_t state_;
+};
+
+}  // namespace wormcube

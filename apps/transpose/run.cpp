@@ -1,0 +1,150 @@
+// `wormcube transpose`: a matrix of the host, transposed by a machine and verified.
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/transpose/run.hpp"
+
+#include "apps/random.hpp"
+#include "apps/transpose/transpose.hpp"
+#include "runtime/error.hpp"
+
+#include <cstring>
+#include <numeric>
+
+#include <fmt/core.h>
+
+namespace wormcube {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+MatrixShape shape_of(const Array& matrix) {
+  if (matrix.shape.size() != 2) {
+    throw UsageError(fmt::format("transpose: an array of {} dimensions; need 2 (rows, columns)",
+                                 matrix.shape.size()));
+  }
+  const MatrixShape shape{matrix.shape[0], matrix.shape[1], bytes_of(matrix.type)};
+  if (shape.rows == 0 || shape.columns == 0) {
+    throw UsageError(
+        fmt::format("transpose: a {} x {} matrix has no elements", shape.rows, shape.columns));
+  }
+  if (matrix.data.size() != shape.rows * shape.columns * shape.element_bytes) {
+    throw UsageError(fmt::format("transpose: {} bytes for a {} x {} matrix of {}",
+                                 matrix.data.size(), shape.rows, shape.columns,
+                                 to_string(matrix.type)));
+  }
+  return shape;
+}
+
+void require_memory(const MatrixShape& shape, Rank nodes) {
+  const double matrix = static_cast<double>(shape.rows * shape.columns * shape.element_bytes);
+  const double blocks =
+      static_cast<double>(nodes) * nodes * static_cast<double>(shape.padded_block_bytes(nodes));
+  // Host: before and after. Nodes: rows, blocks sent and received, and as much again for the
+  // algorithm.
+  require_host_memory(
+      fmt::format("transpose of {} x {} on {} nodes", shape.rows, shape.columns, nodes),
+      3 * matrix + 3 * blocks);
+}
+
+}  // namespace
+
+TransposeResult run_transpose(const Executor& executor, const Exchange& exchange,
+                              const TransposeJob& job) {
+  const MatrixShape shape = shape_of(job.matrix);
+  const Rank p = executor.topology.nodes();
+  const Exchange resolved = resolve(exchange, executor.topology, shape.padded_block_bytes(p));
+  require_memory(shape, p);
+
+  TransposeResult result;
+  result.transposed = {job.matrix.type, {shape.columns, shape.rows}, {}};
+  result.transposed.data.resize(job.matrix.data.size());
+
+  std::vector<Clock::duration> host(p);  // entry r: written by node r
+  const Distribution before{shape.rows, p}, after{shape.columns, p};
+  const Program program = [&](Node& node) {
+    const Rank r = node.rank();
+    const Memory rows = node.memory(shape.buffer_bytes(r, p));
+    node.local([&] {
+      const auto start = Clock::now();
+      copy(ConstSpan(job.matrix.data)
+               .subspan(before.first(r) * shape.columns * shape.element_bytes,
+                        shape.row_bytes(r, p)),
+           rows.subspan(0, shape.row_bytes(r, p)));
+      host[r] = Clock::now() - start;
+    });
+    transpose(node, resolved, shape, rows);
+    node.local([&] {
+      const auto start = Clock::now();
+      const Bytes bytes = shape.transposed().row_bytes(r, p);
+      copy(rows.subspan(0, bytes),
+           Span(result.transposed.data)
+               .subspan(after.first(r) * shape.rows * shape.element_bytes, bytes));
+      host[r] += Clock::now() - start;
+    });
+  };
+  RunFigures known;
+  known.exchanges = 1;
+  known.block_bytes = shape.padded_block_bytes(p);
+  known.padding = shape.padding(resolved, p);
+  result.figures = measure(executor, resolved, job.options, program, std::move(known),
+                           [&] { return std::reduce(host.begin(), host.end()) / p; });
+  if (job.options.verify) result.wrong = count_wrong(job.matrix, result.transposed);
+  return result;
+}
+
+TransposeResult run_transpose(Machine& machine, const Exchange& exchange, const TransposeJob& job) {
+  return run_transpose(on(machine), exchange, job);
+}
+
+Array generate_matrix(ElementType type, std::size_t rows, std::size_t columns, std::uint64_t seed) {
+  const Bytes element = bytes_of(type);
+  require_host_memory(
+      fmt::format("a {} x {} matrix of {}", rows, columns, to_string(type)),
+      static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(element));
+  Array matrix{type, {rows, columns}, std::vector<std::byte>(rows * columns * element)};
+  SplitMix random(seed);
+  for (std::size_t at = 0; at < matrix.data.size();) {
+    const auto put = [&](auto value) {
+      std::memcpy(&matrix.data[at], &value, sizeof value);
+      at += sizeof value;
+    };
+    switch (type) {
+      case ElementType::float32:
+      case ElementType::complex64:
+        put(static_cast<float>(random.symmetric()));
+        break;
+      case ElementType::float64:
+      case ElementType::complex128:
+        put(random.symmetric());
+        break;
+      default: {
+        const std::uint64_t bits = random.next();
+        std::memcpy(&matrix.data[at], &bits, element);
+        at += element;
+      }
+    }
+  }
+  return matrix;
+}
+
+std::size_t count_wrong(const Array& matrix, const Array& transposed) {
+  const MatrixShape shape = shape_of(matrix);
+  if (transposed.type != matrix.type ||
+      transposed.shape != std::vector{shape.columns, shape.rows} ||
+      transposed.data.size() != matrix.data.size()) {
+    return matrix.elements();
+  }
+  const Bytes element = shape.element_bytes;
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < shape.rows; ++i) {
+    for (std::size_t j = 0; j < shape.columns; ++j) {
+      wrong += std::memcmp(&matrix.data[(i * shape.columns + j) * element],
+                           &transposed.data[(j * shape.rows + i) * element], element) != 0
+                   ? 1
+                   : 0;
+    }
+  }
+  return wrong;
+}
+
+}  // namespace wormcube

@@ -1,0 +1,76 @@
+// Every registered algorithm on real nodes, verified, against the memory-copy limit.
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/harness/run.hpp"
+#include "bench/bench.hpp"
+#include "collectives/registry.hpp"
+
+#include <array>
+#include <map>
+#include <string>
+
+#include <benchmark/benchmark.h>
+
+namespace wormcube {
+namespace {
+
+double limit_us(const RunResult& result) {
+  static std::map<Bytes, double> known;  // of p x p blocks; the exchange's own data, each byte once
+  const auto [entry, is_new] = known.try_emplace(result.block_bytes);
+  if (is_new) {
+    const auto blocks =
+        static_cast<std::size_t>(result.nodes) * static_cast<std::size_t>(result.nodes);
+    entry->second =
+        std::chrono::duration<double, std::micro>(copy_limit(blocks, result.block_bytes)).count();
+  }
+  return entry->second;
+}
+
+void collective(benchmark::State& state, const Algorithm& algorithm, const std::string& topology,
+                Bytes bytes, NodesAs nodes_as) {
+  Machine machine(Topology::parse(topology),
+                  {.nodes_as = nodes_as, .all_port = algorithm.ports == Ports::all});
+  RunResult result;
+  for (auto _ : state) {  // one run of 11 iterations and a warm-up; its median counts
+    result = run_collective(machine, algorithm, {}, {.block_bytes = bytes, .iterations = 11});
+    state.SetIterationTime(result.median_us * 1e-6);
+  }
+  if (!result.passed()) state.SkipWithError("wrong data");
+  if (result.predicted.startups) state.counters["startups"] = *result.predicted.startups;
+  if (result.predicted.transmission_blocks)
+    state.counters["blocks"] = *result.predicted.transmission_blocks;
+  if (result.busbw_gb_per_s) state.counters["busbw_GB/s"] = *result.busbw_gb_per_s;
+  if (result.model_us) state.counters["model_us"] = *result.model_us;
+  if (algorithm.operation == Operation::alltoall)
+    state.counters["x_copy_limit"] = result.median_us / limit_us(result);
+}
+
+}  // namespace
+
+void register_collective_benchmarks() {
+  constexpr std::array topologies{"hypercube:6", "torus:8x8", "mesh:8x8", "complete:64"};
+  constexpr std::array<Bytes, 3> sizes{64, 4096, 65536};
+  for (const Algorithm& algorithm : registry()) {
+    for (const std::string topology : topologies) {
+      if (refusal(algorithm, Topology::parse(topology), {})) continue;
+      for (const Bytes bytes : sizes) {
+        if (algorithm.operation == Operation::barrier && bytes != sizes.front()) continue;
+        for (const auto& [nodes_as, word] :
+             {std::pair(NodesAs::threads, "threads"), std::pair(NodesAs::fibers, "fibers")}) {
+          const std::string name = std::string(to_string(algorithm.operation)) + "/" +
+                                   std::string(algorithm.name) + "/" + topology + "/" +
+                                   std::to_string(bytes) + "/" + word;
+          benchmark::RegisterBenchmark(
+              name.c_str(),
+              [&algorithm, topology, bytes, as = nodes_as](benchmark::State& state) {
+                collective(state, algorithm, topology, bytes, as);
+              })
+              ->UseManualTime()
+              ->Iterations(3)
+              ->Unit(benchmark::kMicrosecond);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace wormcube

@@ -1,0 +1,53 @@
+// Dry runs, checks and proofs: how large a network can be looked at.
+// SPDX-License-Identifier: Apache-2.0
+#include "collectives/contract.hpp"
+#include "collectives/registry.hpp"
+#include "runtime/schedule/check.hpp"
+#include "runtime/schedule/prove.hpp"
+
+#include <string>
+
+#include <benchmark/benchmark.h>
+
+namespace {
+
+using namespace wormcube;
+
+constexpr Bytes tag_bytes = 8;
+
+Program shift_program(Verification* verification) {
+  return collective_program(find_algorithm(Operation::alltoall, "shift"), {}, tag_bytes, 1,
+                            verification, Pattern::tags);
+}
+Topology torus(std::int64_t side) {
+  return Topology::parse("torus:" + std::to_string(side) + "x" + std::to_string(side));
+}
+std::int64_t messages(std::int64_t side) { return side * side * (side * side - 1); }
+
+void record_shift(benchmark::State& state) {
+  const Topology topology = torus(state.range(0));
+  for (auto _ : state) benchmark::DoNotOptimize(record(topology, shift_program(nullptr)));
+  state.SetItemsProcessed(state.iterations() * messages(state.range(0)));
+}
+void check_shift(benchmark::State& state) {
+  const Topology topology = torus(state.range(0));
+  const Schedule schedule = record(topology, shift_program(nullptr));
+  for (auto _ : state) benchmark::DoNotOptimize(check(schedule, Routing(topology), false));
+  state.SetItemsProcessed(state.iterations() * messages(state.range(0)));
+}
+void prove_shift(benchmark::State& state) {
+  const Topology topology = torus(state.range(0));
+  bool passed = true;
+  for (auto _ : state) {
+    Verification verification(topology.nodes());
+    prove(topology, shift_program(&verification));
+    passed = passed && verification.passed();
+  }
+  if (!passed) state.SkipWithError("not delivered");
+  state.SetItemsProcessed(state.iterations() * messages(state.range(0)));
+}
+BENCHMARK(record_shift)->Arg(8)->Arg(32)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(check_shift)->Arg(8)->Arg(32)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(prove_shift)->Arg(8)->Arg(32)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+}  // namespace

@@ -1,0 +1,39 @@
+// All-gather on a ring or a line.
+// SPDX-License-Identifier: Apache-2.0
+#include "collectives/allgather/ring.hpp"
+
+#include "collectives/require.hpp"
+
+#include <fmt/core.h>
+
+namespace wormcube {
+
+void allgather_ring(Node& node, ConstBlocks mine, Blocks all) {
+  require_allgather_ring(node.topology());
+  const Rank p = node.size(), r = node.rank();
+  if (mine.count() != 1 || all.count() != p || mine[0].size() != all[r].size()) {
+    throw UsageError(
+        fmt::format("allgather_ring: {} nodes; {} blocks of {} bytes to give, {} of {} to end with",
+                    p, mine.count(), mine.bytes(), all.count(), all.bytes()));
+  }
+  node.local([&] { copy(mine[0], all[r]); });
+  if (p == 1) return;
+
+  const Rank next = mod(r + 1, p), previous = mod(r - 1, p);
+  const Move onward{0, node.topology().factor(0).hops(r, next)};
+  // Invariant: before step t this node holds the blocks of r, r-1, .., r-t+1.
+  for (Rank t = 1; t < p; ++t) {
+    node.step({send(onward, all[mod(r - t + 1, p)]), receive(previous, all[mod(r - t, p)])});
+  }
+}
+
+void require_allgather_ring(const Topology& topology, const Parameters& /*parameters*/) {
+  require_line_or_ring("ring", topology, "see wormcube list for others");
+}
+
+Prediction predict_allgather_ring(const Topology& topology, const Parameters& /*parameters*/) {
+  const double p = topology.nodes();
+  return {p - 1, p - 1, 0, 0};
+}
+
+}  // namespace wormcube

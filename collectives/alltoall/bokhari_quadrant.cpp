@@ -1,0 +1,52 @@
+// Bokhari, Berryman: quadrants exchange with quadrants, and divide.
+// SPDX-License-Identifier: Apache-2.0
+#include "collectives/alltoall/bokhari_quadrant.hpp"
+
+#include "collectives/alltoall/mesh_quadrants.hpp"
+#include "collectives/require.hpp"
+
+#include <array>
+#include <bit>
+#include <utility>
+
+namespace wormcube {
+
+void alltoall_bokhari_quadrant(Node& node, ConstBlocks out, Blocks in) {
+  require_quadrants("bokhari-quadrant", node.topology());
+  require_exchange("bokhari-quadrant", node.size(), out, in);
+  MeshQuadrants quadrants(node, out);
+  const Rank r = quadrants.row(), c = quadrants.column();
+
+  for (bool more = quadrants.half() > 0; more; more = quadrants.next_level()) {
+    const Rank h = quadrants.half();
+    const std::array meetings{std::pair{MeshQuadrants::horizontal, c % h},
+                              std::pair{MeshQuadrants::vertical, r % h},
+                              std::pair{MeshQuadrants::diagonal, mod(c - r, h)}};
+    for (const auto& [part, turn] : meetings) {
+      for (Rank s = 0; s < h; ++s) {
+        if (s == turn) {
+          quadrants.exchange(part, part, part);
+        } else {
+          node.step();
+        }
+      }
+    }
+  }
+  quadrants.deliver(in);
+}
+
+void require_alltoall_bokhari_quadrant(const Topology& topology, const Parameters& /*parameters*/) {
+  require_quadrants("bokhari-quadrant", topology);
+}
+
+Prediction predict_alltoall_bokhari_quadrant(const Topology& topology,
+                                             const Parameters& /*parameters*/) {
+  const double side = topology.size(0), blocks = side * side;
+  const int levels = std::bit_width(static_cast<unsigned>(topology.size(0))) - 1;
+  return {.startups = 3 * (side - 1),
+          .transmission_blocks = 3 * (side - 1) * blocks / 4,
+          .rearranged_blocks = std::max(levels - 1, 0) * blocks,
+          .peak_blocks = blocks};
+}
+
+}  // namespace wormcube

@@ -1,0 +1,29 @@
+// Total exchange on a hypercube: every pair of nodes meets once.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "collectives/registry.hpp"
+
+namespace wormcube {
+
+/// Total exchange: node r's block q ends as node q's block r.
+///
+/// \param out  p blocks; block q is for node q. They may be uneven (alltoallv)
+/// \param in   p blocks; block q comes from node q and has the size that node q sends
+///
+/// Network  hypercube; one-port.
+/// Cost     p - 1 steps of one block: (ts + tw m)(p - 1), the least possible transmission; nothing
+///          is rearranged.
+/// Links    with e-cube routing each link carries one message in a step: all messages of step t
+///          cross the same dimensions, in the same order.
+/// Source   Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, sec. 4.5.3,
+///          Algorithm 4.10, Eq. 4.10.
+/// Throws   UsageError, before any message, unless network and blocks are as above.
+void alltoall_hypercube_pairwise(Node& node, ConstBlocks out, Blocks in);
+
+void require_alltoall_hypercube_pairwise(const Topology& topology,
+                                         const Parameters& parameters = {});
+Prediction predict_alltoall_hypercube_pairwise(const Topology& topology,
+                                               const Parameters& parameters = {});
+
+}  // namespace wormcube

@@ -1,0 +1,60 @@
+// Total exchange on a mesh or a torus.
+// SPDX-License-Identifier: Apache-2.0
+#include "collectives/alltoall/mesh.hpp"
+
+#include "collectives/alltoall/ring.hpp"
+#include "collectives/require.hpp"
+
+#include <algorithm>
+
+namespace wormcube {
+
+void alltoall_mesh(Node& node, ConstBlocks out, Blocks in) {
+  require_alltoall_mesh(node.topology());
+  require_exchange("alltoall_mesh", node.size(), out, in);
+  const Topology& topology = node.topology();
+  const Rank p = node.size();
+  const Memory memory = node.memory(out.all().size(), Purpose::blocks);
+  const Blocks bundles(memory, p);
+
+  // A held block is named by the rank e with its source's coordinates in the dimensions done and
+  // its destination's in the others. Bundled for dimension d, it stands at place(d, e).
+  const auto place = [&](int d, Rank e) {
+    return topology.coordinate(e, d) * (p / topology.size(d)) + topology.line(e, d);
+  };
+
+  int done = -1;
+  for (int d = topology.dimensions() - 1; d >= 0; --d) {
+    if (topology.size(d) == 1) continue;
+    if (done < 0) {
+      node.local([&] {
+        for (Rank e = 0; e < p; ++e) copy(out[e], bundles[place(d, e)]);
+      });
+    } else {
+      node.rearrange(memory.size(), [&] {
+        for (Rank e = 0; e < p; ++e) copy(in[place(done, e)], bundles[place(d, e)]);
+      });
+    }
+    LineView line = node.along(d);
+    alltoall_ring(line, ConstBlocks(bundles.all(), line.size()), Blocks(in.all(), line.size()));
+    done = d;
+  }
+  // Bundled for the first dimension, blocks stand in the order of ranks: `in` is in order now.
+  if (done < 0) node.local([&] { copy(out[0], in[0]); });
+}
+
+void require_alltoall_mesh(const Topology& topology, const Parameters& /*parameters*/) {
+  require_lines_and_rings("mesh", topology, "use shift");
+}
+
+Prediction predict_alltoall_mesh(const Topology& topology, const Parameters& /*parameters*/) {
+  const double p = topology.nodes();
+  double steps = 0, dimensions = 0;
+  for (const Rank size : topology.sizes()) {
+    steps += size - 1;
+    dimensions += size > 1 ? 1 : 0;
+  }
+  return {steps, p / 2 * steps, p * std::max(0.0, dimensions - 1), p};
+}
+
+}  // namespace wormcube

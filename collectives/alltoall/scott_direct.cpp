@@ -1,0 +1,79 @@
+// Direct exchange on a mesh at the bisection bound.
+// SPDX-License-Identifier: Apache-2.0
+#include "collectives/alltoall/scott_direct.hpp"
+
+#include "collectives/alltoall/mesh_order.hpp"
+#include "collectives/require.hpp"
+#include "runtime/error.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/core.h>
+
+namespace wormcube {
+
+/// The partner of v < h in this layer's matching: h-1 turns with the layer, the others mirror at
+/// it.
+Rank ScottLayer::matched(Rank v) const {
+  const Rank last = size / 2 - 1, factor = layer / 2 % last;
+  if (v == last) return factor;
+  if (v == factor) return last;
+  return mod(2 * factor - v, last);
+}
+
+Rank ScottLayer::pattern(Rank x) const {
+  const Rank v = x % (size / 2), last = size / 2 - 1, factor = layer / 2 % last;
+  return v == last ? 0 : std::min(mod(v - factor, last), mod(factor - v, last));
+}
+
+Rank ScottLayer::target(Rank x) const {
+  const Rank h = size / 2, v = x % h, u = matched(v);
+  const bool first_of_pair = (v < u) == (layer % 2 == 0), upper = x >= h;  // v is i
+  if (layer >= size - 2) return first_of_pair ? (x + h) % size : x;
+  return first_of_pair == upper ? u : u + h;
+}
+
+void alltoall_scott_direct(Node& node, ConstBlocks out, Blocks in) {
+  require_alltoall_scott_direct(node.topology(), {});
+  require_exchange("scott-direct", node.size(), out, in);
+  const Rank R = node.topology().size(0), C = node.topology().size(1), shifts = std::max(R, C) / 4;
+  const Rank r = node.rank() / C, c = node.rank() % C;
+
+  node.local([&] { copy(out[node.rank()], in[node.rank()]); });
+  for (Rank x = 0; x < C; ++x) {
+    for (Rank y = 0; y < R; ++y) {
+      const ScottLayer X{C, x}, Y{R, y};
+      const Rank to = Y.target(r) * C + X.target(c), from = Y.source(r) * C + X.source(c);
+      for (Rank s = 0; s < shifts; ++s) {
+        const bool in_tile = Y.pattern(r) == (X.pattern(c) + s) % shifts;
+        if (in_tile && to != node.rank()) {
+          node.step({send(to, out[to]), receive(from, in[from])});
+        } else {
+          node.step();
+        }
+      }
+    }
+  }
+}
+
+void require_alltoall_scott_direct(const Topology& topology, const Parameters& /*parameters*/) {
+  require_mesh_of_two("scott-direct", topology);
+  for (const Rank size : topology.sizes()) {
+    if (size % 4 != 0) {
+      throw UsageError(
+          fmt::format("scott-direct: both sides must be multiples of 4; {} has {}; use suh-mesh",
+                      topology.name(), size));
+    }
+  }
+}
+
+Prediction predict_alltoall_scott_direct(const Topology& topology,
+                                         const Parameters& /*parameters*/) {
+  const double steps =
+      static_cast<double>(topology.nodes()) * std::max(topology.size(0), topology.size(1)) / 4;
+  return {
+      .startups = steps, .transmission_blocks = steps, .rearranged_blocks = 0, .peak_blocks = 0};
+}
+
+}  // namespace wormcube

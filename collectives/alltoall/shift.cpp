@@ -1,0 +1,53 @@
+// Total exchange on any network.
+// SPDX-License-Identifier: Apache-2.0
+#include "collectives/alltoall/shift.hpp"
+
+#include "collectives/require.hpp"
+
+#include <algorithm>
+
+namespace wormcube {
+
+void alltoall_shift(Node& node, ConstBlocks out, Blocks in) {
+  require_direct_exchange("alltoall_shift", node, out, in);
+  const Rank p = node.size(), r = node.rank();
+
+  node.local([&] { copy(out[r], in[r]); });
+  for (Rank i = 1; i < p; ++i) {
+    const Rank to = mod(r + i, p), from = mod(r - i, p);
+    node.step({send(to, out[to]), receive(from, in[from])});
+  }
+}
+
+void require_alltoall_shift(const Topology& /*topology*/, const Parameters& /*parameters*/) {}
+
+Prediction predict_alltoall_shift(const Topology& topology, const Parameters& /*parameters*/) {
+  const Rank p = topology.nodes();
+  Prediction prediction{p - 1.0, p - 1.0, 0, 0};
+  double most = 0, sum = 0;
+  for (Rank i = 1; i < p; ++i) {
+    const std::optional<Rank> load = shift_link_load(topology, i);
+    if (!load) return prediction;
+    most = std::max<double>(most, *load);
+    sum += *load;
+  }
+  prediction.link_load = most;
+  prediction.contended_blocks = sum;
+  return prediction;
+}
+
+std::optional<Rank> shift_link_load(const Topology& topology, Rank offset) {
+  Rank most = 0;
+  for (int d = 0; d < topology.dimensions(); ++d) {
+    const Rank n = topology.size(d), digit = topology.coordinate(offset, d);
+    const bool carries = offset % topology.stride(d) != 0;
+    const Shape shape = topology.factor(d).shape();
+    if (shape == Shape::graph) return std::nullopt;
+    for (const Rank o : {digit, carries ? (digit + 1) % n : digit}) {
+      most = std::max(most, shape == Shape::complete ? std::min(o, 1) : std::min(o, n - o));
+    }
+  }
+  return most;
+}
+
+}  // namespace wormcube

@@ -1,0 +1,115 @@
+// Suh, Shin, Yalamanchili: total exchange on a mesh of any size.
+// SPDX-License-Identifier: Apache-2.0
+#include "collectives/alltoall/suh_mesh.hpp"
+
+#include "collectives/alltoall/mesh_array.hpp"
+#include "collectives/require.hpp"
+
+namespace wormcube {
+
+namespace {
+
+std::vector<Rank> sizes_above_1(const Topology& topology) {
+  std::vector<Rank> sizes = topology.sizes();
+  std::erase(sizes, 1);
+  return sizes;
+}
+
+/// Odd sizes: odd nodes hand what is for the lonely last coordinate to their even partners.
+void hand_over(Node& node, MeshArray& array) {
+  for (int d = 0; d < array.dimensions(); ++d) {
+    const auto& [dimension, line, x] = array.side(d);
+    if (!line.has_odd_size()) continue;
+    if (x % 2 != 0) {
+      const std::vector<Span> leaving = array.leaving(d);
+      node.step({send_pieces(Move{dimension, -1}, leaving)});
+    } else if (!line.is_lonely(x)) {
+      node.step({receive(array.with(d, x + 1), array.guests(d))});
+    } else {
+      node.step();
+    }
+  }
+}
+
+/// The ring phases: all blocks reach their cell.
+void go_round(Node& node, MeshArray& array, std::span<const RingTurn> turns, Rank steps) {
+  array.lay_out(turns[0].dimension);
+  std::size_t k = 0;
+  for (Rank t = 0; t < steps; ++t) {
+    while (k + 1 < turns.size() && turns[k + 1].start == t) array.rearrange(turns[++k].dimension);
+    const int d = turns[k].dimension;
+    const auto& [dimension, line, x] = array.side(d);
+    // Step s of a turn: the blocks of the first s pairs of slots have arrived, the others go on.
+    const Rank s = t - turns[k].start + 1, pairs = line.members(x) - s;
+    if (s < 1 || pairs < 1) {
+      node.step();
+      continue;
+    }
+    const Span going = array.last_pairs(d, pairs), coming = array.opposite(going);
+    node.step({send(Move{dimension, line.ahead(x, 1) - x}, going),
+               receive(array.with(d, line.ahead(x, -1)), coming)});
+    node.local([&] { copy(coming, going); });
+  }
+  while (k + 1 < turns.size()) array.rearrange(turns[++k].dimension);
+}
+
+/// The last phase: the members of each cell exchange, one dimension after the other.
+void exchange_in_cells(Node& node, MeshArray& array) {
+  array.rearrange_by_halves();
+  for (int d = array.dimensions() - 1; d >= 0; --d) {
+    const auto& [dimension, line, x] = array.side(d);
+    if (line.is_lonely(x)) {
+      node.step();
+      continue;
+    }
+    const Rank partner = x ^ 1;
+    const std::vector<Span> going = array.second_half(d, false),
+                            arrived = array.second_half(d, true);
+    std::vector<Span> coming;
+    coming.reserve(arrived.size());
+    for (const Span piece : arrived) coming.push_back(array.opposite(piece));
+    node.step({send_pieces(Move{dimension, partner - x}, going),
+               receive_pieces(array.with(d, partner), coming)});
+    node.local([&] {
+      for (std::size_t i = 0; i < coming.size(); ++i) copy(coming[i], arrived[i]);
+    });
+  }
+}
+
+}  // namespace
+
+void alltoall_suh_mesh(Node& node, const Call& call) {
+  require_alltoall_suh_mesh(node.topology(), call.parameters);
+  require_exchange("suh-mesh", node.size(), call.input, call.output);
+  const std::vector<Rank> sizes = sizes_above_1(node.topology());
+  MeshArray array(node, call);
+  if (sizes.empty()) {  // one node
+    node.local([&] { copy(call.input[0], call.output[0]); });
+    return;
+  }
+  const MeshOrder order = resolved_order(sizes, call.parameters);
+  std::uint32_t parities = 0;
+  for (int d = 0; d < array.dimensions(); ++d) {
+    parities |= static_cast<std::uint32_t>(array.side(d).x % 2) << d;
+  }
+
+  hand_over(node, array);
+  go_round(node, array, ring_turns(sizes, order, parities), ring_steps(sizes, order));
+  exchange_in_cells(node, array);
+  array.deliver();
+}
+
+void require_alltoall_suh_mesh(const Topology& topology, const Parameters& /*parameters*/) {
+  require_lines("suh-mesh", topology);
+}
+
+Prediction predict_alltoall_suh_mesh(const Topology& topology, const Parameters& parameters) {
+  const std::vector<Rank> sizes = sizes_above_1(topology);
+  const MeshOrder order = resolved_order(sizes, parameters);
+  return {.startups = static_cast<double>(mesh_startups(sizes, order)),
+          .transmission_blocks = static_cast<double>(mesh_transmission(sizes, order)),
+          .rearranged_blocks = static_cast<double>(mesh_rearranged(sizes, order)),
+          .peak_blocks = static_cast<double>(mesh_peak(sizes))};
+}
+
+}  // namespace wormcube

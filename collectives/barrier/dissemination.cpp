@@ -1,0 +1,35 @@
+// Barrier by dissemination.
+// SPDX-License-Identifier: Apache-2.0
+#include "collectives/barrier/dissemination.hpp"
+
+#include "collectives/alltoall/shift.hpp"
+
+#include <algorithm>
+
+namespace wormcube {
+
+void barrier_dissemination(Node& node) {
+  const Rank p = node.size(), r = node.rank();
+  // Invariant: before a step this node has heard, through others, from r, r-1, .., r-distance+1.
+  for (Rank distance = 1; distance < p; distance *= 2) {
+    node.step({send(mod(r + distance, p), {}), receive(mod(r - distance, p), {})});
+  }
+}
+
+void require_barrier_dissemination(const Topology& /*topology*/, const Parameters& /*parameters*/) {
+}
+
+Prediction predict_barrier_dissemination(const Topology& topology,
+                                         const Parameters& /*parameters*/) {
+  Prediction prediction{0, 0, 0, 0};
+  std::optional<double> most = 0;
+  for (Rank distance = 1; distance < topology.nodes(); distance *= 2) {
+    ++*prediction.startups;
+    const std::optional<Rank> load = shift_link_load(topology, distance);
+    most = most && load ? std::optional(std::max<double>(*most, *load)) : std::nullopt;
+  }
+  prediction.link_load = most;
+  return prediction;
+}
+
+}  // namespace wormcube

@@ -1,0 +1,56 @@
+// Broadcast by interval halving.
+// SPDX-License-Identifier: Apache-2.0
+#include "collectives/broadcast/halving.hpp"
+
+#include "collectives/require.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace wormcube {
+
+void broadcast_halving(Node& node, Span message, Rank root) {
+  require_root("broadcast_halving", node.topology(), root);
+  const Rank r = node.rank();
+
+  // Invariant: of the nodes low .. high-1, r among them, `holder` alone has the message.
+  Rank low = 0, high = node.size(), holder = root;
+  for (int t = 0; t < log2_ceiling(node.size()); ++t) {
+    if (high - low == 1) {
+      node.step();
+      continue;
+    }
+    const Rank middle = low + (high - low + 1) / 2;
+    const bool from_lower = holder < middle, in_lower = r < middle;
+    const Rank heir = from_lower ? middle : low;
+    if (r == holder) {
+      node.step({send(heir, message)});
+    } else if (r == heir) {
+      node.step({receive(holder, message)});
+    } else {
+      node.step();
+    }
+    (in_lower ? high : low) = middle;
+    if (in_lower != from_lower) holder = heir;
+  }
+}
+
+void require_broadcast_halving(const Topology& topology, const Parameters& parameters) {
+  require_root("halving", topology, parameters.root);
+}
+
+Prediction predict_broadcast_halving(const Topology& topology, const Parameters& /*parameters*/) {
+  const double steps = log2_ceiling(topology.nodes());
+  Prediction prediction{steps, steps, 0, 0};
+  const bool closed_form = [&] {
+    for (int d = 0; d < topology.dimensions(); ++d) {
+      if (topology.factor(d).shape() == Shape::graph) return false;
+    }
+    const auto halves = [](Rank size) { return std::has_single_bit(static_cast<unsigned>(size)); };
+    return topology.dimensions() == 1 || std::ranges::all_of(topology.sizes(), halves);
+  }();
+  if (closed_form) prediction.link_load = topology.nodes() > 1 ? 1 : 0;
+  return prediction;
+}
+
+}  // namespace wormcube

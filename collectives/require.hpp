@@ -1,0 +1,36 @@
+// The checks that collectives share: made by every node alike, before its first message.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "collectives/blocks.hpp"
+#include "runtime/topology/topology.hpp"
+
+#include <string_view>
+
+namespace wormcube {
+
+/// A total exchange among `nodes`: one block for each and one from each, all of one size.
+/// Throws UsageError that names the algorithm and both numbers.
+void require_exchange(std::string_view algorithm, Rank nodes, ConstBlocks out, ConstBlocks in);
+
+/// The same with blocks of any sizes, where a block goes straight from its source to its
+/// destination. This node's block for itself must have one size on both sides.
+void require_direct_exchange(std::string_view algorithm, const Node& node, ConstBlocks out,
+                             ConstBlocks in);
+
+/// A root that is a node.
+void require_root(std::string_view algorithm, const Topology& topology, Rank root);
+
+/// One line or one ring. \param instead  the way out: "use mesh or shift"
+void require_line_or_ring(std::string_view algorithm, const Topology& topology,
+                          std::string_view instead);
+
+/// Every dimension a line or a ring.
+void require_lines_and_rings(std::string_view algorithm, const Topology& topology,
+                             std::string_view instead);
+
+/// Every dimension of size 2.
+void require_hypercube(std::string_view algorithm, const Topology& topology,
+                       std::string_view instead);
+
+}  // namespace wormcube

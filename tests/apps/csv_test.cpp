@@ -1,0 +1,94 @@
+// A column of a CSV file: found by name or number; every other thing refused with its line.
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/io/csv.hpp"
+
+#include "runtime/error.hpp"
+#include "tests/apps/support.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace wormcube;
+using namespace wormcube::apps_testing;
+using Catch::Matchers::Contains;
+
+namespace {
+
+std::vector<double> column(const std::string& text, const std::string& name = {}) {
+  const TemporaryFile file(".csv", text);
+  return read_csv_column(file.name(), name).values;
+}
+
+std::string refusal_of(const std::string& text, const std::string& name = {}) {
+  const TemporaryFile file(".csv", text);
+  try {
+    read_csv_column(file.name(), name);
+  } catch (const UsageError& error) {
+    CHECK_THAT(error.what(), Contains(file.name()));
+    return error.what();
+  }
+  return "accepted";
+}
+
+using Values = std::vector<double>;
+
+}  // namespace
+
+TEST_CASE("a CSV column is found by name and by number from 1", "[apps][csv]") {
+  const std::string text =
+      "# a comment\n\nyear,month, value\n1749,1,58\n# another\n1749,2,-6.25e1\n";
+  CHECK(column(text, "value") == Values{58, -62.5});
+  CHECK(column(text, "3") == Values{58, -62.5});
+  CHECK(column(text, "year") == Values{1749, 1749});
+  CHECK(column("1,10\n2,20\n", "2") == Values{10, 20});
+  const TemporaryFile file(".csv", text);
+  CHECK(read_csv_column(file.name(), "3").name == "value");
+}
+
+TEST_CASE("the only CSV column needs no name", "[apps][csv]") {
+  CHECK(column("1\n2.5\n+3\n") == Values{1, 2.5, 3});
+  CHECK(column("height\n1\n2\n") == Values{1, 2});
+  CHECK(column("\xef\xbb\xbfheight\r\n1\r\n2\r\n") == Values{1, 2});
+}
+
+TEST_CASE("CSV fields may be quoted, and separated by semicolons or tabs", "[apps][csv]") {
+  CHECK(column("\"a, b\",\"say \"\"c\"\"\"\n1,\"2\"\n", "say \"c\"") == Values{2});
+  CHECK(column("a;b\n1;2\n", "b") == Values{2});
+  CHECK(column("a\tb\n1\t2\n", "b") == Values{2});
+}
+
+TEST_CASE("a name goes before a number", "[apps][csv]") {
+  CHECK(column("x,1\n10,20\n", "1") == Values{20});
+}
+
+TEST_CASE("what is wrong in a CSV file is refused with its line", "[apps][csv]") {
+  CHECK_THAT(refusal_of("# c\na,b\n1,2\n1,x\n", "b"), Contains("line 4") && Contains("'x'"));
+  CHECK_THAT(refusal_of("a,b\n1,2\n1,\n", "b"), Contains("line 3") && Contains("no value"));
+  CHECK_THAT(refusal_of("a,b\n1,2\n1,NA\n", "b"), Contains("line 3") && Contains("no value"));
+  CHECK_THAT(refusal_of("a,b\n1,2\n1,nan\n", "b"), Contains("line 3") && Contains("not finite"));
+  CHECK_THAT(refusal_of("a,b\n1,2\n1,1e999\n", "b"), Contains("line 3"));
+  CHECK_THAT(refusal_of("a,b\n1,2\n1,inf\n", "b"), Contains("line 3") && Contains("not finite"));
+  CHECK_THAT(refusal_of("a,b\n1,2\n1,2,3\n", "b"), Contains("line 3") && Contains("3 fields"));
+  CHECK_THAT(refusal_of("a,b\n1,2\n1\n", "b"), Contains("line 3") && Contains("1 fields"));
+  CHECK_THAT(refusal_of("1,\n2,3\n", "2"), Contains("line 1") && Contains("no value"));
+  CHECK_THAT(refusal_of("a\n\"1\n"), Contains("line 2") && Contains("quote"));
+  CHECK_THAT(refusal_of("a,b\n1,2 3\n", "b"), Contains("line 2") && Contains("'2 3'"));
+}
+
+TEST_CASE("a CSV column that is not there is refused with those that are", "[apps][csv]") {
+  CHECK_THAT(refusal_of("a,b\n1,2\n", "c"), Contains("'c'") && Contains("a, b"));
+  CHECK_THAT(refusal_of("a,b\n1,2\n", "3"), Contains("'3'") && Contains("2 columns"));
+  CHECK_THAT(refusal_of("a,b\n1,2\n", "0"), Contains("'0'"));
+  CHECK_THAT(refusal_of("a,b\n1,2\n"), Contains("no column chosen") && Contains("a, b"));
+  CHECK_THAT(refusal_of(""), Contains("no data"));
+  CHECK_THAT(refusal_of("# nothing\n"), Contains("no data"));
+  CHECK_THAT(refusal_of("a,b\n", "b"), Contains("no values"));
+  CHECK_THROWS_WITH(read_csv_column("/nonexistent.csv", ""), Contains("cannot be opened"));
+}
+
+TEST_CASE("the sunspot record has 2820 months", "[apps][csv]") {
+  const CsvColumn record = read_csv_column(sunspots, "sunspots");
+  CHECK(record.name == "sunspots");
+  CHECK(record.values.size() == 2820);
+  CHECK(record.values.front() == 58);
+  CHECK(record.values.back() == 33.4);
+}

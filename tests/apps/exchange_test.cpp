@@ -1,0 +1,94 @@
+// Choosing an exchange, and the figures that an application reports.
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/exchange.hpp"
+
+#include "runtime/error.hpp"
+#include "tests/apps/support.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace wormcube;
+using namespace wormcube::apps_testing;
+using Catch::Matchers::Contains;
+using namespace std::chrono_literals;
+
+TEST_CASE("an exchange is found by name, first among alltoall, then among alltoallv", "[apps]") {
+  CHECK(find_exchange("auto").algorithm == nullptr);
+  CHECK(find_exchange("shift").algorithm == &find_algorithm(Operation::alltoall, "shift"));
+  for (const Algorithm& algorithm : registry()) {
+    if (algorithm.operation == Operation::alltoallv) {
+      const std::string name = "alltoallv:" + std::string(algorithm.name);
+      CHECK(find_exchange(name).algorithm == &algorithm);
+    } else if (algorithm.operation == Operation::alltoall) {
+      CHECK(find_exchange(algorithm.name).algorithm == &algorithm);
+      CHECK(find_exchange(algorithm.name).ports == algorithm.ports);
+    }
+  }
+  CHECK_THROWS_WITH(find_exchange("teleport"), Contains("teleport") && Contains("shift"));
+  CHECK_THROWS_AS(find_exchange("alltoallv:teleport"), UsageError);
+}
+
+TEST_CASE("resolving chooses the cheapest for the block's size, and refuses what does not run",
+          "[apps]") {
+  const auto torus = Topology::parse("torus:4x4");
+  const Exchange small = resolve(find_exchange("auto"), torus, 16);
+  CHECK(small.parameters.block_bytes == 16);
+  CHECK(small.algorithm == &cheapest(Operation::alltoall, torus, small.parameters, Ports::one));
+  CHECK_THROWS_AS(resolve(find_exchange("hypercube-pairwise"), Topology::parse("ring:3"), 16),
+                  UsageError);
+  const Algorithm& broadcast = find_algorithm(Operation::broadcast, "halving");
+  CHECK_THROWS_WITH(resolve({&broadcast}, torus, 16), Contains("not broadcast halving"));
+}
+
+TEST_CASE("figures are the median run's: means over nodes, sums of messages, the busiest link",
+          "[apps]") {
+  const auto topology = Topology::parse("ring:2");
+  int run = 0;
+  const Executor executor{
+      topology, [&](const Program&) {
+        const auto time = std::array{500ms, 9ms, 100ms, 200ms}.at(run++);  // the first warms up
+        Statistics statistics{.wall = time, .nodes = {}, .links = {}};
+        statistics.nodes.resize(2);
+        statistics.nodes[0] = {.messages = 3, .bytes = 30, .peak_bytes = 7, .local = time / 2};
+        statistics.nodes[1] = {.messages = 4, .bytes = 50, .peak_bytes = 9, .stepping = 60ms};
+        statistics.nodes[1].rearranging = 20ms;
+        statistics.links = {{0, 5, 100, 1}, {1, 2, 700, 2}, {2, 0, 0, 3}};
+        return statistics;
+      }};
+  const RunFigures figures = measure(
+      executor, find_exchange("shift"), {.warmup = 1, .iterations = 3}, [](Node&) {},
+      {}, [] { return 5ms; });
+  CHECK(run == 4);
+  CHECK(figures.measured);
+  CHECK(figures.algorithm == "shift");
+  CHECK(figures.operation == "alltoall");
+  CHECK(figures.nodes == 2);
+  CHECK(figures.wall == 100ms);
+  CHECK(figures.host == 5ms);
+  CHECK(figures.compute == 20ms);  // 50 ms of one node in two, without the host's share
+  CHECK(figures.rearrangement == 10ms);
+  CHECK(figures.communication == 30ms);
+  CHECK(figures.messages == 7);
+  CHECK(figures.bytes_moved == 80);
+  CHECK(figures.peak_bytes == 9);
+  CHECK(figures.links_used == 2);
+  CHECK(figures.link_messages_max == 5);
+  CHECK(figures.link_bytes_max == 700);
+  CHECK(figures.blocked == 6);
+}
+
+TEST_CASE(
+    "an executor without statistics, and a run without a check, leave their figures unmeasured",
+    "[apps]") {
+  const RunFigures figures = measure(
+      proof(Topology::parse("ring:2")), find_exchange("shift"), {.check = false},
+      [](Node& node) { node.step(); }, {}, [] { return 0ns; });
+  CHECK_FALSE(figures.measured);
+  CHECK_FALSE(figures.schedule);
+}
+
+TEST_CASE("more memory than there is is refused with both figures", "[apps]") {
+  require_host_memory("nothing", 0);
+  CHECK_THROWS_WITH(require_host_memory("transpose", 1e18),
+                    Contains("transpose needs 931322574.6 GiB") && Contains("this computer has"));
+}

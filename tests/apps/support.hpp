@@ -1,0 +1,146 @@
+// What the tests of the applications share: executors without a network, files that go away, the
+// textbook's sum. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "apps/complex.hpp"
+#include "apps/exchange.hpp"
+#include "apps/fft/local.hpp"
+#include "apps/random.hpp"
+#include "collectives/registry.hpp"
+#include "runtime/schedule/prove.hpp"
+#include "runtime/schedule/schedule.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <numbers>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <unistd.h>
+
+namespace wormcube::apps_testing {
+
+/// Runs programs as proofs: on fibers, step by step, without a network and without statistics.
+inline Executor proof(const Topology& topology) {
+  return {topology, [topology](const Program& program) {
+            prove(topology, program);
+            return Statistics{};
+          }};
+}
+
+/// As proof(), but keeps what every rank did.
+inline Executor tracing_proof(const Topology& topology, std::vector<Schedule>& traces) {
+  return {
+      topology, [topology, &traces](const Program& program) {
+        Schedule trace{topology, std::vector<RankLog>(static_cast<std::size_t>(topology.nodes()))};
+        prove(topology, [&](Node& node) {
+          TracingNode traced(node, trace.ranks[static_cast<std::size_t>(node.rank())]);
+          program(traced);
+        });
+        traces.push_back(std::move(trace));
+        return Statistics{};
+      }};
+}
+
+/// Every alltoall and alltoallv algorithm that the network admits.
+inline std::vector<Exchange> exchanges(const Topology& topology) {
+  std::vector<Exchange> all;
+  for (const Operation operation : {Operation::alltoall, Operation::alltoallv}) {
+    for (const Algorithm* algorithm : admitted(operation, topology, {})) {
+      all.push_back({algorithm, {}, algorithm->ports});
+    }
+  }
+  return all;
+}
+
+/// One alltoall algorithm and one alltoallv algorithm that run everywhere.
+inline std::vector<Exchange> plain_exchanges(const Topology& topology) {
+  return {find_exchange("shift"), {admitted(Operation::alltoallv, topology, {}).at(0)}};
+}
+
+/// An exchange that delivers everything and then damages one byte on node 0: what a check must
+/// find.
+inline Exchange damaging_exchange() {
+  static const Algorithm damaging = [] {
+    Algorithm algorithm = find_algorithm(Operation::alltoall, "shift");
+    algorithm.name = "damaging";
+    algorithm.program = [](Node& node, const Call& call) {
+      find_algorithm(Operation::alltoall, "shift").program(node, call);
+      node.local([&] {
+        // The top byte of the first element: its sign and exponent.
+        if (node.rank() == 0) call.output.all()[sizeof(double) - 1] ^= std::byte{0x01};
+      });
+    };
+    return algorithm;
+  }();
+  return {&damaging};
+}
+
+/// A file name in the temporary directory; the file is removed at the end.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(std::string_view extension, std::string_view text = {})
+      : name_(std::filesystem::temp_directory_path() /
+              ("wormcube-test-" + std::to_string(getpid()) + "-" + std::to_string(number()++) +
+               std::string(extension))) {
+    std::ofstream(name_, std::ios::binary) << text;
+  }
+  ~TemporaryFile() {
+    std::error_code ignored;
+    std::filesystem::remove(name_, ignored);
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  std::string name() const { return name_.string(); }
+  std::string text() const {
+    std::ifstream stream(name_, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+  }
+
+ private:
+  static int& number() {
+    static int next = 0;
+    return next;
+  }
+  std::filesystem::path name_;
+};
+
+/// The sum of the definition, in long double. Backwards divided by the number of elements.
+inline std::vector<Complex> transform_by_definition(const std::vector<Complex>& x,
+                                                    Direction direction) {
+  using Long = std::complex<long double>;
+  const std::size_t size = x.size();
+  std::vector<Complex> result;
+  for (std::size_t k = 0; k < size; ++k) {
+    Long sum = 0;
+    for (std::size_t n = 0; n < size; ++n) {
+      const long double angle = 2 * std::numbers::pi_v<long double> *
+                                static_cast<long double>(n * k % size) /
+                                static_cast<long double>(size);
+      sum += Long(x[n]) * std::polar(1.0L, direction == Direction::forward ? -angle : angle);
+    }
+    if (direction == Direction::backward) sum /= static_cast<long double>(size);
+    result.emplace_back(static_cast<double>(sum.real()), static_cast<double>(sum.imag()));
+  }
+  return result;
+}
+
+inline std::vector<Complex> random_values(std::size_t count, std::uint64_t seed) {
+  SplitMix random(seed);
+  std::vector<Complex> values(count);
+  for (Complex& value : values) {
+    const double real = random.symmetric();
+    value = {real, random.symmetric()};
+  }
+  return values;
+}
+
+inline const std::string sunspots = WORMCUBE_SOURCE_DIR "/apps/fft/data/sunspots.csv";
+
+}  // namespace wormcube::apps_testing

@@ -1,0 +1,37 @@
+// Runs the built `wormcube` program and keeps what it says.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+namespace wormcube::test {
+
+struct Output {
+  int exit = -1;  // -1: ended by a signal
+  std::string out, err;
+
+  /// Standard output as JSON; a failed test if it is anything else.
+  nlohmann::json json() const;
+};
+
+/// \param arguments  as typed in a shell
+Output run_wormcube(const std::string& arguments);
+
+/// A file of this test process that is removed at its end.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::string& suffix);
+  ~TemporaryFile();
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+std::string read_text(const std::string& path);
+
+}  // namespace wormcube::test

@@ -1,0 +1,93 @@
+// Usage errors, help, and wormcube topology.
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/cli/program.hpp"
+
+#include <catch2/catch.hpp>
+
+using wormcube::test::run_wormcube;
+
+namespace {
+
+struct Mistake {
+  std::string arguments, told;  // what standard error must contain
+};
+
+}  // namespace
+
+TEST_CASE("a usage error ends with exit code 2 and one line that names the mistake") {
+  const auto [arguments, told] = GENERATE(
+      Mistake{"", "--help"}, Mistake{"fly", "fly"}, Mistake{"run", "OPERATION"},
+      Mistake{"run alltoall", "--on"}, Mistake{"run teleport --on ring:4", "alltoall"},
+      Mistake{"run alltoall --on blob:4", "blob"}, Mistake{"run alltoall --on torus:8y8", "8y8"},
+      Mistake{"run alltoall --on ring:4 --algorithm magic", "magic"},
+      Mistake{"run alltoall --on ring:4 --bytes many", "many"},
+      Mistake{"run alltoall --on ring:4 --bytes 4Q", "4Q"},
+      Mistake{"run alltoall --on ring:4 --bytes -1", "-1"},
+      Mistake{"run alltoall --on ring:4 --iterations 0", "--iterations"},
+      Mistake{"run alltoall --on ring:4 --capacity 0", "--capacity"},
+      Mistake{"run alltoall --on ring:4 --nodes-as goblins", "goblins"},
+      Mistake{"run alltoall --on ring:4 --verify maybe", "maybe"},
+      Mistake{"run alltoall --on ring:4 --virtual-channels 3", "--virtual-channels"},
+      Mistake{"run alltoall --on ring:4 --json - --csv -", "--csv"},
+      Mistake{"run alltoall --on ring:5 --virtual-channels 1 --algorithm shift", "cycle"},
+      Mistake{"run broadcast --on ring:4 --root 4", "root"},
+      Mistake{"run alltoall --on hypercube:3 --algorithm hypercube-all-port --ports one",
+              "--ports"},
+      Mistake{"run alltoall --on ring:4 --unknown-option", "--unknown-option"},
+      Mistake{"run alltoall --on ring:4 --json /nonexistent/x.json --iterations 1",
+              "/nonexistent/x.json"},
+      Mistake{"check alltoall --on graph:/nonexistent", "/nonexistent"},
+      Mistake{"topology ring:4 --node 4", "0 to 3"}, Mistake{"topology ring:4 --route 0,9", "9"},
+      Mistake{"topology ring:4*", "position"}, Mistake{"deadlock --on ring:1", "one node"},
+      Mistake{"deadlock --of channels --on mesh:4x4", "ring"},
+      Mistake{"transpose --shape 10", "--shape"}, Mistake{"transpose --shape 0x4", "--shape"},
+      Mistake{"transpose --type string", "string"},
+      Mistake{"transpose --input /nonexistent.npy", "/nonexistent.npy"},
+      Mistake{"fft --shape 2x2x2", "--shape"}, Mistake{"fft --generate noise --shape 8", "noise"},
+      Mistake{"fft --generate tones", "--shape"}, Mistake{"fft --method magic", "magic"},
+      Mistake{"fft --algorithm magic", "magic"},
+      Mistake{"fft --input /nonexistent.csv", "/nonexistent.csv"},
+      Mistake{"list teleport", "alltoall"});
+  const auto output = run_wormcube(arguments);
+  INFO("wormcube " << arguments << "\n" << output.out << output.err);
+  CHECK(output.exit == 2);
+  CHECK(output.out.empty());
+  CHECK(output.err.starts_with("wormcube: "));
+  CHECK_THAT(output.err, Catch::Contains(told));
+}
+
+TEST_CASE("help explains every command, with examples, on standard output") {
+  const std::string command =
+      GENERATE("", "list", "run", "check", "topology", "fft", "transpose", "deadlock");
+  const auto output = run_wormcube(command + " --help");
+  CHECK(output.exit == 0);
+  CHECK(output.err.empty());
+  CHECK_THAT(output.out, Catch::Contains("Examples:") && Catch::Contains("wormcube " + command));
+}
+
+TEST_CASE("--version tells the version") {
+  CHECK(run_wormcube("--version").out.starts_with("wormcube 0."));
+}
+
+TEST_CASE("topology tells nodes, links and deadlock freedom") {
+  const auto torus = run_wormcube("topology torus:8x8 --json -").json();
+  CHECK(torus["nodes"] == 64);
+  CHECK(torus["links"] == 256);
+  CHECK(torus["diameter"] == 8);
+  CHECK(torus["halving_cut_cables"] == 16);
+  CHECK(torus["deadlock_free"] == true);
+  const auto cyclic = run_wormcube("topology torus:8x8 --virtual-channels 1 --json -").json();
+  CHECK(cyclic["deadlock_free"] == false);
+  CHECK(cyclic["cycle"].is_string());
+  const auto degenerate = run_wormcube("topology torus:2x1");
+  CHECK_THAT(degenerate.out, Catch::Contains("one cable") && Catch::Contains("no link"));
+}
+
+TEST_CASE("topology shows a node's neighbours and a route") {
+  const auto node = run_wormcube("topology torus:4x4 --node 0 --json -").json();
+  REQUIRE(node["neighbours"].size() == 4);
+  const auto route = run_wormcube("topology torus:4x4 --route 0,5 --json -").json();
+  REQUIRE(route["route"].size() == 2);
+  CHECK(route["route"][0]["dimension"] == 1);  // the last coordinate first
+  CHECK(route["route"][1]["dimension"] == 0);
+}

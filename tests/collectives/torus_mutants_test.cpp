@@ -1,0 +1,402 @@
+// What must fail: total exchanges on tori with one thing wrong, and the paper's rules as printed.
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/collectives/cases.hpp"
+#include "tests/collectives/torus_exchange.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+using namespace torus_exchange;
+
+namespace {
+
+/// Changes the ops of one node in one step before the node below sees them.
+using Rewrite = std::function<void(const Node&, std::size_t step, std::vector<Op>&)>;
+
+Program mutated(const Program& program, const Rewrite& rewrite) {
+  return [=](Node& node) {
+    cases::Tampering mutant(node);
+    mutant.change_step = [&](int step, std::vector<Op>& ops) {
+      rewrite(node, static_cast<std::size_t>(step), ops);
+    };
+    program(mutant);
+  };
+}
+
+struct Case {
+  std::string name, shape;
+  int divisions = 0;
+};
+
+/// One case as a dry run and as a proof, with ops rewritten.
+class Specimen {
+ public:
+  explicit Specimen(const Case& which)
+      : topology_(Topology::parse(which.shape)),
+        algorithm_(alltoall(which.name)),
+        parameters_(divided(which.divisions)) {}
+
+  const Topology& topology() const { return topology_; }
+  Schedule schedule() const { return record(topology_, dry()); }
+  ScheduleReport check(const Rewrite& rewrite) const {
+    return dry_check(topology_, mutated(dry(), rewrite));
+  }
+  /// Throws what the proof throws.
+  bool delivered(const Rewrite& rewrite) const {
+    Verification verification(topology_.nodes());
+    prove(topology_, mutated(collective_program(algorithm_, parameters_, block_bytes, 0,
+                                                &verification, Pattern::tags),
+                             rewrite));
+    CHECK(verification.passed() == verification.delivered());
+    return verification.delivered();
+  }
+
+ private:
+  Program dry() const {
+    return collective_program(algorithm_, parameters_, block_bytes, 0, nullptr, Pattern::tags);
+  }
+  Topology topology_;
+  const Algorithm& algorithm_;
+  Parameters parameters_;
+};
+
+/// The same message without its last block; its data must be one slice.
+Op shortened(const Op& op) {
+  REQUIRE(op.pieces().size() == 1);
+  const Span data = op.pieces().front().first(op.bytes() - block_bytes);
+  return op.is_send() ? send(op.moves().front(), data) : receive(op.peer(), data);
+}
+
+/// The last sender of a step, and for whom its message is.
+std::pair<Rank, Rank> a_message(const Schedule& schedule, std::size_t step) {
+  for (Rank rank = schedule.topology.nodes() - 1; rank >= 0; --rank) {
+    for (const OpRecord& op : schedule.ops(rank, step)) {
+      if (op.kind == Op::Kind::send) return {rank, op.peer};
+    }
+  }
+  FAIL("an idle step");
+  return {};
+}
+
+bool half_a_ring(const Topology& topology, const Op& op) {
+  const Move move = op.moves().front();
+  return 2 * std::abs(move.hops) == topology.size(move.dimension);
+}
+
+const std::vector<Case> specimens{
+    {"kim-a1", "torus:8x8"},           {"kim-a1", "torus:16x16"},
+    {"kim-recursive", "torus:8x8"},    {"kim-recursive", "torus:16x16", 2},
+    {"tseng-diagonal", "torus:12x12"}, {"tseng-diagonal", "torus:8x8"}};
+
+}  // namespace
+
+TEST_CASE("mutant: a tie broken by the router puts two messages on a link", "[torus][mutant]") {
+  const Rewrite by_rank = [](const Node& node, std::size_t, std::vector<Op>& ops) {
+    for (Op& op : ops) {
+      if (op.is_send() && half_a_ring(node.topology(), op)) {
+        op.set_peer(destination(node.topology(), node.rank(), op));
+      }
+    }
+  };
+  const auto link_load = [&](const Case& which) {
+    const Specimen specimen(which);
+    const ScheduleReport report = specimen.check(by_rank);
+    CHECK(report.matched());
+    CHECK(report.port_violations == 0);
+    return report.link_load_max;
+  };
+  CHECK(link_load({"kim-a1", "torus:16x16"}) == 2);
+  CHECK(link_load({"kim-recursive", "torus:32x32", 2}) == 2);
+  CHECK(link_load({"suh-torus", "torus:8x8"}) == 2);
+  CHECK(link_load({"tseng-diagonal", "torus:8x8"}) == 2);
+  // Ties of the 2-hop and 1-hop phases are harmless.
+  CHECK(link_load({"kim-a1", "torus:8x8"}) == 1);
+  CHECK(link_load({"kim-recursive", "torus:16x16"}) == 1);
+}
+
+TEST_CASE("mutant: a block dropped from any step's message is missed", "[torus][mutant]") {
+  for (const Case& which : specimens) {
+    const Specimen specimen(which);
+    const Schedule schedule = specimen.schedule();
+    for (std::size_t step = 0; step < schedule.steps(); ++step) {
+      CAPTURE(which.name, which.shape, which.divisions, step);
+      const auto [from, to] = a_message(schedule, step);
+      const auto drop = [&, from = from, to = to](bool at_receiver) {
+        return [=](const Node& node, std::size_t now, std::vector<Op>& ops) {
+          for (Op& op : ops) {
+            const bool sent = op.is_send() && node.rank() == from;
+            const bool received = !op.is_send() && node.rank() == to && at_receiver;
+            if (now == step && (sent || received)) op = shortened(op);
+          }
+        };
+      };
+      CHECK(specimen.check(drop(true)).matched());
+      CHECK_FALSE(specimen.delivered(drop(true)));
+      CHECK(specimen.check(drop(false)).unmatched > 0);
+      CHECK_THROWS_AS(specimen.delivered(drop(false)), UsageError);
+    }
+  }
+}
+
+TEST_CASE("mutant: a move with the wrong sign misses its receiver, or shares links",
+          "[torus][mutant]") {
+  for (const Case& which : specimens) {
+    const Specimen specimen(which);
+    const Schedule schedule = specimen.schedule();
+    std::vector<std::size_t> shared;
+    for (std::size_t step = 0; step < schedule.steps(); ++step) {
+      CAPTURE(which.name, which.shape, which.divisions, step);
+      const Rank from = a_message(schedule, step).first;
+      std::atomic<bool> tie = false;
+      const Rewrite wrong_sign = [&](const Node& node, std::size_t now, std::vector<Op>& ops) {
+        for (Op& op : ops) {
+          if (now != step || node.rank() != from || !op.is_send()) continue;
+          const Move move = op.moves().front();
+          tie = half_a_ring(node.topology(), op);
+          op.set_move({move.dimension, -move.hops});
+        }
+      };
+      const ScheduleReport report = specimen.check(wrong_sign);
+      if (report.link_load_max > 1) shared.push_back(step);
+      CHECK(report.unmatched == (tie ? 0 : 2));
+      if (tie) {
+        CHECK(specimen.delivered(wrong_sign));
+      } else {
+        CHECK_THROWS_AS(specimen.delivered(wrong_sign), UsageError);
+      }
+    }
+    // Where a ring phase goes half round its rings, all links are busy.
+    if (which.name == "kim-a1" && which.shape == "torus:16x16") {
+      CHECK_THAT(shared, Catch::Matchers::Contains(std::vector<std::size_t>{2, 3}));
+    }
+  }
+}
+
+// Kim et al., A_1, block by block: who sends what to whom is worked out from the paper's rules for
+// all nodes together, and then sent.
+
+namespace {
+
+/// Which phases of stage 2 are taken as printed.
+struct Printed {
+  bool phase_3 = false, phase_4 = false;
+};
+
+struct Block {
+  Rank source, destination;
+};
+
+/// One node's part in one step.
+struct Part {
+  std::optional<Move> move;
+  std::vector<std::size_t> going;  // ascending places in its list of blocks
+  Rank from = -1;
+  std::size_t coming = 0;  // behind the last of its list, when what goes has gone
+};
+
+struct Plan {
+  std::vector<std::vector<Part>> steps;   // of each rank
+  std::vector<std::vector<Block>> final;  // of each rank
+  std::size_t most_held = 0;
+};
+
+/// A move of some nodes, and which blocks they send.
+struct Rule {
+  std::function<std::optional<Move>(Rank i, Rank j)> move;
+  /// \param x, to  the coordinates of sender and destination in the dimension that moves
+  std::function<bool(Move, Rank x, Rank to, const Block&)> selects;
+};
+
+constexpr int horizontal = 1, vertical = 0;
+
+/// The rules of A_1 on N x N, p = i/2, q = j/2.
+std::vector<Rule> rules(Rank n, Printed printed) {
+  const auto sign = [](bool plus) { return plus ? 1 : -1; };
+  const auto master = [](Rank i, Rank j) { return (i + j) % 2 == 0; };
+  std::vector<Rule> rules;
+  // Stage 1.
+  rules.push_back({[=](Rank, Rank j) {
+                     return Move{horizontal, sign(j % 2 == 0)};
+                   },
+                   [=](Move, Rank j, Rank, const Block& block) {
+                     return (block.destination / n - j) % 2 != 0;
+                   }});
+  rules.push_back(
+      {[=](Rank i, Rank j) {
+         return master(i, j) ? std::nullopt : std::optional(Move{vertical, sign(i % 2 == 0)});
+       },
+       [](Move, Rank, Rank, const Block&) { return true; }});
+  // Stage 2.
+  const auto among_masters = [=](auto move) {
+    return [=](Rank i, Rank j) {
+      return master(i, j) ? std::optional<Move>(move(i / 2, j / 2)) : std::nullopt;
+    };
+  };
+  for (const bool second : {false, true}) {  // phases 1 and 2
+    for (Rank step = 1; step < n / 8; ++step) {
+      rules.push_back(
+          {among_masters([=](Rank p, Rank q) {
+             const Rank c = (p + q) % 4;
+             return Move{(c % 2 == 0) != second ? horizontal : vertical, 8 * sign(c < 2)};
+           }),
+           [](Move, Rank x, Rank to, const Block&) { return x / 8 != to / 8; }});
+    }
+  }
+  for (const bool second : {false, true}) {  // phase 3
+    rules.push_back(
+        {among_masters([=](Rank p, Rank q) {
+           const int d = ((p + q) % 2 == 0) != second ? horizontal : vertical;
+           const Rank tested = printed.phase_3 || d == horizontal ? q : p;
+           return Move{d, 4 * sign(tested % 4 < 2)};
+         }),
+         [](Move, Rank x, Rank to, const Block&) { return (x / 4 - to / 4) % 2 != 0; }});
+  }
+  for (const int d : {horizontal, vertical}) {  // phase 4
+    rules.push_back(
+        {among_masters([=](Rank p, Rank q) {
+           const Rank tested = printed.phase_4 ? p + q : d == horizontal ? q : p;
+           return Move{d, 2 * sign(tested % 2 == 0)};
+         }),
+         [](Move, Rank x, Rank to, const Block&) { return (x / 2 - to / 2) % 2 != 0; }});
+  }
+  // Stage 3.
+  rules.push_back(
+      {[=](Rank i, Rank j) {
+         return master(i, j) ? std::optional(Move{horizontal, sign(i % 2 == 0)}) : std::nullopt;
+       },
+       [](Move, Rank x, Rank to, const Block&) { return (x - to) % 2 != 0; }});
+  return rules;
+}
+
+Plan plan(const Topology& topology, const std::vector<Rule>& rules) {
+  const auto nodes = static_cast<std::size_t>(topology.nodes());
+  Plan plan;
+  auto& held = plan.final;
+  held.resize(nodes);
+  for (Rank source = 0; source < topology.nodes(); ++source) {
+    for (Rank to = 0; to < topology.nodes(); ++to) held[source].push_back({source, to});
+  }
+  for (const Rule& rule : rules) {
+    std::vector<Part> parts(nodes);
+    std::vector<std::vector<Block>> arriving(nodes);
+    for (Rank rank = 0; rank < topology.nodes(); ++rank) {
+      const auto move = rule.move(topology.coordinate(rank, 0), topology.coordinate(rank, 1));
+      if (!move) continue;
+      std::vector<Block> kept;
+      const Rank to = topology.neighbour(rank, move->dimension, move->hops);
+      for (std::size_t place = 0; place < held[rank].size(); ++place) {
+        const Block& block = held[rank][place];
+        const bool goes =
+            rule.selects(*move, topology.coordinate(rank, move->dimension),
+                         topology.coordinate(block.destination, move->dimension), block);
+        if (goes) parts[rank].going.push_back(place);
+        (goes ? arriving[to] : kept).push_back(block);
+      }
+      held[rank] = std::move(kept);
+      if (parts[rank].going.empty()) continue;
+      REQUIRE(parts[to].from == -1);  // one port
+      parts[rank].move = move;
+      parts[to].from = rank;
+      parts[to].coming = parts[rank].going.size();
+    }
+    for (std::size_t rank = 0; rank < nodes; ++rank) {
+      held[rank].insert(held[rank].end(), arriving[rank].begin(), arriving[rank].end());
+      plan.most_held = std::max(plan.most_held, held[rank].size());
+    }
+    plan.steps.push_back(std::move(parts));
+  }
+  return plan;
+}
+
+/// Takes the plan's steps with the call's blocks.
+void take(Node& node, const Call& call, const Plan& plan) {
+  const Bytes bytes = call.input.bytes();
+  const auto rank = static_cast<std::size_t>(node.rank());
+  const Memory list = node.memory(plan.most_held * bytes, Purpose::blocks);
+  const Memory going = node.memory(plan.most_held * bytes);
+  const Memory coming = node.memory(plan.most_held * bytes);
+  const auto place = [=](Span array, std::size_t at) { return array.subspan(at * bytes, bytes); };
+  std::size_t held = static_cast<std::size_t>(node.size());
+  node.local([&] { copy(call.input.all(), list.subspan(0, held * bytes)); });
+
+  for (const auto& parts : plan.steps) {
+    const Part& part = parts[rank];
+    node.local([&] {  // what goes, out of the list; what stays closes up
+      std::size_t gone = 0;
+      for (std::size_t at = 0; at < held; ++at) {
+        const bool goes = gone < part.going.size() && part.going[gone] == at;
+        const Span target = goes ? place(going, gone) : place(list, at - gone);
+        std::copy_n(place(list, at).data(), bytes, target.data());
+        gone += goes ? 1 : 0;
+      }
+    });
+    held -= part.going.size();
+    std::vector<Op> ops;
+    if (part.move) ops.push_back(send(*part.move, going.subspan(0, part.going.size() * bytes)));
+    if (part.from >= 0) ops.push_back(receive(part.from, coming.subspan(0, part.coming * bytes)));
+    node.step(ops);
+    node.local([&] {
+      copy(coming.subspan(0, part.coming * bytes), list.subspan(held * bytes, part.coming * bytes));
+    });
+    held += part.coming;
+  }
+  node.local([&] {
+    for (std::size_t at = 0; at < held; ++at) {
+      const Block& block = plan.final[rank][at];
+      if (block.destination == node.rank()) copy(place(list, at), call.output[block.source]);
+    }
+  });
+}
+
+/// A_1 on 16 x 16.
+template <bool phase_3, bool phase_4>
+void a1_block_by_block(Node& node, const Call& call) {
+  static const Plan steps = plan(node.topology(), rules(16, {phase_3, phase_4}));
+  take(node, call, steps);
+}
+
+struct Outcome {
+  ScheduleReport report;
+  bool delivered, exactly_once;
+};
+
+Outcome outcome(void (*program)(Node&, const Call&)) {
+  const Topology topology = Topology::parse("torus:16x16");
+  Algorithm algorithm = alltoall("kim-a1");
+  algorithm.program = program;
+  Verification verification(topology.nodes());
+  prove(topology, collective_program(algorithm, {}, block_bytes, 0, &verification, Pattern::tags));
+  return {dry_check(topology, collective_program(algorithm, {}, block_bytes, 0, nullptr)),
+          verification.delivered(), verification.passed()};
+}
+
+}  // namespace
+
+TEST_CASE("the paper's A_1, block by block with its errata mended, costs what kim-a1 costs",
+          "[torus][mutant]") {
+  const Outcome mended = outcome(a1_block_by_block<false, false>);
+  CHECK(mended.delivered);
+  CHECK(mended.exactly_once);
+  CHECK(mended.report.problems.empty());
+  CHECK(mended.report.link_load_max == 1);
+  CHECK(mended.report.startups == 9);
+  CHECK(mended.report.transmission / block_bytes == 2176);
+}
+
+TEST_CASE("mutant: phases 3 and 4 of A_1 as printed keep the ports and links, and do not deliver",
+          "[torus][mutant]") {
+  for (const auto printed : {a1_block_by_block<true, false>, a1_block_by_block<false, true>,
+                             a1_block_by_block<true, true>}) {
+    const Outcome found = outcome(printed);
+    CHECK_FALSE(found.delivered);
+    CHECK(found.report.matched());
+    CHECK(found.report.port_violations == 0);
+    CHECK(found.report.link_load_max == 1);
+    CHECK(found.report.startups == 9);
+  }
+}

@@ -1,0 +1,104 @@
+// The layers of the house: who may include whom.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+namespace {
+
+/// Whether a file (its path from the root) may include another. The first row that a file's path
+/// starts with names all that it may include; tests and benches may include everything.
+bool may_include(std::string_view file, std::string_view other) {
+  using Row = std::pair<std::string_view, std::vector<std::string_view>>;
+  static const std::vector<Row> rows{
+      {"runtime/error.", {"runtime/error."}},
+      {"runtime/node.", {"runtime/node.", "runtime/topology/", "runtime/error."}},
+      {"runtime/topology/", {"runtime/topology/", "runtime/error."}},
+      {"runtime/routing/", {"runtime/routing/", "runtime/topology/", "runtime/error."}},
+      {"runtime/fiber/", {"runtime/fiber/", "runtime/error."}},
+      {"runtime/network/",
+       {"runtime/network/", "runtime/routing/", "runtime/topology/", "runtime/node.",
+        "runtime/error."}},
+      {"runtime/schedule/",
+       {"runtime/schedule/", "runtime/routing/", "runtime/topology/", "runtime/fiber/",
+        "runtime/node.", "runtime/error."}},
+      {"runtime/machine/",  // it writes traces: schedule.hpp, and no more of it
+       {"runtime/machine/", "runtime/network/", "runtime/routing/", "runtime/topology/",
+        "runtime/fiber/", "runtime/schedule/schedule.hpp", "runtime/node.", "runtime/error."}},
+      {"collectives/", {"collectives/", "runtime/topology/", "runtime/node.", "runtime/error."}},
+      {"apps/", {"apps/", "collectives/", "runtime/"}},
+  };
+  for (const auto& [folder, allowed] : rows) {
+    if (!file.starts_with(folder)) continue;
+    return std::ranges::any_of(allowed, [&](auto prefix) { return other.starts_with(prefix); });
+  }
+  return file.starts_with("tests/") || file.starts_with("bench/");
+}
+
+/// What an include line names in quotes; system headers are not our layers. Empty for other lines.
+std::string_view included(std::string_view line) {
+  constexpr std::string_view start = "#include \"";
+  if (!line.starts_with(start)) return {};
+  line.remove_prefix(start.size());
+  return line.substr(0, line.find('"'));
+}
+
+}  // namespace
+
+TEST_CASE("no file includes a layer that it must not know", "[layering]") {
+  namespace fs = std::filesystem;
+  const fs::path root = WORMCUBE_SOURCE_DIR;
+  std::size_t lines = 0;
+  for (const char* const folder : {"runtime", "collectives", "apps", "bench", "tests"}) {
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / folder)) {
+      const std::string extension = entry.path().extension().string();
+      if (extension != ".hpp" && extension != ".cpp") continue;
+      const std::string file = entry.path().lexically_relative(root).generic_string();
+      std::ifstream text(entry.path());
+      for (std::string line; std::getline(text, line);) {
+        const std::string_view other = included(line);
+        if (other.empty()) continue;
+        ++lines;
+        CAPTURE(file, other);
+        CHECK(may_include(file, other));
+        CHECK(fs::exists(root / other));  // from the root, so that the line names the layer
+      }
+    }
+  }
+  CHECK(lines > 100);  // the test has found the tree
+}
+
+TEST_CASE("the layering test fails on a forbidden include", "[layering]") {
+  CHECK(included("#include \"runtime/node.hpp\"") == "runtime/node.hpp");
+  CHECK(included("#include <vector>").empty());
+  CHECK(may_include("runtime/machine/machine.hpp", "runtime/schedule/schedule.hpp"));
+  CHECK(may_include("apps/cli/main.cpp", "runtime/machine/machine.hpp"));
+  const std::vector<std::pair<std::string_view, std::string_view>> forbidden{
+      {"runtime/topology/graph.cpp", "runtime/routing/routing.hpp"},
+      {"runtime/routing/routing.cpp", "runtime/network/channel.hpp"},
+      {"runtime/node.hpp", "runtime/routing/routing.hpp"},
+      {"runtime/network/network.cpp", "runtime/machine/machine.hpp"},
+      {"runtime/network/network.cpp", "runtime/schedule/schedule.hpp"},
+      {"runtime/schedule/record.cpp", "runtime/machine/machine.hpp"},
+      {"runtime/schedule/check.cpp", "runtime/network/channel.hpp"},
+      {"runtime/machine/machine.cpp", "runtime/schedule/check.hpp"},
+      {"runtime/machine/machine.cpp", "collectives/registry.hpp"},
+      {"runtime/fiber/fiber.cpp", "runtime/machine/executors.hpp"},
+      {"runtime/new_folder/file.cpp", "runtime/error.hpp"},
+      {"collectives/alltoall/ring.cpp", "runtime/routing/routing.hpp"},
+      {"collectives/alltoall/ring.cpp", "runtime/machine/machine.hpp"},
+      {"collectives/alltoall/ring.cpp", "runtime/schedule/schedule.hpp"},
+      {"collectives/registry.cpp", "apps/exchange.hpp"},
+      {"apps/fft/fft.cpp", "tests/schedule/programs.hpp"},
+  };
+  for (const auto& [file, other] : forbidden) {
+    CAPTURE(file, other);
+    CHECK_FALSE(may_include(file, other));
+  }
+}

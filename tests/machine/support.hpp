@@ -1,0 +1,188 @@
+// What the tests of the machine share: payload that is known by its key, checks for use inside node
+// programs, and machines of every kind.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/machine/machine.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <initializer_list>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+namespace machine_tests {
+
+using namespace wormcube;
+
+/// Sanitizers make a run so many times slower: tests with a free number of repetitions divide it.
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr int patience = 8;
+#else
+constexpr int patience = 1;
+#endif
+
+/// A well-mixed number (splitmix64).
+inline std::uint64_t mix(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15U;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+  return x ^ (x >> 31);
+}
+/// The same for several numbers in a row.
+inline std::uint64_t mix(std::initializer_list<std::uint64_t> numbers) {
+  std::uint64_t mixed = 0;
+  for (const std::uint64_t number : numbers) mixed = mix(mixed ^ number);
+  return mixed;
+}
+inline std::uint64_t key(std::uint64_t seed, Rank from, Rank to, std::uint64_t number) {
+  return mix({seed, static_cast<std::uint64_t>(from), static_cast<std::uint64_t>(to), number});
+}
+
+/// Byte i of the payload with this key.
+inline std::byte payload(std::uint64_t key, Bytes i) {
+  return static_cast<std::byte>(mix(key + i / 8) >> (i % 8 * 8));
+}
+inline void fill(Span data, std::uint64_t key) {
+  for (Bytes i = 0; i < data.size(); i += 8) {
+    const std::uint64_t word = mix(key + i / 8);
+    std::memcpy(data.data() + i, &word, std::min<Bytes>(8, data.size() - i));
+  }
+}
+
+/// Inside a node program Catch's own checks are not allowed: they are for one thread.
+inline void expect(bool condition, const std::string& what) {
+  if (!condition) throw std::logic_error("test: " + what);
+}
+inline void expect_payload(ConstSpan data, std::uint64_t key, const std::string& what) {
+  for (Bytes i = 0; i < data.size(); i += 8) {
+    const std::uint64_t word = mix(key + i / 8);
+    const Bytes bytes = std::min<Bytes>(8, data.size() - i);
+    expect(std::memcmp(data.data() + i, &word, bytes) == 0,
+           "wrong bytes at " + std::to_string(i) + " of " + what);
+  }
+}
+
+/// What an exception of this type says; the test fails if there is none.
+template <class Error, class F>
+std::string message_of(F&& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  FAIL("nothing was thrown");
+  return {};
+}
+
+inline std::string describe(const MachineOptions& options) {
+  return std::string(options.nodes_as == NodesAs::threads ? "threads" : "fibers") +
+         (options.all_port ? " all-port" : " one-port") + ", capacity " +
+         std::to_string(options.channel_capacity) + ", eager limit " +
+         std::to_string(options.eager_limit) + (options.lock_step ? ", lock step" : "");
+}
+
+/// Both executors, with any two values of any two options together in one of them.
+inline std::vector<MachineOptions> variations() {
+  struct Row {
+    std::size_t capacity;
+    Bytes eager_limit;
+    bool all_port, lock_step;
+  };
+  constexpr Bytes huge = ~Bytes{0};
+  std::vector<MachineOptions> all;
+  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+    for (const Row& row :
+         {Row{1, 0, false, false}, Row{4, 0, true, true}, Row{4, 64, false, true},
+          Row{1, 64, true, false}, Row{1, 1024, true, true}, Row{4, 1024, false, false},
+          Row{4, huge, true, false}, Row{1, huge, false, true}}) {
+      MachineOptions options;
+      options.nodes_as = nodes_as;
+      options.channel_capacity = row.capacity;
+      options.eager_limit = row.eager_limit;
+      options.all_port = row.all_port;
+      options.lock_step = row.lock_step;
+      options.stack_bytes = Bytes{256} << 10;
+      all.push_back(options);
+    }
+  }
+  return all;
+}
+
+inline MachineOptions plain(NodesAs nodes_as) {
+  MachineOptions options;
+  options.nodes_as = nodes_as;
+  options.stack_bytes = Bytes{256} << 10;
+  return options;
+}
+
+/// Counts the objects of a run that are alive: at its end all nodes' stacks have been unwound.
+class Alive {
+ public:
+  explicit Alive(std::atomic<int>& count) : count_(count) { ++count_; }
+  ~Alive() { --count_; }
+  Alive(const Alive&) = delete;
+  Alive& operator=(const Alive&) = delete;
+
+ private:
+  std::atomic<int>& count_;
+};
+
+/// Sizes around the flit's and the eager limits, zero among them.
+inline Bytes some_size(std::uint64_t seed, Rank from, Rank to) {
+  constexpr Bytes sizes[] = {0, 1, 8, 63, 64, 65, 200, 1024, 1025, 3000};
+  return sizes[key(seed, from, to, 77) % std::size(sizes)];
+}
+
+/// Total exchange with oneself included, sizes all different: step t is for the node t further on.
+inline void exchange(Node& node, std::uint64_t seed) {
+  const Rank p = node.size(), r = node.rank();
+  for (Rank t = 0; t < p; ++t) {
+    const Rank to = mod(r + t, p), from = mod(r - t, p);
+    const Memory out = node.memory(some_size(seed, r, to), Purpose::blocks);
+    const Memory in = node.memory(some_size(seed, from, r), Purpose::blocks);
+    node.local([&] { fill(out, key(seed, r, to, 0)); });
+    node.step({send(to, out.span(), t % 3), receive(from, in.span(), t % 3)});
+    node.local([&] {
+      expect_payload(in.span(), key(seed, from, r, 0),
+                     "the message from " + std::to_string(from) + " to " + std::to_string(r));
+    });
+  }
+}
+
+/// The same in one step, the ops in any order.
+inline void exchange_at_once(Node& node, std::uint64_t seed) {
+  const Rank p = node.size(), r = node.rank();
+  std::vector<std::vector<std::byte>> out, in;
+  for (Rank q = 0; q < p; ++q) {
+    out.emplace_back(some_size(seed, r, q));
+    in.emplace_back(some_size(seed, q, r));
+  }
+  node.local([&] {
+    for (Rank q = 0; q < p; ++q) fill(out[q], key(seed, r, q, 0));
+  });
+  std::vector<Op> ops;
+  for (Rank q = 0; q < p; ++q) {
+    ops.push_back(send(q, ConstSpan(out[q])));
+    ops.push_back(receive(q, Span(in[q])));
+  }
+  for (std::size_t i = ops.size(); i > 1; --i) {
+    std::swap(ops[i - 1], ops[key(seed, r, 0, i) % i]);
+  }
+  node.step(std::span<const Op>(ops));
+  node.local([&] {
+    for (Rank q = 0; q < p; ++q) {
+      expect_payload(in[q], key(seed, q, r, 0),
+                     "the message from " + std::to_string(q) + " to " + std::to_string(r));
+    }
+  });
+}
+
+}  // namespace machine_tests

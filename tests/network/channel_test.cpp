@@ -1,0 +1,99 @@
+// Virtual channels: a bounded queue of flits, at any capacity from one.
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/network/channel.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <thread>
+
+#include <catch2/catch.hpp>
+
+using namespace wormcube;
+
+namespace {
+
+Flit numbered(std::uint64_t number) {
+  Flit flit;
+  flit.bytes = sizeof number;
+  flit.tail = number % 3 == 0;
+  std::memcpy(flit.data, &number, sizeof number);
+  return flit;
+}
+
+std::uint64_t number(const Flit& flit) {
+  std::uint64_t number = 0;
+  std::memcpy(&number, flit.data, sizeof number);
+  return number;
+}
+
+}  // namespace
+
+TEST_CASE("a channel holds exactly its capacity and gives flits back in order", "[network]") {
+  const std::size_t capacity = GENERATE(1, 2, 3, 64);
+  CAPTURE(capacity);
+  VirtualChannel channel(7, capacity);
+  CHECK(channel.id() == 7);
+  Flit flit;
+  CHECK_FALSE(channel.try_pop(flit));
+  std::uint64_t pushed = 0, popped = 0;
+  bool in_order = true;
+  // Far more often round than it is long, with each number of flits left inside.
+  for (std::size_t left = 0; left < capacity; ++left) {
+    for (int round = 0; round < 5; ++round) {
+      while (pushed - popped < capacity) {
+        in_order &= channel.has_room() && channel.try_push(numbered(pushed));
+        ++pushed;
+      }
+      in_order &= !channel.has_room() && !channel.try_push(numbered(0));
+      while (pushed - popped > left) {
+        in_order &= channel.try_pop(flit) && number(flit) == popped &&
+                    flit.tail == (popped % 3 == 0) && flit.bytes == sizeof popped;
+        ++popped;
+      }
+    }
+  }
+  CHECK(in_order);
+}
+
+TEST_CASE("a channel that is reset is empty, free and uncounted", "[network]") {
+  VirtualChannel channel(0, 2);
+  Waiter first(Waiter::Kind::worm), second(Waiter::Kind::worm);
+  CHECK(channel.acquire(first));
+  CHECK_FALSE(channel.acquire(second));
+  CHECK(channel.try_push(numbered(1)));
+  channel.count_message(100);
+  channel.count_message(28);
+  channel.count_blocked();
+  CHECK(channel.messages() == 2);
+  CHECK(channel.bytes() == 128);
+  CHECK(channel.blocked() == 1);
+  channel.reset();
+  Flit flit;
+  CHECK_FALSE(channel.try_pop(flit));
+  CHECK(channel.acquire(second));
+  CHECK((channel.messages() == 0 && channel.bytes() == 0 && channel.blocked() == 0));
+  CHECK(channel.try_push(numbered(1)));  // and may be destroyed with a flit inside
+}
+
+TEST_CASE("two threads at the ends of a channel pass every flit once and in order",
+          "[network][stress]") {
+  const std::size_t capacity = GENERATE(1, 2, 3, 64);
+  CAPTURE(capacity);
+  constexpr std::uint64_t flits = 20'000;
+  VirtualChannel channel(0, capacity);
+  std::jthread producer([&] {
+    for (std::uint64_t i = 0; i < flits; ++i) {
+      while (!channel.try_push(numbered(i))) std::this_thread::yield();
+    }
+  });
+  bool in_order = true;
+  Flit flit;
+  for (std::uint64_t i = 0; i < flits; ++i) {
+    while (!channel.try_pop(flit)) std::this_thread::yield();
+    in_order &= number(flit) == i;
+  }
+  CHECK(in_order);
+  CHECK_FALSE(channel.try_pop(flit));
+}

@@ -1,0 +1,323 @@
+// The network driven by hand, in one thread: an observer launches the next worm while it holds the
+// one before.
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/network/network.hpp"
+
+#include "runtime/error.hpp"
+#include "tests/topology/samples.hpp"
+
+#include <cstddef>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+using namespace wormcube;
+
+namespace {
+
+class Host final : public NetworkHost {
+ public:
+  void completed(Rank node) noexcept override { completions.push_back(node); }
+  void failed(std::exception_ptr what) noexcept override { error = what; }
+  std::vector<Rank> completions;
+  std::exception_ptr error;
+};
+
+class Observer final : public NetworkObserver {
+ public:
+  void reserved(Rank from, Rank to, Channel channel, int hop) override {
+    if (on_reserved) on_reserved(from, to, channel, hop);
+  }
+  std::function<void(Rank, Rank, Channel, int)> on_reserved;
+};
+
+/// A network, and the worms and receives of all its nodes.
+struct Bench {
+  explicit Bench(Topology topology, bool all_port = false, Bytes eager_limit = 1024,
+                 std::size_t capacity = 1, int virtual_channels = 2)
+      : network(Routing(std::move(topology), virtual_channels),
+                {all_port, capacity, eager_limit, &observer}, host) {}
+
+  struct Sent {
+    std::vector<std::byte> data;
+    Span piece;
+    Worm worm;
+  };
+  struct Received {
+    std::vector<std::byte> data;
+    Span piece;
+    Receive receive;
+  };
+
+  Worm& worm(Rank from, const Op& op, Bytes bytes = 100) {
+    Sent& made = sent.emplace_back();
+    made.data.resize(bytes);
+    for (Bytes i = 0; i < bytes; ++i) made.data[i] = static_cast<std::byte>(i + 100 * sent.size());
+    made.piece = made.data;
+    network.address(made.worm, from, op);
+    made.worm.tag = op.tag();
+    made.worm.bytes = bytes;
+    made.worm.data = std::span(&made.piece, 1);
+    return made.worm;
+  }
+  void launch(Rank from, const Op& op, Bytes bytes = 100) { network.launch(worm(from, op, bytes)); }
+  Receive& post(Rank to, Rank from, Bytes bytes = 100, Tag tag = 0) {
+    Received& made = received.emplace_back();
+    made.data.resize(bytes);
+    made.piece = made.data;
+    Receive& receive = made.receive;
+    receive.from = from;
+    receive.to = to;
+    receive.tag = tag;
+    receive.bytes = bytes;
+    receive.data = std::span(&made.piece, 1);
+    receive.done = false;
+    network.post(receive);
+    return receive;
+  }
+
+  Host host;
+  Observer observer;
+  Network network;
+  std::deque<Sent> sent;
+  std::deque<Received> received;
+};
+
+Op to(Rank rank, Tag tag = 0) { return send(rank, ConstSpan{}, tag); }
+Op by(Move move, Tag tag = 0) { return send(move, ConstSpan{}, tag); }
+
+}  // namespace
+
+TEST_CASE("a message whose receive waits arrives unchanged, in flits or in one copy", "[network]") {
+  const Bytes bytes = GENERATE(0, 1, 64, 65, 1000, 1025, 100'000);
+  const std::size_t capacity = GENERATE(1, 4);
+  const Rank receiver = GENERATE(0, 1, 5);  // of node 0: no link, one, four
+  CAPTURE(bytes, capacity, receiver);
+  Bench bench(Topology::parse("torus:3x3x3"), false, 1024, capacity);
+  const Rank destination = receiver == 5 ? 17 : receiver;
+  const Receive& receive = bench.post(destination, 0, bytes);
+  bench.launch(0, to(destination), bytes);
+  CHECK(receive.done);
+  CHECK(bench.sent[0].worm.state == Worm::State::done);
+  CHECK(bench.host.completions == std::vector<Rank>{destination, 0});
+  CHECK(bench.received[0].data == bench.sent[0].data);
+  CHECK_FALSE(bench.network.leftover());
+}
+
+TEST_CASE("a short message that comes early is done; a long one waits and holds no link",
+          "[network]") {
+  Bench bench(Topology::parse("line:3"));
+  bench.launch(0, to(2, 7), 1024);
+  CHECK(bench.host.completions == std::vector<Rank>{0});
+  bench.launch(0, to(2, 7), 1025);
+  CHECK(bench.sent[1].worm.state == Worm::State::absorbed);
+  CHECK(bench.network.held_links(bench.sent[1].worm).empty());
+  REQUIRE(bench.network.leftover());
+  CHECK(*bench.network.leftover() ==
+        "node 2 never received a message of 1024 bytes from node 0 with tag 7");
+
+  bench.post(2, 1);  // the path is free for others
+  bench.launch(1, to(2));
+  CHECK(bench.received[0].receive.done);
+
+  bench.post(2, 0, 1024, 7);
+  bench.post(2, 0, 1025, 7);
+  CHECK(bench.sent[1].worm.state == Worm::State::done);
+  CHECK(bench.received[1].data == bench.sent[0].data);
+  CHECK(bench.received[2].data == bench.sent[1].data);
+  CHECK_FALSE(bench.network.leftover());
+  CHECK_FALSE(bench.host.error);
+}
+
+TEST_CASE("a short message without an early buffer stays with its sender, in order", "[network]") {
+  Bench bench(Topology::parse("line:2"));
+  const std::size_t messages = Matching::early_slots + 5;
+  for (std::size_t i = 0; i < messages; ++i) bench.launch(0, to(1), 3);
+  for (std::size_t i = 0; i < messages; ++i) {
+    CHECK(bench.sent[i].worm.state ==
+          (i < Matching::early_slots ? Worm::State::done : Worm::State::absorbed));
+  }
+  for (std::size_t i = 0; i < messages; ++i) bench.post(1, 0, 3);
+  for (std::size_t i = 0; i < messages; ++i) CHECK(bench.received[i].data == bench.sent[i].data);
+  CHECK(bench.sent.back().worm.state == Worm::State::done);
+}
+
+TEST_CASE("a worm waits at a channel that another holds and goes on when it is handed over",
+          "[network]") {
+  Bench bench(Topology::parse("line:4"), true);
+  bench.post(3, 0);
+  bench.post(3, 1);
+  bool blocked = false;
+  bench.observer.on_reserved = [&](Rank from, Rank, Channel, int hop) {
+    if (from != 0 || hop != 1) return;  // 0 -> 3 holds 0->1 and 1->2
+    bench.launch(1, to(3));
+    const Worm& second = bench.sent[1].worm;
+    blocked = second.state == Worm::State::travelling && !bench.received[1].receive.done;
+    CHECK(second.reserved == 1);  // its injection port: no link
+    CHECK(bench.network.held_links(second).empty());
+    CHECK(bench.network.describe(second, second.reserved) == "link 1->2");
+    CHECK(bench.network.held_links(bench.sent[0].worm) == "0->1, 1->2");
+  };
+  bench.launch(0, to(3));
+  CHECK(blocked);
+  CHECK(bench.host.completions == std::vector<Rank>{3, 0, 3, 1});
+  CHECK(bench.received[0].data == bench.sent[0].data);
+  CHECK(bench.received[1].data == bench.sent[1].data);
+  bench.network.each_channel([&](const VirtualChannel& channel) {
+    const std::string name = bench.network.routing().channel_name(channel.id());
+    CAPTURE(name);
+    CHECK(channel.messages() == (name == "0->1" ? 1 : 2));
+    CHECK(channel.bytes() == 100 * channel.messages());
+    CHECK(channel.blocked() == (name == "1->2" ? 1 : 0));
+  });
+}
+
+TEST_CASE("worms that wait for one channel get it in the order in which they came", "[network]") {
+  const bool swapped = GENERATE(false, true);
+  // X first: 1 -> 4 and 2 -> 4 pass node 0 and go on over its link to 4.
+  Bench bench(Topology::parse("hypercube:3"), true);
+  for (const Rank from : {0, 1, 2}) bench.post(4, from);
+  bench.observer.on_reserved = [&](Rank from, Rank, Channel, int) {
+    if (from != 0) return;
+    for (const Rank next : swapped ? std::vector<Rank>{2, 1} : std::vector<Rank>{1, 2}) {
+      bench.launch(next, to(4));
+      CHECK(bench.network.describe(bench.sent.back().worm, 2) == "link 0->4");
+      CHECK(bench.sent.back().worm.reserved == 2);
+    }
+  };
+  bench.launch(0, to(4));
+  CHECK(bench.host.completions ==
+        (swapped ? std::vector<Rank>{4, 0, 4, 2, 4, 1} : std::vector<Rank>{4, 0, 4, 1, 4, 2}));
+}
+
+TEST_CASE("a one-port node injects one message at a time, an all-port node one per link",
+          "[network]") {
+  const bool all_port = GENERATE(false, true);
+  CAPTURE(all_port);
+  Bench bench(Topology::parse("ring:5"), all_port);
+  bench.post(1, 0);
+  bench.post(4, 0);
+  bench.observer.on_reserved = [&](Rank, Rank receiver, Channel, int) {
+    if (receiver != 1) return;
+    bench.launch(0, to(4));
+    CHECK(bench.received[1].receive.done == all_port);
+    const Worm& second = bench.sent[1].worm;
+    if (!all_port)
+      CHECK(bench.network.describe(second, second.reserved) == "injection port of node 0");
+  };
+  bench.launch(0, to(1));
+  CHECK((bench.received[0].receive.done && bench.received[1].receive.done));
+}
+
+TEST_CASE("an all-port node that sends twice over one link sends one after the other",
+          "[network]") {
+  Bench bench(Topology::parse("ring:5"), true);
+  bench.post(1, 0);
+  bench.post(2, 0);
+  bench.observer.on_reserved = [&](Rank, Rank receiver, Channel, int) {
+    if (receiver != 1) return;
+    bench.launch(0, to(2));
+    CHECK(bench.sent[1].worm.reserved == 0);
+  };
+  bench.launch(0, to(1));
+  CHECK((bench.received[0].receive.done && bench.received[1].receive.done));
+}
+
+TEST_CASE("four worms on a ring with one virtual channel wait for each other in a circle",
+          "[network]") {
+  const int virtual_channels = GENERATE(1, 2);
+  CAPTURE(virtual_channels);
+  Bench bench(Topology::parse("ring:4"), false, 1024, 1, virtual_channels);
+  for (Rank r = 0; r < 4; ++r) bench.post((r + 2) % 4, r);
+  bench.observer.on_reserved = [&](Rank from, Rank, Channel, int hop) {
+    if (hop == 0 && from < 3) bench.launch(from + 1, by({0, 2}));
+  };
+  bench.launch(0, by({0, 2}));
+  if (virtual_channels == 2) {
+    CHECK(bench.host.completions.size() == 8);
+    for (Rank r = 0; r < 4; ++r) CHECK(bench.received[r].data == bench.sent[r].data);
+    return;
+  }
+  CHECK(bench.host.completions.empty());
+  const std::vector<std::string> links{"0->1", "1->2", "2->3", "3->0"};
+  for (Rank r = 0; r < 4; ++r) {
+    const Worm& worm = bench.sent[r].worm;
+    CHECK(bench.network.held_links(worm) == links[r]);
+    CHECK(bench.network.describe(worm, worm.reserved) == "link " + links[(r + 1) % 4]);
+  }
+  // The network can be used again after that.
+  bench.network.reset();
+  bench.observer.on_reserved = nullptr;
+  bench.post(2, 0);
+  bench.launch(0, by({0, 2}));
+  CHECK(bench.received.back().data == bench.sent.back().data);
+}
+
+TEST_CASE("an observer is told of every channel of a route, in its order", "[network]") {
+  for (const std::string& text : samples::texts()) {
+    CAPTURE(text);
+    Bench bench(Topology::parse(text));
+    const Routing& routing = bench.network.routing();
+    using Event = std::tuple<Rank, Rank, Channel, int>;
+    std::vector<Event> heard, expected;
+    bench.observer.on_reserved = [&](Rank from, Rank to_node, Channel channel, int hop) {
+      heard.emplace_back(from, to_node, channel, hop);
+    };
+    for (Rank from = 0; from < routing.topology().nodes(); ++from) {
+      for (Rank to_node = 0; to_node < routing.topology().nodes(); ++to_node) {
+        bench.post(to_node, from, 8);
+        bench.launch(from, to(to_node), 8);
+        CHECK(bench.received.back().data == bench.sent.back().data);
+        std::vector<Channel> route;
+        routing.route(from, to_node, route);
+        for (std::size_t hop = 0; hop < route.size(); ++hop) {
+          expected.emplace_back(from, to_node, route[hop], static_cast<int>(hop));
+        }
+      }
+    }
+    CHECK(heard == expected);
+  }
+}
+
+TEST_CASE("a message that does not fit its receive is reported to the host with both sizes",
+          "[network]") {
+  const Bytes bytes = GENERATE(10, 5000);
+  const bool early = GENERATE(false, true);
+  CAPTURE(bytes, early);
+  Bench bench(Topology::parse("line:2"));
+  if (early) bench.launch(0, to(1, 3), bytes);
+  const auto before = bench.host.completions;
+  bench.post(1, 0, 9, 3);
+  if (!early) bench.launch(0, to(1, 3), bytes);
+  REQUIRE(bench.host.error);
+  CHECK(bench.host.completions == before);
+  try {
+    std::rethrow_exception(bench.host.error);
+  } catch (const UsageError& error) {
+    CHECK(std::string(error.what()) ==
+          "node 1 receives 9 bytes from node 0 with tag 3, but the message has " +
+              std::to_string(bytes));
+  }
+}
+
+TEST_CASE("worms that follow each other arrive in order, however many", "[network]") {
+  constexpr int messages = 20'000;  // a call deeper for each of them would overflow the stack
+  Bench bench(Topology::parse("ring:3"), true);
+  for (int i = 0; i < messages; ++i) {
+    Worm& worm = bench.worm(0, by({0, i % 2 == 0 ? 2 : -1}), 1);
+    if (i == 0) continue;
+    bench.sent[i - 1].worm.successor = &worm;
+    worm.follows = true;
+  }
+  for (int i = 0; i < messages; ++i) bench.post(2, 0, 1);
+  bench.network.launch(bench.sent[0].worm);
+  CHECK(bench.host.completions.size() == 2 * messages);
+  bool in_order = true;
+  for (int i = 0; i < messages; ++i) in_order &= bench.received[i].data == bench.sent[i].data;
+  CHECK(in_order);
+}

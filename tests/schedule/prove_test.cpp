@@ -1,0 +1,287 @@
+// The proof run: delivery, mismatches, failures; and its trace against the dry run.
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/schedule/prove.hpp"
+
+#include "runtime/error.hpp"
+#include "tests/schedule/dies.hpp"
+#include "tests/schedule/programs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+using namespace wormcube;
+using namespace programs;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// A proof run whose every node is traced.
+Schedule trace(const Topology& topology, const Program& program) {
+  Schedule schedule{topology, std::vector<RankLog>(static_cast<std::size_t>(topology.nodes()))};
+  prove(topology, [&](Node& node) {
+    TracingNode traced(node, schedule.ranks[static_cast<std::size_t>(node.rank())]);
+    program(traced);
+  });
+  return schedule;
+}
+
+const std::array sample_topologies{"ring:1",  "ring:2",    "ring:3",     "ring:5",
+                                   "ring:7",  "ring:8",    "ring:12",    "ring:16",
+                                   "ring:31", "torus:3x4", "hypercube:4"};
+
+}  // namespace
+
+TEST_CASE("a proof run delivers every message to its receive", "[prove]") {
+  const std::string name = GENERATE(from_range(sample_topologies));
+  const Topology topology = Topology::parse(name);
+  CAPTURE(name);
+  CHECK_NOTHROW(prove(topology, exchange));
+  CHECK_NOTHROW(prove(topology, exchange_at_once));
+  CHECK_NOTHROW(prove(topology, rotate));
+  CHECK_NOTHROW(prove(topology, exchange_in_groups));
+}
+
+TEST_CASE("the trace of a proof run equals the dry run", "[prove][trace]") {
+  const std::string name = GENERATE(from_range(sample_topologies));
+  const Topology topology = Topology::parse(name);
+  CAPTURE(name);
+  CHECK(trace(topology, exchange) == record(topology, exchange));
+  CHECK(trace(topology, exchange_at_once) == record(topology, exchange_at_once));
+  CHECK(trace(topology, rotate) == record(topology, rotate));
+  CHECK(trace(topology, exchange_in_groups) == record(topology, exchange_in_groups));
+}
+
+TEST_CASE("the trace of a program that looks at its data differs from the dry run",
+          "[prove][trace]") {
+  const Topology topology = Topology::parse("ring:4");
+  const Program data_dependent = [](Node& node) {
+    bool talk = false;
+    node.local([&] { talk = true; });
+    const Memory data = node.memory(4);
+    if (talk)
+      node.step({send(node.rank(), data.subspan(0, 2)), receive(node.rank(), data.subspan(2, 2))});
+  };
+  CHECK_FALSE(trace(topology, data_dependent) == record(topology, data_dependent));
+}
+
+TEST_CASE("a log used again starts empty", "[trace]") {
+  const Topology topology = Topology::parse("line:1");
+  RankLog log;
+  for (int repetition = 0; repetition < 2; ++repetition) {
+    prove(topology, [&](Node& node) {
+      TracingNode traced(node, log);
+      exchange_at_once(traced);
+    });
+  }
+  CHECK(log == record(topology, exchange_at_once).ranks[0]);
+}
+
+TEST_CASE("pieces are gathered and scattered, cut differently on both sides", "[prove]") {
+  prove(Topology::parse("ring:2"), [](Node& node) {
+    const Memory out = node.memory(12), in = node.memory(12);
+    node.local([&] {
+      for (std::size_t i = 0; i < 12; ++i)
+        out.data()[i] = static_cast<std::byte>(i + 100 * node.rank());
+    });
+    const std::array<Span, 4> cut{out.subspan(9, 3), out.subspan(0, 0), out.subspan(0, 5),
+                                  out.subspan(7, 1)};
+    const std::array<Span, 5> other_cut{in.subspan(0, 1), in.subspan(4, 4), in.subspan(3, 0),
+                                        in.subspan(2, 2), in.subspan(9, 2)};
+    node.step({send_pieces(1 - node.rank(), cut), receive_pieces(1 - node.rank(), other_cut)});
+    node.local([&] {
+      const std::array<int, 9> sent{9, 10, 11, 0, 1, 2, 3, 4, 7},
+          places{0, 4, 5, 6, 7, 2, 3, 9, 10};
+      for (std::size_t i = 0; i < sent.size(); ++i) {
+        const int expected = (sent[i] + 100 * (1 - node.rank())) % 256;
+        if (std::to_integer<int>(in.data()[places[i]]) != expected)
+          throw std::runtime_error("wrong byte");
+      }
+    });
+  });
+}
+
+TEST_CASE("messages of one pair and tag keep their order; tags are told apart", "[prove]") {
+  prove(Topology::parse("ring:2"), [](Node& node) {
+    const Rank other = 1 - node.rank();
+    const Memory out = node.memory(4 * word_bytes), in = node.memory(4 * word_bytes);
+    const auto at = [](const Memory& memory, int i) {
+      return memory.subspan(word_bytes * i, word_bytes);
+    };
+    node.local([&] {
+      for (int i = 0; i < 4; ++i) put(at(out, i), i);
+    });
+    node.step({receive(other, at(in, 0), 7), receive(other, at(in, 1), 3),
+               receive(other, at(in, 2), 7), receive(other, at(in, 3), 3),
+               send(other, at(out, 0), 3), send(other, at(out, 1), 3), send(other, at(out, 2), 7),
+               send(other, at(out, 3), 7)});
+    node.local([&] {
+      const std::array<std::int64_t, 4> expected{2, 0, 3, 1};
+      for (int i = 0; i < 4; ++i) {
+        if (get(at(in, i)) != expected[i]) throw std::runtime_error("wrong order");
+      }
+    });
+  });
+}
+
+TEST_CASE("memory of a proof run holds nothing useful before a message brings it", "[prove]") {
+  prove(Topology::parse("ring:3"), exchange);
+  prove(Topology::parse("ring:3"), [](Node& node) {
+    const Memory in = node.memory(3 * word_bytes, Purpose::blocks);
+    node.local([&] {
+      if (!std::ranges::all_of(in.span(), [](std::byte b) { return b == std::byte{0xDB}; })) {
+        throw std::runtime_error("memory is not fresh");
+      }
+    });
+  });
+}
+
+TEST_CASE("a step whose sends and receives do not match is reported with ranks and sizes",
+          "[prove]") {
+  const Topology topology = Topology::parse("ring:4");
+  // Step 1 of 2, only node 0 or 1 does something: a send of `sent` bytes from 0 to 1, a receive of
+  // `expected`.
+  const auto run = [&](Bytes sent, Bytes expected, bool sends, bool receives, Tag tag = 0) {
+    prove(topology, [=](Node& node) {
+      const Memory data = node.memory(64);
+      node.step();
+      if (node.rank() == 0 && sends) {
+        node.step({send(Rank{1}, data.subspan(0, sent))});
+      } else if (node.rank() == 1 && receives) {
+        node.step({receive(Rank{0}, data.subspan(0, expected), tag)});
+      } else {
+        node.step();
+      }
+    });
+  };
+  CHECK_NOTHROW(run(8, 8, true, true));
+  CHECK_THROWS_AS(run(8, 16, true, true), UsageError);
+  CHECK_THROWS_WITH(run(8, 16, true, true),
+                    "step 1: node 0 sends 8 bytes to node 1, which receives 16 (tag 0)");
+  CHECK_THROWS_WITH(run(8, 8, true, false),
+                    "step 1: node 0 sends 8 bytes to node 1 (tag 0), which has no receive for it");
+  CHECK_THROWS_WITH(
+      run(8, 8, false, true),
+      "step 1: node 1 receives 8 bytes from node 0 (tag 0), which does not send them");
+  CHECK_THROWS_AS(run(8, 8, true, true, 1), UsageError);
+}
+
+TEST_CASE("a program may end early if nobody talks to it any more", "[prove]") {
+  const Topology topology = Topology::parse("ring:4");
+  const auto run = [&](Rank steps_of_three) {
+    prove(topology, [=](Node& node) {
+      const Memory data = node.memory(8);
+      for (Rank t = 0; t < (node.rank() == 3 ? steps_of_three : 4); ++t) {
+        if (t == 2 && node.rank() == 2) {
+          node.step({send(Rank{3}, data.span())});
+        } else if (t == 2 && node.rank() == 3) {
+          node.step({receive(Rank{2}, data)});
+        } else {
+          node.step();
+        }
+      }
+    });
+  };
+  CHECK_NOTHROW(run(4));
+  CHECK_NOTHROW(run(3));
+  CHECK_THROWS_WITH(run(2), Contains("step 2: node 2 sends 8 bytes to node 3") &&
+                                Contains("its program has ended"));
+}
+
+TEST_CASE("when a node throws, all others unwind and its exception leaves with the rank in front",
+          "[prove]") {
+  struct Count {
+    explicit Count(int& alive) : alive_(alive) { ++alive_; }
+    ~Count() { --alive_; }
+    int& alive_;
+  };
+  struct Mine : std::runtime_error {
+    using std::runtime_error::runtime_error;
+  };
+  const Topology topology = Topology::parse("ring:16");
+  int alive = 0, most = 0, stopped = 0;
+  const auto run = [&](Rank thrower, int step, const std::function<void()>& thrown) {
+    alive = most = stopped = 0;
+    prove(topology, [&](Node& node) {
+      const Count count(alive);
+      most = std::max(most, alive);
+      const Memory data = node.memory(8);
+      for (int t = 0; t < 4; ++t) {
+        if (node.rank() == thrower && t == step) thrown();
+        try {
+          node.step();
+        } catch (const Stopped&) {
+          ++stopped;
+          CHECK_THROWS_AS(node.step(), Stopped);  // for ever
+          throw;
+        }
+      }
+    });
+  };
+  const auto mine = [] { throw Mine("mine"); };
+
+  CHECK_THROWS_AS(run(5, 2, mine), NodeFailure);
+  CHECK(most == 16);
+  CHECK(alive == 0);
+  CHECK(stopped == 15);
+  CHECK_THROWS_WITH(run(5, 2, mine), "node 5: mine");
+  CHECK_THROWS_WITH(run(0, 3, [] { throw 17; }), "node 0: unknown exception");
+  CHECK(alive == 0);
+  try {
+    run(15, 0, mine);
+    FAIL("it throws");
+  } catch (const NodeFailure& failure) {
+    CHECK_THROWS_AS(std::rethrow_if_nested(failure), Mine);
+  }
+  CHECK_THROWS_AS(run(3, 1, [] { throw UsageError("usage"); }), UsageError);
+  CHECK_THROWS_WITH(run(3, 1, [] { throw UsageError("usage"); }), "usage");
+  CHECK(alive == 0);
+
+  // Before any step: the nodes after it never start.
+  CHECK_THROWS_AS(run(4, 0, mine), NodeFailure);
+  CHECK(most == 5);
+  CHECK(alive == 0);
+}
+
+TEST_CASE("a mismatch unwinds all programs too", "[prove]") {
+  int unwound = 0;
+  struct Count {
+    ~Count() { ++unwound_; }
+    int& unwound_;
+  };
+  CHECK_THROWS_AS(prove(Topology::parse("ring:8"),
+                        [&](Node& node) {
+                          const Count count{unwound};
+                          node.step();
+                          if (node.rank() == 7) {
+                            node.step({send(Rank{0}, {})});
+                          } else {
+                            node.step();
+                          }
+                        }),
+                  UsageError);
+  CHECK(unwound == 8);
+}
+
+TEST_CASE("a proof run refuses what a dry run refuses", "[prove]") {
+  const Topology line = Topology::parse("line:4");
+  CHECK_THROWS_AS(prove(line, [](Node& node) { node.step({send(Rank{4}, {})}); }), UsageError);
+  CHECK_THROWS_AS(prove(line, [](Node& node) { node.step({receive(Rank{-1}, {})}); }), UsageError);
+  CHECK_THROWS_AS(prove(line, [](Node& node) { node.step({send(Move{0, 4}, {})}); }), UsageError);
+  CHECK_THROWS_AS(prove(line,
+                        [](Node& node) {
+                          const Memory data = node.memory(8);
+                          node.step({send(node.rank(), data.span()), receive(node.rank(), data)});
+                        }),
+                  UsageError);
+}
+
+TEST_CASE("a proof run takes a thousand nodes through a thousand steps", "[prove]") {
+  const int dimensions = sanitized ? 6 : 10;
+  CHECK_NOTHROW(prove(Topology::parse("hypercube:" + std::to_string(dimensions)), exchange));
+}

@@ -1,0 +1,228 @@
+// The dry run: what it logs, what it refuses, and that it cannot be cheated.
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/error.hpp"
+#include "runtime/schedule/schedule.hpp"
+#include "tests/schedule/dies.hpp"
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+using namespace wormcube;
+using Catch::Matchers::Contains;
+
+TEST_CASE("a dry run logs steps, ops, moves, rearrangement and peaks", "[schedule]") {
+  const Topology topology = Topology::parse("torus:2x4");
+  const Schedule schedule = record(topology, [](Node& node) {
+    const Memory blocks = node.memory(80, Purpose::blocks);
+    node.rearrange(7, [] { FAIL("a dry run does no work"); });
+    node.rearrange(8, [] {});
+    node.step({send(Move{1, -1}, blocks.subspan(0, 10), 5),
+               receive(node.topology().neighbour(node.rank(), 1, 1), blocks.subspan(10, 10), 5)});
+    {
+      const Memory staging = node.memory(20);
+      const std::array<Move, 2> moves{Move{1, 2}, Move{0, 1}};
+      const std::array<Span, 2> pieces{staging.subspan(0, 3), staging.subspan(10, 4)};
+      node.step({send_pieces(std::span<const Move>(moves), pieces)});
+    }
+    node.step();
+    node.local([] { FAIL("a dry run does no work"); });
+    node.rearrange(1, [] {});
+  });
+
+  CHECK(schedule.topology == topology);
+  REQUIRE(schedule.ranks.size() == 8);
+  CHECK(schedule.steps() == 3);
+  const RankLog& log = schedule.ranks[5];  // row 1, column 1
+  CHECK(log.step_ends == std::vector<std::uint32_t>{2, 3, 3});
+  CHECK(log.rearranged == std::vector<Bytes>{15, 0, 0, 1});
+  CHECK(log.peak_bytes == 100);
+  CHECK(log.peak_block_bytes == 80);
+  REQUIRE(schedule.ops(5, 0).size() == 2);
+  CHECK(schedule.ops(5, 0)[0] == OpRecord{Op::Kind::send, 4, 5, 0, 1, 10});
+  CHECK(schedule.ops(5, 0)[1] == OpRecord{Op::Kind::receive, 6, 5, 1, 0, 10});
+  REQUIRE(schedule.ops(5, 1).size() == 1);
+  const OpRecord& gathered = schedule.ops(5, 1)[0];
+  CHECK(gathered == OpRecord{Op::Kind::send, 3, 0, 1, 2, 7});
+  const auto moves = schedule.moves(5, gathered);
+  REQUIRE(moves.size() == 2);
+  CHECK((moves[0] == Move{1, 2} && moves[1] == Move{0, 1}));
+  CHECK(schedule.ops(5, 2).empty());
+  CHECK(schedule.ops(5, 3).empty());  // past the end: idle
+  CHECK(schedule == schedule);
+}
+
+TEST_CASE("steps of views are logged in the ranks and dimensions of the whole network",
+          "[schedule]") {
+  const Schedule schedule = record(Topology::parse("torus:3x4"), [](Node& node) {
+    const Memory data = node.memory(8);
+    auto column = node.along(0);
+    column.step({send(Move{0, 1}, data.subspan(0, 4)),
+                 receive(mod(column.rank() - 1, column.size()), data.subspan(4, 4))});
+    const std::array<Rank, 2> pair{node.rank() & ~1, node.rank() | 1};
+    auto group = node.group(pair);
+    group.step({send(1 - group.rank(), data.subspan(0, 4)),
+                receive(1 - group.rank(), data.subspan(4, 4))});
+  });
+  CHECK(schedule.ops(9, 0)[0] == OpRecord{Op::Kind::send, 1, 0, 0, 1, 4});  // row 2 to row 0
+  CHECK(schedule.moves(9, schedule.ops(9, 0)[0])[0] == Move{0, 1});
+  CHECK(schedule.ops(9, 0)[1] == OpRecord{Op::Kind::receive, 5, 0, 1, 0, 4});
+  CHECK(schedule.ops(9, 1)[0] == OpRecord{Op::Kind::send, 8, 0, 1, 0, 4});
+}
+
+TEST_CASE("two logs are equal only if all they hold is", "[schedule]") {
+  const auto recorded = [](Bytes bytes, Rank shift, Bytes permuted) {
+    return record(Topology::parse("ring:4"), [=](Node& node) {
+      const Memory data = node.memory(2 * bytes);
+      node.rearrange(permuted, [] {});
+      node.step({send(mod(node.rank() + shift, 4), data.subspan(0, bytes)),
+                 receive(mod(node.rank() - shift, 4), data.subspan(bytes, bytes))});
+    });
+  };
+  CHECK(recorded(8, 1, 0) == recorded(8, 1, 0));
+  CHECK_FALSE(recorded(8, 1, 0) == recorded(9, 1, 0));
+  CHECK_FALSE(recorded(8, 1, 0) == recorded(8, 3, 0));
+  CHECK_FALSE(recorded(8, 1, 0) == recorded(8, 1, 1));
+}
+
+TEST_CASE("memory of a dry run is distinct, returned, and may go in any order", "[schedule]") {
+  const Schedule schedule = record(Topology::parse("line:1"), [](Node& node) {
+    std::vector<Memory> held;
+    for (Bytes bytes = 1; bytes <= 100; bytes += 33) held.push_back(node.memory(bytes));
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      for (std::size_t k = 0; k < i; ++k) {
+        if (held[i].data() < held[k].data() + held[k].size() &&
+            held[k].data() < held[i].data() + held[i].size()) {
+          throw std::logic_error("memory overlaps");
+        }
+      }
+    }
+    const std::byte* last = held.back().data();
+    { const Memory early = std::move(held.front()); }  // before those above it
+    if (node.memory(1).data() <= last)
+      throw std::logic_error("memory below the top was given again");
+    held.clear();
+    const Memory again = node.memory(1, Purpose::blocks);
+    if (again.data() > last) throw std::logic_error("memory was not returned");
+    if (node.memory(0).size() != 0) throw std::logic_error("no bytes");
+  });
+  CHECK(schedule.ranks[0].peak_bytes == 1 + 34 + 67 + 100);
+  CHECK(schedule.ranks[0].peak_block_bytes == 1);
+}
+
+TEST_CASE("a program that wants more memory than there are addresses is told so", "[schedule]") {
+  const Topology topology = Topology::parse("ring:3");
+  const Bytes too_much = Bytes{1} << 50;
+  CHECK_THROWS_AS(record(topology, [&](Node& node) { node.memory(too_much); }), UsageError);
+  CHECK_THROWS_WITH(record(topology, [&](Node& node) { node.memory(too_much); }),
+                    Contains(std::to_string(too_much)));
+  CHECK_THROWS_AS(record(topology, [&](Node& node) { node.memory(~Bytes{0}); }), UsageError);
+}
+
+TEST_CASE("touching data outside local kills a dry run", "[schedule]") {
+  if (sanitized) return;
+  const Topology topology = Topology::parse("line:1");  // one node: no other thread in the child
+  const auto run = [&](bool inside, bool write) {
+    return dies([&] {
+      record(topology, [&](Node& node) {
+        const Memory data = node.memory(8);
+        const auto touch = [&] {
+          volatile std::byte* byte = data.data();
+          if (write) *byte = std::byte{1};
+          static_cast<void>(*byte);
+        };
+        inside ? node.local(touch) : touch();
+      });
+    });
+  };
+  CHECK(run(false, true));
+  CHECK(run(false, false));
+  CHECK_FALSE(run(true, true));
+}
+
+TEST_CASE("the lowest rank's exception leaves a dry run, as it is", "[schedule]") {
+  struct Mine : std::runtime_error {
+    using std::runtime_error::runtime_error;
+  };
+  const Topology topology = Topology::parse("complete:200");
+  for (int repetition = 0; repetition < 20; ++repetition) {
+    CHECK_THROWS_WITH(record(topology,
+                             [](Node& node) {
+                               if (node.rank() % 50 == 37)
+                                 throw UsageError("rank " + std::to_string(node.rank()));
+                             }),
+                      "rank 37");
+  }
+  CHECK_THROWS_AS(record(topology, [](Node& /*node*/) { throw Mine("mine"); }), Mine);
+  CHECK_THROWS_AS(record(topology, [](Node& /*node*/) { throw UsageError("usage"); }), UsageError);
+}
+
+TEST_CASE("a step is refused for a peer or a move outside the topology", "[schedule]") {
+  const Topology line = Topology::parse("line:4");
+  const auto throws = [&](Op op) {
+    CHECK_THROWS_AS(record(line, [=](Node& node) { node.step({op}); }), UsageError);
+  };
+  throws(send(Rank{4}, {}));
+  throws(receive(Rank{4}, {}));
+  throws(receive(Rank{-1}, {}));
+  throws(send(Move{0, 4}, {}));
+  throws(send(Move{1, 1}, {}));
+  CHECK_THROWS_WITH(record(line, [](Node& node) { node.step({receive(Rank{9}, {})}); }),
+                    Contains("peer 9 of 4"));
+  CHECK_NOTHROW(record(line, [](Node& node) {
+    node.step({send(node.rank(), {}), receive(node.rank(), {})});
+  }));
+}
+
+TEST_CASE("a step is refused if a receive overlaps a send or another receive", "[schedule]") {
+  // Send and receive [first, first + 8) and [second, second + 8) of 32 bytes.
+  const auto run = [](bool first_sends, Bytes first, bool second_sends, Bytes second) {
+    record(Topology::parse("line:1"), [=](Node& node) {
+      const Memory data = node.memory(32);
+      const auto op = [&](bool sends, Bytes at) {
+        return sends ? send(Rank{0}, data.subspan(at, 8)) : receive(Rank{0}, data.subspan(at, 8));
+      };
+      node.step({op(first_sends, first), op(second_sends, second)});
+    });
+  };
+  CHECK_NOTHROW(run(true, 0, false, 8));
+  CHECK_NOTHROW(run(true, 8, false, 0));
+  CHECK_NOTHROW(run(true, 0, true, 4));  // two sends may share
+  CHECK_NOTHROW(run(false, 0, false, 8));
+  CHECK_THROWS_AS(run(true, 0, false, 7), UsageError);
+  CHECK_THROWS_AS(run(false, 7, true, 0), UsageError);
+  CHECK_THROWS_AS(run(true, 4, false, 4), UsageError);
+  CHECK_THROWS_AS(run(false, 0, false, 7), UsageError);
+  CHECK_THROWS_WITH(run(true, 0, false, 7),
+                    "step 0: node 0: a send of 8 bytes and the receive from 0 of 8 bytes "
+                    "overlap in memory");
+
+  // Pieces count one by one: interleaved ones do not overlap, and a long send covers what comes
+  // after a short one.
+  CHECK_NOTHROW(record(Topology::parse("line:1"), [](Node& node) {
+    const Memory data = node.memory(32);
+    const std::array<Span, 2> even{data.subspan(0, 8), data.subspan(16, 8)};
+    const std::array<Span, 3> odd{data.subspan(24, 8), data.subspan(8, 8), data.subspan(12, 0)};
+    node.step({send_pieces(Rank{0}, even), receive_pieces(Rank{0}, odd)});
+  }));
+  CHECK_THROWS_AS(
+      record(Topology::parse("line:1"),
+             [](Node& node) {
+               const Memory data = node.memory(32);
+               node.step({send(Rank{0}, data.subspan(0, 32)), send(Rank{0}, data.subspan(1, 2)),
+                          receive(Rank{0}, data.subspan(20, 2))});
+             }),
+      UsageError);
+}
+
+TEST_CASE("ranks may end at different steps", "[schedule]") {
+  const Schedule schedule = record(Topology::parse("ring:3"), [](Node& node) {
+    for (Rank i = 0; i < node.rank(); ++i) node.step();
+  });
+  CHECK(schedule.steps() == 2);
+  CHECK(schedule.ranks[0].rearranged.size() == 1);
+  CHECK(schedule.ranks[2].rearranged.size() == 3);
+  CHECK(schedule.ops(0, 1).empty());
+}
