@@ -47,7 +47,7 @@ struct RunOptions {
   int warmup = 0;      ///< runs before the ones that are timed
   int iterations = 1;  ///< timed runs; the figures are those of the median by wall time
   bool verify = true;
-  bool check = true;  ///< record the program dry and check the schedule (up to 1024 nodes)
+  bool check = true;  ///< record the program dry and check the schedule; up to 4 million messages
 };
 
 /// What ran and what it cost. Times and counts come from the executor's statistics.
@@ -72,9 +72,9 @@ struct RunFigures {
   Bytes peak_bytes = 0;       ///< most private memory held by one node
 
   std::chrono::nanoseconds wall{0};
-  // Means over the nodes; their sum is the wall time but for starting and ending the run. With more
-  // nodes than cores each of them contains waiting for a core.
-  std::chrono::nanoseconds compute{0};        ///< local transforms, twiddles
+  // Means over the nodes. What is missing to the wall time is starting, ending and taking memory. With more nodes than
+  // cores each of them contains waiting for a core.
+  std::chrono::nanoseconds compute{0};        ///< local transforms, twiddles, own blocks
   std::chrono::nanoseconds rearrangement{0};  ///< packing, local transposition, the algorithm's own
   std::chrono::nanoseconds communication{0};  ///< in steps
   std::chrono::nanoseconds host{0};           ///< copying the host's array to the nodes and back

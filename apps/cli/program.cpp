@@ -62,8 +62,8 @@ int main(int argc, const char* const* argv) {
       "`wormcube COMMAND --help` explains a command, its options and what it prints.");
 
   using Add = Action (*)(CLI::App&);
-  constexpr std::array<Add, 7> adders{add_list, add_run,       add_check,   add_topology,
-                                      add_fft,  add_transpose, add_deadlock};
+  constexpr std::array adders{add_list, add_run,       add_check,     add_topology,
+                              add_fft,  add_transpose, add_reproduce, add_deadlock};
   std::vector<std::pair<CLI::App*, Action>> commands;
   for (const Add add : adders) {
     Action action = add(program);

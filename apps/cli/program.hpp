@@ -22,6 +22,7 @@ Action add_topology(CLI::App& program);
 Action add_fft(CLI::App& program);
 Action add_transpose(CLI::App& program);
 Action add_deadlock(CLI::App& program);
+Action add_reproduce(CLI::App& program);
 
 /// Runs the program: results to standard output, errors as `wormcube: TEXT` to standard error.
 int main(int argc, const char* const* argv);

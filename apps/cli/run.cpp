@@ -7,6 +7,7 @@
 #include "apps/cli/program.hpp"
 #include "runtime/error.hpp"
 #include "runtime/machine/machine.hpp"
+#include "runtime/routing/routing.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -37,12 +38,24 @@ struct Plan {
   std::vector<Selection> selections;  // one for each size: `auto` depends on it
 };
 
+/// Before anything is printed: the machine itself would refuse later.
+void require_acyclic(const Topology& topology, int virtual_channels) {
+  if (const auto cycle = dependency_cycle(Routing(topology, virtual_channels))) {
+    throw UsageError(
+        fmt::format("{} with {} virtual channel per ring link can deadlock: a cycle of channels "
+                    "that wait for each other, {}; "
+                    "use --virtual-channels 2",
+                    topology.name(), virtual_channels, *cycle));
+  }
+}
+
 std::vector<Plan> make_plans(const Options& options, Operation operation,
                              const Parameters& parameters) {
   std::vector<Bytes> sizes;
   for (const std::string& text : options.bytes) sizes.push_back(parse_bytes(text));
   std::vector<Plan> plans;
   for (Topology& topology : parse_topologies(options.on)) {
+    require_acyclic(topology, options.machine.virtual_channels);
     std::vector<Selection> selections;
     for (const Bytes bytes : sizes) {
       Parameters sized = parameters;

@@ -242,13 +242,14 @@ class NpyReader {
       throw UsageError(
           fmt::format("{}: not a .npy file: it does not start with \\x93NUMPY", file_));
     }
-    const int version = start[6], minor = start[7];
+    const auto version = static_cast<unsigned char>(start[6]);
+    const auto minor = static_cast<unsigned char>(start[7]);
     if (version < 1 || version > 3 || minor != 0) {
       throw UsageError(
           fmt::format("{}: .npy version {}.{}; can read 1.0, 2.0 and 3.0", file_, version, minor));
     }
     std::array<unsigned char, 4> length{};
-    take(length.data(), version == 1 ? 2 : 4, "the length of the header");
+    take(length.data(), version == 1 ? 2U : 4U, "the length of the header");
     const std::size_t bytes = length[0] + length[1] * std::size_t{256} +
                               length[2] * std::size_t{65536} + length[3] * std::size_t{16777216};
     require(bytes, "the header");

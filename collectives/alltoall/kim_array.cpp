@@ -32,6 +32,24 @@ std::vector<Rank> box(const Topology& topology, SideOf side_of) {
   return ranks;
 }
 
+struct Digit {
+  Rank value, radix;
+};
+
+/// The number with these digits, the first one most significant.
+template <class DigitOf>
+Rank number(int digits, DigitOf digit_of) {
+  Rank number = 0;
+  for (int d = 0; d < digits; ++d) {
+    const Digit digit = digit_of(d);
+    number = number * digit.radix + digit.value;
+  }
+  return number;
+}
+
+/// The last coordinate modulo 2^bits: it is fastest, and 2^bits divides its size.
+Rank low_bits(Rank rank, int bits) { return rank % (1 << bits); }
+
 /// The most levels, up to k, of which a node is a master.
 int level_of(const Topology& topology, Rank rank, int divisions) {
   Rank sum = 0;
@@ -109,34 +127,28 @@ KimArray::Ranks KimArray::everyone() const {
 
 /// In its cell.
 Rank KimArray::in_cell(int level, Rank rank) const {
-  Rank number = 0;
-  for (int d = 0; d < dimensions(); ++d) {
-    number = (number << level) + coordinate(rank, d) % (1 << level);
-  }
-  return number;
+  return number(dimensions(), [&](int d) {
+    return Digit{coordinate(rank, d) % (1 << level), 1 << level};
+  });
 }
 
 /// The cell's.
 Rank KimArray::cell_number(int level, Rank rank) const {
-  Rank number = 0;
-  for (int d = 0; d < dimensions(); ++d) {
-    number = number * (node_.topology().size(d) >> level) + (coordinate(rank, d) >> level);
-  }
-  return number;
+  return number(dimensions(), [&](int d) {
+    return Digit{coordinate(rank, d) >> level, node_.topology().size(d) >> level};
+  });
 }
 
 /// Among delegators(level).
 Rank KimArray::delegator_number(int level, Rank rank) const {
-  Rank number = 0;
-  for (int d = 0; d < dimensions(); ++d) {
+  return number(dimensions(), [&](int d) {
     const int cut = d + 1 < dimensions() ? level : 0;
-    number = number * (node_.topology().size(d) >> cut) + (coordinate(rank, d) >> cut);
-  }
-  return number;
+    return Digit{coordinate(rank, d) >> cut, node_.topology().size(d) >> cut};
+  });
 }
 
 // Layouts. In split phase i the blocks of a group make the same moves; a group has a part for each
-// source in the cell of level i-1, and it one for each delegator of level i.
+// source in the cell of level i-1, and each part one block for each delegator of level i.
 
 /// Where a group starts. \param differing  bit d: the group moves in dimension d. Bit 0 is the
 /// move that doubles the array.
@@ -183,8 +195,7 @@ KimArray::Layout KimArray::before_exchange() const {
   const auto slots = TorusCore(node_.topology(), node_.rank(), k).first_slots();
   const Rank bundle = 1 << k * (dimensions() + 1);
   const auto bundles = [=, this](Rank destination) {
-    return slots[cell_number(k, destination)] * bundle +
-           coordinate(destination, dimensions() - 1) % (1 << k);
+    return slots[cell_number(k, destination)] * bundle + low_bits(destination, k);
   };
   return {[=, this](Rank source) { return in_cell(k, source) << k; }, bundles};
 }
@@ -196,25 +207,22 @@ KimArray::Layout KimArray::after_exchange() const {
   const auto bundles = [=, this](Rank source) {
     return slots[cell_number(k, source)] * bundle + (in_cell(k, source) << k);
   };
-  return {bundles, [=](Rank destination) { return destination % (1 << k); }};
+  return {bundles, [=](Rank destination) { return low_bits(destination, k); }};
 }
-
-// In the merge stage the ranks of a row tell the last coordinate: it is fastest, and its size a
-// multiple of 2^k.
 
 KimArray::Layout KimArray::before_merge(int i) const {
   const Rank half = static_cast<Rank>(blocks(i - 1)), own = node_.rank();
   Layout layout = after_merge(i);
   layout.destination = [=](Rank destination) {
     const bool goes = ((destination ^ own) >> (i - 1) & 1) != 0;
-    return (goes ? half : 0) + destination % (1 << (i - 1));
+    return (goes ? half : 0) + low_bits(destination, i - 1);
   };
   return layout;
 }
 
 KimArray::Layout KimArray::after_merge(int i) const {
   return {[=](Rank source) { return source << (i - 1); },
-          [=](Rank destination) { return destination % (1 << (i - 1)); }};
+          [=](Rank destination) { return low_bits(destination, i - 1); }};
 }
 
 // Moving blocks.

@@ -55,7 +55,7 @@ TorusCore::TorusCore(const Topology& topology, Rank rank, int divisions)
   const int c = std::accumulate(x_.begin(), x_.end(), 0) % 4;
   const std::vector<int> order = largest_first(sizes_);
   std::vector<int> own = order;
-  if (c % 2 == 1) std::ranges::rotate(own, own.begin() + 1);
+  if (c % 2 == 1) std::rotate(own.begin(), own.begin() + 1, own.end());
 
   std::vector<Leg> legs;
   for (const Rank size : sizes_) legs.push_back({size, size, 1});

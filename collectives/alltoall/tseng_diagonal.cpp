@@ -35,6 +35,7 @@ struct Leg {
   /// `after`.
   std::vector<Rank> places(Rank modulus) const {
     std::vector<Rank> result;
+    result.reserve(static_cast<std::size_t>(size));
     for (Rank i = 0; i < size; ++i) {
       result.push_back(
           place(x % modulus + i / modulus * modulus, x / modulus * modulus + i % modulus));

@@ -26,23 +26,27 @@ struct ScheduleReport {
   Bytes peak_bytes = 0;
 
   // Laws.
-  int link_load_max = 0;  // most messages on one directed link in one step; contention-free means 1
-  std::size_t port_violations =
-      0;  // (port, step) pairs in which a port serves more than one message
-  std::size_t unmatched =
-      0;  // sends without a receive of that size and tag in the same step, and the reverse
-  bool deadlock_free = false;  // the channel dependency graph of the routes used is acyclic
-  std::vector<std::string>
-      problems;  // the first ten, in words: unmatched, deadlock, ports, contention
+  // Most messages on one directed link in one step; contention-free means 1.
+  int link_load_max = 0;
+  // (port, step) pairs in which a port serves more than one message.
+  std::size_t port_violations = 0;
+  // Sends without a receive of that size and tag in the same step, and the reverse.
+  std::size_t unmatched = 0;
+  // The channel dependency graph of the routes used is acyclic.
+  bool deadlock_free = false;
+  // The first ten, in words: unmatched ends, a deadlock, ports, contention.
+  std::vector<std::string> problems;
 
   bool matched() const { return unmatched == 0; }
 };
 
-/// A message of a node to itself is a message, but uses no port and no link. A size that differs is two unmatched ends.
+/// A message of a node to itself is a message, but uses no port and no link. A size that differs is
+/// two unmatched ends.
 ///
 /// \param all_port  one message per link at a time instead of one per node
 ///
-/// Throws UsageError if the schedule and the routing are for different topologies, or moves pass one link twice.
+/// Throws UsageError if the schedule and the routing are for different topologies, or the moves of a
+/// message pass one link twice.
 ScheduleReport check(const Schedule& schedule, const Routing& routing, bool all_port);
 
 }  // namespace wormcube

@@ -31,8 +31,8 @@ struct OpRecord {
 struct RankLog {
   std::vector<OpRecord> ops;
   std::vector<std::uint32_t> step_ends;  // step t's ops end here
-  std::vector<Bytes>
-      rearranged;  // entry t: bytes permuted before step t; the last entry: after the last step
+  // Entry t: bytes permuted before step t; the last entry: after the last step.
+  std::vector<Bytes> rearranged;
   std::vector<Move> moves;
   Bytes peak_block_bytes = 0;  // most memory held at once for blocks
   Bytes peak_bytes = 0;        // most memory held at once in all

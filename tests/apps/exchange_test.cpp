@@ -56,8 +56,8 @@ TEST_CASE("figures are the median run's: means over nodes, sums of messages, the
         return statistics;
       }};
   const RunFigures figures = measure(
-      executor, find_exchange("shift"), {.warmup = 1, .iterations = 3}, [](Node&) {},
-      {}, [] { return 5ms; });
+      executor, find_exchange("shift"), {.warmup = 1, .iterations = 3}, [](Node&) {}, {},
+      [] { return 5ms; });
   CHECK(run == 4);
   CHECK(figures.measured);
   CHECK(figures.algorithm == "shift");

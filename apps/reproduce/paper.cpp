@@ -1,0 +1,48 @@
+// Evaluates a paper's rows on a network.
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/reproduce/paper.hpp"
+
+#include "runtime/error.hpp"
+
+#include <fmt/core.h>
+
+namespace wormcube {
+
+const Paper& find_paper(std::string_view name) {
+  for (const Paper* paper : {&kim_paper(), &suh_paper()}) {
+    if (paper->name == name) return *paper;
+  }
+  throw UsageError(fmt::format("reproduce: no paper '{}'; known are {} and {}", name,
+                               kim_paper().name, suh_paper().name));
+}
+
+ReproducedTable reproduce(const Paper& paper, const Topology& topology,
+                          const CheckOptions& options) {
+  ReproducedTable table;
+  table.network = topology.name();
+  for (const PaperRow& row : paper.rows) {
+    const Algorithm& algorithm = find_algorithm(Operation::alltoall, row.algorithm);
+    if (const auto reason = refusal(algorithm, topology, row.parameters)) {
+      table.refused.push_back(fmt::format("{} ({}): {}", row.label, row.algorithm, *reason));
+      continue;
+    }
+    ReproducedRow result;
+    result.row = &row;
+    result.check = check_collective(algorithm, topology, row.parameters, options);
+    const CheckResult& check = result.check;
+    const auto figure = [&](const PrintedFormula& printed, std::optional<double> corrected,
+                            double counted) {
+      return Figure{printed.text, printed.value(topology), corrected, counted};
+    };
+    result.startups =
+        figure(row.startups, check.predicted.startups, static_cast<double>(check.report.startups));
+    result.transmission =
+        figure(row.transmission, check.predicted.transmission_blocks, check.transmission_blocks);
+    result.rearrangement =
+        figure(row.rearrangement, check.predicted.rearranged_blocks, check.rearranged_blocks);
+    table.rows.push_back(std::move(result));
+  }
+  return table;
+}
+
+}  // namespace wormcube

@@ -1,0 +1,83 @@
+// A paper's tables beside what its algorithms really do: printed, corrected, counted.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "apps/harness/check.hpp"
+#include "collectives/registry.hpp"
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace wormcube {
+
+/// One entry of a printed table: the formula as printed, and its value for a network; empty where
+/// the paper gives none for that network.
+struct PrintedFormula {
+  std::string_view text;
+  std::optional<double> (*value)(const Topology&);
+};
+
+/// One row of a printed table.
+struct PaperRow {
+  std::string_view label;      ///< as the paper names it: "A1", "[10]"
+  std::string_view algorithm;  ///< of the registry
+  Parameters parameters = {};
+  PrintedFormula startups, transmission, rearrangement;
+};
+
+/// What is wrong in print, and how we know.
+struct Erratum {
+  std::string_view name;     ///< "kim-1"
+  std::string_view place;    ///< where in the paper
+  std::string_view printed;  ///< what it says
+  std::string_view correct;  ///< what holds
+};
+
+struct Paper {
+  std::string_view name;  ///< of the command line
+  std::string_view citation;
+  std::string_view shape;  ///< the shapes it is about: "torus", "mesh"
+  std::vector<std::string> default_networks;
+  std::vector<PaperRow> rows;
+  std::vector<Erratum> errata;
+  /// Networks that stand for the size N in the paper's tables; empty if it has none.
+  std::string (*network_of_size)(int);
+};
+
+const Paper& kim_paper();
+const Paper& suh_paper();
+/// Throws UsageError that lists the papers.
+const Paper& find_paper(std::string_view name);
+
+/// One figure, three ways. Steps, or blocks.
+struct Figure {
+  std::string_view formula;         ///< as printed
+  std::optional<double> printed;    ///< its value
+  std::optional<double> corrected;  ///< by the registry's formula
+  double counted = 0;               ///< from the recorded program
+  bool agrees() const { return corrected && *corrected == counted; }
+};
+
+/// One row of a table for one network.
+struct ReproducedRow {
+  const PaperRow* row = nullptr;
+  CheckResult check;
+  Figure startups, transmission, rearrangement;
+  bool passed() const { return check.passed() && startups.agrees() && transmission.agrees(); }
+};
+
+/// A network's rows, and those that its shape does not admit, with the reason.
+struct ReproducedTable {
+  std::string network;
+  std::vector<ReproducedRow> rows;
+  std::vector<std::string> refused;
+};
+
+ReproducedTable reproduce(const Paper& paper, const Topology& topology,
+                          const CheckOptions& options);
+
+}  // namespace wormcube
