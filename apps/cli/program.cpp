@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdio>
 #include <exception>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -37,6 +38,24 @@ ExitCode act(const Action& action) {
   } catch (const std::exception& error) {
     return complain(failed, error.what());
   }
+}
+
+/// What was wrong with the arguments, and where to look.
+std::string mistake(const CLI::App& program, const CLI::ParseError& error, int argc,
+                    const char* const* argv) {
+  if (const auto parsed = program.get_subcommands(); !parsed.empty()) {
+    return fmt::format("{}\n  `wormcube {} --help` shows what is possible", error.what(),
+                       parsed.front()->get_name());
+  }
+  std::string known;
+  for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
+    known += " " + command->get_name();
+  }
+  const std::string_view first = argc > 1 ? argv[1] : "";
+  const std::string what = first.empty()            ? "a command is missing"
+                           : first.starts_with("-") ? error.what()
+                                                    : fmt::format("unknown command '{}'", first);
+  return fmt::format("{}; commands are:{}\n  `wormcube --help` explains them", what, known);
 }
 
 }  // namespace
@@ -73,11 +92,7 @@ int main(int argc, const char* const* argv) {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
-    return complain(usage,
-                    fmt::format("{}\n  `wormcube{} --help` shows what is possible", error.what(),
-                                program.get_subcommands().empty()
-                                    ? ""
-                                    : " " + program.get_subcommands().front()->get_name()));
+    return complain(usage, mistake(program, error, argc, argv));
   }
   for (const auto& [command, action] : commands) {
     if (command->parsed()) return act(action);
