@@ -1,5 +1,6 @@
 // What every operation promises, as data: which block stands where before and after. The oracle of
-// runs and proofs. SPDX-License-Identifier: Apache-2.0
+// runs and proofs.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "collectives/registry.hpp"

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/harness/check.hpp"
 
+#include "apps/cli/help.hpp"
 #include "apps/cli/options.hpp"
 #include "apps/cli/output.hpp"
 #include "apps/cli/program.hpp"
@@ -176,9 +177,7 @@ Action add_check(CLI::App& program) {
   auto options = std::make_shared<Options>();
   CLI::App& app = *program.add_subcommand(
       "check", "Count and prove algorithms without moving data: no threads, no network");
-  app.add_option("OPERATION", options->operation,
-                 "alltoall, alltoallv, allgather, broadcast, barrier")
-      ->required();
+  app.add_option("OPERATION", options->operation, operations_text())->required();
   add_on_option(app, options->on, true);
   add_algorithm_options(app, options->algorithm);
   app.add_option("--bytes", options->bytes,

@@ -177,11 +177,15 @@ Action add_fft(CLI::App& program) {
       ->group("Measuring");
   add_application_options(app, options->application);
   app.footer(
-      "A 1-D transform of N = R x C elements: transpose, R-point... rows by FFTW on each node, "
-      "twiddle factors, transpose,\n"
-      "rows again, transpose. A 2-D one: rows, transpose, rows, transpose. Verified in three ways: "
-      "a second distributed\n"
-      "run backwards, Parseval's sum, and one serial FFTW transform.\n\n"
+      "The nodes share the data by rows. A 1-D transform of N = R x C elements takes six steps: "
+      "transpose, local\n"
+      "transforms, twiddle factors, transpose, local transforms, transpose; lengths without useful "
+      "factors become a\n"
+      "convolution (bluestein). A 2-D one: rows, transpose, columns, transpose back. Verified in "
+      "three ways: a second\n"
+      "distributed run backwards, Parseval's sum, and one serial FFTW transform. Of a real series "
+      "the strongest\n"
+      "period is printed.\n\n"
       "Times: wall is the whole run; compute, rearrangement (packing, local transposition), "
       "communication (in steps) and\n"
       "host copies are means over the nodes. With more nodes than cores each contains waiting for "

@@ -1,5 +1,6 @@
 // wormcube list: every operation and algorithm; with a network, what it admits and what that costs.
 // SPDX-License-Identifier: Apache-2.0
+#include "apps/cli/help.hpp"
 #include "apps/cli/options.hpp"
 #include "apps/cli/output.hpp"
 #include "apps/cli/program.hpp"
@@ -125,8 +126,7 @@ Action add_list(CLI::App& program) {
   auto options = std::make_shared<Options>();
   CLI::App& app = *program.add_subcommand(
       "list", "List operations and algorithms; with --on: what a network admits");
-  app.add_option("OPERATION", options->operation,
-                 "alltoall, broadcast, ...; without it: all of them");
+  app.add_option("OPERATION", options->operation, operations_text() + "; without it: all of them");
   add_on_option(app, options->on, false);
   app.add_option("--bytes", options->bytes, "Block size, for the model's time")
       ->type_name("N[K|M|G]")

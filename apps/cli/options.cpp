@@ -72,10 +72,10 @@ std::vector<Topology> parse_topologies(const std::vector<std::string>& on) {
 }
 
 void add_algorithm_options(CLI::App& app, AlgorithmOptions& options) {
-  app.add_option("--algorithm", options.names,
-                 "Names from `wormcube list`, separated with commas; `auto`: the cheapest by "
-                 "formula; `all`: every one that "
-                 "this network admits")
+  app.add_option(
+         "--algorithm", options.names,
+         "Names from `wormcube list`, separated with commas; `auto`: the cheapest by "
+         "formula (one-port, unless --ports all); `all`: every one that this network admits")
       ->type_name("NAME[,NAME..]|auto|all")
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -208,19 +208,17 @@ void add_parameter_options(CLI::App& app, ParameterOptions& options) {
       ->check(CLI::IsMember({"plus", "folded"}))
       ->capture_default_str()
       ->group("Algorithm variants");
-  app.add_option("--ts", parameters.startup_us,
-                 "Cost model: start-up time of a message, microseconds")
+  app.add_option("--ts", parameters.startup_us, "Start-up time of a message, microseconds")
       ->type_name("US")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str()
       ->group("Cost model (chooses `auto`, and gives the model's times)");
-  app.add_option("--tw", parameters.transfer_us, "Cost model: transfer time, microseconds per byte")
+  app.add_option("--tw", parameters.transfer_us, "Transfer time, microseconds per byte")
       ->type_name("US")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str()
       ->group("Cost model (chooses `auto`, and gives the model's times)");
-  app.add_option("--tr", parameters.rearrange_us,
-                 "Cost model: rearrangement time, microseconds per byte")
+  app.add_option("--tr", parameters.rearrange_us, "Rearrangement time, microseconds per byte")
       ->type_name("US")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str()

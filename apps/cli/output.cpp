@@ -53,8 +53,9 @@ void flatten(const Json& object, const std::string& prefix,
       flatten(value, prefix + key + ".", cells);
     } else if (!value.is_array()) {
       std::string text = value.is_string() ? value.get<std::string>()
-                         : value.is_null() ? std::string()
-                                           : value.dump();
+                         : value.is_null()
+                             ? std::string()
+                             : value.dump(-1, ' ', false, Json::error_handler_t::replace);
       if (text.find_first_of(",\"\n") != text.npos) {
         std::string quoted = "\"";
         for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
@@ -176,7 +177,7 @@ void print_table(const OutputOptions& options, const Table& table) {
 void write_results(const OutputOptions& options, const std::vector<Json>& results, bool single) {
   if (!options.json.empty()) {
     const Json all = single && results.size() == 1 ? results.front() : Json(results);
-    write_text(options.json, all.dump(2) + '\n');
+    write_text(options.json, all.dump(2, ' ', false, Json::error_handler_t::replace) + '\n');
   }
   if (!options.csv.empty()) write_text(options.csv, csv_text(results));
 }
@@ -191,6 +192,8 @@ std::string cell(const std::optional<bool>& value) { return !value ? "?" : *valu
 std::string cell_rate(const std::optional<double>& value) {
   if (!value) return "-";
   const double magnitude = std::abs(*value);
+  if (magnitude == 0) return "0";
+  if (magnitude < 0.1) return fmt::format("{:.3g}", *value);
   const int decimals = magnitude >= 1000 ? 0 : magnitude >= 100 ? 1 : magnitude >= 10 ? 2 : 3;
   return fmt::format("{:.{}f}", *value, decimals);
 }

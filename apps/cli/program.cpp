@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/cli/program.hpp"
 
+#include "apps/cli/help.hpp"
 #include "runtime/error.hpp"
 
 #include <array>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -52,9 +54,10 @@ std::string mistake(const CLI::App& program, const CLI::ParseError& error, int a
     known += " " + command->get_name();
   }
   const std::string_view first = argc > 1 ? argv[1] : "";
-  const std::string what = first.empty()            ? "a command is missing"
-                           : first.starts_with("-") ? error.what()
-                                                    : fmt::format("unknown command '{}'", first);
+  const std::string what = first.empty() ? "a command is missing"
+                           : first.starts_with("-")
+                               ? fmt::format("no command, and no option '{}'", first)
+                               : fmt::format("unknown command '{}'", first);
   return fmt::format("{}; commands are:{}\n  `wormcube --help` explains them", what, known);
 }
 
@@ -70,14 +73,14 @@ int main(int argc, const char* const* argv) {
   program.set_version_flag("--version", "wormcube " WORMCUBE_VERSION);
   program.require_subcommand(1);
   program.fallthrough(false);
-  program.get_formatter()->column_width(34);
+  program.formatter(std::make_shared<HelpFormatter>());
   program.footer(
       "Examples:\n"
       "  wormcube fft                                        the sunspot cycle, found by 64 nodes\n"
       "  wormcube list alltoall --on torus:8x8               algorithms that this network admits\n"
       "  wormcube check alltoall --on torus:8x8              count and prove, without moving data\n"
       "  wormcube run alltoall --on torus:8x8 --bytes 4K     move data and time it\n\n"
-      "Exit codes: 0 pass, 1 wrong data or a failed check, 2 usage, 3 deadlock, 4 time limit.\n"
+      "Exit codes: 0 pass, 1 wrong data or a failed check, 2 usage, 3 deadlock, 4 time limit.\n\n"
       "`wormcube COMMAND --help` explains a command, its options and what it prints.");
 
   using Add = Action (*)(CLI::App&);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/harness/run.hpp"
 
+#include "apps/cli/help.hpp"
 #include "apps/cli/options.hpp"
 #include "apps/cli/output.hpp"
 #include "apps/cli/program.hpp"
@@ -53,6 +54,7 @@ std::vector<Plan> make_plans(const Options& options, Operation operation,
                              const Parameters& parameters) {
   std::vector<Bytes> sizes;
   for (const std::string& text : options.bytes) sizes.push_back(parse_bytes(text));
+  if (operation == Operation::barrier) sizes = {0};  // it moves no data
   std::vector<Plan> plans;
   for (Topology& topology : parse_topologies(options.on)) {
     require_acyclic(topology, options.machine.virtual_channels);
@@ -60,9 +62,11 @@ std::vector<Plan> make_plans(const Options& options, Operation operation,
     for (const Bytes bytes : sizes) {
       Parameters sized = parameters;
       sized.block_bytes = bytes;
+      CollectiveRun run = options.run;
+      run.block_bytes = bytes;
       selections.push_back(select(options.algorithm, operation, topology, sized));
       for (const Algorithm* algorithm : selections.back().algorithms) {
-        require_memory_to_run(*algorithm, topology, sized, bytes);
+        require_memory_to_run(*algorithm, topology, sized, run);
       }
     }
     plans.push_back({std::move(topology), sizes, std::move(selections)});
@@ -234,9 +238,7 @@ Action add_run(CLI::App& program) {
   auto options = std::make_shared<Options>();
   CLI::App& app = *program.add_subcommand(
       "run", "Run algorithms on the machine: move real data, time and verify");
-  app.add_option("OPERATION", options->operation,
-                 "alltoall, alltoallv, allgather, broadcast, barrier")
-      ->required();
+  app.add_option("OPERATION", options->operation, operations_text())->required();
   add_on_option(app, options->on, true);
   add_algorithm_options(app, options->algorithm);
   app.add_option("--bytes", options->bytes,
@@ -271,18 +273,18 @@ Action add_run(CLI::App& program) {
   app.footer(
       "Each timed call follows a barrier; its time is from the first node that starts to the last "
       "one that ends. Columns:\n"
-      "  block         bytes of one block: what one pair of nodes exchanges; of a broadcast, the "
-      "whole message\n"
-      "  algbw         a node's data / median time; the data are all its blocks (alltoall, "
-      "allgather), or the message\n"
-      "  busbw         algbw x (n-1)/n for alltoall and allgather, x 1 for broadcast: the "
-      "definitions of nccl-tests\n"
-      "  model         the time by the algorithm's formulas with --ts --tw --tr; '-' where there "
-      "is no formula\n"
+      "  block         bytes of a block: what one pair of nodes exchanges; of a broadcast, all of "
+      "it\n"
+      "  algbw         a node's data / median time; all its blocks (alltoall, allgather), or the "
+      "message\n"
+      "  busbw         algbw x (n-1)/n for alltoall and allgather, x 1 for broadcast, as in "
+      "nccl-tests\n"
+      "  model         the time by the formulas with --ts --tw --tr; '-' where there is no "
+      "formula\n"
       "  busiest link  bytes over the link that carried most, in one call\n"
-      "  blocked       headers that waited for a channel; parked: nodes that gave up their core to "
-      "wait. Both in the\n"
-      "                whole run, warm-up and barriers included\n"
+      "  blocked       headers that waited for a channel, in the whole run with warm-up and "
+      "barriers\n"
+      "  parked        times that a node gave up its core to wait, in the whole run\n"
       "  peak          most memory that one node's program held, its input and output included\n"
       "  wrong         wrong bytes in the last call's output; `?` with --verify off\n\n"
       "JSON: one object if one algorithm was asked for (by name or `auto`) on one network with one "

@@ -259,7 +259,7 @@ Action add_topology(CLI::App& program) {
       "  wormcube topology torus:8x8\n"
       "  wormcube topology ring:4*line:3 --node 5\n"
       "  wormcube topology torus:8x8 --route 0,63\n"
-      "  wormcube topology ring:4 --virtual-channels 1         shows the cycle that the second "
+      "  wormcube topology ring:4 --virtual-channels 1   shows the cycle that the second "
       "channel breaks");
   return [options] { return show(*options); };
 }

@@ -111,8 +111,7 @@ Action add_transpose(CLI::App& program) {
       "Examples:\n"
       "  wormcube transpose\n"
       "  wormcube transpose --shape 3000x17 --type complex --on mesh:6x5\n"
-      "  wormcube transpose --input a.npy --output a-transposed.npy --on hypercube:4 --algorithm "
-      "hypercube-pairwise");
+      "  wormcube transpose --input a.npy --output b.npy --on hypercube:4 --algorithm shift");
   return [options, shape] {
     options->shape_given = shape->count() > 0;
     return run(*options);

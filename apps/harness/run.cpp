@@ -202,16 +202,17 @@ void require_ports(const Machine& machine, const Algorithm& algorithm) {
 }  // namespace
 
 void require_memory_to_run(const Algorithm& algorithm, const Topology& topology,
-                           const Parameters& parameters, Bytes block_bytes) {
+                           const Parameters& parameters, const CollectiveRun& run) {
   // A dry run with small blocks, scaled: memory grows with the block.
   const Bytes small = 64 * static_cast<Bytes>(algorithm.parts(topology));
-  const Program program = collective_program(algorithm, parameters, small, 1, nullptr);
+  const Program program = collective_program(algorithm, parameters, small, run.seed, nullptr);
   const double nodes = memory_need(topology, program, parameters.root).nodes;
-  const double scale = static_cast<double>(block_bytes) / static_cast<double>(small);
-  require_available_memory(
-      fmt::format("{} {} on {} with blocks of {} bytes", to_string(algorithm.operation),
-                  algorithm.name, topology.name(), block_bytes),
-      nodes * scale);
+  const double scale = static_cast<double>(run.block_bytes) / static_cast<double>(small);
+  const double times = 2.0 * sizeof(Clock::time_point) * run.iterations * topology.nodes();
+  require_available_memory(fmt::format("{} {} on {} with blocks of {} bytes, {} iterations",
+                                       to_string(algorithm.operation), algorithm.name,
+                                       topology.name(), run.block_bytes, run.iterations),
+                           nodes * scale + times);
 }
 
 RunResult run_collective(Machine& machine, const Algorithm& algorithm, const Parameters& parameters,
@@ -223,7 +224,7 @@ RunResult run_collective(Machine& machine, const Algorithm& algorithm, const Par
   }
   algorithm.require(topology, parameters);
   require_ports(machine, algorithm);
-  require_memory_to_run(algorithm, topology, parameters, run.block_bytes);
+  require_memory_to_run(algorithm, topology, parameters, run);
 
   const Contract contract{.operation = algorithm.operation,
                           .nodes = topology.nodes(),

@@ -64,8 +64,8 @@ struct RunResult {
 RunResult run_collective(Machine& machine, const Algorithm& algorithm, const Parameters& parameters,
                          const CollectiveRun& run);
 
-/// Throws UsageError with both figures if running needs more memory than there is.
+/// Throws UsageError with both figures if the run needs more memory than there is.
 void require_memory_to_run(const Algorithm& algorithm, const Topology& topology,
-                           const Parameters& parameters, Bytes block_bytes);
+                           const Parameters& parameters, const CollectiveRun& run);
 
 }  // namespace wormcube

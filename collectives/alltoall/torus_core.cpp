@@ -58,11 +58,16 @@ TorusCore::TorusCore(const Topology& topology, Rank rank, int divisions)
   if (c % 2 == 1) std::rotate(own.begin(), own.begin() + 1, own.end());
 
   std::vector<Leg> legs;
-  for (const Rank size : sizes_) legs.push_back({size, size, 1});
-  const auto add_phase = [&](std::vector<int> dimensions, int steps, Rank after, auto sign) {
-    for (Leg& leg : legs) leg.before = leg.after;
-    for (const int d : dimensions) legs[d] = {legs[d].before, after, sign(d)};
-    phases_.push_back({legs, std::move(dimensions), steps});
+  for (const Rank size : sizes_) legs.push_back({size, size});
+  const auto add_phase = [&](const std::vector<int>& dimensions, int steps, Rank after, auto sign) {
+    Rank groups = 1;
+    for (Leg& leg : legs) leg = {leg.after, leg.after};
+    for (auto d = dimensions.rbegin(); d != dimensions.rend(); ++d) {
+      Leg& leg = legs[*d];
+      leg = {leg.before, after, sign(*d), groups};
+      groups *= leg.most_hops() + 1;
+    }
+    phases_.push_back({legs, dimensions, steps, groups});
   };
 
   if (sizes_[order[0]] >= 4) {
@@ -93,14 +98,7 @@ std::vector<Rank> TorusCore::last_slots() const { return slots(phases_.back(), W
 /// A slot is (group, rest). The rest tells apart the bundles of one group by floor(a/before), b mod
 /// after: these and the hops stay the same on the bundle's way, so the slot does.
 std::vector<Rank> TorusCore::slots(const Phase& phase, When when) const {
-  Rank groups = 1;
-  std::vector<Rank> weights(sizes_.size());  // of a dimension's digit in its group's number
-  for (auto d = phase.dimensions.rbegin(); d != phase.dimensions.rend(); ++d) {
-    weights[*d] = groups;
-    groups *= phase.legs[*d].before / phase.legs[*d].after;
-  }
-  const Rank group_slots = cells_ / groups;
-
+  const Rank group_slots = cells_ / phase.groups;
   std::vector<Rank> slots{0};  // group * group_slots + rest: a sum over the dimensions
   std::vector<Rank> inner;
   Rank rest = group_slots;  // so many values are left for this dimension and those after it
@@ -112,36 +110,31 @@ std::vector<Rank> TorusCore::slots(const Phase& phase, When when) const {
     for (const Rank outer : slots) {
       for (Rank pair = 0; pair < sizes_[d]; ++pair) {
         const Rank a = x_[d] % q + pair / q * q, b = x_[d] / q * q + pair % q;
-        inner.push_back(outer + leg.hops(a, b) * weights[d] * group_slots +
+        inner.push_back(outer + leg.hops(a, b) * leg.weight * group_slots +
                         (a / leg.before * leg.after + b % leg.after) * rest);
       }
     }
     slots.swap(inner);
   }
 
-  std::vector<Rank> position(groups);
-  for (Rank i = 0; i < groups; ++i) position[group(phase.dimensions.size(), i)] = i;
+  std::vector<Rank> position(phase.groups);
+  for (Rank i = 0; i < phase.groups; ++i) position[group(phase.dimensions.size(), i)] = i;
   for (Rank& slot : slots) slot = position[slot / group_slots] * group_slots + slot % group_slots;
   return slots;
 }
 
 /// The slices of the array that leave, or arrive, at a leg's hop: the groups with at least so many
 /// hops there.
-void TorusCore::pieces(const Phase& phase, std::size_t leg, Rank hop, Span array,
+void TorusCore::pieces(const Phase& phase, const Leg& leg, Rank hop, Span array,
                        std::vector<Span>& pieces) const {
-  Rank below = 1, groups = 1;  // groups that differ in later legs only; all groups
-  for (std::size_t i = phase.dimensions.size(); i-- > 0;) {
-    const Leg& each = phase.legs[phase.dimensions[i]];
-    groups *= each.before / each.after;
-    if (i > leg) below = groups;
-  }
-  const Rank radix = phase.legs[phase.dimensions[leg]].most_hops() + 1;
-  const Blocks group_blocks(array, groups);
+  const Blocks groups(array, phase.groups);
+  const auto goes = [&](Rank i) {
+    return group(phase.dimensions.size(), i) / leg.weight % (leg.most_hops() + 1) >= hop;
+  };
   pieces.clear();
-  for (Rank i = 0, first = 0; i <= groups; ++i) {
-    const bool goes = i < groups && group(phase.dimensions.size(), i) / below % radix >= hop;
-    if (goes) continue;
-    if (i > first) pieces.push_back(group_blocks.range(first, i - first));
+  for (Rank i = 0, first = 0; i <= phase.groups; ++i) {
+    if (i < phase.groups && goes(i)) continue;
+    if (i > first) pieces.push_back(groups.range(first, i - first));
     first = i + 1;
   }
 }
@@ -160,15 +153,14 @@ void TorusCore::rearrange(Node& node, const Phase& from, const Phase& to, Span& 
 void TorusCore::run(Node& node, const Phase& phase, Span held, Span spare) const {
   std::vector<Span> going, coming;
   int taken = 0;
-  for (std::size_t i = 0; i < phase.dimensions.size(); ++i) {
-    const int d = phase.dimensions[i];
+  for (const int d : phase.dimensions) {
     const Leg& leg = phase.legs[d];
     const int hops = leg.sign * leg.after * spacing_;
-    // A ring turns; where one hop is all there is, two nodes exchange.
+    // With more hops than one a ring turns; with one, two nodes exchange.
     const int from_hops = leg.most_hops() == 1 ? hops : -hops;
     for (Rank hop = 1; hop <= leg.most_hops(); ++hop, ++taken) {
-      pieces(phase, i, hop, held, going);
-      pieces(phase, i, hop, spare, coming);
+      pieces(phase, leg, hop, held, going);
+      pieces(phase, leg, hop, spare, coming);
       const Rank from = node.topology().neighbour(node.rank(), d, from_hops);
       node.step({send_pieces(Move{d, hops}, going), receive_pieces(from, coming)});
       node.local([&] {

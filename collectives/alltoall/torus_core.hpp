@@ -70,7 +70,8 @@ class TorusCore {
   /// `before` and floor(b/before) = floor(x/before) there; after it the same with `after`.
   struct Leg {
     Rank before, after;
-    int sign;
+    int sign = 1;
+    Rank weight = 0;                  // of the hops here in the number of a bundle's group
     Rank hops(Rank a, Rank b) const;  // of `after` virtual nodes each
     Rank most_hops() const { return before / after - 1; }
   };
@@ -78,13 +79,14 @@ class TorusCore {
     std::vector<Leg> legs;        // of every dimension; before == after where it does not move
     std::vector<int> dimensions;  // that move, in the order of steps
     int steps;                    // at least the legs' hops: the longer one of both classes
+    Rank groups;                  // bundles of one group make the same hops
   };
   enum class When { before, after };
 
   std::vector<Rank> slots(const Phase& phase, When when) const;
   void rearrange(Node& node, const Phase& from, const Phase& to, Span& held, Span& spare) const;
   void run(Node& node, const Phase& phase, Span held, Span spare) const;
-  void pieces(const Phase& phase, std::size_t leg, Rank hop, Span array,
+  void pieces(const Phase& phase, const Leg& leg, Rank hop, Span array,
               std::vector<Span>& pieces) const;
 
   std::vector<Rank> sizes_;  // V

@@ -65,7 +65,7 @@ TEST_CASE("help explains every command, with examples, on standard output") {
   CHECK_THAT(output.out, Catch::Contains("Examples:") && Catch::Contains("wormcube " + command));
 }
 
-TEST_CASE("--version tells the version") {
+TEST_CASE("the option --version tells the version") {
   CHECK(run_wormcube("--version").out.starts_with("wormcube 0."));
 }
 
