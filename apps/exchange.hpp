@@ -24,7 +24,8 @@ struct Exchange {
 };
 
 /// \param name  `auto`, or an alltoall algorithm, or an alltoallv one; `alltoallv:NAME` where both
-/// have the name Throws UsageError that lists the algorithms.
+///              have the name
+/// Throws UsageError that lists the algorithms.
 Exchange find_exchange(std::string_view name, const Parameters& parameters = {},
                        Ports ports = Ports::one);
 
@@ -72,15 +73,14 @@ struct RunFigures {
   Bytes peak_bytes = 0;       ///< most private memory held by one node
 
   std::chrono::nanoseconds wall{0};
-  // Means over the nodes. What is missing to the wall time is starting, ending and taking memory. With more nodes than
-  // cores each of them contains waiting for a core.
+  // Means over the nodes. What is missing to the wall time is starting, ending and taking memory.
+  // With more nodes than cores each of them contains waiting for a core.
   std::chrono::nanoseconds compute{0};        ///< local transforms, twiddles, own blocks
   std::chrono::nanoseconds rearrangement{0};  ///< packing, local transposition, the algorithm's own
   std::chrono::nanoseconds communication{0};  ///< in steps
   std::chrono::nanoseconds host{0};           ///< copying the host's array to the nodes and back
 
-  /// The checked dry run of the same program: steps, link_load_max (per step), ...; empty where not
-  /// done.
+  /// The same program's dry run, checked: steps, link_load_max (per step), ...; empty if not done.
   std::optional<ScheduleReport> schedule = {};
 };
 
@@ -91,8 +91,7 @@ RunFigures measure(const Executor& executor, const Exchange& exchange, const Run
                    const Program& program, RunFigures figures,
                    const std::function<std::chrono::nanoseconds()>& host_time);
 
-/// Throws UsageError with both figures if `bytes` are more than the computer has. `what` starts the
-/// message.
+/// Throws UsageError, `what` in front, with both figures if `bytes` are more than the computer has.
 void require_host_memory(std::string_view what, double bytes);
 
 }  // namespace wormcube

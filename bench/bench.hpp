@@ -7,8 +7,7 @@
 
 namespace wormcube {
 
-/// One benchmark per registered algorithm x network x block size x executor: names that walk the
-/// registry.
+/// One benchmark per registered algorithm x network x block size x executor.
 void register_collective_benchmarks();
 
 /// The time that two threads need to copy `blocks` blocks of `bytes` each with nothing else: the

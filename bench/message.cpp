@@ -1,5 +1,5 @@
-// One message, one way: short and long, near and far, to a node that runs and to one that is
-// parked. SPDX-License-Identifier: Apache-2.0
+// One message, one way: short and long, near and far, to a node that runs and to a parked one.
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/machine/machine.hpp"
 
 #include <cstring>

@@ -46,8 +46,8 @@ double exchange_through_cuts(const Topology& topology) {
 LowerBound lower_bound(Operation operation, const Topology& topology, Ports ports) {
   const Rank p = topology.nodes();
   if (p == 1) return {0, 0};
-  // Messages that a node may send in a step: the most of any node for start-ups, the fewest for
-  // transmission.
+  // Messages that a node may send in a step: for start-ups the most of any node, for transmission
+  // the fewest.
   int most = 1, fewest = 1;
   if (ports == Ports::all) {
     most = fewest = topology.ports(0);

@@ -66,8 +66,8 @@ void spoil_output(const Contract& contract, Rank rank, Span output);
 struct Findings {
   bool compared = false;
   std::uint64_t wrong_bytes = 0;
-  std::uint64_t missing =
-      0;  // tags: places that do not have theirs. Barrier: nodes that had not entered
+  // Tags: places that do not have theirs. Barrier: nodes that had not entered.
+  std::uint64_t missing = 0;
   std::uint64_t foreign = 0;  // tags: places that have that of another place
   std::string first;          // the first difference, in words
 };

@@ -47,7 +47,7 @@ struct Parameters {
 struct Call {
   /// alltoall(v): p blocks, block q is for node q. allgather: this node's one block.
   ConstBlocks input;
-  /// alltoall(v), allgather: p blocks, block q comes from node q. broadcast: the one block, in place.
+  /// alltoall(v), allgather: p blocks, block q comes from node q. broadcast: the block, in place.
   Blocks output;
   Parameters parameters;
 };
@@ -73,8 +73,7 @@ struct Algorithm {
   bool contention_free = true;   // the source claims that no link carries two messages in a step
   std::string_view remark = {};  // "reconstruction", "our extension", .. shown with all results
 
-  /// Throws UsageError, naming both numbers and the way out, unless the algorithm runs on this
-  /// network.
+  /// Throws UsageError, with both numbers and the way out, unless the algorithm can run here.
   void (*require)(const Topology&, const Parameters&);
   Prediction (*predict)(const Topology&, const Parameters&);
   /// The node program.

@@ -30,8 +30,7 @@ struct Stopped : std::runtime_error {
   Stopped() : std::runtime_error("stopped: another node failed") {}
 };
 
-/// A node program threw. what() is the original text with the rank in front; the original is
-/// nested.
+/// A node program threw. what() is its text with the rank in front; the original is nested.
 struct NodeFailure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

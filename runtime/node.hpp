@@ -35,8 +35,7 @@ class Op {
   /// The other node; -1 for a send that is addressed by moves.
   Rank peer() const { return peer_; }
   Tag tag() const { return tag_; }
-  /// The signed moves of the message, in the order travelled; empty for a send that is addressed by
-  /// rank.
+  /// The signed moves of the message, in the order travelled; empty for a send addressed by rank.
   std::span<const Move> moves() const {
     return moves_.data() != nullptr ? moves_ : std::span(&move_, peer_ < 0 ? 1U : 0U);
   }
@@ -70,8 +69,8 @@ class Op {
 /// Sends data to a node by rank; the router chooses the way.
 inline Op send(Rank to, ConstSpan data, Tag tag = 0) {
   Op op(Op::Kind::send, to, tag);
-  op.set_data(Span(const_cast<std::byte*>(data.data()),
-                   data.size()));  // NOLINT: a send's data is only read
+  // NOLINTNEXTLINE: a send's data is only read
+  op.set_data(Span(const_cast<std::byte*>(data.data()), data.size()));
   return op;
 }
 /// Sends data along one dimension: the message says which way round and how far.
@@ -111,8 +110,8 @@ inline Op receive_pieces(Rank from, std::span<const Span> pieces, Tag tag = 0) {
 class Work {
  public:
   template <class F>
-  requires(!std::is_same_v<std::remove_cvref_t<F>, Work>) Work(
-      F&& work)  // NOLINT(bugprone-forwarding-reference-overload): Work itself is excluded above
+  // NOLINTNEXTLINE(bugprone-forwarding-reference-overload): Work itself is excluded
+  requires(!std::is_same_v<std::remove_cvref_t<F>, Work>) Work(F&& work)
       : object_(const_cast<void*>(static_cast<const void*>(&work))),
         call_([](void* object) { (*static_cast<std::remove_reference_t<F>*>(object))(); }) {}
   void operator()() const { call_(object_); }
@@ -159,8 +158,7 @@ class GroupView;
 /// a proof) implements it; algorithms see nothing else.
 ///
 /// A node program is a function of a Node that every node runs. It is oblivious if its control flow
-/// depends on rank, size and block sizes only; collectives are, and touch data inside local()
-/// alone.
+/// depends on rank, size and block sizes only; collectives are, and touch data in local() only.
 ///
 /// Only the node's own program may call these functions.
 class Node {
@@ -268,8 +266,7 @@ class GroupView final : public View {
 inline LineView Node::along(int dimension) { return {*this, dimension}; }
 inline GroupView Node::group(std::span<const Rank> members) { return {*this, members}; }
 
-/// The node that a send is for: its peer, or where its moves lead. Throws UsageError outside the
-/// topology.
+/// The node that a send is for: its peer, or where its moves lead; UsageError outside the topology.
 Rank destination(const Topology& topology, Rank from, const Op& op);
 
 /// x modulo p, in 0 .. p-1 also for negative x.

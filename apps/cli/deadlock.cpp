@@ -50,8 +50,7 @@ void receive_before_sending(Node& node) {
   node.step({send(mod(node.rank() - 1, p), memory.subspan(8, 8))});
 }
 
-/// Every node sends two links on in one direction of a ring, a message too long for the channels'
-/// queues.
+/// Every node sends two links on in one direction of a ring, too long a message for the queues.
 void send_two_links_on(Node& node, int dimension) {
   constexpr Bytes bytes = 64 << 10;
   const Memory memory = node.memory(2 * bytes);

@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::size_t line_width = 100, name_width = 30;
 
-/// Words in lines of at most line_width; each line but the first starts with `indent` blanks, the first one at `column`.
+/// Words in lines of at most line_width; each line but the first starts with `indent` blanks, the
+/// first one at `column`.
 std::string wrap(std::string_view text, std::size_t column, std::size_t indent) {
   std::string out;
   while (!text.empty()) {

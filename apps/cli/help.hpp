@@ -9,8 +9,8 @@
 
 namespace wormcube::cli {
 
-/// CLI11's form without what it repeats (the list of admitted values stands in the type already), in lines of at most 100
-/// characters.
+/// CLI11's form without what it repeats (the list of admitted values stands in the type already),
+/// in lines of at most 100 characters.
 class HelpFormatter final : public CLI::Formatter {
  public:
   std::string make_description(const CLI::App* app) const override;

@@ -67,7 +67,8 @@ std::string_view to_string(MeshRing ring);
 
 /// ts x startups + tw x m x transmission + tr x m x rearranged; nothing where a formula is missing.
 std::optional<double> model_time_us(const Prediction& prediction, const Parameters& parameters);
-/// {"startups", "transmission_blocks", "rearranged_blocks", "working_blocks", "link_load", "contended_blocks"}
+/// {"startups", "transmission_blocks", "rearranged_blocks", "working_blocks", "link_load",
+/// "contended_blocks"}
 Json prediction_json(const Prediction& prediction);
 
 /// How the machine runs: MachineOptions as texts.

@@ -28,7 +28,7 @@ struct OutputOptions {
   /// Whether '#' lines are wanted.
   bool notes() const { return text() && !quiet; }
 };
-/// Throws UsageError, before hours of work, if a file can surely not be written. Empty and "-" are fine.
+/// Throws UsageError, before hours of work, if a file surely cannot be written. "" and "-" pass.
 void require_writable(const std::string& file);
 void add_output_options(CLI::App& app, OutputOptions& options, bool csv = true);
 
@@ -59,8 +59,10 @@ void print_note(const OutputOptions& options, std::string_view text);
 void print_table(const OutputOptions& options, const Table& table);
 
 /// Writes JSON and CSV where they are asked for. CSV has one line per result and the JSON's keys as
-/// heads; lists are left out. \param single  one object instead of an array of one Throws
-/// UsageError if a file cannot be written.
+/// heads; lists are left out.
+///
+/// \param single  one object instead of an array of one
+/// Throws UsageError if a file cannot be written.
 void write_results(const OutputOptions& options, const std::vector<Json>& results, bool single);
 
 /// A figure, or "-" where there is none.

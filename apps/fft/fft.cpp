@@ -59,9 +59,9 @@ class Phases {
     scale(direction, data);
   }
 
-  // nk = (n^2 + k^2 - (k-n)^2) / 2: with the chirp c[n] = exp(-+ i pi n^2 / N), X = c (c x * conj
-  // c). The convolution does not mind the order of the spectra, so it leaves out the transpositions
-  // that would make it natural.
+  // nk = (n^2 + k^2 - (k-n)^2) / 2: with the chirp c[n] = exp(-+ i pi n^2 / N) the transform is
+  // X = c (c x * conj c). The convolution does not mind the order of the spectra, so it leaves out
+  // the transpositions that would make it natural.
   void bluestein(Direction direction, Span data) const {
     const Memory kernel = node_.memory(plan_.buffer_bytes(node_.rank()));
     node_.local([&] {

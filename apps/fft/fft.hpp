@@ -16,11 +16,12 @@ namespace wormcube {
 /// \param exchange  resolved; used for every transposition
 /// \param plan      for this number of nodes
 /// \param data      the node's elements, before and after; plan.buffer_bytes() at least, 8-byte
-/// aligned
+///                  aligned
 ///
 /// Cost      six-step 3 exchanges, 2-D 2, bluestein 6; local transforms 2 (six-step, 2-D) or 6
-/// (bluestein) per element. Source    six-step: D. H. Bailey, FFTs in External or Hierarchical
-/// Memory, J. Supercomputing 4, 1990.
+///           (bluestein) per element.
+/// Source    six-step: D. H. Bailey, FFTs in External or Hierarchical Memory, J. Supercomputing 4,
+///           1990.
 ///           bluestein: L. I. Bluestein, A Linear Filtering Approach to the Computation of Discrete
 ///           Fourier Transform, IEEE Trans. Audio and Electroacoustics 18(4), 1970.
 /// Throws    UsageError, before any message, if the buffer is too short.

@@ -24,17 +24,15 @@ constexpr Direction opposite(Direction direction) {
 
 /// FFTW's plans for all row transforms of a program, one per (length, rows, direction).
 ///
-/// Threads: prepare() on the host, before the run; run() from any node.
+/// Threads  prepare() on the host, before the run; run() from any node.
 class LocalTransforms {
  public:
   /// \param measure  FFTW times its plans (FFTW_MEASURE) instead of guessing (FFTW_ESTIMATE)
   explicit LocalTransforms(bool measure) : measure_(measure) {}
 
-  /// Plans the transform of `rows` rows of `length` elements, in both directions, if that has not
-  /// been done.
+  /// Plans the transform of `rows` rows of `length` elements, in both directions, if not yet done.
   void prepare(std::size_t length, std::size_t rows);
-  /// Transforms rows that follow each other, in place, without scaling. The shape must have been
-  /// prepared.
+  /// Transforms rows that follow each other, in place, without scaling. The shape must be prepared.
   void run(std::size_t length, std::size_t rows, Direction direction, Complex* data) const;
 
  private:
@@ -46,13 +44,12 @@ class LocalTransforms {
   bool measure_;
 };
 
-/// One serial transform on the host, by FFTW, without scaling; the returned seconds leave planning
-/// out. \param shape  {N} or {R, C}
+/// One serial transform on the host, by FFTW, without scaling. Returns seconds, without planning.
+/// \param shape  {N} or {R, C}
 double transform_serially(std::span<const std::size_t> shape, Direction direction,
                           std::span<Complex> data);
 
-/// exp(2 pi i t / order), rounded once: the angle is reduced to an eighth of the circle in
-/// integers.
+/// exp(2 pi i t / order), rounded once: integers reduce the angle to an eighth of the circle.
 Complex root_of_unity(std::uint64_t t, std::uint64_t order);
 
 /// The powers of exp(2 pi i / order) from two tables of about the square root of the order: one

@@ -1,5 +1,5 @@
-// Choosing how to transform: the method of a 1-D transform, its factors, and what is made
-// beforehand. SPDX-License-Identifier: Apache-2.0
+// Choosing how to transform: the method of a 1-D transform, its factors, what is made beforehand.
+// SPDX-License-Identifier: Apache-2.0
 #include "apps/fft/plan.hpp"
 
 #include "runtime/error.hpp"
@@ -84,8 +84,8 @@ std::pair<std::size_t, std::size_t> balanced_factors(std::size_t n) {
 
 std::pair<std::size_t, std::size_t> smooth_factors(std::size_t n) {
   const auto most = static_cast<std::size_t>(2 * std::sqrt(static_cast<double>(n))) + 2;
-  std::set<std::size_t> smooth{
-      1};  // with prime factors 2, 3, 5, up to the first power of two above `most`
+  // With prime factors 2, 3, 5, up to the first power of two above `most`.
+  std::set<std::size_t> smooth{1};
   for (const std::size_t number : smooth) {  // grows ahead of the loop, which goes up
     for (const std::size_t prime : {2U, 3U, 5U}) {
       if (number < most) smooth.insert(prime * number);

@@ -1,5 +1,6 @@
 // What every node knows of a transform before it starts: method, factors, distribution, local
-// plans, roots of unity. SPDX-License-Identifier: Apache-2.0
+// plans, roots of unity.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "apps/fft/local.hpp"
@@ -23,8 +24,8 @@ FftMethod parse_fft_method(std::string_view text);
 struct FftOptions {
   bool inverse = false;                     ///< backwards, divided by the number of elements
   FftMethod method = FftMethod::automatic;  ///< of a 1-D transform
-  bool measure =
-      false;  ///< FFTW times its plans (FFTW_MEASURE) instead of guessing (FFTW_ESTIMATE)
+  /// FFTW times its plans (FFTW_MEASURE) instead of guessing (FFTW_ESTIMATE).
+  bool measure = false;
 };
 
 /// The product of the sizes. Throws UsageError unless the shape is {N} or {R, C}, at least 1 each,
@@ -38,19 +39,17 @@ std::pair<std::size_t, std::size_t> balanced_factors(std::size_t n);
 /// least n and as small as that allows; the smaller first.
 std::pair<std::size_t, std::size_t> smooth_factors(std::size_t n);
 
-/// A transform of one shape on a number of nodes, for both directions. Made on the host, then only
-/// read.
+/// A transform of one shape on a number of nodes, for both directions. Made on the host; then it is
+/// only read.
 ///
 /// 2-D: an R x C array, distributed by rows. 1-D: the N elements are the rows of an n1 x n2 matrix:
 /// - six-step, N = n1 n2: balanced factors, so at most min(n1, n2) nodes have work in every phase.
-/// Goes in distributed
-///   by rows of the n1 x n2 matrix and comes out by rows of the n2 x n1 one, in natural order both
-///   times.
+///   Goes in distributed by rows of the n1 x n2 matrix and comes out by rows of the n2 x n1 one, in
+///   natural order both times.
 /// - bluestein: a convolution of length n1 n2 >= 2N-1, which has good factors whatever N has. Goes
-/// in and comes out
-///   distributed by rows of the n1 x n2 matrix, as far as they are below N.
-/// `auto` takes six-step if more than half of the nodes have rows in every phase, and bluestein
-/// otherwise.
+///   in and comes out distributed by rows of the n1 x n2 matrix, as far as they are below N.
+///
+/// `auto` takes six-step if more than half of the nodes have rows in every phase, else bluestein.
 class FftPlan {
  public:
   /// \param shape  {N} or {R, C}, at least 1 each

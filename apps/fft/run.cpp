@@ -17,8 +17,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A plan, an exchange and the host's share of the time: everything that runs of one job have in
-// common.
+// A plan, an exchange and the host's share of the time: what all runs of one job have in common.
 class Transform {
  public:
   Transform(const Executor& executor, const Exchange& exchange, const FftPlan& plan)

@@ -23,8 +23,8 @@ struct FftJob {
 struct FftResult {
   RunFigures figures;
   std::vector<Complex> output;  ///< natural order
-  std::string method;  ///< "six-step, 2820 = 47 x 60", "bluestein, convolution length 5625 = 75 x
-                       ///< 75", "2-D, ..."
+  /// "six-step, 2820 = 47 x 60", "bluestein, convolution length 5625 = 75 x 75", "2-D, ...".
+  std::string method;
   FftMethod used = FftMethod::automatic;  ///< of a 1-D transform
   std::string remark;   ///< idle nodes, real input computed as complex; may be empty
   Rank busy_nodes = 0;  ///< that have rows in every phase

@@ -25,8 +25,8 @@ SignalKind parse_signal_kind(std::string_view text);
 
 /// \param shape  {N} or {R, C}
 /// impulse: 1 at a place that the seed chooses; tones: three real waves of whole periods, strengths
-/// 1, 1/2, 1/4. Throws UsageError for another shape, or more elements than the computer has memory
-/// for.
+/// 1, 1/2, 1/4.
+/// Throws UsageError for another shape, or more elements than the computer has memory for.
 Signal generate_signal(SignalKind kind, std::vector<std::size_t> shape, std::uint64_t seed);
 
 /// \param file    `.npy` (1-D or 2-D, any element type that read_npy knows), else a CSV file

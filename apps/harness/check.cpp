@@ -166,8 +166,8 @@ CheckResult check_collective(const Algorithm& algorithm, const Topology& topolog
   }
   count(result);
 
-  constexpr double fiber_bytes =
-      48 << 10;  // a node of a proof beside its memory: touched stack, matching
+  // A node of a proof beside its memory: touched stack, matching.
+  constexpr double fiber_bytes = 48 << 10;
   const double proof_bytes = need.nodes + fiber_bytes * result.nodes;
   if (result.nodes <= options.prove_up_to) {
     const double available = available_memory_bytes();

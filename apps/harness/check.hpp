@@ -1,5 +1,5 @@
-// Checking one algorithm on one network: recorded dry, counted, compared with its formulas, and
-// proved. SPDX-License-Identifier: Apache-2.0
+// Checking an algorithm on a network: recorded dry, counted, compared with its formulas, proved.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "collectives/registry.hpp"
@@ -11,12 +11,12 @@
 namespace wormcube {
 
 struct CheckOptions {
-  bool all_port =
-      false;  ///< the machine that is assumed: one message per link at a time, or one per node
+  /// The machine that is assumed: one message per link at a time, or one per node.
+  bool all_port = false;
   int virtual_channels = 2;  ///< per ring link
-  Rank prove_up_to = 4096;   ///< nodes; on more of them a broadcast is proved from its schedule,
-                             ///< other operations are not
-  std::uint64_t seed = 1;    ///< of uneven block sizes
+  /// Nodes; on more of them a broadcast is proved from its schedule, other operations are not.
+  Rank prove_up_to = 4096;
+  std::uint64_t seed = 1;  ///< of uneven block sizes
 };
 
 /// What was counted, what the formulas say, and what was proved. What was not measured is empty.
@@ -29,8 +29,7 @@ struct CheckResult {
 
   ScheduleReport report;  ///< in bytes of the dry run
   double transmission_blocks = 0, rearranged_blocks = 0, total_blocks = 0, block_hops = 0;
-  /// Most blocks that one node holds: its result, or what the algorithm holds meanwhile if that is
-  /// more.
+  /// Most blocks that one node holds: its result, or what the algorithm holds meanwhile if more.
   double peak_blocks = 0;
   /// Most blocks that the algorithm holds beside the call's input and output.
   double working_blocks = 0;
@@ -53,7 +52,8 @@ CheckResult check_collective(const Algorithm& algorithm, const Topology& topolog
                              const Parameters& parameters, const CheckOptions& options = {});
 
 /// Whether a broadcast's schedule reaches every node: in each message the whole block, from a node
-/// that has it. \param exactly_once  set to whether nobody received it twice
+/// that has it.
+/// \param exactly_once  set to whether nobody received it twice
 std::optional<bool> broadcast_reaches_all(const Schedule& schedule, Rank root, Bytes block_bytes,
                                           bool& exactly_once);
 

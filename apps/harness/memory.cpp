@@ -39,8 +39,7 @@ void require_available_memory(std::string_view what, double bytes) {
 }
 
 MemoryNeed memory_need(const Topology& topology, const Program& program, Rank root) {
-  // Collectives are oblivious and their ranks alike: of a large machine some tell what the others
-  // need.
+  // Collectives are oblivious and their ranks alike: of a large machine some stand for all.
   constexpr Rank tried_ranks = 64;
   const Rank stride = std::max(1, topology.nodes() / tried_ranks);
   double tried = 0;

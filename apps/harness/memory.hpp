@@ -12,8 +12,7 @@ namespace wormcube {
 /// Memory that programs can still get without swapping: MemAvailable of /proc/meminfo.
 double available_memory_bytes();
 
-/// Throws UsageError with both figures if `bytes` are more than is available. `what` starts the
-/// message.
+/// Throws UsageError, `what` in front, with both figures if `bytes` are more than is available.
 void require_available_memory(std::string_view what, double bytes);
 
 /// What a program needs, estimated from dry runs of a few ranks.

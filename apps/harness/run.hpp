@@ -34,15 +34,17 @@ struct RunResult {
   std::vector<double> times_us;
   double min_us = 0, median_us = 0, max_us = 0;
 
-  /// User data of one node (mean where blocks are uneven): what it gives or, in an allgather, gets. Empty for a barrier.
+  /// User data of one node (mean where blocks are uneven): what it gives or, in an allgather, gets.
+  /// Empty for a barrier.
   std::optional<double> data_bytes;
-  /// By the median time, as nccl-tests defines them: data / time, and that times the share that must cross the network.
+  /// By the median time, as nccl-tests defines them: data / time, and that times the share that
+  /// must cross the network.
   std::optional<double> algbw_gb_per_s, busbw_gb_per_s;
 
   Prediction predicted;
   std::optional<double> model_us;  ///< by the formulas and the cost model
 
-  /// Bytes of the last iteration's output that are wrong; of a barrier: nodes that were missed when one left.
+  /// Wrong bytes of the last iteration's output; of a barrier: nodes missed when one left.
   std::optional<std::uint64_t> wrong;
   std::string first_wrong;  ///< the first of them, in words
 
@@ -50,17 +52,17 @@ struct RunResult {
   std::uint64_t messages = 0, parked = 0, blocked = 0;
   double link_bytes_max = 0;  ///< on the busiest link, in one iteration
   Bytes peak_bytes = 0;  ///< most memory that one node's program held, input and output included
-  bool deadlock_free =
-      false;  ///< the channel dependency graph of the machine's routing has no cycle
+  /// The channel dependency graph of the machine's routing has no cycle.
+  bool deadlock_free = false;
 
   bool passed() const { return wrong.value_or(0) == 0; }
 };
 
-/// Runs an algorithm: fills the inputs, then for each iteration a barrier and the call; the output is spoilt before the
-/// last call and compared after it.
+/// Runs an algorithm: fills the inputs, then for each iteration a barrier and the call; the output
+/// is spoilt before the last call and compared after it.
 ///
-/// Throws UsageError, before anything runs, if the algorithm does not run on this machine's network or ports, or needs
-/// more memory than there is; what Machine::run throws.
+/// Throws UsageError, before anything runs, if the algorithm does not run on this machine's network
+/// or ports, or needs more memory than there is; what Machine::run throws.
 RunResult run_collective(Machine& machine, const Algorithm& algorithm, const Parameters& parameters,
                          const CollectiveRun& run);
 

@@ -1,6 +1,5 @@
-// NumPy .npy files. The format: "\x93NUMPY", version (2 bytes), length of the header
-// (little-endian; 2 bytes in version 1, 4 bytes from version 2 on), the header (a Python
-// dictionary: descr, fortran_order, shape), the elements. SPDX-License-Identifier: Apache-2.0
+// NumPy .npy files, read and written.
+// SPDX-License-Identifier: Apache-2.0
 #include "apps/io/npy.hpp"
 
 #include "runtime/error.hpp"
@@ -59,6 +58,9 @@ std::string known_names() {
   return names;
 }
 
+// The format: "\x93NUMPY", version (2 bytes), length of the header (little-endian; 2 bytes in
+// version 1, 4 bytes from version 2 on), the header (a Python dictionary: descr, fortran_order,
+// shape), the elements.
 constexpr std::string_view magic = "\x93NUMPY";
 
 struct Header {
@@ -310,8 +312,8 @@ void write_npy(const std::string& file, const Array& array) {
   std::string header = fmt::format(
       "{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}{}), }}", type.word > 1 ? '<' : '|',
       type.code, fmt::join(array.shape, ", "), array.shape.size() == 1 ? "," : "");
-  constexpr std::size_t before = 10,
-                        alignment = 64;  // the elements start at a multiple of 64 bytes
+  // The elements start at a multiple of 64 bytes.
+  constexpr std::size_t before = 10, alignment = 64;
   header.append(alignment - 1 - (before + header.size()) % alignment, ' ');
   header += '\n';
   std::ofstream stream(file, std::ios::binary);

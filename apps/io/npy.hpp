@@ -45,12 +45,13 @@ struct Array {
 };
 
 /// Reads a file of format version 1, 2 or 3. Big-endian elements are converted, Fortran order is
-/// turned into C order. Throws UsageError that names the file and what is wrong: not a .npy file, a
-/// header that does not parse, another element type, fewer or more bytes than the shape needs.
+/// turned into C order.
+/// Throws UsageError that names the file and what is wrong: not a .npy file, a header that does not
+/// parse, another element type, fewer or more bytes than the shape needs.
 Array read_npy(const std::string& file);
 
-/// Writes format version 1, little-endian, C order. Throws UsageError if the file cannot be
-/// written.
+/// Writes format version 1, little-endian, C order.
+/// Throws UsageError if the file cannot be written.
 void write_npy(const std::string& file, const Array& array);
 
 /// The elements as complex numbers, whatever their type.

@@ -37,14 +37,14 @@ struct MatrixShape {
 ///
 /// \param node      this node; every node of the machine makes the same call
 /// \param exchange  resolved; an alltoall algorithm gets blocks padded to ceil(R/p) x ceil(C/p), an
-/// alltoallv algorithm
-///                  the exact ones
+///                  alltoallv algorithm the exact ones
 /// \param data      before: the node's rows; after: its rows of the transposed matrix;
-/// buffer_bytes() at least
+///                  buffer_bytes() at least
 ///
-/// Cost      one exchange; each element is packed (and transposed within its block) and unpacked
-/// once. Source    A. Grama, A. Gupta, G. Karypis, V. Kumar, Introduction to Parallel Computing,
-/// 2003, example 4.2. Throws    UsageError, before any message, if the buffer is too short.
+/// Cost      one exchange; each element is packed (and transposed in its block) and unpacked once.
+/// Source    A. Grama, A. Gupta, G. Karypis, V. Kumar, Introduction to Parallel Computing, 2003,
+///           example 4.2.
+/// Throws    UsageError, before any message, if the buffer is too short.
 void transpose(Node& node, const Exchange& exchange, const MatrixShape& shape, Span data);
 
 /// Transposes a rows x columns piece of a matrix into another: rows are `from_stride` and

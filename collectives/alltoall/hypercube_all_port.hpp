@@ -7,8 +7,8 @@
 namespace wormcube {
 
 /// Total exchange: node r's block q ends as node q's block r. Every block is cut into d = log2 p
-/// nearly equal parts; part j crosses the dimensions in the order j, j+1, .., j-1 (mod d), so that in
-/// each step the d copies of the exchange use links of different dimensions.
+/// nearly equal parts; part j crosses the dimensions in the order j, j+1, .., j-1 (mod d), so that
+/// in each step the d copies of the exchange use links of different dimensions.
 ///
 /// \param out  p blocks of one size; block q is for node q
 /// \param in   p blocks of that size; block q comes from node q

@@ -10,8 +10,8 @@ namespace wormcube {
 ///
 /// Level i divides the torus into cells of 2^i nodes a side. Its masters are the nodes whose
 /// coordinates' low i bits add up to 0 bit by bit (two dimensions: row = column modulo 2^i), one
-/// half of those of level i-1; the other half are slaves of phase i. Every line meets one master
-/// of each cell only, so the tori that masters form share no link.
+/// half of those of level i-1; the other half are slaves of phase i. Every line meets one master of
+/// each cell only, so the tori that masters form share no link.
 ///
 ///   split, i = 1..k    the masters of level i-1 send along the last dimension, .., dimension 1
 ///                      what belongs on the other side; slaves then send all along dimension 0.

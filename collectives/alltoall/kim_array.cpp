@@ -150,8 +150,8 @@ Rank KimArray::delegator_number(int level, Rank rank) const {
 // Layouts. In split phase i the blocks of a group make the same moves; a group has a part for each
 // source in the cell of level i-1, and each part one block for each delegator of level i.
 
-/// Where a group starts. \param differing  bit d: the group moves in dimension d. Bit 0 is the
-/// move that doubles the array.
+/// Where a group starts.
+/// \param differing  bit d: the group moves in dimension d; bit 0: the move that doubles the array
 Rank KimArray::group_place(int i, unsigned differing) const {
   const Rank before = static_cast<Rank>(blocks(i - 1));
   const Rank group = before >> (dimensions() - 1);

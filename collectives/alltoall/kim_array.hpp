@@ -1,5 +1,4 @@
-// A node's blocks during kim-a1 and kim-recursive: where each lies, and which of them a message
-// takes.
+// A node's blocks during kim-a1 and kim-recursive: where each lies, and what a message takes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,11 +13,11 @@ namespace wormcube {
 /// The array of one node of a torus that is divided k times (see alltoall_kim_recursive). Level i
 /// cells have 2^i nodes a side.
 ///
-/// In the split stage a node of level i holds the blocks of all sources in its level i cell for
-/// its delegators, the destinations that agree with it modulo 2^i in all coordinates but the last.
-/// In the merge stage it holds those of all sources for the nodes of its level i cell that agree
-/// with it in all coordinates but the last. So a block's place is a sum of two: its source's and
-/// its destination's.
+/// In the split stage a node of level i holds the blocks of all sources in its level i cell for its
+/// delegators, the destinations that agree with it modulo 2^i in all coordinates but the last. In
+/// the merge stage it holds those of all sources for the nodes of its level i cell that agree with
+/// it in all coordinates but the last. So a block's place is a sum of two: its source's and its
+/// destination's.
 ///
 /// Layout. What a message takes is one slice (split, n >= 4 dimensions: up to 2^(n-3)). In a split
 /// phase blocks are in the order of the moves that they make in it, a Gray code; what is received

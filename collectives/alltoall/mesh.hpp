@@ -6,7 +6,7 @@
 
 namespace wormcube {
 
-/// Total exchange: node r's block q ends as node q's block r. In each dimension, the last first, the
+/// Total exchange: node r's block q ends as node q's block r. In each dimension, the last first,
 /// blocks are bundled by their destinations' coordinate there and exchanged along the line or ring.
 ///
 /// \param out  p blocks of one size; block q is for node q

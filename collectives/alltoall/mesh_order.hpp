@@ -66,8 +66,7 @@ struct RingTurn {
   Rank start;
 };
 
-/// The turns of the nodes with these parities (bit d: coordinate d is odd), in time. Sizes are 2 or
-/// more.
+/// The turns of nodes with these parities (bit d: coordinate d is odd), in time. Sizes are > 1.
 ///
 /// In all orders a line's two rings are apart: nodes that differ in the parity of one coordinate
 /// are never in that dimension at the same time. Let the dimensions be 1..n, longest first, and W

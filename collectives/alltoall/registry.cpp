@@ -84,7 +84,8 @@ std::span<const Algorithm> alltoall_algorithms() {
       Algorithm{
           .operation = operation,
           .name = "kim-a1",
-          .summary = "masters of 2x2 cells exchange for all; tori with sizes of 8, 16, .., or all 4",
+          .summary =
+              "masters of 2x2 cells exchange for all; tori with sizes of 8, 16, .., or all 4",
           .source = "Kim et al., sec. 2.3, with phases 3 and 4 mended",
           .remark = "n > 2 dimensions: our extension",
           .require = require_alltoall_kim_a1,
@@ -104,7 +105,8 @@ std::span<const Algorithm> alltoall_algorithms() {
       Algorithm{
           .operation = operation,
           .name = "tseng-diagonal",
-          .summary = "diagonals, rings of both dimensions by turns; 2-D tori with sizes of 4, 8, ..",
+          .summary =
+              "diagonals, rings of both dimensions by turns; 2-D tori with sizes of 4, 8, ..",
           .source = "Tseng, Gupta, Panda, by their row in Kim et al., Table 1",
           .remark = "reconstruction",
           .require = require_alltoall_tseng_diagonal,

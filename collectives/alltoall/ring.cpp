@@ -24,8 +24,7 @@ void alltoall_ring(Node& node, ConstBlocks out, Blocks in) {
   node.local([&] {
     for (Rank q = 1; q < p; ++q) copy(out[mod(r + q, p)], going[q - 1]);
   });
-  // Invariant: before step t this node has, from t-1 on, the bundle of node r-t+1 for r+1, r+2, ..,
-  // r-t.
+  // Invariant: before step t this node has, from t-1 on, the bundle of node r-t+1 for r+1, .., r-t.
   for (Rank t = 1; t < p; ++t) {
     const std::array arriving{in[mod(r - t, p)], coming.range(t, p - t - 1)};
     node.step({send(onward, going.range(t - 1, p - t)), receive_pieces(previous, arriving)});

@@ -13,8 +13,7 @@
 
 namespace wormcube {
 
-/// The partner of v < h in this layer's matching: h-1 turns with the layer, the others mirror at
-/// it.
+/// The partner of v < h in this layer's matching: h-1 turns with the layer, others mirror at it.
 Rank ScottLayer::matched(Rank v) const {
   const Rank last = size / 2 - 1, factor = layer / 2 % last;
   if (v == last) return factor;

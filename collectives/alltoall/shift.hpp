@@ -19,9 +19,9 @@ namespace wormcube {
 /// Links    free of contention on hypercubes and complete networks. Elsewhere shift_link_load(i)
 ///          messages share a link in step i: min(i, p - i) on a ring or line, which makes
 ///          floor(p^2/4) blocks of time.
-/// Source   Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, sec. 4.5.3
-///          (pairs may be chosen in any congestion-free way) and 4.6 (circular shifts; problem 4.22:
-///          free on hypercubes).
+/// Source   Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, sec. 4.5.3 (pairs may
+///          be chosen in any congestion-free way) and 4.6 (circular shifts; problem 4.22: free on
+///          hypercubes).
 /// Throws   UsageError, before any message, unless the blocks are as above.
 void alltoall_shift(Node& node, ConstBlocks out, Blocks in);
 

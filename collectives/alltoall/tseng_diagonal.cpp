@@ -31,8 +31,7 @@ struct Leg {
     const Rank hops = mod(sign * (b / after - a / after), before / after);
     return first_place(hops) + a / before * after + b % after;
   }
-  /// The places of all pairs, in an order that is the same for all legs; `modulus` is `before` or
-  /// `after`.
+  /// The places of all pairs, in the same order for all legs; `modulus` is `before` or `after`.
   std::vector<Rank> places(Rank modulus) const {
     std::vector<Rank> result;
     result.reserve(static_cast<std::size_t>(size));

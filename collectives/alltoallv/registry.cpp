@@ -1,5 +1,5 @@
-// The algorithms of total exchange with uneven blocks: those programs of alltoall that never
-// bundle. SPDX-License-Identifier: Apache-2.0
+// The algorithms of total exchange with uneven blocks: the programs of alltoall that never bundle.
+// SPDX-License-Identifier: Apache-2.0
 #include "collectives/registry.hpp"
 
 #include "collectives/alltoall/hypercube_pairwise.hpp"

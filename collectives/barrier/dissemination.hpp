@@ -12,8 +12,8 @@ namespace wormcube {
 /// Cost     ceil(log2 p) steps of empty messages: ts ceil(log2 p), the least possible.
 /// Links    shift_link_load(2^i) messages share a link in step i: one on hypercubes and complete
 ///          networks.
-/// Source   Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, sec. 4.3 (a
-///          barrier as an all-reduce of one word). For any p: D. Hensgen, R. Finkel, U. Manber, Two
+/// Source   Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, sec. 4.3 (a barrier
+///          as an all-reduce of one word). For any p: D. Hensgen, R. Finkel, U. Manber, Two
 ///          Algorithms for Barrier Synchronization, Int. J. Parallel Programming 17(1), 1988.
 void barrier_dissemination(Node& node);
 

@@ -15,10 +15,10 @@ namespace wormcube {
 ///
 /// Network  any, of any p; one-port.
 /// Cost     ceil(log2 p) steps of the whole message: (ts + tw m) ceil(log2 p).
-/// Links    free of contention on one line, ring, tree or complete network, and on products of these
-///          with powers of two for sizes (hypercubes among them): the halves of an interval go on
-///          over links of their own. On a ring they do because only the first message may be as
-///          long as half of it.
+/// Links    free of contention on one line, ring, tree or complete network, and on products of
+///          these with powers of two for sizes (hypercubes among them): the halves of an interval
+///          go on over links of their own. On a ring they do because only the first message may be
+///          as long as half of it.
 /// Source   Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, sec. 4.1.1,
 ///          Eq. 4.1; any p: problem 4.1.
 /// Throws   UsageError, before any message, unless the root is a node.

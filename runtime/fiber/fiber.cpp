@@ -1,5 +1,6 @@
 // Fibers on Boost.Context's bare contexts, told to the sanitizers switch by switch: Debian's Boost
-// is built without them. SPDX-License-Identifier: Apache-2.0
+// is built without them.
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/fiber/fiber.hpp"
 
 #include "runtime/error.hpp"

@@ -11,14 +11,14 @@ namespace wormcube {
 /// a SIGSEGV, not silence. A stack and its guard are two memory maps of the process, of which Linux
 /// allows 65530 (vm.max_map_count): about 32000 fibers.
 ///
-/// **Threads** Any thread may resume, one at a time, each after the one before it (the callers see
-/// to that). Code inside must not keep the address of a thread_local across suspend() if the
-/// resuming thread changes.
+/// Threads     any thread may resume, one at a time, each after the one before it (the callers see
+///             to that). Code inside must not keep the address of a thread_local across suspend()
+///             if the resuming thread changes.
+/// Exceptions  must not leave the entry (std::terminate); inside they work as everywhere, suspend()
+///             within a handler included.
 ///
-/// **Exceptions** must not leave the entry (std::terminate); inside they work as everywhere,
-/// suspend() within a handler included. A fiber that is destroyed while it is suspended is dropped:
-/// nothing on its stack is destroyed. Resume it to its end first, with an exception thrown where it
-/// waits.
+/// A fiber that is destroyed while it is suspended is dropped: nothing on its stack is destroyed.
+/// Resume it to its end first, with an exception thrown where it waits.
 class Fiber {
  public:
   /// \param stack_bytes  rounded up to whole pages

@@ -23,8 +23,8 @@ Span Arena::acquire(Bytes bytes, Purpose purpose) {
     out_block_bytes_ += bytes;
     peak_block_bytes_ = std::max(peak_block_bytes_, out_block_bytes_);
   }
-  const Bytes room =
-      std::max((bytes + alignment - 1) / alignment * alignment, alignment);  // never null
+  // Never 0: no piece is null.
+  const Bytes room = std::max((bytes + alignment - 1) / alignment * alignment, alignment);
   if (chunks_.empty() || chunks_.back().bytes - chunks_.back().used < room) {
     std::erase_if(chunks_, [](const Chunk& old) { return old.out == 0; });  // too small, and empty
     chunks_.push_back(chunk(std::max<Bytes>(room, 4096)));

@@ -1,5 +1,5 @@
-// The two ways to run nodes in one process: each as an OS thread, or as a fiber on one of few
-// threads. SPDX-License-Identifier: Apache-2.0
+// The two ways to run nodes in one process: as OS threads, or as fibers on a few threads.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "runtime/network/parking.hpp"

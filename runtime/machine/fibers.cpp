@@ -19,15 +19,14 @@ struct Task {
 /// One thread and the fibers that live on it. Fibers never move: unblocking one means putting it on
 /// its own worker's list.
 ///
-/// Threads     run, append: the worker's own thread. send: any thread.
-/// Invariants  a task is in at most one list: it was taken off when it was resumed, and only the
-/// one that cleared its
-///             gate's `parked` puts it back. If that happens before the fiber has left its stack,
-///             the worker is still running that very fiber, and comes to its list afterwards.
+/// Threads       run, append: the worker's own thread. send: any thread.
+/// Invariants    a task is in at most one list: it was taken off when it was resumed, and only the
+///               one that cleared its gate's `parked` puts it back. If that happens before the
+///               fiber has left its stack, the worker is still running that very fiber, and comes
+///               to its list afterwards.
 /// Memory order  send pushes, the worker takes the whole inbox with acquire. To sleep, the worker
-/// sets asleep_ and then
-///             looks at inbox_; a sender pushes and then looks at asleep_. All four are
-///             sequentially consistent, so at least one of the two sees the other.
+///               sets asleep_ and then looks at inbox_; a sender pushes and then looks at asleep_.
+///               All four are sequentially consistent, so at least one of the two sees the other.
 class Worker {
  public:
   void append(Task& task) {
@@ -158,9 +157,8 @@ class FiberExecutor final : public NodeExecutor {
     Worker& worker = home(rank);
     current_worker == &worker ? worker.append(tasks_[rank]) : worker.send(tasks_[rank]);
   }
-  bool linger(const Gate& gate) override {
-    return gate.is_open();
-  }  // parking is cheaper than a wait
+  // Parking is cheaper than a wait.
+  bool linger(const Gate& gate) override { return gate.is_open(); }
 
  private:
   // Neighbouring ranks share a worker: most messages stay on one core.

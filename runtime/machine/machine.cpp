@@ -45,19 +45,19 @@ bool overlap(std::span<const Span> a, std::span<const Span> b) {
 
 }  // namespace
 
-/// Threads     run: one at a time, from outside. completed, failed: any node. The rest: each node
-/// for itself. Invariants  running_ counts the nodes that are not parked. A node subtracts itself
-/// after it has announced that it
-///             parks and before it blocks; who wakes a node adds it first. So running_ is never
-///             below the number of nodes that run or will, and at 0 nobody runs and nobody is being
-///             woken: with nodes unfinished, that is a deadlock. Since worms are only moved by
-///             running nodes, nothing is in flight then. out_ counts the nodes that will not enter
-///             the network again in this run. A stopped node waits until all are out before its
-///             stack unwinds: until then another node may still copy from or to its memory.
+/// Threads       run: one at a time, from outside. completed, failed: any node. The rest: each node
+///               for itself.
+/// Invariants    running_ counts the nodes that are not parked. A node subtracts itself after it
+///               has announced that it parks and before it blocks; who wakes a node adds it first.
+///               So running_ is never below the number of nodes that run or will, and at 0 nobody
+///               runs and nobody is being woken: with nodes unfinished, that is a deadlock. Since
+///               worms are only moved by running nodes, nothing is in flight then. out_ counts the
+///               nodes that will not enter the network again in this run. A stopped node waits
+///               until all are out before its stack unwinds: until then another node may still copy
+///               from or to its memory.
 /// Memory order  running_, out_ and the barrier's counter are read-modify-written with acq_rel: who
-/// sees the last one
-///             sees what all others did before theirs. That is what lets the last parking node read
-///             all nodes' state.
+///               sees the last one sees what all others did before theirs. That is what lets the
+///               last parking node read all nodes' state.
 class Machine::Impl final : public NetworkHost {
  public:
   Impl(Topology topology, const MachineOptions& options);
@@ -190,9 +190,9 @@ void Machine::Impl::EmulatedNode::check(std::span<const Op> ops) const {
 
 void Machine::Impl::EmulatedNode::prepare(std::span<const Op> ops) {
   worms_in_use = receives_in_use = 0;
-  const bool routes_differ = machine_.options_.all_port && std::ranges::any_of(ops, [](const Op& op) {
-                               return op.is_send() && !op.moves().empty();
-                             });
+  const bool routes_differ =
+      machine_.options_.all_port &&
+      std::ranges::any_of(ops, [](const Op& op) { return op.is_send() && !op.moves().empty(); });
   for (const Op& op : ops) {
     if (op.is_send()) {
       if (worms_in_use == worms.size()) worms.emplace_back();
@@ -231,8 +231,8 @@ void Machine::Impl::EmulatedNode::step(std::span<const Op> ops) {
   if (!ops.empty()) {
     check(ops);
     prepare(ops);
-    step_gate.arm(static_cast<std::uint32_t>(ops.size()) +
-                  1);  // one for ourselves: nobody wakes us while we post
+    // One for ourselves: nobody wakes us while we post.
+    step_gate.arm(static_cast<std::uint32_t>(ops.size()) + 1);
     try {
       for (std::size_t i = 0; i < receives_in_use; ++i) machine_.network_.post(receives[i]);
       for (std::size_t i = 0; i < worms_in_use; ++i) {
@@ -372,13 +372,13 @@ void Machine::Impl::wait(Rank rank, Gate& gate) {
 }
 
 void Machine::Impl::wake(Rank rank, Gate& gate) noexcept {
-  running_.fetch_add(
-      1, std::memory_order_acq_rel);  // before the node can run, park again and count itself out
+  // Before the node can run, park again and count itself out.
+  running_.fetch_add(1, std::memory_order_acq_rel);
   if (gate.unpark()) {
     executor_->unblock(rank, gate);
   } else {
-    running_.fetch_sub(
-        1, std::memory_order_acq_rel);  // somebody else woke it: only when the machine stops
+    // Somebody else woke it: only when the machine stops.
+    running_.fetch_sub(1, std::memory_order_acq_rel);
   }
 }
 
@@ -486,16 +486,16 @@ Statistics Machine::Impl::statistics(std::chrono::nanoseconds wall) const {
   Statistics result;
   result.wall = wall;
   for (const EmulatedNode& node : nodes_) result.nodes.push_back(node.statistics_with_peaks());
-  network_.each_channel(
-      [&](const VirtualChannel& channel) {  // ascending: a link's channels are neighbours
-        if (channel.messages() == 0 && channel.blocked() == 0) return;
-        const Link link = network_.routing().link(channel.id());
-        if (result.links.empty() || result.links.back().link != link)
-          result.links.push_back({.link = link});
-        result.links.back().messages += channel.messages();
-        result.links.back().bytes += channel.bytes();
-        result.links.back().blocked += channel.blocked();
-      });
+  // Ascending: a link's channels are neighbours.
+  network_.each_channel([&](const VirtualChannel& channel) {
+    if (channel.messages() == 0 && channel.blocked() == 0) return;
+    const Link link = network_.routing().link(channel.id());
+    if (result.links.empty() || result.links.back().link != link)
+      result.links.push_back({.link = link});
+    result.links.back().messages += channel.messages();
+    result.links.back().bytes += channel.bytes();
+    result.links.back().blocked += channel.blocked();
+  });
   return result;
 }
 

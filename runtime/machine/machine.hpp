@@ -21,8 +21,8 @@ struct MachineOptions {
   bool all_port = false;     ///< one injection and ejection port per link, instead of one per node
   int virtual_channels = 2;  ///< per ring link: 2 (dateline) or 1
   std::size_t channel_capacity = 4;  ///< flits that a virtual channel holds, >= 1
-  Bytes eager_limit =
-      1024;  ///< messages of at most so many bytes travel in flits; longer ones are copied once
+  /// Messages of at most so many bytes travel in flits; longer ones are copied once.
+  Bytes eager_limit = 1024;
   bool lock_step = false;     ///< a barrier after every step
   bool allow_cycles = false;  ///< run although the channel dependency graph has a cycle
   std::chrono::milliseconds time_limit{0};  ///< 0: none
@@ -55,13 +55,13 @@ struct Statistics {
   std::vector<LinkStatistics> links;  ///< those that carried or blocked a message, ascending
 };
 
-/// A multicomputer. Its nodes live as long as it does: run() wakes them and puts them to sleep again.
+/// A multicomputer. Its nodes live as long as it does: run() wakes them, then they sleep again.
 ///
-/// Threads: one thread at a time may call run().
+/// Threads  one at a time may call run().
 class Machine {
  public:
-  /// Throws UsageError if the routing's channel dependency graph has a cycle (unless allow_cycles), or an option is out
-  /// of range.
+  /// Throws UsageError if the routing's channel dependency graph has a cycle (unless allow_cycles),
+  /// or an option is out of range.
   explicit Machine(Topology topology, MachineOptions options = {});
   ~Machine();
   Machine(const Machine&) = delete;
@@ -70,10 +70,11 @@ class Machine {
   const Topology& topology() const;
   const MachineOptions& options() const;
 
-  /// Runs the program on every node and returns when all have finished. Statistics cover this run alone.
+  /// Runs the program on every node, returns when all have finished. Statistics: of this run alone.
   ///
-  /// Throws Deadlock with a table if all nodes wait and nothing is in flight; TimeLimit; UsageError or NodeFailure with
-  /// the rank in front for the first exception of a node program. The machine can run again after each of these.
+  /// Throws Deadlock with a table if all nodes wait and nothing is in flight; TimeLimit; UsageError
+  /// or NodeFailure with the rank in front for the first exception of a node program. The machine
+  /// can run again after each of these.
   Statistics run(const Program& program);
 
   /// The same, traced: each node's log goes to schedule.ranks[rank].

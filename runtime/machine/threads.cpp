@@ -15,8 +15,7 @@
 namespace wormcube {
 namespace {
 
-/// One thread per node. A parked node sleeps on its gate's word; the one that clears `parked` wakes
-/// it.
+/// One thread per node. A parked node sleeps on its gate's word; who clears `parked` wakes it.
 ///
 /// Threads       start: one at a time. block: the node's thread; unblock: any.
 /// Memory order  generation_ publishes body_ (release) to the threads that wait for it (acquire).
@@ -59,10 +58,11 @@ class ThreadExecutor final : public NodeExecutor {
   }
   void unblock(Rank /*rank*/, Gate& gate) override { wake_sleepers(gate.word()); }
 
-  // With a core for each node a reply comes sooner than a parked thread wakes (0.4 us against 1.6 us): spin. Where nodes
-  // outnumber cores, spinning only delays the node that is waited for; instead let the others run twice, for by then most
-  // have sent what they must. All-to-all of 64 B on hypercube:6 with 64 threads, pairwise, 2 cores, 2026-11-20: 9.4 ms
-  // with no turn (2029 parkings), 4.6 ms with two (21 parkings), no gain with more.
+  // With a core for each node a reply comes sooner than a parked thread wakes (0.4 us against 1.6
+  // us): spin. Where nodes outnumber cores, spinning only delays the node that is waited for;
+  // instead let the others run twice, for by then most have sent what they must. All-to-all of 64 B
+  // on hypercube:6 with 64 threads, pairwise, 2 cores, 2026-11-20: 9.4 ms with no turn (2029
+  // parkings), 4.6 ms with two (21 parkings), no gain with more.
   bool linger(const Gate& gate) override {
     constexpr int spins = 2000, turns = 2;
     for (int i = 0; i < (oversubscribed_ ? turns : spins); ++i) {

@@ -24,12 +24,11 @@ struct Flit {
 
 /// One lane of a link.
 ///
-/// Threads     push and pop: the thread that acts for the worm that holds the reservation. Both
-/// ends pass from worm to
-///             worm with it.
-/// Invariants  empty whenever the reservation is free or passes on.
+/// Threads       push and pop: the thread that acts for the worm that holds the reservation. Both
+///               ends pass from worm to worm with it.
+/// Invariants    empty whenever the reservation is free or passes on.
 /// Memory order  Boost's queue orders its own two ends; the reservation orders one worm's use
-/// before the next's.
+///               before the next's.
 class VirtualChannel final : public Reservation {
  public:
   VirtualChannel(Channel id, std::size_t flits) : id_(id), queue_(flits) {}
@@ -39,9 +38,8 @@ class VirtualChannel final : public Reservation {
   [[nodiscard]] bool try_pop(Flit& flit) noexcept { return queue_.pop(flit); }
   bool has_room() const noexcept { return queue_.write_available() > 0; }
 
-  void count_blocked() noexcept {
-    blocked_.fetch_add(1, std::memory_order_relaxed);
-  }  // a counter, orders nothing
+  // Relaxed: a counter, orders nothing.
+  void count_blocked() noexcept { blocked_.fetch_add(1, std::memory_order_relaxed); }
   /// By the holder.
   void count_message(Bytes bytes) noexcept {
     ++messages_;

@@ -14,17 +14,14 @@
 namespace wormcube {
 
 /// One node's table of posted receives and of messages that came before their receive. A
-/// reservation like any other of the network: a worm reserves it last, a receive reserves nothing
-/// else.
+/// reservation like any other of the network: a worm reserves it last, a receive nothing else.
 ///
 /// Threads     all functions but acquire: the thread that acts for the holder.
 /// Invariants  for one (source, tag) there are posted receives or early messages, never both; each
-/// list is in order of
-///             arrival, and worms of one source and tag arrive in the order sent.
+///             list is in order of arrival; worms of one source and tag arrive in the order sent.
 /// Memory      a short message that comes early is kept in one of `early_slots` buffers, made and
-/// enlarged when needed;
-///             when they are all full it is treated like a long one: its header is absorbed, its
-///             data stays with the sender.
+///             enlarged when needed; when they are all full it is treated like a long one: its
+///             header is absorbed, its data stays with the sender.
 class Matching final : public Reservation {
  public:
   static constexpr std::size_t early_slots = 64;
@@ -57,8 +54,8 @@ class Matching final : public Reservation {
   void reset() noexcept;
 
  private:
-  static constexpr std::size_t buckets =
-      16;  // a step has few ops; with p ops the chains are p/16 long
+  // A step has few ops; with p ops the chains are p/16 long.
+  static constexpr std::size_t buckets = 16;
   static std::size_t bucket(Rank from, Tag tag) {
     return (static_cast<std::size_t>(from) + 7U * static_cast<std::size_t>(tag)) % buckets;
   }

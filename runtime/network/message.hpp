@@ -1,5 +1,5 @@
-// The two ends of a message in flight: the worm that the sender launches and the receive that waits
-// for it. SPDX-License-Identifier: Apache-2.0
+// The two ends of a message in flight: the sender's worm and the receive that waits for it.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "runtime/network/channel.hpp"
@@ -15,15 +15,14 @@ namespace wormcube {
 /// A message: its header holds path[0 .. reserved) and waits for path[reserved], if there is one.
 ///
 /// Threads  one at a time acts for a worm: the sender's, or whichever gave it the reservation that
-/// it waited for. What
-///          passes it on is a Reservation, which orders the one before the other.
+///          it waited for. What passes it on, a Reservation, orders the one before the other.
 struct Worm : Waiter {
   Worm() : Waiter(Kind::worm) {}
 
   enum class State : std::uint8_t {
     travelling,  ///< header under way, or body streaming
-    absorbed,    ///< the destination knows the header, the path is free, the data waits in the
-                 ///< sender's memory
+    /// The destination knows the header, the path is free, the data waits in the sender's memory.
+    absorbed,
     done,
   };
 
@@ -31,8 +30,8 @@ struct Worm : Waiter {
   Tag tag = 0;
   Bytes bytes = 0;
   std::span<const Span> data;  ///< the sender's memory, pinned until done
-  std::vector<Reservation*>
-      path;  ///< injection port, virtual channels, ejection port, matching table
+  /// Injection port, virtual channels, ejection port, matching table.
+  std::vector<Reservation*> path;
   std::size_t reserved = 0;
   State state = State::done;
   Worm* successor = nullptr;  ///< to launch when this is done: keeps order where routes differ

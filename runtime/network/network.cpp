@@ -196,13 +196,12 @@ Network::Network(Routing routing, Settings settings, NetworkHost& host)
                                                                routing_.topology().nodes())
                                     : 0),
       node_ports_(settings.all_port ? 0 : static_cast<std::size_t>(routing_.topology().nodes())) {
-  for (Rank node = 0; node < routing_.topology().nodes(); ++node)
-    matching_.emplace_back();
+  for (Rank node = 0; node < routing_.topology().nodes(); ++node) matching_.emplace_back();
 }
 
 void Network::address(Worm& worm, Rank from, const Op& op) {
-  static thread_local std::vector<Channel>
-      route;  // used within this call only, so fibers may share it
+  // Used within this call only, so fibers may share it.
+  static thread_local std::vector<Channel> route;
   route.clear();
   worm.from = from;
   if (op.moves().empty()) {

@@ -30,12 +30,11 @@ class NetworkHost {
   virtual void failed(std::exception_ptr error) noexcept = 0;
 };
 
-/// Objects made when first asked for: a network may have millions of links, of which a run uses
-/// few.
+/// Objects made when first asked for: of the millions of links of a network a run may use few.
 ///
 /// Threads       any thread may call get.
-/// Memory order  the compare-exchange publishes the new object (release); the load that finds it
-/// acquires.
+/// Memory order  the compare-exchange publishes a new object (release); the load that finds it
+///               acquires.
 template <class T>
 class LazyTable {
  public:
@@ -81,12 +80,12 @@ class LazyTable {
 /// whatever the receiver does, and ejection ports never need draining.
 ///
 /// Threads     launch and post: the node that owns the worm or receive; they call host.completed
-/// for any node. Invariants  a worm belongs to one thread at a time. A thread that works in here
-/// works through its own list of
-///             waiters that it was handed, and leaves when the list is empty; it holds nothing
-///             then. Reservations are taken in an order that is acyclic if the channel dependency
-///             graph is: ports before and after all channels, the matching table last, held only
-///             for a search or the copy of a short message.
+///             for any node.
+/// Invariants  a worm belongs to one thread at a time. A thread that works in here works through
+///             its own list of waiters that it was handed, and leaves when the list is empty; it
+///             holds nothing then. Reservations are taken in an order that is acyclic if the
+///             channel dependency graph is: ports before and after all channels, the matching table
+///             last, held only for a search or the copy of a short message.
 class Network {
  public:
   struct Settings {

@@ -6,8 +6,8 @@
 
 namespace wormcube {
 
-/// Told of each channel that a header reserves, by the thread that moved it, before the header goes on. An observer that
-/// waits holds the worm where it is, with all that it has reserved.
+/// Told of each channel that a header reserves, by the thread that moved it, before the header goes
+/// on. An observer that waits holds the worm where it is, with all that it has reserved.
 class NetworkObserver {
  public:
   virtual ~NetworkObserver() = default;

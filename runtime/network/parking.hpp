@@ -1,5 +1,6 @@
 // How a node waits: a gate that counts down to zero, and the executor that takes a waiting node off
-// its core. SPDX-License-Identifier: Apache-2.0
+// its core.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "runtime/topology/topology.hpp"
@@ -12,22 +13,20 @@ namespace wormcube {
 /// Counts what a node still waits for. The node arms it, others arrive; the last arrival learns
 /// whether it must wake.
 ///
-/// Threads     the node: arm, is_open, park. Any thread: arrive, stop, unpark.
-/// Invariants  the low bits count arrivals to come. `parked` is set by the node and cleared by
-/// exactly one other thread,
-///             the one whose unpark() returned true; that one, and no other, unblocks the node.
-///             `stopped` is never cleared while a run lasts. An arrival that returned false does
-///             not touch the gate again, so the node may arm it anew.
-/// Memory order  Arrivals release what they did for the node; is_open() and park() acquire it. All
-/// are
-///             read-modify-writes of one word after arm(), so the chain of releases is unbroken.
-///             arm() is relaxed: the node publishes the gate to others through the reservations
-///             that its messages make.
+/// Threads       the node: arm, is_open, park. Any thread: arrive, stop, unpark.
+/// Invariants    the low bits count arrivals to come. `parked` is set by the node and cleared by
+///               exactly one other thread, the one whose unpark() returned true; that one, and no
+///               other, unblocks the node. `stopped` is never cleared while a run lasts. An arrival
+///               that returned false does not touch the gate again, so the node may arm it anew.
+/// Memory order  arrivals release what they did for the node; is_open() and park() acquire it. All
+///               are read-modify-writes of one word after arm(), so the chain of releases is
+///               unbroken. arm() is relaxed: the node publishes the gate to others through the
+///               reservations that its messages make.
 class Gate {
  public:
   void arm(std::uint32_t arrivals) noexcept {
-    std::uint32_t seen =
-        word_.load(std::memory_order_relaxed);  // only this node changes it now, but for `stopped`
+    // Only this node changes it now, but for `stopped`.
+    std::uint32_t seen = word_.load(std::memory_order_relaxed);
     while (!word_.compare_exchange_weak(seen, (seen & stopped) | arrivals,
                                         std::memory_order_relaxed)) {
     }
@@ -88,7 +87,7 @@ class Executor {
   virtual void block(Rank rank, Gate& gate) = 0;
   /// Called once by whoever cleared `parked`.
   virtual void unblock(Rank rank, Gate& gate) = 0;
-  /// Called by the node before it parks: a short wait on its core. True if the gate opened meanwhile.
+  /// Called by the node before it parks: a short wait on its core. True if the gate opened then.
   virtual bool linger(const Gate& gate) = 0;
 };
 

@@ -20,18 +20,17 @@ struct Waiter {
 /// Nobody blocks in it: whoever cannot have it leaves its waiter behind, and whoever releases it
 /// gets the next waiter to go on with.
 ///
-/// Threads     any thread may acquire; only the thread that acts for the holder may release.
-/// Invariants  state_ is null: free; this: held, nobody new waits; else held, and the newest of a
-/// chain of waiters in
-///             reverse order of arrival. queue_ holds the waiters that came before those, in order
-///             of arrival; only the holder touches it. So waiters are served in the order in which
-///             their compare-exchange succeeded.
-/// Memory order  A successful acquire (acquire) reads what the last release (release) published:
-/// the holder's writes to
-///             the resource. A waiter's push (release) publishes the waiter; the exchange in
-///             release() (acquire) reads it. Pushes are read-modify-writes, so each waiter of the
-///             chain heads a release sequence that the exchange reads from. A hand-over needs no
-///             store: the releasing thread itself goes on for the next holder.
+/// Threads       any thread may acquire; only the thread that acts for the holder may release.
+/// Invariants    state_ is null: free; this: held, nobody new waits; else held, and the newest of a
+///               chain of waiters in reverse order of arrival. queue_ holds the waiters that came
+///               before those, in order of arrival; only the holder touches it. So waiters are
+///               served in the order in which their compare-exchange succeeded.
+/// Memory order  a successful acquire (acquire) reads what the last release (release) published:
+///               the holder's writes to the resource. A waiter's push (release) publishes the
+///               waiter; the exchange in release() (acquire) reads it. Pushes are
+///               read-modify-writes, so each waiter of the chain heads a release sequence that the
+///               exchange reads from. A hand-over needs no store: the releasing thread itself goes
+///               on for the next holder.
 ///
 /// The technique is that of L. Baker's async_mutex (cppcoro, 2017).
 class Reservation {
@@ -86,9 +85,8 @@ class Reservation {
   }
 
  private:
-  Waiter* held() noexcept {
-    return reinterpret_cast<Waiter*>(this);
-  }  // an address that no waiter has
+  // An address that no waiter has.
+  Waiter* held() noexcept { return reinterpret_cast<Waiter*>(this); }
 
   std::atomic<Waiter*> state_{nullptr};
   Waiter* queue_ = nullptr;

@@ -150,8 +150,7 @@ std::optional<std::vector<Channel>> find_cycle(
   for (const auto& [held, wanted] : dependencies) after[next[held]++] = wanted;
   std::copy(first.begin(), first.end() - 1, next.begin());
 
-  // Depth first. Each channel on the path depends on the one after it; a finished channel is on no
-  // cycle.
+  // Depth first. Each channel on the path depends on the next; a finished channel is on no cycle.
   enum class State : std::uint8_t { unseen, on_path, finished };
   std::vector<State> state(static_cast<std::size_t>(count), State::unseen);
   std::vector<Channel> path;

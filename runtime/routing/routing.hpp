@@ -1,5 +1,5 @@
-// Routes: node pair or signed moves -> the channels of a worm; the dateline; the channel dependency
-// graph. SPDX-License-Identifier: Apache-2.0
+// Routes: node pair or moves -> the channels of a worm; the dateline; the channel dependency graph.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "runtime/topology/topology.hpp"
@@ -16,8 +16,7 @@ namespace wormcube {
 /// One virtual channel of one link.
 using Channel = std::int64_t;
 
-/// Deterministic dimension-ordered routing, last coordinate first (X first; ascending e-cube on a
-/// hypercube).
+/// Deterministic dimension-ordered routing, last coordinate first (X first; on hypercubes e-cube).
 ///
 /// Ring dimensions of 3 or more nodes have two virtual channels (the dateline): a worm starts on
 /// channel 0 and moves to channel 1 on the link that closes the ring (n-1 -> 0 going '+', 0 -> n-1

@@ -1,5 +1,5 @@
-// The checker: steps in parallel, each judged alone; then the dependencies of all their routes
-// together. SPDX-License-Identifier: Apache-2.0
+// The checker: steps in parallel, each judged alone; then the dependencies of all their routes.
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/schedule/check.hpp"
 
 #include "runtime/error.hpp"

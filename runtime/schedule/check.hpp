@@ -1,5 +1,5 @@
-// Checking and counting a schedule: matching, ports, link load, deadlock freedom; start-ups, transmission,
-// rearrangement, hops.
+// Checking and counting a schedule: matching, ports, link load, deadlock freedom; start-ups,
+// transmission, rearrangement, hops.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -45,8 +45,8 @@ struct ScheduleReport {
 ///
 /// \param all_port  one message per link at a time instead of one per node
 ///
-/// Throws UsageError if the schedule and the routing are for different topologies, or the moves of a
-/// message pass one link twice.
+/// Throws UsageError if the schedule and the routing are for different topologies, or the moves of
+/// a message pass one link twice.
 ScheduleReport check(const Schedule& schedule, const Routing& routing, bool all_port);
 
 }  // namespace wormcube

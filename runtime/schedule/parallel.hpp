@@ -17,11 +17,11 @@
 
 namespace wormcube {
 
-/// Calls body(0) ... body(count - 1), some at the same time. If bodies throw, the exception of the lowest index is
-/// rethrown: the same one in every run. Indices above it may be left out.
+/// Calls body(0) ... body(count - 1), some at the same time. If bodies throw, the exception of the
+/// lowest index is rethrown: the same one in every run. Indices above it may be left out.
 ///
-/// ThreadSanitizer does not see what happens inside the TBB library, and would report every loop; under it, plain
-/// threads do the same, and the bodies are checked.
+/// ThreadSanitizer does not see what happens inside the TBB library, and would report every loop;
+/// under it, plain threads do the same, and the bodies are checked.
 template <class Body>
 void for_each_index(std::size_t count, const Body& body) {
   std::mutex mutex;

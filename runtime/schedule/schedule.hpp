@@ -1,5 +1,5 @@
-// A schedule: what every node sends, receives and rearranges, step by step, as plain data. Always derived from a
-// program, never written by hand beside one.
+// A schedule: what every node sends, receives and rearranges, step by step, as plain data. Always
+// derived from a program, never written by hand beside one.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -43,7 +43,8 @@ struct Schedule {
   Topology topology;
   std::vector<RankLog> ranks;
 
-  /// The largest number of steps of any rank; programs of which all nodes take all steps have the same on each.
+  /// The largest number of steps of any rank; programs of which all nodes take all steps have the
+  /// same on each.
   std::size_t steps() const;
   std::span<const OpRecord> ops(Rank rank, std::size_t step) const;
   std::span<const Move> moves(Rank rank, const OpRecord& op) const;
@@ -52,13 +53,17 @@ struct Schedule {
   }
 };
 
-/// A dry run: the program of every rank, one at a time (ranks in parallel), without messages, data or threads of its
-/// own. local() is skipped and memory is addresses that cannot be read: a program that touches data outside local()
-/// dies at once. Throws what the program throws (usage errors), the lowest rank's first; UsageError for a peer or move
-/// outside the topology, a receive that overlaps a send or another receive of its step, and more than 64 GiB a node.
+/// A dry run: the program of every rank, one at a time (ranks in parallel), without messages, data
+/// or threads of its own. local() is skipped and memory is addresses that cannot be read: a program
+/// that touches data outside local() dies at once.
+///
+/// Throws what the program throws (usage errors), the lowest rank's first; UsageError for a peer or
+/// move outside the topology, a receive that overlaps a send or another receive of its step, and
+/// more than 64 GiB a node.
 Schedule record(const Topology& topology, const Program& program);
 
-/// A node that passes everything on to another and logs what passes: the trace of a real run, in a dry run's words.
+/// A node that passes everything on to another and logs what passes: the trace of a real run, in a
+/// dry run's words.
 class TracingNode final : public Node {
  public:
   /// The log must outlive the node and belongs to it meanwhile; it starts empty.

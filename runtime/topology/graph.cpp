@@ -64,8 +64,8 @@ struct Graph::Table {
   std::string name;
   std::vector<std::int64_t> first;
   std::vector<Rank> from, to;  // by link
-  std::vector<std::uint8_t>
-      is_up;  // by link: towards a lower level, or a lower number on one level
+  // By link: towards a lower level, or a lower number on one level.
+  std::vector<std::uint8_t> is_up;
   // The port to leave by: entry 2*(to*n + at) before the first down link, the next one after it.
   std::vector<std::uint16_t> next;
   int diameter = 0;

@@ -32,8 +32,8 @@ class Graph {
   static Graph ring(Rank nodes);
   static Graph complete(Rank nodes);
   static Graph tree(Rank leaves);
-  /// \param edges undirected edges over 0 .. nodes-1; throws UsageError on loops, duplicates, a
-  /// disconnected graph
+  /// \param edges  undirected edges over 0 .. nodes-1
+  /// Throws UsageError on loops, duplicates, a disconnected graph.
   static Graph arbitrary(Rank nodes, const std::vector<std::pair<Rank, Rank>>& edges,
                          std::string name);
   /// Reads an edge list: two vertex numbers a line, '#' starts a comment. Throws UsageError with
@@ -62,8 +62,7 @@ class Graph {
   bool has_direction() const { return shape_ == Shape::line || shape_ == Shape::ring; }
   /// True where a signed move can go round: a ring of 3 or more.
   bool wraps() const { return shape_ == Shape::ring && nodes_ > 2; }
-  /// The signed hops from one node of a line or ring to another: the shorter way, '+' when both are
-  /// equal.
+  /// The signed hops from one node of a line or ring to another: the shorter way; '+' when equal.
   int hops(Rank from, Rank to) const;
   /// The node `hops` away; -1 where a line ends before that, or a move would go once round a ring
   /// or more. On one cable (a line or ring of 2) either sign leads to the other node, so that ring

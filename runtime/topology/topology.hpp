@@ -2,17 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "runtime/topology/graph.hpp"
+
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "runtime/topology/graph.hpp"
-
 namespace wormcube {
 
-/// Signed hops along one dimension. The sign is part of the message: at half a ring the router must not choose it.
+/// Signed hops along one dimension. The sign is part of the message: at half a ring the router must
+/// not choose it.
 struct Move {
   int dimension = 0;
   int hops = 0;
@@ -22,20 +23,22 @@ struct Move {
 /// The number of a directed link of the whole network.
 using Link = std::int64_t;
 
-/// A product of graphs, one per dimension. Two nodes are neighbours when they differ in one coordinate and are
-/// neighbours in that dimension's graph. A tree dimension's inner vertices exist once per line of that dimension.
+/// A product of graphs, one per dimension. Two nodes are neighbours when they differ in one
+/// coordinate and are neighbours in that dimension's graph. A tree dimension's inner vertices exist
+/// once per line of that dimension.
 ///
 /// An immutable value; copying shares the tables.
 class Topology {
  public:
-  /// \param text  the grammar: `ring:7` `line:5` `torus:8x8` `mesh:6x4` `hypercube:6` `complete:8` `tree:8` `ghc:4x3`
-  ///              `graph:FILE`, and products `ring:4*line:3*complete:5`
+  /// \param text  the grammar: `ring:7` `line:5` `torus:8x8` `mesh:6x4` `hypercube:6` `complete:8`
+  ///              `tree:8` `ghc:4x3` `graph:FILE`, and products `ring:4*line:3*complete:5`
   /// Throws UsageError that points at the offending part.
   static Topology parse(std::string_view text);
   explicit Topology(std::vector<Graph> factors, std::string name = {});
 
   const std::string& name() const { return name_; }
-  /// What the network really is, degenerate dimensions named: "torus:2x8: dimension 0 is one cable (ring of 2)".
+  /// What the network really is, degenerate dimensions named: "torus:2x8: dimension 0 is one cable
+  /// (ring of 2)".
   std::string describe() const;
 
   Rank nodes() const { return nodes_; }
@@ -59,7 +62,7 @@ class Topology {
   Rank neighbour(Rank rank, int dimension, int hops) const;
 
   bool is_hypercube() const;
-  /// True when every factor has this shape (a ring of 2 is also a line of 2, and the other way round).
+  /// True when every factor has this shape (a ring of 2 is also a line of 2, and conversely).
   bool all(Shape shape) const;
 
   std::int64_t links() const { return link_bases_.back(); }
@@ -73,7 +76,8 @@ class Topology {
   };
   Place place(Link link) const;
   Link link(const Place& place) const {
-    return link_bases_[place.dimension] + place.line * factors_[place.dimension].links() + place.link;
+    return link_bases_[place.dimension] + place.line * factors_[place.dimension].links() +
+           place.link;
   }
   Link first_link(int dimension) const { return link_bases_[dimension]; }
   /// Which copy of dimension d's graph runs through this node.

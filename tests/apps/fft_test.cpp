@@ -1,5 +1,6 @@
 // Transforms: the laws of the Fourier transform, the definition's sum, and checks that fail when
-// they should. SPDX-License-Identifier: Apache-2.0
+// they should.
+// SPDX-License-Identifier: Apache-2.0
 #include "apps/fft/plan.hpp"
 #include "apps/fft/run.hpp"
 #include "apps/io/npy.hpp"

@@ -1,5 +1,5 @@
-// The applications on the machine: the same results as without a network, and figures that are
-// measured. SPDX-License-Identifier: Apache-2.0
+// The applications on the machine: the same results as without a network, and measured figures.
+// SPDX-License-Identifier: Apache-2.0
 #include "apps/fft/run.hpp"
 #include "apps/transpose/run.hpp"
 #include "runtime/machine/machine.hpp"

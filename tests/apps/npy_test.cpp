@@ -1,5 +1,5 @@
-// NumPy files: what is written is read again; what NumPy writes is read; what is damaged is
-// refused. SPDX-License-Identifier: Apache-2.0
+// NumPy files: what is written is read again, what NumPy writes is read, damage is refused.
+// SPDX-License-Identifier: Apache-2.0
 #include "apps/io/npy.hpp"
 
 #include "runtime/error.hpp"

@@ -1,5 +1,6 @@
 // What the tests of the applications share: executors without a network, files that go away, the
-// textbook's sum. SPDX-License-Identifier: Apache-2.0
+// textbook's sum.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "apps/complex.hpp"
@@ -63,8 +64,7 @@ inline std::vector<Exchange> plain_exchanges(const Topology& topology) {
   return {find_exchange("shift"), {admitted(Operation::alltoallv, topology, {}).at(0)}};
 }
 
-/// An exchange that delivers everything and then damages one byte on node 0: what a check must
-/// find.
+/// An exchange that delivers everything, then damages one byte on node 0: what a check must find.
 inline Exchange damaging_exchange() {
   static const Algorithm damaging = [] {
     Algorithm algorithm = find_algorithm(Operation::alltoall, "shift");

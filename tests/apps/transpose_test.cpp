@@ -112,8 +112,8 @@ TEST_CASE("padding is counted, and only alltoall needs it", "[apps][transpose]")
   };
   const std::vector<Exchange> plain = plain_exchanges(topology);
   CHECK(padding(plain[0], 8, 12) == 0);
-  CHECK(padding(plain[0], 9, 12) ==
-        (4 * 3 * 3 * 4 - 9 * 12) * 8);  // 4 x 4 blocks of 3 x 3 elements
+  // 4 x 4 blocks of 3 x 3 elements.
+  CHECK(padding(plain[0], 9, 12) == (4 * 3 * 3 * 4 - 9 * 12) * 8);
   CHECK(padding(plain[0], 1, 1) == 15 * 8);
   CHECK(padding(plain[1], 9, 12) == 0);
 }

@@ -1,3 +1,4 @@
+// Running the built program, and its files.
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/cli/program.hpp"
 

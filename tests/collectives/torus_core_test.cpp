@@ -31,28 +31,27 @@ TEST_CASE("suh-torus has the costs of the literature, free links, and delivers",
     const char* topology;
     double startups, transmission, rearranged;
   };
-  for (
-      const Row& row : {
-          // N x N: N/2 + 2, (N^3 + 4N^2)/4, 3N^2 (4x4: N^2); Kim et al., Table 1
-          Row{"torus:4x4", 4, 32, 16},
-          Row{"torus:8x8", 6, 192, 192},
-          Row{"torus:12x12", 8, 576, 432},
-          Row{"torus:16x16", 10, 1280, 768},
-          Row{"torus:20x20", 12, 2400, 1200},
-          Row{"torus:32x32", 18, 9216, 3072},
-          // R x C, a = max(R, C): a/2 + 2, RC(a/4 + 1), 3RC
-          Row{"torus:4x8", 6, 96, 96},
-          Row{"torus:8x4", 6, 96, 96},
-          Row{"torus:8x12", 8, 384, 288},
-          Row{"torus:20x8", 12, 960, 480},
-          // n dimensions of a: n(a/4 + 1), nT(a + 4)/8, (n + 1)T (a = 4: T)
-          Row{"torus:4x4x4", 6, 192, 64},
-          Row{"torus:8x8x8", 9, 2304, 2048},
-          Row{"torus:4x4x4x4", 8, 1024, 256},
-          // unequal: two ring phases of 8 -> 1 hop; three of 12 -> 2 hops, 8 -> 1 hop, 12 -> 2 hops
-          Row{"torus:8x4x4", 8, 512, 384},
-          Row{"torus:12x8x4", 11, 2112, 1536},
-      }) {
+  for (const Row& row : {
+           // N x N: N/2 + 2, (N^3 + 4N^2)/4, 3N^2 (4x4: N^2); Kim et al., Table 1
+           Row{"torus:4x4", 4, 32, 16},
+           Row{"torus:8x8", 6, 192, 192},
+           Row{"torus:12x12", 8, 576, 432},
+           Row{"torus:16x16", 10, 1280, 768},
+           Row{"torus:20x20", 12, 2400, 1200},
+           Row{"torus:32x32", 18, 9216, 3072},
+           // R x C, a = max(R, C): a/2 + 2, RC(a/4 + 1), 3RC
+           Row{"torus:4x8", 6, 96, 96},
+           Row{"torus:8x4", 6, 96, 96},
+           Row{"torus:8x12", 8, 384, 288},
+           Row{"torus:20x8", 12, 960, 480},
+           // n dimensions of a: n(a/4 + 1), nT(a + 4)/8, (n + 1)T (a = 4: T)
+           Row{"torus:4x4x4", 6, 192, 64},
+           Row{"torus:8x8x8", 9, 2304, 2048},
+           Row{"torus:4x4x4x4", 8, 1024, 256},
+           // unequal: two ring phases, 8 -> 1 hop; three, 12 -> 2 hops, 8 -> 1, 12 -> 2
+           Row{"torus:8x4x4", 8, 512, 384},
+           Row{"torus:12x8x4", 11, 2112, 1536},
+       }) {
     INFO(row.topology);
     const Topology topology = Topology::parse(row.topology);
     const cases::Counts counts = cases::count(suh_torus(), topology);

@@ -1,5 +1,4 @@
-// Every registered algorithm on real nodes: delivery, and the law that a real run's trace is the dry
-// run's record.
+// Every registered algorithm on real nodes: delivery, and traces that equal the dry run's record.
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/harness/run.hpp"
 #include "tests/collectives/cases.hpp"

@@ -6,6 +6,7 @@
 #include <array>
 #include <exception>
 #include <memory>
+#include <thread>
 
 using namespace machine_tests;
 using Catch::Matchers::Contains;
@@ -276,4 +277,48 @@ TEST_CASE("an observer that throws stops the machine like a node that throws", "
     std::atomic<int> alive{0};
     CHECK_NOTHROW(machine.run([&](Node& node) { fail_at(node, 2, -1, 0, alive); }));
   }
+}
+
+namespace {
+
+/// Throws at node 0's first link, when node 1's message to it is under way; and holds that message
+/// for a while, to see whether node 0 is unwound meanwhile.
+class LateMessage final : public NetworkObserver {
+ public:
+  void reserved(Rank from, Rank, Channel, int) override {
+    if (from == 0) {
+      under_way.wait(false);
+      throw std::runtime_error("lost");
+    }
+    under_way = true;
+    under_way.notify_all();
+    for (int i = 0; i < 2000 && !unwound; ++i) std::this_thread::yield();
+    too_early = unwound.load();
+  }
+  std::atomic<bool> under_way{false}, unwound{false}, too_early{false};
+};
+
+}  // namespace
+
+TEST_CASE("a node is not unwound while a message is on its way into its memory", "[machine]") {
+  LateMessage observer;
+  MachineOptions options = plain(NodesAs::threads);
+  options.observer = &observer;
+  Machine machine(Topology::parse("line:3"), options);
+  CHECK(message_of<NodeFailure>([&] {
+          machine.run([&](Node& node) {
+            struct Unwinding {
+              ~Unwinding() { flag = true; }
+              std::atomic<bool>& flag;
+            };
+            std::vector<std::byte> in(100), out(100);
+            if (node.rank() == 0) {
+              const Unwinding unwinding{observer.unwound};
+              node.step({receive(1, Span(in)), send(Rank{2}, ConstSpan(out))});
+            }
+            if (node.rank() == 1) node.step({send(Rank{0}, ConstSpan(out))});
+            if (node.rank() == 2) node.step({receive(0, Span(in))});
+          });
+        }) == "node 0: lost");
+  CHECK_FALSE(observer.too_early);
 }

@@ -1,5 +1,4 @@
-// The network driven by hand, in one thread: an observer launches the next worm while it holds the
-// one before.
+// The network driven by hand, in one thread: an observer launches a worm while it holds another.
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/network/network.hpp"
 

@@ -1,5 +1,5 @@
-// The checker: its counts on schedules worked out by hand, and for every law a schedule that breaks
-// it. SPDX-License-Identifier: Apache-2.0
+// The checker: its counts on schedules worked out by hand, and a broken schedule for every law.
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/schedule/check.hpp"
 
 #include "runtime/error.hpp"
@@ -79,8 +79,8 @@ TEST_CASE("the checker's counts on a total exchange are those of the formula", "
   CHECK(report.byte_hops == n * hops * word_bytes);
   CHECK(report.sum_max_hops == hops);
   CHECK(report.max_hops == static_cast<int>(max_hops));
-  CHECK(report.link_load_max ==
-        static_cast<int>(max_hops));  // a shift by t puts t messages on each link
+  // A shift by t puts t messages on each link.
+  CHECK(report.link_load_max == static_cast<int>(max_hops));
   CHECK(report.peak_block_bytes == 2 * n * word_bytes);
   CHECK(report.peak_bytes == 2 * n * word_bytes);
   CHECK(report.port_violations == 0);
@@ -157,8 +157,8 @@ TEST_CASE("the checker sees a missing receive, a missing send, another size, ano
   report = mutated([](RankLog& log) { log.ops[3].tag = 1; });
   CHECK(report.unmatched == 2);
 
-  report = mutated(
-      [](RankLog& log) { log.ops[2].peer = 3; });  // also a second receive's worth for node 3
+  // Also a second receive's worth for node 3.
+  report = mutated([](RankLog& log) { log.ops[2].peer = 3; });
   CHECK(report.unmatched == 2);
 
   report = mutated([](RankLog& log) { log.ops[2].peer = 4; });
@@ -307,8 +307,7 @@ TEST_CASE("a ring without its second virtual channel can deadlock, and the cycle
         "the routes can deadlock: a cycle of 6 channels: 0->1, 1->2, 2->3, 3->4, 4->5, 5->0");
   CHECK_THAT(report.problems[1], Contains("carries 2 messages"));
 
-  // Neighbours only: the ring is the same, but no route holds one channel while it waits for
-  // another.
+  // Neighbours only: the same ring, but no route holds one channel while it waits for another.
   CHECK(checked(record(Topology::parse("ring:6"), shift(8)), false, 1).deadlock_free);
 }
 
@@ -364,8 +363,8 @@ TEST_CASE("a schedule that is not of this network is refused", "[check]") {
 
 TEST_CASE("problems are the first ones, the worst kind first, in every run the same", "[check]") {
   Schedule schedule = idle("line:6", 30);
-  for (std::size_t t = 0; t < 30;
-       ++t) {  // two messages over 1->2 in each step; from step 20 on unmatched, too
+  // Two messages over 1->2 in each step; from step 20 on unmatched, too.
+  for (std::size_t t = 0; t < 30; ++t) {
     for (const Rank rank : {0, 1, 2, 3}) {
       RankLog& log = schedule.ranks[static_cast<std::size_t>(rank)];
       if (rank >= 2 && t >= 24) continue;

@@ -28,8 +28,7 @@ inline std::int64_t get(ConstSpan data) {
 }
 constexpr Bytes word_bytes = sizeof(std::int64_t);
 
-/// Total exchange of one word per pair, shifted: in step t node r sends to r + t. Any network,
-/// one-port.
+/// Total exchange of one word per pair: in step t node r sends to r + t. Any network, one-port.
 inline void exchange(Node& node) {
   const Rank p = node.size(), r = node.rank();
   const Memory out = node.memory(word_bytes * p, Purpose::blocks),

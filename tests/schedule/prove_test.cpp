@@ -144,8 +144,8 @@ TEST_CASE("memory of a proof run holds nothing useful before a message brings it
 TEST_CASE("a step whose sends and receives do not match is reported with ranks and sizes",
           "[prove]") {
   const Topology topology = Topology::parse("ring:4");
-  // Step 1 of 2, only node 0 or 1 does something: a send of `sent` bytes from 0 to 1, a receive of
-  // `expected`.
+  // In step 1 of 2 only node 0 or 1 acts: a send of `sent` bytes from 0 to 1, a receive of
+  // `expected` ones.
   const auto run = [&](Bytes sent, Bytes expected, bool sends, bool receives, Tag tag = 0) {
     prove(topology, [=](Node& node) {
       const Memory data = node.memory(64);

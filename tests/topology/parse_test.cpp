@@ -1,5 +1,5 @@
-// The grammar of topologies and edge lists: what is read, and what is said about what cannot be
-// read. SPDX-License-Identifier: Apache-2.0
+// The grammar of topologies and edge lists: what is read, and what is said about what cannot be.
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/error.hpp"
 #include "runtime/topology/topology.hpp"
 #include "tests/topology/samples.hpp"

@@ -1,5 +1,5 @@
-// What the tests of topology and routing share: sample graphs, and the textbook's shortest paths as
-// an oracle. SPDX-License-Identifier: Apache-2.0
+// What the tests of topology and routing share: sample graphs, and the textbook's shortest paths.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "runtime/topology/graph.hpp"
