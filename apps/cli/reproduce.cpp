@@ -93,6 +93,7 @@ Json errata_json(const Paper& paper) {
 
 void print_formulas(const OutputOptions& output, const Paper& paper) {
   for (const PaperRow& row : paper.rows) {
+    if (!row.in_print) continue;
     print_note(output, fmt::format("printed for {}: startups {}; transmission {}; rearrangement {}",
                                    row.label, row.startups.text, row.transmission.text,
                                    row.rearrangement.text));
@@ -128,7 +129,7 @@ ExitCode reproduce_paper(const Options& options) {
     print_setting(output, "topology", topology_text(topologies[i]));
     print_table(output, printed);
     for (const ReproducedRow& row : table.rows) {
-      if (row.startups.formula == "not printed" || row.check.algorithm->remark.empty()) continue;
+      if (row.check.algorithm->remark.empty()) continue;
       print_note(output, fmt::format("{}: {}", row.row->label, row.check.algorithm->remark));
     }
     for (const std::string& reason : table.refused) {

@@ -40,7 +40,8 @@ PaperRow divided(std::string_view label, int divisions) {
           .parameters = {.divisions = divisions},
           .startups = {"not printed", none},
           .transmission = {"not printed", none},
-          .rearrangement = {"not printed", none}};
+          .rearrangement = {"not printed", none},
+          .in_print = false};
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ struct PaperRow {
   std::string_view algorithm;  ///< of the registry
   Parameters parameters = {};
   PrintedFormula startups, transmission, rearrangement;
+  bool in_print = true;  ///< false: of the same family, but not in the paper's table
 };
 
 /// What is wrong in print, and how we know.

@@ -56,7 +56,8 @@ PaperRow proposed(std::string_view label, MeshOrder order) {
           .parameters = {.order = order},
           .startups = {"(n/2) a_1", startups},
           .transmission = {"(n/4) a_1^2 a_2 .. a_n", transmission},
-          .rearrangement = {"n a_1 .. a_n", rearrangement}};
+          .rearrangement = {"n a_1 .. a_n", rearrangement},
+          .in_print = order == MeshOrder::paper};
 }
 
 }  // namespace

@@ -68,13 +68,13 @@ bool fails_with(const CheckResult& result, const std::string& words) {
 Schedule broadcast_schedule(Rank nodes, std::size_t steps,
                             const std::vector<std::array<Rank, 3>>& messages, Bytes bytes = 8) {
   return record(Topology({Graph::complete(nodes)}), [&](Node& node) {
-    std::vector<std::byte> block(bytes);
+    std::vector<std::byte> block(bytes), received(bytes);
     for (std::size_t step = 0; step < steps; ++step) {
       std::vector<Op> ops;
       for (const auto& [at, from, to] : messages) {
         if (static_cast<std::size_t>(at) != step) continue;
         if (from == node.rank()) ops.push_back(send(to, block));
-        if (to == node.rank()) ops.push_back(receive(from, block));
+        if (to == node.rank()) ops.push_back(receive(from, received));
       }
       node.step(ops);
     }

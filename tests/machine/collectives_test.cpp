@@ -34,9 +34,10 @@ constexpr Rank most_nodes = machine_tests::patience > 1 ? 16 : 96;
 TEST_CASE("every algorithm delivers every block on real nodes, and its trace is its record",
           "[machine][collectives]") {
   // Blocks of one tag per part know where they come from; odd blocks of words meet every remainder.
-  const auto [kind, odd_words] =
+  const auto choice =
       GENERATE(std::pair(0, false), std::pair(1, false), std::pair(2, false), std::pair(0, true));
-  const Kind chosen = kinds()[static_cast<std::size_t>(kind)];
+  const bool odd_words = choice.second;
+  const Kind chosen = kinds()[static_cast<std::size_t>(choice.first)];
   INFO(chosen.name);
   cases::for_each(
       [&](const Algorithm& algorithm, const Topology& topology) {

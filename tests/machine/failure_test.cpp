@@ -292,7 +292,7 @@ class LateMessage final : public NetworkObserver {
     }
     under_way = true;
     under_way.notify_all();
-    for (int i = 0; i < 2000 && !unwound; ++i) std::this_thread::yield();
+    for (int i = 0; i < 200 && !unwound; ++i) std::this_thread::yield();
     too_early = unwound.load();
   }
   std::atomic<bool> under_way{false}, unwound{false}, too_early{false};

@@ -81,7 +81,7 @@ TEST_CASE("two threads at the ends of a channel pass every flit once and in orde
           "[network][stress]") {
   const std::size_t capacity = GENERATE(1, 2, 3, 64);
   CAPTURE(capacity);
-  constexpr std::uint64_t flits = 20'000;
+  const std::uint64_t flits = 400 * capacity;  // where the ends share a core: so many turns
   VirtualChannel channel(0, capacity);
   std::jthread producer([&] {
     for (std::uint64_t i = 0; i < flits; ++i) {
