@@ -199,7 +199,7 @@ Json figures_json(const RunFigures& figures) {
                           {"deadlock_free", report.deadlock_free}};
   } else {
     result["schedule"] = nullptr;
-    result["schedule_reason"] = "not recorded: more than 1024 nodes";
+    result["schedule_reason"] = "not recorded: too many messages for a dry run beside the real one";
   }
   return result;
 }

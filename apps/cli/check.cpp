@@ -145,6 +145,7 @@ ExitCode check(const Options& options) {
   Parameters parameters = options.parameters.resolve();
   parameters.block_bytes = parse_bytes(options.bytes);
   std::vector<Selection> selections;
+  selections.reserve(topologies.size());
   for (const Topology& topology : topologies)
     selections.push_back(select(options.algorithm, operation, topology, parameters));
 

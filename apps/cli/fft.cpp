@@ -31,8 +31,7 @@ bool is_sunspots(const Options& options) {
 Signal signal(const Options& options) {
   if (is_sunspots(options)) {
     Signal record = read_signal(sunspots, "sunspots");
-    record.source =
-        "monthly sunspot numbers, January 1749 to December 1983 (" + record.source + ")";
+    record.source = "monthly sunspot numbers, January 1749 to December 1983";
     return record;
   }
   if (!options.input.empty()) {
@@ -103,6 +102,7 @@ void print_result(const Options& options, const FftJob& job, const FftResult& re
 
 Json result_json(const Options& options, const FftJob& job, const FftResult& result) {
   Json json = figures_json(result.figures);
+  json["topology"] = options.application.on;
   json["input"] = job.signal.source;
   json["shape"] = job.signal.shape;
   json["real"] = job.signal.real;

@@ -47,17 +47,20 @@ std::vector<Json> list_everything(const std::vector<const Algorithm*>& algorithm
   Table table({{"operation", "", true},
                {"algorithm", "", true},
                {"ports", "", true},
-               {"summary", "", true},
-               {"source", "", true}});
+               {"summary", "", true}});
   std::vector<Json> results;
+  std::vector<std::string> sources;
   for (const Algorithm* algorithm : algorithms) {
-    std::string summary(algorithm->summary);
-    if (!algorithm->remark.empty()) summary += fmt::format(" [{}]", algorithm->remark);
-    table.add({std::string(to_string(algorithm->operation)), std::string(algorithm->name),
-               std::string(to_string(algorithm->ports)), summary, std::string(algorithm->source)});
+    const std::string operation(to_string(algorithm->operation));
+    table.add({operation, std::string(algorithm->name), std::string(to_string(algorithm->ports)),
+               std::string(algorithm->summary)});
+    sources.push_back(fmt::format("{} {}: {}", operation, algorithm->name, algorithm->source));
+    if (!algorithm->remark.empty()) sources.back() += fmt::format(" [{}]", algorithm->remark);
     results.push_back(describe(*algorithm));
   }
   print_table(output, table);
+  print_note(output, "sources and remarks:");
+  for (const std::string& source : sources) print_note(output, "  " + source);
   return results;
 }
 

@@ -104,7 +104,7 @@ std::optional<std::string> obstacle(const AlgorithmOptions& options, const Algor
         algorithm.name);
   }
   auto reason = refusal(algorithm, topology, parameters);
-  if (reason) reason = named(algorithm.name, *std::move(reason));
+  if (reason) reason = named(algorithm.name, *reason);
   return reason;
 }
 
@@ -151,9 +151,9 @@ Selection select(const AlgorithmOptions& options, Operation operation, const Top
   return selection;
 }
 
-std::string named(std::string_view algorithm, std::string reason) {
+std::string named(std::string_view algorithm, std::string_view reason) {
   const std::string start = fmt::format("{}: ", algorithm);
-  return reason.starts_with(start) ? reason : start + reason;
+  return reason.starts_with(start) ? std::string(reason) : start + std::string(reason);
 }
 
 std::string names_text(const AlgorithmOptions& options) {

@@ -46,7 +46,7 @@ struct Selection {
 Selection select(const AlgorithmOptions& options, Operation operation, const Topology& topology,
                  const Parameters& parameters);
 /// The reason for a refusal, with the algorithm's name in front once.
-std::string named(std::string_view algorithm, std::string reason);
+std::string named(std::string_view algorithm, std::string_view reason);
 /// Whether the machine has all ports when this algorithm runs.
 bool all_port(const AlgorithmOptions& options, const Algorithm& algorithm);
 

@@ -68,6 +68,7 @@ ExitCode run(const Options& options) {
   print_result(options, job, result, machine.options(), rate);
 
   Json json = figures_json(result.figures);
+  json["topology"] = topology.name();
   json["shape"] = job.matrix.shape;
   json["type"] = to_string(job.matrix.type);
   json["gb_per_s"] = rate;

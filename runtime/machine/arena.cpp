@@ -17,12 +17,6 @@ Arena::Chunk Arena::chunk(Bytes bytes) {
 }
 
 Span Arena::acquire(Bytes bytes, Purpose purpose) {
-  out_bytes_ += bytes;
-  peak_bytes_ = std::max(peak_bytes_, out_bytes_);
-  if (purpose == Purpose::blocks) {
-    out_block_bytes_ += bytes;
-    peak_block_bytes_ = std::max(peak_block_bytes_, out_block_bytes_);
-  }
   // Never 0: no piece is null.
   const Bytes room = std::max((bytes + alignment - 1) / alignment * alignment, alignment);
   if (chunks_.empty() || chunks_.back().bytes - chunks_.back().used < room) {
@@ -33,6 +27,12 @@ Span Arena::acquire(Bytes bytes, Purpose purpose) {
   const Span data(last.memory.get() + last.used, bytes);
   last.used += room;
   ++last.out;
+  out_bytes_ += bytes;  // not before there is memory: that may throw
+  peak_bytes_ = std::max(peak_bytes_, out_bytes_);
+  if (purpose == Purpose::blocks) {
+    out_block_bytes_ += bytes;
+    peak_block_bytes_ = std::max(peak_block_bytes_, out_block_bytes_);
+  }
   return data;
 }
 

@@ -71,6 +71,23 @@ TEST_CASE("a node that throws at a random step stops the machine and is named", 
   }
 }
 
+TEST_CASE("a node that asks for more memory than there is fails, and the machine runs again",
+          "[machine]") {
+  if (patience > 1) return;  // sanitizers end the process instead
+  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+    Machine machine(Topology::parse("ring:3"), plain(nodes_as));
+    CHECK_THAT(message_of<NodeFailure>([&] {
+                 machine.run([](Node& node) {
+                   const Memory some = node.memory(1000, Purpose::blocks);
+                   const Memory too_much = node.memory(Bytes{1} << 60, Purpose::blocks);
+                 });
+               }),
+               Contains("bad_alloc"));
+    const Statistics statistics = machine.run([](Node& node) { exchange(node, 1); });
+    for (const NodeStatistics& node : statistics.nodes) CHECK(node.peak_bytes < 100'000);
+  }
+}
+
 TEST_CASE("the original exception is nested in the one that names the node", "[machine]") {
   for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
     Machine machine(Topology::parse("ring:3"), plain(nodes_as));
