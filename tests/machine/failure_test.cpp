@@ -184,7 +184,7 @@ TEST_CASE("a usage error that every node throws comes before the first message",
     };
     for (const auto& [op, text] : wrong) {
       CAPTURE(text);
-      const auto program = [&](Node& node) {
+      const auto program = [&, &op = op](Node& node) {
         const Rank p = node.size();
         node.step({send(mod(node.rank() + 1, p), Span(data).first(2)), op,
                    receive(mod(node.rank() - 1, p), Span(data).last(2))});
