@@ -26,22 +26,6 @@ struct Options {
   OutputOptions output;
 };
 
-std::string_view shape_text(Shape shape) {
-  switch (shape) {
-    case Shape::line:
-      return "line";
-    case Shape::ring:
-      return "ring";
-    case Shape::complete:
-      return "complete";
-    case Shape::tree:
-      return "tree";
-    case Shape::graph:
-      return "graph";
-  }
-  return "";
-}
-
 std::string coordinates_text(const Topology& topology, Rank rank) {
   return fmt::format("({})", fmt::join(topology.coordinates(rank), ","));
 }
@@ -99,7 +83,7 @@ Json dimensions_json(const Topology& topology) {
   Json dimensions = Json::array();
   for (int d = 0; d < topology.dimensions(); ++d) {
     const Graph& graph = topology.factor(d);
-    dimensions.push_back({{"shape", shape_text(graph.shape())},
+    dimensions.push_back({{"shape", to_string(graph.shape())},
                           {"size", graph.nodes()},
                           {"links", graph.links()},
                           {"diameter", graph.diameter()}});
@@ -116,7 +100,7 @@ void show_dimensions(const Topology& topology, const OutputOptions& output) {
                {"diameter", "links"}});
   for (int d = 0; d < topology.dimensions(); ++d) {
     const Graph& graph = topology.factor(d);
-    table.add({std::to_string(d), std::string(shape_text(graph.shape())),
+    table.add({std::to_string(d), std::string(to_string(graph.shape())),
                std::to_string(graph.nodes()), std::to_string(graph.links()),
                std::to_string(topology.nodes() / graph.nodes()), std::to_string(graph.diameter())});
   }

@@ -13,15 +13,7 @@
 
 namespace wormcube {
 
-namespace {
-
-constexpr Rank max_nodes = 1 << 20;
-// A graph's next-hop table has two entries for each pair of nodes: 64 MB at this many.
-constexpr Rank max_graph_nodes = 4096;
-// Vertices times links that the table's construction may look at: some seconds.
-constexpr std::int64_t max_graph_work = std::int64_t{1} << 30;
-
-const char* shape_name(Shape shape) {
+std::string_view to_string(Shape shape) {
   switch (shape) {
     case Shape::line:
       return "line";
@@ -37,9 +29,17 @@ const char* shape_name(Shape shape) {
   return "";
 }
 
+namespace {
+
+constexpr Rank max_nodes = 1 << 20;
+// A graph's next-hop table has two entries for each pair of nodes: 64 MB at this many.
+constexpr Rank max_graph_nodes = 4096;
+// Vertices times links that the table's construction may look at: some seconds.
+constexpr std::int64_t max_graph_work = std::int64_t{1} << 30;
+
 Rank checked(Shape shape, Rank nodes) {
   if (nodes < 1 || nodes > max_nodes) {
-    throw UsageError(fmt::format("{}:{}: {} nodes; expected 1 to {}", shape_name(shape), nodes,
+    throw UsageError(fmt::format("{}:{}: {} nodes; expected 1 to {}", to_string(shape), nodes,
                                  nodes, max_nodes));
   }
   return nodes;
@@ -238,7 +238,7 @@ std::int64_t Graph::links() const {
 }
 
 std::string Graph::name() const {
-  return shape_ == Shape::graph ? table_->name : fmt::format("{}:{}", shape_name(shape_), nodes_);
+  return shape_ == Shape::graph ? table_->name : fmt::format("{}:{}", to_string(shape_), nodes_);
 }
 
 Graph::Ends Graph::ends(std::int64_t link) const {

@@ -16,6 +16,8 @@ namespace wormcube {
 using Rank = std::int32_t;
 
 enum class Shape { line, ring, complete, tree, graph };
+/// The grammar's word: "ring".
+std::string_view to_string(Shape shape);
 
 /// A connected graph in which vertices 0 .. nodes()-1 are nodes and the rest (inner vertices of a
 /// tree) only switch. Links are directed, numbered 0 .. links()-1, and closed-form for every shape
