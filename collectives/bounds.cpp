@@ -12,7 +12,7 @@ namespace {
 /// The links that lead from one half of a graph to the other where it is cut in the middle; 0 where
 /// that is not known.
 double cut_links(const Graph& graph) {
-  const double lower = graph.nodes() / 2, upper = graph.nodes() - lower;
+  const Rank lower = graph.nodes() / 2, upper = graph.nodes() - lower;
   switch (graph.shape()) {
     case Shape::line:
     case Shape::tree:
@@ -20,7 +20,7 @@ double cut_links(const Graph& graph) {
     case Shape::ring:
       return graph.wraps() ? 2 : 1;
     case Shape::complete:
-      return lower * upper;
+      return static_cast<double>(lower) * upper;
     case Shape::graph:
       return 0;
   }
@@ -34,9 +34,9 @@ double exchange_through_cuts(const Topology& topology) {
   for (int d = 0; d < topology.dimensions(); ++d) {
     const double links = cut_links(topology.factor(d));
     if (topology.size(d) == 1 || links == 0) continue;
-    const double lines = topology.nodes() / topology.size(d);
-    const double lower = topology.size(d) / 2 * lines, upper = topology.nodes() - lower;
-    most = std::max(most, lower * upper / (links * lines));
+    const Rank lines = topology.nodes() / topology.size(d);
+    const Rank lower = topology.size(d) / 2 * lines, upper = topology.nodes() - lower;
+    most = std::max(most, static_cast<double>(lower) * upper / (links * lines));
   }
   return most;
 }

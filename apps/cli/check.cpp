@@ -190,7 +190,7 @@ Action add_check(CLI::App& program) {
                  "Prove delivery by a run with marked blocks on up to so many nodes (a broadcast's "
                  "schedule proves it on more)")
       ->type_name("NODES")
-      ->check(CLI::NonNegativeNumber)
+      ->check(at_least(0))
       ->capture_default_str()
       ->group("What");
   app.add_option("--seed", options->check.seed, "For the block sizes of alltoallv")

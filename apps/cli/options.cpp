@@ -12,6 +12,15 @@
 
 namespace wormcube::cli {
 
+CLI::Validator at_least(double least) {
+  const auto complaint = [least](std::string& text) -> std::string {
+    double value = 0;
+    if (!CLI::detail::lexical_cast(text, value)) return fmt::format("'{}' is not a number", text);
+    return value >= least ? "" : fmt::format("{} is less than {}", text, least);
+  };
+  return {complaint, ""};
+}
+
 Bytes parse_bytes(std::string_view text) {
   const auto fail = [&](std::string_view problem) -> Bytes {
     throw UsageError(
@@ -186,14 +195,14 @@ void add_parameter_options(CLI::App& app, ParameterOptions& options) {
   Parameters& parameters = options.parameters;
   app.add_option("--root", parameters.root, "The node that a broadcast starts from")
       ->type_name("NODE")
-      ->check(CLI::NonNegativeNumber)
+      ->check(at_least(0))
       ->capture_default_str()
       ->group("Algorithm variants");
   app.add_option(
          "--divisions", parameters.divisions,
          "kim-recursive: how often the torus is divided (the k of A_k); 0: as often as it can be")
       ->type_name("K")
-      ->check(CLI::NonNegativeNumber)
+      ->check(at_least(0))
       ->capture_default_str()
       ->group("Algorithm variants");
   app.add_option("--order", options.order,
@@ -210,17 +219,17 @@ void add_parameter_options(CLI::App& app, ParameterOptions& options) {
       ->group("Algorithm variants");
   app.add_option("--ts", parameters.startup_us, "Start-up time of a message, microseconds")
       ->type_name("US")
-      ->check(CLI::NonNegativeNumber)
+      ->check(at_least(0))
       ->capture_default_str()
       ->group("Cost model (chooses `auto`, and gives the model's times)");
   app.add_option("--tw", parameters.transfer_us, "Transfer time, microseconds per byte")
       ->type_name("US")
-      ->check(CLI::NonNegativeNumber)
+      ->check(at_least(0))
       ->capture_default_str()
       ->group("Cost model (chooses `auto`, and gives the model's times)");
   app.add_option("--tr", parameters.rearrange_us, "Rearrangement time, microseconds per byte")
       ->type_name("US")
-      ->check(CLI::NonNegativeNumber)
+      ->check(at_least(0))
       ->capture_default_str()
       ->group("Cost model (chooses `auto`, and gives the model's times)");
 }

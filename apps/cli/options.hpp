@@ -16,6 +16,10 @@
 
 namespace wormcube::cli {
 
+/// A check of a number option: at least this much. (CLI11's own message spells out the largest
+/// double.)
+CLI::Validator at_least(double least);
+
 /// "64", "4K", "1M", "2G": bytes, suffixes binary. Throws UsageError.
 Bytes parse_bytes(std::string_view text);
 

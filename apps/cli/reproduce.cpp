@@ -165,11 +165,11 @@ Action add_reproduce(CLI::App& program) {
   app.add_option("--sizes", options->sizes, "Sides N of N x N networks, separated by commas")
       ->type_name("N,N,..")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber);
+      ->check(at_least(1));
   app.add_option("--prove-up-to", options->check.prove_up_to,
                  "Prove delivery by a run with marked blocks on up to so many nodes")
       ->type_name("NODES")
-      ->check(CLI::NonNegativeNumber)
+      ->check(at_least(0))
       ->capture_default_str();
   add_output_options(app, options->output, false);
   app.footer(

@@ -227,7 +227,7 @@ Action add_topology(CLI::App& program) {
       ->required();
   app.add_option("--node", options->node, "Show this node's ports and neighbours")
       ->type_name("NODE")
-      ->check(CLI::NonNegativeNumber);
+      ->check(at_least(0));
   app.add_option("--route", options->route, "Show the channels that a message from A to B reserves")
       ->type_name("A,B")
       ->delimiter(',')
