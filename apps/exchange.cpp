@@ -1,9 +1,9 @@
 // The exchange inside an application: choosing it, running with it, counting what it cost.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/exchange.hpp"
+#include "wormcube/apps/exchange.hpp"
 
-#include "runtime/error.hpp"
-#include "runtime/routing/routing.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/routing/routing.hpp"
 
 #include <algorithm>
 #include <vector>

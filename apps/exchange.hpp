@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "collectives/registry.hpp"
-#include "runtime/machine/machine.hpp"
-#include "runtime/schedule/check.hpp"
+#include "wormcube/collectives/registry.hpp"
+#include "wormcube/runtime/machine/machine.hpp"
+#include "wormcube/runtime/schedule/check.hpp"
 
 #include <chrono>
 #include <cstdint>

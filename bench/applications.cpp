@@ -1,7 +1,7 @@
 // The applications, verified, beside what one core does without a network.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/fft/run.hpp"
-#include "apps/transpose/run.hpp"
+#include "wormcube/apps/fft/run.hpp"
+#include "wormcube/apps/transpose/run.hpp"
 
 #include <benchmark/benchmark.h>
 

@@ -1,6 +1,6 @@
 // One flit through one channel, and one reservation: what every hop costs.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/network/channel.hpp"
+#include "wormcube/runtime/network/channel.hpp"
 
 #include <thread>
 

@@ -1,8 +1,8 @@
 // Every registered algorithm on real nodes, verified, against the memory-copy limit.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/harness/run.hpp"
-#include "bench/bench.hpp"
-#include "collectives/registry.hpp"
+#include "wormcube/bench/bench.hpp"
+#include "wormcube/collectives/harness/run.hpp"
+#include "wormcube/collectives/registry.hpp"
 
 #include <array>
 #include <map>

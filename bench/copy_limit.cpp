@@ -1,6 +1,6 @@
 // The memory-copy limit: what an exchange would take if it were nothing but its copies.
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/bench.hpp"
+#include "wormcube/bench/bench.hpp"
 
 #include <algorithm>
 #include <barrier>

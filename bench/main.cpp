@@ -1,6 +1,6 @@
 // The benchmarks, layer by layer: channel, message, collectives, applications, recording.
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/bench.hpp"
+#include "wormcube/bench/bench.hpp"
 
 #include <benchmark/benchmark.h>
 

@@ -1,6 +1,6 @@
 // One message, one way: short and long, near and far, to a node that runs and to a parked one.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/machine/machine.hpp"
+#include "wormcube/runtime/machine/machine.hpp"
 
 #include <cstring>
 #include <string>

@@ -1,9 +1,9 @@
 // Dry runs, checks and proofs: how large a network can be looked at.
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/contract.hpp"
-#include "collectives/registry.hpp"
-#include "runtime/schedule/check.hpp"
-#include "runtime/schedule/prove.hpp"
+#include "wormcube/collectives/harness/contract.hpp"
+#include "wormcube/collectives/registry.hpp"
+#include "wormcube/runtime/schedule/check.hpp"
+#include "wormcube/runtime/schedule/prove.hpp"
 
 #include <string>
 

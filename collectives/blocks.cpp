@@ -1,6 +1,6 @@
 // Copies and parts of blocks.
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/blocks.hpp"
+#include "wormcube/collectives/blocks.hpp"
 
 #include <cstring>
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "runtime/error.hpp"
-#include "runtime/node.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/node.hpp"
 
 #include <cstddef>
 #include <span>

@@ -1,6 +1,6 @@
 // Lower bounds: what ports and cuts of the network allow.
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/registry.hpp"
+#include "wormcube/collectives/registry.hpp"
 
 #include <algorithm>
 #include <cmath>

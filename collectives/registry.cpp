@@ -1,6 +1,6 @@
 // The registry: the operations' tables as one, and choosing from it.
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/registry.hpp"
+#include "wormcube/collectives/registry.hpp"
 
 #include <algorithm>
 #include <array>

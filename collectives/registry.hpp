@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "collectives/blocks.hpp"
-#include "runtime/node.hpp"
+#include "wormcube/collectives/blocks.hpp"
+#include "wormcube/runtime/node.hpp"
 
 #include <optional>
 #include <span>

@@ -1,6 +1,6 @@
 // The checks that collectives share, and their words.
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/require.hpp"
+#include "wormcube/collectives/require.hpp"
 
 #include <fmt/core.h>
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "collectives/blocks.hpp"
-#include "runtime/topology/topology.hpp"
+#include "wormcube/collectives/blocks.hpp"
+#include "wormcube/runtime/topology/topology.hpp"
 
 #include <string_view>
 

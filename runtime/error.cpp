@@ -1,6 +1,6 @@
 // The assertion for broken invariants.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/error.hpp"
+#include "wormcube/runtime/error.hpp"
 
 #include <cstdlib>
 

@@ -1,8 +1,8 @@
 // Views: a step of a part of the network, told to the node below in its own ranks and dimensions.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/node.hpp"
+#include "wormcube/runtime/node.hpp"
 
-#include "runtime/error.hpp"
+#include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
 

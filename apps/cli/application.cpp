@@ -1,8 +1,8 @@
 // Options and figures of the applications.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/cli/application.hpp"
+#include "wormcube/apps/cli/application.hpp"
 
-#include "runtime/error.hpp"
+#include "wormcube/runtime/error.hpp"
 
 #include <charconv>
 

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "apps/cli/options.hpp"
-#include "apps/cli/output.hpp"
-#include "apps/exchange.hpp"
+#include "wormcube/apps/cli/options.hpp"
+#include "wormcube/apps/cli/output.hpp"
+#include "wormcube/apps/exchange.hpp"
 
 #include <string>
 #include <string_view>

@@ -1,12 +1,12 @@
 // wormcube check: algorithms recorded dry, counted, compared with their formulas, and proved.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/harness/check.hpp"
+#include "wormcube/collectives/harness/check.hpp"
 
-#include "apps/cli/help.hpp"
-#include "apps/cli/options.hpp"
-#include "apps/cli/output.hpp"
-#include "apps/cli/program.hpp"
-#include "runtime/error.hpp"
+#include "wormcube/apps/cli/help.hpp"
+#include "wormcube/apps/cli/options.hpp"
+#include "wormcube/apps/cli/output.hpp"
+#include "wormcube/apps/cli/program.hpp"
+#include "wormcube/runtime/error.hpp"
 
 #include <memory>
 

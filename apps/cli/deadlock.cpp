@@ -1,10 +1,10 @@
 // wormcube deadlock: two ways to wait in a circle, and what the machine says about them.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/cli/options.hpp"
-#include "apps/cli/output.hpp"
-#include "apps/cli/program.hpp"
-#include "runtime/error.hpp"
-#include "runtime/machine/machine.hpp"
+#include "wormcube/apps/cli/options.hpp"
+#include "wormcube/apps/cli/output.hpp"
+#include "wormcube/apps/cli/program.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/machine/machine.hpp"
 
 #include <condition_variable>
 #include <memory>

@@ -1,10 +1,10 @@
 // wormcube fft: a distributed Fourier transform, verified.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/cli/application.hpp"
-#include "apps/cli/program.hpp"
-#include "apps/fft/run.hpp"
-#include "apps/io/npy.hpp"
-#include "runtime/error.hpp"
+#include "wormcube/apps/cli/application.hpp"
+#include "wormcube/apps/cli/program.hpp"
+#include "wormcube/apps/fft/run.hpp"
+#include "wormcube/apps/io/npy.hpp"
+#include "wormcube/runtime/error.hpp"
 
 #include <memory>
 

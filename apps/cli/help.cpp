@@ -1,8 +1,8 @@
 // The form of --help.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/cli/help.hpp"
+#include "wormcube/apps/cli/help.hpp"
 
-#include "collectives/registry.hpp"
+#include "wormcube/collectives/registry.hpp"
 
 #include <algorithm>
 #include <sstream>

@@ -1,11 +1,11 @@
 // wormcube list: every operation and algorithm; with a network, what it admits and what that costs.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/cli/help.hpp"
-#include "apps/cli/options.hpp"
-#include "apps/cli/output.hpp"
-#include "apps/cli/program.hpp"
-#include "collectives/registry.hpp"
-#include "runtime/error.hpp"
+#include "wormcube/apps/cli/help.hpp"
+#include "wormcube/apps/cli/options.hpp"
+#include "wormcube/apps/cli/output.hpp"
+#include "wormcube/apps/cli/program.hpp"
+#include "wormcube/collectives/registry.hpp"
+#include "wormcube/runtime/error.hpp"
 
 #include <memory>
 

@@ -1,8 +1,8 @@
 // Shared options: declaration, parsing, echo.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/cli/options.hpp"
+#include "wormcube/apps/cli/options.hpp"
 
-#include "runtime/error.hpp"
+#include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "apps/cli/output.hpp"
-#include "collectives/registry.hpp"
-#include "runtime/machine/machine.hpp"
+#include "wormcube/apps/cli/output.hpp"
+#include "wormcube/collectives/registry.hpp"
+#include "wormcube/runtime/machine/machine.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -1,8 +1,8 @@
 // Tables, JSON and CSV.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/cli/output.hpp"
+#include "wormcube/apps/cli/output.hpp"
 
-#include "runtime/error.hpp"
+#include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
 #include <array>

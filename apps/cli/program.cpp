@@ -1,9 +1,9 @@
 // Subcommands and exit codes.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/cli/program.hpp"
+#include "wormcube/apps/cli/program.hpp"
 
-#include "apps/cli/help.hpp"
-#include "runtime/error.hpp"
+#include "wormcube/apps/cli/help.hpp"
+#include "wormcube/runtime/error.hpp"
 
 #include <array>
 #include <cstdio>

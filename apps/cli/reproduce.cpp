@@ -1,10 +1,10 @@
 // wormcube reproduce: a paper's tables, as printed, corrected, and counted from the programs.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/cli/options.hpp"
-#include "apps/cli/output.hpp"
-#include "apps/cli/program.hpp"
-#include "apps/reproduce/paper.hpp"
-#include "runtime/error.hpp"
+#include "wormcube/apps/cli/options.hpp"
+#include "wormcube/apps/cli/output.hpp"
+#include "wormcube/apps/cli/program.hpp"
+#include "wormcube/apps/reproduce/paper.hpp"
+#include "wormcube/runtime/error.hpp"
 
 #include <memory>
 

@@ -1,14 +1,14 @@
 // wormcube run: algorithms on the machine, with real data, timed and verified.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/harness/run.hpp"
+#include "wormcube/collectives/harness/run.hpp"
 
-#include "apps/cli/help.hpp"
-#include "apps/cli/options.hpp"
-#include "apps/cli/output.hpp"
-#include "apps/cli/program.hpp"
-#include "runtime/error.hpp"
-#include "runtime/machine/machine.hpp"
-#include "runtime/routing/routing.hpp"
+#include "wormcube/apps/cli/help.hpp"
+#include "wormcube/apps/cli/options.hpp"
+#include "wormcube/apps/cli/output.hpp"
+#include "wormcube/apps/cli/program.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/machine/machine.hpp"
+#include "wormcube/runtime/routing/routing.hpp"
 
 #include <algorithm>
 #include <memory>

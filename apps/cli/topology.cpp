@@ -1,12 +1,12 @@
 // wormcube topology: what a network looks like.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/topology/topology.hpp"
+#include "wormcube/runtime/topology/topology.hpp"
 
-#include "apps/cli/options.hpp"
-#include "apps/cli/output.hpp"
-#include "apps/cli/program.hpp"
-#include "runtime/error.hpp"
-#include "runtime/routing/routing.hpp"
+#include "wormcube/apps/cli/options.hpp"
+#include "wormcube/apps/cli/output.hpp"
+#include "wormcube/apps/cli/program.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/routing/routing.hpp"
 
 #include <algorithm>
 #include <memory>

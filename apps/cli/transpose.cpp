@@ -1,10 +1,10 @@
 // wormcube transpose: a distributed matrix transposition, verified.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/cli/application.hpp"
-#include "apps/cli/program.hpp"
-#include "apps/io/npy.hpp"
-#include "apps/transpose/run.hpp"
-#include "runtime/error.hpp"
+#include "wormcube/apps/cli/application.hpp"
+#include "wormcube/apps/cli/program.hpp"
+#include "wormcube/apps/io/npy.hpp"
+#include "wormcube/apps/transpose/run.hpp"
+#include "wormcube/runtime/error.hpp"
 
 #include <memory>
 

@@ -1,8 +1,8 @@
 // Fourier transforms of an array that is distributed over the nodes: six-step, Bluestein, 2-D.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/fft/fft.hpp"
+#include "wormcube/apps/fft/fft.hpp"
 
-#include "runtime/error.hpp"
+#include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
 #include <new>

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "apps/exchange.hpp"
-#include "apps/fft/plan.hpp"
-#include "runtime/node.hpp"
+#include "wormcube/apps/exchange.hpp"
+#include "wormcube/apps/fft/plan.hpp"
+#include "wormcube/runtime/node.hpp"
 
 namespace wormcube {
 

@@ -1,8 +1,8 @@
 // Transforms within one node: FFTW and roots of unity.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/fft/local.hpp"
+#include "wormcube/apps/fft/local.hpp"
 
-#include "runtime/error.hpp"
+#include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
 #include <chrono>

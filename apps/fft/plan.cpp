@@ -1,8 +1,8 @@
 // Choosing how to transform: the method of a 1-D transform, its factors, what is made beforehand.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/fft/plan.hpp"
+#include "wormcube/apps/fft/plan.hpp"
 
-#include "runtime/error.hpp"
+#include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
 #include <array>

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "apps/fft/local.hpp"
-#include "apps/transpose/transpose.hpp"
+#include "wormcube/apps/fft/local.hpp"
+#include "wormcube/apps/transpose/transpose.hpp"
 
 #include <cstdint>
 #include <span>

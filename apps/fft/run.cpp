@@ -1,8 +1,8 @@
 // `wormcube fft`: a signal of the host, transformed by a machine and verified.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/fft/run.hpp"
+#include "wormcube/apps/fft/run.hpp"
 
-#include "apps/fft/fft.hpp"
+#include "wormcube/apps/fft/fft.hpp"
 
 #include <algorithm>
 #include <numeric>

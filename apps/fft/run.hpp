@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "apps/complex.hpp"
-#include "apps/exchange.hpp"
-#include "apps/fft/plan.hpp"
-#include "apps/fft/signal.hpp"
-#include "apps/fft/verify.hpp"
+#include "wormcube/apps/complex.hpp"
+#include "wormcube/apps/exchange.hpp"
+#include "wormcube/apps/fft/plan.hpp"
+#include "wormcube/apps/fft/signal.hpp"
+#include "wormcube/apps/fft/verify.hpp"
 
 #include <chrono>
 #include <string>

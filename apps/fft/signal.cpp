@@ -1,13 +1,13 @@
 // What `wormcube fft` transforms: read from a file, or generated.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/fft/signal.hpp"
+#include "wormcube/apps/fft/signal.hpp"
 
-#include "apps/exchange.hpp"
-#include "apps/fft/plan.hpp"
-#include "apps/io/csv.hpp"
-#include "apps/io/npy.hpp"
-#include "apps/random.hpp"
-#include "runtime/error.hpp"
+#include "wormcube/apps/exchange.hpp"
+#include "wormcube/apps/fft/plan.hpp"
+#include "wormcube/apps/io/csv.hpp"
+#include "wormcube/apps/io/npy.hpp"
+#include "wormcube/apps/random.hpp"
+#include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
 #include <array>

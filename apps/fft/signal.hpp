@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "apps/complex.hpp"
+#include "wormcube/apps/complex.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,6 +1,6 @@
 // The checks of a transform.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/fft/verify.hpp"
+#include "wormcube/apps/fft/verify.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 // A column of numbers out of a CSV file.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/io/csv.hpp"
+#include "wormcube/apps/io/csv.hpp"
 
-#include "runtime/error.hpp"
+#include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,8 +1,8 @@
 // NumPy .npy files, read and written.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/io/npy.hpp"
+#include "wormcube/apps/io/npy.hpp"
 
-#include "runtime/error.hpp"
+#include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 // The table of Kim et al., and what is wrong in it.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/reproduce/paper.hpp"
+#include "wormcube/apps/reproduce/paper.hpp"
 
 #include <cmath>
 

@@ -1,8 +1,8 @@
 // Evaluates a paper's rows on a network.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/reproduce/paper.hpp"
+#include "wormcube/apps/reproduce/paper.hpp"
 
-#include "runtime/error.hpp"
+#include "wormcube/runtime/error.hpp"
 
 #include <fmt/core.h>
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "apps/harness/check.hpp"
-#include "collectives/registry.hpp"
+#include "wormcube/collectives/harness/check.hpp"
+#include "wormcube/collectives/registry.hpp"
 
 #include <functional>
 #include <optional>

@@ -1,6 +1,6 @@
 // The tables of Suh, Shin and Yalamanchili, and what is wrong in them.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/reproduce/paper.hpp"
+#include "wormcube/apps/reproduce/paper.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,10 @@
 // `wormcube transpose`: a matrix of the host, transposed by a machine and verified.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/transpose/run.hpp"
+#include "wormcube/apps/transpose/run.hpp"
 
-#include "apps/random.hpp"
-#include "apps/transpose/transpose.hpp"
-#include "runtime/error.hpp"
+#include "wormcube/apps/random.hpp"
+#include "wormcube/apps/transpose/transpose.hpp"
+#include "wormcube/runtime/error.hpp"
 
 #include <cstring>
 #include <numeric>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "apps/exchange.hpp"
-#include "apps/io/npy.hpp"
+#include "wormcube/apps/exchange.hpp"
+#include "wormcube/apps/io/npy.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -1,9 +1,9 @@
 // Transposition of a matrix that is distributed by rows: pack, exchange, unpack.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/transpose/transpose.hpp"
+#include "wormcube/apps/transpose/transpose.hpp"
 
-#include "collectives/blocks.hpp"
-#include "runtime/error.hpp"
+#include "wormcube/collectives/blocks.hpp"
+#include "wormcube/runtime/error.hpp"
 
 #include <cstring>
 #include <vector>

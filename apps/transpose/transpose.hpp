@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "apps/distribution.hpp"
-#include "apps/exchange.hpp"
-#include "runtime/node.hpp"
+#include "wormcube/apps/distribution.hpp"
+#include "wormcube/apps/exchange.hpp"
+#include "wormcube/runtime/node.hpp"
 
 namespace wormcube {
 

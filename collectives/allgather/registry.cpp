@@ -1,8 +1,8 @@
 // The all-gather algorithms.
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/registry.hpp"
+#include "wormcube/collectives/registry.hpp"
 
-#include "collectives/allgather/ring.hpp"
+#include "wormcube/collectives/allgather/ring.hpp"
 
 #include <array>
 

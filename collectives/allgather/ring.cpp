@@ -1,8 +1,8 @@
 // All-gather on a ring or a line.
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/allgather/ring.hpp"
+#include "wormcube/collectives/allgather/ring.hpp"
 
-#include "collectives/require.hpp"
+#include "wormcube/collectives/require.hpp"
 
 #include <fmt/core.h>
 

@@ -1,9 +1,9 @@
 // Bokhari, Berryman: quadrants exchange with quadrants, and divide.
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/alltoall/bokhari_quadrant.hpp"
+#include "wormcube/collectives/alltoall/bokhari_quadrant.hpp"
 
-#include "collectives/alltoall/mesh_quadrants.hpp"
-#include "collectives/require.hpp"
+#include "wormcube/collectives/alltoall/mesh_quadrants.hpp"
+#include "wormcube/collectives/require.hpp"
 
 #include <array>
 #include <bit>

@@ -1,8 +1,8 @@
 // Total exchange on a hypercube with all links at once.
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/alltoall/hypercube_all_port.hpp"
+#include "wormcube/collectives/alltoall/hypercube_all_port.hpp"
 
-#include "collectives/require.hpp"
+#include "wormcube/collectives/require.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -1,8 +1,8 @@
 // Total exchange on a hypercube, pair by pair.
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/alltoall/hypercube_pairwise.hpp"
+#include "wormcube/collectives/alltoall/hypercube_pairwise.hpp"
 
-#include "collectives/require.hpp"
+#include "wormcube/collectives/require.hpp"
 
 namespace wormcube {
 

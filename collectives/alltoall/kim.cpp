@@ -1,10 +1,10 @@
 // Kim et al.: split, exchange among the masters, merge.
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/alltoall/kim.hpp"
+#include "wormcube/collectives/alltoall/kim.hpp"
 
-#include "collectives/alltoall/kim_array.hpp"
-#include "collectives/alltoall/torus_core.hpp"
-#include "collectives/require.hpp"
+#include "wormcube/collectives/alltoall/kim_array.hpp"
+#include "wormcube/collectives/alltoall/torus_core.hpp"
+#include "wormcube/collectives/require.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 // Places of blocks in a node's array, from coordinates alone.
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/alltoall/kim_array.hpp"
+#include "wormcube/collectives/alltoall/kim_array.hpp"
 
-#include "collectives/alltoall/torus_core.hpp"
+#include "wormcube/collectives/alltoall/torus_core.hpp"
 
 #include <utility>
 

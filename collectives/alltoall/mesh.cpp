@@ -1,9 +1,9 @@
 // Total exchange on a mesh or a torus.
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/alltoall/mesh.hpp"
+#include "wormcube/collectives/alltoall/mesh.hpp"
 
-#include "collectives/alltoall/ring.hpp"
-#include "collectives/require.hpp"
+#include "wormcube/collectives/alltoall/ring.hpp"
+#include "wormcube/collectives/require.hpp"
 
 #include <algorithm>
 

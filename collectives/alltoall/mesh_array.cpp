@@ -1,6 +1,6 @@
 // Places of blocks in a node's array, from coordinates alone.
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/alltoall/mesh_array.hpp"
+#include "wormcube/collectives/alltoall/mesh_array.hpp"
 
 #include <numeric>
 #include <utility>

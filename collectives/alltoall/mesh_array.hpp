@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "collectives/alltoall/mesh_order.hpp"
+#include "wormcube/collectives/alltoall/mesh_order.hpp"
 
 #include <cstdint>
 #include <span>

@@ -1,8 +1,8 @@
 // The rings of a line, the orders of suh-mesh, and their costs by formula.
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/alltoall/mesh_order.hpp"
+#include "wormcube/collectives/alltoall/mesh_order.hpp"
 
-#include "runtime/error.hpp"
+#include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
 #include <array>

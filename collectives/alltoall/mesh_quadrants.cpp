@@ -1,9 +1,9 @@
 // Blocks by quadrants: places of one digit per level.
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/alltoall/mesh_quadrants.hpp"
+#include "wormcube/collectives/alltoall/mesh_quadrants.hpp"
 
-#include "collectives/alltoall/mesh_order.hpp"
-#include "runtime/error.hpp"
+#include "wormcube/collectives/alltoall/mesh_order.hpp"
+#include "wormcube/runtime/error.hpp"
 
 #include <bit>
 #include <utility>

@@ -1,9 +1,9 @@
 // Direct exchange by shifts, each packed first-fit into steps without contention.
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/alltoall/naive_direct.hpp"
+#include "wormcube/collectives/alltoall/naive_direct.hpp"
 
-#include "collectives/require.hpp"
-#include "runtime/error.hpp"
+#include "wormcube/collectives/require.hpp"
+#include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
 #include <array>

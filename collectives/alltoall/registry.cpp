@@ -1,20 +1,20 @@
 // The total exchange algorithms.
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/registry.hpp"
+#include "wormcube/collectives/registry.hpp"
 
-#include "collectives/alltoall/bokhari_quadrant.hpp"
-#include "collectives/alltoall/hypercube_all_port.hpp"
-#include "collectives/alltoall/hypercube_pairwise.hpp"
-#include "collectives/alltoall/kim.hpp"
-#include "collectives/alltoall/mesh.hpp"
-#include "collectives/alltoall/naive_direct.hpp"
-#include "collectives/alltoall/ring.hpp"
-#include "collectives/alltoall/scott_direct.hpp"
-#include "collectives/alltoall/shift.hpp"
-#include "collectives/alltoall/suh_mesh.hpp"
-#include "collectives/alltoall/suh_torus.hpp"
-#include "collectives/alltoall/sundar_cyclic.hpp"
-#include "collectives/alltoall/tseng_diagonal.hpp"
+#include "wormcube/collectives/alltoall/bokhari_quadrant.hpp"
+#include "wormcube/collectives/alltoall/hypercube_all_port.hpp"
+#include "wormcube/collectives/alltoall/hypercube_pairwise.hpp"
+#include "wormcube/collectives/alltoall/kim.hpp"
+#include "wormcube/collectives/alltoall/mesh.hpp"
+#include "wormcube/collectives/alltoall/naive_direct.hpp"
+#include "wormcube/collectives/alltoall/ring.hpp"
+#include "wormcube/collectives/alltoall/scott_direct.hpp"
+#include "wormcube/collectives/alltoall/shift.hpp"
+#include "wormcube/collectives/alltoall/suh_mesh.hpp"
+#include "wormcube/collectives/alltoall/suh_torus.hpp"
+#include "wormcube/collectives/alltoall/sundar_cyclic.hpp"
+#include "wormcube/collectives/alltoall/tseng_diagonal.hpp"
 
 #include <array>
 

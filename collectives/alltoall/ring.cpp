@@ -1,8 +1,8 @@
 // Total exchange on a ring or a line.
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/alltoall/ring.hpp"
+#include "wormcube/collectives/alltoall/ring.hpp"
 
-#include "collectives/require.hpp"
+#include "wormcube/collectives/require.hpp"
 
 #include <array>
 #include <utility>

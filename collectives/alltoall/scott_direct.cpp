@@ -1,10 +1,10 @@
 // Direct exchange on a mesh at the bisection bound.
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/alltoall/scott_direct.hpp"
+#include "wormcube/collectives/alltoall/scott_direct.hpp"
 
-#include "collectives/alltoall/mesh_order.hpp"
-#include "collectives/require.hpp"
-#include "runtime/error.hpp"
+#include "wormcube/collectives/alltoall/mesh_order.hpp"
+#include "wormcube/collectives/require.hpp"
+#include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -1,8 +1,8 @@
 // Total exchange on any network.
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/alltoall/shift.hpp"
+#include "wormcube/collectives/alltoall/shift.hpp"
 
-#include "collectives/require.hpp"
+#include "wormcube/collectives/require.hpp"
 
 #include <algorithm>
 

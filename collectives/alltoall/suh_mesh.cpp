@@ -1,9 +1,9 @@
 // Suh, Shin, Yalamanchili: total exchange on a mesh of any size.
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/alltoall/suh_mesh.hpp"
+#include "wormcube/collectives/alltoall/suh_mesh.hpp"
 
-#include "collectives/alltoall/mesh_array.hpp"
-#include "collectives/require.hpp"
+#include "wormcube/collectives/alltoall/mesh_array.hpp"
+#include "wormcube/collectives/require.hpp"
 
 namespace wormcube {
 

@@ -1,9 +1,9 @@
 // Total exchange on a torus: Suh and Shin's algorithm.
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/alltoall/suh_torus.hpp"
+#include "wormcube/collectives/alltoall/suh_torus.hpp"
 
-#include "collectives/alltoall/torus_core.hpp"
-#include "collectives/require.hpp"
+#include "wormcube/collectives/alltoall/torus_core.hpp"
+#include "wormcube/collectives/require.hpp"
 
 #include <fmt/core.h>
 

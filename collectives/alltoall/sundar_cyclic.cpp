@@ -1,9 +1,9 @@
 // Sundar, Jayasimha, Panda, Sadayappan: halves with halves, rows and columns at the same time.
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/alltoall/sundar_cyclic.hpp"
+#include "wormcube/collectives/alltoall/sundar_cyclic.hpp"
 
-#include "collectives/alltoall/mesh_quadrants.hpp"
-#include "collectives/require.hpp"
+#include "wormcube/collectives/alltoall/mesh_quadrants.hpp"
+#include "wormcube/collectives/require.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,8 +1,8 @@
 // The exchange among the cells of a divided torus: phases, layouts, steps.
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/alltoall/torus_core.hpp"
+#include "wormcube/collectives/alltoall/torus_core.hpp"
 
-#include "collectives/blocks.hpp"
+#include "wormcube/collectives/blocks.hpp"
 
 #include <algorithm>
 #include <numeric>

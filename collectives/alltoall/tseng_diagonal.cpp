@@ -1,8 +1,8 @@
 // Tseng, Gupta, Panda: rings of both dimensions by turns, then two hops, then one.
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/alltoall/tseng_diagonal.hpp"
+#include "wormcube/collectives/alltoall/tseng_diagonal.hpp"
 
-#include "collectives/require.hpp"
+#include "wormcube/collectives/require.hpp"
 
 #include <algorithm>
 #include <array>

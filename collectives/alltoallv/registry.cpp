@@ -1,9 +1,9 @@
 // The algorithms of total exchange with uneven blocks: the programs of alltoall that never bundle.
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/registry.hpp"
+#include "wormcube/collectives/registry.hpp"
 
-#include "collectives/alltoall/hypercube_pairwise.hpp"
-#include "collectives/alltoall/shift.hpp"
+#include "wormcube/collectives/alltoall/hypercube_pairwise.hpp"
+#include "wormcube/collectives/alltoall/shift.hpp"
 
 #include <array>
 

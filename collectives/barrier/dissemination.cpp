@@ -1,8 +1,8 @@
 // Barrier by dissemination.
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/barrier/dissemination.hpp"
+#include "wormcube/collectives/barrier/dissemination.hpp"
 
-#include "collectives/alltoall/shift.hpp"
+#include "wormcube/collectives/alltoall/shift.hpp"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // The barrier algorithms.
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/registry.hpp"
+#include "wormcube/collectives/registry.hpp"
 
-#include "collectives/barrier/dissemination.hpp"
+#include "wormcube/collectives/barrier/dissemination.hpp"
 
 #include <array>
 

@@ -1,8 +1,8 @@
 // Broadcast by interval halving.
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/broadcast/halving.hpp"
+#include "wormcube/collectives/broadcast/halving.hpp"
 
-#include "collectives/require.hpp"
+#include "wormcube/collectives/require.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,8 +1,8 @@
 // The broadcast algorithms.
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/registry.hpp"
+#include "wormcube/collectives/registry.hpp"
 
-#include "collectives/broadcast/halving.hpp"
+#include "wormcube/collectives/broadcast/halving.hpp"
 
 #include <array>
 

@@ -1,10 +1,10 @@
 // Fibers on Boost.Context's bare contexts, told to the sanitizers switch by switch: Debian's Boost
 // is built without them.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/fiber/fiber.hpp"
+#include "wormcube/runtime/fiber/fiber.hpp"
 
-#include "runtime/error.hpp"
-#include "runtime/fiber/sanitizers.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/fiber/sanitizers.hpp"
 
 #include <cerrno>
 #include <cstdint>

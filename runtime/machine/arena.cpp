@@ -1,8 +1,8 @@
 // The chunks of an arena.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/machine/arena.hpp"
+#include "wormcube/runtime/machine/arena.hpp"
 
-#include "runtime/error.hpp"
+#include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
 #include <new>

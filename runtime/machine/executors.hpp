@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "runtime/network/parking.hpp"
-#include "runtime/node.hpp"
+#include "wormcube/runtime/network/parking.hpp"
+#include "wormcube/runtime/node.hpp"
 
 #include <functional>
 #include <memory>

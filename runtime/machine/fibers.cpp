@@ -1,7 +1,7 @@
 // Nodes as fibers: thousands of them on a thread per core.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/fiber/fiber.hpp"
-#include "runtime/machine/executors.hpp"
+#include "wormcube/runtime/fiber/fiber.hpp"
+#include "wormcube/runtime/machine/executors.hpp"
 
 #include <algorithm>
 #include <deque>

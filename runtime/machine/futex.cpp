@@ -1,6 +1,6 @@
 // Sleeping on a word, by the system's own primitive.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/machine/executors.hpp"
+#include "wormcube/runtime/machine/executors.hpp"
 
 #include <climits>
 

@@ -1,11 +1,11 @@
 // The machine: nodes, their gates, and what happens when all wait or one fails.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/machine/machine.hpp"
+#include "wormcube/runtime/machine/machine.hpp"
 
-#include "runtime/error.hpp"
-#include "runtime/machine/arena.hpp"
-#include "runtime/machine/executors.hpp"
-#include "runtime/network/network.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/machine/arena.hpp"
+#include "wormcube/runtime/machine/executors.hpp"
+#include "wormcube/runtime/network/network.hpp"
 
 #include <algorithm>
 #include <condition_variable>

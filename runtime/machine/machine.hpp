@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "runtime/network/observer.hpp"
-#include "runtime/schedule/schedule.hpp"
-#include "runtime/topology/topology.hpp"
+#include "wormcube/runtime/network/observer.hpp"
+#include "wormcube/runtime/schedule/schedule.hpp"
+#include "wormcube/runtime/topology/topology.hpp"
 
 #include <chrono>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Nodes as OS threads.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/error.hpp"
-#include "runtime/machine/executors.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/machine/executors.hpp"
 
 #include <algorithm>
 #include <cstring>

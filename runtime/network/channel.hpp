@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "runtime/network/reservation.hpp"
-#include "runtime/node.hpp"
-#include "runtime/routing/routing.hpp"
+#include "wormcube/runtime/network/reservation.hpp"
+#include "wormcube/runtime/node.hpp"
+#include "wormcube/runtime/routing/routing.hpp"
 
 #include <atomic>
 #include <cstddef>

@@ -1,6 +1,6 @@
 // The lists behind matching.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/network/matching.hpp"
+#include "wormcube/runtime/network/matching.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "runtime/network/message.hpp"
+#include "wormcube/runtime/network/message.hpp"
 
 #include <array>
 #include <cstddef>

@@ -1,8 +1,8 @@
 // Walking over the pieces of a message.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/network/message.hpp"
+#include "wormcube/runtime/network/message.hpp"
 
-#include "runtime/error.hpp"
+#include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
 #include <cstring>

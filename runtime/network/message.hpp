@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "runtime/network/channel.hpp"
-#include "runtime/network/reservation.hpp"
-#include "runtime/node.hpp"
+#include "wormcube/runtime/network/channel.hpp"
+#include "wormcube/runtime/network/reservation.hpp"
+#include "wormcube/runtime/node.hpp"
 
 #include <cstdint>
 #include <span>

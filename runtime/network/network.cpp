@@ -1,8 +1,8 @@
 // How worms move.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/network/network.hpp"
+#include "wormcube/runtime/network/network.hpp"
 
-#include "runtime/error.hpp"
+#include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
 

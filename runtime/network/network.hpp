@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "runtime/network/channel.hpp"
-#include "runtime/network/matching.hpp"
-#include "runtime/network/message.hpp"
-#include "runtime/network/observer.hpp"
-#include "runtime/routing/routing.hpp"
+#include "wormcube/runtime/network/channel.hpp"
+#include "wormcube/runtime/network/matching.hpp"
+#include "wormcube/runtime/network/message.hpp"
+#include "wormcube/runtime/network/observer.hpp"
+#include "wormcube/runtime/routing/routing.hpp"
 
 #include <atomic>
 #include <cstdint>

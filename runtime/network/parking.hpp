@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "runtime/topology/topology.hpp"
+#include "wormcube/runtime/topology/topology.hpp"
 
 #include <atomic>
 #include <cstdint>

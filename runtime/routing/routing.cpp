@@ -1,8 +1,8 @@
 // Routes along one dimension after the other; the dateline; cycles of the channel dependency graph.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/routing/routing.hpp"
+#include "wormcube/runtime/routing/routing.hpp"
 
-#include "runtime/error.hpp"
+#include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
 #include <cstdlib>

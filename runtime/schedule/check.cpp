@@ -1,10 +1,10 @@
 // The checker: steps in parallel, each judged alone; then the dependencies of all their routes.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/schedule/check.hpp"
+#include "wormcube/runtime/schedule/check.hpp"
 
-#include "runtime/error.hpp"
-#include "runtime/schedule/matching.hpp"
-#include "runtime/schedule/parallel.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/schedule/matching.hpp"
+#include "wormcube/runtime/schedule/parallel.hpp"
 
 #include <algorithm>
 #include <cstdint>

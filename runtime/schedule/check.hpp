@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "runtime/routing/routing.hpp"
-#include "runtime/schedule/schedule.hpp"
+#include "wormcube/runtime/routing/routing.hpp"
+#include "wormcube/runtime/schedule/schedule.hpp"
 
 #include <string>
 #include <vector>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "runtime/schedule/schedule.hpp"
+#include "wormcube/runtime/schedule/schedule.hpp"
 
 #include <cstddef>
 #include <span>

@@ -1,11 +1,11 @@
 // The proof run: every rank on a fiber, all at the same step, messages copied by hand.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/schedule/prove.hpp"
+#include "wormcube/runtime/schedule/prove.hpp"
 
-#include "runtime/error.hpp"
-#include "runtime/fiber/fiber.hpp"
-#include "runtime/schedule/logger.hpp"
-#include "runtime/schedule/matching.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/fiber/fiber.hpp"
+#include "wormcube/runtime/schedule/logger.hpp"
+#include "wormcube/runtime/schedule/matching.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,9 +1,9 @@
 // The dry run: a node that only writes down what its program asks for.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/error.hpp"
-#include "runtime/schedule/logger.hpp"
-#include "runtime/schedule/parallel.hpp"
-#include "runtime/schedule/schedule.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/schedule/logger.hpp"
+#include "wormcube/runtime/schedule/parallel.hpp"
+#include "wormcube/runtime/schedule/schedule.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -1,9 +1,9 @@
 // Reading a schedule, writing a log, and the rules of a step.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/schedule/schedule.hpp"
+#include "wormcube/runtime/schedule/schedule.hpp"
 
-#include "runtime/error.hpp"
-#include "runtime/schedule/logger.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/schedule/logger.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -1,7 +1,7 @@
 // The trace of a real run: passes on, and logs.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/schedule/logger.hpp"
-#include "runtime/schedule/schedule.hpp"
+#include "wormcube/runtime/schedule/logger.hpp"
+#include "wormcube/runtime/schedule/schedule.hpp"
 
 namespace wormcube {
 

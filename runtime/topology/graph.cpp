@@ -1,8 +1,8 @@
 // One dimension of a product network: links in closed form, tables for trees and arbitrary graphs.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/topology/graph.hpp"
+#include "wormcube/runtime/topology/graph.hpp"
 
-#include "runtime/error.hpp"
+#include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,7 +1,7 @@
 // Text to topology: the grammar of shapes and products, and edge lists.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/error.hpp"
-#include "runtime/topology/topology.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/topology/topology.hpp"
 
 #include <algorithm>
 #include <array>

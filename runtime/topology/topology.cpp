@@ -1,8 +1,8 @@
 // A network as a product of graphs: its numbers, its links, its names.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/topology/topology.hpp"
+#include "wormcube/runtime/topology/topology.hpp"
 
-#include "runtime/error.hpp"
+#include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
 #include <iterator>

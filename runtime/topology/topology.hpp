@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "runtime/topology/graph.hpp"
+#include "wormcube/runtime/topology/graph.hpp"
 
 #include <cstdint>
 #include <span>

@@ -1,9 +1,9 @@
 // A column of a CSV file: found by name or number; every other thing refused with its line.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/io/csv.hpp"
+#include "wormcube/apps/io/csv.hpp"
 
-#include "runtime/error.hpp"
-#include "tests/apps/support.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/tests/apps/support.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,9 +1,9 @@
 // Choosing an exchange, and the figures that an application reports.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/exchange.hpp"
+#include "wormcube/apps/exchange.hpp"
 
-#include "runtime/error.hpp"
-#include "tests/apps/support.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/tests/apps/support.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,11 +1,11 @@
 // Transforms: the laws of the Fourier transform, the definition's sum, and checks that fail when
 // they should.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/fft/plan.hpp"
-#include "apps/fft/run.hpp"
-#include "apps/io/npy.hpp"
-#include "runtime/error.hpp"
-#include "tests/apps/support.hpp"
+#include "wormcube/apps/fft/plan.hpp"
+#include "wormcube/apps/fft/run.hpp"
+#include "wormcube/apps/io/npy.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/tests/apps/support.hpp"
 
 #include <limits>
 

@@ -1,9 +1,9 @@
 // The applications on the machine: the same results as without a network, and measured figures.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/fft/run.hpp"
-#include "apps/transpose/run.hpp"
-#include "runtime/machine/machine.hpp"
-#include "tests/apps/support.hpp"
+#include "wormcube/apps/fft/run.hpp"
+#include "wormcube/apps/transpose/run.hpp"
+#include "wormcube/runtime/machine/machine.hpp"
+#include "wormcube/tests/apps/support.hpp"
 
 #include <catch2/catch.hpp>
 

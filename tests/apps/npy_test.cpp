@@ -1,9 +1,9 @@
 // NumPy files: what is written is read again, what NumPy writes is read, damage is refused.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/io/npy.hpp"
+#include "wormcube/apps/io/npy.hpp"
 
-#include "runtime/error.hpp"
-#include "tests/apps/support.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/tests/apps/support.hpp"
 
 #include <cstring>
 #include <numeric>

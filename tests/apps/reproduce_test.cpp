@@ -1,7 +1,7 @@
 // The papers' tables: every count equals its corrected formula, and the printed ones are off where
 // the errata say so.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/reproduce/paper.hpp"
+#include "wormcube/apps/reproduce/paper.hpp"
 
 #include <string>
 

@@ -3,13 +3,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "apps/complex.hpp"
-#include "apps/exchange.hpp"
-#include "apps/fft/local.hpp"
-#include "apps/random.hpp"
-#include "collectives/registry.hpp"
-#include "runtime/schedule/prove.hpp"
-#include "runtime/schedule/schedule.hpp"
+#include "wormcube/apps/complex.hpp"
+#include "wormcube/apps/exchange.hpp"
+#include "wormcube/apps/fft/local.hpp"
+#include "wormcube/apps/random.hpp"
+#include "wormcube/collectives/registry.hpp"
+#include "wormcube/runtime/schedule/prove.hpp"
+#include "wormcube/runtime/schedule/schedule.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,10 @@
 // Transposition: element by element, for every kind of shape, network and exchange.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/transpose/transpose.hpp"
+#include "wormcube/apps/transpose/transpose.hpp"
 
-#include "apps/transpose/run.hpp"
-#include "runtime/error.hpp"
-#include "tests/apps/support.hpp"
+#include "wormcube/apps/transpose/run.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/tests/apps/support.hpp"
 
 #include <cstring>
 #include <numeric>

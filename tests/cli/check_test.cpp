@@ -1,6 +1,6 @@
 // wormcube check and wormcube list, as a user sees them.
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/cli/program.hpp"
+#include "wormcube/tests/cli/program.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,9 +1,9 @@
 // The harness notices what is wrong: mutants of algorithms, of formulas, of schedules.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/harness/check.hpp"
-#include "apps/harness/memory.hpp"
-#include "apps/harness/run.hpp"
-#include "runtime/error.hpp"
+#include "wormcube/collectives/harness/check.hpp"
+#include "wormcube/collectives/harness/memory.hpp"
+#include "wormcube/collectives/harness/run.hpp"
+#include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
 

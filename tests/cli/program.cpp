@@ -1,6 +1,6 @@
 // Running the built program, and its files.
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/cli/program.hpp"
+#include "wormcube/tests/cli/program.hpp"
 
 #include <atomic>
 #include <cstdio>

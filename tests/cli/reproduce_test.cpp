@@ -1,6 +1,6 @@
 // wormcube reproduce, as a user sees it.
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/cli/program.hpp"
+#include "wormcube/tests/cli/program.hpp"
 
 #include <set>
 

@@ -1,7 +1,7 @@
 // wormcube run, fft, transpose and deadlock, as a user sees them.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/io/npy.hpp"
-#include "tests/cli/program.hpp"
+#include "wormcube/apps/io/npy.hpp"
+#include "wormcube/tests/cli/program.hpp"
 
 #include <algorithm>
 #include <cmath>

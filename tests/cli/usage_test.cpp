@@ -1,6 +1,6 @@
 // Usage errors, help, and wormcube topology.
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/cli/program.hpp"
+#include "wormcube/tests/cli/program.hpp"
 
 #include <catch2/catch.hpp>
 

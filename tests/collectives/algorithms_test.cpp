@@ -1,6 +1,6 @@
 // The laws that every registered algorithm keeps on every network that it admits.
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/collectives/cases.hpp"
+#include "wormcube/tests/collectives/cases.hpp"
 
 #include <map>
 

@@ -1,9 +1,9 @@
 // The oracle itself: what it asks for, and that it notices what is wrong.
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/contract.hpp"
+#include "wormcube/collectives/harness/contract.hpp"
 
-#include "runtime/schedule/prove.hpp"
-#include "tests/collectives/cases.hpp"
+#include "wormcube/runtime/schedule/prove.hpp"
+#include "wormcube/tests/collectives/cases.hpp"
 
 #include <cstring>
 #include <set>

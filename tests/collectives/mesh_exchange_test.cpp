@@ -1,13 +1,13 @@
 // The total exchanges on meshes: delivery, ports, links, and counts equal to the formulas; and the
 // paper's misprints, which must fail.
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/alltoall/mesh_array.hpp"
-#include "collectives/alltoall/scott_direct.hpp"
-#include "collectives/contract.hpp"
-#include "collectives/registry.hpp"
-#include "runtime/error.hpp"
-#include "runtime/schedule/check.hpp"
-#include "runtime/schedule/prove.hpp"
+#include "wormcube/collectives/alltoall/mesh_array.hpp"
+#include "wormcube/collectives/alltoall/scott_direct.hpp"
+#include "wormcube/collectives/harness/contract.hpp"
+#include "wormcube/collectives/registry.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/schedule/check.hpp"
+#include "wormcube/runtime/schedule/prove.hpp"
 
 #include <array>
 #include <atomic>

@@ -1,6 +1,6 @@
 // The arithmetic of suh-mesh: rings, slots, orders and formulas, against the specification.
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/alltoall/mesh_order.hpp"
+#include "wormcube/collectives/alltoall/mesh_order.hpp"
 
 #include <algorithm>
 #include <array>

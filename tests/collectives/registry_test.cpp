@@ -1,12 +1,12 @@
 // The registry: finding, choosing, refusing; lower bounds.
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/registry.hpp"
+#include "wormcube/collectives/registry.hpp"
 
-#include "collectives/allgather/ring.hpp"
-#include "collectives/alltoall/hypercube_pairwise.hpp"
-#include "collectives/alltoall/ring.hpp"
-#include "collectives/alltoall/shift.hpp"
-#include "tests/collectives/cases.hpp"
+#include "wormcube/collectives/allgather/ring.hpp"
+#include "wormcube/collectives/alltoall/hypercube_pairwise.hpp"
+#include "wormcube/collectives/alltoall/ring.hpp"
+#include "wormcube/collectives/alltoall/shift.hpp"
+#include "wormcube/tests/collectives/cases.hpp"
 
 #include <set>
 

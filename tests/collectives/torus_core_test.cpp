@@ -1,8 +1,8 @@
 // suh-torus and its core: the published costs, and that its signs and rearrangements are needed.
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/alltoall/torus_core.hpp"
+#include "wormcube/collectives/alltoall/torus_core.hpp"
 
-#include "tests/collectives/cases.hpp"
+#include "wormcube/tests/collectives/cases.hpp"
 
 #include <cstring>
 

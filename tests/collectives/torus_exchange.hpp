@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "collectives/contract.hpp"
-#include "collectives/registry.hpp"
-#include "runtime/error.hpp"
-#include "runtime/schedule/check.hpp"
-#include "runtime/schedule/prove.hpp"
+#include "wormcube/collectives/harness/contract.hpp"
+#include "wormcube/collectives/registry.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/schedule/check.hpp"
+#include "wormcube/runtime/schedule/prove.hpp"
 
 #include <ostream>
 #include <string>

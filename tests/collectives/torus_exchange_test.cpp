@@ -1,6 +1,6 @@
 // Total exchanges on tori: delivery, one port, free links, and the costs of the corrected formulas.
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/collectives/torus_exchange.hpp"
+#include "wormcube/tests/collectives/torus_exchange.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -1,7 +1,7 @@
 // What must fail: total exchanges on tori with one thing wrong, and the paper's rules as printed.
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/collectives/cases.hpp"
-#include "tests/collectives/torus_exchange.hpp"
+#include "wormcube/tests/collectives/cases.hpp"
+#include "wormcube/tests/collectives/torus_exchange.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,8 +1,8 @@
 // Every registered algorithm on real nodes: delivery, and traces that equal the dry run's record.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/harness/run.hpp"
-#include "tests/collectives/cases.hpp"
-#include "tests/machine/support.hpp"
+#include "wormcube/collectives/harness/run.hpp"
+#include "wormcube/tests/collectives/cases.hpp"
+#include "wormcube/tests/machine/support.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,8 +1,8 @@
 // Waiting: what a machine may wait for, and what it says when nobody can go on.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/error.hpp"
-#include "runtime/network/matching.hpp"
-#include "tests/machine/support.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/network/matching.hpp"
+#include "wormcube/tests/machine/support.hpp"
 
 #include <array>
 #include <barrier>

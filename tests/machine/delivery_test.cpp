@@ -1,8 +1,8 @@
 // Delivery: every message arrives exactly once, unchanged, on every machine.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/error.hpp"
-#include "tests/machine/support.hpp"
-#include "tests/topology/samples.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/tests/machine/support.hpp"
+#include "wormcube/tests/topology/samples.hpp"
 
 #include <array>
 #include <filesystem>

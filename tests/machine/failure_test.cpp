@@ -1,7 +1,7 @@
 // Failure: the right exception, all nodes unwound, the machine ready to run again.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/error.hpp"
-#include "tests/machine/support.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/tests/machine/support.hpp"
 
 #include <array>
 #include <exception>

@@ -1,8 +1,8 @@
 // Statistics and traces: what a run says about itself is what its dry schedule says.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/routing/routing.hpp"
-#include "tests/machine/support.hpp"
-#include "tests/schedule/programs.hpp"
+#include "wormcube/runtime/routing/routing.hpp"
+#include "wormcube/tests/machine/support.hpp"
+#include "wormcube/tests/schedule/programs.hpp"
 
 #include <functional>
 #include <map>

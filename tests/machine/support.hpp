@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "runtime/machine/machine.hpp"
+#include "wormcube/runtime/machine/machine.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,6 +1,6 @@
 // Virtual channels: a bounded queue of flits, at any capacity from one.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/network/channel.hpp"
+#include "wormcube/runtime/network/channel.hpp"
 
 #include <atomic>
 #include <cstddef>

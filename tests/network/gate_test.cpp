@@ -1,6 +1,6 @@
 // Gates: what a node and those who arrive at it tell each other.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/network/parking.hpp"
+#include "wormcube/runtime/network/parking.hpp"
 
 #include <atomic>
 #include <thread>

@@ -1,6 +1,6 @@
 // Matching: which receive takes which message.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/network/matching.hpp"
+#include "wormcube/runtime/network/matching.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,9 +1,9 @@
 // The network driven by hand, in one thread: an observer launches a worm while it holds another.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/network/network.hpp"
+#include "wormcube/runtime/network/network.hpp"
 
-#include "runtime/error.hpp"
-#include "tests/topology/samples.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/tests/topology/samples.hpp"
 
 #include <cstddef>
 #include <deque>

@@ -1,6 +1,6 @@
 // Reservations: who gets a resource when, alone and from many threads.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/network/reservation.hpp"
+#include "wormcube/runtime/network/reservation.hpp"
 
 #include <algorithm>
 #include <cstddef>

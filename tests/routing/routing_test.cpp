@@ -1,9 +1,9 @@
 // Routes are contiguous, shortest and dimension ordered, and their channels cannot deadlock.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/routing/routing.hpp"
+#include "wormcube/runtime/routing/routing.hpp"
 
-#include "runtime/error.hpp"
-#include "tests/topology/samples.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/tests/topology/samples.hpp"
 
 #include <algorithm>
 #include <cstdlib>

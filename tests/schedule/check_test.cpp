@@ -1,9 +1,9 @@
 // The checker: its counts on schedules worked out by hand, and a broken schedule for every law.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/schedule/check.hpp"
+#include "wormcube/runtime/schedule/check.hpp"
 
-#include "runtime/error.hpp"
-#include "tests/schedule/programs.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/tests/schedule/programs.hpp"
 
 #include <algorithm>
 #include <array>

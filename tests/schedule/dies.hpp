@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "runtime/fiber/sanitizers.hpp"
+#include "wormcube/runtime/fiber/sanitizers.hpp"
 
 #include <csignal>
 #include <cstdio>

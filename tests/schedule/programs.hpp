@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "runtime/node.hpp"
-#include "runtime/schedule/schedule.hpp"
+#include "wormcube/runtime/node.hpp"
+#include "wormcube/runtime/schedule/schedule.hpp"
 
 #include <array>
 #include <cstddef>

@@ -1,10 +1,10 @@
 // The proof run: delivery, mismatches, failures; and its trace against the dry run.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/schedule/prove.hpp"
+#include "wormcube/runtime/schedule/prove.hpp"
 
-#include "runtime/error.hpp"
-#include "tests/schedule/dies.hpp"
-#include "tests/schedule/programs.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/tests/schedule/dies.hpp"
+#include "wormcube/tests/schedule/programs.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
 // The dry run: what it logs, what it refuses, and that it cannot be cheated.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/error.hpp"
-#include "runtime/schedule/schedule.hpp"
-#include "tests/schedule/dies.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/schedule/schedule.hpp"
+#include "wormcube/tests/schedule/dies.hpp"
 
 #include <array>
 #include <string>

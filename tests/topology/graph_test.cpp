@@ -1,9 +1,9 @@
 // One dimension: links, ports, hops, next hops and turns of every shape.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/topology/graph.hpp"
+#include "wormcube/runtime/topology/graph.hpp"
 
-#include "runtime/error.hpp"
-#include "tests/topology/samples.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/tests/topology/samples.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,8 +1,8 @@
 // The grammar of topologies and edge lists: what is read, and what is said about what cannot be.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/error.hpp"
-#include "runtime/topology/topology.hpp"
-#include "tests/topology/samples.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/topology/topology.hpp"
+#include "wormcube/tests/topology/samples.hpp"
 
 #include <filesystem>
 #include <fstream>

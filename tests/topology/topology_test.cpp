@@ -1,9 +1,9 @@
 // A product network: its numbers, its links, its names.
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/topology/topology.hpp"
+#include "wormcube/runtime/topology/topology.hpp"
 
-#include "runtime/error.hpp"
-#include "tests/topology/samples.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/tests/topology/samples.hpp"
 
 #include <set>
 

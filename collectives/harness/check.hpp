@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "collectives/registry.hpp"
-#include "runtime/schedule/check.hpp"
+#include "wormcube/collectives/registry.hpp"
+#include "wormcube/runtime/schedule/check.hpp"
 
 #include <optional>
 #include <string>

@@ -1,11 +1,11 @@
 // The timed loop around a collective call.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/harness/run.hpp"
+#include "wormcube/collectives/harness/run.hpp"
 
-#include "apps/harness/memory.hpp"
-#include "collectives/contract.hpp"
-#include "runtime/error.hpp"
-#include "runtime/routing/routing.hpp"
+#include "wormcube/collectives/harness/contract.hpp"
+#include "wormcube/collectives/harness/memory.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/routing/routing.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,12 +1,12 @@
 // Record, check, compare, prove.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/harness/check.hpp"
+#include "wormcube/collectives/harness/check.hpp"
 
-#include "apps/harness/memory.hpp"
-#include "collectives/contract.hpp"
-#include "runtime/error.hpp"
-#include "runtime/routing/routing.hpp"
-#include "runtime/schedule/prove.hpp"
+#include "wormcube/collectives/harness/contract.hpp"
+#include "wormcube/collectives/harness/memory.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/routing/routing.hpp"
+#include "wormcube/runtime/schedule/prove.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 // What every operation promises, and comparing with it.
 // SPDX-License-Identifier: Apache-2.0
-#include "collectives/contract.hpp"
+#include "wormcube/collectives/harness/contract.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,8 +1,8 @@
 // Memory: what there is, and what a program will take.
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/harness/memory.hpp"
+#include "wormcube/collectives/harness/memory.hpp"
 
-#include "runtime/error.hpp"
+#include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
 #include <fstream>

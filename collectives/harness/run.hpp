@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "collectives/registry.hpp"
-#include "runtime/machine/machine.hpp"
+#include "wormcube/collectives/registry.hpp"
+#include "wormcube/runtime/machine/machine.hpp"
 
 #include <cstdint>
 #include <functional>
