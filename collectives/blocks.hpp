@@ -18,8 +18,8 @@ class BasicBlocks {
  public:
   /// Cuts `data` into `count` equal blocks. Throws UsageError if count does not divide its size.
   BasicBlocks(std::span<Byte> data, Rank count)
-      : data_(data), count_(count), bytes_(data.size() / count) {
-    if (data.size() % static_cast<std::size_t>(count) != 0) {
+      : data_(data), count_(count), bytes_(count == 0 ? 0 : data.size() / count) {
+    if (bytes_ * static_cast<Bytes>(count) != data.size()) {
       throw UsageError("blocks: " + std::to_string(data.size()) + " bytes cannot be cut into " +
                        std::to_string(count) + " equal blocks");
     }
@@ -35,11 +35,14 @@ class BasicBlocks {
       : data_(other.all()),
         offsets_(other.offsets()),
         count_(other.count()),
-        bytes_(other.bytes()) {}
+        bytes_(other.uneven() ? 0 : other.bytes()) {}
 
   Rank count() const { return count_; }
-  /// The size of each block; 0 where blocks are uneven.
-  Bytes bytes() const { return bytes_; }
+  /// The size of each block, where all have one.
+  Bytes bytes() const {
+    WORMCUBE_ASSERT(!uneven());
+    return bytes_;
+  }
   bool uneven() const { return !offsets_.empty(); }
   std::span<const Bytes> offsets() const { return offsets_; }
   std::span<Byte> all() const { return data_; }

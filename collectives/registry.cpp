@@ -1,11 +1,13 @@
-// The registry: the operations' tables as one, and choosing from it.
+// The registry: sorting, finding, choosing.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/registry.hpp"
 
+#include "wormcube/collectives/words.hpp"
+
 #include <algorithm>
-#include <array>
+#include <limits>
+#include <map>
 #include <tuple>
-#include <utility>
 
 #include <fmt/core.h>
 
@@ -13,106 +15,136 @@ namespace wormcube {
 
 namespace {
 
-constexpr std::array<std::pair<Operation, std::string_view>, 5> operation_names{{
-    {Operation::broadcast, "broadcast"},
-    {Operation::allgather, "allgather"},
-    {Operation::alltoall, "alltoall"},
-    {Operation::alltoallv, "alltoallv"},
-    {Operation::barrier, "barrier"},
-}};
+struct Registry {
+  std::vector<const Algorithm*> algorithms;
+  std::map<const Algorithm*, std::string> origins;
 
-bool complete(const Prediction& prediction) {
-  return prediction.startups && prediction.transmission_blocks && prediction.rearranged_blocks;
+  Registry() {
+    const auto built_in = detail::built_in_algorithms();
+    algorithms.assign(built_in.begin(), built_in.end());
+    sort();
+  }
+  void sort() {
+    std::ranges::sort(algorithms, {}, [](const Algorithm* algorithm) {
+      return std::pair(std::ranges::find(all_operations, algorithm->operation), algorithm->name);
+    });
+  }
+};
+
+Registry& state() {
+  static Registry registry;
+  return registry;
+}
+
+/// Calls f(options) for every combination of the algorithm's choices, presets first.
+template <class F>
+void for_each_choice(const Algorithm& algorithm, F f) {
+  Options options(algorithm.options);
+  f(options);
+  for (const Option& option : algorithm.options) {
+    const std::string preset = option.text(option.preset);
+    for (const std::string_view choice : option.choices) {
+      if (choice == preset) continue;
+      options.set(option.name, choice);
+      f(options);
+    }
+    if (!option.choices.empty()) options.set(option.name, preset);
+  }
 }
 
 }  // namespace
 
-std::string_view to_string(Operation operation) {
-  return std::ranges::find(operation_names, operation,
-                           &std::pair<Operation, std::string_view>::first)
-      ->second;
-}
+std::span<const Algorithm* const> registry() { return state().algorithms; }
 
-std::string_view to_string(Ports ports) { return ports == Ports::one ? "one" : "all"; }
-
-Operation parse_operation(std::string_view text) {
-  std::string known;
-  for (const auto& [operation, name] : operation_names) {
-    if (name == text) return operation;
-    known.append(" ").append(name);
-  }
-  throw UsageError(fmt::format("unknown operation '{}'; known are:{}", text, known));
-}
-
-std::span<const Algorithm> registry() {
-  static const std::vector<Algorithm> all = [] {
-    std::vector<Algorithm> joined;
-    for (const auto table : {broadcast_algorithms(), allgather_algorithms(), alltoall_algorithms(),
-                             alltoallv_algorithms(), barrier_algorithms()}) {
-      joined.insert(joined.end(), table.begin(), table.end());
+void add_algorithm(const Algorithm& algorithm, std::string origin) {
+  for (const Algorithm* other : registry()) {
+    if (other->operation == algorithm.operation && other->name == algorithm.name) {
+      throw UsageError(fmt::format("{}: {} has an algorithm '{}' already", origin,
+                                   algorithm.operation->name, algorithm.name));
     }
-    return joined;
-  }();
-  return all;
+  }
+  state().algorithms.push_back(&algorithm);
+  state().origins.emplace(&algorithm, std::move(origin));
+  state().sort();
+}
+
+std::string_view origin(const Algorithm& algorithm) {
+  const auto found = state().origins.find(&algorithm);
+  return found == state().origins.end() ? std::string_view() : found->second;
 }
 
 const Algorithm& find_algorithm(Operation operation, std::string_view name) {
-  std::string known;
-  for (const Algorithm& algorithm : registry()) {
-    if (algorithm.operation != operation) continue;
-    if (algorithm.name == name) return algorithm;
-    known.append(" ").append(algorithm.name);
+  std::vector<std::string_view> known;
+  for (const Algorithm* algorithm : registry()) {
+    if (algorithm->operation != operation) continue;
+    if (algorithm->name == name) return *algorithm;
+    known.push_back(algorithm->name);
   }
-  throw UsageError(
-      fmt::format("{} has no algorithm '{}'; known are:{}", to_string(operation), name, known));
+  throw UsageError(fmt::format("{} has no algorithm '{}'{}; known are:{}", operation->name, name,
+                               did_you_mean(name, known), listed(known)));
 }
 
-std::vector<const Algorithm*> admitted(Operation operation, const Topology& topology,
-                                       const Parameters& parameters) {
-  std::vector<const Algorithm*> admitted;
-  for (const Algorithm& algorithm : registry()) {
-    if (algorithm.operation == operation && !refusal(algorithm, topology, parameters)) {
-      admitted.push_back(&algorithm);
+Collective parse_collective(Operation operation, std::string_view text, Arguments arguments) {
+  const auto next = [&text] {
+    const std::size_t end = std::min(text.find(':'), text.size());
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    return word;
+  };
+  Collective collective(find_algorithm(operation, next()), std::move(arguments));
+  while (!text.empty()) {
+    const std::string_view setting = next();
+    const std::size_t equals = setting.find('=');
+    try {
+      if (equals == std::string_view::npos) {
+        throw UsageError(fmt::format("'{}' is no option=value", setting));
+      }
+      collective.options.set(setting.substr(0, equals), setting.substr(equals + 1));
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("{}: {}", collective.name(), error.what()));
     }
+  }
+  return collective;
+}
+
+std::vector<Collective> admitted(Operation operation, const Topology& topology,
+                                 const Arguments& arguments) {
+  std::vector<Collective> admitted;
+  for (const Algorithm* algorithm : registry()) {
+    if (algorithm->operation != operation) continue;
+    Collective collective(*algorithm, arguments);
+    if (!refusal(collective, topology)) admitted.push_back(std::move(collective));
   }
   return admitted;
 }
 
-std::optional<std::string> refusal(const Algorithm& algorithm, const Topology& topology,
-                                   const Parameters& parameters) {
-  try {
-    algorithm.require(topology, parameters);
-  } catch (const UsageError& error) {
-    return error.what();
+Collective cheapest(Operation operation, const Topology& topology, const CostModel& model,
+                    Bytes block_bytes, Ports ports, const Arguments& arguments) {
+  // Complete formulas first, then by time; of equals the first.
+  using Cost = std::tuple<bool, double>;
+  Cost least{true, std::numeric_limits<double>::infinity()};
+  Collective best;
+  for (Collective& collective : admitted(operation, topology, arguments)) {
+    const Algorithm& algorithm = *collective.algorithm;
+    if (ports == Ports::one && algorithm.ports == Ports::all) continue;
+    for_each_choice(algorithm, [&](const Options& options) {
+      collective.options = options;
+      if (refusal(collective, topology)) return;
+      const auto prediction =
+          algorithm.chosen_by_auto ? collective.predict(topology) : Prediction{};
+      const Cost cost{!prediction.complete(),
+                      prediction.complete() ? predicted_us(prediction, model, block_bytes) : 0};
+      if (best.algorithm != nullptr && cost >= least) return;
+      least = cost;
+      best = collective;
+    });
   }
-  return std::nullopt;
-}
-
-const Algorithm& cheapest(Operation operation, const Topology& topology,
-                          const Parameters& parameters, Ports ports) {
-  auto candidates = admitted(operation, topology, parameters);
-  std::erase_if(candidates, [&](const Algorithm* algorithm) {
-    return ports == Ports::one && algorithm->ports == Ports::all;
-  });
-  if (candidates.empty()) {
+  if (best.algorithm == nullptr) {
     throw UsageError(
         fmt::format("{} has no {}-port algorithm for {}; wormcube list shows what each needs",
-                    to_string(operation), to_string(ports), topology.name()));
+                    operation->name, to_string(ports), topology.name()));
   }
-  return **std::ranges::min_element(candidates, {}, [&](const Algorithm* algorithm) {
-    const Prediction prediction = algorithm->predict(topology, parameters);
-    const bool known = complete(prediction);
-    return std::tuple(!known, known ? predicted_us(prediction, parameters) : 0);
-  });
-}
-
-double predicted_us(const Prediction& prediction, const Parameters& parameters) {
-  const auto transmission =
-      prediction.contended_blocks ? prediction.contended_blocks : prediction.transmission_blocks;
-  const auto bytes = static_cast<double>(parameters.block_bytes);
-  return parameters.startup_us * prediction.startups.value_or(0) +
-         parameters.transfer_us * bytes * transmission.value_or(0) +
-         parameters.rearrange_us * bytes * prediction.rearranged_blocks.value_or(0);
+  return best;
 }
 
 }  // namespace wormcube

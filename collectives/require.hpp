@@ -18,19 +18,4 @@ void require_exchange(std::string_view algorithm, Rank nodes, ConstBlocks out, C
 void require_direct_exchange(std::string_view algorithm, const Node& node, ConstBlocks out,
                              ConstBlocks in);
 
-/// A root that is a node.
-void require_root(std::string_view algorithm, const Topology& topology, Rank root);
-
-/// One line or one ring. \param instead  the way out: "use mesh or shift"
-void require_line_or_ring(std::string_view algorithm, const Topology& topology,
-                          std::string_view instead);
-
-/// Every dimension a line or a ring.
-void require_lines_and_rings(std::string_view algorithm, const Topology& topology,
-                             std::string_view instead);
-
-/// Every dimension of size 2.
-void require_hypercube(std::string_view algorithm, const Topology& topology,
-                       std::string_view instead);
-
 }  // namespace wormcube

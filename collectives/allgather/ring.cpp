@@ -2,14 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/allgather/ring.hpp"
 
+#include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/require.hpp"
 
 #include <fmt/core.h>
 
 namespace wormcube {
 
+namespace algorithms {
+extern const Algorithm allgather_ring;
+}
+
 void allgather_ring(Node& node, ConstBlocks mine, Blocks all) {
-  require_allgather_ring(node.topology());
+  require_network(algorithms::allgather_ring, node.topology());
   const Rank p = node.size(), r = node.rank();
   if (mine.count() != 1 || all.count() != p || mine[0].size() != all[r].size()) {
     throw UsageError(
@@ -27,13 +32,28 @@ void allgather_ring(Node& node, ConstBlocks mine, Blocks all) {
   }
 }
 
-void require_allgather_ring(const Topology& topology, const Parameters& /*parameters*/) {
-  require_line_or_ring("ring", topology, "see wormcube list for others");
-}
+namespace {
 
-Prediction predict_allgather_ring(const Topology& topology, const Parameters& /*parameters*/) {
+Prediction predict(const Setting& setting) {
+  const Topology& topology = setting.topology;
   const double p = topology.nodes();
   return {p - 1, p - 1, 0, 0};
 }
+
+}  // namespace
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(allgather_ring){
+    .operation = operations::allgather,
+    .name = "ring",
+    .summary = "each block travels once round; one line or ring",
+    .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.1, Algorithm 4.4, Eq. 4.2",
+    .needs = {needs::line_or_ring()},
+    .predict = predict,
+    .program = [](Node& node, const Call& call) { allgather_ring(node, call.input, call.output); },
+};
+
+}  // namespace algorithms
 
 }  // namespace wormcube

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/registry.hpp"
+#include "wormcube/collectives/blocks.hpp"
 
 namespace wormcube {
 
@@ -20,8 +20,5 @@ namespace wormcube {
 ///          Algorithm 4.4, Eq. 4.2.
 /// Throws   UsageError, before any message, unless network and blocks are as above.
 void allgather_ring(Node& node, ConstBlocks mine, Blocks all);
-
-void require_allgather_ring(const Topology& topology, const Parameters& parameters = {});
-Prediction predict_allgather_ring(const Topology& topology, const Parameters& parameters = {});
 
 }  // namespace wormcube

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/bokhari_quadrant.hpp"
 
+#include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/alltoall/mesh_quadrants.hpp"
 #include "wormcube/collectives/require.hpp"
 
@@ -11,8 +12,12 @@
 
 namespace wormcube {
 
+namespace algorithms {
+extern const Algorithm alltoall_bokhari_quadrant;
+}
+
 void alltoall_bokhari_quadrant(Node& node, ConstBlocks out, Blocks in) {
-  require_quadrants("bokhari-quadrant", node.topology());
+  require_network(algorithms::alltoall_bokhari_quadrant, node.topology());
   require_exchange("bokhari-quadrant", node.size(), out, in);
   MeshQuadrants quadrants(node, out);
   const Rank r = quadrants.row(), c = quadrants.column();
@@ -35,18 +40,35 @@ void alltoall_bokhari_quadrant(Node& node, ConstBlocks out, Blocks in) {
   quadrants.deliver(in);
 }
 
-void require_alltoall_bokhari_quadrant(const Topology& topology, const Parameters& /*parameters*/) {
-  require_quadrants("bokhari-quadrant", topology);
-}
+namespace {
 
-Prediction predict_alltoall_bokhari_quadrant(const Topology& topology,
-                                             const Parameters& /*parameters*/) {
+Prediction predict(const Setting& setting) {
+  const Topology& topology = setting.topology;
   const double side = topology.size(0), blocks = side * side;
   const int levels = std::bit_width(static_cast<unsigned>(topology.size(0))) - 1;
   return {.startups = 3 * (side - 1),
           .transmission_blocks = 3 * (side - 1) * blocks / 4,
           .rearranged_blocks = std::max(levels - 1, 0) * blocks,
-          .peak_blocks = blocks};
+          .working_blocks = blocks};
 }
+
+}  // namespace
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(alltoall_bokhari_quadrant){
+    .operation = operations::alltoall,
+    .name = "bokhari-quadrant",
+    .summary = "quadrants exchange with quadrants, and divide; meshes 2^d x 2^d",
+    .source = "Bokhari, Berryman 1992, by its row in Suh, Shin, Yalamanchili, Table 2",
+    .remark = "reconstruction",
+    .needs = {needs::lines(), needs::square_mesh_of_power_of_two()},
+    .instead = "use suh-mesh, mesh or shift",
+    .predict = predict,
+    .program = [](Node& node,
+                  const Call& call) { alltoall_bokhari_quadrant(node, call.input, call.output); },
+};
+
+}  // namespace algorithms
 
 }  // namespace wormcube

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/registry.hpp"
+#include "wormcube/collectives/blocks.hpp"
 
 namespace wormcube {
 
@@ -25,9 +25,5 @@ namespace wormcube {
 /// Throws    UsageError, before any message, for other networks or buffers that are not p blocks of
 ///           one size.
 void alltoall_bokhari_quadrant(Node& node, ConstBlocks out, Blocks in);
-
-void require_alltoall_bokhari_quadrant(const Topology& topology, const Parameters& parameters);
-Prediction predict_alltoall_bokhari_quadrant(const Topology& topology,
-                                             const Parameters& parameters);
 
 }  // namespace wormcube

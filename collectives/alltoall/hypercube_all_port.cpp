@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/hypercube_all_port.hpp"
 
+#include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/require.hpp"
 
 #include <algorithm>
@@ -9,8 +10,12 @@
 
 namespace wormcube {
 
+namespace algorithms {
+extern const Algorithm alltoall_hypercube_all_port;
+}
+
 void alltoall_hypercube_all_port(Node& node, ConstBlocks out, Blocks in) {
-  require_alltoall_hypercube_all_port(node.topology());
+  require_network(algorithms::alltoall_hypercube_all_port, node.topology());
   require_exchange("alltoall_hypercube_all_port", node.size(), out, in);
   const Rank p = node.size(), r = node.rank(), d = node.topology().dimensions();
   if (p == 1) {
@@ -64,19 +69,37 @@ void alltoall_hypercube_all_port(Node& node, ConstBlocks out, Blocks in) {
   });
 }
 
-void require_alltoall_hypercube_all_port(const Topology& topology,
-                                         const Parameters& /*parameters*/) {
-  require_hypercube("hypercube-all-port", topology, "use shift");
-}
+namespace {
 
-Prediction predict_alltoall_hypercube_all_port(const Topology& topology,
-                                               const Parameters& /*parameters*/) {
+Prediction predict(const Setting& setting) {
+  const Topology& topology = setting.topology;
   const double p = topology.nodes(), d = topology.dimensions();
   return {d, d > 0 ? p / 2 : 0, d * p, d > 0 ? p : 0};
 }
 
-Rank parts_alltoall_hypercube_all_port(const Topology& topology) {
+Rank parts(const Setting& setting) {
+  const Topology& topology = setting.topology;
   return std::max(1, topology.dimensions());
 }
+
+}  // namespace
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(alltoall_hypercube_all_port){
+    .operation = operations::alltoall,
+    .name = "hypercube-all-port",
+    .summary = "d rotated copies of the log p exchange on all links at once; hypercubes",
+    .source = "Grama, Gupta, Karypis, Kumar, sec. 4.5.3 and 4.7.2",
+    .ports = Ports::all,
+    .needs = {needs::hypercube()},
+    .instead = "use shift",
+    .predict = predict,
+    .program = [](Node& node,
+                  const Call& call) { alltoall_hypercube_all_port(node, call.input, call.output); },
+    .parts = parts,
+};
+
+}  // namespace algorithms
 
 }  // namespace wormcube

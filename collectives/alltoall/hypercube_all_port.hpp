@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/registry.hpp"
+#include "wormcube/collectives/blocks.hpp"
 
 namespace wormcube {
 
@@ -21,11 +21,5 @@ namespace wormcube {
 ///          Eq. 4.9, and 4.7.2.
 /// Throws   UsageError, before any message, unless network and blocks are as above.
 void alltoall_hypercube_all_port(Node& node, ConstBlocks out, Blocks in);
-
-void require_alltoall_hypercube_all_port(const Topology& topology,
-                                         const Parameters& parameters = {});
-Prediction predict_alltoall_hypercube_all_port(const Topology& topology,
-                                               const Parameters& parameters = {});
-Rank parts_alltoall_hypercube_all_port(const Topology& topology);
 
 }  // namespace wormcube

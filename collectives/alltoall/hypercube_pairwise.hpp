@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/registry.hpp"
+#include "wormcube/collectives/blocks.hpp"
 
 namespace wormcube {
 
@@ -20,10 +20,5 @@ namespace wormcube {
 ///          Algorithm 4.10, Eq. 4.10.
 /// Throws   UsageError, before any message, unless network and blocks are as above.
 void alltoall_hypercube_pairwise(Node& node, ConstBlocks out, Blocks in);
-
-void require_alltoall_hypercube_pairwise(const Topology& topology,
-                                         const Parameters& parameters = {});
-Prediction predict_alltoall_hypercube_pairwise(const Topology& topology,
-                                               const Parameters& parameters = {});
 
 }  // namespace wormcube

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/kim.hpp"
 
+#include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/alltoall/kim_array.hpp"
 #include "wormcube/collectives/alltoall/torus_core.hpp"
 #include "wormcube/collectives/require.hpp"
@@ -13,6 +14,10 @@
 #include <fmt/core.h>
 
 namespace wormcube {
+
+namespace algorithms {
+extern const Algorithm alltoall_kim_a1, alltoall_kim_recursive;
+}
 
 namespace {
 
@@ -61,13 +66,13 @@ void merge(Node& node, KimArray& array, int i) {
 }
 
 /// A_k.
-void run(Node& node, const Call& call, int divisions) {
-  KimArray array(node, call.input.bytes(), divisions);
-  array.lay_out(call.input);
+void run(Node& node, ConstBlocks out, Blocks in, int divisions) {
+  KimArray array(node, out.bytes(), divisions);
+  array.lay_out(out);
   for (int i = 1; i <= divisions; ++i) split(node, array, i);
   exchange(node, array, divisions);
   for (int i = divisions; i >= 1; --i) merge(node, array, i);
-  array.deliver(call.output);
+  array.deliver(in);
 }
 
 /// Sizes / 2^k all multiples of 4, or all 2.
@@ -96,26 +101,40 @@ std::string way_out(const Topology& topology) {
   return multiples_of_4 ? "use suh-torus" : "use mesh or shift";
 }
 
-/// Two rings or more that can be divided at least once.
-void require_divisible(std::string_view algorithm, const Topology& topology) {
-  if (topology.dimensions() < 2) {
-    throw UsageError(
-        fmt::format("{}: needs a torus of two dimensions or more; {} has {}; use mesh or shift",
-                    algorithm, topology.name(), topology.dimensions()));
+void require_divisible(const Setting& setting, std::string_view algorithm) {
+  const Topology& topology = setting.topology;
+  if (divides(topology.sizes(), 1)) return;
+  throw UsageError(fmt::format("{}: dimensions must be multiples of 8, or {}; {} is not; {}",
+                               algorithm, topology.dimensions() == 2 ? "4x4" : "all 4",
+                               topology.name(), way_out(topology)));
+}
+
+/// k of A_k; 0 asks for the most.
+int resolved_divisions(const Topology& topology, int divisions) {
+  return divisions > 0 ? divisions : most_of_equal_powers(topology.sizes());
+}
+
+void require_recursive(const Setting& setting) {
+  require_divisible(setting, "kim-recursive");
+  const Topology& topology = setting.topology;
+  const int most = most_divisions(topology.sizes());
+  const auto asked = static_cast<int>(setting.options.number("divisions"));
+  const std::string admissible = most > 1 ? fmt::format("1 to {}", most) : "1";
+  if (asked > most) {
+    throw UsageError(fmt::format(
+        "kim-recursive: {} divisions of {}; its sizes / 2^divisions must be all multiples of 4, or "
+        "all 2: use kim-recursive:divisions={}",
+        asked, topology.name(), admissible));
   }
-  for (int d = 0; d < topology.dimensions(); ++d) {
-    if (topology.factor(d).shape() != Shape::ring) {
-      throw UsageError(
-          fmt::format("{}: every dimension must be a ring; {} has {}; use mesh or shift", algorithm,
-                      topology.name(), topology.factor(d).name()));
-    }
-  }
-  if (!divides(topology.sizes(), 1)) {
-    throw UsageError(fmt::format("{}: dimensions must be multiples of 8, or {}; {} is not; {}",
-                                 algorithm, topology.dimensions() == 2 ? "4x4" : "all 4",
-                                 topology.name(), way_out(topology)));
+  if (resolved_divisions(topology, asked) == 0) {
+    throw UsageError(fmt::format(
+        "kim-recursive: divided down to 2 nodes a side (divisions=0) dimensions must be one power "
+        "of 2; {} is not such; use kim-recursive:divisions={}",
+        topology.name(), admissible));
   }
 }
+
+void require_a1(const Setting& setting) { require_divisible(setting, "kim-a1"); }
 
 Prediction predict(const Topology& topology, int divisions) {
   const Prediction core = TorusCore::predict(topology, divisions);
@@ -124,55 +143,82 @@ Prediction predict(const Topology& topology, int divisions) {
   return {.startups = divisions * (n + 1) + *core.startups,
           .transmission_blocks = *core.transmission_blocks * bundle + (n + 3) * (s - 1) / 2 * p,
           .rearranged_blocks = *core.rearranged_blocks * bundle + 4 * (s - 1) * p,
-          .peak_blocks = s * p};
-}
-
-int resolved_divisions(const Topology& topology, const Parameters& parameters) {
-  return parameters.divisions > 0 ? parameters.divisions : most_of_equal_powers(topology.sizes());
+          .working_blocks = s * p};
 }
 
 }  // namespace
 
-void alltoall_kim_recursive(Node& node, const Call& call) {
-  require_alltoall_kim_recursive(node.topology(), call.parameters);
-  require_exchange("kim-recursive", node.size(), call.input, call.output);
-  run(node, call, resolved_divisions(node.topology(), call.parameters));
+void alltoall_kim_recursive(Node& node, ConstBlocks out, Blocks in, int divisions) {
+  require_network(algorithms::alltoall_kim_recursive, node.topology());
+  require_exchange("kim-recursive", node.size(), out, in);
+  run(node, out, in, resolved_divisions(node.topology(), divisions));
 }
 
-void alltoall_kim_a1(Node& node, const Call& call) {
-  require_alltoall_kim_a1(node.topology());
-  require_exchange("kim-a1", node.size(), call.input, call.output);
-  run(node, call, 1);
+void alltoall_kim_a1(Node& node, ConstBlocks out, Blocks in) {
+  require_network(algorithms::alltoall_kim_a1, node.topology());
+  require_exchange("kim-a1", node.size(), out, in);
+  run(node, out, in, 1);
 }
 
-void require_alltoall_kim_recursive(const Topology& topology, const Parameters& parameters) {
-  require_divisible("kim-recursive", topology);
-  const int most = most_divisions(topology.sizes()), asked = parameters.divisions;
-  const std::string admissible = most > 1 ? fmt::format("1 to {}", most) : "1";
-  if (asked < 0 || asked > most) {
-    throw UsageError(fmt::format(
-        "kim-recursive: {} divisions of {}; its sizes / 2^divisions must be all multiples of 4, or "
-        "all 2: use --divisions {}",
-        asked, topology.name(), admissible));
-  }
-  if (resolved_divisions(topology, parameters) == 0) {
-    throw UsageError(fmt::format(
-        "kim-recursive: divided down to 2 nodes a side (divisions 0) dimensions must be one power "
-        "of 2; {} is not such; use --divisions {}",
-        topology.name(), admissible));
-  }
-}
+namespace {
 
-Prediction predict_alltoall_kim_recursive(const Topology& topology, const Parameters& parameters) {
-  return predict(topology, resolved_divisions(topology, parameters));
-}
-
-void require_alltoall_kim_a1(const Topology& topology, const Parameters& /*parameters*/) {
-  require_divisible("kim-a1", topology);
-}
-
-Prediction predict_alltoall_kim_a1(const Topology& topology, const Parameters& /*parameters*/) {
+Prediction predict_a1(const Setting& setting) {
+  const Topology& topology = setting.topology;
   return predict(topology, 1);
 }
+
+}  // namespace
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(alltoall_kim_a1){
+    .operation = operations::alltoall,
+    .name = "kim-a1",
+    .summary = "masters of 2x2 cells exchange for all; tori with sizes of 8, 16, .., or all 4",
+    .source = "Kim et al., sec. 2.3, with phases 3 and 4 mended",
+    .remark = "n > 2 dimensions: our extension",
+    .needs = {needs::dimensions_at_least(2), needs::rings()},
+    .instead = "use mesh or shift",
+    .require = require_a1,
+    .predict = predict_a1,
+    .program = [](Node& node, const Call& call) { alltoall_kim_a1(node, call.input, call.output); },
+};
+
+}  // namespace algorithms
+
+namespace {
+
+Prediction predict_recursive(const Setting& setting) {
+  const Topology& topology = setting.topology;
+  const auto divisions = static_cast<int>(setting.options.number("divisions"));
+  return predict(topology, resolved_divisions(topology, divisions));
+}
+
+}  // namespace
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(alltoall_kim_recursive){
+    .operation = operations::alltoall,
+    .name = "kim-recursive",
+    .summary = "the torus is divided k times, masters exchange for all",
+    .source = "Kim et al., sec. 2.2 (A_{n-1}, the default) and 2.3",
+    .remark = "A_k between A_1 and A_{n-1}, n > 2 dimensions: our extension",
+    .options = {{.name = "divisions",
+                 .least = 0,
+                 .most = 28,
+                 .help = "k of A_k; 0: down to 2 nodes a side, the paper's A_{n-1}"}},
+    .needs = {needs::dimensions_at_least(2), needs::rings()},
+    .instead = "use mesh or shift",
+    .require = require_recursive,
+    .predict = predict_recursive,
+    .program =
+        [](Node& node, const Call& call) {
+          alltoall_kim_recursive(node, call.input, call.output,
+                                 static_cast<int>(call.options.number("divisions")));
+        },
+};
+
+}  // namespace algorithms
 
 }  // namespace wormcube

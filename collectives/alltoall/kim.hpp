@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/registry.hpp"
+#include "wormcube/collectives/blocks.hpp"
 
 namespace wormcube {
 
@@ -24,8 +24,9 @@ namespace wormcube {
 /// A block's delegate at level i is the master in the destination's level i cell that agrees with
 /// the destination in all coordinates but the last: so one step of merge per level is enough.
 ///
-/// \param call  p blocks of one size each way; kim-recursive takes parameters.divisions = k, 0 for
-///              the paper's A_{n-1}: k such that sizes / 2^k are 2
+/// \param out        p blocks of one size; block q is for node q
+/// \param in         p blocks of that size; block q comes from node q
+/// \param divisions  k; 0 for the paper's A_{n-1}: k such that sizes / 2^k are 2
 ///
 /// Network  torus of n >= 2 dimensions (n > 2: our extension), sizes / 2^k all multiples of 4, or
 ///          all 2; one-port. kim-a1 is k = 1: sizes are multiples of 8, or all 4.
@@ -39,13 +40,7 @@ namespace wormcube {
 /// Source   S. Kim et al., "Complete Exchange Algorithms in Wormhole-Routed Torus Networks", sec.
 ///          2.2 (A_{n-1}), 2.3 (A_1). Phases 3, 4 of A_1 and the costs are printed wrongly there.
 /// Throws   UsageError, before any message, unless network and blocks are as above.
-void alltoall_kim_recursive(Node& node, const Call& call);
-void alltoall_kim_a1(Node& node, const Call& call);
-
-void require_alltoall_kim_recursive(const Topology& topology, const Parameters& parameters = {});
-Prediction predict_alltoall_kim_recursive(const Topology& topology,
-                                          const Parameters& parameters = {});
-void require_alltoall_kim_a1(const Topology& topology, const Parameters& parameters = {});
-Prediction predict_alltoall_kim_a1(const Topology& topology, const Parameters& parameters = {});
+void alltoall_kim_recursive(Node& node, ConstBlocks out, Blocks in, int divisions = 0);
+void alltoall_kim_a1(Node& node, ConstBlocks out, Blocks in);
 
 }  // namespace wormcube

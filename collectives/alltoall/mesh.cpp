@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/mesh.hpp"
 
+#include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/alltoall/ring.hpp"
 #include "wormcube/collectives/require.hpp"
 
@@ -9,8 +10,12 @@
 
 namespace wormcube {
 
+namespace algorithms {
+extern const Algorithm alltoall_mesh;
+}
+
 void alltoall_mesh(Node& node, ConstBlocks out, Blocks in) {
-  require_alltoall_mesh(node.topology());
+  require_network(algorithms::alltoall_mesh, node.topology());
   require_exchange("alltoall_mesh", node.size(), out, in);
   const Topology& topology = node.topology();
   const Rank p = node.size();
@@ -43,11 +48,10 @@ void alltoall_mesh(Node& node, ConstBlocks out, Blocks in) {
   if (done < 0) node.local([&] { copy(out[0], in[0]); });
 }
 
-void require_alltoall_mesh(const Topology& topology, const Parameters& /*parameters*/) {
-  require_lines_and_rings("mesh", topology, "use shift");
-}
+namespace {
 
-Prediction predict_alltoall_mesh(const Topology& topology, const Parameters& /*parameters*/) {
+Prediction predict(const Setting& setting) {
+  const Topology& topology = setting.topology;
   const double p = topology.nodes();
   double steps = 0, dimensions = 0;
   for (const Rank size : topology.sizes()) {
@@ -56,5 +60,22 @@ Prediction predict_alltoall_mesh(const Topology& topology, const Parameters& /*p
   }
   return {steps, p / 2 * steps, p * std::max(0.0, dimensions - 1), p};
 }
+
+}  // namespace
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(alltoall_mesh){
+    .operation = operations::alltoall,
+    .name = "mesh",
+    .summary = "the ring algorithm dimension by dimension; meshes and tori",
+    .source = "Grama, Gupta, Karypis, Kumar, sec. 4.5.2, Eq. 4.8",
+    .needs = {needs::lines_and_rings()},
+    .instead = "use shift",
+    .predict = predict,
+    .program = [](Node& node, const Call& call) { alltoall_mesh(node, call.input, call.output); },
+};
+
+}  // namespace algorithms
 
 }  // namespace wormcube

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/registry.hpp"
+#include "wormcube/collectives/blocks.hpp"
 
 namespace wormcube {
 
@@ -20,8 +20,5 @@ namespace wormcube {
 ///          Eq. 4.8; problem 4.13 (more dimensions), 4.21 (rearrangement).
 /// Throws   UsageError, before any message, unless network and blocks are as above.
 void alltoall_mesh(Node& node, ConstBlocks out, Blocks in);
-
-void require_alltoall_mesh(const Topology& topology, const Parameters& parameters = {});
-Prediction predict_alltoall_mesh(const Topology& topology, const Parameters& parameters = {});
 
 }  // namespace wormcube

@@ -50,10 +50,11 @@ Rank capacity(std::span<const MeshSide> sides) {
 
 }  // namespace
 
-MeshArray::MeshArray(Node& node, const Call& call)
+MeshArray::MeshArray(Node& node, ConstBlocks out, Blocks in, MeshRing ring)
     : node_(node),
-      call_(call),
-      sides_(mesh_sides(node.topology(), node.rank(), call.parameters.ring)),
+      out_(out),
+      in_(in),
+      sides_(mesh_sides(node.topology(), node.rank(), ring)),
       capacity_(capacity(sides_)),
       memory_(node.memory(capacity_ * bytes(), Purpose::blocks)),
       second_(node.memory(capacity_ * bytes(), Purpose::staging)),
@@ -100,7 +101,7 @@ ConstSpan MeshArray::home(std::span<const MeshLine::Ends> ends) const {
     destination = node_.topology().with(destination, dimension, ends[d].destination);
     if (ends[d].source != x) last = d;
   }
-  if (last < 0) return call_.input[destination];
+  if (last < 0) return out_[destination];
   Rank position = 0;
   for (int d = 0; d < dimensions(); ++d) {
     if (d == last) continue;
@@ -236,7 +237,7 @@ void MeshArray::deliver() {
         const auto& [dimension, line, x] = sides_[d];
         source = node_.topology().with(source, dimension, line.source(x, half(mask, d), index[d]));
       }
-      copy(block(now_, from), call_.output[source]);
+      copy(block(now_, from), in_[source]);
     });
   });
 }

@@ -31,7 +31,7 @@ struct MeshSide {
 /// lies where is arithmetic on coordinates only.
 class MeshArray {
  public:
-  MeshArray(Node& node, const Call& call);
+  MeshArray(Node& node, ConstBlocks out, Blocks in, MeshRing ring);
 
   int dimensions() const { return static_cast<int>(sides_.size()); }
   const MeshSide& side(int d) const { return sides_[d]; }
@@ -66,7 +66,7 @@ class MeshArray {
   void deliver();
 
  private:
-  Bytes bytes() const { return call_.input.bytes(); }
+  Bytes bytes() const { return out_.bytes(); }
   std::vector<Rank> extents_of_ring() const;
   std::vector<Rank> segments(int first_exchanged) const;
   std::vector<Rank> strides_for(int d) const;
@@ -77,7 +77,8 @@ class MeshArray {
   Span block(Span array, Rank position) const;
 
   Node& node_;
-  const Call& call_;
+  ConstBlocks out_;
+  Blocks in_;
   std::vector<MeshSide> sides_;
   Rank capacity_;  // blocks of an array: all sides rounded up to even
   Memory memory_, second_;

@@ -163,38 +163,4 @@ std::int64_t mesh_rearranged(std::span<const Rank> sizes, MeshOrder order) {
 
 std::int64_t mesh_peak(std::span<const Rank> sizes) { return group_blocks(sizes, 0); }
 
-MeshOrder resolved_order(std::span<const Rank> sizes, const Parameters& parameters) {
-  if (parameters.order != MeshOrder::best) return parameters.order;
-  const bool is_cube = std::ranges::adjacent_find(sizes, std::not_equal_to{}) == sizes.end();
-  if (is_cube || sizes.size() <= 2) return MeshOrder::paper;  // all cost the same
-  const auto cost = [&](MeshOrder order) {
-    return static_cast<double>(mesh_startups(sizes, order)) * parameters.startup_us +
-           static_cast<double>(mesh_transmission(sizes, order)) *
-               static_cast<double>(parameters.block_bytes) * parameters.transfer_us;
-  };
-  constexpr std::array orders{MeshOrder::paper, MeshOrder::parity, MeshOrder::overlap};
-  return *std::ranges::min_element(orders, {}, cost);
-}
-
-void require_lines(std::string_view algorithm, const Topology& topology) {
-  for (int d = 0; d < topology.dimensions(); ++d) {
-    const Graph& graph = topology.factor(d);
-    const bool is_line = graph.nodes() == 1 || (graph.has_direction() && !graph.wraps());
-    if (!is_line) {
-      throw UsageError(
-          fmt::format("{}: every dimension must be a line; dimension {} of {} is {}; "
-                      "use shift, or mesh where all are lines or rings",
-                      algorithm, d, topology.name(), graph.name()));
-    }
-  }
-}
-
-void require_mesh_of_two(std::string_view algorithm, const Topology& topology) {
-  require_lines(algorithm, topology);
-  if (topology.dimensions() != 2) {
-    throw UsageError(fmt::format("{}: needs a mesh of 2 dimensions; {} has {}; use suh-mesh",
-                                 algorithm, topology.name(), topology.dimensions()));
-  }
-}
-
 }  // namespace wormcube

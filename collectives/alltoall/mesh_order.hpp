@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/registry.hpp"
+#include "wormcube/collectives/blocks.hpp"
 
 #include <cstdint>
 #include <span>
@@ -10,6 +10,11 @@
 #include <vector>
 
 namespace wormcube {
+
+/// The order of the ring phases of suh-mesh in three dimensions or more; in two all are the same.
+enum class MeshOrder { paper, parity, overlap };
+/// The ring over the cells of a mesh line: 0,1,2,.. and back, or 0,2,4,..,5,3,1.
+enum class MeshRing { plus, folded };
 
 /// One line of a mesh. Its coordinates fall into cells {0,1}, {2,3}, ..; if the size is odd the
 /// last coordinate is a cell of its own, a lonely one. The even coordinates, one of each cell, form
@@ -95,15 +100,6 @@ std::int64_t mesh_transmission(std::span<const Rank> sizes, MeshOrder order);
 std::int64_t mesh_rearranged(std::span<const Rank> sizes, MeshOrder order);
 /// Blocks that a node holds at most: all sides rounded up to even.
 std::int64_t mesh_peak(std::span<const Rank> sizes);
-
-/// The cheapest order by start-ups and transmission if `best` is asked for, `paper` among equals;
-/// otherwise the order asked for.
-MeshOrder resolved_order(std::span<const Rank> sizes, const Parameters& parameters);
-
-/// Every dimension a line. Throws UsageError that names the algorithm and the way out.
-void require_lines(std::string_view algorithm, const Topology& topology);
-/// Lines, and two of them.
-void require_mesh_of_two(std::string_view algorithm, const Topology& topology);
 
 /// Calls f(index) for each index vector below the extents, the last one fastest.
 template <class F>

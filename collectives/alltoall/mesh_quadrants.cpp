@@ -75,14 +75,4 @@ void MeshQuadrants::deliver(Blocks in) {
   });
 }
 
-void require_quadrants(std::string_view algorithm, const Topology& topology) {
-  require_mesh_of_two(algorithm, topology);
-  const Rank rows = topology.size(0), columns = topology.size(1);
-  if (rows != columns || !std::has_single_bit(static_cast<unsigned>(rows))) {
-    throw UsageError(
-        fmt::format("{}: both sides must be the same power of two; {} has {} and {}; use suh-mesh",
-                    algorithm, topology.name(), rows, columns));
-  }
-}
-
 }  // namespace wormcube

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/registry.hpp"
+#include "wormcube/collectives/blocks.hpp"
 
 #include <string_view>
 
@@ -47,8 +47,5 @@ class MeshQuadrants {
   Memory memory_, second_;
   Span now_, other_;  // the two memories, in turn
 };
-
-/// Throws UsageError unless the network is a square mesh and its side a power of two.
-void require_quadrants(std::string_view algorithm, const Topology& topology);
 
 }  // namespace wormcube

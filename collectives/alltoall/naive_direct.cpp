@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/naive_direct.hpp"
 
+#include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/require.hpp"
 #include "wormcube/runtime/error.hpp"
 
@@ -17,10 +18,14 @@
 
 namespace wormcube {
 
+namespace algorithms {
+extern const Algorithm alltoall_naive_direct;
+}
+
 namespace {
 
 // The plan is made of p^2 routes: 0.6 s for mesh:32x32 (2 cores, g++ 12 -O1).
-constexpr Rank max_nodes = 1024;
+constexpr Rank most_nodes = 1024;
 
 /// The moves from one node to another, last coordinate first.
 std::vector<Move> moves_between(const Topology& topology, Rank from, Rank to) {
@@ -96,7 +101,7 @@ std::shared_ptr<const Plan> plan_for(const Topology& topology) {
 }  // namespace
 
 void alltoall_naive_direct(Node& node, ConstBlocks out, Blocks in) {
-  require_alltoall_naive_direct(node.topology(), {});
+  require_network(algorithms::alltoall_naive_direct, node.topology());
   require_exchange("naive-direct", node.size(), out, in);
   const auto plan = plan_for(node.topology());
   const Rank p = node.size(), r = node.rank();
@@ -113,23 +118,35 @@ void alltoall_naive_direct(Node& node, ConstBlocks out, Blocks in) {
   }
 }
 
-void require_alltoall_naive_direct(const Topology& topology, const Parameters& /*parameters*/) {
-  require_lines_and_rings("naive-direct", topology, "use shift");
-  if (topology.nodes() > max_nodes) {
-    throw UsageError(
-        fmt::format("naive-direct: at most {} nodes, as all nodes plan all messages; "
-                    "{} has {}; use suh-mesh or shift",
-                    max_nodes, topology.name(), topology.nodes()));
-  }
-}
+namespace {
 
-Prediction predict_alltoall_naive_direct(const Topology& topology,
-                                         const Parameters& /*parameters*/) {
+Prediction predict(const Setting& setting) {
+  const Topology& topology = setting.topology;
   const auto plan = plan_for(topology);
   double steps = 0;
   for (Rank t = 1; t < topology.nodes(); ++t) steps += plan->steps(t);
   return {
-      .startups = steps, .transmission_blocks = steps, .rearranged_blocks = 0, .peak_blocks = 0};
+      .startups = steps, .transmission_blocks = steps, .rearranged_blocks = 0, .working_blocks = 0};
 }
+
+}  // namespace
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(alltoall_naive_direct){
+    .operation = operations::alltoall,
+    .name = "naive-direct",
+    .summary = "single blocks, shifts packed first-fit; lines and rings, up to 1024 nodes",
+    .source = "none; a baseline for scott-direct",
+    .remark = "no formula: the costs predicted are those of its plan",
+    .needs = {needs::lines_and_rings(), needs::nodes_at_most(most_nodes)},
+    .instead = "use suh-mesh or shift",
+    .predict = predict,
+    .chosen_by_auto = false,
+    .program = [](Node& node,
+                  const Call& call) { alltoall_naive_direct(node, call.input, call.output); },
+};
+
+}  // namespace algorithms
 
 }  // namespace wormcube

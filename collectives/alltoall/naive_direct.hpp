@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/registry.hpp"
+#include "wormcube/collectives/blocks.hpp"
 
 namespace wormcube {
 
@@ -25,8 +25,6 @@ namespace wormcube {
 ///           one size.
 void alltoall_naive_direct(Node& node, ConstBlocks out, Blocks in);
 
-void require_alltoall_naive_direct(const Topology& topology, const Parameters& parameters);
 /// The costs of the plan itself, as there is no formula.
-Prediction predict_alltoall_naive_direct(const Topology& topology, const Parameters& parameters);
 
 }  // namespace wormcube

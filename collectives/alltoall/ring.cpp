@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/ring.hpp"
 
+#include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/require.hpp"
 
 #include <array>
@@ -9,8 +10,12 @@
 
 namespace wormcube {
 
+namespace algorithms {
+extern const Algorithm alltoall_ring;
+}
+
 void alltoall_ring(Node& node, ConstBlocks out, Blocks in) {
-  require_alltoall_ring(node.topology());
+  require_network(algorithms::alltoall_ring, node.topology());
   require_exchange("alltoall_ring", node.size(), out, in);
   const Rank p = node.size(), r = node.rank();
   node.local([&] { copy(out[r], in[r]); });
@@ -32,13 +37,29 @@ void alltoall_ring(Node& node, ConstBlocks out, Blocks in) {
   }
 }
 
-void require_alltoall_ring(const Topology& topology, const Parameters& /*parameters*/) {
-  require_line_or_ring("ring", topology, "use mesh or shift");
-}
+namespace {
 
-Prediction predict_alltoall_ring(const Topology& topology, const Parameters& /*parameters*/) {
+Prediction predict(const Setting& setting) {
+  const Topology& topology = setting.topology;
   const double p = topology.nodes();
   return {p - 1, p * (p - 1) / 2, 0, 0};
 }
+
+}  // namespace
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(alltoall_ring){
+    .operation = operations::alltoall,
+    .name = "ring",
+    .summary = "neighbours in one direction, bundles that shrink; one line or ring",
+    .source = "Grama, Gupta, Karypis, Kumar, sec. 4.5.1, Eq. 4.7",
+    .needs = {needs::line_or_ring()},
+    .instead = "use mesh or shift",
+    .predict = predict,
+    .program = [](Node& node, const Call& call) { alltoall_ring(node, call.input, call.output); },
+};
+
+}  // namespace algorithms
 
 }  // namespace wormcube

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/registry.hpp"
+#include "wormcube/collectives/blocks.hpp"
 
 namespace wormcube {
 
@@ -19,8 +19,5 @@ namespace wormcube {
 ///          Eq. 4.7.
 /// Throws   UsageError, before any message, unless network and blocks are as above.
 void alltoall_ring(Node& node, ConstBlocks out, Blocks in);
-
-void require_alltoall_ring(const Topology& topology, const Parameters& parameters = {});
-Prediction predict_alltoall_ring(const Topology& topology, const Parameters& parameters = {});
 
 }  // namespace wormcube

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/scott_direct.hpp"
 
+#include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/alltoall/mesh_order.hpp"
 #include "wormcube/collectives/require.hpp"
 #include "wormcube/runtime/error.hpp"
@@ -12,6 +13,10 @@
 #include <fmt/core.h>
 
 namespace wormcube {
+
+namespace algorithms {
+extern const Algorithm alltoall_scott_direct;
+}
 
 /// The partner of v < h in this layer's matching: h-1 turns with the layer, others mirror at it.
 Rank ScottLayer::matched(Rank v) const {
@@ -34,7 +39,7 @@ Rank ScottLayer::target(Rank x) const {
 }
 
 void alltoall_scott_direct(Node& node, ConstBlocks out, Blocks in) {
-  require_alltoall_scott_direct(node.topology(), {});
+  require_network(algorithms::alltoall_scott_direct, node.topology());
   require_exchange("scott-direct", node.size(), out, in);
   const Rank R = node.topology().size(0), C = node.topology().size(1), shifts = std::max(R, C) / 4;
   const Rank r = node.rank() / C, c = node.rank() % C;
@@ -56,23 +61,33 @@ void alltoall_scott_direct(Node& node, ConstBlocks out, Blocks in) {
   }
 }
 
-void require_alltoall_scott_direct(const Topology& topology, const Parameters& /*parameters*/) {
-  require_mesh_of_two("scott-direct", topology);
-  for (const Rank size : topology.sizes()) {
-    if (size % 4 != 0) {
-      throw UsageError(
-          fmt::format("scott-direct: both sides must be multiples of 4; {} has {}; use suh-mesh",
-                      topology.name(), size));
-    }
-  }
-}
+namespace {
 
-Prediction predict_alltoall_scott_direct(const Topology& topology,
-                                         const Parameters& /*parameters*/) {
+Prediction predict(const Setting& setting) {
+  const Topology& topology = setting.topology;
   const double steps =
       static_cast<double>(topology.nodes()) * std::max(topology.size(0), topology.size(1)) / 4;
   return {
-      .startups = steps, .transmission_blocks = steps, .rearranged_blocks = 0, .peak_blocks = 0};
+      .startups = steps, .transmission_blocks = steps, .rearranged_blocks = 0, .working_blocks = 0};
 }
+
+}  // namespace
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(alltoall_scott_direct){
+    .operation = operations::alltoall,
+    .name = "scott-direct",
+    .summary = "single blocks at the bisection bound; meshes R x C, both multiples of 4",
+    .source = "Scott 1991 (the bound)",
+    .remark = "construction ours",
+    .needs = {needs::lines(), needs::dimensions(2), needs::multiples_of(4)},
+    .instead = "use suh-mesh, mesh or shift",
+    .predict = predict,
+    .program = [](Node& node,
+                  const Call& call) { alltoall_scott_direct(node, call.input, call.output); },
+};
+
+}  // namespace algorithms
 
 }  // namespace wormcube

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/shift.hpp"
 
+#include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/require.hpp"
 
 #include <algorithm>
@@ -19,9 +20,24 @@ void alltoall_shift(Node& node, ConstBlocks out, Blocks in) {
   }
 }
 
-void require_alltoall_shift(const Topology& /*topology*/, const Parameters& /*parameters*/) {}
+std::optional<Rank> shift_link_load(const Topology& topology, Rank offset) {
+  Rank most = 0;
+  for (int d = 0; d < topology.dimensions(); ++d) {
+    const Rank n = topology.size(d), digit = topology.coordinate(offset, d);
+    const bool carries = offset % topology.stride(d) != 0;
+    const Shape shape = topology.factor(d).shape();
+    if (shape == Shape::graph) return std::nullopt;
+    for (const Rank o : {digit, carries ? (digit + 1) % n : digit}) {
+      most = std::max(most, shape == Shape::complete ? std::min(o, 1) : std::min(o, n - o));
+    }
+  }
+  return most;
+}
 
-Prediction predict_alltoall_shift(const Topology& topology, const Parameters& /*parameters*/) {
+namespace {
+
+Prediction predict(const Setting& setting) {
+  const Topology& topology = setting.topology;
   const Rank p = topology.nodes();
   Prediction prediction{p - 1.0, p - 1.0, 0, 0};
   double most = 0, sum = 0;
@@ -36,18 +52,21 @@ Prediction predict_alltoall_shift(const Topology& topology, const Parameters& /*
   return prediction;
 }
 
-std::optional<Rank> shift_link_load(const Topology& topology, Rank offset) {
-  Rank most = 0;
-  for (int d = 0; d < topology.dimensions(); ++d) {
-    const Rank n = topology.size(d), digit = topology.coordinate(offset, d);
-    const bool carries = offset % topology.stride(d) != 0;
-    const Shape shape = topology.factor(d).shape();
-    if (shape == Shape::graph) return std::nullopt;
-    for (const Rank o : {digit, carries ? (digit + 1) % n : digit}) {
-      most = std::max(most, shape == Shape::complete ? std::min(o, 1) : std::min(o, n - o));
-    }
-  }
-  return most;
-}
+}  // namespace
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(alltoall_shift){
+    .operation = operations::alltoall,
+    .name = "shift",
+    .summary = "step i sends to the node i ranks on; every network",
+    .source = "Grama, Gupta, Karypis, Kumar, sec. 4.5.3 with the permutations of 4.6",
+    .contention_free = false,
+    .remark = "free of contention on hypercubes and complete networks",
+    .predict = predict,
+    .program = [](Node& node, const Call& call) { alltoall_shift(node, call.input, call.output); },
+};
+
+}  // namespace algorithms
 
 }  // namespace wormcube

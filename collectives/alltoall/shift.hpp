@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/registry.hpp"
+#include "wormcube/collectives/blocks.hpp"
 
 #include <optional>
 
@@ -24,9 +24,6 @@ namespace wormcube {
 ///          hypercubes).
 /// Throws   UsageError, before any message, unless the blocks are as above.
 void alltoall_shift(Node& node, ConstBlocks out, Blocks in);
-
-void require_alltoall_shift(const Topology& topology, const Parameters& parameters = {});
-Prediction predict_alltoall_shift(const Topology& topology, const Parameters& parameters = {});
 
 /// The messages on the busiest link when every node r sends one to r + offset (mod p); empty for
 /// arbitrary graphs.

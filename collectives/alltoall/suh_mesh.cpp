@@ -2,10 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/suh_mesh.hpp"
 
+#include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/alltoall/mesh_array.hpp"
 #include "wormcube/collectives/require.hpp"
 
 namespace wormcube {
+
+namespace algorithms {
+extern const Algorithm alltoall_suh_mesh;
+}
 
 namespace {
 
@@ -78,16 +83,15 @@ void exchange_in_cells(Node& node, MeshArray& array) {
 
 }  // namespace
 
-void alltoall_suh_mesh(Node& node, const Call& call) {
-  require_alltoall_suh_mesh(node.topology(), call.parameters);
-  require_exchange("suh-mesh", node.size(), call.input, call.output);
+void alltoall_suh_mesh(Node& node, ConstBlocks out, Blocks in, MeshOrder order, MeshRing ring) {
+  require_network(algorithms::alltoall_suh_mesh, node.topology());
+  require_exchange("suh-mesh", node.size(), out, in);
   const std::vector<Rank> sizes = sizes_above_1(node.topology());
-  MeshArray array(node, call);
+  MeshArray array(node, out, in, ring);
   if (sizes.empty()) {  // one node
-    node.local([&] { copy(call.input[0], call.output[0]); });
+    node.local([&] { copy(out[0], in[0]); });
     return;
   }
-  const MeshOrder order = resolved_order(sizes, call.parameters);
   std::uint32_t parities = 0;
   for (int d = 0; d < array.dimensions(); ++d) {
     parities |= static_cast<std::uint32_t>(array.side(d).x % 2) << d;
@@ -99,17 +103,44 @@ void alltoall_suh_mesh(Node& node, const Call& call) {
   array.deliver();
 }
 
-void require_alltoall_suh_mesh(const Topology& topology, const Parameters& /*parameters*/) {
-  require_lines("suh-mesh", topology);
-}
+namespace {
 
-Prediction predict_alltoall_suh_mesh(const Topology& topology, const Parameters& parameters) {
+Prediction predict(const Setting& setting) {
+  const Topology& topology = setting.topology;
   const std::vector<Rank> sizes = sizes_above_1(topology);
-  const MeshOrder order = resolved_order(sizes, parameters);
+  const auto order = setting.options.choice<MeshOrder>("order");
   return {.startups = static_cast<double>(mesh_startups(sizes, order)),
           .transmission_blocks = static_cast<double>(mesh_transmission(sizes, order)),
           .rearranged_blocks = static_cast<double>(mesh_rearranged(sizes, order)),
-          .peak_blocks = static_cast<double>(mesh_peak(sizes))};
+          .working_blocks = static_cast<double>(mesh_peak(sizes))};
 }
+
+}  // namespace
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(alltoall_suh_mesh){
+    .operation = operations::alltoall,
+    .name = "suh-mesh",
+    .summary = "rings of every second node, then 2x2 cells; meshes of any dimensions and sizes",
+    .source = "Suh, Shin, Yalamanchili, sec. 3 and 4, Table 1",
+    .remark = "odd sizes, parity and overlap orders and folded rings are ours",
+    .options = {{.name = "order",
+                 .choices = {"paper", "parity", "overlap"},
+                 .help = "order of the ring phases in 3 dimensions or more"},
+                {.name = "ring",
+                 .choices = {"plus", "folded"},
+                 .help = "ring over the cells of a line: 0,1,2,.. and back, or 0,2,4,..,5,3,1"}},
+    .needs = {needs::lines()},
+    .instead = "use shift, or mesh where all are lines or rings",
+    .predict = predict,
+    .program =
+        [](Node& node, const Call& call) {
+          alltoall_suh_mesh(node, call.input, call.output, call.options.choice<MeshOrder>("order"),
+                            call.options.choice<MeshRing>("ring"));
+        },
+};
+
+}  // namespace algorithms
 
 }  // namespace wormcube

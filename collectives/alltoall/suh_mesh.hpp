@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/registry.hpp"
+#include "wormcube/collectives/alltoall/mesh_order.hpp"
 
 namespace wormcube {
 
@@ -30,9 +30,7 @@ namespace wormcube {
 ///           Mesh Networks, sections 3 and 4; corrected: phase 3 step 2, the index of section 3.3.
 /// Throws    UsageError, before any message, unless all dimensions are lines and the buffers p
 ///           blocks of one size.
-void alltoall_suh_mesh(Node& node, const Call& call);
-
-void require_alltoall_suh_mesh(const Topology& topology, const Parameters& parameters);
-Prediction predict_alltoall_suh_mesh(const Topology& topology, const Parameters& parameters);
+void alltoall_suh_mesh(Node& node, ConstBlocks out, Blocks in, MeshOrder order = MeshOrder::paper,
+                       MeshRing ring = MeshRing::plus);
 
 }  // namespace wormcube

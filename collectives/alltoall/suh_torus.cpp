@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/suh_torus.hpp"
 
+#include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/alltoall/torus_core.hpp"
 #include "wormcube/collectives/require.hpp"
 
@@ -9,8 +10,12 @@
 
 namespace wormcube {
 
+namespace algorithms {
+extern const Algorithm alltoall_suh_torus;
+}
+
 void alltoall_suh_torus(Node& node, ConstBlocks out, Blocks in) {
-  require_alltoall_suh_torus(node.topology());
+  require_network(algorithms::alltoall_suh_torus, node.topology());
   require_exchange("alltoall_suh_torus", node.size(), out, in);
   const Rank p = node.size();
   const TorusCore core(node.topology(), node.rank());
@@ -29,30 +34,31 @@ void alltoall_suh_torus(Node& node, ConstBlocks out, Blocks in) {
   });
 }
 
-void require_alltoall_suh_torus(const Topology& topology, const Parameters& /*parameters*/) {
-  const auto fail = [](std::string_view need, std::string_view has) {
-    throw UsageError(fmt::format("suh-torus: {}; {}; use mesh or shift", need, has));
-  };
-  if (topology.dimensions() < 2) {
-    fail("needs a torus of two dimensions or more",
-         fmt::format("{} has {}", topology.name(), topology.dimensions()));
-  }
-  for (int d = 0; d < topology.dimensions(); ++d) {
-    if (topology.factor(d).shape() != Shape::ring) {
-      fail("every dimension must be a ring",
-           fmt::format("{} has {}", topology.name(), topology.factor(d).name()));
-    }
-    if (topology.size(d) % 4 != 0) {
-      fail("every dimension must be a multiple of 4",
-           fmt::format("{} has {}", topology.name(), topology.size(d)));
-    }
-  }
-}
+namespace {
 
-Prediction predict_alltoall_suh_torus(const Topology& topology, const Parameters& /*parameters*/) {
+Prediction predict(const Setting& setting) {
+  const Topology& topology = setting.topology;
   Prediction prediction = TorusCore::predict(topology);
-  prediction.peak_blocks = topology.nodes();
+  prediction.working_blocks = topology.nodes();
   return prediction;
 }
+
+}  // namespace
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(alltoall_suh_torus){
+    .operation = operations::alltoall,
+    .name = "suh-torus",
+    .summary = "rings of 4x4 cells, then two hops, then one; tori with sizes of 4, 8, 12, ..",
+    .source = "Suh, Shin, as given by Kim et al., sec. 2; n dimensions after its description",
+    .needs = {needs::dimensions_at_least(2), needs::rings(), needs::multiples_of(4)},
+    .instead = "use mesh or shift",
+    .predict = predict,
+    .program = [](Node& node,
+                  const Call& call) { alltoall_suh_torus(node, call.input, call.output); },
+};
+
+}  // namespace algorithms
 
 }  // namespace wormcube

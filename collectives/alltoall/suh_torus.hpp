@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/registry.hpp"
+#include "wormcube/collectives/blocks.hpp"
 
 namespace wormcube {
 
@@ -21,8 +21,5 @@ namespace wormcube {
 ///          Wormhole-Routed Torus Networks, ref. [6]); n dimensions and unequal sizes are ours.
 /// Throws   UsageError, before any message, unless network and blocks are as above.
 void alltoall_suh_torus(Node& node, ConstBlocks out, Blocks in);
-
-void require_alltoall_suh_torus(const Topology& topology, const Parameters& parameters = {});
-Prediction predict_alltoall_suh_torus(const Topology& topology, const Parameters& parameters = {});
 
 }  // namespace wormcube

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/sundar_cyclic.hpp"
 
+#include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/alltoall/mesh_quadrants.hpp"
 #include "wormcube/collectives/require.hpp"
 
@@ -10,8 +11,12 @@
 
 namespace wormcube {
 
+namespace algorithms {
+extern const Algorithm alltoall_sundar_cyclic;
+}
+
 void alltoall_sundar_cyclic(Node& node, ConstBlocks out, Blocks in) {
-  require_quadrants("sundar-cyclic", node.topology());
+  require_network(algorithms::alltoall_sundar_cyclic, node.topology());
   require_exchange("sundar-cyclic", node.size(), out, in);
   MeshQuadrants quadrants(node, out);
   const Rank r = quadrants.row(), c = quadrants.column();
@@ -37,19 +42,36 @@ void alltoall_sundar_cyclic(Node& node, ConstBlocks out, Blocks in) {
   quadrants.deliver(in);
 }
 
-void require_alltoall_sundar_cyclic(const Topology& topology, const Parameters& /*parameters*/) {
-  require_quadrants("sundar-cyclic", topology);
-}
+namespace {
 
-Prediction predict_alltoall_sundar_cyclic(const Topology& topology,
-                                          const Parameters& /*parameters*/) {
+Prediction predict(const Setting& setting) {
+  const Topology& topology = setting.topology;
   const double side = topology.size(0), blocks = side * side;
   const int levels = std::bit_width(static_cast<unsigned>(topology.size(0))) - 1;
   const double steps = levels == 0 ? 0 : side;
   return {.startups = steps,
           .transmission_blocks = steps * blocks / 2,
           .rearranged_blocks = std::max(levels - 1, 0) * blocks,
-          .peak_blocks = blocks};
+          .working_blocks = blocks};
 }
+
+}  // namespace
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(alltoall_sundar_cyclic){
+    .operation = operations::alltoall,
+    .name = "sundar-cyclic",
+    .summary = "halves exchange with halves, rows and columns at once; meshes 2^d x 2^d",
+    .source = "Sundar et al. 1994, by its row in Suh, Shin, Yalamanchili, Table 2",
+    .remark = "reconstruction",
+    .needs = {needs::lines(), needs::square_mesh_of_power_of_two()},
+    .instead = "use suh-mesh, mesh or shift",
+    .predict = predict,
+    .program = [](Node& node,
+                  const Call& call) { alltoall_sundar_cyclic(node, call.input, call.output); },
+};
+
+}  // namespace algorithms
 
 }  // namespace wormcube

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/registry.hpp"
+#include "wormcube/collectives/blocks.hpp"
 
 namespace wormcube {
 
@@ -26,8 +26,5 @@ namespace wormcube {
 /// Throws    UsageError, before any message, for other networks or buffers that are not p blocks of
 ///           one size.
 void alltoall_sundar_cyclic(Node& node, ConstBlocks out, Blocks in);
-
-void require_alltoall_sundar_cyclic(const Topology& topology, const Parameters& parameters);
-Prediction predict_alltoall_sundar_cyclic(const Topology& topology, const Parameters& parameters);
 
 }  // namespace wormcube

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/tseng_diagonal.hpp"
 
+#include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/require.hpp"
 
 #include <algorithm>
@@ -12,6 +13,10 @@
 #include <fmt/core.h>
 
 namespace wormcube {
+
+namespace algorithms {
+extern const Algorithm alltoall_tseng_diagonal;
+}
 
 namespace {
 
@@ -113,7 +118,7 @@ std::vector<Rank> places_of_nodes(const Turn& turn, bool before) {
 }  // namespace
 
 void alltoall_tseng_diagonal(Node& node, ConstBlocks out, Blocks in) {
-  require_alltoall_tseng_diagonal(node.topology());
+  require_network(algorithms::alltoall_tseng_diagonal, node.topology());
   require_exchange("tseng-diagonal", node.size(), out, in);
   const Rank p = node.size();
   const Memory work = node.memory(out.all().size(), Purpose::blocks);
@@ -149,37 +154,34 @@ void alltoall_tseng_diagonal(Node& node, ConstBlocks out, Blocks in) {
   });
 }
 
-void require_alltoall_tseng_diagonal(const Topology& topology, const Parameters& /*parameters*/) {
-  const auto fail = [](std::string_view need, std::string_view has, std::string_view instead) {
-    throw UsageError(fmt::format("tseng-diagonal: {}; {}; {}", need, has, instead));
-  };
-  const auto sizes = topology.sizes();
-  const auto is_ring = [&](int d) { return topology.factor(d).shape() == Shape::ring; };
-  for (int d = 0; d < topology.dimensions(); ++d) {
-    if (!is_ring(d)) {
-      fail("every dimension must be a ring",
-           fmt::format("{} has {}", topology.name(), topology.factor(d).name()),
-           "use mesh or shift");
-    }
-    if (topology.size(d) % 4 != 0) {
-      fail("every dimension must be a multiple of 4",
-           fmt::format("{} has {}", topology.name(), topology.size(d)), "use mesh or shift");
-    }
-  }
-  if (topology.dimensions() != 2) {
-    fail("needs a torus of two dimensions",
-         fmt::format("{} has {}", topology.name(), topology.dimensions()),
-         topology.dimensions() > 2 ? "use suh-torus" : "use mesh or shift");
-  }
-}
+namespace {
 
-Prediction predict_alltoall_tseng_diagonal(const Topology& topology,
-                                           const Parameters& /*parameters*/) {
+Prediction predict(const Setting& setting) {
+  const Topology& topology = setting.topology;
   const double a = std::max(topology.size(0), topology.size(1)), p = topology.nodes();
   return {.startups = a / 2 + 2,
           .transmission_blocks = (a / 4 + 1) * p,
           .rearranged_blocks = (a / 2 + 1) * p,
-          .peak_blocks = p};
+          .working_blocks = p};
 }
+
+}  // namespace
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(alltoall_tseng_diagonal){
+    .operation = operations::alltoall,
+    .name = "tseng-diagonal",
+    .summary = "diagonals, rings of both dimensions by turns; 2-D tori with sizes of 4, 8, ..",
+    .source = "Tseng, Gupta, Panda, by their row in Kim et al., Table 1",
+    .remark = "reconstruction",
+    .needs = {needs::rings(), needs::multiples_of(4), needs::dimensions(2)},
+    .instead = "use suh-torus, mesh or shift",
+    .predict = predict,
+    .program = [](Node& node,
+                  const Call& call) { alltoall_tseng_diagonal(node, call.input, call.output); },
+};
+
+}  // namespace algorithms
 
 }  // namespace wormcube

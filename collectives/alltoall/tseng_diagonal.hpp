@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/registry.hpp"
+#include "wormcube/collectives/blocks.hpp"
 
 namespace wormcube {
 
@@ -34,9 +34,5 @@ namespace wormcube {
 ///          messages is not claimed to be theirs.
 /// Throws   UsageError, before any message, unless network and blocks are as above.
 void alltoall_tseng_diagonal(Node& node, ConstBlocks out, Blocks in);
-
-void require_alltoall_tseng_diagonal(const Topology& topology, const Parameters& parameters = {});
-Prediction predict_alltoall_tseng_diagonal(const Topology& topology,
-                                           const Parameters& parameters = {});
 
 }  // namespace wormcube

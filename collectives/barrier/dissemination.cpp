@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/barrier/dissemination.hpp"
 
+#include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/alltoall/shift.hpp"
 
 #include <algorithm>
@@ -16,11 +17,10 @@ void barrier_dissemination(Node& node) {
   }
 }
 
-void require_barrier_dissemination(const Topology& /*topology*/, const Parameters& /*parameters*/) {
-}
+namespace {
 
-Prediction predict_barrier_dissemination(const Topology& topology,
-                                         const Parameters& /*parameters*/) {
+Prediction predict(const Setting& setting) {
+  const Topology& topology = setting.topology;
   Prediction prediction{0, 0, 0, 0};
   std::optional<double> most = 0;
   for (Rank distance = 1; distance < topology.nodes(); distance *= 2) {
@@ -31,5 +31,22 @@ Prediction predict_barrier_dissemination(const Topology& topology,
   prediction.link_load = most;
   return prediction;
 }
+
+}  // namespace
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(barrier_dissemination){
+    .operation = operations::barrier,
+    .name = "dissemination",
+    .summary = "in step i everybody tells the node 2^i ranks on; every network",
+    .source = "Hensgen, Finkel, Manber 1988; Grama, Gupta, Karypis, Kumar, sec. 4.3",
+    .contention_free = false,
+    .remark = "free of contention on hypercubes and complete networks",
+    .predict = predict,
+    .program = [](Node& node, const Call& /*call*/) { barrier_dissemination(node); },
+};
+
+}  // namespace algorithms
 
 }  // namespace wormcube

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/registry.hpp"
+#include "wormcube/collectives/blocks.hpp"
 
 namespace wormcube {
 
@@ -16,9 +16,5 @@ namespace wormcube {
 ///          as an all-reduce of one word). For any p: D. Hensgen, R. Finkel, U. Manber, Two
 ///          Algorithms for Barrier Synchronization, Int. J. Parallel Programming 17(1), 1988.
 void barrier_dissemination(Node& node);
-
-void require_barrier_dissemination(const Topology& topology, const Parameters& parameters = {});
-Prediction predict_barrier_dissemination(const Topology& topology,
-                                         const Parameters& parameters = {});
 
 }  // namespace wormcube

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/broadcast/halving.hpp"
 
+#include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/require.hpp"
 
 #include <algorithm>
@@ -10,7 +11,6 @@
 namespace wormcube {
 
 void broadcast_halving(Node& node, Span message, Rank root) {
-  require_root("broadcast_halving", node.topology(), root);
   const Rank r = node.rank();
 
   // Invariant: of the nodes low .. high-1, r among them, `holder` alone has the message.
@@ -35,11 +35,10 @@ void broadcast_halving(Node& node, Span message, Rank root) {
   }
 }
 
-void require_broadcast_halving(const Topology& topology, const Parameters& parameters) {
-  require_root("halving", topology, parameters.root);
-}
+namespace {
 
-Prediction predict_broadcast_halving(const Topology& topology, const Parameters& /*parameters*/) {
+Prediction predict(const Setting& setting) {
+  const Topology& topology = setting.topology;
   const double steps = log2_ceiling(topology.nodes());
   Prediction prediction{steps, steps, 0, 0};
   const bool closed_form = [&] {
@@ -52,5 +51,25 @@ Prediction predict_broadcast_halving(const Topology& topology, const Parameters&
   if (closed_form) prediction.link_load = topology.nodes() > 1 ? 1 : 0;
   return prediction;
 }
+
+}  // namespace
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(broadcast_halving){
+    .operation = operations::broadcast,
+    .name = "halving",
+    .summary = "recursive doubling by interval halving, farthest first; every network",
+    .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1.1, Eq. 4.1, problem 4.1",
+    .contention_free = false,
+    .remark = "free of contention in one dimension, and where all sizes are powers of two",
+    .predict = predict,
+    .program =
+        [](Node& node, const Call& call) {
+          broadcast_halving(node, call.output.all(), call.arguments.root);
+        },
+};
+
+}  // namespace algorithms
 
 }  // namespace wormcube

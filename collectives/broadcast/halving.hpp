@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/registry.hpp"
+#include "wormcube/collectives/blocks.hpp"
 
 namespace wormcube {
 
@@ -23,8 +23,5 @@ namespace wormcube {
 ///          Eq. 4.1; any p: problem 4.1.
 /// Throws   UsageError, before any message, unless the root is a node.
 void broadcast_halving(Node& node, Span message, Rank root);
-
-void require_broadcast_halving(const Topology& topology, const Parameters& parameters);
-Prediction predict_broadcast_halving(const Topology& topology, const Parameters& parameters);
 
 }  // namespace wormcube

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <optional>
 
 #include <fmt/core.h>
 
@@ -13,7 +12,9 @@ namespace wormcube {
 
 namespace {
 
-constexpr Bytes element_bytes = sizeof(std::uint64_t);
+constexpr Bytes word_bytes = sizeof(std::uint64_t);
+constexpr Bytes largest_tagged_block = word_bytes << 16;
+constexpr std::byte untouched{0xA5};
 
 /// splitmix64's finaliser (Steele, Lea, Flood 2014): every bit of x changes half of the result's.
 std::uint64_t mix(std::uint64_t x) {
@@ -23,182 +24,268 @@ std::uint64_t mix(std::uint64_t x) {
 }
 
 /// An element that remembers where it comes from: 24 bits of origin, 24 of block, 16 of index.
-std::uint64_t tag(const Label& label, std::uint64_t index) {
-  return static_cast<std::uint64_t>(label.origin) << 40 |
-         static_cast<std::uint64_t>(label.block) << 16 | index;
+std::uint64_t tag(Rank origin, Rank block, std::uint64_t index) {
+  return static_cast<std::uint64_t>(origin) << 40 | static_cast<std::uint64_t>(block) << 16 | index;
 }
-constexpr Bytes largest_tagged_block = element_bytes << 16;
+constexpr std::uint64_t origin_of(std::uint64_t tag) { return tag >> 40; }
+constexpr std::uint64_t block_of(std::uint64_t tag) { return tag >> 16 & 0xffffff; }
+constexpr std::uint64_t index_of(std::uint64_t tag) { return tag & 0xffff; }
 
-/// Whether this is a tag at all. A spoilt place and memory that nobody wrote are not: their origin
-/// is no node.
-bool is_tag(const Contract& contract, std::uint64_t element) {
-  const auto origin = element >> 40, block = element >> 16 & 0xffffff;
-  const auto nodes = static_cast<std::uint64_t>(contract.nodes);
-  return origin < nodes && block < nodes;
+bool witnesses(const Contract& contract) {
+  return contract.operation->reduces && contract.pattern == Pattern::tags;
 }
 
-/// The elements of a block.
-class Elements {
- public:
-  Elements(const Contract& contract, const Label& label)
-      : label_(label),
-        tags_(contract.pattern == Pattern::tags),
-        start_(mix(contract.seed ^ mix(tag(label, 0)))) {}
-  std::uint64_t operator[](std::uint64_t i) const {
-    return tags_ ? tag(label_, i) : mix(start_ + i * 0x9e3779b97f4a7c15U);
-  }
+std::uint64_t stream(const Contract& contract, Rank origin, Rank block) {
+  return mix(contract.seed ^ mix(tag(origin, block, 0)));
+}
 
- private:
-  Label label_;
-  bool tags_;
-  std::uint64_t start_;
-};
-
-/// Writes a block: its elements, each xor `difference`.
-void write(const Contract& contract, const Label& label, Span block, std::uint64_t difference) {
-  const Elements elements(contract, label);
-  const Bytes whole = block.size() / element_bytes, rest = block.size() % element_bytes;
-  for (Bytes i = 0; i < whole; ++i) {
-    const std::uint64_t element = elements[i] ^ difference;
-    std::memcpy(block.data() + i * element_bytes, &element, element_bytes);
-  }
-  if (rest > 0) {
-    const std::uint64_t element = elements[whole] ^ difference;
-    std::memcpy(block.data() + whole * element_bytes, &element, rest);
+/// The words of a block that moves; the last one may be cut short.
+void write_words(const Contract& contract, Rank origin, Rank block, Span data) {
+  const std::uint64_t start = stream(contract, origin, block);
+  for (Bytes at = 0; at < data.size(); at += word_bytes) {
+    const std::uint64_t i = at / word_bytes;
+    const std::uint64_t word = contract.pattern == Pattern::tags
+                                   ? tag(origin, block, i)
+                                   : mix(start + i * 0x9e3779b97f4a7c15U);
+    std::memcpy(&data[at], &word, std::min(word_bytes, data.size() - at));
   }
 }
 
-std::vector<Bytes> offsets(Rank blocks, auto label_of) {
+void write_intervals(const Content& content, Span data) {
+  Interval interval{content.first, content.last, static_cast<std::uint32_t>(content.block), 0};
+  for (Bytes at = 0; at < data.size(); at += sizeof(Interval), ++interval.index) {
+    std::memcpy(&data[at], &interval, sizeof(Interval));
+  }
+}
+
+std::vector<Bytes> offsets(Rank blocks, auto size) {
   std::vector<Bytes> offsets{0};
-  for (Rank b = 0; b < blocks; ++b) offsets.push_back(offsets.back() + label_of(b).bytes);
+  for (Rank b = 0; b < blocks; ++b) offsets.push_back(offsets.back() + size(b));
   return offsets;
 }
 
+/// What stands at a place where something else should, in words.
+std::string found_instead(const Contract& contract, ConstSpan place) {
+  if (contract.pattern != Pattern::tags || place.size() < contract.element_bytes()) return {};
+  if (contract.operation->reduces) {
+    Interval found;
+    std::memcpy(&found, place.data(), sizeof(found));
+    if (found.first < 0 || found.last > contract.nodes || found.first >= found.last) {
+      return ", but what was not combined in the order of ranks, or twice";
+    }
+    return fmt::format(", but the combination of nodes {} to {}, block {}", found.first,
+                       found.last - 1, found.block);
+  }
+  std::uint64_t element = 0;
+  std::memcpy(&element, place.data(), sizeof(element));
+  if (origin_of(element) >= static_cast<std::uint64_t>(contract.nodes) ||
+      block_of(element) >= static_cast<std::uint64_t>(contract.nodes)) {
+    return {};
+  }
+  return fmt::format(", but from block {} of node {}", block_of(element), origin_of(element));
+}
+
+std::string wanted(const Contract& contract, const Content& content) {
+  if (content.first == content.last) return "not left as it was";
+  if (!contract.operation->reduces) {
+    return fmt::format("not from block {} of node {}", content.block, content.first);
+  }
+  return fmt::format("not the combination of nodes {} to {}, block {}", content.first,
+                     content.last - 1, content.block);
+}
+
 template <class Byte>
-BasicBlocks<Byte> cut(std::span<Byte> data, Rank blocks, const std::vector<Bytes>& offsets) {
-  return offsets.empty() ? BasicBlocks<Byte>(data, std::max(blocks, 1))
-                         : BasicBlocks<Byte>(data, offsets);
+BasicBlocks<Byte> cut(std::span<Byte> data, const Contract& contract,
+                      const std::vector<Bytes>& offsets) {
+  if (contract.uneven()) return {data, offsets};
+  return {data, static_cast<Rank>(offsets.size()) - 1};
 }
 
 }  // namespace
 
-Rank Contract::input_blocks(Rank rank) const {
-  switch (operation) {
-    case Operation::broadcast:
-      return rank == root ? 1 : 0;
-    case Operation::allgather:
-      return 1;
-    case Operation::alltoall:
-    case Operation::alltoallv:
-      return nodes;
-    case Operation::barrier:
-      return 0;
+Bytes Contract::element_bytes() const {
+  if (operation->reduces) {
+    return pattern == Pattern::tags ? sizeof(Interval) : arguments.reduction.element_bytes;
   }
-  return 0;
+  return pattern == Pattern::tags ? word_bytes : 1;
 }
 
-Rank Contract::output_blocks() const {
-  switch (operation) {
-    case Operation::broadcast:
-      return 1;
-    case Operation::allgather:
-    case Operation::alltoall:
-    case Operation::alltoallv:
-      return nodes;
-    case Operation::barrier:
-      return 0;
-  }
-  return 0;
-}
-
-Label Contract::input(Rank rank, Rank block) const { return label(rank, block); }
-
-Label Contract::output(Rank rank, Rank block) const {
-  switch (operation) {
-    case Operation::broadcast:
-      return label(root, 0);
-    case Operation::allgather:
-      return label(block, 0);
-    case Operation::alltoall:
-    case Operation::alltoallv:
-    case Operation::barrier:
-      break;
-  }
-  return label(block, rank);
-}
-
-Label Contract::label(Rank origin, Rank block) const {
-  return {origin, block, uneven() ? uneven_bytes(*this, origin, block) : block_bytes};
+/// From 0 to twice block_bytes; a quarter of them are empty, many are odd.
+Bytes Contract::block_size(Rank origin, Rank block) const {
+  if (!uneven()) return block_bytes;
+  const Rank by_origin = operation->sizes == Sizes::by_block ? 0 : origin;
+  const Rank by_block = operation->sizes == Sizes::by_origin ? 0 : block;
+  const std::uint64_t chance = mix(seed + mix(tag(by_origin, by_block, 0)));
+  const Bytes unit = element_bytes();
+  return chance % 4 == 0 ? 0 : chance / 4 % (2 * block_bytes / unit + 1) * unit;
 }
 
 std::vector<Bytes> Contract::input_offsets(Rank rank) const {
-  return offsets(input_blocks(rank), [&](Rank block) { return input(rank, block); });
+  return offsets(gives(rank), [&](Rank block) { return block_size(rank, block); });
 }
 
 std::vector<Bytes> Contract::output_offsets(Rank rank) const {
-  return offsets(output_blocks(), [&](Rank block) { return output(rank, block); });
+  return offsets(ends_with(rank), [&](Rank block) { return size(result(rank, block)); });
 }
 
-Bytes uneven_bytes(const Contract& contract, Rank source, Rank destination) {
-  const std::uint64_t chance = mix(contract.seed + mix(tag({source, destination}, 0)));
-  const Bytes unit = contract.pattern == Pattern::tags ? element_bytes : 1;
-  return chance % 4 == 0 ? 0 : chance / 4 % (2 * contract.block_bytes / unit + 1) * unit;
+std::vector<Bytes> Contract::known_sizes() const {
+  std::vector<Bytes> sizes;
+  if (operation->sizes != Sizes::by_origin && operation->sizes != Sizes::by_block) return sizes;
+  for (Rank q = 0; q < nodes; ++q) {
+    sizes.push_back(operation->sizes == Sizes::by_origin ? block_size(q, 0) : block_size(0, q));
+  }
+  return sizes;
 }
 
-void fill_input(const Contract& contract, Rank rank, Span input) {
-  Bytes begin = 0;
-  for (Rank block = 0; block < contract.input_blocks(rank); ++block) {
-    const Label label = contract.input(rank, block);
-    write(contract, label, input.subspan(begin, label.bytes), 0);
-    begin += label.bytes;
+Rank Contract::place_of_input(Rank rank) const {
+  const bool offered = operation->place_of_input != nullptr;
+  return offered && (in_place || operation->always_in_place)
+             ? operation->place_of_input(instance(), rank)
+             : -1;
+}
+
+void Contract::require_sizes() const {
+  const Bytes element = element_bytes();
+  if (block_bytes % element != 0) {
+    throw UsageError(
+        pattern == Pattern::tags
+            ? fmt::format("tags: blocks of {} bytes; need a multiple of {} up to {}", block_bytes,
+                          element, largest_tagged_block)
+            : fmt::format("{}: blocks of {} bytes; need a multiple of {}, an element of {} {}",
+                          operation->name, block_bytes, element, arguments.reduction.name,
+                          arguments.reduction.type));
+  }
+  if (pattern == Pattern::tags && block_bytes > largest_tagged_block) {
+    throw UsageError(fmt::format("tags: blocks of {} bytes; need a multiple of {} up to {}",
+                                 block_bytes, element, largest_tagged_block));
+  }
+  if (in_place && operation->place_of_input == nullptr) {
+    throw UsageError(fmt::format("{}: its input cannot lie in its output", operation->name));
   }
 }
 
-void spoil_output(const Contract& contract, Rank rank, Span output) {
-  Bytes begin = 0;
-  for (Rank block = 0; block < contract.output_blocks(); ++block) {
-    const Label label = contract.output(rank, block);
-    write(contract, label, output.subspan(begin, label.bytes), ~std::uint64_t{0});
-    begin += label.bytes;
+Oracle::Oracle(const Contract& contract) : contract_(contract) {
+  if (!contract_.operation->reduces || witnesses(contract_)) return;
+  // All results are combinations of nodes 0 .. last-1: one pass over the ranks for each block.
+  std::map<Rank, std::vector<Rank>> needed;  // block -> lasts
+  for (Rank rank = 0; rank < contract_.nodes; ++rank) {
+    for (Rank block = 0; block < contract_.ends_with(rank); ++block) {
+      const Content content = contract_.result(rank, block);
+      if (content.last > 0) needed[content.block].push_back(content.last);
+    }
   }
-}
-
-Findings compare_output(const Contract& contract, Rank rank, ConstSpan output) {
-  Findings findings;
-  findings.compared = true;
-  Bytes begin = 0;
-  for (Rank block = 0; block < contract.output_blocks(); ++block) {
-    const Label label = contract.output(rank, block);
-    const Elements elements(contract, label);
-    for (Bytes at = 0; at < label.bytes; at += element_bytes) {
-      const std::uint64_t right = elements[at / element_bytes];
-      std::uint64_t found = right;
-      if (at + element_bytes <= label.bytes) {
-        std::memcpy(&found, &output[begin + at], element_bytes);
-      } else {
-        std::memcpy(&found, &output[begin + at], label.bytes - at);
+  const Reduction& reduction = contract_.arguments.reduction;
+  for (auto& [block, lasts] : needed) {
+    std::ranges::sort(lasts);
+    lasts.erase(std::ranges::unique(lasts).begin(), lasts.end());
+    std::vector<std::byte> sum(contract_.block_size(0, block)), next(sum.size());
+    auto last = lasts.begin();
+    for (Rank rank = 0; last != lasts.end(); ++rank) {
+      write_operand(rank, block, rank == 0 ? sum : next);
+      if (rank > 0) {
+        reduction.apply(sum.data(), next.data(), sum.data(), sum.size() / reduction.element_bytes);
       }
-      if (found == right) continue;
-
-      for (std::uint64_t rest = found ^ right; rest != 0; rest >>= 8) {
-        findings.wrong_bytes += (rest & 0xff) != 0 ? 1 : 0;
-      }
-      const bool tags = contract.pattern == Pattern::tags;
-      const bool foreign = tags && is_tag(contract, found);
-      findings.missing += tags ? 1 : 0;
-      findings.foreign += foreign ? 1 : 0;
-      if (findings.first.empty()) {
-        findings.first = fmt::format("node {}, block {}, byte {}: not from block {} of node {}",
-                                     rank, block, at, label.block, label.origin);
-        if (foreign) {
-          findings.first +=
-              fmt::format(", but from block {} of node {}", found >> 16 & 0xffffff, found >> 40);
-        }
+      if (*last == rank + 1) {
+        reduced_.emplace(std::pair(*last, block), sum);
+        ++last;
       }
     }
-    begin += label.bytes;
   }
-  return findings;
+}
+
+double Oracle::bytes(const Contract& contract) {
+  if (!contract.operation->reduces || witnesses(contract)) return 0;
+  const double blocks = contract.ends_with(contract.arguments.root);
+  const bool alike = contract.result(0, 0) == contract.result(contract.nodes - 1, 0);
+  return static_cast<double>(contract.block_bytes) * (alike ? blocks : contract.nodes);
+}
+
+void Oracle::write_operand(Rank origin, Rank block, Span data) const {
+  const Reduction& reduction = contract_.arguments.reduction;
+  if (reduction.operands) {
+    reduction.operands(stream(contract_, origin, block), data);
+  } else {
+    write_words(contract_, origin, block, data);
+  }
+}
+
+void Oracle::write_input(Rank rank, Span input) const {
+  Bytes begin = 0;
+  for (Rank block = 0; block < contract_.gives(rank); ++block) {
+    const Span data = input.subspan(begin, contract_.block_size(rank, block));
+    begin += data.size();
+    if (witnesses(contract_)) {
+      write_intervals(from(rank, block), data);
+    } else if (contract_.operation->reduces) {
+      write_operand(rank, block, data);
+    } else {
+      write_words(contract_, rank, block, data);
+    }
+  }
+}
+
+void Oracle::write(const Content& content, Span block) const {
+  if (content.first == content.last) {
+    std::ranges::fill(block, untouched);
+  } else if (witnesses(contract_)) {
+    write_intervals(content, block);
+  } else if (contract_.operation->reduces) {
+    std::ranges::copy(reduced_.at({content.last, content.block}), block.begin());
+  } else {
+    write_words(contract_, content.first, content.block, block);
+  }
+}
+
+Arrivals::Arrivals(const Contract& contract)
+    : contract_(contract),
+      counted_(!contract.operation->reduces && contract.pattern == Pattern::tags),
+      blocks_per_node_(0),
+      elements_per_block_(contract.block_bytes / word_bytes * (contract.uneven() ? 2 : 1)) {
+  for (Rank rank = 0; rank < contract.nodes; ++rank) {
+    blocks_per_node_ = std::max<std::uint64_t>(blocks_per_node_, contract.gives(rank));
+  }
+  constexpr double most_bits = 1e10;  // 1.2 GB
+  const auto p = static_cast<double>(contract.nodes);
+  counted_ = counted_ && blocks_per_node_ > 0 &&
+             p * p * static_cast<double>(blocks_per_node_ * elements_per_block_) <= most_bits;
+  if (counted_) seen_.resize(static_cast<std::size_t>(contract.nodes));
+}
+
+void Arrivals::add(Rank to, std::span<const Span> pieces) {
+  if (!counted_) return;
+  for (const Span piece : pieces) {
+    for (Bytes at = 0; at + word_bytes <= piece.size(); at += word_bytes) {
+      std::uint64_t element = 0;
+      std::memcpy(&element, &piece[at], word_bytes);
+      add(to, element);
+    }
+  }
+}
+
+void Arrivals::add(Rank to, std::uint64_t element) {
+  const auto nodes = static_cast<std::uint64_t>(contract_.nodes);
+  if (origin_of(element) >= nodes || block_of(element) >= blocks_per_node_ ||
+      index_of(element) >= elements_per_block_) {
+    return;  // not a tag: what the program says for itself
+  }
+  auto& seen = seen_[static_cast<std::size_t>(to)];
+  if (seen.empty()) seen.resize(nodes * blocks_per_node_ * elements_per_block_);
+  const auto place =
+      (origin_of(element) * blocks_per_node_ + block_of(element)) * elements_per_block_ +
+      index_of(element);
+  if (seen[place]) {
+    ++repeated_;
+    if (first_.empty()) {
+      first_ = fmt::format("node {} receives block {} of node {} twice", to, block_of(element),
+                           origin_of(element));
+    }
+  }
+  seen[place] = true;
+}
+
+bool Verification::passed() const {
+  return std::ranges::all_of(nodes_, &Findings::compared) && wrong_bytes() == 0 &&
+         wrong_elements() == 0;
 }
 
 std::string Verification::first() const {
@@ -214,62 +301,125 @@ std::uint64_t Verification::sum(std::uint64_t Findings::*count) const {
   return sum;
 }
 
-bool Verification::all_compared() const { return std::ranges::all_of(nodes_, &Findings::compared); }
+CollectiveNode::CollectiveNode(Node& node, const Collective& collective, const Contract& contract,
+                               Verification* verification)
+    : node_(node),
+      collective_(collective),
+      contract_(contract),
+      verification_(verification),
+      input_offsets_(contract.input_offsets(node.rank())),
+      output_offsets_(contract.output_offsets(node.rank())),
+      sizes_(contract.known_sizes()),
+      output_(node.memory(output_offsets_.back())),
+      own_input_(
+          node.memory(contract.place_of_input(node.rank()) >= 0 ? 0 : input_offsets_.back())) {}
 
-std::function<void(Node&)> collective_program(const Algorithm& algorithm,
-                                              const Parameters& parameters, Bytes block_bytes,
-                                              std::uint64_t seed, Verification* verification,
-                                              Pattern pattern) {
-  if (pattern == Pattern::tags &&
-      (block_bytes % element_bytes != 0 || block_bytes > largest_tagged_block)) {
-    throw UsageError(fmt::format("tags: blocks of {} bytes; need a multiple of {} up to {}",
-                                 block_bytes, element_bytes, largest_tagged_block));
+Span CollectiveNode::input() const {
+  const Rank place = contract_.place_of_input(node_.rank());
+  if (place < 0) return own_input_;
+  return output_.subspan(output_offsets_[static_cast<std::size_t>(place)], input_offsets_.back());
+}
+
+void CollectiveNode::prepare() {
+  if (verification_ == nullptr) return;
+  const Rank r = node_.rank();
+  const Oracle& oracle = verification_->oracle;
+  // Every byte that the call must write is made wrong, so that what nobody delivers is noticed.
+  for (Rank block = 0; block < contract_.ends_with(r); ++block) {
+    const auto begin = output_offsets_[static_cast<std::size_t>(block)];
+    const Content content = contract_.result(r, block);
+    const Span place = output_.subspan(begin, contract_.size(content));
+    oracle.write(content, place);
+    if (content.first == content.last) continue;
+    for (std::byte& byte : place) byte = ~byte;
   }
-  return [=, &algorithm](Node& node) {
-    const Rank r = node.rank();
-    const Contract contract{.operation = algorithm.operation,
-                            .nodes = node.size(),
-                            .root = parameters.root,
-                            .block_bytes = block_bytes,
-                            .seed = seed,
-                            .pattern = pattern};
-    std::vector<Bytes> input_offsets, output_offsets;
-    if (contract.uneven()) {
-      input_offsets = contract.input_offsets(r);
-      output_offsets = contract.output_offsets(r);
-    }
-    const auto bytes = [&](Rank blocks, const std::vector<Bytes>& offsets) {
-      return offsets.empty() ? blocks * block_bytes : offsets.back();
-    };
-    const Memory output = node.memory(bytes(contract.output_blocks(), output_offsets));
-    std::optional<Memory> own_input;
-    if (!contract.in_place()) {
-      own_input.emplace(node, bytes(contract.input_blocks(r), input_offsets), Purpose::staging);
-    }
-    const Span input = contract.in_place() ? output : own_input->span();
+  oracle.write_input(r, input());
+}
 
-    if (verification != nullptr) {
-      node.local([&] {
-        spoil_output(contract, r, output);
-        fill_input(contract, r, input);
-        // Relaxed: what a barrier orders is ordered by its messages.
-        verification->entered.fetch_add(1, std::memory_order_relaxed);
-      });
+void CollectiveNode::enter() {
+  // Relaxed: what a barrier orders is ordered by its messages.
+  if (verification_ != nullptr) verification_->entered.fetch_add(1, std::memory_order_relaxed);
+}
+
+void CollectiveNode::operator()() {
+  collective_.algorithm->program(
+      node_, {cut(ConstSpan(input()), contract_, input_offsets_),
+              cut(output_.span(), contract_, output_offsets_), collective_.arguments,
+              collective_.options, sizes_});
+}
+
+void CollectiveNode::compare() {
+  if (verification_ == nullptr) return;
+  const Rank r = node_.rank();
+  Findings& findings = verification_->of(r);
+  findings = {};
+  findings.compared = true;
+  compare_outputs(findings);
+  if (contract_.place_of_input(r) < 0) {
+    std::vector<std::byte> right(input_offsets_.back());
+    verification_->oracle.write_input(r, right);
+    if (!std::ranges::equal(right, own_input_.span())) {
+      ++findings.wrong_bytes;
+      if (findings.first.empty()) findings.first = fmt::format("node {}: its input was changed", r);
     }
-    algorithm.program(node,
-                      {cut(ConstSpan(input), contract.input_blocks(r), input_offsets),
-                       cut(output.span(), contract.output_blocks(), output_offsets), parameters});
-    if (verification != nullptr) {
-      node.local([&] {
-        verification->of(r) = compare_output(contract, r, output);
-        const Rank entered = verification->entered.load(std::memory_order_relaxed);
-        if (algorithm.operation == Operation::barrier && entered < node.size()) {
-          verification->of(r).missing = node.size() - entered;
-          verification->of(r).first =
-              fmt::format("node {} left when {} of {} nodes had entered", r, entered, node.size());
-        }
-      });
+  }
+  const Rank entered = verification_->entered.load(std::memory_order_relaxed);
+  if (contract_.operation == operations::barrier && entered < contract_.nodes) {
+    findings.wrong_elements = static_cast<std::uint64_t>(contract_.nodes - entered);
+    findings.first = fmt::format("node {} left when {} of {} nodes had entered", r, entered,
+                                 contract_.nodes);
+  }
+}
+
+void CollectiveNode::compare_outputs(Findings& findings) {
+  const Rank r = node_.rank();
+  const Bytes element = contract_.element_bytes();
+  std::vector<std::byte> right;
+  for (Rank block = 0; block < contract_.ends_with(r); ++block) {
+    const Content content = contract_.result(r, block);
+    const Span found = output_.subspan(output_offsets_[static_cast<std::size_t>(block)],
+                                       contract_.size(content));
+    right.resize(found.size());
+    verification_->oracle.write(content, right);
+    if (std::ranges::equal(right, found)) continue;
+    for (Bytes at = 0; at < found.size(); at += element) {
+      const Bytes bytes = std::min(element, found.size() - at);
+      std::uint64_t wrong = 0;
+      for (Bytes i = at; i < at + bytes; ++i) wrong += right[i] != found[i] ? 1 : 0;
+      if (wrong == 0) continue;
+      findings.wrong_bytes += wrong;
+      ++findings.wrong_elements;
+      if (findings.first.empty()) {
+        findings.first = fmt::format("node {}, block {}, byte {}: {}{}", r, block, at,
+                                     wanted(contract_, content),
+                                     found_instead(contract_, found.subspan(at, bytes)));
+      }
     }
+  }
+}
+
+Contract contract_of(const Collective& collective, Rank nodes, Bytes block_bytes,
+                     std::uint64_t seed, Pattern pattern, bool in_place) {
+  return {collective.operation(), nodes, collective.arguments, block_bytes, seed, pattern, in_place};
+}
+
+Collective witnessed(Collective collective, const Contract& contract) {
+  if (witnesses(contract)) collective.arguments.reduction = interval_reduction();
+  return collective;
+}
+
+std::function<void(Node&)> collective_program(const Collective& collective,
+                                              const Contract& contract,
+                                              Verification* verification) {
+  contract.require_sizes();
+  return [collective = witnessed(collective, contract), contract, verification](Node& node) {
+    CollectiveNode call(node, collective, contract, verification);
+    node.local([&] {
+      call.prepare();
+      call.enter();
+    });
+    call();
+    node.local([&] { call.compare(); });
   };
 }
 

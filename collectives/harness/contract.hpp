@@ -1,5 +1,5 @@
 // What every operation promises, as data: which block stands where before and after. The oracle of
-// runs and proofs.
+// runs and proofs, read off the operation's row.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,106 +8,174 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace wormcube {
 
-/// The content of one block: block `block` of the input of node `origin`.
-struct Label {
-  Rank origin = 0, block = 0;
-  Bytes bytes = 0;
-  friend bool operator==(const Label&, const Label&) = default;
-};
-
 /// What a block's bytes are made of.
-enum class Pattern {
-  words,  // 64-bit words mixed from seed, label and index; any size, the last word cut short
-  tags,   // 64-bit tags that remember label and index exactly; sizes of 8, 16, .. up to 512 KiB
+enum class Pattern : std::uint8_t {
+  /// Any size. What moves: words mixed from seed, origin, block and index. What is reduced: the
+  /// operator's operands.
+  words,
+  /// Elements that remember. What moves: 8 bytes of origin, block and index, blocks up to 512 KiB.
+  /// What is reduced: intervals of ranks (interval_reduction), 16 bytes.
+  tags,
 };
 
 /// An operation's pre- and postcondition on a number of nodes.
 struct Contract {
   Operation operation;
   Rank nodes;
-  Rank root = 0;
+  Arguments arguments = {};
   Bytes block_bytes = 0;
   std::uint64_t seed = 0;
   Pattern pattern = Pattern::words;
+  bool in_place = false;  ///< where the operation offers it, the input lies in the output
 
-  /// The blocks that a node gives.
-  Rank input_blocks(Rank rank) const;
-  Label input(Rank rank, Rank block) const;
-  /// The blocks that a node ends with: what each place of its output must hold.
-  Rank output_blocks() const;
-  Label output(Rank rank, Rank block) const;
+  Instance instance() const { return {nodes, arguments}; }
+  /// The size of block `block` of the input of node `origin`.
+  Bytes block_size(Rank origin, Rank block) const;
+  Bytes size(const Content& content) const { return block_size(content.first, content.block); }
+  /// The unit of sizes: what no block is a fraction of.
+  Bytes element_bytes() const;
 
-  /// The input lies where the output will.
-  bool in_place() const { return operation == Operation::broadcast; }
-  bool uneven() const { return operation == Operation::alltoallv; }
+  Rank gives(Rank rank) const { return operation->gives(instance(), rank); }
+  Rank ends_with(Rank rank) const { return operation->ends_with(instance(), rank); }
+  Content result(Rank rank, Rank block) const {
+    return operation->result(instance(), rank, block);
+  }
+  bool uneven() const { return operation->sizes != Sizes::equal; }
   /// Where each block of a node starts, and where the last one ends.
   std::vector<Bytes> input_offsets(Rank rank) const;
   std::vector<Bytes> output_offsets(Rank rank) const;
+  /// Call::sizes.
+  std::vector<Bytes> known_sizes() const;
+  /// The block of a node's output where its input lies; -1 if it has a place of its own.
+  Rank place_of_input(Rank rank) const;
 
- private:
-  Label label(Rank origin, Rank block) const;
+  /// Throws UsageError unless blocks are whole elements, and tags fit.
+  void require_sizes() const;
 };
 
-/// The size of an uneven block: from 0 to twice block_bytes; a quarter of them are empty, many are
-/// odd. With tags they are multiples of 8.
-Bytes uneven_bytes(const Contract& contract, Rank source, Rank destination);
+/// What blocks must hold in the end. Reductions of real operators are computed once, rank by rank,
+/// when it is made; all else is a function of the place.
+class Oracle {
+ public:
+  explicit Oracle(const Contract& contract);
 
-/// Writes all input blocks of a node.
-void fill_input(const Contract& contract, Rank rank, Span input);
-/// Writes an output of which every byte is wrong, so that what nobody delivers is noticed.
-void spoil_output(const Contract& contract, Rank rank, Span output);
+  /// Writes what a node gives.
+  void write_input(Rank rank, Span input) const;
+  /// Writes what a block must hold.
+  void write(const Content& content, Span block) const;
+  const Contract& contract() const { return contract_; }
+  /// What it keeps, in bytes.
+  static double bytes(const Contract& contract);
+
+ private:
+  void write_operand(Rank origin, Rank block, Span data) const;
+
+  Contract contract_;
+  std::map<std::pair<Rank, Rank>, std::vector<std::byte>> reduced_;  // by (last, block)
+};
 
 /// What comparing one node's output found.
 struct Findings {
   bool compared = false;
   std::uint64_t wrong_bytes = 0;
-  // Tags: places that do not have theirs. Barrier: nodes that had not entered.
-  std::uint64_t missing = 0;
-  std::uint64_t foreign = 0;  // tags: places that have that of another place
-  std::string first;          // the first difference, in words
+  std::uint64_t wrong_elements = 0;  ///< tags; of a barrier: nodes that had not entered
+  std::string first;                 ///< the first difference, in words
 };
-Findings compare_output(const Contract& contract, Rank rank, ConstSpan output);
 
-/// The findings of one run of a program on all nodes. Each node writes to its own entry; read when
-/// all have ended.
+/// Which tags have arrived at which node: each may come once. (What is reduced is not counted: the
+/// intervals show what was combined twice.) Not for several threads.
+class Arrivals {
+ public:
+  explicit Arrivals(const Contract& contract);
+  /// False where counting would take too much memory, or the operation moves no tags.
+  bool counted() const { return counted_; }
+  void add(Rank to, std::span<const Span> pieces);
+  std::uint64_t repeated() const { return repeated_; }
+  const std::string& first() const { return first_; }
+
+ private:
+  void add(Rank to, std::uint64_t element);
+
+  const Contract& contract_;
+  bool counted_;
+  std::uint64_t blocks_per_node_, elements_per_block_;
+  std::vector<std::vector<bool>> seen_;  // by node
+  std::uint64_t repeated_ = 0;
+  std::string first_;
+};
+
+/// The findings of one run on all nodes. Each node writes to its own entry; read when all have
+/// ended.
 class Verification {
  public:
-  explicit Verification(Rank nodes) : nodes_(nodes) {}
+  explicit Verification(const Contract& contract)
+      : oracle(contract), nodes_(static_cast<std::size_t>(contract.nodes)) {}
 
-  Findings& of(Rank rank) { return nodes_[rank]; }
+  Findings& of(Rank rank) { return nodes_[static_cast<std::size_t>(rank)]; }
   std::uint64_t wrong_bytes() const { return sum(&Findings::wrong_bytes); }
+  std::uint64_t wrong_elements() const { return sum(&Findings::wrong_elements); }
   /// Every node compared its output and found nothing wrong.
-  bool passed() const { return delivered() && exactly_once() && wrong_bytes() == 0; }
-  /// Tags: every node compared, and every tag is in its place.
-  bool delivered() const { return all_compared() && sum(&Findings::missing) == 0; }
-  /// Tags: every node compared, and no tag stands in the place of another.
-  bool exactly_once() const { return all_compared() && sum(&Findings::foreign) == 0; }
+  bool passed() const;
   /// The first difference of the lowest rank that has one; empty if there is none.
   std::string first() const;
 
+  const Oracle oracle;
   /// Barrier: nodes that have entered.
   std::atomic<Rank> entered = 0;
 
  private:
   std::uint64_t sum(std::uint64_t Findings::*count) const;
-  bool all_compared() const;
   std::vector<Findings> nodes_;
 };
 
-/// The one program text of run, record and proof: allocates input and output, fills them, calls the
-/// algorithm, compares. Filling and comparing are local work, so that a dry run has the algorithm's
-/// steps and nothing else.
-///
-/// \param verification  one for each run, for as many nodes; nullptr: nothing is filled or compared
-/// Throws UsageError for tags in blocks that are no multiple of 8 bytes; what the algorithm throws.
-std::function<void(Node&)> collective_program(const Algorithm& algorithm,
-                                              const Parameters& parameters, Bytes block_bytes,
-                                              std::uint64_t seed, Verification* verification,
-                                              Pattern pattern = Pattern::words);
+/// One node's side of a collective, with its buffers in the node's private memory: the program that
+/// is run, recorded and proved. In a dry run nothing is filled and compared.
+class CollectiveNode {
+ public:
+  /// \param verification  nullptr: nothing is filled or compared
+  CollectiveNode(Node& node, const Collective& collective, const Contract& contract,
+                 Verification* verification);
+
+  /// Fills the input, and spoils every byte of the output. Local work.
+  void prepare();
+  /// Prepares again for a call that will be compared. Local work.
+  void enter();
+  /// The call.
+  void operator()();
+  /// Compares output and input with what they must hold. Local work.
+  void compare();
+
+ private:
+  Span input() const;
+  void compare_outputs(Findings& findings);
+
+  Node& node_;
+  const Collective& collective_;
+  const Contract& contract_;
+  Verification* verification_;
+  std::vector<Bytes> input_offsets_, output_offsets_, sizes_;
+  Memory output_, own_input_;
+};
+
+/// The contract of a collective on so many nodes; with tags the reduction is the witness.
+Contract contract_of(const Collective& collective, Rank nodes, Bytes block_bytes,
+                     std::uint64_t seed, Pattern pattern = Pattern::words, bool in_place = false);
+/// The collective as the contract has it: with tags it reduces with the witness.
+Collective witnessed(Collective collective, const Contract& contract);
+
+/// A program that prepares, calls once, and compares.
+/// \param verification  one for each run; nullptr: nothing is filled or compared
+/// Throws UsageError for blocks that are not whole elements.
+std::function<void(Node&)> collective_program(const Collective& collective,
+                                              const Contract& contract,
+                                              Verification* verification);
 
 }  // namespace wormcube

@@ -1,9 +1,8 @@
-// Lower bounds: what ports and cuts of the network allow.
+// The cost model, and what ports and cuts of a network allow.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/registry.hpp"
+#include "wormcube/collectives/cost.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace wormcube {
 
@@ -43,37 +42,30 @@ double exchange_through_cuts(const Topology& topology) {
 
 }  // namespace
 
-LowerBound lower_bound(Operation operation, const Topology& topology, Ports ports) {
+std::string_view to_string(Ports ports) { return ports == Ports::one ? "one" : "all"; }
+
+double predicted_us(const Prediction& prediction, const CostModel& model, Bytes block_bytes) {
+  const auto transmission =
+      prediction.contended_blocks ? prediction.contended_blocks : prediction.transmission_blocks;
+  const auto bytes = static_cast<double>(block_bytes);
+  return model.startup_us * prediction.startups.value_or(0) +
+         model.transfer_us * bytes * transmission.value_or(0) +
+         model.rearrange_us * bytes * prediction.rearranged_blocks.value_or(0) +
+         model.combine_us * bytes * prediction.combined_blocks.value_or(0);
+}
+
+Limits limits(const Topology& topology, Ports ports) {
   const Rank p = topology.nodes();
-  if (p == 1) return {0, 0};
-  // Messages that a node may send in a step: for start-ups the most of any node, for transmission
-  // the fewest.
-  int most = 1, fewest = 1;
-  if (ports == Ports::all) {
-    most = fewest = topology.ports(0);
+  Limits limits{static_cast<double>(p), 0, 1, 1, exchange_through_cuts(topology)};
+  if (ports == Ports::all && p > 1) {
+    limits.fewest_ports = limits.most_ports = topology.ports(0);
     for (Rank rank = 1; rank < p; ++rank) {
-      most = std::max(most, topology.ports(rank));
-      fewest = std::min(fewest, topology.ports(rank));
+      limits.most_ports = std::max(limits.most_ports, topology.ports(rank));
+      limits.fewest_ports = std::min(limits.fewest_ports, topology.ports(rank));
     }
   }
-  // In a step, what a node knows can come to `most` more.
-  double startups = 0;
-  for (double informed = 1; informed < p; informed *= most + 1) ++startups;
-
-  const double others = p - 1;
-  switch (operation) {
-    case Operation::broadcast:
-      return {startups, 1.0 / fewest};
-    case Operation::allgather:
-      return {startups, others / fewest};
-    case Operation::alltoall:
-      return {startups, std::max(others / fewest, exchange_through_cuts(topology))};
-    case Operation::alltoallv:
-      return {};  // depends on the sizes
-    case Operation::barrier:
-      return {startups, 0};
-  }
-  return {};
+  for (double informed = 1; informed < p; informed *= limits.most_ports + 1) ++limits.rounds;
+  return limits;
 }
 
 }  // namespace wormcube

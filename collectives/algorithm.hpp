@@ -1,0 +1,110 @@
+// One algorithm: what it does, where it runs, what it costs, where it comes from, and its program.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/collectives/blocks.hpp"
+#include "wormcube/collectives/cost.hpp"
+#include "wormcube/collectives/needs.hpp"
+#include "wormcube/collectives/operations.hpp"
+#include "wormcube/collectives/options.hpp"
+#include "wormcube/runtime/node.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace wormcube {
+
+/// One node's side of a collective call.
+struct Call {
+  ConstBlocks input;  ///< what this node gives: its operation's `gives`
+  Blocks output;      ///< what it ends with: `ends_with`. Of a broadcast the message, in place
+  const Arguments& arguments;
+  const Options& options;
+  /// Uneven operations whose sizes are by_origin or by_block: the size of the block of (or for)
+  /// each node, known to all; empty otherwise.
+  std::span<const Bytes> sizes = {};
+};
+
+/// What an algorithm knows before it runs: the same on every node.
+struct Setting {
+  const Topology& topology;
+  const Arguments& arguments;
+  const Options& options;
+};
+
+/// Rows of a textbook's ledger that an algorithm implements: with these options, on such networks.
+struct LedgerRow {
+  std::string_view row;           ///< "2.6"
+  std::string_view options = {};  ///< "order=ascending:..", as on the command line
+  std::string_view network = {};  ///< an example, if it is not plain: "ring:8"
+};
+
+struct Algorithm {
+  Operation operation;
+  std::string_view name;
+  std::string_view summary;  ///< one line: what it does, and its networks
+  std::string_view source;   ///< authors, year, section
+  Ports ports = Ports::one;
+  bool contention_free = true;   ///< the source claims that no link carries two messages in a step
+  bool exactly_once = true;      ///< no node receives the same data twice, forwarding included
+  std::string_view remark = {};  ///< "reconstruction", "our extension", .. shown with all results
+  std::vector<Option> options = {};
+  std::vector<LedgerRow> rows = {};
+
+  /// The networks, as conditions that several algorithms share; and the way out where one fails.
+  std::vector<Need> needs = {};
+  std::string_view instead = {};   ///< "use mesh or shift"
+  bool needs_commutative = false;  ///< the reduction operator must commute
+  /// Further conditions, on options or arguments; throws UsageError with both numbers and the way
+  /// out. nullptr: none.
+  void (*require)(const Setting&) = nullptr;
+
+  Prediction (*predict)(const Setting&) = [](const Setting&) { return Prediction{}; };
+  /// Whether `auto` asks for its prediction: false for baselines, and where that takes long.
+  bool chosen_by_auto = true;
+  /// The node program.
+  void (*program)(Node&, const Call&);
+  /// Into how many parts it cuts a block: dry runs and proofs use blocks that this divides.
+  Rank (*parts)(const Setting&) = [](const Setting&) { return Rank{1}; };
+};
+
+/// Throws UsageError, with both numbers and the way out, unless the algorithm runs in this setting.
+void require(const Algorithm& algorithm, const Setting& setting);
+/// The networks alone: for programs that are called without the registry, with options of their own.
+void require_network(const Algorithm& algorithm, const Topology& topology);
+
+/// A collective without its data: an algorithm, its options, the call's arguments.
+struct Collective {
+  const Algorithm* algorithm = nullptr;
+  Options options = {};
+  Arguments arguments = {};
+
+  Collective() = default;
+  /// With the presets of its options.
+  explicit Collective(const Algorithm& chosen, Arguments with = {})
+      : algorithm(&chosen), options(chosen.options), arguments(std::move(with)) {}
+
+  Operation operation() const { return algorithm->operation; }
+  std::string_view name() const { return algorithm->name; }
+  Setting setting(const Topology& topology) const { return {topology, arguments, options}; }
+  /// Throws UsageError unless it runs here.
+  void require(const Topology& topology) const;
+  Prediction predict(const Topology& topology) const {
+    return algorithm->predict(setting(topology));
+  }
+  Rank parts(const Topology& topology) const { return algorithm->parts(setting(topology)); }
+  /// "suh-mesh:order=parity:ring=plus"
+  std::string text() const;
+};
+/// Why it does not run here; nothing if it does.
+std::optional<std::string> refusal(const Collective& collective, const Topology& topology);
+
+/// Defines an algorithm of the built-in registry: `WORMCUBE_ALGORITHM(alltoall_ring){.operation = ..};`
+/// in namespace wormcube::algorithms, in the algorithm's own file. The build finds it there.
+#define WORMCUBE_ALGORITHM(name) \
+  extern const Algorithm name;   \
+  const Algorithm name
+
+}  // namespace wormcube

@@ -1,0 +1,26 @@
+// Total exchange with uneven blocks: every pair of nodes meets once.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/alltoall/hypercube_pairwise.hpp"
+
+#include "wormcube/collectives/algorithm.hpp"
+
+namespace wormcube::algorithms {
+
+// A step lasts as long as its largest message, which depends on all sizes: only start-ups have a
+// formula.
+WORMCUBE_ALGORITHM(alltoallv_hypercube_pairwise){
+    .operation = operations::alltoallv,
+    .name = "hypercube-pairwise",
+    .summary = "every pair of nodes meets once; hypercubes",
+    .source = "Grama, Gupta, Karypis, Kumar, sec. 4.5.3, Algorithm 4.10",
+    .needs = {needs::hypercube()},
+    .instead = "use shift",
+    .predict =
+        [](const Setting& setting) {
+          return Prediction{.startups = setting.topology.nodes() - 1.0};
+        },
+    .program = [](Node& node,
+                  const Call& call) { alltoall_hypercube_pairwise(node, call.input, call.output); },
+};
+
+}  // namespace wormcube::algorithms

@@ -1,0 +1,63 @@
+// What a collective costs: counts by formula, time by a cost model, and what no algorithm can beat.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/runtime/node.hpp"
+
+#include <optional>
+#include <string_view>
+
+namespace wormcube {
+
+/// How many messages a node may send and receive at once: one of each, or one of each per link.
+enum class Ports : std::uint8_t { one, all };
+std::string_view to_string(Ports ports);
+
+/// What the paper's formulas say, in start-ups and blocks; empty where there is no formula.
+struct Prediction {
+  std::optional<double> startups, transmission_blocks, rearranged_blocks;
+  /// Most blocks that one node holds beside the call's input and output.
+  std::optional<double> working_blocks = {};
+  // For algorithms that are not contention-free on all the networks that they admit:
+  /// Most messages on one link in a step; 1 where they are.
+  std::optional<double> link_load = {};
+  /// Sum over steps of the most that a message takes: its blocks times the load of the busiest link
+  /// on its way. The transmission as time.
+  std::optional<double> contended_blocks = {};
+  /// Reductions: sum over the gaps between steps of the most blocks that one node combines.
+  std::optional<double> combined_blocks = {};
+
+  /// Start-ups, transmission and rearrangement are all known.
+  bool complete() const { return startups && transmission_blocks && rearranged_blocks; }
+};
+
+/// The textbook's constants: a start-up in microseconds, the others in microseconds per byte.
+struct CostModel {
+  double startup_us = 10;        // ts
+  double transfer_us = 0.001;    // tw
+  double rearrange_us = 0.0005;  // tr
+  double combine_us = 0.0005;    // tc
+};
+
+/// ts * startups + tw * m * transmission + tr * m * rearranged + tc * m * combined, a missing term
+/// as 0. Where links are shared the transmission is contended_blocks: k messages on one link take k
+/// times as long.
+double predicted_us(const Prediction& prediction, const CostModel& model, Bytes block_bytes);
+
+/// What no algorithm can beat on this network; empty where no bound is known. Transmission is meant
+/// as time: where an algorithm shares links, compare its contended_blocks.
+struct LowerBound {
+  std::optional<double> startups, transmission_blocks;
+};
+
+/// What bounds a collective on a network.
+struct Limits {
+  double nodes;
+  double rounds;        // what a node knows can come to `most ports` more in each step
+  int fewest_ports;     // of any node; 1 under one port
+  int most_ports;       // of any node; 1 under one port
+  double exchange_cut;  // blocks of a total exchange over the links of the worst straight cut
+};
+Limits limits(const Topology& topology, Ports ports);
+
+}  // namespace wormcube

@@ -1,0 +1,44 @@
+// Conditions on a network, as values that algorithms share: their words stand once.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/runtime/topology/topology.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace wormcube {
+
+struct Need {
+  std::string text;  ///< "every dimension must be a multiple of 4"
+  /// What the network has instead, "torus:6x6 has 6"; nothing where the need is met.
+  std::function<std::optional<std::string>(const Topology&)> complaint;
+};
+
+namespace needs {
+
+/// Lines, or rings, or both.
+Need lines();
+Need rings();
+Need lines_and_rings();
+/// One dimension, a line or a ring.
+Need line_or_ring();
+/// So many dimensions.
+Need dimensions(int exactly);
+Need dimensions_at_least(int least);
+/// Every size a multiple; every size a power of 2; the number of nodes a power of 2.
+Need multiples_of(Rank divisor);
+Need powers_of_two();
+Need nodes_power_of_two();
+/// Every dimension of size 2.
+Need hypercube();
+/// A square mesh of 2^d x 2^d.
+Need square_mesh_of_power_of_two();
+/// Every size the same.
+Need equal_sizes();
+Need nodes_at_most(Rank most);
+
+}  // namespace needs
+
+}  // namespace wormcube

@@ -1,0 +1,58 @@
+// The operations: finding one, and what its arguments must be.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/operations.hpp"
+
+#include "wormcube/collectives/words.hpp"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+namespace wormcube {
+
+bool Instance::is_source(Rank rank) const {
+  return arguments.sources.empty() ? rank == 0
+                                   : std::ranges::binary_search(arguments.sources, rank);
+}
+
+Operation parse_operation(std::string_view text) {
+  std::vector<std::string_view> known;
+  for (const Operation operation : all_operations) {
+    if (operation->name == text) return operation;
+    known.push_back(operation->name);
+  }
+  throw UsageError(fmt::format("unknown operation '{}'{}; known are:{}", text,
+                               did_you_mean(text, known), listed(known)));
+}
+
+void require_arguments(Operation operation, Rank nodes, const Arguments& arguments) {
+  if (operation->rooted && (arguments.root < 0 || arguments.root >= nodes)) {
+    throw UsageError(fmt::format("{}: root {} of {} nodes; nodes are 0 to {}", operation->name,
+                                 arguments.root, nodes, nodes - 1));
+  }
+  if (operation->has_sources) {
+    for (std::size_t i = 0; i < arguments.sources.size(); ++i) {
+      const Rank source = arguments.sources[i];
+      if (source < 0 || source >= nodes) {
+        throw UsageError(fmt::format("{}: source {} of {} nodes; nodes are 0 to {}",
+                                     operation->name, source, nodes, nodes - 1));
+      }
+      if (i > 0 && arguments.sources[i - 1] >= source) {
+        throw UsageError(fmt::format("{}: sources must ascend; {} stands before {}",
+                                     operation->name, arguments.sources[i - 1], source));
+      }
+    }
+  }
+  if (operation->reduces && !arguments.reduction.apply) {
+    throw UsageError(fmt::format("{}: needs a reduction operator", operation->name));
+  }
+}
+
+LowerBound lower_bound(Operation operation, const Topology& topology, Ports ports,
+                       const Arguments& arguments) {
+  if (operation->bound == nullptr) return {};
+  if (topology.nodes() == 1) return {0, 0};
+  return operation->bound(limits(topology, ports), {topology.nodes(), arguments});
+}
+
+}  // namespace wormcube
