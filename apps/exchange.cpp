@@ -65,41 +65,42 @@ void add_statistics(const TimedRun& run, RunFigures& figures) {
 
 }  // namespace
 
-Exchange find_exchange(std::string_view name, const Parameters& parameters, Ports ports) {
-  if (name == "auto") return {nullptr, parameters, ports};
+Exchange find_exchange(std::string_view text, const CostModel& model, Ports ports) {
+  if (text == "auto") return {{}, model, ports};
   constexpr std::string_view uneven = "alltoallv:";
-  if (name.starts_with(uneven)) {
-    const Algorithm& algorithm = find_algorithm(Operation::alltoallv, name.substr(uneven.size()));
-    return {&algorithm, parameters, algorithm.ports};
+  const auto exchange = [&](Operation operation, std::string_view name) {
+    Collective collective = parse_collective(operation, name);
+    const Ports needs = collective.algorithm->ports;
+    return Exchange{std::move(collective), model, needs};
+  };
+  if (text.starts_with(uneven)) {
+    return exchange(operations::alltoallv, text.substr(uneven.size()));
   }
-  const Algorithm* found = nullptr;
+  const std::string_view name = text.substr(0, text.find(':'));
   std::string known = "auto";
-  for (const Operation operation : {Operation::alltoall, Operation::alltoallv}) {
-    for (const Algorithm& algorithm : registry()) {
-      if (algorithm.operation != operation) continue;
-      const bool even = operation == Operation::alltoall;
-      known += fmt::format(", {}{}", even ? "" : uneven, algorithm.name);
-      if (found == nullptr && algorithm.name == name) found = &algorithm;
+  for (const Operation operation :
+       {Operation(operations::alltoall), Operation(operations::alltoallv)}) {
+    for (const Algorithm* algorithm : registry()) {
+      if (algorithm->operation != operation) continue;
+      if (algorithm->name == name) return exchange(operation, text);
+      known +=
+          fmt::format(", {}{}", operation == operations::alltoall ? "" : uneven, algorithm->name);
     }
   }
-  if (found == nullptr) {
-    throw UsageError(fmt::format("no exchange algorithm '{}'; there are {}", name, known));
-  }
-  return {found, parameters, found->ports};
+  throw UsageError(fmt::format("no exchange algorithm '{}'; there are {}", name, known));
 }
 
 Exchange resolve(Exchange exchange, const Topology& topology, Bytes block_bytes) {
-  exchange.parameters.block_bytes = block_bytes;
-  if (exchange.algorithm == nullptr) {
-    exchange.algorithm =
-        &cheapest(Operation::alltoall, topology, exchange.parameters, exchange.ports);
+  if (exchange.collective.algorithm == nullptr) {
+    exchange.collective =
+        cheapest(operations::alltoall, topology, exchange.model, block_bytes, exchange.ports);
   }
-  const Algorithm& algorithm = *exchange.algorithm;
-  if (algorithm.operation != Operation::alltoall && algorithm.operation != Operation::alltoallv) {
+  const Collective& collective = exchange.collective;
+  if (collective.operation() != operations::alltoall && !exchange.uneven()) {
     throw UsageError(fmt::format("an exchange is an alltoall or alltoallv, not {} {}",
-                                 to_string(algorithm.operation), algorithm.name));
+                                 collective.operation()->name, collective.name()));
   }
-  algorithm.require(topology, exchange.parameters);
+  collective.require(topology);
   return exchange;
 }
 
@@ -117,10 +118,11 @@ RunFigures measure(const Executor& executor, const Exchange& exchange, const Run
   }
   figures.topology = executor.topology.describe();
   figures.nodes = executor.topology.nodes();
-  figures.operation = to_string(exchange.algorithm->operation);
-  figures.algorithm = exchange.algorithm->name;
-  figures.remark = exchange.algorithm->remark;
-  figures.ports = exchange.algorithm->ports;
+  const Algorithm& algorithm = *exchange.collective.algorithm;
+  figures.operation = algorithm.operation->name;
+  figures.algorithm = exchange.collective.text();
+  figures.remark = algorithm.remark;
+  figures.ports = algorithm.ports;
   const double nodes = figures.nodes;
   if (options.check && nodes * nodes * figures.exchanges <= most_recorded_messages) {
     figures.schedule =

@@ -18,15 +18,21 @@ namespace wormcube {
 /// How an application exchanges blocks. An alltoall algorithm gets equal blocks, padded where the
 /// matrix does not divide; an alltoallv algorithm gets the exact ones.
 struct Exchange {
-  const Algorithm* algorithm = nullptr;  ///< null: the cheapest alltoall that the network admits
-  Parameters parameters = {};            ///< block_bytes is set by the application
-  Ports ports = Ports::one;              ///< for the choice of the cheapest
+  Collective collective = {};  ///< without an algorithm: the cheapest alltoall
+  CostModel model = {};        ///< for the choice of the cheapest
+  Ports ports = Ports::one;    ///< for the choice of the cheapest
+
+  bool uneven() const { return collective.operation() == operations::alltoallv; }
+  /// The exchange of one node.
+  void operator()(Node& node, ConstBlocks out, Blocks in) const {
+    collective.algorithm->program(node, {out, in, collective.arguments, collective.options});
+  }
 };
 
-/// \param name  `auto`, or an alltoall algorithm, or an alltoallv one; `alltoallv:NAME` where both
-///              have the name
+/// \param text  `auto`, or an alltoall algorithm, or an alltoallv one; `alltoallv:NAME` where both
+///              have the name; with options: `kim-recursive:divisions=2`
 /// Throws UsageError that lists the algorithms.
-Exchange find_exchange(std::string_view name, const Parameters& parameters = {},
+Exchange find_exchange(std::string_view text, const CostModel& model = {},
                        Ports ports = Ports::one);
 
 /// The exchange for blocks of this size, its algorithm chosen. Throws UsageError unless it runs on

@@ -25,13 +25,13 @@ double limit_us(const RunResult& result) {
   return entry->second;
 }
 
-void collective(benchmark::State& state, const Algorithm& algorithm, const std::string& topology,
+void collective(benchmark::State& state, const Collective& call, const std::string& topology,
                 Bytes bytes, NodesAs nodes_as) {
   Machine machine(Topology::parse(topology),
-                  {.nodes_as = nodes_as, .all_port = algorithm.ports == Ports::all});
+                  {.nodes_as = nodes_as, .all_port = call.algorithm->ports == Ports::all});
   RunResult result;
   for (auto _ : state) {  // one run of 11 iterations and a warm-up; its median counts
-    result = run_collective(machine, algorithm, {}, {.block_bytes = bytes, .iterations = 11});
+    result = run_collective(machine, call, {.block_bytes = bytes, .iterations = 11});
     state.SetIterationTime(result.median_us * 1e-6);
   }
   if (!result.passed()) state.SkipWithError("wrong data");
@@ -40,7 +40,7 @@ void collective(benchmark::State& state, const Algorithm& algorithm, const std::
     state.counters["blocks"] = *result.predicted.transmission_blocks;
   if (result.busbw_gb_per_s) state.counters["busbw_GB/s"] = *result.busbw_gb_per_s;
   if (result.model_us) state.counters["model_us"] = *result.model_us;
-  if (algorithm.operation == Operation::alltoall)
+  if (call.operation() == operations::alltoall)
     state.counters["x_copy_limit"] = result.median_us / limit_us(result);
 }
 
@@ -49,20 +49,23 @@ void collective(benchmark::State& state, const Algorithm& algorithm, const std::
 void register_collective_benchmarks() {
   constexpr std::array topologies{"hypercube:6", "torus:8x8", "mesh:8x8", "complete:64"};
   constexpr std::array<Bytes, 3> sizes{64, 4096, 65536};
-  for (const Algorithm& algorithm : registry()) {
+  for (const Algorithm* algorithm : registry()) {
+    Arguments arguments;
+    if (algorithm->operation->reduces) arguments.reduction = find_reduction("sum", "double");
+    const Collective call(*algorithm, arguments);
     for (const std::string topology : topologies) {
-      if (refusal(algorithm, Topology::parse(topology), {})) continue;
+      if (refusal(call, Topology::parse(topology))) continue;
       for (const Bytes bytes : sizes) {
-        if (algorithm.operation == Operation::barrier && bytes != sizes.front()) continue;
+        if (call.operation() == operations::barrier && bytes != sizes.front()) continue;
         for (const auto& [nodes_as, word] :
              {std::pair(NodesAs::threads, "threads"), std::pair(NodesAs::fibers, "fibers")}) {
-          const std::string name = std::string(to_string(algorithm.operation)) + "/" +
-                                   std::string(algorithm.name) + "/" + topology + "/" +
+          const std::string name = std::string(call.operation()->name) + "/" +
+                                   std::string(call.name()) + "/" + topology + "/" +
                                    std::to_string(bytes) + "/" + word;
           benchmark::RegisterBenchmark(
               name.c_str(),
-              [&algorithm, topology, bytes, as = nodes_as](benchmark::State& state) {
-                collective(state, algorithm, topology, bytes, as);
+              [call, topology, bytes, as = nodes_as](benchmark::State& state) {
+                collective(state, call, topology, bytes, as);
               })
               ->UseManualTime()
               ->Iterations(3)

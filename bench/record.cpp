@@ -15,9 +15,12 @@ using namespace wormcube;
 
 constexpr Bytes tag_bytes = 8;
 
-Program shift_program(Verification* verification) {
-  return collective_program(find_algorithm(Operation::alltoall, "shift"), {}, tag_bytes, 1,
-                            verification, Pattern::tags);
+Contract shift_contract(Rank nodes) {
+  return {operations::alltoall, nodes, {}, tag_bytes, 1, Pattern::tags};
+}
+Program shift_program(Rank nodes, Verification* verification) {
+  return collective_program(Collective(find_algorithm(operations::alltoall, "shift")),
+                            shift_contract(nodes), verification);
 }
 Topology torus(std::int64_t side) {
   return Topology::parse("torus:" + std::to_string(side) + "x" + std::to_string(side));
@@ -26,12 +29,13 @@ std::int64_t messages(std::int64_t side) { return side * side * (side * side - 1
 
 void record_shift(benchmark::State& state) {
   const Topology topology = torus(state.range(0));
-  for (auto _ : state) benchmark::DoNotOptimize(record(topology, shift_program(nullptr)));
+  for (auto _ : state)
+    benchmark::DoNotOptimize(record(topology, shift_program(topology.nodes(), nullptr)));
   state.SetItemsProcessed(state.iterations() * messages(state.range(0)));
 }
 void check_shift(benchmark::State& state) {
   const Topology topology = torus(state.range(0));
-  const Schedule schedule = record(topology, shift_program(nullptr));
+  const Schedule schedule = record(topology, shift_program(topology.nodes(), nullptr));
   for (auto _ : state) benchmark::DoNotOptimize(check(schedule, Routing(topology), false));
   state.SetItemsProcessed(state.iterations() * messages(state.range(0)));
 }
@@ -39,8 +43,8 @@ void prove_shift(benchmark::State& state) {
   const Topology topology = torus(state.range(0));
   bool passed = true;
   for (auto _ : state) {
-    Verification verification(topology.nodes());
-    prove(topology, shift_program(&verification));
+    Verification verification(shift_contract(topology.nodes()));
+    prove(topology, shift_program(topology.nodes(), &verification));
     passed = passed && verification.passed();
   }
   if (!passed) state.SkipWithError("not delivered");

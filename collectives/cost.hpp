@@ -15,7 +15,7 @@ std::string_view to_string(Ports ports);
 
 /// What the paper's formulas say, in start-ups and blocks; empty where there is no formula.
 struct Prediction {
-  std::optional<double> startups, transmission_blocks, rearranged_blocks;
+  std::optional<double> startups = {}, transmission_blocks = {}, rearranged_blocks = {};
   /// Most blocks that one node holds beside the call's input and output.
   std::optional<double> working_blocks = {};
   // For algorithms that are not contention-free on all the networks that they admit:

@@ -90,9 +90,7 @@ inline Rank none(const Instance&, Rank) { return 0; }
 inline Rank one(const Instance&, Rank) { return 1; }
 inline Rank each(const Instance& on, Rank) { return on.nodes; }
 inline Rank one_at_root(const Instance& on, Rank rank) { return rank == on.root() ? 1 : 0; }
-inline Rank each_at_root(const Instance& on, Rank rank) {
-  return rank == on.root() ? on.nodes : 0;
-}
+inline Rank each_at_root(const Instance& on, Rank rank) { return rank == on.root() ? on.nodes : 0; }
 inline Rank one_at_sources(const Instance& on, Rank rank) { return on.is_source(rank) ? 1 : 0; }
 inline Rank each_at_sources(const Instance& on, Rank rank) {
   return on.is_source(rank) ? on.nodes : 0;

@@ -36,7 +36,9 @@ struct Reduction {
 template <class T, class F>
 Reduction elementwise(std::string name, F combine, bool commutative) {
   static_assert(std::is_trivially_copyable_v<T>);
-  return {std::move(name), sizeof(T), commutative,
+  return {std::move(name),
+          sizeof(T),
+          commutative,
           [combine = std::move(combine)](const std::byte* left, const std::byte* right,
                                          std::byte* result, std::size_t elements) {
             for (std::size_t i = 0; i < elements; ++i) {
@@ -47,7 +49,8 @@ Reduction elementwise(std::string name, F combine, bool commutative) {
               std::memcpy(result + i * sizeof(T), &both, sizeof(T));
             }
           },
-          {}, {}};
+          {},
+          {}};
 }
 
 /// result := left (+) right, charged as combining. All have the same size, whole elements; result

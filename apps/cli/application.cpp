@@ -21,7 +21,7 @@ void add_application_options(CLI::App& app, ApplicationOptions& options) {
                  "equal size), an alltoallv "
                  "one (exact blocks), or auto: the cheapest alltoall by formula. See `wormcube "
                  "list alltoall --on TOPOLOGY`")
-      ->type_name("NAME|auto")
+      ->type_name("NAME[:OPTION=VALUE..]|auto")
       ->capture_default_str()
       ->group("What");
   app.add_option(
@@ -52,25 +52,26 @@ void add_application_options(CLI::App& app, ApplicationOptions& options) {
       ->capture_default_str()
       ->group("What");
   add_machine_options(app, options.machine);
-  add_parameter_options(app, options.parameters);
+  add_cost_options(app, options.model);
   add_output_options(app, options.output);
 }
 
 Exchange ApplicationOptions::exchange() const {
   const Exchange exchange =
-      find_exchange(algorithm, parameters.resolve(), ports == "all" ? Ports::all : Ports::one);
-  if (ports == "one" && exchange.algorithm != nullptr && exchange.algorithm->ports == Ports::all) {
+      find_exchange(algorithm, model, ports == "all" ? Ports::all : Ports::one);
+  const Algorithm* chosen = exchange.collective.algorithm;
+  if (ports == "one" && chosen != nullptr && chosen->ports == Ports::all) {
     throw UsageError(fmt::format(
         "{}: sends through all ports of a node at once, but --ports one allows one message each "
         "way; use --ports all (or auto)",
-        exchange.algorithm->name));
+        chosen->name));
   }
   return exchange;
 }
 
 bool ApplicationOptions::all_port(const Exchange& exchange) const {
-  return ports == "all" ||
-         (exchange.algorithm != nullptr && exchange.algorithm->ports == Ports::all);
+  return ports == "all" || (exchange.collective.algorithm != nullptr &&
+                            exchange.collective.algorithm->ports == Ports::all);
 }
 
 RunOptions ApplicationOptions::run_options() const {
@@ -126,8 +127,9 @@ void print_run(const ApplicationOptions& options, const RunFigures& figures,
   print_setting(output, "ports",
                 fmt::format("{} (the exchange is {}-port)", ports_text(machine.all_port),
                             to_string(figures.ports)));
-  print_setting(output, "variants", parameters_text(options.parameters.resolve()));
-  print_setting(output, "cost model", cost_model_text(options.parameters.resolve()));
+  if (options.algorithm == "auto") {
+    print_setting(output, "cost model", cost_model_text(options.model));
+  }
   print_setting(output, "machine", machine_text(machine));
   print_setting(output, "runs",
                 fmt::format("{} timed after {} to warm up; the median by wall time is shown",

@@ -18,7 +18,7 @@ namespace wormcube::cli {
 struct ApplicationOptions {
   std::string on = "torus:8x8";
   std::string algorithm = "auto", ports = "auto";
-  ParameterOptions parameters;
+  CostModel model;
   MachineFlags machine;
   RunOptions run;
   std::string verify = "on";

@@ -20,24 +20,47 @@ struct Options {
   std::string operation;
   std::vector<std::string> on;
   AlgorithmOptions algorithm;
-  ParameterOptions parameters;
+  CallOptions call;
+  CostModel model;
   std::string bytes = "1K";
   CheckOptions check;
   OutputOptions output;
 };
 
-Json result_json(const CheckResult& result, const CheckOptions& options,
-                 const Parameters& parameters) {
-  const Algorithm& algorithm = *result.algorithm;
+/// Step by step, in bytes: the largest message, the busiest link, what a message takes.
+void add_steps(Json& json, const ScheduleReport& report, const LockStepTime& time) {
+  Json bytes = Json::array(), load = Json::array(), cost = Json::array();
+  for (std::size_t step = 0; step < report.steps; ++step) {
+    bytes.push_back(report.per_step[step].largest);
+    load.push_back(report.per_step[step].link_load);
+    cost.push_back(report.per_step[step].cost);
+  }
+  json["step_bytes"] = std::move(bytes);
+  json["step_load"] = std::move(load);
+  json["step_cost_bytes"] = std::move(cost);
+  json["time_lockstep"] = time.startups_us + time.transfer_us;
+  json["time_lockstep_us"] = {{"total", time.total_us()},
+                              {"startups", time.startups_us},
+                              {"transfer", time.transfer_us},
+                              {"rearrangement", time.rearrange_us},
+                              {"combining", time.combine_us}};
+}
+
+Json result_json(const CheckResult& result, const Options& options, Bytes block_bytes) {
+  const Algorithm& algorithm = *result.collective.algorithm;
   const ScheduleReport& report = result.report;
   Json json{{"operation", to_string(algorithm.operation)},
             {"algorithm", algorithm.name},
+            {"options", options_json(result.collective.options)},
+            {"arguments", arguments_json(algorithm.operation, result.collective.arguments)},
             {"topology", result.topology},
             {"nodes", result.nodes},
             {"ports", ports_text(result.all_port)},
             {"startups", report.startups},
             {"transmission_blocks", json_value(result.transmission_blocks)},
             {"rearranged_blocks", json_value(result.rearranged_blocks)},
+            {"combined_blocks", json_value(result.combined_blocks)},
+            {"contended_blocks", json_value(result.contended_blocks)},
             {"messages", report.messages},
             {"total_blocks", json_value(result.total_blocks)},
             {"block_hops", json_value(result.block_hops)},
@@ -48,127 +71,173 @@ Json result_json(const CheckResult& result, const CheckOptions& options,
             {"contention_free_claimed", algorithm.contention_free},
             {"port_violations", report.port_violations},
             {"matched", report.matched()},
-            {"delivered", json_value(result.delivered)},
-            {"exactly_once", json_value(result.exactly_once)}};
+            {"delivered", json_value(result.delivered)}};
   if (!result.delivered) json["delivered_reason"] = result.proof;
-  if (!result.exactly_once) json["exactly_once_reason"] = result.proof;
+  json["exactly_once"] = json_value(result.exactly_once);
+  if (!result.exactly_once) json["exactly_once_reason"] = result.arrivals;
+  json["exactly_once_claimed"] = algorithm.exactly_once;
   json["proof"] = result.proof;
+  json["arrivals"] = result.arrivals;
   json["peak_blocks"] = json_value(result.peak_blocks);
   json["working_blocks"] = json_value(result.working_blocks);
   json["deadlock_free"] = report.deadlock_free;
-  json["virtual_channels"] = options.virtual_channels;
+  json["virtual_channels"] = options.check.virtual_channels;
+  json["seed"] = options.check.seed;
   json["predicted"] = prediction_json(result.predicted);
   json["lower_bound"] = {
       {"startups", json_value(result.lower_bound.startups)},
       {"transmission_blocks", json_value(result.lower_bound.transmission_blocks)}};
-  json["parameters"] = {{"root", parameters.root},
-                        {"divisions", parameters.divisions},
-                        {"order", to_string(parameters.order)},
-                        {"ring", to_string(parameters.ring)}};
+  if (!result.lower_bound.startups) json["lower_bound"]["startups_reason"] = "no bound is known";
+  if (!result.lower_bound.transmission_blocks) {
+    json["lower_bound"]["transmission_blocks_reason"] = "no bound is known";
+  }
+  json["block_bytes"] = block_bytes;
+  json["cost_model"] = cost_model_json(options.model);
+  const auto model_us = model_time_us(result.predicted, options.model, block_bytes);
+  json["model_time_us"] = json_value(model_us);
+  if (!model_us) json["model_time_us_reason"] = "the source gives no formula";
   json["source"] = algorithm.source;
   json["remark"] = algorithm.remark.empty() ? Json(nullptr) : Json(algorithm.remark);
+  if (algorithm.remark.empty()) json["remark_reason"] = "nothing to remark";
   json["passed"] = result.passed();
   json["failures"] = result.failures;
   return json;
 }
 
-Table results_table() {
-  return Table({{"algorithm", "", true},
-                {"ports", "", true},
-                {"startups"},
-                {"formula"},
-                {"bound"},
-                {"transmission", "blocks"},
-                {"formula", "blocks"},
-                {"bound", "blocks"},
-                {"rearranged", "blocks"},
-                {"formula", "blocks"},
-                {"messages"},
-                {"longest", "links"},
-                {"link load", "messages"},
-                {"peak", "blocks"},
-                {"delivered"},
-                {"once"},
-                {"deadlock-free"},
-                {"passed"}});
+std::vector<Table::Column> columns(std::size_t topology_width, std::size_t algorithm_width) {
+  return {{.head = "topology", .text = true, .width = topology_width},
+          {.head = "algorithm", .text = true, .width = algorithm_width},
+          {.head = "ports", .text = true, .wide = true},
+          {.head = "startups"},
+          {.head = "startups formula", .wide = true},
+          {.head = "startups bound", .wide = true},
+          {.head = "transm.", .unit = "blocks", .width = 8},
+          {.head = "transm. formula", .unit = "blocks", .wide = true},
+          {.head = "transm. bound", .unit = "blocks", .wide = true},
+          {.head = "rearr.", .unit = "blocks", .width = 7},
+          {.head = "rearr. formula", .unit = "blocks", .wide = true},
+          {.head = "comb.", .unit = "blocks", .width = 6},
+          {.head = "messages", .wide = true},
+          {.head = "longest", .unit = "links", .wide = true},
+          {.head = "load"},
+          {.head = "peak", .unit = "blocks", .wide = true},
+          {.head = "delivered"},
+          {.head = "once"},
+          {.head = "deadlock-free", .wide = true},
+          {.head = "passed"}};
 }
 
-void add_row(Table& table, const CheckResult& result) {
+std::vector<std::string> cells(const CheckResult& result) {
   const ScheduleReport& report = result.report;
   const auto number = [](auto value) { return cell(static_cast<double>(value)); };
-  table.add({std::string(result.algorithm->name), std::string(ports_text(result.all_port)),
-             number(report.startups), cell(result.predicted.startups),
-             cell(result.lower_bound.startups), cell(result.transmission_blocks),
-             cell(result.predicted.transmission_blocks),
-             cell(result.lower_bound.transmission_blocks), cell(result.rearranged_blocks),
-             cell(result.predicted.rearranged_blocks), number(report.messages),
-             number(report.max_hops), number(report.link_load_max), cell(result.peak_blocks),
-             cell(result.delivered), cell(result.exactly_once),
-             cell(std::optional<bool>(report.deadlock_free)), result.passed() ? "yes" : "NO"});
+  return {result.topology,
+          result.collective.text(),
+          std::string(ports_text(result.all_port)),
+          number(report.startups),
+          cell(result.predicted.startups),
+          cell(result.lower_bound.startups),
+          cell(result.transmission_blocks),
+          cell(result.predicted.transmission_blocks),
+          cell(result.lower_bound.transmission_blocks),
+          cell(result.rearranged_blocks),
+          cell(result.predicted.rearranged_blocks),
+          cell(result.combined_blocks),
+          number(report.messages),
+          number(report.max_hops),
+          number(report.link_load_max),
+          cell(result.peak_blocks),
+          cell(result.delivered),
+          cell(result.exactly_once),
+          cell(std::optional<bool>(report.deadlock_free)),
+          result.passed() ? "yes" : "NO"};
 }
 
-/// One network: settings, table, what failed and why, what does not run here.
-bool check_on(const Topology& topology, const Selection& selection, const Options& options,
-              const Parameters& parameters, std::vector<Json>& results) {
-  const OutputOptions& output = options.output;
-  print_setting(output, "topology", topology_text(topology));
-  Table table = results_table();
-  std::vector<std::string> notes;
-  bool passed = true;
-  Progress progress(output, fmt::format("check on {}", topology.name()));
-  long done = 0;
-  for (const Algorithm* algorithm : selection.algorithms) {
-    progress(done++, static_cast<long>(selection.algorithms.size()));
-    CheckOptions check = options.check;
-    check.all_port = all_port(options.algorithm, *algorithm);
-    const CheckResult result = check_collective(*algorithm, topology, parameters, check);
-    passed = passed && result.passed();
-    add_row(table, result);
-    results.push_back(result_json(result, check, parameters));
-    if (!algorithm->remark.empty())
-      notes.push_back(fmt::format("{}: {}", algorithm->name, algorithm->remark));
-    if (!result.delivered) notes.push_back(fmt::format("{}: {}", algorithm->name, result.proof));
-    for (const std::string& failure : result.failures)
-      notes.push_back(fmt::format("{}: FAILED: {}", algorithm->name, failure));
+/// One collective on one network.
+bool check_one(const Topology& topology, const Collective& collective, const Options& options,
+               Bytes block_bytes, Results& results) {
+  CheckOptions check = options.check;
+  check.all_port = all_port(options.algorithm, *collective.algorithm);
+  const CheckResult result = check_collective(collective, topology, check);
+  Json json = result_json(result, options, block_bytes);
+  if (!options.output.json.empty() || !options.output.jsonl.empty()) {
+    // With the call's own operator and bytes, as `run` would take them.
+    const ScheduleReport steps = check_steps(collective, topology, block_bytes, check);
+    json["arguments"] = arguments_json(collective.operation(), collective.arguments);
+    add_steps(json, steps, lock_step_time(steps, options.model));
   }
-  progress.clear();
-  print_table(output, table);
-  for (const std::string& note : notes) print_note(output, note);
-  for (const std::string& reason : selection.refused) print_note(output, "not here: " + reason);
-  return passed;
+  results.add(cells(result), std::move(json));
+  const Algorithm& algorithm = *collective.algorithm;
+  if (!algorithm.remark.empty()) {
+    results.note(fmt::format("{}: {}", algorithm.name, algorithm.remark));
+  }
+  if (!result.delivered) results.note(fmt::format("{}: {}", algorithm.name, result.proof));
+  if (result.exactly_once == false && result.delivered == true) {
+    results.note(fmt::format("{}: {}", algorithm.name, result.arrivals));
+  }
+  for (const std::string& failure : result.failures) {
+    results.note(fmt::format("{} on {}: FAILED: {}", collective.text(), topology.name(), failure));
+  }
+  return result.passed();
 }
 
 ExitCode check(const Options& options) {
   options.output.validate();
   const Operation operation = parse_operation(options.operation);
   const std::vector<Topology> topologies = parse_topologies(options.on);
-  Parameters parameters = options.parameters.resolve();
-  parameters.block_bytes = parse_bytes(options.bytes);
+  const Arguments arguments = options.call.resolve(operation);
+  const Bytes block_bytes = parse_bytes(options.bytes);
+  CheckOptions check = options.check;
+  check.in_place = options.call.in_place == "on";
   std::vector<Selection> selections;
-  selections.reserve(topologies.size());
-  for (const Topology& topology : topologies)
-    selections.push_back(select(options.algorithm, operation, topology, parameters));
+  for (const Topology& topology : topologies) {
+    selections.push_back(select(options.algorithm, operation, topology, arguments, options.model,
+                                block_bytes, topologies.size() > 1));
+  }
+  std::size_t topology_width = 0, algorithm_width = 0;
+  for (std::size_t i = 0; i < topologies.size(); ++i) {
+    topology_width = std::max(topology_width, topologies[i].name().size());
+    for (const Collective& collective : selections[i].collectives) {
+      algorithm_width = std::max(algorithm_width, collective.text().size());
+    }
+  }
 
   const OutputOptions& output = options.output;
   print_setting(
       output, "check",
       fmt::format("{}, algorithm {}", to_string(operation), names_text(options.algorithm)));
-  print_setting(output, "variants", parameters_text(parameters));
+  if (const std::string text = arguments_text(operation, arguments); !text.empty()) {
+    print_setting(output, "arguments", text);
+  }
+  for (const Topology& topology : topologies) {
+    print_setting(output, "topology", topology_text(topology));
+  }
   print_setting(output, "virtual channels",
                 fmt::format("{} per ring link", options.check.virtual_channels));
   print_setting(output, "proof", fmt::format("up to {} nodes", options.check.prove_up_to));
   if (options.algorithm.chooses()) {
-    print_setting(
-        output, "auto",
-        fmt::format("blocks of {}, {}", bytes_text(static_cast<double>(parameters.block_bytes)),
-                    cost_model_text(parameters)));
+    print_setting(output, "auto",
+                  fmt::format("blocks of {}, {}", bytes_text(static_cast<double>(block_bytes)),
+                              cost_model_text(options.model)));
   }
+  Options resolved = options;
+  resolved.check = check;
+  Results results(output, columns(topology_width, algorithm_width));
+  Progress progress(output, "check");
   bool all_passed = true;
-  std::vector<Json> results;
+  long done = 0, total = 0;
+  for (const Selection& selection : selections) total += std::ssize(selection.collectives);
   for (std::size_t i = 0; i < topologies.size(); ++i) {
-    all_passed = check_on(topologies[i], selections[i], options, parameters, results) && all_passed;
+    for (const Collective& collective : selections[i].collectives) {
+      progress(done++, total);
+      progress.clear();
+      all_passed =
+          check_one(topologies[i], collective, resolved, block_bytes, results) && all_passed;
+    }
+    for (const std::string& reason : selections[i].refused) {
+      results.note("not applicable: " + reason);
+    }
   }
-  write_results(output, results, options.algorithm.single() && topologies.size() == 1);
+  results.finish(options.algorithm.single() && topologies.size() == 1);
   return all_passed ? passed : failed;
 }
 
@@ -182,7 +251,8 @@ Action add_check(CLI::App& program) {
   add_on_option(app, options->on, true);
   add_algorithm_options(app, options->algorithm);
   app.add_option("--bytes", options->bytes,
-                 "Block size, for choosing `auto`; counts are in blocks and do not depend on it")
+                 "Block size, for choosing `auto`, and for what JSON tells step by step; counts in "
+                 "blocks do not depend on it")
       ->type_name("N[K|M|G]")
       ->capture_default_str()
       ->group("Cost model (chooses `auto`, and gives the model's times)");
@@ -198,7 +268,8 @@ Action add_check(CLI::App& program) {
       ->capture_default_str()
       ->group("What");
   add_virtual_channels_option(app, options->check.virtual_channels);
-  add_parameter_options(app, options->parameters);
+  add_call_options(app, options->call);
+  add_cost_options(app, options->model);
   add_output_options(app, options->output);
   app.footer(
       "The program of every node is recorded without data; the recording is counted and judged, "
@@ -207,19 +278,16 @@ Action add_check(CLI::App& program) {
       "nodes exchanges; of a\n"
       "broadcast, the whole message. Columns:\n"
       "  startups      steps in which anybody sends\n"
-      "  transmission  sum over the steps of the largest message\n"
-      "  rearranged    blocks permuted in local memory, along the critical path\n"
-      "  formula       what the algorithm's source says of the column before; '-' where it says "
-      "nothing\n"
-      "  bound         what no algorithm can beat on this network\n"
-      "  longest       links of the longest route\n"
-      "  link load     most messages on one directed link in one step; 1 is free of contention\n"
-      "  peak          most blocks that one node holds: its result, or more while the algorithm "
-      "runs\n"
+      "  transm.       transmission: sum over the steps of the largest message\n"
+      "  rearr.        blocks permuted in local memory, along the critical path\n"
+      "  comb.         blocks combined by a reduction, along the critical path\n"
+      "  load          most messages on one directed link in one step; 1 is free of contention\n"
       "  delivered     every block arrives where it belongs; `?`: not proved (the reason follows)\n"
-      "  once          and no other in its place\n"
-      "  deadlock-free the routes used cannot wait in a circle\n"
-      "  passed        all of this holds, and the counts are those of the formulas\n\n"
+      "  once          no node receives the same data twice\n"
+      "  passed        all of this holds, and the counts are those of the formulas\n"
+      "  with --wide: `formula`, what the algorithm's source says; `bound`, what no algorithm can "
+      "beat here; messages; longest route; peak blocks of a node; deadlock freedom of the "
+      "routes\n\n"
       "JSON: one object if one algorithm was asked for (by name or `auto`) on one network; "
       "otherwise an array of objects.\n"
       "Exit code 1 if anything failed.\n\n"

@@ -107,12 +107,8 @@ std::string HelpFormatter::make_subcommand(const CLI::App* command) const {
 
 std::string operations_text() {
   std::string text;
-  const Algorithm* last = nullptr;
-  for (const Algorithm& algorithm : registry()) {
-    if (last == nullptr || last->operation != algorithm.operation) {
-      text += (text.empty() ? "" : ", ") + std::string(to_string(algorithm.operation));
-    }
-    last = &algorithm;
+  for (const Operation operation : all_operations) {
+    text += (text.empty() ? "" : ", ") + std::string(operation->name);
   }
   return text;
 }

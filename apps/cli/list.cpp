@@ -18,26 +18,59 @@ namespace {
 struct Options {
   std::string operation;
   std::vector<std::string> on;
-  ParameterOptions parameters;
+  CostModel model;
   std::string bytes = "1K";
   OutputOptions output;
 };
 
+Json option_json(const Option& option) {
+  Json json{{"name", option.name}, {"values", option.values()}};
+  json["default"] = option.text(option.preset);
+  json["help"] = option.help;
+  return json;
+}
+
+/// {"row": "2.6", "options": {"order": "ascending"}}
+Json row_json(const Algorithm& algorithm, const LedgerRow& row) {
+  Json json{{"row", row.row}};
+  const std::string text =
+      fmt::format("{}{}{}", algorithm.name, row.options.empty() ? "" : ":", row.options);
+  Json chosen = Json::object();
+  for (std::string_view rest = row.options; !rest.empty();) {
+    const std::size_t end = std::min(rest.find(':'), rest.size()), equals = rest.find('=');
+    chosen[std::string(rest.substr(0, equals))] = rest.substr(equals + 1, end - equals - 1);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  json["options"] = chosen;
+  json["algorithm"] = text;
+  if (!row.network.empty()) json["on"] = row.network;
+  return json;
+}
+
 Json describe(const Algorithm& algorithm) {
+  Json options = Json::array(), rows = Json::array(), needs = Json::array();
+  for (const Option& option : algorithm.options) options.push_back(option_json(option));
+  for (const LedgerRow& row : algorithm.rows) rows.push_back(row_json(algorithm, row));
+  for (const Need& need : algorithm.needs) needs.push_back(need.text);
   return {{"operation", to_string(algorithm.operation)},
           {"algorithm", algorithm.name},
           {"ports", to_string(algorithm.ports)},
           {"contention_free", algorithm.contention_free},
+          {"exactly_once", algorithm.exactly_once},
           {"summary", algorithm.summary},
           {"source", algorithm.source},
-          {"remark", algorithm.remark.empty() ? Json(nullptr) : Json(algorithm.remark)}};
+          {"remark", algorithm.remark.empty() ? Json(nullptr) : Json(algorithm.remark)},
+          {"origin", origin(algorithm).empty() ? "built in" : origin(algorithm)},
+          {"options", options},
+          {"needs", needs},
+          {"rows", rows}};
 }
 
 std::vector<const Algorithm*> chosen(const std::string& operation) {
   std::vector<const Algorithm*> algorithms;
   const auto wanted = operation.empty() ? std::optional<Operation>() : parse_operation(operation);
-  for (const Algorithm& algorithm : registry()) {
-    if (!wanted || algorithm.operation == *wanted) algorithms.push_back(&algorithm);
+  for (const Algorithm* algorithm : registry()) {
+    if (!wanted || algorithm->operation == *wanted) algorithms.push_back(algorithm);
   }
   return algorithms;
 }
@@ -49,61 +82,76 @@ std::vector<Json> list_everything(const std::vector<const Algorithm*>& algorithm
                {"ports", "", true},
                {"summary", "", true}});
   std::vector<Json> results;
-  std::vector<std::string> sources;
+  std::vector<std::string> sources, options;
   for (const Algorithm* algorithm : algorithms) {
     const std::string operation(to_string(algorithm->operation));
     table.add({operation, std::string(algorithm->name), std::string(to_string(algorithm->ports)),
                std::string(algorithm->summary)});
     sources.push_back(fmt::format("{} {}: {}", operation, algorithm->name, algorithm->source));
     if (!algorithm->remark.empty()) sources.back() += fmt::format(" [{}]", algorithm->remark);
+    if (!origin(*algorithm).empty())
+      sources.back() += fmt::format(" [from {}]", origin(*algorithm));
+    for (const Option& option : algorithm->options) {
+      options.push_back(fmt::format("{} {}:{}={} [{}]  {}", operation, algorithm->name, option.name,
+                                    option.values(), option.text(option.preset), option.help));
+    }
     results.push_back(describe(*algorithm));
   }
   print_table(output, table);
+  if (!options.empty()) print_note(output, "options:");
+  for (const std::string& option : options) print_note(output, "  " + option);
   print_note(output, "sources and remarks:");
   for (const std::string& source : sources) print_note(output, "  " + source);
   return results;
 }
 
+/// Arguments with which every operation can be asked what a network admits.
+Arguments plain_arguments(Operation operation) {
+  Arguments arguments;
+  if (operation->reduces) arguments.reduction = find_reduction("sum", "double");
+  return arguments;
+}
+
 void list_admitted(const std::vector<const Algorithm*>& algorithms, const Topology& topology,
-                   const Parameters& parameters, const OutputOptions& output,
+                   const CostModel& model, Bytes block_bytes, const OutputOptions& output,
                    std::vector<Json>& results) {
   print_setting(output, "topology", topology_text(topology));
-  print_setting(output, "block", bytes_text(static_cast<double>(parameters.block_bytes)));
-  print_setting(output, "cost model", cost_model_text(parameters));
-  print_setting(output, "variants", parameters_text(parameters));
+  print_setting(output, "block", bytes_text(static_cast<double>(block_bytes)));
+  print_setting(output, "cost model", cost_model_text(model));
   Table table({{"operation", "", true},
                {"algorithm", "", true},
                {"ports", "", true},
                {"startups"},
                {"transmission", "blocks"},
                {"rearranged", "blocks"},
-               {"model time", "us"},
-               {"remark", "", true}});
+               {"combined", "blocks"},
+               {"model time", "us"}});
   std::vector<std::string> refused;
   for (const Algorithm* algorithm : algorithms) {
+    const Collective collective(*algorithm, plain_arguments(algorithm->operation));
     Json result = describe(*algorithm);
     result["topology"] = topology.name();
-    const auto reason = refusal(*algorithm, topology, parameters);
+    const auto reason = refusal(collective, topology);
     result["admitted"] = !reason;
     result["refusal"] = reason ? Json(*reason) : Json(nullptr);
     if (reason) {
       refused.push_back(
           fmt::format("{} {}", to_string(algorithm->operation), named(algorithm->name, *reason)));
     } else {
-      const Prediction prediction = algorithm->predict(topology, parameters);
-      const auto model_us = model_time_us(prediction, parameters);
+      const Prediction prediction = collective.predict(topology);
+      const auto model_us = model_time_us(prediction, model, block_bytes);
       table.add({std::string(to_string(algorithm->operation)), std::string(algorithm->name),
                  std::string(to_string(algorithm->ports)), cell(prediction.startups),
                  cell(prediction.transmission_blocks), cell(prediction.rearranged_blocks),
-                 cell_rate(model_us), std::string(algorithm->remark)});
+                 cell(prediction.combined_blocks), cell_rate(model_us)});
       result["predicted"] = prediction_json(prediction);
-      result["block_bytes"] = parameters.block_bytes;
+      result["block_bytes"] = block_bytes;
       result["model_time_us"] = json_value(model_us);
     }
     results.push_back(std::move(result));
   }
   print_table(output, table);
-  for (const std::string& reason : refused) print_note(output, "not here: " + reason);
+  for (const std::string& reason : refused) print_note(output, "not applicable: " + reason);
 }
 
 ExitCode list(const Options& options) {
@@ -113,10 +161,9 @@ ExitCode list(const Options& options) {
   if (options.on.empty()) {
     results = list_everything(algorithms, options.output);
   } else {
-    Parameters parameters = options.parameters.resolve();
-    parameters.block_bytes = parse_bytes(options.bytes);
+    const Bytes block_bytes = parse_bytes(options.bytes);
     for (const Topology& topology : parse_topologies(options.on)) {
-      list_admitted(algorithms, topology, parameters, options.output, results);
+      list_admitted(algorithms, topology, options.model, block_bytes, options.output, results);
     }
   }
   write_results(options.output, results, false);
@@ -135,7 +182,7 @@ Action add_list(CLI::App& program) {
       ->type_name("N[K|M|G]")
       ->capture_default_str()
       ->group("What");
-  add_parameter_options(app, options->parameters);
+  add_cost_options(app, options->model);
   add_output_options(app, options->output);
   app.footer(
       "Columns with --on: startups (steps), transmission and rearranged (blocks, along the "

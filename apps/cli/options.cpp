@@ -61,6 +61,19 @@ Bytes parse_bytes(std::string_view text) {
   return number << shift;
 }
 
+std::vector<Bytes> parse_byte_range(std::string_view text) {
+  const std::size_t dots = text.find("..");
+  if (dots == std::string_view::npos) return {parse_bytes(text)};
+  const Bytes first = parse_bytes(text.substr(0, dots)), last = parse_bytes(text.substr(dots + 2));
+  if (first == 0 || first > last) {
+    throw UsageError(
+        fmt::format("'{}': a range doubles from a size of 1 or more to a larger one", text));
+  }
+  std::vector<Bytes> sizes;
+  for (Bytes bytes = first; bytes <= last; bytes *= 2) sizes.push_back(bytes);
+  return sizes;
+}
+
 void add_on_option(CLI::App& app, std::vector<std::string>& on, bool required) {
   app.add_option("--on", on,
                  "The network, for instance ring:7 line:5 torus:8x8 mesh:6x4 hypercube:6 "
@@ -83,9 +96,10 @@ std::vector<Topology> parse_topologies(const std::vector<std::string>& on) {
 void add_algorithm_options(CLI::App& app, AlgorithmOptions& options) {
   app.add_option(
          "--algorithm", options.names,
-         "Names from `wormcube list`, separated with commas; `auto`: the cheapest by "
-         "formula (one-port, unless --ports all); `all`: every one that this network admits")
-      ->type_name("NAME[,NAME..]|auto|all")
+         "Names from `wormcube list`, separated with commas, options with them: "
+         "suh-mesh:order=parity:ring=folded; `auto`: the cheapest by formula (one-port, unless "
+         "--ports all); `all`: every one that this network admits")
+      ->type_name("NAME[:OPTION=VALUE..][,NAME..]|auto|all")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str()
@@ -102,56 +116,52 @@ void add_algorithm_options(CLI::App& app, AlgorithmOptions& options) {
 
 namespace {
 
-/// Why an algorithm cannot run here; nothing if it can.
-std::optional<std::string> obstacle(const AlgorithmOptions& options, const Algorithm& algorithm,
-                                    const Topology& topology, const Parameters& parameters) {
-  if (options.ports == "one" && algorithm.ports == Ports::all) {
+/// Why a collective cannot run here; nothing if it can.
+std::optional<std::string> obstacle(const AlgorithmOptions& options, const Collective& collective,
+                                    const Topology& topology) {
+  if (options.ports == "one" && collective.algorithm->ports == Ports::all) {
     return fmt::format(
         "{}: sends through all ports of a node at once, but --ports one allows one message each "
-        "way; use --ports all "
-        "(or auto)",
-        algorithm.name);
+        "way; use --ports all (or auto)",
+        collective.name());
   }
-  auto reason = refusal(algorithm, topology, parameters);
-  if (reason) reason = named(algorithm.name, *reason);
+  auto reason = refusal(collective, topology);
+  if (reason) reason = named(collective.name(), *reason);
   return reason;
 }
 
 }  // namespace
 
 Selection select(const AlgorithmOptions& options, Operation operation, const Topology& topology,
-                 const Parameters& parameters) {
-  if (operation == Operation::broadcast && parameters.root >= topology.nodes()) {
-    throw UsageError(fmt::format("root {} is not a node of {}; nodes are 0 to {}", parameters.root,
-                                 topology.name(), topology.nodes() - 1));
-  }
+                 const Arguments& arguments, const CostModel& model, Bytes block_bytes,
+                 bool skip_unfit) {
+  require_arguments(operation, topology.nodes(), arguments);
   Selection selection;
-  const auto add = [&](const Algorithm& algorithm) {
-    if (std::ranges::find(selection.algorithms, &algorithm) == selection.algorithms.end()) {
-      selection.algorithms.push_back(&algorithm);
+  const auto add = [&](Collective collective, bool skip) {
+    if (auto reason = obstacle(options, collective, topology)) {
+      if (!skip) throw UsageError(*reason);
+      selection.refused.push_back(*std::move(reason));
+      return;
     }
+    const bool known = std::ranges::any_of(selection.collectives, [&](const Collective& other) {
+      return other.text() == collective.text();
+    });
+    if (!known) selection.collectives.push_back(std::move(collective));
   };
   for (const std::string& name : options.names) {
     if (name == "all") {
-      for (const Algorithm& algorithm : registry()) {
-        if (algorithm.operation != operation) continue;
-        if (auto reason = obstacle(options, algorithm, topology, parameters)) {
-          selection.refused.push_back(*std::move(reason));
-        } else {
-          add(algorithm);
-        }
+      for (const Algorithm* algorithm : registry()) {
+        if (algorithm->operation == operation) add(Collective(*algorithm, arguments), true);
       }
     } else if (name == "auto") {
-      add(cheapest(operation, topology, parameters,
-                   options.ports == "all" ? Ports::all : Ports::one));
+      add(cheapest(operation, topology, model, block_bytes,
+                   options.ports == "all" ? Ports::all : Ports::one, arguments),
+          false);
     } else {
-      const Algorithm& algorithm = find_algorithm(operation, name);
-      if (const auto reason = obstacle(options, algorithm, topology, parameters))
-        throw UsageError(*reason);
-      add(algorithm);
+      add(parse_collective(operation, name, arguments), skip_unfit);
     }
   }
-  if (selection.algorithms.empty()) {
+  if (selection.collectives.empty() && !skip_unfit) {
     std::string text =
         fmt::format("no {} algorithm runs on {}", to_string(operation), topology.name());
     for (const std::string& reason : selection.refused) text += "\n  " + reason;
@@ -175,98 +185,183 @@ bool all_port(const AlgorithmOptions& options, const Algorithm& algorithm) {
   return options.ports == "all" || (options.ports == "auto" && algorithm.ports == Ports::all);
 }
 
-std::string_view to_string(MeshOrder order) {
-  switch (order) {
-    case MeshOrder::best:
-      return "best";
-    case MeshOrder::paper:
-      return "paper";
-    case MeshOrder::parity:
-      return "parity";
-    case MeshOrder::overlap:
-      return "overlap";
+void add_call_options(CLI::App& app, CallOptions& options) {
+  const std::string group = "Arguments of the call";
+  options.root_option =
+      app.add_option("--root", options.root, "broadcast, reduce, scatter, gather: the root node")
+          ->type_name("NODE")
+          ->check(at_least(0))
+          ->capture_default_str()
+          ->group(group);
+  options.by_option =
+      app.add_option("--by", options.by, "shift: node r sends to node r + Q modulo p; Q may be < 0")
+          ->type_name("Q")
+          ->capture_default_str()
+          ->group(group);
+  options.sources_option =
+      app.add_option("--sources", options.sources,
+                     "k_broadcast, k_alltoall: K for the nodes 0 to K-1, or a list such as 0,3,5 "
+                     "(of one node: 7,)")
+          ->type_name("K|NODE,NODE..")
+          ->capture_default_str()
+          ->group(group);
+  options.operator_option = app.add_option("--operator", options.reduction,
+                                           "reductions and scans: what they combine with")
+                                ->type_name("sum|product|min|max|and|or|xor|compose")
+                                ->capture_default_str()
+                                ->group(group);
+  options.type_option = app.add_option("--type", options.type, "reductions and scans: the elements")
+                            ->type_name("int32|int64|uint8|float|double|complex|affine")
+                            ->capture_default_str()
+                            ->group(group);
+  options.in_place_option =
+      app.add_option("--in-place", options.in_place, "The input lies where the output will be")
+          ->type_name("on|off")
+          ->check(CLI::IsMember({"on", "off"}))
+          ->capture_default_str()
+          ->group(group);
+}
+
+namespace {
+
+std::vector<Rank> parse_sources(const std::string& text) {
+  const auto number = [&](std::string_view word) {
+    Rank value = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (error != std::errc{} || end != word.data() + word.size()) {
+      throw UsageError(fmt::format("--sources '{}': '{}' is not a node's number", text, word));
+    }
+    return value;
+  };
+  std::vector<Rank> sources;
+  if (text.find(',') == std::string::npos) {
+    const Rank k = number(text);
+    if (k < 1) throw UsageError(fmt::format("--sources {}: need 1 or more", k));
+    for (Rank source = 0; source < k; ++source) sources.push_back(source);
+    return sources;
   }
-  return "";
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t end = std::min(rest.find(','), rest.size());
+    sources.push_back(number(rest.substr(0, end)));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return sources;
 }
 
-std::string_view to_string(MeshRing ring) { return ring == MeshRing::plus ? "plus" : "folded"; }
+}  // namespace
 
-void add_parameter_options(CLI::App& app, ParameterOptions& options) {
-  Parameters& parameters = options.parameters;
-  app.add_option("--root", parameters.root, "The node that a broadcast starts from")
-      ->type_name("NODE")
-      ->check(at_least(0))
-      ->capture_default_str()
-      ->group("Algorithm variants");
-  app.add_option(
-         "--divisions", parameters.divisions,
-         "kim-recursive: how often the torus is divided (the k of A_k); 0: as often as it can be")
-      ->type_name("K")
-      ->check(at_least(0))
-      ->capture_default_str()
-      ->group("Algorithm variants");
-  app.add_option("--order", options.order,
-                 "suh-mesh: the order of its ring phases; best: the cheapest by formula")
-      ->type_name("best|paper|parity|overlap")
-      ->check(CLI::IsMember({"best", "paper", "parity", "overlap"}))
-      ->capture_default_str()
-      ->group("Algorithm variants");
-  app.add_option("--ring", options.ring,
-                 "suh-mesh: the ring over a line of the mesh, 0 1 2 .. and back, or 0 2 4 .. 5 3 1")
-      ->type_name("plus|folded")
-      ->check(CLI::IsMember({"plus", "folded"}))
-      ->capture_default_str()
-      ->group("Algorithm variants");
-  app.add_option("--ts", parameters.startup_us, "Start-up time of a message, microseconds")
-      ->type_name("US")
-      ->check(at_least(0))
-      ->capture_default_str()
-      ->group("Cost model (chooses `auto`, and gives the model's times)");
-  app.add_option("--tw", parameters.transfer_us, "Transfer time, microseconds per byte")
-      ->type_name("US")
-      ->check(at_least(0))
-      ->capture_default_str()
-      ->group("Cost model (chooses `auto`, and gives the model's times)");
-  app.add_option("--tr", parameters.rearrange_us, "Rearrangement time, microseconds per byte")
-      ->type_name("US")
-      ->check(at_least(0))
-      ->capture_default_str()
-      ->group("Cost model (chooses `auto`, and gives the model's times)");
+Arguments CallOptions::resolve(Operation operation) const {
+  const auto refuse = [&](const CLI::Option* option, bool takes) {
+    if (option != nullptr && option->count() > 0 && !takes) {
+      throw UsageError(fmt::format("{} has no effect on {}", option->get_name(), operation->name));
+    }
+  };
+  refuse(root_option, operation->rooted);
+  refuse(by_option, operation->shifts);
+  refuse(sources_option, operation->has_sources);
+  refuse(operator_option, operation->reduces);
+  refuse(type_option, operation->reduces);
+  refuse(in_place_option, operation->place_of_input != nullptr);
+  Arguments arguments;
+  arguments.root = root;
+  arguments.by = by;
+  if (operation->has_sources) arguments.sources = parse_sources(sources);
+  if (operation->reduces) {
+    const bool only_type =
+        reduction == "compose" && (type_option == nullptr || type_option->count() == 0);
+    arguments.reduction = find_reduction(reduction, only_type ? "affine" : type);
+  }
+  return arguments;
 }
 
-Parameters ParameterOptions::resolve() const {
-  Parameters resolved = parameters;
-  resolved.order = order == "paper"     ? MeshOrder::paper
-                   : order == "parity"  ? MeshOrder::parity
-                   : order == "overlap" ? MeshOrder::overlap
-                                        : MeshOrder::best;
-  resolved.ring = ring == "folded" ? MeshRing::folded : MeshRing::plus;
-  return resolved;
+std::string arguments_text(Operation operation, const Arguments& arguments) {
+  if (operation->rooted) return fmt::format("root {}", arguments.root);
+  if (operation->shifts) return fmt::format("by {}", arguments.by);
+  if (operation->has_sources) {
+    std::string text;
+    for (const Rank source : arguments.sources) text += fmt::format(" {}", source);
+    return fmt::format("{} sources:{}", arguments.sources.size(), text);
+  }
+  if (operation->reduces) {
+    return fmt::format("{} on {}", arguments.reduction.name, arguments.reduction.type);
+  }
+  return {};
 }
 
-std::string parameters_text(const Parameters& parameters) {
-  return fmt::format("root {}, divisions {}, order {}, ring {}", parameters.root,
-                     parameters.divisions, to_string(parameters.order), to_string(parameters.ring));
+Json arguments_json(Operation operation, const Arguments& arguments) {
+  Json json = Json::object();
+  if (operation->rooted) json["root"] = arguments.root;
+  if (operation->shifts) json["by"] = arguments.by;
+  if (operation->has_sources) json["sources"] = arguments.sources;
+  if (operation->reduces) {
+    json["operator"] = arguments.reduction.name;
+    json["type"] = arguments.reduction.type;
+  }
+  return json;
 }
 
-std::string cost_model_text(const Parameters& parameters) {
-  return fmt::format("ts {} us per message, tw {} us per byte, tr {} us per byte",
-                     parameters.startup_us, parameters.transfer_us, parameters.rearrange_us);
+Json options_json(const Options& options) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < options.declared().size(); ++i) {
+    const Option& option = options.declared()[i];
+    const std::int64_t value = options.values()[i];
+    if (option.choices.empty()) {
+      json[std::string(option.name)] = value;
+    } else {
+      json[std::string(option.name)] = option.text(value);
+    }
+  }
+  return json;
 }
 
-std::optional<double> model_time_us(const Prediction& prediction, const Parameters& parameters) {
+void add_cost_options(CLI::App& app, CostModel& model) {
+  const auto add = [&](const char* name, double& value, const char* what, const char* unit) {
+    app.add_option(name, value, what)
+        ->type_name(unit)
+        ->check(at_least(0))
+        ->capture_default_str()
+        ->group("Cost model (chooses `auto`, and gives the model's times)");
+  };
+  add("--ts", model.startup_us, "Start-up time of a message, microseconds", "US");
+  add("--tw", model.transfer_us, "Transfer time, microseconds per byte", "US");
+  add("--tr", model.rearrange_us, "Rearrangement time, microseconds per byte", "US");
+  add("--tc", model.combine_us, "Combining time of a reduction, microseconds per byte", "US");
+}
+
+std::string cost_model_text(const CostModel& model) {
+  return fmt::format(
+      "ts {} us per message, tw {} us per byte, tr {} us per byte, tc {} us per byte",
+      model.startup_us, model.transfer_us, model.rearrange_us, model.combine_us);
+}
+
+Json cost_model_json(const CostModel& model) {
+  return {{"ts_us", model.startup_us},
+          {"tw_us_per_byte", model.transfer_us},
+          {"tr_us_per_byte", model.rearrange_us},
+          {"tc_us_per_byte", model.combine_us}};
+}
+
+std::optional<double> model_time_us(const Prediction& prediction, const CostModel& model,
+                                    Bytes block_bytes) {
   if (!prediction.startups || (!prediction.transmission_blocks && !prediction.contended_blocks))
     return std::nullopt;
-  return predicted_us(prediction, parameters);
+  return predicted_us(prediction, model, block_bytes);
 }
 
 Json prediction_json(const Prediction& prediction) {
-  return {{"startups", json_value(prediction.startups)},
-          {"transmission_blocks", json_value(prediction.transmission_blocks)},
-          {"rearranged_blocks", json_value(prediction.rearranged_blocks)},
-          {"working_blocks", json_value(prediction.peak_blocks)},
-          {"link_load", json_value(prediction.link_load)},
-          {"contended_blocks", json_value(prediction.contended_blocks)}};
+  Json json;
+  const auto add = [&](const char* name, const std::optional<double>& value) {
+    json[name] = json_value(value);
+    if (!value) json[std::string(name) + "_reason"] = "the source gives no formula";
+  };
+  add("startups", prediction.startups);
+  add("transmission_blocks", prediction.transmission_blocks);
+  add("rearranged_blocks", prediction.rearranged_blocks);
+  add("combined_blocks", prediction.combined_blocks);
+  add("working_blocks", prediction.working_blocks);
+  add("link_load", prediction.link_load);
+  add("contended_blocks", prediction.contended_blocks);
+  return json;
 }
 
 void add_virtual_channels_option(CLI::App& app, int& virtual_channels) {

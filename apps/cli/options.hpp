@@ -23,6 +23,9 @@ CLI::Validator at_least(double least);
 /// "64", "4K", "1M", "2G": bytes, suffixes binary. Throws UsageError.
 Bytes parse_bytes(std::string_view text);
 
+/// "64", or "8..64K": 8, 16, .. up to 64K. Throws UsageError.
+std::vector<Bytes> parse_byte_range(std::string_view text);
+
 /// --on: one topology or several.
 void add_on_option(CLI::App& app, std::vector<std::string>& on, bool required);
 /// Parses each. Throws UsageError.
@@ -41,38 +44,50 @@ struct AlgorithmOptions {
 std::string names_text(const AlgorithmOptions& options);
 void add_algorithm_options(CLI::App& app, AlgorithmOptions& options);
 
-/// Algorithms that will run, and those of `all` that cannot, with the reason.
+/// Collectives that will run, and those that cannot, with the reason.
 struct Selection {
-  std::vector<const Algorithm*> algorithms;
+  std::vector<Collective> collectives;
   std::vector<std::string> refused;  // "NAME: reason"
 };
+/// \param skip_unfit  an algorithm that was named and does not run here is refused, not an error:
+///                    for lists that go over several networks
 /// Throws UsageError, with the algorithm's own text, for one that was named and does not run here.
 Selection select(const AlgorithmOptions& options, Operation operation, const Topology& topology,
-                 const Parameters& parameters);
+                 const Arguments& arguments, const CostModel& model, Bytes block_bytes,
+                 bool skip_unfit);
 /// The reason for a refusal, with the algorithm's name in front once.
 std::string named(std::string_view algorithm, std::string_view reason);
 /// Whether the machine has all ports when this algorithm runs.
 bool all_port(const AlgorithmOptions& options, const Algorithm& algorithm);
 
-/// The parameters of a collective call: root, algorithm variants, and the cost model's constants.
-struct ParameterOptions {
-  Parameters parameters;
-  std::string order = "best", ring = "plus";
+/// The arguments of a call: --root, --by, --sources, --operator, --type, --in-place.
+struct CallOptions {
+  Rank root = 0;
+  std::int64_t by = 1;
+  std::string sources = "1", reduction = "sum", type = "double", in_place = "off";
+  // Which of them were given: one that has no effect is refused.
+  CLI::Option *root_option = nullptr, *by_option = nullptr, *sources_option = nullptr,
+              *operator_option = nullptr, *type_option = nullptr, *in_place_option = nullptr;
 
-  /// The parameters with everything parsed.
-  Parameters resolve() const;
+  /// Throws UsageError for what the operation does not take, and for what is not there.
+  Arguments resolve(Operation operation) const;
 };
-void add_parameter_options(CLI::App& app, ParameterOptions& options);
-/// "root 0, divisions 0, ...": for a '#' line.
-std::string parameters_text(const Parameters& parameters);
-std::string cost_model_text(const Parameters& parameters);
-std::string_view to_string(MeshOrder order);
-std::string_view to_string(MeshRing ring);
+void add_call_options(CLI::App& app, CallOptions& options);
+/// "root 0", "sum on double", ..: what the operation takes, for a '#' line; empty if nothing.
+std::string arguments_text(Operation operation, const Arguments& arguments);
+/// {"root": 0}, {"operator": "sum", "type": "double"}, ..
+Json arguments_json(Operation operation, const Arguments& arguments);
+/// {"order": "paper", "ring": "plus"}
+Json options_json(const Options& options);
 
-/// ts x startups + tw x m x transmission + tr x m x rearranged; nothing where a formula is missing.
-std::optional<double> model_time_us(const Prediction& prediction, const Parameters& parameters);
-/// {"startups", "transmission_blocks", "rearranged_blocks", "working_blocks", "link_load",
-/// "contended_blocks"}
+void add_cost_options(CLI::App& app, CostModel& model);
+std::string cost_model_text(const CostModel& model);
+Json cost_model_json(const CostModel& model);
+
+/// The model's time; nothing where a formula is missing.
+std::optional<double> model_time_us(const Prediction& prediction, const CostModel& model,
+                                    Bytes block_bytes);
+/// {"startups", "transmission_blocks", ..}
 Json prediction_json(const Prediction& prediction);
 
 /// How the machine runs: MachineOptions as texts.

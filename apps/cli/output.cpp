@@ -3,6 +3,7 @@
 #include "wormcube/apps/cli/output.hpp"
 
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/version.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,8 +11,11 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
+#include <thread>
 
 #include <fmt/core.h>
 #include <unistd.h>
@@ -43,6 +47,19 @@ void write_text(const std::string& target, const std::string& text) {
   file << text;
   file.close();
   if (!file) throw UsageError(fmt::format("cannot write '{}'", target));
+}
+
+/// \param anew  empties the file first
+void append_text(const std::string& target, const std::string& text, bool anew) {
+  if (target == "-") {
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+    return;
+  }
+  std::ofstream file(target, anew ? std::ios::trunc : std::ios::app);
+  file << text;
+  file.close();
+  if (!file) throw UsageError(fmt::format("cannot write '{}': {}", target, std::strerror(errno)));
 }
 
 /// The scalars of an object, those of objects inside it under "outer.inner".
@@ -92,11 +109,18 @@ std::string csv_text(const std::vector<Json>& results) {
 }  // namespace
 
 void OutputOptions::validate() const {
-  if (json == "-" && csv == "-") {
-    throw UsageError("--json - and --csv - both want standard output; give one of them a file");
+  const auto to_stdout = (json == "-" ? 1 : 0) + (jsonl == "-" ? 1 : 0) + (csv == "-" ? 1 : 0);
+  if (to_stdout > 1) {
+    throw UsageError(
+        "two of --json -, --jsonl - and --csv - want standard output; give the others a file");
   }
-  require_writable(json);
-  require_writable(csv);
+  const auto same = [](const std::string& a, const std::string& b) {
+    return a == b && !a.empty() && a != "-";
+  };
+  if (same(json, jsonl) || same(json, csv) || same(jsonl, csv)) {
+    throw UsageError(fmt::format("'{}' is given for two outputs", same(jsonl, csv) ? csv : json));
+  }
+  for (const std::string& file : {json, jsonl, csv}) require_writable(file);
 }
 
 void require_writable(const std::string& file) {
@@ -122,7 +146,15 @@ void add_output_options(CLI::App& app, OutputOptions& options, bool csv) {
         ->type_name("FILE|-")
         ->group("Output");
   }
-  app.add_flag("--quiet", options.quiet, "No '#' lines and no progress: data and errors only")
+  if (csv) {
+    app.add_option("--jsonl", options.jsonl,
+                   "JSON as it comes: one object a line, each written when it is there")
+        ->type_name("FILE|-")
+        ->group("Output");
+    app.add_flag("--wide", options.wide, "All columns")->group("Output");
+  }
+  app.add_flag("--quiet", options.quiet,
+               "No settings, no notes, no progress: heads, data, reasons and errors")
       ->group("Output");
 }
 
@@ -131,34 +163,52 @@ void Table::add(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::string Table::text(bool heads) const {
+std::vector<std::size_t> Table::widths() const {
   std::vector<std::size_t> widths;
-  bool units = false;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     const Column& column = columns_[c];
-    std::size_t most = std::max(width(column.head), width(unit_text(column)));
+    std::size_t most = std::max({width(column.head), width(unit_text(column)), column.width});
     for (const auto& row : rows_) most = std::max(most, width(row[c]));
     widths.push_back(most);
-    units = units || !column.unit.empty();
   }
-  std::string text;
-  const auto line = [&](const char* start, const auto& cell_of) {
-    std::string out = start;
-    for (std::size_t c = 0; c < columns_.size(); ++c) {
-      if (c > 0) out += "  ";
-      out += pad(cell_of(c), widths[c], columns_[c].text);
-    }
-    out.erase(out.find_last_not_of(' ') + 1);
-    text += out + '\n';
+  return widths;
+}
+
+template <class CellOf>
+std::string Table::line(const char* start, const std::vector<std::size_t>& widths, bool wide,
+                        const CellOf& cell_of) const {
+  std::string out;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    if (columns_[c].wide && !wide) continue;
+    out += (out.empty() ? "" : "  ") + pad(cell_of(c), widths[c], columns_[c].text);
+  }
+  out.erase(out.find_last_not_of(' ') + 1);
+  return start + out + '\n';
+}
+
+std::string Table::heads_text(bool wide) const {
+  const auto widths = this->widths();
+  std::string text = line("# ", widths, wide, [&](std::size_t c) { return columns_[c].head; });
+  const auto shown = [&](const Column& column) {
+    return !column.unit.empty() && (wide || !column.wide);
   };
-  if (heads) {
-    line("# ", [&](std::size_t c) -> const std::string& { return columns_[c].head; });
-    if (units) {
-      line("# ", [&](std::size_t c) { return unit_text(columns_[c]); });
-    }
+  if (std::ranges::any_of(columns_, shown)) {
+    text += line("# ", widths, wide, [&](std::size_t c) { return unit_text(columns_[c]); });
   }
-  for (const auto& row : rows_)
-    line("  ", [&](std::size_t c) -> const std::string& { return row[c]; });
+  return text;
+}
+
+std::string Table::row_text(const std::vector<std::string>& cells, bool wide) const {
+  WORMCUBE_ASSERT(cells.size() == columns_.size());
+  return line("  ", widths(), wide, [&](std::size_t c) { return cells[c]; });
+}
+
+std::string Table::text(bool heads) const {
+  const auto widths = this->widths();
+  std::string text = heads ? heads_text(true) : "";
+  for (const auto& row : rows_) {
+    text += line("  ", widths, true, [&](std::size_t c) { return row[c]; });
+  }
   return text;
 }
 
@@ -172,6 +222,93 @@ void print_note(const OutputOptions& options, std::string_view text) {
 
 void print_table(const OutputOptions& options, const Table& table) {
   if (options.text()) fmt::print("{}", table.text(!options.quiet));
+}
+
+namespace {
+
+std::string command_line;
+
+// The signal thread and the one that works both finish results.
+std::mutex results_mutex;
+Results* current_results = nullptr;
+
+}  // namespace
+
+void set_command_line(int argc, const char* const* argv) {
+  for (int i = 0; i < argc; ++i) command_line += (i == 0 ? "" : " ") + std::string(argv[i]);
+}
+
+Json made_json() {
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  return {{"schema", 2},
+          {"version", version},
+          {"command", command_line},
+          {"host", host.data()},
+          {"cores", std::thread::hardware_concurrency()},
+          {"date", fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", utc.tm_year + 1900,
+                               utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec)}};
+}
+
+Results::Results(const OutputOptions& options, std::vector<Table::Column> columns)
+    : options_(options), table_(columns), has_table_(!columns.empty()) {
+  const std::scoped_lock lock(results_mutex);
+  current_results = this;
+}
+
+Results::~Results() {
+  finish_now();
+  const std::scoped_lock lock(results_mutex);
+  current_results = nullptr;
+}
+
+void Results::add(const std::vector<std::string>& cells, Json json) {
+  const std::scoped_lock lock(results_mutex);
+  json["made"] = made_json();
+  if (has_table_ && options_.text()) {
+    if (!std::exchange(heads_printed_, true)) {
+      fmt::print("{}", table_.heads_text(options_.wide));
+    }
+    fmt::print("{}", table_.row_text(cells, options_.wide));
+    std::fflush(stdout);
+  }
+  if (!options_.jsonl.empty()) {
+    append_text(options_.jsonl, json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n',
+                kept_.empty());
+  }
+  kept_.push_back(std::move(json));
+}
+
+void Results::note(std::string text) {
+  const std::scoped_lock lock(results_mutex);
+  if (std::ranges::find(notes_, text) == notes_.end()) notes_.push_back(std::move(text));
+}
+
+void Results::write(bool single) {
+  if (std::exchange(finished_, true)) return;
+  if (options_.text()) {
+    for (const std::string& text : notes_) fmt::print("# {}\n", text);
+    std::fflush(stdout);
+  }
+  write_results(options_, kept_, single);
+}
+
+void Results::finish(bool single) {
+  const std::scoped_lock lock(results_mutex);
+  write(single);
+}
+
+void Results::finish_now() noexcept {
+  const std::scoped_lock lock(results_mutex);
+  if (current_results == nullptr) return;
+  try {
+    current_results->write(false);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "wormcube: {}\n", error.what());
+  }
 }
 
 void write_results(const OutputOptions& options, const std::vector<Json>& results, bool single) {

@@ -3,14 +3,19 @@
 #include "wormcube/apps/cli/program.hpp"
 
 #include "wormcube/apps/cli/help.hpp"
+#include "wormcube/apps/cli/output.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/version.hpp"
 
 #include <array>
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -63,14 +68,37 @@ std::string mistake(const CLI::App& program, const CLI::ParseError& error, int a
 
 }  // namespace
 
+namespace {
+
+/// Ctrl-C and SIGTERM: a thread waits for them, so that what it does then is ordinary code.
+void finish_on_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // in all threads started from now on
+  std::thread([signals] {
+    int signal = 0;
+    if (sigwait(&signals, &signal) != 0) return;
+    Results::finish_now();
+    std::fflush(stdout);
+    fmt::print(stderr, "wormcube: stopped by {}\n", signal == SIGINT ? "SIGINT" : "SIGTERM");
+    std::_Exit(128 + signal);
+  }).detach();
+}
+
+}  // namespace
+
 int main(int argc, const char* const* argv) {
+  set_command_line(argc, argv);
+  finish_on_signals();
   CLI::App program(
       "wormcube: a multicomputer on a workstation. Programs run on emulated nodes, joined by the "
       "links of a torus, mesh, "
       "hypercube or any product network; messages reserve their path like worms and move real "
       "bytes.",
       "wormcube");
-  program.set_version_flag("--version", "wormcube " WORMCUBE_VERSION);
+  program.set_version_flag("--version,-V", fmt::format("wormcube {}", version));
   program.require_subcommand(1);
   program.fallthrough(false);
   program.formatter(std::make_shared<HelpFormatter>());
@@ -80,7 +108,8 @@ int main(int argc, const char* const* argv) {
       "  wormcube list alltoall --on torus:8x8               algorithms that this network admits\n"
       "  wormcube check alltoall --on torus:8x8              count and prove, without moving data\n"
       "  wormcube run alltoall --on torus:8x8 --bytes 4K     move data and time it\n\n"
-      "Exit codes: 0 pass, 1 wrong data or a failed check, 2 usage, 3 deadlock, 4 time limit.\n\n"
+      "Exit codes: 0 pass, 1 wrong data or a failed check, 2 usage, 3 deadlock, 4 time limit; 130 "
+      "and 143 after Ctrl-C and SIGTERM, with all results so far.\n\n"
       "`wormcube COMMAND --help` explains a command, its options and what it prints.");
 
   using Add = Action (*)(CLI::App&);

@@ -34,9 +34,8 @@ Json row_json(const std::string& network, const ReproducedRow& row) {
   Json json{{"topology", network},
             {"row", row.row->label},
             {"algorithm", row.row->algorithm},
-            {"divisions", row.row->parameters.divisions},
-            {"order", to_string(row.row->parameters.order)},
-            {"remark", check.algorithm->remark},
+            {"options", options_json(check.collective.options)},
+            {"remark", check.collective.algorithm->remark},
             {"startups", figure_json(row.startups)},
             {"transmission_blocks", figure_json(row.transmission)},
             {"rearranged_blocks", figure_json(row.rearrangement)},
@@ -129,11 +128,11 @@ ExitCode reproduce_paper(const Options& options) {
     print_setting(output, "topology", topology_text(topologies[i]));
     print_table(output, printed);
     for (const ReproducedRow& row : table.rows) {
-      if (row.check.algorithm->remark.empty()) continue;
-      print_note(output, fmt::format("{}: {}", row.row->label, row.check.algorithm->remark));
+      const std::string_view remark = row.check.collective.algorithm->remark;
+      if (!remark.empty()) print_note(output, fmt::format("{}: {}", row.row->label, remark));
     }
     for (const std::string& reason : table.refused) {
-      print_note(output, "not here: " + reason);
+      print_note(output, "not applicable: " + reason);
       refused.push_back({{"topology", table.network}, {"reason", reason}});
     }
   }

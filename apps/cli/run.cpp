@@ -24,7 +24,7 @@ struct Options {
   std::string operation;
   std::vector<std::string> on;
   AlgorithmOptions algorithm;
-  ParameterOptions parameters;
+  CallOptions call;
   std::vector<std::string> bytes{"1K"};
   CollectiveRun run;
   std::string verify = "on";
@@ -51,22 +51,25 @@ void require_acyclic(const Topology& topology, int virtual_channels) {
 }
 
 std::vector<Plan> make_plans(const Options& options, Operation operation,
-                             const Parameters& parameters) {
+                             const Arguments& arguments) {
   std::vector<Bytes> sizes;
-  for (const std::string& text : options.bytes) sizes.push_back(parse_bytes(text));
-  if (operation == Operation::barrier) sizes = {0};  // it moves no data
+  for (const std::string& text : options.bytes) {
+    for (const Bytes bytes : parse_byte_range(text)) sizes.push_back(bytes);
+  }
+  if (operation == operations::barrier) sizes = {0};  // it moves no data
   std::vector<Plan> plans;
   for (Topology& topology : parse_topologies(options.on)) {
     require_acyclic(topology, options.machine.virtual_channels);
     std::vector<Selection> selections;
     for (const Bytes bytes : sizes) {
-      Parameters sized = parameters;
-      sized.block_bytes = bytes;
       CollectiveRun run = options.run;
       run.block_bytes = bytes;
-      selections.push_back(select(options.algorithm, operation, topology, sized));
-      for (const Algorithm* algorithm : selections.back().algorithms) {
-        require_memory_to_run(*algorithm, topology, sized, run);
+      selections.push_back(select(options.algorithm, operation, topology, arguments, run.model,
+                                  bytes, options.on.size() > 1));
+      for (const Collective& collective : selections.back().collectives) {
+        contract_of(collective, topology.nodes(), bytes, run.seed, Pattern::words, run.in_place)
+            .require_sizes();
+        require_memory_to_run(collective, topology, run);
       }
     }
     plans.push_back({std::move(topology), sizes, std::move(selections)});
@@ -74,28 +77,34 @@ std::vector<Plan> make_plans(const Options& options, Operation operation,
   return plans;
 }
 
-Json result_json(const RunResult& result, const Options& options, const Parameters& parameters,
-                 const MachineOptions& machine) {
-  const Algorithm& algorithm = *result.algorithm;
-  Json json{
-      {"operation", to_string(algorithm.operation)},
-      {"algorithm", algorithm.name},
-      {"topology", result.topology},
-      {"nodes", result.nodes},
-      {"ports", ports_text(machine.all_port)},
-      {"block_bytes", result.block_bytes},
-      {"iterations", options.run.iterations},
-      {"warmup", options.run.warmup},
-      {"times_us", result.times_us},
-      {"time_min_us", result.min_us},
-      {"time_median_us", result.median_us},
-      {"time_max_us", result.max_us},
-      {"model_time_us", json_value(result.model_us)},
-      {"data_bytes", json_value(result.data_bytes)},
-      {"algbw_gb_per_s", result.algbw_gb_per_s ? Json(*result.algbw_gb_per_s) : Json(nullptr)},
-      {"busbw_gb_per_s", result.busbw_gb_per_s ? Json(*result.busbw_gb_per_s) : Json(nullptr)}};
-  if (!result.model_us) json["model_time_us_reason"] = "the source gives no formula";
-  if (!result.data_bytes) json["algbw_gb_per_s_reason"] = "a barrier moves no data";
+Json result_json(const RunResult& result, const Options& options, const MachineOptions& machine) {
+  const Algorithm& algorithm = *result.collective.algorithm;
+  Json json{{"operation", to_string(algorithm.operation)},
+            {"algorithm", algorithm.name},
+            {"options", options_json(result.collective.options)},
+            {"arguments", arguments_json(algorithm.operation, result.collective.arguments)},
+            {"topology", result.topology},
+            {"nodes", result.nodes},
+            {"ports", ports_text(machine.all_port)},
+            {"block_bytes", result.block_bytes},
+            {"in_place", options.run.in_place},
+            {"iterations", options.run.iterations},
+            {"warmup", options.run.warmup},
+            {"times_us", result.times_us},
+            {"time_min_us", result.min_us},
+            {"time_quartile1_us", result.quartile1_us},
+            {"time_median_us", result.median_us},
+            {"time_quartile3_us", result.quartile3_us},
+            {"time_max_us", result.max_us}};
+  const auto figure = [&](const char* name, const std::optional<double>& value,
+                          const char* reason) {
+    json[name] = value ? Json(*value) : Json(nullptr);
+    if (!value) json[std::string(name) + "_reason"] = reason;
+  };
+  figure("model_time_us", result.model_us, "the source gives no formula");
+  figure("data_bytes", result.data_bytes, "a barrier moves no data");
+  figure("algbw_gb_per_s", result.algbw_gb_per_s, "no data, or no time");
+  figure("busbw_gb_per_s", result.busbw_gb_per_s, "no data, or no time");
   json["wrong"] = result.wrong ? Json(*result.wrong) : Json(nullptr);
   if (!result.wrong) json["wrong_reason"] = "--verify off";
   if (!result.first_wrong.empty()) json["first_wrong"] = result.first_wrong;
@@ -112,41 +121,50 @@ Json result_json(const RunResult& result, const Options& options, const Paramete
   json["virtual_channels"] = machine.virtual_channels;
   json["lock_step"] = machine.lock_step;
   json["seed"] = options.run.seed;
-  json["parameters"] = {{"root", parameters.root},
-                        {"divisions", parameters.divisions},
-                        {"order", to_string(parameters.order)},
-                        {"ring", to_string(parameters.ring)}};
+  json["cost_model"] = cost_model_json(options.run.model);
   json["source"] = algorithm.source;
   json["remark"] = algorithm.remark.empty() ? Json(nullptr) : Json(algorithm.remark);
+  if (algorithm.remark.empty()) json["remark_reason"] = "nothing to remark";
   json["passed"] = result.wrong ? Json(result.passed()) : Json(nullptr);
+  if (!result.wrong) json["passed_reason"] = "--verify off";
   return json;
 }
 
-Table results_table() {
-  return Table({{"algorithm", "", true},
-                {"ports", "", true},
-                {"block", "B"},
-                {"median", "us"},
-                {"min", "us"},
-                {"max", "us"},
-                {"algbw", "GB/s"},
-                {"busbw", "GB/s"},
-                {"model", "us"},
-                {"busiest link", "B"},
-                {"blocked"},
-                {"parked"},
-                {"peak", "B"},
-                {"wrong", "B"}});
+std::vector<Table::Column> columns(std::size_t topology_width, std::size_t algorithm_width) {
+  return {{.head = "topology", .text = true, .width = topology_width},
+          {.head = "algorithm", .text = true, .width = algorithm_width},
+          {.head = "ports", .text = true, .wide = true},
+          {.head = "block", .unit = "B", .width = 8},
+          {.head = "median", .unit = "us", .width = 8},
+          {.head = "min", .unit = "us", .width = 8},
+          {.head = "max", .unit = "us", .width = 8},
+          {.head = "algbw", .unit = "GB/s", .wide = true},
+          {.head = "busbw", .unit = "GB/s", .width = 8},
+          {.head = "model", .unit = "us", .width = 8},
+          {.head = "busiest link", .unit = "B", .wide = true},
+          {.head = "host waits", .wide = true},
+          {.head = "parked", .width = 8, .wide = true},
+          {.head = "peak", .unit = "B", .width = 9, .wide = true},
+          {.head = "wrong", .unit = "B"}};
 }
 
-void add_row(Table& table, const RunResult& result, bool all_port) {
+std::vector<std::string> cells(const RunResult& result, bool all_port) {
   const auto number = [](auto value) { return cell(static_cast<double>(value)); };
-  table.add({std::string(result.algorithm->name), std::string(ports_text(all_port)),
-             number(result.block_bytes), cell_rate(result.median_us), cell_rate(result.min_us),
-             cell_rate(result.max_us), cell_rate(result.algbw_gb_per_s),
-             cell_rate(result.busbw_gb_per_s), cell_rate(result.model_us),
-             cell_rate(result.link_bytes_max), number(result.blocked), number(result.parked),
-             number(result.peak_bytes), result.wrong ? std::to_string(*result.wrong) : "?"});
+  return {result.topology,
+          result.collective.text(),
+          std::string(ports_text(all_port)),
+          number(result.block_bytes),
+          cell_rate(result.median_us),
+          cell_rate(result.min_us),
+          cell_rate(result.max_us),
+          cell_rate(result.algbw_gb_per_s),
+          cell_rate(result.busbw_gb_per_s),
+          cell_rate(result.model_us),
+          number(result.link_bytes_max),
+          number(result.blocked),
+          number(result.parked),
+          number(result.peak_bytes),
+          result.wrong ? std::to_string(*result.wrong) : "?"};
 }
 
 /// Machines of one network: one for each port model, built when it is first needed.
@@ -166,54 +184,72 @@ class Machines {
   std::unique_ptr<Machine> one_, all_;
 };
 
-bool run_on(const Plan& plan, const Options& options, const Parameters& parameters,
-            std::vector<Json>& results) {
-  const OutputOptions& output = options.output;
-  print_setting(output, "topology", topology_text(plan.topology));
-  Table table = results_table();
-  std::vector<std::string> notes;
-  Machines machines(plan.topology, options.machine);
-  bool passed = true;
-  for (std::size_t i = 0; i < plan.sizes.size(); ++i) {
-    for (const Algorithm* algorithm : plan.selections[i].algorithms) {
-      Progress progress(output, fmt::format("{} on {}", algorithm->name, plan.topology.name()));
-      CollectiveRun run = options.run;
-      run.block_bytes = plan.sizes[i];
-      run.verify = options.verify == "on";
-      run.progress = [&progress](int done, int total) { progress(done, total); };
-      Parameters sized = parameters;
-      sized.block_bytes = plan.sizes[i];
-      Machine& machine = machines.with(all_port(options.algorithm, *algorithm));
-      const RunResult result = run_collective(machine, *algorithm, sized, run);
-      passed = passed && result.passed();
-      add_row(table, result, machine.options().all_port);
-      results.push_back(result_json(result, options, sized, machine.options()));
-      if (!algorithm->remark.empty() && i == 0)
-        notes.push_back(fmt::format("{}: {}", algorithm->name, algorithm->remark));
-      if (!result.passed())
-        notes.push_back(fmt::format("{}: WRONG: {}", algorithm->name, result.first_wrong));
-    }
+/// One run. A time limit or a deadlock is told, and the next run goes on.
+ExitCode run_one(Machines& machines, const Plan& plan, const Collective& collective, Bytes bytes,
+                 const Options& options, Results& results) {
+  Progress progress(options.output,
+                    fmt::format("{} on {}", collective.text(), plan.topology.name()));
+  CollectiveRun run = options.run;
+  run.block_bytes = bytes;
+  run.progress = [&progress](int done, int total) { progress(done, total); };
+  const auto title = [&] {
+    return fmt::format("{} {} on {}, blocks of {} bytes", collective.operation()->name,
+                       collective.text(), plan.topology.name(), bytes);
+  };
+  const auto stopped = [&](const std::exception& error) {
+    progress.clear();
+    fmt::print(stderr, "wormcube: {}: {}\n", title(), error.what());
+    results.note(fmt::format("no result: {}", title()));
+  };
+  try {
+    Machine& machine = machines.with(all_port(options.algorithm, *collective.algorithm));
+    const RunResult result = run_collective(machine, collective, run);
+    progress.clear();
+    results.add(cells(result, machine.options().all_port),
+                result_json(result, options, machine.options()));
+    const std::string_view remark = collective.algorithm->remark;
+    if (!remark.empty()) results.note(fmt::format("{}: {}", collective.name(), remark));
+    if (result.passed()) return passed;
+    results.note(fmt::format("{}: WRONG: {}", title(), result.first_wrong));
+    return failed;
+  } catch (const TimeLimit& error) {
+    stopped(error);
+    return time_limit;
+  } catch (const Deadlock& error) {
+    stopped(error);
+    return deadlock;
   }
-  print_table(output, table);
-  for (const std::string& note : notes) print_note(output, note);
-  for (const std::string& reason : plan.selections.front().refused)
-    print_note(output, "not here: " + reason);
-  return passed;
 }
 
-ExitCode run(const Options& options) {
+ExitCode run(const Options& given) {
+  Options options = given;
   options.output.validate();
   const Operation operation = parse_operation(options.operation);
-  const Parameters parameters = options.parameters.resolve();
-  const std::vector<Plan> plans = make_plans(options, operation, parameters);
+  const Arguments arguments = options.call.resolve(operation);
+  options.run.verify = options.verify == "on";
+  options.run.in_place = options.call.in_place == "on";
+  const std::vector<Plan> plans = make_plans(options, operation, arguments);
+  std::size_t topology_width = 0, algorithm_width = 0;
+  for (const Plan& plan : plans) {
+    topology_width = std::max(topology_width, plan.topology.name().size());
+    for (const Selection& selection : plan.selections) {
+      for (const Collective& collective : selection.collectives) {
+        algorithm_width = std::max(algorithm_width, collective.text().size());
+      }
+    }
+  }
 
   const OutputOptions& output = options.output;
-  const MachineOptions machine = options.machine.resolve(false);
   print_setting(output, "run",
                 fmt::format("{}, algorithm {}, ports {}", to_string(operation),
                             names_text(options.algorithm), options.algorithm.ports));
-  print_setting(output, "variants", parameters_text(parameters));
-  print_setting(output, "machine", machine_text(machine));
+  if (const std::string text = arguments_text(operation, arguments); !text.empty()) {
+    print_setting(output, "arguments", text + (options.run.in_place ? ", in place" : ""));
+  }
+  for (const Plan& plan : plans) {
+    print_setting(output, "topology", topology_text(plan.topology));
+  }
+  print_setting(output, "machine", machine_text(options.machine.resolve(false)));
   print_setting(output, "host",
                 fmt::format("{} cores; with more nodes than cores times are the emulator's "
                             "throughput, the model's are a network's",
@@ -222,14 +258,24 @@ ExitCode run(const Options& options) {
       output, "runs",
       fmt::format("{} timed after {} to warm up, verify {}, seed {}", options.run.iterations,
                   options.run.warmup, options.verify, options.run.seed));
-  print_setting(output, "cost model", cost_model_text(parameters));
-  bool all_passed = true;
-  std::vector<Json> results;
-  for (const Plan& plan : plans)
-    all_passed = run_on(plan, options, parameters, results) && all_passed;
-  write_results(output, results,
-                options.algorithm.single() && plans.size() == 1 && options.bytes.size() == 1);
-  return all_passed ? passed : failed;
+  print_setting(output, "cost model", cost_model_text(options.run.model));
+
+  Results results(output, columns(topology_width, algorithm_width));
+  ExitCode worst = passed;
+  for (const Plan& plan : plans) {
+    Machines machines(plan.topology, options.machine);
+    for (std::size_t i = 0; i < plan.sizes.size(); ++i) {
+      for (const Collective& collective : plan.selections[i].collectives) {
+        const ExitCode code = run_one(machines, plan, collective, plan.sizes[i], options, results);
+        worst = std::max(worst, code);
+      }
+    }
+    for (const std::string& reason : plan.selections.front().refused) {
+      results.note("not applicable: " + reason);
+    }
+  }
+  results.finish(options.algorithm.single() && plans.size() == 1 && plans[0].sizes.size() == 1);
+  return worst;
 }
 
 }  // namespace
@@ -241,9 +287,11 @@ Action add_run(CLI::App& program) {
   app.add_option("OPERATION", options->operation, operations_text())->required();
   add_on_option(app, options->on, true);
   add_algorithm_options(app, options->algorithm);
-  app.add_option("--bytes", options->bytes,
-                 "Block size; several: separate with commas. A broadcast's block is the message")
-      ->type_name("N[K|M|G][,N..]")
+  app.add_option(
+         "--bytes", options->bytes,
+         "Block size; several: separate with commas; a range doubles: 8..64K. A broadcast's "
+         "block is the message")
+      ->type_name("N[K|M|G][..N][,N..]")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str()
@@ -268,25 +316,26 @@ Action add_run(CLI::App& program) {
       ->capture_default_str()
       ->group("Measuring");
   add_machine_options(app, options->machine);
-  add_parameter_options(app, options->parameters);
+  add_call_options(app, options->call);
+  add_cost_options(app, options->run.model);
   add_output_options(app, options->output);
   app.footer(
       "Each timed call follows a barrier; its time is from the first node that starts to the last "
       "one that ends. Columns:\n"
       "  block         bytes of a block: what one pair of nodes exchanges; of a broadcast, all of "
       "it\n"
-      "  algbw         a node's data / median time; all its blocks (alltoall, allgather), or the "
-      "message\n"
-      "  busbw         algbw x (n-1)/n for alltoall and allgather, x 1 for broadcast, as in "
+      "  busbw         a node's data / median time x the share that must cross the network, as in "
       "nccl-tests\n"
-      "  model         the time by the formulas with --ts --tw --tr; '-' where there is no "
+      "  model         the time by the formulas with --ts --tw --tr --tc; '-' where there is no "
       "formula\n"
+      "  wrong         wrong bytes in the last call's output; `?` with --verify off\n"
+      "  with --wide:\n"
+      "  algbw         a node's data / median time\n"
       "  busiest link  bytes over the link that carried most, in one call\n"
-      "  blocked       headers that waited for a channel, in the whole run with warm-up and "
-      "barriers\n"
+      "  host waits    headers that waited for a channel: how this computer scheduled the nodes, "
+      "not the network's contention (that is what `check` computes)\n"
       "  parked        times that a node gave up its core to wait, in the whole run\n"
-      "  peak          most memory that one node's program held, its input and output included\n"
-      "  wrong         wrong bytes in the last call's output; `?` with --verify off\n\n"
+      "  peak          most memory that one node's program held, its input and output included\n\n"
       "JSON: one object if one algorithm was asked for (by name or `auto`) on one network with one "
       "size; otherwise an\n"
       "array of objects. Exit code 1 if anything is wrong.\n\n"

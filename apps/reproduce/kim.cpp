@@ -34,10 +34,10 @@ double ring_transmission(double n) { return (n * n * n + 4 * n * n) / 4; }
 double diagonal_rearrangement(double n) { return (n * n * n + 2 * n * n) / 2; }
 double suh_rearrangement(double n) { return 3 * n * n; }
 
-PaperRow divided(std::string_view label, int divisions) {
+PaperRow divided(std::string_view label, std::string_view divisions) {
   return {.label = label,
           .algorithm = "kim-recursive",
-          .parameters = {.divisions = divisions},
+          .options = divisions,
           .startups = {"not printed", none},
           .transmission = {"not printed", none},
           .rearrangement = {"not printed", none},
@@ -61,8 +61,8 @@ const Paper& kim_paper() {
                .startups = {"3 log N - 1", of_side<recursive_startups>},
                .transmission = {"2N^3 - 2N^2", of_side<recursive_transmission>},
                .rearrangement = {"4N^2 log N (log N - 1)", of_side<recursive_rearrangement>}},
-              divided("A2", 2),
-              divided("A3", 3),
+              divided("A2", ":divisions=2"),
+              divided("A3", ":divisions=3"),
               {.label = "A1",
                .algorithm = "kim-a1",
                .startups = {"N/4 + 5", of_side<a1_startups>},

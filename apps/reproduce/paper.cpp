@@ -21,14 +21,15 @@ ReproducedTable reproduce(const Paper& paper, const Topology& topology,
   ReproducedTable table;
   table.network = topology.name();
   for (const PaperRow& row : paper.rows) {
-    const Algorithm& algorithm = find_algorithm(Operation::alltoall, row.algorithm);
-    if (const auto reason = refusal(algorithm, topology, row.parameters)) {
+    const Collective collective =
+        parse_collective(operations::alltoall, fmt::format("{}{}", row.algorithm, row.options));
+    if (const auto reason = refusal(collective, topology)) {
       table.refused.push_back(fmt::format("{} ({}): {}", row.label, row.algorithm, *reason));
       continue;
     }
     ReproducedRow result;
     result.row = &row;
-    result.check = check_collective(algorithm, topology, row.parameters, options);
+    result.check = check_collective(collective, topology, options);
     const CheckResult& check = result.check;
     const auto figure = [&](const PrintedFormula& printed, std::optional<double> corrected,
                             double counted) {

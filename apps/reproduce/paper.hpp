@@ -23,9 +23,9 @@ struct PrintedFormula {
 
 /// One row of a printed table.
 struct PaperRow {
-  std::string_view label;      ///< as the paper names it: "A1", "[10]"
-  std::string_view algorithm;  ///< of the registry
-  Parameters parameters = {};
+  std::string_view label;         ///< as the paper names it: "A1", "[10]"
+  std::string_view algorithm;     ///< of the registry
+  std::string_view options = {};  ///< ":divisions=2", after the algorithm's name
   PrintedFormula startups, transmission, rearrangement;
   bool in_print = true;  ///< false: of the same family, but not in the paper's table
 };

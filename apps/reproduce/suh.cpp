@@ -50,14 +50,14 @@ double cyclic_startups(double d) { return std::exp2(d); }
 double cyclic_transmission(double d) { return std::exp2(3 * d - 1); }
 double level_rearrangement(double d) { return (d - 1) * std::exp2(2 * d); }
 
-PaperRow proposed(std::string_view label, MeshOrder order) {
+PaperRow proposed(std::string_view label, std::string_view order) {
   return {.label = label,
           .algorithm = "suh-mesh",
-          .parameters = {.order = order},
+          .options = order,
           .startups = {"(n/2) a_1", startups},
           .transmission = {"(n/4) a_1^2 a_2 .. a_n", transmission},
           .rearrangement = {"n a_1 .. a_n", rearrangement},
-          .in_print = order == MeshOrder::paper};
+          .in_print = order == ":order=paper"};
 }
 
 }  // namespace
@@ -73,9 +73,9 @@ const Paper& suh_paper() {
                            "mesh:8x8x8", "mesh:16x4x4", "mesh:4x6x8"},
       .rows =
           {
-              proposed("proposed", MeshOrder::paper),
-              proposed("parity (ours)", MeshOrder::parity),
-              proposed("overlap (ours)", MeshOrder::overlap),
+              proposed("proposed", ":order=paper"),
+              proposed("parity (ours)", ":order=parity"),
+              proposed("overlap (ours)", ":order=overlap"),
               {.label = "[2] Bokhari",
                .algorithm = "bokhari-quadrant",
                .startups = {"3(2^d - 1)", of_exponent<quadrant_startups>},

@@ -100,7 +100,7 @@ class Cut {
 }  // namespace
 
 Bytes MatrixShape::padding(const Exchange& exchange, Rank nodes) const {
-  if (exchange.algorithm->operation == Operation::alltoallv) return 0;
+  if (exchange.uneven()) return 0;
   const auto p = static_cast<Bytes>(nodes);
   return p * p * padded_block_bytes(nodes) - rows * columns * element_bytes;
 }
@@ -111,12 +111,11 @@ void transpose(Node& node, const Exchange& exchange, const MatrixShape& shape, S
     throw UsageError(fmt::format("transpose: node {} has {} bytes for its rows, needs {}", r,
                                  data.size(), shape.buffer_bytes(r, p)));
   }
-  const Cut cut(shape, r, p, exchange.algorithm->operation == Operation::alltoallv);
+  const Cut cut(shape, r, p, exchange.uneven());
   const Memory sent = node.memory(cut.sent()), received = node.memory(cut.received());
 
   node.rearrange(shape.row_bytes(r, p), [&] { cut.pack(data.data(), cut.outgoing(sent)); });
-  exchange.algorithm->program(node,
-                              {cut.outgoing(sent), cut.incoming(received), exchange.parameters});
+  exchange(node, cut.outgoing(sent), cut.incoming(received));
   node.rearrange(shape.transposed().row_bytes(r, p),
                  [&] { cut.unpack(cut.incoming(received), data.data()); });
 }

@@ -51,7 +51,8 @@ WORMCUBE_ALGORITHM(allgather_ring){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.1, Algorithm 4.4, Eq. 4.2",
     .needs = {needs::line_or_ring()},
     .predict = predict,
-    .program = [](Node& node, const Call& call) { allgather_ring(node, call.input, call.output); },
+    .program = [](Node& node,
+                  const Call& call) { wormcube::allgather_ring(node, call.input, call.output); },
 };
 
 }  // namespace algorithms

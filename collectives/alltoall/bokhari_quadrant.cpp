@@ -65,8 +65,10 @@ WORMCUBE_ALGORITHM(alltoall_bokhari_quadrant){
     .needs = {needs::lines(), needs::square_mesh_of_power_of_two()},
     .instead = "use suh-mesh, mesh or shift",
     .predict = predict,
-    .program = [](Node& node,
-                  const Call& call) { alltoall_bokhari_quadrant(node, call.input, call.output); },
+    .program =
+        [](Node& node, const Call& call) {
+          wormcube::alltoall_bokhari_quadrant(node, call.input, call.output);
+        },
 };
 
 }  // namespace algorithms

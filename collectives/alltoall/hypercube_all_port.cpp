@@ -95,8 +95,10 @@ WORMCUBE_ALGORITHM(alltoall_hypercube_all_port){
     .needs = {needs::hypercube()},
     .instead = "use shift",
     .predict = predict,
-    .program = [](Node& node,
-                  const Call& call) { alltoall_hypercube_all_port(node, call.input, call.output); },
+    .program =
+        [](Node& node, const Call& call) {
+          wormcube::alltoall_hypercube_all_port(node, call.input, call.output);
+        },
     .parts = parts,
 };
 

@@ -43,8 +43,10 @@ WORMCUBE_ALGORITHM(alltoall_hypercube_pairwise){
     .needs = {needs::hypercube()},
     .instead = "use shift",
     .predict = predict,
-    .program = [](Node& node,
-                  const Call& call) { alltoall_hypercube_pairwise(node, call.input, call.output); },
+    .program =
+        [](Node& node, const Call& call) {
+          wormcube::alltoall_hypercube_pairwise(node, call.input, call.output);
+        },
 };
 
 }  // namespace algorithms

@@ -181,7 +181,8 @@ WORMCUBE_ALGORITHM(alltoall_kim_a1){
     .instead = "use mesh or shift",
     .require = require_a1,
     .predict = predict_a1,
-    .program = [](Node& node, const Call& call) { alltoall_kim_a1(node, call.input, call.output); },
+    .program = [](Node& node,
+                  const Call& call) { wormcube::alltoall_kim_a1(node, call.input, call.output); },
 };
 
 }  // namespace algorithms
@@ -214,8 +215,8 @@ WORMCUBE_ALGORITHM(alltoall_kim_recursive){
     .predict = predict_recursive,
     .program =
         [](Node& node, const Call& call) {
-          alltoall_kim_recursive(node, call.input, call.output,
-                                 static_cast<int>(call.options.number("divisions")));
+          wormcube::alltoall_kim_recursive(node, call.input, call.output,
+                                           static_cast<int>(call.options.number("divisions")));
         },
 };
 

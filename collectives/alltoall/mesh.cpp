@@ -73,7 +73,8 @@ WORMCUBE_ALGORITHM(alltoall_mesh){
     .needs = {needs::lines_and_rings()},
     .instead = "use shift",
     .predict = predict,
-    .program = [](Node& node, const Call& call) { alltoall_mesh(node, call.input, call.output); },
+    .program = [](Node& node,
+                  const Call& call) { wormcube::alltoall_mesh(node, call.input, call.output); },
 };
 
 }  // namespace algorithms

@@ -143,8 +143,10 @@ WORMCUBE_ALGORITHM(alltoall_naive_direct){
     .instead = "use suh-mesh or shift",
     .predict = predict,
     .chosen_by_auto = false,
-    .program = [](Node& node,
-                  const Call& call) { alltoall_naive_direct(node, call.input, call.output); },
+    .program =
+        [](Node& node, const Call& call) {
+          wormcube::alltoall_naive_direct(node, call.input, call.output);
+        },
 };
 
 }  // namespace algorithms

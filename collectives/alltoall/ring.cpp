@@ -57,7 +57,8 @@ WORMCUBE_ALGORITHM(alltoall_ring){
     .needs = {needs::line_or_ring()},
     .instead = "use mesh or shift",
     .predict = predict,
-    .program = [](Node& node, const Call& call) { alltoall_ring(node, call.input, call.output); },
+    .program = [](Node& node,
+                  const Call& call) { wormcube::alltoall_ring(node, call.input, call.output); },
 };
 
 }  // namespace algorithms

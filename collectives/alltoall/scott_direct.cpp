@@ -84,8 +84,10 @@ WORMCUBE_ALGORITHM(alltoall_scott_direct){
     .needs = {needs::lines(), needs::dimensions(2), needs::multiples_of(4)},
     .instead = "use suh-mesh, mesh or shift",
     .predict = predict,
-    .program = [](Node& node,
-                  const Call& call) { alltoall_scott_direct(node, call.input, call.output); },
+    .program =
+        [](Node& node, const Call& call) {
+          wormcube::alltoall_scott_direct(node, call.input, call.output);
+        },
 };
 
 }  // namespace algorithms

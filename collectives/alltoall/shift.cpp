@@ -64,7 +64,8 @@ WORMCUBE_ALGORITHM(alltoall_shift){
     .contention_free = false,
     .remark = "free of contention on hypercubes and complete networks",
     .predict = predict,
-    .program = [](Node& node, const Call& call) { alltoall_shift(node, call.input, call.output); },
+    .program = [](Node& node,
+                  const Call& call) { wormcube::alltoall_shift(node, call.input, call.output); },
 };
 
 }  // namespace algorithms

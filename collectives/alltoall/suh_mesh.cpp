@@ -136,8 +136,9 @@ WORMCUBE_ALGORITHM(alltoall_suh_mesh){
     .predict = predict,
     .program =
         [](Node& node, const Call& call) {
-          alltoall_suh_mesh(node, call.input, call.output, call.options.choice<MeshOrder>("order"),
-                            call.options.choice<MeshRing>("ring"));
+          wormcube::alltoall_suh_mesh(node, call.input, call.output,
+                                      call.options.choice<MeshOrder>("order"),
+                                      call.options.choice<MeshRing>("ring"));
         },
 };
 

@@ -55,8 +55,10 @@ WORMCUBE_ALGORITHM(alltoall_suh_torus){
     .needs = {needs::dimensions_at_least(2), needs::rings(), needs::multiples_of(4)},
     .instead = "use mesh or shift",
     .predict = predict,
-    .program = [](Node& node,
-                  const Call& call) { alltoall_suh_torus(node, call.input, call.output); },
+    .program =
+        [](Node& node, const Call& call) {
+          wormcube::alltoall_suh_torus(node, call.input, call.output);
+        },
 };
 
 }  // namespace algorithms

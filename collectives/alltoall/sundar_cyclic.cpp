@@ -68,8 +68,10 @@ WORMCUBE_ALGORITHM(alltoall_sundar_cyclic){
     .needs = {needs::lines(), needs::square_mesh_of_power_of_two()},
     .instead = "use suh-mesh, mesh or shift",
     .predict = predict,
-    .program = [](Node& node,
-                  const Call& call) { alltoall_sundar_cyclic(node, call.input, call.output); },
+    .program =
+        [](Node& node, const Call& call) {
+          wormcube::alltoall_sundar_cyclic(node, call.input, call.output);
+        },
 };
 
 }  // namespace algorithms

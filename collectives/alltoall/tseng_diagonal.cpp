@@ -178,8 +178,10 @@ WORMCUBE_ALGORITHM(alltoall_tseng_diagonal){
     .needs = {needs::rings(), needs::multiples_of(4), needs::dimensions(2)},
     .instead = "use suh-torus, mesh or shift",
     .predict = predict,
-    .program = [](Node& node,
-                  const Call& call) { alltoall_tseng_diagonal(node, call.input, call.output); },
+    .program =
+        [](Node& node, const Call& call) {
+          wormcube::alltoall_tseng_diagonal(node, call.input, call.output);
+        },
 };
 
 }  // namespace algorithms

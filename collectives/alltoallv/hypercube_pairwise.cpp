@@ -19,8 +19,10 @@ WORMCUBE_ALGORITHM(alltoallv_hypercube_pairwise){
         [](const Setting& setting) {
           return Prediction{.startups = setting.topology.nodes() - 1.0};
         },
-    .program = [](Node& node,
-                  const Call& call) { alltoall_hypercube_pairwise(node, call.input, call.output); },
+    .program =
+        [](Node& node, const Call& call) {
+          wormcube::alltoall_hypercube_pairwise(node, call.input, call.output);
+        },
 };
 
 }  // namespace wormcube::algorithms

@@ -19,7 +19,8 @@ WORMCUBE_ALGORITHM(alltoallv_shift){
         [](const Setting& setting) {
           return Prediction{.startups = setting.topology.nodes() - 1.0};
         },
-    .program = [](Node& node, const Call& call) { alltoall_shift(node, call.input, call.output); },
+    .program = [](Node& node,
+                  const Call& call) { wormcube::alltoall_shift(node, call.input, call.output); },
 };
 
 }  // namespace wormcube::algorithms

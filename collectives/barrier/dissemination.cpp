@@ -44,7 +44,7 @@ WORMCUBE_ALGORITHM(barrier_dissemination){
     .contention_free = false,
     .remark = "free of contention on hypercubes and complete networks",
     .predict = predict,
-    .program = [](Node& node, const Call& /*call*/) { barrier_dissemination(node); },
+    .program = [](Node& node, const Call& /*call*/) { wormcube::barrier_dissemination(node); },
 };
 
 }  // namespace algorithms

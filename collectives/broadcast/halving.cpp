@@ -66,7 +66,7 @@ WORMCUBE_ALGORITHM(broadcast_halving){
     .predict = predict,
     .program =
         [](Node& node, const Call& call) {
-          broadcast_halving(node, call.output.all(), call.arguments.root);
+          wormcube::broadcast_halving(node, call.output.all(), call.arguments.root);
         },
 };
 

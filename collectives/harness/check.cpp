@@ -17,26 +17,28 @@ namespace wormcube {
 
 namespace {
 
-constexpr Bytes tag_bytes = 8;  // the element that remembers where it comes from
-
 /// Most blocks that one node's result holds.
-double result_blocks(Operation operation, Rank nodes) {
-  const Contract contract{.operation = operation, .nodes = nodes};
-  return contract.output_blocks();
+double result_blocks(const Contract& contract) {
+  Rank most = 0;
+  for (Rank rank = 0; rank < contract.nodes; ++rank) {
+    most = std::max(most, contract.ends_with(rank));
+  }
+  return most;
 }
 
-void count(CheckResult& result) {
+void count(CheckResult& result, const Contract& contract) {
   const ScheduleReport& report = result.report;
   const auto blocks = [&](Bytes bytes) {
     return static_cast<double>(bytes) / static_cast<double>(result.block_bytes);
   };
   result.transmission_blocks = blocks(report.transmission);
+  result.contended_blocks = blocks(report.contended);
   result.rearranged_blocks = blocks(report.rearranged);
+  result.combined_blocks = blocks(report.combined);
   result.total_blocks = blocks(report.total_bytes);
   result.block_hops = blocks(report.byte_hops);
   result.working_blocks = blocks(report.peak_block_bytes);
-  result.peak_blocks =
-      std::max(result_blocks(result.algorithm->operation, result.nodes), result.working_blocks);
+  result.peak_blocks = std::max(result_blocks(contract), result.working_blocks);
 }
 
 void compare_formula(CheckResult& result, const char* what, const std::optional<double>& formula,
@@ -54,7 +56,9 @@ void compare_formulas(CheckResult& result) {
   compare_formula(result, "transmission", predicted.transmission_blocks,
                   result.transmission_blocks);
   compare_formula(result, "rearrangement", predicted.rearranged_blocks, result.rearranged_blocks);
-  compare_formula(result, "working blocks", predicted.peak_blocks, result.working_blocks);
+  compare_formula(result, "combined", predicted.combined_blocks, result.combined_blocks);
+  compare_formula(result, "contended", predicted.contended_blocks, result.contended_blocks);
+  compare_formula(result, "working blocks", predicted.working_blocks, result.working_blocks);
   compare_formula(result, "link load", predicted.link_load, result.report.link_load_max);
 }
 
@@ -66,33 +70,53 @@ void judge(CheckResult& result) {
   if (report.port_violations > 0)
     failures.push_back(
         fmt::format("a port is used twice in a step {} times", report.port_violations));
-  if (result.algorithm->contention_free && report.link_load_max > 1) {
+  if (result.collective.algorithm->contention_free && report.link_load_max > 1) {
     failures.push_back(fmt::format("a link carries {} messages in one step; its source claims 1",
                                    report.link_load_max));
   }
-  if (!report.deadlock_free) failures.emplace_back("its routes can wait in a circle");
+  if (!report.deadlock_free)
+    failures.emplace_back("its routes can deadlock: a cyclic channel dependency");
   if (result.delivered == false) failures.push_back("not delivered: " + result.proof);
-  if (result.exactly_once == false) failures.push_back("not exactly once: " + result.proof);
+  if (result.exactly_once == false && result.collective.algorithm->exactly_once) {
+    failures.push_back("not exactly once: " + result.arrivals);
+  }
   compare_formulas(result);
   // The checker also tells of shared links; without a broken law they are no failure.
   if (!failures.empty())
     failures.insert(failures.end(), report.problems.begin(), report.problems.end());
 }
 
-void prove_by_run(CheckResult& result, const Algorithm& algorithm, const Topology& topology,
-                  const Parameters& parameters, std::uint64_t seed) {
-  Verification verification(topology.nodes());
+void prove_by_run(CheckResult& result, const Topology& topology, const Contract& contract) {
   try {
-    prove(topology, collective_program(algorithm, parameters, result.block_bytes, seed,
-                                       &verification, Pattern::tags));
-    result.delivered = verification.delivered();
-    result.exactly_once = verification.exactly_once();
-    result.proof = verification.passed()
+    Verification verification(contract);
+    Arrivals arrivals(contract);
+    prove(topology, collective_program(result.collective, contract, &verification),
+          [&](Rank /*from*/, Rank to, std::size_t /*step*/, std::span<const Span> pieces) {
+            arrivals.add(to, pieces);
+          });
+    result.delivered = verification.passed();
+    result.proof = *result.delivered
                        ? "proved by a run with blocks that remember where they come from"
                        : verification.first();
+    if (contract.operation->reduces) {
+      // The intervals: what is combined twice, or not at all, is never a right result.
+      result.exactly_once = result.delivered;
+      result.arrivals = result.proof;
+    } else if (arrivals.counted()) {
+      result.exactly_once = arrivals.repeated() == 0;
+      result.arrivals =
+          arrivals.repeated() == 0
+              ? "each node's arrivals were counted, block by block"
+              : fmt::format("{} ({} times in all)", arrivals.first(), arrivals.repeated());
+    } else {
+      result.arrivals = contract.operation == operations::barrier
+                            ? "a barrier moves no data"
+                            : "arrivals not counted: it would take more than 1.2 GB";
+    }
   } catch (const std::exception& error) {
     result.delivered = false;
     result.proof = error.what();
+    result.arrivals = result.proof;
   }
 }
 
@@ -107,6 +131,7 @@ void prove_by_schedule(CheckResult& result, const Schedule& schedule, Rank root)
         "not proved: its messages are parts of the block, which a schedule alone does not tell "
         "apart";
   }
+  result.arrivals = result.proof;
 }
 
 }  // namespace
@@ -137,34 +162,42 @@ std::optional<bool> broadcast_reaches_all(const Schedule& schedule, Rank root, B
   return reached == schedule.ranks.size();
 }
 
-CheckResult check_collective(const Algorithm& algorithm, const Topology& topology,
-                             const Parameters& parameters, const CheckOptions& options) {
-  algorithm.require(topology, parameters);
+Bytes unit_block_bytes(const Collective& collective, const Topology& topology) {
+  const Bytes element = collective.operation()->reduces ? sizeof(Interval) : sizeof(std::uint64_t);
+  return element * static_cast<Bytes>(collective.parts(topology));
+}
+
+CheckResult check_collective(const Collective& collective, const Topology& topology,
+                             const CheckOptions& options) {
   CheckResult result;
-  result.algorithm = &algorithm;
+  result.collective = collective;
+  const Operation operation = collective.operation();
+  const Contract contract =
+      contract_of(collective, topology.nodes(), unit_block_bytes(collective, topology),
+                  options.seed, Pattern::tags, options.in_place);
+  result.collective = witnessed(collective, contract);
+  (collective.arguments.reduction.apply ? collective : result.collective).require(topology);
   result.topology = topology.name();
   result.nodes = topology.nodes();
   result.all_port = options.all_port;
-  result.block_bytes = tag_bytes * static_cast<Bytes>(algorithm.parts(topology));
-  result.predicted = algorithm.predict(topology, parameters);
-  result.lower_bound =
-      lower_bound(algorithm.operation, topology, options.all_port ? Ports::all : Ports::one);
+  result.block_bytes = contract.block_bytes;
+  result.predicted = collective.predict(topology);
+  const Ports ports = options.all_port ? Ports::all : Ports::one;
+  result.lower_bound = lower_bound(operation, topology, ports, collective.arguments);
 
-  const Program program = collective_program(algorithm, parameters, result.block_bytes,
-                                             options.seed, nullptr, Pattern::tags);
-  const MemoryNeed need = memory_need(topology, program, parameters.root);
-  require_available_memory(
-      fmt::format("check {} {} on {}: the recorded schedule", to_string(algorithm.operation),
-                  algorithm.name, topology.name()),
-      need.schedule);
+  const Program program = collective_program(result.collective, contract, nullptr);
+  const MemoryNeed need = memory_need(topology, program, collective.arguments.root);
+  require_available_memory(fmt::format("check {} {} on {}: the recorded schedule", operation->name,
+                                       collective.name(), topology.name()),
+                           need.schedule);
   {
     const Schedule schedule = record(topology, program);
     result.report = check(schedule, Routing(topology, options.virtual_channels), options.all_port);
-    if (algorithm.operation == Operation::broadcast && result.nodes > options.prove_up_to) {
-      prove_by_schedule(result, schedule, parameters.root);
+    if (operation == operations::broadcast && result.nodes > options.prove_up_to) {
+      prove_by_schedule(result, schedule, collective.arguments.root);
     }
   }
-  count(result);
+  count(result, contract);
 
   // A node of a proof beside its memory: touched stack, matching.
   constexpr double fiber_bytes = 48 << 10;
@@ -172,17 +205,35 @@ CheckResult check_collective(const Algorithm& algorithm, const Topology& topolog
   if (result.nodes <= options.prove_up_to) {
     const double available = available_memory_bytes();
     if (proof_bytes <= available) {
-      prove_by_run(result, algorithm, topology, parameters, options.seed);
+      prove_by_run(result, topology, contract);
     } else {
-      result.proof = fmt::format("not proved: the run would need {} of memory, {} are available",
+      result.proof = fmt::format("not proved: the run would need {} of memory, {} is available",
                                  gibibytes_text(proof_bytes), gibibytes_text(available));
     }
   } else if (result.proof.empty()) {
     result.proof = fmt::format("not proved: {} nodes, proved up to {} (--prove-up-to)",
                                result.nodes, options.prove_up_to);
   }
+  if (result.arrivals.empty()) result.arrivals = result.proof;
   judge(result);
   return result;
+}
+
+ScheduleReport check_steps(const Collective& collective, const Topology& topology,
+                           Bytes block_bytes, const CheckOptions& options) {
+  const Contract contract = contract_of(collective, topology.nodes(), block_bytes, options.seed,
+                                        Pattern::words, options.in_place);
+  const Schedule schedule = record(topology, collective_program(collective, contract, nullptr));
+  return check(schedule, Routing(topology, options.virtual_channels), options.all_port);
+}
+
+LockStepTime lock_step_time(const ScheduleReport& report, const CostModel& model) {
+  LockStepTime time;
+  time.startups_us = model.startup_us * static_cast<double>(report.startups);
+  time.transfer_us = model.transfer_us * static_cast<double>(report.contended);
+  time.rearrange_us = model.rearrange_us * static_cast<double>(report.rearranged);
+  time.combine_us = model.combine_us * static_cast<double>(report.combined);
+  return time;
 }
 
 }  // namespace wormcube

@@ -14,6 +14,7 @@ struct CheckOptions {
   /// The machine that is assumed: one message per link at a time, or one per node.
   bool all_port = false;
   int virtual_channels = 2;  ///< per ring link
+  bool in_place = false;     ///< the input lies in the output, where the operation offers it
   /// Nodes; on more of them a broadcast is proved from its schedule, other operations are not.
   Rank prove_up_to = 4096;
   std::uint64_t seed = 1;  ///< of uneven block sizes
@@ -21,14 +22,15 @@ struct CheckOptions {
 
 /// What was counted, what the formulas say, and what was proved. What was not measured is empty.
 struct CheckResult {
-  const Algorithm* algorithm = nullptr;
+  Collective collective;
   std::string topology;
   Rank nodes = 0;
   bool all_port = false;
   Bytes block_bytes = 0;  ///< of the dry run: the unit of everything in blocks
 
   ScheduleReport report;  ///< in bytes of the dry run
-  double transmission_blocks = 0, rearranged_blocks = 0, total_blocks = 0, block_hops = 0;
+  double transmission_blocks = 0, rearranged_blocks = 0, combined_blocks = 0, total_blocks = 0,
+         block_hops = 0, contended_blocks = 0;
   /// Most blocks that one node holds: its result, or what the algorithm holds meanwhile if more.
   double peak_blocks = 0;
   /// Most blocks that the algorithm holds beside the call's input and output.
@@ -37,9 +39,11 @@ struct CheckResult {
   Prediction predicted;
   LowerBound lower_bound;
 
-  std::optional<bool> delivered;     ///< every block is where it belongs
-  std::optional<bool> exactly_once;  ///< and nothing in its place has come from elsewhere
-  std::string proof;                 ///< how it was proved, or why it was not
+  std::optional<bool> delivered;  ///< every block is where it belongs, and right
+  /// No node received the same data twice; of a reduction: nothing was combined twice.
+  std::optional<bool> exactly_once;
+  std::string proof;     ///< how delivery was proved, or why it was not
+  std::string arrivals;  ///< how exactly_once was found, or why it was not
 
   /// Laws and formulas that do not hold, in words.
   std::vector<std::string> failures;
@@ -48,8 +52,23 @@ struct CheckResult {
 
 /// Throws UsageError if the algorithm does not run on this network, or the dry run alone needs more
 /// memory than there is.
-CheckResult check_collective(const Algorithm& algorithm, const Topology& topology,
-                             const Parameters& parameters, const CheckOptions& options = {});
+CheckResult check_collective(const Collective& collective, const Topology& topology,
+                             const CheckOptions& options = {});
+
+/// The schedule of a call with blocks of so many bytes, checked: what it takes step by step.
+ScheduleReport check_steps(const Collective& collective, const Topology& topology,
+                           Bytes block_bytes, const CheckOptions& options = {});
+
+/// Time in microseconds if all nodes take each step together: ts for each step in which anybody
+/// sends + tw x cost, tr x rearranged, tc x combined of each step.
+struct LockStepTime {
+  double startups_us = 0, transfer_us = 0, rearrange_us = 0, combine_us = 0;
+  double total_us() const { return startups_us + transfer_us + rearrange_us + combine_us; }
+};
+LockStepTime lock_step_time(const ScheduleReport& report, const CostModel& model);
+
+/// The unit of a dry run's blocks: its counts in blocks are exact.
+Bytes unit_block_bytes(const Collective& collective, const Topology& topology);
 
 /// Whether a broadcast's schedule reaches every node: in each message the whole block, from a node
 /// that has it.

@@ -342,10 +342,9 @@ void CollectiveNode::enter() {
 }
 
 void CollectiveNode::operator()() {
-  collective_.algorithm->program(
-      node_, {cut(ConstSpan(input()), contract_, input_offsets_),
-              cut(output_.span(), contract_, output_offsets_), collective_.arguments,
-              collective_.options, sizes_});
+  collective_.algorithm->program(node_, {cut(ConstSpan(input()), contract_, input_offsets_),
+                                         cut(output_.span(), contract_, output_offsets_),
+                                         collective_.arguments, collective_.options, sizes_});
 }
 
 void CollectiveNode::compare() {
@@ -366,8 +365,8 @@ void CollectiveNode::compare() {
   const Rank entered = verification_->entered.load(std::memory_order_relaxed);
   if (contract_.operation == operations::barrier && entered < contract_.nodes) {
     findings.wrong_elements = static_cast<std::uint64_t>(contract_.nodes - entered);
-    findings.first = fmt::format("node {} left when {} of {} nodes had entered", r, entered,
-                                 contract_.nodes);
+    findings.first =
+        fmt::format("node {} left when {} of {} nodes had entered", r, entered, contract_.nodes);
   }
 }
 
@@ -377,8 +376,8 @@ void CollectiveNode::compare_outputs(Findings& findings) {
   std::vector<std::byte> right;
   for (Rank block = 0; block < contract_.ends_with(r); ++block) {
     const Content content = contract_.result(r, block);
-    const Span found = output_.subspan(output_offsets_[static_cast<std::size_t>(block)],
-                                       contract_.size(content));
+    const Span found =
+        output_.subspan(output_offsets_[static_cast<std::size_t>(block)], contract_.size(content));
     right.resize(found.size());
     verification_->oracle.write(content, right);
     if (std::ranges::equal(right, found)) continue;
@@ -400,7 +399,8 @@ void CollectiveNode::compare_outputs(Findings& findings) {
 
 Contract contract_of(const Collective& collective, Rank nodes, Bytes block_bytes,
                      std::uint64_t seed, Pattern pattern, bool in_place) {
-  return {collective.operation(), nodes, collective.arguments, block_bytes, seed, pattern, in_place};
+  return {
+      collective.operation(), nodes, collective.arguments, block_bytes, seed, pattern, in_place};
 }
 
 Collective witnessed(Collective collective, const Contract& contract) {

@@ -45,9 +45,7 @@ struct Contract {
 
   Rank gives(Rank rank) const { return operation->gives(instance(), rank); }
   Rank ends_with(Rank rank) const { return operation->ends_with(instance(), rank); }
-  Content result(Rank rank, Rank block) const {
-    return operation->result(instance(), rank, block);
-  }
+  Content result(Rank rank, Rank block) const { return operation->result(instance(), rank, block); }
   bool uneven() const { return operation->sizes != Sizes::equal; }
   /// Where each block of a node starts, and where the last one ends.
   std::vector<Bytes> input_offsets(Rank rank) const;
@@ -175,7 +173,6 @@ Collective witnessed(Collective collective, const Contract& contract);
 /// \param verification  one for each run; nullptr: nothing is filled or compared
 /// Throws UsageError for blocks that are not whole elements.
 std::function<void(Node&)> collective_program(const Collective& collective,
-                                              const Contract& contract,
-                                              Verification* verification);
+                                              const Contract& contract, Verification* verification);
 
 }  // namespace wormcube

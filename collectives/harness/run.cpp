@@ -18,67 +18,34 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A node's input and output, in its private memory.
-class Buffers {
- public:
-  Buffers(Node& node, const Contract& contract)
-      : contract_(contract),
-        input_offsets_(contract.input_offsets(node.rank())),
-        output_offsets_(contract.output_offsets(node.rank())),
-        output_(node.memory(output_offsets_.back())),
-        own_input_(node.memory(contract.in_place() ? 0 : input_offsets_.back())) {}
-
-  Span input() const { return contract_.in_place() ? output_.span() : own_input_.span(); }
-  Span output() const { return output_; }
-  Call call(const Parameters& parameters) const {
-    return {cut<const std::byte>(input(), input_offsets_),
-            cut<std::byte>(output(), output_offsets_), parameters};
-  }
-
- private:
-  template <class Byte>
-  BasicBlocks<Byte> cut(std::span<Byte> data, const std::vector<Bytes>& offsets) const {
-    if (contract_.uneven()) return {data, offsets};
-    return {data, std::max<Rank>(1, static_cast<Rank>(offsets.size()) - 1)};
-  }
-
-  const Contract& contract_;
-  std::vector<Bytes> input_offsets_, output_offsets_;
-  Memory output_, own_input_;
-};
-
 /// The node program, and what its nodes write down. Each node writes to entries of its own.
 class TimedRun {
  public:
-  TimedRun(const Algorithm& algorithm, const Algorithm& barrier, const Parameters& parameters,
-           const Contract& contract, const CollectiveRun& run)
-      : algorithm_(algorithm),
+  TimedRun(const Collective& collective, const Collective& barrier, const Contract& contract,
+           const CollectiveRun& run)
+      : collective_(collective),
         barrier_(barrier),
-        parameters_(parameters),
         contract_(contract),
         run_(run),
-        verification_(contract.nodes),
-        starts_(static_cast<std::size_t>(run.iterations) * contract.nodes),
+        verification_(contract),
+        starts_(static_cast<std::size_t>(run.iterations) *
+                static_cast<std::size_t>(contract.nodes)),
         ends_(starts_.size()) {}
 
   void operator()(Node& node) {
-    const Rank r = node.rank();
-    const Buffers buffers(node, contract_);
-    const Call call = buffers.call(parameters_);
-    node.local([&] {
-      spoil_output(contract_, r, buffers.output());
-      fill_input(contract_, r, buffers.input());
-    });
+    CollectiveNode call(node, collective_, contract_, &verification_);
+    node.local([&] { call.prepare(); });
     for (int i = -run_.warmup; i < run_.iterations; ++i) {
       const bool verified = run_.verify && i == run_.iterations - 1;
-      if (verified) node.local([&] { prepare(r, buffers); });
-      barrier_.program(node, {ConstBlocks(ConstSpan(), 1), Blocks(Span(), 1), parameters_});
+      if (verified) node.local([&] { call.prepare(); });
+      barrier_.algorithm->program(
+          node, {{ConstSpan(), 0}, {Span(), 0}, barrier_.arguments, barrier_.options});
       const auto start = Clock::now();
-      if (verified) node.local([&] { enter(); });
-      algorithm_.program(node, call);
+      if (verified) node.local([&] { call.enter(); });
+      call();
       const auto end = Clock::now();
-      if (i >= 0) node.local([&] { note(i, r, start, end); });
-      if (verified) node.local([&] { compare(r, buffers); });
+      if (i >= 0) node.local([&] { note(i, node.rank(), start, end); });
+      if (verified) node.local([&] { call.compare(); });
     }
   }
 
@@ -96,72 +63,45 @@ class TimedRun {
   }
 
   std::uint64_t wrong() {
-    std::uint64_t sum = 0;
-    for (Rank rank = 0; rank < contract_.nodes; ++rank) {
-      const Findings& findings = verification_.of(rank);
-      sum += contract_.operation == Operation::barrier ? findings.missing : findings.wrong_bytes;
-      sum += findings.compared ? 0 : 1;
-    }
-    return sum;
+    if (verification_.passed()) return 0;
+    return std::max<std::uint64_t>(1, contract_.operation == operations::barrier
+                                          ? verification_.wrong_elements()
+                                          : verification_.wrong_bytes());
   }
   std::string first_wrong() const { return verification_.first(); }
 
  private:
-  void prepare(Rank r, const Buffers& buffers) {
-    spoil_output(contract_, r, buffers.output());
-    if (contract_.in_place()) fill_input(contract_, r, buffers.input());
-  }
-  // Relaxed: what a barrier orders is ordered by its messages.
-  void enter() { verification_.entered.fetch_add(1, std::memory_order_relaxed); }
   void note(int i, Rank r, Clock::time_point start, Clock::time_point end) {
-    const auto entry = static_cast<std::size_t>(i) * contract_.nodes + r;
+    const auto entry = static_cast<std::size_t>(i) * static_cast<std::size_t>(contract_.nodes) +
+                       static_cast<std::size_t>(r);
     starts_[entry] = start;
     ends_[entry] = end;
     if (r == 0 && run_.progress) run_.progress(i + 1, run_.iterations);
   }
-  void compare(Rank r, const Buffers& buffers) {
-    Findings& findings = verification_.of(r);
-    findings = compare_output(contract_, r, buffers.output());
-    const Rank entered = verification_.entered.load(std::memory_order_relaxed);
-    if (contract_.operation == Operation::barrier && entered < contract_.nodes) {
-      findings.missing = contract_.nodes - entered;
-      findings.first =
-          fmt::format("node {} left when {} of {} nodes had entered", r, entered, contract_.nodes);
-    }
-  }
 
-  const Algorithm& algorithm_;
-  const Algorithm& barrier_;
-  const Parameters& parameters_;
+  const Collective& collective_;
+  const Collective& barrier_;
   const Contract& contract_;
   const CollectiveRun& run_;
   Verification verification_;
   std::vector<Clock::time_point> starts_, ends_;  // iteration by iteration, rank by rank
 };
 
-/// User data of one node: what nccl-tests calls the size.
+/// User data of one node: what nccl-tests calls the size. Of uneven blocks by their mean size.
 std::optional<double> data_bytes(const Contract& contract) {
-  const auto m = static_cast<double>(contract.block_bytes);
-  switch (contract.operation) {
-    case Operation::barrier:
-      return std::nullopt;
-    case Operation::broadcast:
-      return m;
-    case Operation::allgather:
-    case Operation::alltoall:
-      return m * contract.nodes;
-    case Operation::alltoallv:
-      break;
+  const OperationRow& row = *contract.operation.operator->();
+  if (row.data == nullptr) return std::nullopt;
+  auto mean = static_cast<double>(contract.block_bytes);
+  if (contract.uneven()) {
+    double sum = 0, blocks = 0;
+    for (Rank rank = 0; rank < contract.nodes; ++rank) {
+      const std::vector<Bytes> offsets = contract.input_offsets(rank);
+      sum += static_cast<double>(offsets.back());
+      blocks += static_cast<double>(offsets.size() - 1);
+    }
+    mean = sum / blocks;
   }
-  double sum = 0;
-  for (Rank rank = 0; rank < contract.nodes; ++rank)
-    sum += static_cast<double>(contract.input_offsets(rank).back());
-  return sum / contract.nodes;
-}
-
-/// The share of the data that has to cross the network.
-double bus_share(Operation operation, Rank nodes) {
-  return operation == Operation::broadcast ? 1.0 : (nodes - 1.0) / nodes;
+  return mean * row.data(contract.instance());
 }
 
 void add_times(RunResult& result, std::vector<double> times_us) {
@@ -170,11 +110,14 @@ void add_times(RunResult& result, std::vector<double> times_us) {
   const std::size_t count = times_us.size();
   result.min_us = times_us.front();
   result.max_us = times_us.back();
+  // The nearest rank: a quartile is a time that was measured.
+  result.quartile1_us = times_us[(count - 1) / 4];
+  result.quartile3_us = times_us[count - 1 - (count - 1) / 4];
   result.median_us = (times_us[(count - 1) / 2] + times_us[count / 2]) / 2;
   if (result.data_bytes && result.median_us > 0) {
     result.algbw_gb_per_s = *result.data_bytes / result.median_us / 1000;
     result.busbw_gb_per_s =
-        *result.algbw_gb_per_s * bus_share(result.algorithm->operation, result.nodes);
+        *result.algbw_gb_per_s * result.collective.operation()->bus_factor(result.nodes);
   }
 }
 
@@ -191,62 +134,60 @@ void add_statistics(RunResult& result, const Statistics& statistics, int calls) 
   }
 }
 
-void require_ports(const Machine& machine, const Algorithm& algorithm) {
-  if (algorithm.ports == Ports::all && !machine.options().all_port) {
+void require_ports(const Machine& machine, const Collective& collective) {
+  if (collective.algorithm->ports == Ports::all && !machine.options().all_port) {
     throw UsageError(fmt::format(
         "{} {}: sends through all ports of a node at once, and this machine has one port per node",
-        to_string(algorithm.operation), algorithm.name));
+        collective.operation()->name, collective.name()));
   }
 }
 
 }  // namespace
 
-void require_memory_to_run(const Algorithm& algorithm, const Topology& topology,
-                           const Parameters& parameters, const CollectiveRun& run) {
+void require_memory_to_run(const Collective& collective, const Topology& topology,
+                           const CollectiveRun& run) {
   // A dry run with small blocks, scaled: memory grows with the block.
-  const Bytes small = 64 * static_cast<Bytes>(algorithm.parts(topology));
-  const Program program = collective_program(algorithm, parameters, small, run.seed, nullptr);
-  const double nodes = memory_need(topology, program, parameters.root).nodes;
+  const Bytes small = 64 * static_cast<Bytes>(collective.parts(topology));
+  const Contract contract = contract_of(collective, topology.nodes(), small, run.seed);
+  const double nodes = memory_need(topology, collective_program(collective, contract, nullptr),
+                                   collective.arguments.root)
+                           .nodes +
+                       Oracle::bytes(contract);
   const double scale = static_cast<double>(run.block_bytes) / static_cast<double>(small);
   const double times = 2.0 * sizeof(Clock::time_point) * run.iterations * topology.nodes();
   require_available_memory(fmt::format("{} {} on {} with blocks of {} bytes, {} iterations",
-                                       to_string(algorithm.operation), algorithm.name,
+                                       collective.operation()->name, collective.name(),
                                        topology.name(), run.block_bytes, run.iterations),
                            nodes * scale + times);
 }
 
-RunResult run_collective(Machine& machine, const Algorithm& algorithm, const Parameters& parameters,
-                         const CollectiveRun& run) {
+RunResult run_collective(Machine& machine, const Collective& collective, const CollectiveRun& run) {
   const Topology& topology = machine.topology();
   if (run.iterations < 1 || run.warmup < 0) {
     throw UsageError(fmt::format("{} iterations after {} to warm up; need at least 1 and 0",
                                  run.iterations, run.warmup));
   }
-  algorithm.require(topology, parameters);
-  require_ports(machine, algorithm);
-  require_memory_to_run(algorithm, topology, parameters, run);
+  collective.require(topology);
+  require_ports(machine, collective);
+  const Contract contract = contract_of(collective, topology.nodes(), run.block_bytes, run.seed,
+                                        Pattern::words, run.in_place);
+  contract.require_sizes();
+  require_memory_to_run(collective, topology, run);
 
-  const Contract contract{.operation = algorithm.operation,
-                          .nodes = topology.nodes(),
-                          .root = parameters.root,
-                          .block_bytes = run.block_bytes,
-                          .seed = run.seed};
-  const Algorithm& barrier = cheapest(Operation::barrier, topology, parameters, Ports::one);
-  TimedRun timed(algorithm, barrier, parameters, contract, run);
+  const Collective barrier = cheapest(operations::barrier, topology, {}, 0, Ports::one);
+  TimedRun timed(collective, barrier, contract, run);
   const Statistics statistics = machine.run([&timed](Node& node) { timed(node); });
 
   RunResult result;
-  result.algorithm = &algorithm;
+  result.collective = collective;
   result.topology = topology.name();
   result.nodes = topology.nodes();
   result.block_bytes = run.block_bytes;
   result.data_bytes = data_bytes(contract);
-  result.predicted = algorithm.predict(topology, parameters);
+  result.predicted = collective.predict(topology);
   if (result.predicted.startups &&
       (result.predicted.transmission_blocks || result.predicted.contended_blocks)) {
-    Parameters model = parameters;
-    model.block_bytes = run.block_bytes;
-    result.model_us = predicted_us(result.predicted, model);
+    result.model_us = predicted_us(result.predicted, run.model, run.block_bytes);
   }
   result.deadlock_free = !dependency_cycle(Routing(topology, machine.options().virtual_channels));
   add_times(result, timed.times_us());

@@ -15,6 +15,8 @@ namespace wormcube {
 
 struct CollectiveRun {
   Bytes block_bytes = 1024;
+  bool in_place = false;  ///< the input lies in the output, where the operation offers it
+  CostModel model = {};   ///< for RunResult::model_us
   int iterations = 10;
   int warmup = 1;
   bool verify = true;
@@ -25,14 +27,14 @@ struct CollectiveRun {
 
 /// What was measured. What was not is empty.
 struct RunResult {
-  const Algorithm* algorithm = nullptr;
+  Collective collective;
   std::string topology;
   Rank nodes = 0;
   Bytes block_bytes = 0;
 
   /// Per iteration: from the first node that starts to the last one that ends.
   std::vector<double> times_us;
-  double min_us = 0, median_us = 0, max_us = 0;
+  double min_us = 0, quartile1_us = 0, median_us = 0, quartile3_us = 0, max_us = 0;
 
   /// User data of one node (mean where blocks are uneven): what it gives or, in an allgather, gets.
   /// Empty for a barrier.
@@ -58,16 +60,15 @@ struct RunResult {
   bool passed() const { return wrong.value_or(0) == 0; }
 };
 
-/// Runs an algorithm: fills the inputs, then for each iteration a barrier and the call; the output
-/// is spoilt before the last call and compared after it.
+/// Runs an algorithm: fills the inputs, then for each iteration a barrier and the call; before the
+/// last call the output is spoilt, and after it compared.
 ///
 /// Throws UsageError, before anything runs, if the algorithm does not run on this machine's network
 /// or ports, or needs more memory than there is; what Machine::run throws.
-RunResult run_collective(Machine& machine, const Algorithm& algorithm, const Parameters& parameters,
-                         const CollectiveRun& run);
+RunResult run_collective(Machine& machine, const Collective& collective, const CollectiveRun& run);
 
 /// Throws UsageError with both figures if the run needs more memory than there is.
-void require_memory_to_run(const Algorithm& algorithm, const Topology& topology,
-                           const Parameters& parameters, const CollectiveRun& run);
+void require_memory_to_run(const Collective& collective, const Topology& topology,
+                           const CollectiveRun& run);
 
 }  // namespace wormcube

@@ -144,10 +144,13 @@ class LinkUse {
 /// What one thread finds in its share of the steps.
 class Checker {
  public:
-  Checker(const Schedule& schedule, const Routing& routing, bool all_port)
+  /// \param per_step  shared by all threads: each writes the entries of its own steps
+  Checker(const Schedule& schedule, const Routing& routing, bool all_port,
+          std::span<StepFigures> per_step)
       : schedule_(schedule),
         routing_(routing),
         all_port_(all_port),
+        per_step_(per_step),
         matching_(routing.topology().nodes()),
         use_(routing.topology().links()) {}
 
@@ -165,7 +168,11 @@ class Checker {
       node(rank, schedule_.ops(rank, step));
     }
     match();
-    links();
+    const int most = links();
+    const Bytes cost = most > 1 ? contended(step) : largest_;
+    use_.clear();
+    per_step_[step] = {largest_, most, cost, rearranged_, combined_};
+    report_.contended += cost;
     report_.startups += report_.messages > messages_before ? 1 : 0;
     report_.transmission += largest_;
     report_.rearranged += rearranged_;
@@ -178,6 +185,7 @@ class Checker {
     const ScheduleReport& o = other.report_;
     report_.startups += o.startups;
     report_.transmission += o.transmission;
+    report_.contended += o.contended;
     report_.rearranged += o.rearranged;
     report_.combined += o.combined;
     report_.messages += o.messages;
@@ -317,7 +325,8 @@ class Checker {
         });
   }
 
-  void links() {
+  /// The load of the busiest link; judges the ports of links.
+  int links() {
     int most = 0;
     Link busiest = 0;
     for (const Link link : use_.touched()) {
@@ -336,9 +345,24 @@ class Checker {
         });
       }
     }
-    use_.clear();
     report_.link_load_max = std::max(report_.link_load_max, most);
     if (most > 1) contention_.add(step_, [&] { return contention(busiest, most); });
+    return most;
+  }
+
+  /// Most bytes x load of all messages of a step in which links are shared.
+  Bytes contended(std::size_t step) {
+    Bytes most = 0;
+    for (Rank rank = 0; rank < routing_.topology().nodes(); ++rank) {
+      for (const OpRecord& op : schedule_.ops(rank, step)) {
+        if (!is_message(op)) continue;
+        route(rank, op);
+        int load = 1;
+        for (const Channel channel : path_) load = std::max(load, use_[routing_.link(channel)].all);
+        most = std::max(most, op.bytes * static_cast<Bytes>(load));
+      }
+    }
+    return most;
   }
 
   template <class Words>
@@ -368,6 +392,7 @@ class Checker {
   const Schedule& schedule_;
   const Routing& routing_;
   const bool all_port_;
+  std::span<StepFigures> per_step_;
   Matching<OpRecord> matching_;
   LinkUse use_;
   bool orderly_ = true;
@@ -394,8 +419,9 @@ ScheduleReport check(const Schedule& schedule, const Routing& routing, bool all_
                                  schedule.topology.nodes()));
   }
   const std::size_t steps = schedule.steps();
+  std::vector<StepFigures> per_step(steps + 1);
   tbb::enumerable_thread_specific<Checker> checkers(
-      [&] { return Checker(schedule, routing, all_port); });
+      [&] { return Checker(schedule, routing, all_port, per_step); });
   for_each_index(steps + 1, [&](std::size_t step) { checkers.local().check(step); });
   Checker& whole = *checkers.begin();
   for (auto checker = std::next(checkers.begin()); checker != checkers.end(); ++checker)
@@ -410,6 +436,7 @@ ScheduleReport check(const Schedule& schedule, const Routing& routing, bool all_
 
   ScheduleReport report = whole.finish(cycle);
   report.steps = steps;
+  report.per_step = std::move(per_step);
   for (const RankLog& log : schedule.ranks) {
     report.peak_bytes = std::max(report.peak_bytes, log.peak_bytes);
     report.peak_block_bytes = std::max(report.peak_block_bytes, log.peak_block_bytes);

@@ -11,11 +11,22 @@
 
 namespace wormcube {
 
+/// One step; what is rearranged and combined is that of the gap before it.
+struct StepFigures {
+  Bytes largest = 0;  // message
+  int link_load = 0;  // most messages on one directed link
+  // Most that a message takes: its bytes times the load of the busiest link on its way. k messages
+  // share a link by turns, so each takes k times as long.
+  Bytes cost = 0;
+  Bytes rearranged = 0, combined = 0;  // of the node that does most
+};
+
 struct ScheduleReport {
   // Counts. A step counts as a start-up if any node sends in it.
   std::size_t steps = 0;
   std::size_t startups = 0;
   Bytes transmission = 0;  // sum over steps of the largest message
+  Bytes contended = 0;     // sum over steps of StepFigures::cost: the transmission as time
   Bytes rearranged = 0;    // sum over the gaps between steps of the most that one node permutes
   Bytes combined = 0;      // the same of what one node combines
   std::size_t messages = 0;
@@ -35,6 +46,8 @@ struct ScheduleReport {
   std::size_t unmatched = 0;
   // The channel dependency graph of the routes used is acyclic.
   bool deadlock_free = false;
+  // Step by step; one entry more than steps, for the gap after the last one.
+  std::vector<StepFigures> per_step;
   // The first ten, in words: unmatched ends, a deadlock, ports, contention.
   std::vector<std::string> problems;
 

@@ -64,8 +64,11 @@ class ProofNode final : public Node {
 
 class Proof {
  public:
-  Proof(const Topology& topology, const Program& program)
-      : topology_(topology), program_(program), matching_(topology.nodes()) {}
+  Proof(const Topology& topology, const Program& program, const Delivered& delivered)
+      : topology_(topology),
+        program_(program),
+        delivered_(delivered),
+        matching_(topology.nodes()) {}
 
   void run() {
     for (Rank rank = 0; rank < topology_.nodes(); ++rank) nodes_.emplace_back(*this, rank);
@@ -137,6 +140,7 @@ class Proof {
                 send.from, sent, send.to, expected, send.tag));
           }
           copy(send.record->pieces(), receive.record->pieces());
+          if (delivered_) delivered_(send.from, send.to, step_, receive.record->pieces());
         },
         [this](const End& end, bool is_send) {
           throw UsageError(
@@ -198,6 +202,7 @@ class Proof {
 
   const Topology& topology_;
   const Program& program_;
+  const Delivered& delivered_;
   std::deque<ProofNode> nodes_;
   std::vector<ProofNode*> running_;  // ascending
   Matching<Op> matching_;
@@ -220,6 +225,8 @@ void ProofNode::step(std::span<const Op> ops) {
 
 }  // namespace
 
-void prove(const Topology& topology, const Program& program) { Proof(topology, program).run(); }
+void prove(const Topology& topology, const Program& program, const Delivered& delivered) {
+  Proof(topology, program, delivered).run();
+}
 
 }  // namespace wormcube

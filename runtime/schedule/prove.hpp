@@ -17,6 +17,10 @@ namespace wormcube {
 /// UsageError leaves as it is, anything else as NodeFailure with the rank in front and the original
 /// nested: the first step's, of these the lowest rank's. All other programs are unwound by Stopped
 /// first.
-void prove(const Topology& topology, const Program& program);
+///
+/// \param delivered  told of each message when it has been copied; may be empty
+using Delivered =
+    std::function<void(Rank from, Rank to, std::size_t step, std::span<const Span> received)>;
+void prove(const Topology& topology, const Program& program, const Delivered& delivered = {});
 
 }  // namespace wormcube
