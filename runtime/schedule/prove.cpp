@@ -5,7 +5,7 @@
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/fiber/fiber.hpp"
 #include "wormcube/runtime/schedule/logger.hpp"
-#include "wormcube/runtime/schedule/matching.hpp"
+#include "wormcube/runtime/schedule/step_matcher.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -64,7 +64,7 @@ class ProofNode final : public Node {
 class Proof {
  public:
   Proof(const Topology& topology, const Program& program)
-      : topology_(topology), program_(program), matching_(topology.nodes()) {}
+      : topology_(topology), program_(program), matcher_(topology.nodes()) {}
 
   void run() {
     for (Rank rank = 0; rank < topology_.nodes(); ++rank) nodes_.emplace_back(*this, rank);
@@ -123,14 +123,14 @@ class Proof {
       const Rank rank = node->rank();
       for (const Op& op : node->posted()) {
         if (op.is_send()) {
-          matching_.add_send(rank, destination(topology_, rank, op), op);
+          matcher_.add_send(rank, destination(topology_, rank, op), op);
         } else {
-          matching_.add_receive(op.peer(), rank, op);
+          matcher_.add_receive(op.peer(), rank, op);
         }
       }
     }
-    using End = Matching<Op>::End;
-    matching_.match(
+    using End = StepMatcher<Op>::End;
+    matcher_.match(
         [this](const End& send, const End& receive) {
           const Bytes sent = send.record->bytes(), expected = receive.record->bytes();
           if (sent != expected) {
@@ -202,7 +202,7 @@ class Proof {
   const Program& program_;
   std::deque<ProofNode> nodes_;
   std::vector<ProofNode*> running_;  // ascending
-  Matching<Op> matching_;
+  StepMatcher<Op> matcher_;
   StepRules rules_;
   std::size_t step_ = 0;
   bool stopping_ = false;
