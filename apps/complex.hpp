@@ -4,7 +4,7 @@
 
 #include <complex>
 
-namespace wormcube {
+namespace wormcube::apps {
 
 using Complex = std::complex<double>;
 
@@ -13,4 +13,4 @@ inline Complex multiply(Complex a, Complex b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
 
-}  // namespace wormcube
+}  // namespace wormcube::apps

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace wormcube {
+namespace wormcube::apps {
 
 /// n items over p nodes in consecutive blocks that differ by one at most; the longer ones come
 /// first. With fewer items than nodes the last nodes have none.
@@ -31,4 +31,4 @@ struct Distribution {
   std::size_t remainder() const { return items % static_cast<std::size_t>(nodes); }
 };
 
-}  // namespace wormcube
+}  // namespace wormcube::apps

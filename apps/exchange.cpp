@@ -11,7 +11,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-namespace wormcube {
+namespace wormcube::apps {
 
 namespace {
 
@@ -23,12 +23,12 @@ struct TimedRun {
   std::chrono::nanoseconds host;
 };
 
-TimedRun median_run(const Executor& executor, const RunOptions& options, const Program& program,
+TimedRun median_run(const Runner& runner, const RunOptions& options, const Program& program,
                     const std::function<std::chrono::nanoseconds()>& host_time) {
-  for (int i = 0; i < options.warmup; ++i) executor.run(program);
+  for (int i = 0; i < options.warmup; ++i) runner.run(program);
   std::vector<TimedRun> runs;
   for (int i = 0; i < options.iterations; ++i) {
-    Statistics statistics = executor.run(program);
+    Statistics statistics = runner.run(program);
     runs.push_back({std::move(statistics), host_time()});
   }
   const auto middle = runs.begin() + static_cast<std::ptrdiff_t>(runs.size() / 2);
@@ -104,20 +104,20 @@ Exchange resolve(Exchange exchange, const Topology& topology, Bytes block_bytes)
   return exchange;
 }
 
-Executor on(Machine& machine) {
+Runner on(Machine& machine) {
   return {machine.topology(), [&machine](const Program& program) { return machine.run(program); },
           machine.options().all_port, machine.options().virtual_channels};
 }
 
-RunFigures measure(const Executor& executor, const Exchange& exchange, const RunOptions& options,
+RunFigures measure(const Runner& runner, const Exchange& exchange, const RunOptions& options,
                    const Program& program, RunFigures figures,
                    const std::function<std::chrono::nanoseconds()>& host_time) {
   if (options.iterations < 1 || options.warmup < 0) {
     throw UsageError(fmt::format("{} iterations after {} warm-up runs; need at least 1 and 0",
                                  options.iterations, options.warmup));
   }
-  figures.topology = executor.topology.describe();
-  figures.nodes = executor.topology.nodes();
+  figures.topology = runner.topology.describe();
+  figures.nodes = runner.topology.nodes();
   const Algorithm& algorithm = *exchange.collective.algorithm;
   figures.operation = algorithm.operation->name;
   figures.algorithm = exchange.collective.text();
@@ -125,11 +125,10 @@ RunFigures measure(const Executor& executor, const Exchange& exchange, const Run
   figures.ports = algorithm.ports;
   const double nodes = figures.nodes;
   if (options.check && nodes * nodes * figures.exchanges <= most_recorded_messages) {
-    figures.schedule =
-        check(record(executor.topology, program),
-              Routing(executor.topology, executor.virtual_channels), executor.all_port);
+    figures.schedule = check(record(runner.topology, program),
+                             Routing(runner.topology, runner.virtual_channels), runner.all_port);
   }
-  const TimedRun run = median_run(executor, options, program, host_time);
+  const TimedRun run = median_run(runner, options, program, host_time);
   if (!run.statistics.nodes.empty()) add_statistics(run, figures);
   return figures;
 }
@@ -144,4 +143,4 @@ void require_host_memory(std::string_view what, double bytes) {
   }
 }
 
-}  // namespace wormcube
+}  // namespace wormcube::apps

@@ -1,4 +1,4 @@
-// The exchange inside an application: which algorithm, on which executor, and what it cost.
+// The exchange inside an application: which algorithm, on which runner, and what it cost.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-namespace wormcube {
+namespace wormcube::apps {
 
 /// How an application exchanges blocks. An alltoall algorithm gets equal blocks, padded where the
 /// matrix does not divide; an alltoallv algorithm gets the exact ones.
@@ -40,14 +40,14 @@ Exchange find_exchange(std::string_view text, const CostModel& model = {},
 Exchange resolve(Exchange exchange, const Topology& topology, Bytes block_bytes);
 
 /// Whatever runs node programs: a machine; in tests also a proof.
-struct Executor {
+struct Runner {
   Topology topology;
   std::function<Statistics(const Program&)> run;
   bool all_port = false;
   int virtual_channels = 2;
 };
-/// The machine must outlive the executor.
-Executor on(Machine& machine);
+/// The machine must outlive the runner.
+Runner on(Machine& machine);
 
 /// How often an application runs, and what is done beside it.
 struct RunOptions {
@@ -57,7 +57,7 @@ struct RunOptions {
   bool check = true;  ///< record the program dry and check the schedule; up to 4 million messages
 };
 
-/// What ran and what it cost. Times and counts come from the executor's statistics.
+/// What ran and what it cost. Times and counts come from the runner's statistics.
 struct RunFigures {
   std::string topology;  ///< what the network really is (Topology::describe)
   Rank nodes = 0;
@@ -69,7 +69,7 @@ struct RunFigures {
   Bytes block_bytes = 0;  ///< the largest block of any exchange, padding included
   Bytes padding = 0;      ///< bytes of padding in the blocks of all nodes and exchanges
 
-  bool measured = false;       ///< false: the executor has no statistics, and what follows is 0
+  bool measured = false;       ///< false: the runner has no statistics, and what follows is 0
   std::uint64_t messages = 0;  ///< sent by all nodes
   Bytes bytes_moved = 0;       ///< sent by all nodes: padding and forwarding included
   std::uint64_t links_used = 0;
@@ -90,14 +90,14 @@ struct RunFigures {
   std::optional<ScheduleReport> schedule = {};
 };
 
-/// Runs the program as the options say and fills in what the executor and the dry run tell.
+/// Runs the program as the options say and fills in what the runner and the dry run tell.
 /// \param figures    what the application knows already: exchanges, block_bytes, padding
 /// \param host_time  called after each run: mean time per node that went into the host's array
-RunFigures measure(const Executor& executor, const Exchange& exchange, const RunOptions& options,
+RunFigures measure(const Runner& runner, const Exchange& exchange, const RunOptions& options,
                    const Program& program, RunFigures figures,
                    const std::function<std::chrono::nanoseconds()>& host_time);
 
 /// Throws UsageError, `what` in front, with both figures if `bytes` are more than the computer has.
 void require_host_memory(std::string_view what, double bytes);
 
-}  // namespace wormcube
+}  // namespace wormcube::apps

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace wormcube {
+namespace wormcube::apps {
 
 /// SplitMix64: the standard library's distributions are not the same everywhere.
 /// Source: G. L. Steele, D. Lea, C. H. Flood, Fast Splittable Pseudorandom Number Generators,
@@ -25,4 +25,4 @@ class SplitMix {
   std::uint64_t state_;
 };
 
-}  // namespace wormcube
+}  // namespace wormcube::apps

@@ -8,6 +8,7 @@
 namespace {
 
 using namespace wormcube;
+using namespace wormcube::apps;
 
 void fft(benchmark::State& state, NodesAs nodes_as) {
   Machine machine(Topology::parse("torus:4x4"), {.nodes_as = nodes_as});

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -54,7 +56,62 @@ std::string_view included(std::string_view line) {
   return line.substr(0, line.find('"'));
 }
 
+/// "wormcube::Machine" for each class that a header defines, each with the header's name.
+class Definitions {
+ public:
+  void read(const std::string& file, std::istream& text) {
+    std::string space;
+    for (std::string line; std::getline(text, line);) {
+      if (line.starts_with("namespace ")) space = line.substr(10, line.find(" {") - 10);
+      std::string_view rest = line;
+      if (rest.starts_with("enum ")) rest.remove_prefix(5);
+      if (!rest.starts_with("class ") && !rest.starts_with("struct ")) continue;
+      rest.remove_prefix(rest.find(' ') + 1);
+      const std::string name(rest.substr(0, rest.find_first_of(" :;{<")));
+      if (line.ends_with('{')) files_[space + "::" + name].push_back(file);
+    }
+  }
+  /// What more than one header defines: the linker takes either for both.
+  std::vector<std::string> repeated() const {
+    std::vector<std::string> result;
+    for (const auto& [name, files] : files_) {
+      if (files.size() == 1) continue;
+      result.push_back(name + " in");
+      for (const std::string& file : files) result.back() += " " + file;
+    }
+    return result;
+  }
+
+ private:
+  std::map<std::string, std::vector<std::string>> files_;
+};
+
 }  // namespace
+
+TEST_CASE("no two headers define a class of the same name", "[layering]") {
+  namespace fs = std::filesystem;
+  const fs::path root = WORMCUBE_SOURCE_DIR;
+  Definitions definitions;
+  for (const char* const folder : {"runtime", "collectives", "apps"}) {
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / folder)) {
+      if (entry.path().extension() != ".hpp") continue;
+      std::ifstream text(entry.path());
+      definitions.read(entry.path().lexically_relative(root).generic_string(), text);
+    }
+  }
+  CHECK(definitions.repeated() == std::vector<std::string>{});
+}
+
+TEST_CASE("the test for repeated names finds one", "[layering]") {
+  Definitions definitions;
+  std::istringstream first("namespace a {\nclass Runner {\n}; }\nclass Other;\n");
+  std::istringstream second("namespace a {\nstruct Runner : Base {\n}; }\nclass Other {\n");
+  std::istringstream elsewhere("namespace a::b {\nenum class Runner : int {\n");
+  definitions.read("x.hpp", first);
+  definitions.read("y.hpp", second);
+  definitions.read("z.hpp", elsewhere);
+  CHECK(definitions.repeated() == std::vector<std::string>{"a::Runner in x.hpp y.hpp"});
+}
 
 TEST_CASE("no file includes a layer that it must not know", "[layering]") {
   namespace fs = std::filesystem;
@@ -90,6 +147,7 @@ TEST_CASE("the layering test fails on a forbidden include", "[layering]") {
       {"runtime/node.hpp", "runtime/routing/routing.hpp"},
       {"runtime/network/network.cpp", "runtime/machine/machine.hpp"},
       {"runtime/network/network.cpp", "runtime/schedule/schedule.hpp"},
+      {"runtime/network/network.cpp", "runtime/machine/gate.hpp"},
       {"runtime/schedule/record.cpp", "runtime/machine/machine.hpp"},
       {"runtime/schedule/check.cpp", "runtime/network/channel.hpp"},
       {"runtime/machine/machine.cpp", "runtime/schedule/check.hpp"},

@@ -10,6 +10,8 @@
 
 namespace wormcube::cli {
 
+using namespace apps;
+
 void add_application_options(CLI::App& app, ApplicationOptions& options) {
   app.add_option("--on", options.on,
                  "The network: torus:8x8, mesh:5x3, hypercube:4, ring:1 (one node), ...")

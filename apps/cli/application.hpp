@@ -14,6 +14,8 @@
 
 namespace wormcube::cli {
 
+using apps::Exchange, apps::RunFigures, apps::RunOptions;
+
 /// Network, exchange, machine and output of an application.
 struct ApplicationOptions {
   std::string on = "torus:8x8";

@@ -12,6 +12,8 @@
 
 namespace wormcube::cli {
 
+using namespace apps;
+
 namespace {
 
 struct Options {

@@ -9,7 +9,7 @@
 
 #include <fmt/core.h>
 
-namespace wormcube {
+namespace wormcube::apps {
 
 namespace {
 
@@ -162,4 +162,4 @@ void fft(Node& node, const Exchange& exchange, const FftPlan& plan, Direction di
   phases.bluestein(direction, data);
 }
 
-}  // namespace wormcube
+}  // namespace wormcube::apps

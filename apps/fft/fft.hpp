@@ -6,7 +6,7 @@
 #include "wormcube/apps/fft/plan.hpp"
 #include "wormcube/runtime/node.hpp"
 
-namespace wormcube {
+namespace wormcube::apps {
 
 /// X[k] = sum over n of x[n] exp(-+ 2 pi i n k / N), in one or two dimensions; backwards divided by
 /// the number of elements. Natural order in and out; plan.input() and plan.output() say which
@@ -27,4 +27,4 @@ namespace wormcube {
 /// Throws    UsageError, before any message, if the buffer is too short.
 void fft(Node& node, const Exchange& exchange, const FftPlan& plan, Direction direction, Span data);
 
-}  // namespace wormcube
+}  // namespace wormcube::apps

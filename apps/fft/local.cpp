@@ -15,7 +15,7 @@
 #include <fftw3.h>
 #include <fmt/core.h>
 
-namespace wormcube {
+namespace wormcube::apps {
 
 namespace {
 
@@ -117,4 +117,4 @@ Roots::Roots(std::uint64_t order) : order_(order) {
   for (std::uint64_t t = 0; t < order; t += step) coarse_.push_back(root_of_unity(t, order));
 }
 
-}  // namespace wormcube
+}  // namespace wormcube::apps

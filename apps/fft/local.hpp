@@ -14,7 +14,7 @@
 
 struct fftw_plan_s;
 
-namespace wormcube {
+namespace wormcube::apps {
 
 enum class Direction : std::int8_t { forward = -1, backward = 1 };  // the sign of the exponent
 
@@ -71,4 +71,4 @@ class Roots {
   std::vector<Complex> fine_, coarse_;  // powers 0, 1, .. and 0, 2^shift, 2 2^shift, ..
 };
 
-}  // namespace wormcube
+}  // namespace wormcube::apps

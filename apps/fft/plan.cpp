@@ -12,7 +12,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
-namespace wormcube {
+namespace wormcube::apps {
 
 namespace {
 
@@ -149,4 +149,4 @@ FftPlan::Slice FftPlan::slice(const MatrixShape& matrix, Rank node) const {
   return {first, end - first};
 }
 
-}  // namespace wormcube
+}  // namespace wormcube::apps

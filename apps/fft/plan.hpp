@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace wormcube {
+namespace wormcube::apps {
 
 enum class FftMethod : std::uint8_t { automatic, six_step, bluestein };
 /// `auto`, `six-step`, `bluestein`.
@@ -94,4 +94,4 @@ class FftPlan {
   Roots twiddles_, chirps_;
 };
 
-}  // namespace wormcube
+}  // namespace wormcube::apps

@@ -11,7 +11,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
-namespace wormcube {
+namespace wormcube::apps {
 
 namespace {
 
@@ -20,11 +20,11 @@ using Clock = std::chrono::steady_clock;
 // A plan, an exchange and the host's share of the time: what all runs of one job have in common.
 class Transform {
  public:
-  Transform(const Executor& executor, const Exchange& exchange, const FftPlan& plan)
-      : executor_(executor),
+  Transform(const Runner& runner, const Exchange& exchange, const FftPlan& plan)
+      : runner_(runner),
         exchange_(exchange),
         plan_(plan),
-        host_(static_cast<std::size_t>(executor.topology.nodes())) {}
+        host_(static_cast<std::size_t>(runner.topology.nodes())) {}
 
   Program program(Direction direction, std::span<const Complex> from, std::span<Complex> to) {
     return [this, direction, from, to](Node& node) {
@@ -48,19 +48,19 @@ class Transform {
   }
 
   RunFigures measured(const RunOptions& options, const Program& program) const {
-    const Rank p = executor_.topology.nodes();
+    const Rank p = runner_.topology.nodes();
     RunFigures known;
     for (const MatrixShape& matrix : plan_.transpositions()) {
       ++known.exchanges;
       known.block_bytes = std::max(known.block_bytes, matrix.padded_block_bytes(p));
       known.padding += matrix.padding(exchange_, p);
     }
-    return measure(executor_, exchange_, options, program, std::move(known),
+    return measure(runner_, exchange_, options, program, std::move(known),
                    [&] { return std::reduce(host_.begin(), host_.end()) / p; });
   }
 
  private:
-  const Executor& executor_;
+  const Runner& runner_;
   const Exchange& exchange_;
   const FftPlan& plan_;
   std::vector<Clock::duration> host_;  // entry r: written by node r
@@ -101,13 +101,12 @@ FftCheck check_serial(const FftJob& job, Direction direction, FftResult& result)
 
 }  // namespace
 
-FftResult run_fft(const Executor& executor, const Exchange& exchange, const FftJob& job) {
+FftResult run_fft(const Runner& runner, const Exchange& exchange, const FftJob& job) {
   require_signal(job.signal);
   const std::vector<Complex>& input = job.signal.values;
-  const Rank p = executor.topology.nodes();
+  const Rank p = runner.topology.nodes();
   const FftPlan plan(job.signal.shape, job.fft, p);
-  const Exchange resolved =
-      resolve(exchange, executor.topology, plan.matrix().padded_block_bytes(p));
+  const Exchange resolved = resolve(exchange, runner.topology, plan.matrix().padded_block_bytes(p));
   require_memory(job.signal, plan, p);
 
   const Direction direction = job.fft.inverse ? Direction::backward : Direction::forward;
@@ -118,7 +117,7 @@ FftResult run_fft(const Executor& executor, const Exchange& exchange, const FftJ
   result.remark = remark_on(job.signal, plan, p);
   result.output.resize(input.size());
 
-  Transform transform(executor, resolved, plan);
+  Transform transform(runner, resolved, plan);
   result.figures =
       transform.measured(job.options, transform.program(direction, input, result.output));
   if (!job.options.verify) return result;
@@ -126,7 +125,7 @@ FftResult run_fft(const Executor& executor, const Exchange& exchange, const FftJ
   const double tolerance = fft_tolerance(input.size());
   {
     std::vector<Complex> again(input.size());
-    executor.run(transform.program(opposite(direction), result.output, again));
+    runner.run(transform.program(opposite(direction), result.output, again));
     result.inverse = {true, relative_error(again, input), tolerance};
   }
   const bool inverse = job.fft.inverse;
@@ -141,4 +140,4 @@ FftResult run_fft(Machine& machine, const Exchange& exchange, const FftJob& job)
   return run_fft(on(machine), exchange, job);
 }
 
-}  // namespace wormcube
+}  // namespace wormcube::apps

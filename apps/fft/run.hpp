@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace wormcube {
+namespace wormcube::apps {
 
 struct FftJob {
   Signal signal;
@@ -40,6 +40,6 @@ struct FftResult {
 /// Throws UsageError before anything runs: a shape that cannot be, values that are not finite, an
 /// exchange that does not run here, too little memory.
 FftResult run_fft(Machine& machine, const Exchange& exchange, const FftJob& job);
-FftResult run_fft(const Executor& executor, const Exchange& exchange, const FftJob& job);
+FftResult run_fft(const Runner& runner, const Exchange& exchange, const FftJob& job);
 
-}  // namespace wormcube
+}  // namespace wormcube::apps

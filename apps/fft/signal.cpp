@@ -19,7 +19,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
-namespace wormcube {
+namespace wormcube::apps {
 
 namespace {
 
@@ -116,4 +116,4 @@ void require_signal(const Signal& signal) {
   }
 }
 
-}  // namespace wormcube
+}  // namespace wormcube::apps

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace wormcube {
+namespace wormcube::apps {
 
 /// A one- or two-dimensional array. Real input is computed as complex.
 struct Signal {
@@ -38,4 +38,4 @@ Signal read_signal(const std::string& file, std::string_view column = {});
 /// and finite.
 void require_signal(const Signal& signal);
 
-}  // namespace wormcube
+}  // namespace wormcube::apps

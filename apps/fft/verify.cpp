@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace wormcube {
+namespace wormcube::apps {
 
 namespace {
 
@@ -58,4 +58,4 @@ SpectralPeak strongest_frequency(std::span<const Complex> spectrum) {
   return peak;
 }
 
-}  // namespace wormcube
+}  // namespace wormcube::apps

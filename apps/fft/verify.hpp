@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <span>
 
-namespace wormcube {
+namespace wormcube::apps {
 
 /// One measured property of a transform.
 struct FftCheck {
@@ -34,4 +34,4 @@ struct SpectralPeak {
 };
 SpectralPeak strongest_frequency(std::span<const Complex> spectrum);
 
-}  // namespace wormcube
+}  // namespace wormcube::apps

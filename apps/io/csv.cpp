@@ -13,7 +13,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
-namespace wormcube {
+namespace wormcube::apps {
 
 namespace {
 
@@ -148,4 +148,4 @@ CsvColumn read_csv_column(const std::string& file, std::string_view column) {
   return result;
 }
 
-}  // namespace wormcube
+}  // namespace wormcube::apps

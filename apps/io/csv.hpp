@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace wormcube {
+namespace wormcube::apps {
 
 struct CsvColumn {
   std::string name;  ///< from the header; "column 2" where there is none
@@ -22,4 +22,4 @@ struct CsvColumn {
 /// not finite, a missing value, another number of fields than the first line, no values at all.
 CsvColumn read_csv_column(const std::string& file, std::string_view column);
 
-}  // namespace wormcube
+}  // namespace wormcube::apps

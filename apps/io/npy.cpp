@@ -17,7 +17,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
-namespace wormcube {
+namespace wormcube::apps {
 
 static_assert(std::endian::native == std::endian::little,
               "elements are written as they are in memory");
@@ -365,4 +365,4 @@ Array to_array(std::span<const Complex> values, std::vector<std::size_t> shape) 
   return {ElementType::complex128, std::move(shape), {bytes.begin(), bytes.end()}};
 }
 
-}  // namespace wormcube
+}  // namespace wormcube::apps

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace wormcube {
+namespace wormcube::apps {
 
 enum class ElementType : std::uint8_t {
   float32,
@@ -58,4 +58,4 @@ void write_npy(const std::string& file, const Array& array);
 std::vector<Complex> to_complex(const Array& array);
 Array to_array(std::span<const Complex> values, std::vector<std::size_t> shape);
 
-}  // namespace wormcube
+}  // namespace wormcube::apps

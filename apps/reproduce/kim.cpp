@@ -6,7 +6,7 @@
 
 #include <fmt/core.h>
 
-namespace wormcube {
+namespace wormcube::apps {
 namespace {
 
 // The printed formulas are for N x N; the rows of A_{n-1} for N a power of two, as log N is.
@@ -115,4 +115,4 @@ const Paper& kim_paper() {
   return paper;
 }
 
-}  // namespace wormcube
+}  // namespace wormcube::apps

@@ -6,7 +6,7 @@
 
 #include <fmt/core.h>
 
-namespace wormcube {
+namespace wormcube::apps {
 
 const Paper& find_paper(std::string_view name) {
   for (const Paper* paper : {&kim_paper(), &suh_paper()}) {
@@ -46,4 +46,4 @@ ReproducedTable reproduce(const Paper& paper, const Topology& topology,
   return table;
 }
 
-}  // namespace wormcube
+}  // namespace wormcube::apps

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace wormcube {
+namespace wormcube::apps {
 
 /// One entry of a printed table: the formula as printed, and its value for a network; empty where
 /// the paper gives none for that network.
@@ -81,4 +81,4 @@ struct ReproducedTable {
 ReproducedTable reproduce(const Paper& paper, const Topology& topology,
                           const CheckOptions& options);
 
-}  // namespace wormcube
+}  // namespace wormcube::apps

@@ -7,7 +7,7 @@
 
 #include <fmt/core.h>
 
-namespace wormcube {
+namespace wormcube::apps {
 namespace {
 
 // Table 1 is for even sides, longest first; n = 1 is not covered.
@@ -117,4 +117,4 @@ const Paper& suh_paper() {
   return paper;
 }
 
-}  // namespace wormcube
+}  // namespace wormcube::apps

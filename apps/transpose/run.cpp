@@ -11,7 +11,7 @@
 
 #include <fmt/core.h>
 
-namespace wormcube {
+namespace wormcube::apps {
 
 namespace {
 
@@ -48,11 +48,11 @@ void require_memory(const MatrixShape& shape, Rank nodes) {
 
 }  // namespace
 
-TransposeResult run_transpose(const Executor& executor, const Exchange& exchange,
+TransposeResult run_transpose(const Runner& runner, const Exchange& exchange,
                               const TransposeJob& job) {
   const MatrixShape shape = shape_of(job.matrix);
-  const Rank p = executor.topology.nodes();
-  const Exchange resolved = resolve(exchange, executor.topology, shape.padded_block_bytes(p));
+  const Rank p = runner.topology.nodes();
+  const Exchange resolved = resolve(exchange, runner.topology, shape.padded_block_bytes(p));
   require_memory(shape, p);
 
   TransposeResult result;
@@ -86,7 +86,7 @@ TransposeResult run_transpose(const Executor& executor, const Exchange& exchange
   known.exchanges = 1;
   known.block_bytes = shape.padded_block_bytes(p);
   known.padding = shape.padding(resolved, p);
-  result.figures = measure(executor, resolved, job.options, program, std::move(known),
+  result.figures = measure(runner, resolved, job.options, program, std::move(known),
                            [&] { return std::reduce(host.begin(), host.end()) / p; });
   if (job.options.verify) result.wrong = count_wrong(job.matrix, result.transposed);
   return result;
@@ -147,4 +147,4 @@ std::size_t count_wrong(const Array& matrix, const Array& transposed) {
   return wrong;
 }
 
-}  // namespace wormcube
+}  // namespace wormcube::apps

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-namespace wormcube {
+namespace wormcube::apps {
 
 struct TransposeJob {
   Array matrix;  ///< two dimensions, any element type
@@ -28,7 +28,7 @@ struct TransposeResult {
 /// Throws UsageError before anything runs: not a matrix, an exchange that does not run here, too
 /// little memory.
 TransposeResult run_transpose(Machine& machine, const Exchange& exchange, const TransposeJob& job);
-TransposeResult run_transpose(const Executor& executor, const Exchange& exchange,
+TransposeResult run_transpose(const Runner& runner, const Exchange& exchange,
                               const TransposeJob& job);
 
 /// A matrix of elements that depend on seed and place, all different but for chance.
@@ -37,4 +37,4 @@ Array generate_matrix(ElementType type, std::size_t rows, std::size_t columns, s
 /// The elements for which out[j][i] != in[i][j], bit for bit.
 std::size_t count_wrong(const Array& matrix, const Array& transposed);
 
-}  // namespace wormcube
+}  // namespace wormcube::apps

@@ -10,7 +10,7 @@
 
 #include <fmt/core.h>
 
-namespace wormcube {
+namespace wormcube::apps {
 
 namespace {
 
@@ -139,4 +139,4 @@ void transpose_local(const std::byte* from, Bytes from_stride, std::byte* to, By
   }
 }
 
-}  // namespace wormcube
+}  // namespace wormcube::apps

@@ -6,7 +6,7 @@
 #include "wormcube/apps/exchange.hpp"
 #include "wormcube/runtime/node.hpp"
 
-namespace wormcube {
+namespace wormcube::apps {
 
 /// An R x C matrix, row-major, its rows distributed over the nodes as evenly as possible.
 struct MatrixShape {
@@ -52,4 +52,4 @@ void transpose(Node& node, const Exchange& exchange, const MatrixShape& shape, S
 void transpose_local(const std::byte* from, Bytes from_stride, std::byte* to, Bytes to_stride,
                      std::size_t rows, std::size_t columns, Bytes element_bytes);
 
-}  // namespace wormcube
+}  // namespace wormcube::apps

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/runtime/network/parking.hpp"
+#include "wormcube/runtime/machine/parker.hpp"
 #include "wormcube/runtime/node.hpp"
 
 #include <functional>
@@ -11,7 +11,7 @@
 namespace wormcube {
 
 /// Runs a function for every node, as often as asked, on stacks that live as long as the executor.
-class NodeExecutor : public Executor {
+class NodeExecutor : public Parker {
  public:
   /// Starts body(rank) for every node; returns at once. The body must not throw.
   virtual void start(const std::function<void(Rank)>& body) = 0;

@@ -30,7 +30,7 @@ struct Worm : Waiter {
   Tag tag = 0;
   Bytes bytes = 0;
   std::span<const Span> data;  ///< the sender's memory, pinned until done
-  /// Injection port, virtual channels, ejection port, matching table.
+  /// Injection port, virtual channels, ejection port, tag table.
   std::vector<Reservation*> path;
   std::size_t reserved = 0;
   State state = State::done;
@@ -46,7 +46,7 @@ struct Receive : Waiter {
   Bytes bytes = 0;
   std::span<const Span> data;
   bool done = true;
-  Receive* next_posted = nullptr;  ///< matching table's list
+  Receive* next_posted = nullptr;  ///< tag table's list
 };
 
 /// Walks over the bytes of a list of pieces.

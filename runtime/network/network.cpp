@@ -20,7 +20,7 @@ class Network::Drive {
     carry_on();
   }
   void post(Receive& receive) {
-    if (network_.matching_[receive.to].acquire(receive)) place(receive);
+    if (network_.tables_[receive.to].acquire(receive)) place(receive);
     carry_on();
   }
 
@@ -73,55 +73,54 @@ class Network::Drive {
   }
 
   void release_path(Worm& worm) {
-    const std::size_t matching = worm.path.size() - 1;
-    for (std::size_t entry = 0; entry < matching; ++entry) {
+    const std::size_t table = worm.path.size() - 1;
+    for (std::size_t entry = 0; entry < table; ++entry) {
       if (is_channel(worm, entry)) channel(worm, entry).count_message(worm.bytes);
       take_over(worm.path[entry]->release());
     }
   }
 
-  // The worm holds all of its path, the matching table of its destination included.
+  // The worm holds all of its path, the tag table of its destination included.
   void arrive(Worm& worm) {
-    Matching& matching = network_.matching_[worm.to];
-    if (Receive* const receive = matching.take_receive(worm.from, worm.tag)) {
-      take_over(matching.release());
+    TagTable& table = network_.tables_[worm.to];
+    if (Receive* const receive = table.take_receive(worm.from, worm.tag)) {
+      take_over(table.release());
       if (!fits(worm.from, worm.to, worm.tag, worm.bytes, receive->bytes)) return;
       Cursor to(receive->data);
       is_short(worm) ? stream(worm, to) : copy(worm, to);
       complete(*receive);
       release_path(worm);
       complete(worm);
-    } else if (Matching::Early* const early =
-                   is_short(worm) ? matching.keep_short(worm) : nullptr) {
+    } else if (TagTable::Early* const early = is_short(worm) ? table.keep_short(worm) : nullptr) {
       const Span buffer = early->data();
       Cursor to(std::span(&buffer, 1));
       stream(worm, to);
-      take_over(matching.release());
+      take_over(table.release());
       release_path(worm);
       complete(worm);
     } else {
       worm.state = Worm::State::absorbed;
-      matching.keep_absorbed(worm);
+      table.keep_absorbed(worm);
       release_path(worm);
-      take_over(matching.release());  // the last touch: a receive may now complete the worm
+      take_over(table.release());  // the last touch: a receive may now complete the worm
     }
   }
 
-  // The receive holds the matching table of its node.
+  // The receive holds the tag table of its node.
   void place(Receive& receive) {
-    Matching& matching = network_.matching_[receive.to];
-    Matching::Early* const early = matching.take_early(receive.from, receive.tag);
+    TagTable& table = network_.tables_[receive.to];
+    TagTable::Early* const early = table.take_early(receive.from, receive.tag);
     if (early == nullptr) {
-      matching.post(receive);
-      take_over(matching.release());
+      table.post(receive);
+      take_over(table.release());
       return;
     }
     if (!fits(receive.from, receive.to, receive.tag, early->bytes, receive.bytes)) return;
     Cursor to(receive.data);
     Worm* const worm = early->worm;
     if (worm == nullptr) to.write(early->data());
-    matching.recycle(early);
-    take_over(matching.release());
+    table.recycle(early);
+    take_over(table.release());
     if (worm != nullptr) copy(*worm, to);
     complete(receive);
     if (worm != nullptr) complete(*worm);
@@ -196,7 +195,7 @@ Network::Network(Routing routing, Settings settings, NetworkHost& host)
                                                                routing_.topology().nodes())
                                     : 0),
       node_ports_(settings.all_port ? 0 : static_cast<std::size_t>(routing_.topology().nodes())) {
-  for (Rank node = 0; node < routing_.topology().nodes(); ++node) matching_.emplace_back();
+  for (Rank node = 0; node < routing_.topology().nodes(); ++node) tables_.emplace_back();
 }
 
 void Network::address(Worm& worm, Rank from, const Op& op) {
@@ -233,7 +232,7 @@ void Network::address(Worm& worm, Rank from, const Op& op) {
         &link_ports(route.empty() ? topology.links() + from : routing_.link(route.back()))
              .ejection);
   }
-  worm.path.push_back(&matching_[worm.to]);
+  worm.path.push_back(&tables_[worm.to]);
   worm.reserved = 0;
   worm.state = Worm::State::travelling;
   worm.successor = nullptr;
@@ -246,7 +245,7 @@ void Network::post(Receive& receive) { Drive(*this).post(receive); }
 std::string Network::describe(const Worm& worm, std::size_t entry) const {
   if (entry == 0) return fmt::format("injection port of node {}", worm.from);
   if (entry + 2 == worm.path.size()) return fmt::format("ejection port of node {}", worm.to);
-  if (entry + 1 == worm.path.size()) return fmt::format("matching table of node {}", worm.to);
+  if (entry + 1 == worm.path.size()) return fmt::format("tag table of node {}", worm.to);
   return "link " +
          routing_.channel_name(static_cast<const VirtualChannel*>(worm.path[entry])->id());
 }
@@ -266,8 +265,8 @@ void Network::each_channel(const std::function<void(const VirtualChannel&)>& f) 
 }
 
 std::optional<std::string> Network::leftover() const {
-  for (std::size_t node = 0; node < matching_.size(); ++node) {
-    if (const Matching::Early* const early = matching_[node].leftover()) {
+  for (std::size_t node = 0; node < tables_.size(); ++node) {
+    if (const TagTable::Early* const early = tables_[node].leftover()) {
       return fmt::format("node {} never received a message of {} bytes from node {} with tag {}",
                          node, early->bytes, early->from, early->tag);
     }
@@ -283,7 +282,7 @@ void Network::reset() {
   };
   link_ports_.each([&](std::size_t, LinkPorts& ports) { free(ports); });
   std::ranges::for_each(node_ports_, free);
-  for (Matching& matching : matching_) matching.reset();
+  for (TagTable& table : tables_) table.reset();
 }
 
 }  // namespace wormcube

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "wormcube/runtime/network/channel.hpp"
-#include "wormcube/runtime/network/matching.hpp"
 #include "wormcube/runtime/network/message.hpp"
 #include "wormcube/runtime/network/observer.hpp"
+#include "wormcube/runtime/network/tag_table.hpp"
 #include "wormcube/runtime/routing/routing.hpp"
 
 #include <atomic>
@@ -67,7 +67,7 @@ class LazyTable {
 };
 
 /// Moves worms. A worm reserves, in this order and keeping what it holds: its sender's injection
-/// port, each virtual channel of its route, its receiver's ejection port, its receiver's matching
+/// port, each virtual channel of its route, its receiver's ejection port, its receiver's tag
 /// table. With the table it finds a posted receive, and its payload moves: up to `eager_limit`
 /// bytes as flits through the channels, more in one copy from memory to memory while the path is
 /// held. Or it finds none: then a short payload moves, as flits, into an early buffer of the table;
@@ -84,7 +84,7 @@ class LazyTable {
 /// Invariants  a worm belongs to one thread at a time. A thread that works in here works through
 ///             its own list of waiters that it was handed, and leaves when the list is empty; it
 ///             holds nothing then. Reservations are taken in an order that is acyclic if the
-///             channel dependency graph is: ports before and after all channels, the matching table
+///             channel dependency graph is: ports before and after all channels, the tag table
 ///             last, held only for a search or the copy of a short message.
 class Network {
  public:
@@ -129,7 +129,7 @@ class Network {
   LazyTable<VirtualChannel> channels_;
   LazyTable<LinkPorts> link_ports_;   // all-port; also one entry per node, for messages to oneself
   std::deque<LinkPorts> node_ports_;  // one-port
-  std::deque<Matching> matching_;
+  std::deque<TagTable> tables_;
 };
 
 }  // namespace wormcube

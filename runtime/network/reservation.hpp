@@ -16,7 +16,7 @@ struct Waiter {
   Kind kind;
 };
 
-/// A port, a virtual channel or a node's matching table: held by one waiter, waited for by others.
+/// A port, a virtual channel or a node's tag table: held by one waiter, waited for by others.
 /// Nobody blocks in it: whoever cannot have it leaves its waiter behind, and whoever releases it
 /// gets the next waiter to go on with.
 ///

@@ -3,8 +3,8 @@
 #include "wormcube/runtime/schedule/check.hpp"
 
 #include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/schedule/matching.hpp"
 #include "wormcube/runtime/schedule/parallel.hpp"
+#include "wormcube/runtime/schedule/step_matcher.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -151,7 +151,7 @@ class Checker {
         routing_(routing),
         all_port_(all_port),
         per_step_(per_step),
-        matching_(routing.topology().nodes()),
+        matcher_(routing.topology().nodes()),
         use_(routing.topology().links()) {}
 
   /// Step t and the gap before it; t = steps() is the gap after the last one.
@@ -245,10 +245,10 @@ class Checker {
                              routing_.topology().nodes());
         });
       } else if (op.kind == Op::Kind::send) {
-        matching_.add_send(rank, message(rank, op), op);
+        matcher_.add_send(rank, message(rank, op), op);
         sends += op.peer != rank ? 1 : 0;
       } else {
-        matching_.add_receive(op.peer, rank, op);
+        matcher_.add_receive(op.peer, rank, op);
         receives += op.peer != rank ? 1 : 0;
       }
     }
@@ -296,8 +296,8 @@ class Checker {
   }
 
   void match() {
-    using End = Matching<OpRecord>::End;
-    matching_.match(
+    using End = StepMatcher<OpRecord>::End;
+    matcher_.match(
         [this](const End& send, const End& receive) {
           const Bytes sent = send.record->bytes, expected = receive.record->bytes;
           if (sent == expected) return;
@@ -393,7 +393,7 @@ class Checker {
   const Routing& routing_;
   const bool all_port_;
   std::span<StepFigures> per_step_;
-  Matching<OpRecord> matching_;
+  StepMatcher<OpRecord> matcher_;
   LinkUse use_;
   bool orderly_ = true;
   std::vector<Channel> path_;
@@ -422,7 +422,7 @@ ScheduleReport check(const Schedule& schedule, const Routing& routing, bool all_
   std::vector<StepFigures> per_step(steps + 1);
   tbb::enumerable_thread_specific<Checker> checkers(
       [&] { return Checker(schedule, routing, all_port, per_step); });
-  for_each_index(steps + 1, [&](std::size_t step) { checkers.local().check(step); });
+  parallel_for_each_index(steps + 1, [&](std::size_t step) { checkers.local().check(step); });
   Checker& whole = *checkers.begin();
   for (auto checker = std::next(checkers.begin()); checker != checkers.end(); ++checker)
     whole.add(*checker);

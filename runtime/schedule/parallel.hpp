@@ -23,7 +23,7 @@ namespace wormcube {
 /// ThreadSanitizer does not see what happens inside the TBB library, and would report every loop;
 /// under it, plain threads do the same, and the bodies are checked.
 template <class Body>
-void for_each_index(std::size_t count, const Body& body) {
+void parallel_for_each_index(std::size_t count, const Body& body) {
   std::mutex mutex;
   std::exception_ptr failure;
   std::atomic<std::size_t> lowest{count};

@@ -5,7 +5,7 @@
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/fiber/fiber.hpp"
 #include "wormcube/runtime/schedule/logger.hpp"
-#include "wormcube/runtime/schedule/matching.hpp"
+#include "wormcube/runtime/schedule/step_matcher.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -68,7 +68,7 @@ class Proof {
       : topology_(topology),
         program_(program),
         delivered_(delivered),
-        matching_(topology.nodes()) {}
+        matcher_(topology.nodes()) {}
 
   void run() {
     for (Rank rank = 0; rank < topology_.nodes(); ++rank) nodes_.emplace_back(*this, rank);
@@ -127,11 +127,11 @@ class Proof {
       const Rank rank = node->rank();
       for (const Op& op : node->posted()) {
         const Rank peer = peer_of(topology_, rank, op);
-        op.is_send() ? matching_.add_send(rank, peer, op) : matching_.add_receive(peer, rank, op);
+        op.is_send() ? matcher_.add_send(rank, peer, op) : matcher_.add_receive(peer, rank, op);
       }
     }
-    using End = Matching<Op>::End;
-    matching_.match(
+    using End = StepMatcher<Op>::End;
+    matcher_.match(
         [this](const End& send, const End& receive) {
           const Bytes sent = send.record->bytes(), expected = receive.record->bytes();
           if (sent != expected) {
@@ -205,7 +205,7 @@ class Proof {
   const Delivered& delivered_;
   std::deque<ProofNode> nodes_;
   std::vector<ProofNode*> running_;  // ascending
-  Matching<Op> matching_;
+  StepMatcher<Op> matcher_;
   StepRules rules_;
   std::size_t step_ = 0;
   bool stopping_ = false;

@@ -97,7 +97,7 @@ class RecordingNode final : public Node {
 Schedule record(const Topology& topology, const Program& program) {
   const auto nodes = static_cast<std::size_t>(topology.nodes());
   Schedule schedule{topology, std::vector<RankLog>(nodes)};
-  for_each_index(nodes, [&](std::size_t rank) {
+  parallel_for_each_index(nodes, [&](std::size_t rank) {
     RankLog& log = schedule.ranks[rank];
     RecordingNode node(schedule.topology, static_cast<Rank>(rank), log);
     program(node);

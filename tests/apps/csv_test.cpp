@@ -8,7 +8,8 @@
 #include <catch2/catch.hpp>
 
 using namespace wormcube;
-using namespace wormcube::apps_testing;
+using namespace wormcube::apps;
+using namespace wormcube::apps::testing;
 using Catch::Matchers::Contains;
 
 namespace {

@@ -8,7 +8,8 @@
 #include <catch2/catch.hpp>
 
 using namespace wormcube;
-using namespace wormcube::apps_testing;
+using namespace wormcube::apps;
+using namespace wormcube::apps::testing;
 using Catch::Matchers::Contains;
 using namespace std::chrono_literals;
 
@@ -44,7 +45,7 @@ TEST_CASE("figures are the median run's: means over nodes, sums of messages, the
           "[apps]") {
   const auto topology = Topology::parse("ring:2");
   int run = 0;
-  const Executor executor{
+  const Runner runner{
       topology, [&](const Program&) {
         const auto time = std::array{500ms, 9ms, 100ms, 200ms}.at(run++);  // the first warms up
         Statistics statistics{.wall = time, .nodes = {}, .links = {}};
@@ -56,7 +57,7 @@ TEST_CASE("figures are the median run's: means over nodes, sums of messages, the
         return statistics;
       }};
   const RunFigures figures = measure(
-      executor, find_exchange("shift"), {.warmup = 1, .iterations = 3}, [](Node&) {}, {},
+      runner, find_exchange("shift"), {.warmup = 1, .iterations = 3}, [](Node&) {}, {},
       [] { return 5ms; });
   CHECK(run == 4);
   CHECK(figures.measured);
@@ -77,9 +78,8 @@ TEST_CASE("figures are the median run's: means over nodes, sums of messages, the
   CHECK(figures.blocked == 6);
 }
 
-TEST_CASE(
-    "an executor without statistics, and a run without a check, leave their figures unmeasured",
-    "[apps]") {
+TEST_CASE("an runner without statistics, and a run without a check, leave their figures unmeasured",
+          "[apps]") {
   const RunFigures figures = measure(
       proof(Topology::parse("ring:2")), find_exchange("shift"), {.check = false},
       [](Node& node) { node.step(); }, {}, [] { return 0ns; });

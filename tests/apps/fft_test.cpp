@@ -12,7 +12,8 @@
 #include <catch2/catch.hpp>
 
 using namespace wormcube;
-using namespace wormcube::apps_testing;
+using namespace wormcube::apps;
+using namespace wormcube::apps::testing;
 using Catch::Matchers::Contains;
 
 namespace {
@@ -259,13 +260,13 @@ TEST_CASE("a real transform does what its dry run says", "[apps][fft]") {
   const auto shape = GENERATE(Sizes{100}, Sizes{101}, Sizes{10, 12});
   for (const Exchange& exchange : plain_exchanges(topology)) {
     std::vector<Schedule> traces, dry;
-    Executor executor = tracing_proof(topology, traces);
-    const auto trace = executor.run;
-    executor.run = [&](const Program& program) {
+    Runner runner = tracing_proof(topology, traces);
+    const auto trace = runner.run;
+    runner.run = [&](const Program& program) {
       dry.push_back(record(topology, program));
       return trace(program);
     };
-    run_fft(executor, exchange, {generate_signal(SignalKind::random, shape, 1), {}, {}});
+    run_fft(runner, exchange, {generate_signal(SignalKind::random, shape, 1), {}, {}});
     REQUIRE(traces.size() == 2);  // there and back
     CHECK(traces == dry);
   }

@@ -10,6 +10,7 @@
 namespace {
 
 using namespace wormcube;
+using namespace wormcube::apps;
 
 const ReproducedRow& row_of(const ReproducedTable& table, std::string_view label) {
   for (const ReproducedRow& row : table.rows) {

@@ -24,10 +24,10 @@
 
 #include <unistd.h>
 
-namespace wormcube::apps_testing {
+namespace wormcube::apps::testing {
 
 /// Runs programs as proofs: on fibers, step by step, without a network and without statistics.
-inline Executor proof(const Topology& topology) {
+inline Runner proof(const Topology& topology) {
   return {topology, [topology](const Program& program) {
             prove(topology, program);
             return Statistics{};
@@ -35,7 +35,7 @@ inline Executor proof(const Topology& topology) {
 }
 
 /// As proof(), but keeps what every rank did.
-inline Executor tracing_proof(const Topology& topology, std::vector<Schedule>& traces) {
+inline Runner tracing_proof(const Topology& topology, std::vector<Schedule>& traces) {
   return {
       topology, [topology, &traces](const Program& program) {
         Schedule trace{topology, std::vector<RankLog>(static_cast<std::size_t>(topology.nodes()))};
@@ -143,4 +143,4 @@ inline std::vector<Complex> random_values(std::size_t count, std::uint64_t seed)
 
 inline const std::string sunspots = WORMCUBE_SOURCE_DIR "/apps/fft/data/sunspots.csv";
 
-}  // namespace wormcube::apps_testing
+}  // namespace wormcube::apps::testing

@@ -12,7 +12,8 @@
 #include <catch2/catch.hpp>
 
 using namespace wormcube;
-using namespace wormcube::apps_testing;
+using namespace wormcube::apps;
+using namespace wormcube::apps::testing;
 using Catch::Matchers::Contains;
 
 namespace {
@@ -123,14 +124,14 @@ TEST_CASE("a real transposition does what its dry run says", "[apps][transpose]"
   const Array matrix = generate_matrix(ElementType::float32, 7, 30, 5);
   for (const Exchange& exchange : plain_exchanges(topology)) {
     std::vector<Schedule> traces;
-    Executor executor = tracing_proof(topology, traces);
-    const auto trace = executor.run;
+    Runner runner = tracing_proof(topology, traces);
+    const auto trace = runner.run;
     Schedule dry{topology, {}};
-    executor.run = [&](const Program& program) {
+    runner.run = [&](const Program& program) {
       dry = record(topology, program);
       return trace(program);
     };
-    run_transpose(executor, exchange, {matrix, {}});
+    run_transpose(runner, exchange, {matrix, {}});
     REQUIRE(traces.size() == 1);
     CHECK(traces[0] == dry);
   }

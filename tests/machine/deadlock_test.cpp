@@ -1,7 +1,7 @@
 // Waiting: what a machine may wait for, and what it says when nobody can go on.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/network/matching.hpp"
+#include "wormcube/runtime/network/tag_table.hpp"
 #include "wormcube/tests/machine/support.hpp"
 
 #include <array>
@@ -135,7 +135,7 @@ TEST_CASE("a sender runs ahead of its receiver by as many short messages as ther
         }
       });
     };
-    constexpr auto slots = static_cast<int>(Matching::early_slots);
+    constexpr auto slots = static_cast<int>(TagTable::early_slots);
     for (int run = 0; run < 5; ++run) {
       CHECK_NOTHROW(run_ahead(slots));
       CHECK_THAT(message_of<Deadlock>([&] { run_ahead(slots + 1); }),
@@ -151,7 +151,7 @@ TEST_CASE("messages beyond the slots wait with their sender and arrive in order"
     CAPTURE(describe(options));
     Machine machine(Topology::parse("line:3"), options);
     CHECK_NOTHROW(machine.run([](Node& node) {
-      constexpr int messages = 3 * Matching::early_slots;
+      constexpr int messages = 3 * TagTable::early_slots;
       std::vector<std::byte> data(messages);
       std::vector<Op> ops;
       for (int i = 0; i < messages; ++i) {

@@ -135,11 +135,11 @@ TEST_CASE("a short message that comes early is done; a long one waits and holds 
 
 TEST_CASE("a short message without an early buffer stays with its sender, in order", "[network]") {
   Bench bench(Topology::parse("line:2"));
-  const std::size_t messages = Matching::early_slots + 5;
+  const std::size_t messages = TagTable::early_slots + 5;
   for (std::size_t i = 0; i < messages; ++i) bench.launch(0, to(1), 3);
   for (std::size_t i = 0; i < messages; ++i) {
     CHECK(bench.sent[i].worm.state ==
-          (i < Matching::early_slots ? Worm::State::done : Worm::State::absorbed));
+          (i < TagTable::early_slots ? Worm::State::done : Worm::State::absorbed));
   }
   for (std::size_t i = 0; i < messages; ++i) bench.post(1, 0, 3);
   for (std::size_t i = 0; i < messages; ++i) CHECK(bench.received[i].data == bench.sent[i].data);

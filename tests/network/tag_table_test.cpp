@@ -1,6 +1,6 @@
-// Matching: which receive takes which message.
+// The tag table: which receive takes which message.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/network/matching.hpp"
+#include "wormcube/runtime/network/tag_table.hpp"
 
 #include <algorithm>
 #include <array>
@@ -36,7 +36,7 @@ Worm& worm_of(std::deque<Worm>& worms, Rank from, Tag tag, Bytes bytes = 0) {
 }  // namespace
 
 TEST_CASE("a message takes the first receive that was posted for its source and tag", "[network]") {
-  Matching matching;
+  TagTable table;
   std::deque<Receive> receives;
   // All but d share a bucket; tags may be negative.
   Receive& a = receive_of(receives, 1, 0);
@@ -45,69 +45,69 @@ TEST_CASE("a message takes the first receive that was posted for its source and 
   Receive& d = receive_of(receives, 1, -5);
   Receive& e = receive_of(receives, 1, 0);
   Receive& f = receive_of(receives, 1, 16);
-  for (Receive& receive : receives) matching.post(receive);
-  CHECK(matching.take_receive(2, 0) == nullptr);
-  CHECK(matching.take_receive(1, 1) == nullptr);
-  CHECK(matching.take_receive(1, 16) == &f);
-  CHECK(matching.take_receive(1, 16) == nullptr);
-  CHECK(matching.take_receive(1, 0) == &a);
-  CHECK(matching.take_receive(1, -5) == &d);
-  CHECK(matching.take_receive(1, 0) == &c);
-  CHECK(matching.take_receive(17, 0) == &b);
-  CHECK(matching.take_receive(17, 0) == nullptr);
-  CHECK(matching.take_receive(1, 0) == &e);
-  CHECK(matching.take_receive(1, 0) == nullptr);
-  matching.post(a);  // an emptied list takes receives again
-  CHECK(matching.take_receive(1, 0) == &a);
+  for (Receive& receive : receives) table.post(receive);
+  CHECK(table.take_receive(2, 0) == nullptr);
+  CHECK(table.take_receive(1, 1) == nullptr);
+  CHECK(table.take_receive(1, 16) == &f);
+  CHECK(table.take_receive(1, 16) == nullptr);
+  CHECK(table.take_receive(1, 0) == &a);
+  CHECK(table.take_receive(1, -5) == &d);
+  CHECK(table.take_receive(1, 0) == &c);
+  CHECK(table.take_receive(17, 0) == &b);
+  CHECK(table.take_receive(17, 0) == nullptr);
+  CHECK(table.take_receive(1, 0) == &e);
+  CHECK(table.take_receive(1, 0) == nullptr);
+  table.post(a);  // an emptied list takes receives again
+  CHECK(table.take_receive(1, 0) == &a);
 }
 
 TEST_CASE("a receive takes the first early message of its source and tag, kept or absorbed",
           "[network]") {
-  Matching matching;
+  TagTable table;
   std::deque<Worm> worms;
-  Matching::Early* const first = matching.keep_short(worm_of(worms, 3, 4, 10));
+  TagTable::Early* const first = table.keep_short(worm_of(worms, 3, 4, 10));
   REQUIRE(first != nullptr);
   CHECK(first->data().size() == 10);
-  matching.keep_absorbed(worm_of(worms, 3, 4, 1'000'000));
-  matching.keep_absorbed(worm_of(worms, 3, 5, 7));
-  REQUIRE(matching.keep_short(worm_of(worms, 3, 4, 0)) != nullptr);
+  table.keep_absorbed(worm_of(worms, 3, 4, 1'000'000));
+  table.keep_absorbed(worm_of(worms, 3, 5, 7));
+  REQUIRE(table.keep_short(worm_of(worms, 3, 4, 0)) != nullptr);
 
-  CHECK(matching.take_early(3, 4) == first);
+  CHECK(table.take_early(3, 4) == first);
   CHECK(first->worm == nullptr);
-  matching.recycle(first);
-  Matching::Early* const second = matching.take_early(3, 4);
+  table.recycle(first);
+  TagTable::Early* const second = table.take_early(3, 4);
   REQUIRE(second != nullptr);
   CHECK(second->worm == &worms[1]);
   CHECK(second->bytes == 1'000'000);
-  matching.recycle(second);
-  Matching::Early* const third = matching.take_early(3, 4);
+  table.recycle(second);
+  TagTable::Early* const third = table.take_early(3, 4);
   REQUIRE(third != nullptr);
   CHECK((third->worm == nullptr && third->bytes == 0));
-  CHECK(matching.take_early(3, 4) == nullptr);
-  REQUIRE(matching.leftover() != nullptr);
-  CHECK(matching.leftover()->tag == 5);
+  CHECK(table.take_early(3, 4) == nullptr);
+  REQUIRE(table.leftover() != nullptr);
+  CHECK(table.leftover()->tag == 5);
 }
 
 TEST_CASE("short messages find no early buffer when all are full, and again when one is empty",
           "[network]") {
-  Matching matching;
+  TagTable table;
   std::deque<Worm> worms;
   for (int round = 0; round < 2; ++round) {
-    for (std::size_t i = 0; i < Matching::early_slots; ++i) {
-      REQUIRE(matching.keep_short(worm_of(worms, 0, 0, 1 + i % 100)) != nullptr);
+    for (std::size_t i = 0; i < TagTable::early_slots; ++i) {
+      REQUIRE(table.keep_short(worm_of(worms, 0, 0, 1 + i % 100)) != nullptr);
     }
-    CHECK(matching.keep_short(worm_of(worms, 0, 0, 1)) == nullptr);
-    matching.keep_absorbed(worm_of(worms, 0, 0, 1));  // this always finds room, and takes no buffer
-    Matching::Early* const oldest = matching.take_early(0, 0);
+    CHECK(table.keep_short(worm_of(worms, 0, 0, 1)) == nullptr);
+    table.keep_absorbed(worm_of(worms, 0, 0, 1));  // this always finds room, and takes no buffer
+    TagTable::Early* const oldest = table.take_early(0, 0);
     REQUIRE(oldest != nullptr);
-    matching.recycle(oldest);
-    Matching::Early* const late = matching.keep_short(worm_of(worms, 0, 0, 200));
+    table.recycle(oldest);
+    TagTable::Early* const late = table.keep_short(worm_of(worms, 0, 0, 200));
     REQUIRE(late != nullptr);
     CHECK(late->data().size() == 200);
-    CHECK(matching.keep_short(worm_of(worms, 0, 0, 1)) == nullptr);
-    matching.reset();
-    CHECK(matching.leftover() == nullptr);
-    CHECK(matching.take_early(0, 0) == nullptr);
+    CHECK(table.keep_short(worm_of(worms, 0, 0, 1)) == nullptr);
+    table.reset();
+    CHECK(table.leftover() == nullptr);
+    CHECK(table.take_early(0, 0) == nullptr);
   }
 }
 
@@ -116,7 +116,7 @@ TEST_CASE("matching keeps the order of each source and tag among all others", "[
   const auto seed = GENERATE(1U, 2U, 3U);
   CAPTURE(seed);
   std::mt19937 random(seed);
-  Matching matching;
+  TagTable table;
   std::deque<Worm> worms;
   std::deque<Receive> receives;
   std::map<std::pair<Rank, Tag>, std::deque<Worm*>> early;
@@ -129,24 +129,24 @@ TEST_CASE("matching keeps the order of each source and tag among all others", "[
     auto& waiting = posted[{from, tag}];
     if (random() % 2 == 0) {  // a message arrives
       Worm& worm = worm_of(worms, from, tag);
-      Receive* const receive = matching.take_receive(from, tag);
+      Receive* const receive = table.take_receive(from, tag);
       as_expected &= receive == (waiting.empty() ? nullptr : waiting.front());
       if (receive != nullptr) {
         waiting.pop_front();
       } else {
-        matching.keep_absorbed(worm);
+        table.keep_absorbed(worm);
         messages.push_back(&worm);
       }
     } else {  // a receive is posted
-      Matching::Early* const message = matching.take_early(from, tag);
+      TagTable::Early* const message = table.take_early(from, tag);
       as_expected &= (message == nullptr) == messages.empty();
       if (message != nullptr) {
         as_expected &= message->worm == messages.front();
         messages.pop_front();
-        matching.recycle(message);
+        table.recycle(message);
       } else {
         Receive& receive = receive_of(receives, from, tag);
-        matching.post(receive);
+        table.post(receive);
         waiting.push_back(&receive);
       }
     }

@@ -18,7 +18,7 @@ namespace wormcube {
 ///
 /// Keeps its memory from step to step.
 template <class Record>
-class Matching {
+class StepMatcher {
  public:
   struct End {
     Rank from, to;
@@ -27,7 +27,7 @@ class Matching {
     const Record* record;
   };
 
-  explicit Matching(Rank nodes)
+  explicit StepMatcher(Rank nodes)
       : sends_to_(static_cast<std::size_t>(nodes)), receives_of_(static_cast<std::size_t>(nodes)) {}
 
   /// Both ranks must be nodes. Ends of one (from, to, tag) come in the order posted.

@@ -1,6 +1,6 @@
 // Gates: what a node and those who arrive at it tell each other.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/network/parking.hpp"
+#include "wormcube/runtime/machine/gate.hpp"
 
 #include <atomic>
 #include <thread>
@@ -10,7 +10,7 @@
 
 using wormcube::Gate;
 
-TEST_CASE("a gate opens at the last arrival", "[network]") {
+TEST_CASE("a gate opens at the last arrival", "[machine]") {
   Gate gate;
   CHECK(gate.is_open());
   gate.arm(3);
@@ -23,7 +23,7 @@ TEST_CASE("a gate opens at the last arrival", "[network]") {
   CHECK_FALSE(gate.is_parked());
 }
 
-TEST_CASE("the last arrival at a parked node must wake it, and one alone does", "[network]") {
+TEST_CASE("the last arrival at a parked node must wake it, and one alone does", "[machine]") {
   Gate gate;
   for (int round = 0; round < 3; ++round) {
     gate.arm(2);
@@ -40,7 +40,7 @@ TEST_CASE("the last arrival at a parked node must wake it, and one alone does", 
   }
 }
 
-TEST_CASE("a stopped gate is open for good, armed again or not", "[network]") {
+TEST_CASE("a stopped gate is open for good, armed again or not", "[machine]") {
   Gate gate;
   gate.arm(2);
   CHECK(gate.park());

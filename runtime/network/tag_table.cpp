@@ -1,6 +1,6 @@
-// The lists behind matching.
+// The lists behind a tag table.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/network/matching.hpp"
+#include "wormcube/runtime/network/tag_table.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -31,22 +31,22 @@ void push(Item*& first, Item*& last, Item* Item::*next, Item& item) {
 
 }  // namespace
 
-Receive* Matching::take_receive(Rank from, Tag tag) {
+Receive* TagTable::take_receive(Rank from, Tag tag) {
   auto& list = posted_[bucket(from, tag)];
   return take(list.first, list.last, &Receive::next_posted, from, tag);
 }
 
-void Matching::post(Receive& receive) {
+void TagTable::post(Receive& receive) {
   auto& list = posted_[bucket(receive.from, receive.tag)];
   push(list.first, list.last, &Receive::next_posted, receive);
 }
 
-Matching::Early* Matching::take_early(Rank from, Tag tag) {
+TagTable::Early* TagTable::take_early(Rank from, Tag tag) {
   auto& list = early_[bucket(from, tag)];
   return take(list.first, list.last, &Early::next, from, tag);
 }
 
-Matching::Early* Matching::fresh() {
+TagTable::Early* TagTable::fresh() {
   if (unused_.empty()) {
     all_.push_back(std::make_unique<Early>());
     unused_.reserve(all_.size());  // recycle() must not allocate
@@ -57,12 +57,12 @@ Matching::Early* Matching::fresh() {
   return early;
 }
 
-void Matching::append(Early& early) {
+void TagTable::append(Early& early) {
   auto& list = early_[bucket(early.from, early.tag)];
   push(list.first, list.last, &Early::next, early);
 }
 
-Matching::Early* Matching::keep_short(const Worm& worm) {
+TagTable::Early* TagTable::keep_short(const Worm& worm) {
   if (buffers_ == early_slots) return nullptr;
   Early* const early = fresh();
   if (early->capacity < worm.bytes) {  // by doubling, so that steady state does not allocate
@@ -79,7 +79,7 @@ Matching::Early* Matching::keep_short(const Worm& worm) {
   return early;
 }
 
-void Matching::keep_absorbed(Worm& worm) {
+void TagTable::keep_absorbed(Worm& worm) {
   Early* const early = fresh();
   early->from = worm.from;
   early->tag = worm.tag;
@@ -88,19 +88,19 @@ void Matching::keep_absorbed(Worm& worm) {
   append(*early);
 }
 
-void Matching::recycle(Early* early) {
+void TagTable::recycle(Early* early) {
   if (early->worm == nullptr) --buffers_;
   unused_.push_back(early);
 }
 
-const Matching::Early* Matching::leftover() const {
+const TagTable::Early* TagTable::leftover() const {
   for (const auto& list : early_) {
     if (list.first != nullptr) return list.first;
   }
   return nullptr;
 }
 
-void Matching::reset() noexcept {
+void TagTable::reset() noexcept {
   Reservation::reset();
   posted_ = {};
   early_ = {};

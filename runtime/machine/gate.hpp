@@ -1,9 +1,6 @@
-// How a node waits: a gate that counts down to zero, and the executor that takes a waiting node off
-// its core.
+// How a node waits: a gate that counts down to zero.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-
-#include "wormcube/runtime/topology/topology.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -76,19 +73,6 @@ class Gate {
   static constexpr std::uint32_t parked = 1U << 31, stopped = 1U << 30, count = stopped - 1;
 
   std::atomic<std::uint32_t> word_{0};
-};
-
-/// Who takes nodes off their cores and puts them back: OS threads or fibers.
-class Executor {
- public:
-  virtual ~Executor() = default;
-  /// Called by the node after gate.park(); returns when another thread has cleared `parked` and
-  /// called unblock.
-  virtual void block(Rank rank, Gate& gate) = 0;
-  /// Called once by whoever cleared `parked`.
-  virtual void unblock(Rank rank, Gate& gate) = 0;
-  /// Called by the node before it parks: a short wait on its core. True if the gate opened then.
-  virtual bool linger(const Gate& gate) = 0;
 };
 
 }  // namespace wormcube

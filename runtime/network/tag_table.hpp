@@ -1,4 +1,4 @@
-// Matching: which message a receive takes, by (source, tag), in the order sent.
+// The tag table: which message a receive takes, by (source, tag), in the order sent.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -22,7 +22,7 @@ namespace wormcube {
 /// Memory      a short message that comes early is kept in one of `early_slots` buffers, made and
 ///             enlarged when needed; when they are all full it is treated like a long one: its
 ///             header is absorbed, its data stays with the sender.
-class Matching final : public Reservation {
+class TagTable final : public Reservation {
  public:
   static constexpr std::size_t early_slots = 64;
 

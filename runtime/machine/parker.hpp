@@ -1,0 +1,23 @@
+// Who takes a waiting node off its core.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/runtime/machine/gate.hpp"
+#include "wormcube/runtime/topology/topology.hpp"
+
+namespace wormcube {
+
+/// Takes nodes off their cores and puts them back; for OS threads or for fibers.
+class Parker {
+ public:
+  virtual ~Parker() = default;
+  /// Called by the node after gate.park(); returns when another thread has cleared `parked` and
+  /// called unblock.
+  virtual void block(Rank rank, Gate& gate) = 0;
+  /// Called once by whoever cleared `parked`.
+  virtual void unblock(Rank rank, Gate& gate) = 0;
+  /// Called by the node before it parks: a short wait on its core. True if the gate opened then.
+  virtual bool linger(const Gate& gate) = 0;
+};
+
+}  // namespace wormcube
