@@ -7,9 +7,12 @@
 #include "wormcube/apps/cli/program.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/routing/routing.hpp"
+#include "wormcube/runtime/topology/theory.hpp"
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <type_traits>
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
@@ -37,10 +40,110 @@ void require_node(const Topology& topology, Rank rank) {
   }
 }
 
-int diameter(const Topology& topology) {
+std::optional<int> diameter(const Topology& topology) {
   int sum = 0;
-  for (int d = 0; d < topology.dimensions(); ++d) sum += topology.factor(d).diameter();
+  for (int d = 0; d < topology.dimensions(); ++d) {
+    const auto diameter = topology.factor(d).diameter();
+    if (!diameter) return std::nullopt;
+    sum += *diameter;
+  }
   return sum;
+}
+
+std::string links_text(const std::optional<int>& diameter) {
+  return diameter ? fmt::format("{} {}", *diameter, *diameter == 1 ? "link" : "links")
+                  : "not searched for: too many nodes";
+}
+
+Json or_null(const std::optional<int>& value) { return value ? Json(*value) : Json(nullptr); }
+
+/// "27/2 (13.5)", "8".
+std::string fraction_text(const Rational& fraction) {
+  return fraction.denominator() == 1
+             ? fraction.text()
+             : fmt::format("{} ({:.6g})", fraction.text(), fraction.value());
+}
+
+/// A figure of the theory, or why there is none. \param figure  may throw UsageError
+template <class F>
+auto figure_or_reason(F&& figure, std::string& reason) -> std::optional<std::invoke_result_t<F>> {
+  try {
+    return figure();
+  } catch (const UsageError& error) {
+    reason = error.what();
+    return std::nullopt;
+  }
+}
+
+std::string_view to_string(theory::CutBound::Searched searched) {
+  switch (searched) {
+    case theory::CutBound::Searched::all:
+      return "all cuts";
+    case theory::CutBound::Searched::dimensions:
+      return "all cuts across one dimension";
+    case theory::CutBound::Searched::some:
+      return "some cuts";
+  }
+  return "";
+}
+
+void add_fraction(Json& result, const std::string& key, const std::optional<Rational>& fraction,
+                  const std::string& reason) {
+  result[key] = fraction ? Json(fraction->text()) : Json(nullptr);
+  result[key + "_value"] = fraction ? Json(fraction->value()) : Json(nullptr);
+  if (!fraction) result[key + "_reason"] = reason;
+}
+
+/// Status, and what total exchange takes at least, packet switched, a message a step.
+void show_theory(const Topology& topology, Rank node, const OutputOptions& output, Json& result) {
+  std::string reason, cut_reason;
+  const auto status = figure_or_reason([&] { return theory::average_status(topology); }, reason);
+  const auto cut = figure_or_reason([&] { return theory::cut_bound(topology); }, cut_reason);
+  std::optional<Rational> distance;
+  if (status) {
+    distance = theory::average_distance(topology);
+    const auto [least, most] = theory::status_range(topology);
+    print_setting(
+        output, "average status",
+        fmt::format("{}, of single nodes {}", fraction_text(*status),
+                    least == most ? std::to_string(least) : fmt::format("{} to {}", least, most)));
+    print_setting(output, "average distance", fraction_text(*distance));
+    print_setting(output, "one-port bound",
+                  fmt::format("{} steps of total exchange", status->ceil()));
+    result["status_min"] = least;
+    result["status_max"] = most;
+    if (node >= 0) {
+      result["status"] = theory::status(topology, node);
+      print_setting(output, fmt::format("status of {}", node),
+                    std::to_string(theory::status(topology, node)));
+    }
+  } else {
+    print_setting(output, "average status", "none: " + reason);
+  }
+  add_fraction(result, "average_status", status, reason);
+  add_fraction(result, "average_distance", distance, reason);
+  add_fraction(result, "bound_one_port", status, reason);
+  if (cut) {
+    print_setting(output, "all-port bound",
+                  fmt::format("{} steps: {} | {} nodes, {} {} (of {})", fraction_text(cut->steps),
+                              cut->part, topology.nodes() - cut->part, cut->cables,
+                              cut->cables == 1 ? "cable" : "cables", to_string(cut->searched)));
+    result["bound_cut_searched"] = to_string(cut->searched);
+    result["bound_cut_cables"] = cut->cables;
+    result["bound_cut_part"] = cut->part;
+  } else if (status || cut_reason != reason) {
+    print_setting(output, "all-port bound", "none: " + cut_reason);
+  }
+  add_fraction(result, "bound_cut", cut ? std::optional(cut->steps) : std::nullopt, cut_reason);
+  result["bound_tree"] = nullptr;
+  if (theory::excludes(topology)) {
+    result["bound_tree_reason"] = cut_reason;
+  } else if (const auto tree = theory::tree_bound(topology)) {
+    print_setting(output, "tree bound", fmt::format("{} steps, one port: the busiest node", *tree));
+    result["bound_tree"] = *tree;
+  } else {
+    result["bound_tree_reason"] = "more than one route between some nodes";
+  }
 }
 
 /// The cables that one cut across a dimension's middle severs, if the nodes fall into equal halves.
@@ -86,7 +189,7 @@ Json dimensions_json(const Topology& topology) {
     dimensions.push_back({{"shape", to_string(graph.shape())},
                           {"size", graph.nodes()},
                           {"links", graph.links()},
-                          {"diameter", graph.diameter()}});
+                          {"diameter", or_null(graph.diameter())}});
   }
   return dimensions;
 }
@@ -102,7 +205,8 @@ void show_dimensions(const Topology& topology, const OutputOptions& output) {
     const Graph& graph = topology.factor(d);
     table.add({std::to_string(d), std::string(to_string(graph.shape())),
                std::to_string(graph.nodes()), std::to_string(graph.links()),
-               std::to_string(topology.nodes() / graph.nodes()), std::to_string(graph.diameter())});
+               std::to_string(topology.nodes() / graph.nodes()),
+               graph.diameter() ? std::to_string(*graph.diameter()) : "-"});
   }
   print_table(output, table);
 }
@@ -177,7 +281,7 @@ ExitCode show(const Options& options) {
   print_setting(output, "ports",
                 fewest == most ? fmt::format("{} per node", most)
                                : fmt::format("{} to {} per node", fewest, most));
-  print_setting(output, "diameter", fmt::format("{} links", diameter(topology)));
+  print_setting(output, "diameter", links_text(diameter(topology)));
   print_setting(output, "halving cut",
                 cut ? fmt::format("{} cables, across dimension {}", cut->first, cut->second)
                     : "no dimension falls into equal halves");
@@ -185,7 +289,7 @@ ExitCode show(const Options& options) {
       output, "virtual channels",
       fmt::format("{} per ring link, {} in all", options.virtual_channels, routing.channels()));
   print_setting(output, "deadlock free",
-                cycle ? "no: the routes can wait in a circle: " + *cycle
+                cycle ? "no: messages on these links can wait for each other: " + *cycle
                       : "yes: the channel dependency graph has no cycle");
 
   Json result{{"topology", topology.name()},
@@ -194,7 +298,7 @@ ExitCode show(const Options& options) {
               {"links", topology.links()},
               {"ports_min", fewest},
               {"ports_max", most},
-              {"diameter", diameter(topology)},
+              {"diameter", or_null(diameter(topology))},
               {"halving_cut_cables", cut ? Json(cut->first) : Json(nullptr)},
               {"halving_cut_dimension", cut ? Json(cut->second) : Json(nullptr)},
               {"virtual_channels", options.virtual_channels},
@@ -202,6 +306,7 @@ ExitCode show(const Options& options) {
               {"deadlock_free", !cycle},
               {"cycle", cycle ? Json(*cycle) : Json(nullptr)},
               {"dimensions", dimensions_json(topology)}};
+  show_theory(topology, options.node, output, result);
   if (options.node < 0 && options.route.empty()) show_dimensions(topology, output);
   if (options.node >= 0) {
     result["node"] = options.node;
@@ -221,8 +326,9 @@ Action add_topology(CLI::App& program) {
   CLI::App& app = *program.add_subcommand(
       "topology", "Show a network: nodes, links, ports, routes, deadlock freedom");
   app.add_option("TOPOLOGY", options->topology,
-                 "ring:7 line:5 torus:8x8 mesh:6x4 hypercube:6 complete:8 tree:8 ghc:4x3 "
-                 "graph:FILE, or a product such as "
+                 "ring:7 line:5 torus:8x8 mesh:6x4 hypercube:6 complete:8 tree:8 ghc:4x3 star:8 "
+                 "petersen ccc:3 butterfly:3 circulant:12+1+3 star-graph:4 bubble-sort:4 "
+                 "cayley:2134+2341 graph:FILE, or a product such as "
                  "ring:4*line:3")
       ->required();
   app.add_option("--node", options->node, "Show this node's ports and neighbours")
@@ -238,7 +344,10 @@ Action add_topology(CLI::App& program) {
       "A node is numbered row-major in its coordinates, the last one fastest. Every cable is two "
       "links, one each way.\n"
       "A route goes through the dimensions from the last to the first.\n"
-      "`halving cut`: the fewest cables that one cut across the middle of a dimension severs.\n\n"
+      "`halving cut`: the fewest cables that one cut across the middle of a dimension severs.\n"
+      "`average status`: the sum of the distances from a node to all others, mean over the nodes. "
+      "Total exchange of one message a node and step takes at least so many steps with one port, "
+      "and with all ports at least |V1| |V2| / cables for any cut.\n\n"
       "Examples:\n"
       "  wormcube topology torus:8x8\n"
       "  wormcube topology ring:4*line:3 --node 5\n"

@@ -178,13 +178,55 @@ std::optional<std::vector<Channel>> find_cycle(
   return std::nullopt;
 }
 
+std::optional<std::vector<Channel>> find_up_down_cycle(std::span<const Graph::Ends> links,
+                                                       const std::vector<bool>& goes_up) {
+  const auto count = static_cast<Channel>(links.size());
+  // After the links come two helpers of each vertex: what a worm that still goes up may take, and
+  // what one that goes down may. The first includes the second.
+  Rank vertices = 0;
+  for (const auto& [from, to] : links) vertices = std::max({vertices, from + 1, to + 1});
+  const auto still_up = [&](Rank vertex) { return count + 2 * Channel{vertex}; };
+  std::vector<std::pair<Channel, Channel>> dependencies;
+  dependencies.reserve(2 * links.size() + static_cast<std::size_t>(vertices));
+  for (Channel link = 0; link < count; ++link) {
+    const auto [from, to] = links[link];
+    const Channel down = goes_up[link] ? 0 : 1;
+    dependencies.emplace_back(link, still_up(to) + down);
+    dependencies.emplace_back(still_up(from) + down, link);
+  }
+  for (Rank v = 0; v < vertices; ++v) dependencies.emplace_back(still_up(v), still_up(v) + 1);
+  auto cycle = find_cycle(count + 2 * Channel{vertices}, dependencies);
+  if (cycle) std::erase_if(*cycle, [&](Channel channel) { return channel >= count; });
+  return cycle;
+}
+
+namespace {
+
+/// The cycle of one dimension's graph.
+std::optional<std::vector<Channel>> cycle_in(const Routing& routing, int dimension) {
+  const Graph& graph = routing.topology().factor(dimension);
+  if (graph.shape() != Shape::tree && graph.shape() != Shape::graph) {
+    const int lanes = graph.wraps() ? routing.virtual_channels() : 1;
+    return find_cycle(graph.links() * lanes, routing.turns(dimension));
+  }
+  std::vector<Graph::Ends> links;
+  std::vector<bool> goes_up;
+  for (std::int64_t link = 0; link < graph.links(); ++link) {
+    links.push_back(graph.ends(link));
+    goes_up.push_back(graph.goes_up(link));
+  }
+  return find_up_down_cycle(links, goes_up);
+}
+
+}  // namespace
+
 std::optional<std::string> dependency_cycle(const Routing& routing) {
   const Topology& topology = routing.topology();
   Channel base = 0;  // the first channel of line 0 of the dimension
   for (int d = 0; d < topology.dimensions(); ++d) {
     const Graph& graph = topology.factor(d);
     const int lanes = graph.wraps() ? routing.virtual_channels() : 1;
-    if (const auto cycle = find_cycle(graph.links() * lanes, routing.turns(d))) {
+    if (const auto cycle = cycle_in(routing, d)) {
       std::string text;
       for (const Channel channel : *cycle) {
         if (!text.empty()) text += ", ";

@@ -53,7 +53,8 @@ class Routing {
 
   /// The turns that dimension-ordered routes may take inside one dimension's graph (any sign, up to
   /// once round): pairs of channels relative to that graph. Between dimensions turns only go from a
-  /// later one to an earlier one, so these cycles are the only ones possible.
+  /// later one to an earlier one, so these cycles are the only ones possible. In a graph there are
+  /// about links x ports of them: dependency_cycle() does without.
   std::vector<std::pair<Channel, Channel>> turns(int dimension) const;
 
  private:
@@ -73,6 +74,13 @@ class Routing {
 /// along it; nothing if the graph is acyclic. Channels are numbered 0 .. count-1.
 std::optional<std::vector<Channel>> find_cycle(
     std::int64_t count, std::span<const std::pair<Channel, Channel>> dependencies);
+
+/// The same where a worm may turn from link a to link b unless a goes down and b up: up*/down*
+/// routing. In memory and time linear in links: at a vertex all links that arrive from below depend
+/// on the same ones, and all that arrive from above, so each vertex gets two helpers between them.
+/// If the links that go up lead to earlier vertices in some order, there is no cycle.
+std::optional<std::vector<Channel>> find_up_down_cycle(std::span<const Graph::Ends> links,
+                                                       const std::vector<bool>& goes_up);
 
 /// The channel dependency graph's cycle as text ("0->1, 1->2, 2->0"), or nothing: the network is
 /// deadlock free.

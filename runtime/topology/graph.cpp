@@ -3,11 +3,14 @@
 #include "wormcube/runtime/topology/graph.hpp"
 
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/topology/cayley.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <limits>
+#include <mutex>
+#include <numeric>
 
 #include <fmt/core.h>
 
@@ -32,10 +35,12 @@ std::string_view to_string(Shape shape) {
 namespace {
 
 constexpr Rank max_nodes = 1 << 20;
-// A graph's next-hop table has two entries for each pair of nodes: 64 MB at this many.
-constexpr Rank max_graph_nodes = 4096;
+// A graph's next-hop table has two entries for each pair of nodes: 256 MB at this many.
+constexpr Rank max_routed_nodes = 8192;
 // Vertices times links that the table's construction may look at: some seconds.
-constexpr std::int64_t max_graph_work = std::int64_t{1} << 30;
+constexpr std::int64_t max_routing_work = std::int64_t{1} << 30;
+// Links that the search for all distances may look at.
+constexpr std::int64_t max_distance_work = std::int64_t{1} << 31;
 
 Rank checked(Shape shape, Rank nodes) {
   if (nodes < 1 || nodes > max_nodes) {
@@ -61,14 +66,19 @@ struct Graph::Table {
   std::vector<Rank> parent, low, high, left, right;
 
   // Graph. The links of vertex v are first[v] .. first[v+1]-1, by ascending neighbour.
-  std::string name;
+  std::string name, note;
+  std::shared_ptr<const CayleyStructure> group;
   std::vector<std::int64_t> first;
   std::vector<Rank> from, to;  // by link
-  // By link: towards a lower level, or a lower number on one level.
-  std::vector<std::uint8_t> is_up;
-  // The port to leave by: entry 2*(to*n + at) before the first down link, the next one after it.
-  std::vector<std::uint16_t> next;
-  int diameter = 0;
+  std::vector<Rank> order;     // each up link leads to an earlier vertex of this order
+  std::vector<Rank> place;     // of each vertex, in it
+  bool is_up(std::int64_t link) const { return place[to[link]] < place[from[link]]; }
+
+  // Made when first asked for. The port to leave by: entry 2*(to*n + at) before the first down
+  // link, the next one after it.
+  mutable std::once_flag routed, measured;
+  mutable std::vector<std::uint16_t> next;
+  mutable std::optional<Distances> distances;
 
   /// Adds the subtree over these leaves, children first, and returns its root.
   Rank grow(Rank lo, Rank hi, Rank& unused_switch) {
@@ -90,8 +100,12 @@ struct Graph::Table {
   }
 
   void connect(Rank nodes, const std::vector<std::pair<Rank, Rank>>& edges);
-  std::vector<Rank> orient(Rank nodes);
-  void find_routes(Rank nodes, const std::vector<Rank>& order);
+  void orient(Rank nodes);
+  void find_routes(Rank nodes) const;
+  bool is_tree() const { return to.size() + 2 == 2 * order.size(); }
+  std::int64_t search(Rank root, std::vector<int>& distance, std::vector<Rank>& queue) const;
+  Distances distances_in_tree() const;
+  std::optional<Distances> all_distances() const;
 };
 
 /// Numbers the links: by vertex, then by ascending neighbour.
@@ -115,6 +129,8 @@ void Graph::Table::connect(Rank nodes, const std::vector<std::pair<Rank, Rank>>&
         fmt::format("{}: edge {} {} is given twice", name, twice->first, twice->second));
   }
   first.assign(static_cast<std::size_t>(nodes) + 1, 0);
+  from.reserve(directed.size());
+  to.reserve(directed.size());
   for (const auto& [u, v] : directed) {
     ++first[u + 1];
     from.push_back(u);
@@ -123,37 +139,35 @@ void Graph::Table::connect(Rank nodes, const std::vector<std::pair<Rank, Rank>>&
   for (Rank v = 0; v < nodes; ++v) first[v + 1] += first[v];
 }
 
-/// Decides which links go up, from a breadth-first spanning tree with vertex 0 as its root. Returns
-/// the vertices so that each up link leads to an earlier one.
-std::vector<Rank> Graph::Table::orient(Rank nodes) {
-  std::vector<int> level(nodes, -1);
-  std::vector<Rank> order{0};
-  level[0] = 0;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    for (auto link = first[order[i]]; link < first[order[i] + 1]; ++link) {
-      if (level[to[link]] >= 0) continue;
-      level[to[link]] = level[order[i]] + 1;
-      order.push_back(to[link]);
-    }
-  }
+/// Decides which links go up, from a breadth-first spanning tree with vertex 0 as its root: by
+/// level, then by number.
+void Graph::Table::orient(Rank nodes) {
+  std::vector<int> level;
+  std::vector<Rank> reached;
+  search(0, level, reached);
   if (const auto lost = std::ranges::find(level, -1); lost != level.end()) {
+    const auto vertex = static_cast<Rank>(lost - level.begin());
+    const bool from_one = nodes > 1 && first[1] == 0;
     throw UsageError(
-        fmt::format("{}: vertex {} cannot be reached from vertex 0", name, lost - level.begin()));
+        from_one ? fmt::format("{}: vertex 0 has no edge; vertices are numbered from 0, not from 1",
+                               name)
+                 : fmt::format("{}: vertex {} cannot be reached from vertex 0{}", name, vertex,
+                               first[vertex] == first[vertex + 1] ? ": it has no edge" : ""));
   }
-  const auto height = [&](Rank v) { return std::pair(level[v], v); };
-  std::ranges::sort(order, {}, height);
-  for (std::size_t link = 0; link < to.size(); ++link) {
-    is_up.push_back(height(to[link]) < height(from[link]) ? 1 : 0);
-  }
-  return order;
+  order = std::move(reached);
+  std::ranges::sort(order, {}, [&](Rank v) { return std::pair(level[v], v); });
+  place.resize(order.size());
+  for (Rank i = 0; i < nodes; ++i) place[order[i]] = i;
 }
 
 /// Fills the next-hop table with shortest paths of ups, then downs; of equal ones the lowest
 /// neighbour comes first.
-void Graph::Table::find_routes(Rank nodes, const std::vector<Rank>& order) {
+void Graph::Table::find_routes(Rank nodes) const {
   constexpr int far = std::numeric_limits<int>::max() / 2;
   next.assign(2 * static_cast<std::size_t>(nodes) * static_cast<std::size_t>(nodes), nowhere);
   std::vector<int> after_down(nodes), before_down(nodes);  // hops to the destination
+  std::vector<std::uint8_t> up(to.size());
+  for (std::size_t link = 0; link < to.size(); ++link) up[link] = is_up(link) ? 1 : 0;
 
   for (Rank destination = 0; destination < nodes; ++destination) {
     std::uint16_t* ports = &next[2 * static_cast<std::size_t>(destination) * nodes];
@@ -161,8 +175,7 @@ void Graph::Table::find_routes(Rank nodes, const std::vector<Rank>& order) {
     after_down[destination] = 0;
     for (auto v = order.rbegin(); v != order.rend(); ++v) {
       for (auto link = first[*v]; link < first[*v + 1]; ++link) {
-        if (*v == destination || is_up[link] || after_down[to[link]] + 1 >= after_down[*v])
-          continue;
+        if (*v == destination || up[link] || after_down[to[link]] + 1 >= after_down[*v]) continue;
         after_down[*v] = after_down[to[link]] + 1;
         ports[2 * *v + 1] = static_cast<std::uint16_t>(link - first[*v]);
       }
@@ -171,14 +184,80 @@ void Graph::Table::find_routes(Rank nodes, const std::vector<Rank>& order) {
     for (const Rank v : order) {
       ports[2 * v] = ports[2 * v + 1];
       for (auto link = first[v]; link < first[v + 1]; ++link) {
-        if (v == destination || !is_up[link] || before_down[to[link]] + 1 >= before_down[v])
-          continue;
+        if (v == destination || !up[link] || before_down[to[link]] + 1 >= before_down[v]) continue;
         before_down[v] = before_down[to[link]] + 1;
         ports[2 * v] = static_cast<std::uint16_t>(link - first[v]);
       }
     }
-    diameter = std::max(diameter, std::ranges::max(before_down));
   }
+}
+
+/// Breadth first, until all vertices are found: `queue` has them in order, `distance` is -1 where
+/// there is no way. Returns the links looked at.
+std::int64_t Graph::Table::search(Rank root, std::vector<int>& distance,
+                                  std::vector<Rank>& queue) const {
+  const std::size_t vertices = first.size() - 1;
+  distance.assign(vertices, -1);
+  distance[root] = 0;
+  queue.assign(1, root);
+  std::int64_t looked_at = 0;
+  for (std::size_t i = 0; i < queue.size() && queue.size() < vertices; ++i) {
+    const Rank at = queue[i];
+    looked_at += first[at + 1] - first[at];
+    for (auto link = first[at]; link < first[at + 1]; ++link) {
+      if (distance[to[link]] >= 0) continue;
+      distance[to[link]] = distance[at] + 1;
+      queue.push_back(to[link]);
+    }
+  }
+  return looked_at;
+}
+
+/// Across the cable above vertex v, everything below v comes one nearer and all else one farther.
+Graph::Distances Graph::Table::distances_in_tree() const {
+  const auto nodes = static_cast<std::int64_t>(order.size());
+  std::vector<Rank> above(order.size(), -1);
+  std::vector<std::int64_t> below(order.size(), 1);
+  Distances all{std::vector<std::int64_t>(order.size(), 0), 0};
+  std::vector<int> depth(order.size(), 0), height(order.size(), 0);
+  for (const Rank v : order) {
+    for (auto link = first[v]; link < first[v + 1]; ++link) {
+      if (is_up(link)) above[v] = to[link];
+    }
+    if (above[v] >= 0) depth[v] = depth[above[v]] + 1;
+    all.status[0] += depth[v];
+  }
+  for (auto v = order.rbegin(); v + 1 != order.rend(); ++v) {
+    const Rank p = above[*v];
+    below[p] += below[*v];
+    all.diameter = std::max(all.diameter, height[p] + height[*v] + 1);
+    height[p] = std::max(height[p], height[*v] + 1);
+  }
+  for (const Rank v : order) {
+    if (above[v] >= 0) all.status[v] = all.status[above[v]] + nodes - 2 * below[v];
+  }
+  return all;
+}
+
+std::optional<Graph::Distances> Graph::Table::all_distances() const {
+  if (is_tree()) return distances_in_tree();
+  const auto nodes = static_cast<std::int64_t>(order.size());
+  Distances all{std::vector<std::int64_t>(order.size(), 0), 0};
+  std::vector<int> distance;
+  std::vector<Rank> queue;
+  std::int64_t work = 0;
+  for (Rank v = 0; v < nodes; ++v) {
+    work += search(v, distance, queue) + nodes;
+    for (const int d : distance) all.status[v] += d;
+    all.diameter = std::max(all.diameter, distance[queue.back()]);
+    if (group != nullptr) {  // all vertices are alike
+      std::ranges::fill(all.status, all.status[0]);
+      break;
+    }
+    const bool known_rate = v >= 63 || v + 1 == nodes;  // stop early where it cannot end in time
+    if (known_rate && work / (v + 1) * nodes > max_distance_work) return std::nullopt;
+  }
+  return all;
 }
 
 Graph Graph::line(Rank nodes) { return {Shape::line, checked(Shape::line, nodes)}; }
@@ -200,20 +279,38 @@ Graph Graph::tree(Rank leaves) {
 Graph Graph::arbitrary(Rank nodes, const std::vector<std::pair<Rank, Rank>>& edges,
                        std::string name) {
   if (name.empty()) name = "graph";
-  const auto links = 2 * static_cast<std::int64_t>(edges.size());
-  if (nodes < 1 || nodes > max_graph_nodes) {
-    throw UsageError(fmt::format("{}: {} nodes; an arbitrary graph may have 1 to {}", name, nodes,
-                                 max_graph_nodes));
+  if (nodes < 1 || nodes > max_nodes) {
+    throw UsageError(fmt::format("{}: {} nodes; expected 1 to {}", name, nodes, max_nodes));
   }
-  if (nodes * links > max_graph_work) {
-    throw UsageError(fmt::format("{}: {} edges; with {} nodes there may be up to {}", name,
-                                 edges.size(), nodes, max_graph_work / nodes / 2));
+  return tabled(nodes, edges, std::move(name), {}, nullptr);
+}
+
+Graph Graph::from_group(CayleyStructure group, std::string name, std::string note) {
+  const Rank nodes = group.order;
+  if (nodes < 1 || nodes > max_nodes) {
+    throw UsageError(fmt::format("{}: {} nodes; expected 1 to {}", name, nodes, max_nodes));
   }
+  std::vector<std::pair<Rank, Rank>> edges;
+  edges.reserve(static_cast<std::size_t>(nodes) * group.generators.size() / 2);
+  for (const Rank s : group.generators) {
+    for (Rank g = 0; g < nodes; ++g) {
+      const Rank to = group.product(g, s);  // and back by the inverse, which is a generator too
+      if (g < to) edges.emplace_back(g, to);
+    }
+  }
+  return tabled(nodes, edges, std::move(name), std::move(note),
+                std::make_shared<const CayleyStructure>(std::move(group)));
+}
+
+Graph Graph::tabled(Rank nodes, const std::vector<std::pair<Rank, Rank>>& edges, std::string name,
+                    std::string note, std::shared_ptr<const CayleyStructure> group) {
   Graph graph(Shape::graph, nodes);
   const auto table = std::make_shared<Table>();
   table->name = std::move(name);
+  table->note = std::move(note);
+  table->group = std::move(group);
   table->connect(nodes, edges);
-  table->find_routes(nodes, table->orient(nodes));
+  table->orient(nodes);
   graph.table_ = table;
   return graph;
 }
@@ -239,6 +336,40 @@ std::int64_t Graph::links() const {
 
 std::string Graph::name() const {
   return shape_ == Shape::graph ? table_->name : fmt::format("{}:{}", to_string(shape_), nodes_);
+}
+
+const std::string& Graph::note() const {
+  static const std::string none;
+  return shape_ == Shape::graph ? table_->note : none;
+}
+
+bool operator==(const Graph& a, const Graph& b) {
+  if (a.nodes_ != b.nodes_) return false;
+  if (a.has_direction() && b.has_direction() && a.nodes_ <= 2) return true;  // one cable, or none
+  if (a.shape_ != b.shape_) return false;
+  if (a.shape_ != Shape::graph || a.table_ == b.table_) return true;
+  return a.table_->first == b.table_->first && a.table_->to == b.table_->to;
+}
+
+std::shared_ptr<const CayleyStructure> Graph::cayley() const {
+  std::vector<Rank> generators;
+  switch (shape_) {
+    case Shape::graph:
+      return table_->group;
+    case Shape::line:
+      if (nodes_ > 2) return nullptr;
+      [[fallthrough]];
+    case Shape::ring:
+      if (nodes_ > 1) generators = {1};
+      break;
+    case Shape::complete:
+      generators.resize(nodes_ - 1);
+      std::iota(generators.begin(), generators.end(), 1);
+      break;
+    case Shape::tree:
+      return nullptr;
+  }
+  return std::make_shared<const CayleyStructure>(CayleyStructure::cyclic(nodes_, generators));
 }
 
 Graph::Ends Graph::ends(std::int64_t link) const {
@@ -340,22 +471,38 @@ std::int64_t Graph::next(Rank at, Rank to, bool& up) const {
       return 2 * nodes_ - 2 + (to < table_->high[left] ? left : table_->right[at]);
     }
     case Shape::graph: {
+      std::call_once(table_->routed, [this] {
+        if (!routable()) {
+          throw UsageError(fmt::format(
+              "{}: {} nodes and {} links; messages are routed in graphs of up to {} nodes, with "
+              "nodes x links up to {}",
+              name(), nodes_, links(), max_routed_nodes, max_routing_work));
+        }
+        table_->find_routes(nodes_);
+      });
       const std::size_t entry = 2 * (static_cast<std::size_t>(to) * nodes_ + at) + (up ? 0 : 1);
       WORMCUBE_ASSERT(table_->next[entry] != nowhere);
       const std::int64_t link = table_->first[at] + table_->next[entry];
-      up = up && table_->is_up[link] != 0;
+      up = up && table_->is_up(link);
       return link;
     }
   }
   return -1;
 }
 
+bool Graph::routable() const {
+  return shape_ != Shape::graph ||
+         (nodes_ <= max_routed_nodes && nodes_ * links() <= max_routing_work);
+}
+
+bool Graph::goes_up(std::int64_t link) const {
+  WORMCUBE_ASSERT(shape_ == Shape::tree || shape_ == Shape::graph);
+  return shape_ == Shape::tree ? link < 2 * nodes_ - 2 : table_->is_up(link);
+}
+
 std::vector<std::pair<std::int64_t, std::int64_t>> Graph::turns() const {
   std::vector<std::pair<std::int64_t, std::int64_t>> turns;
   if (shape_ != Shape::tree && shape_ != Shape::graph) return turns;
-  const auto goes_up = [&](std::int64_t link) {
-    return shape_ == Shape::tree ? link < 2 * nodes_ - 2 : table_->is_up[link] != 0;
-  };
   for (std::int64_t in = 0; in < links(); ++in) {
     const auto [origin, vertex] = ends(in);
     for (int port = 0; port < ports(vertex); ++port) {
@@ -367,7 +514,29 @@ std::vector<std::pair<std::int64_t, std::int64_t>> Graph::turns() const {
   return turns;
 }
 
-int Graph::diameter() const {
+const Graph::Distances* Graph::distances() const {
+  if (shape_ != Shape::graph) return nullptr;
+  std::call_once(table_->measured, [this] { table_->distances = table_->all_distances(); });
+  return table_->distances ? &*table_->distances : nullptr;
+}
+
+std::vector<int> Graph::distances_from(Rank vertex) const {
+  WORMCUBE_ASSERT(vertex >= 0 && vertex < vertices());
+  std::vector<int> distance(vertices(), -1);
+  std::vector<Rank> queue{vertex};
+  distance[vertex] = 0;
+  for (std::size_t i = 0; i < queue.size() && queue.size() < distance.size(); ++i) {
+    for (int port = 0; port < ports(queue[i]); ++port) {
+      const Rank to = ends(link(queue[i], port)).to;
+      if (distance[to] >= 0) continue;
+      distance[to] = distance[queue[i]] + 1;
+      queue.push_back(to);
+    }
+  }
+  return distance;
+}
+
+std::optional<int> Graph::diameter() const {
   switch (shape_) {
     case Shape::line:
       return nodes_ - 1;
@@ -377,8 +546,10 @@ int Graph::diameter() const {
       return nodes_ > 1 ? 1 : 0;
     case Shape::tree:
       return nodes_ == 1 ? 0 : depth((nodes_ + 1) / 2) + depth(nodes_ / 2) + 2;
-    case Shape::graph:
-      return table_->diameter;
+    case Shape::graph: {
+      const Distances* all = distances();
+      return all != nullptr ? std::optional(all->diameter) : std::nullopt;
+    }
   }
   return 0;
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,6 +15,8 @@ namespace wormcube {
 /// The number of an emulated node: row-major in the topology's coordinates, last coordinate
 /// fastest. Signed, so that the papers' r - t can be written down before it is reduced modulo p.
 using Rank = std::int32_t;
+
+struct CayleyStructure;
 
 enum class Shape { line, ring, complete, tree, graph };
 /// The grammar's word: "ring".
@@ -27,7 +30,9 @@ std::string_view to_string(Shape shape);
 ///
 /// Routing is deterministic: along a line; the shorter way round a ring, '+' when both are equal;
 /// direct in a complete graph; up to the nearest common ancestor and down in a tree; the shortest
-/// up*/down* path in an arbitrary graph.
+/// up*/down* path in an arbitrary graph: of the spanning tree that a breadth-first search from
+/// vertex 0 finds, a link that leads to a lower level, or to a lower number on one level, goes up,
+/// and no route goes up after it went down.
 class Graph {
  public:
   static Graph line(Rank nodes);
@@ -38,8 +43,10 @@ class Graph {
   /// Throws UsageError on loops, duplicates, a disconnected graph.
   static Graph arbitrary(Rank nodes, const std::vector<std::pair<Rank, Rank>>& edges,
                          std::string name);
-  /// Reads an edge list: two vertex numbers a line, '#' starts a comment. Throws UsageError with
-  /// the line's number.
+  /// The Cayley graph of a group. \param note  what a degenerate size really is, or nothing
+  static Graph from_group(CayleyStructure group, std::string name, std::string note = {});
+  /// Reads an edge list: two vertex numbers a line, apart by blanks or a comma; '#' starts a
+  /// comment. Throws UsageError with the line's number.
   static Graph read(const std::string& file);
 
   Shape shape() const { return shape_; }
@@ -52,6 +59,17 @@ class Graph {
   struct Ends {
     Rank from, to;
   };
+  /// What a degenerate size really is: "a ring of 6"; mostly empty.
+  const std::string& note() const;
+
+  /// Equal links, numbers and routes, whatever the names: of lines and rings of 2 (one cable) or of
+  /// 1, each is equal to the other.
+  friend bool operator==(const Graph& a, const Graph& b);
+
+  /// The group, if the graph is known as a Cayley graph: rings, complete graphs, one cable, one
+  /// node, and what came from a group. Null otherwise. Keep it: rings make it when asked.
+  std::shared_ptr<const CayleyStructure> cayley() const;
+
   /// The two vertices that a link joins.
   Ends ends(std::int64_t link) const;
 
@@ -73,19 +91,42 @@ class Graph {
 
   /// The next link from `at` towards node `to`. `up` is the routing state of graphs (true until the
   /// first down link) and is ignored elsewhere; start with true. Lines and rings are routed by
-  /// hops, not by this.
+  /// hops, not by this. The first call for an arbitrary graph makes a table of all pairs.
+  /// Throws UsageError for an arbitrary graph that is too large for it: see routable().
   std::int64_t next(Rank at, Rank to, bool& up) const;
 
+  /// Whether next() may be called: arbitrary graphs of up to 8192 nodes, with nodes x links up to
+  /// 2^30, and all other shapes.
+  bool routable() const;
+
+  /// Whether a link of a tree or arbitrary graph goes up. A route turns from link a into link b
+  /// unless b goes up and a does not.
+  bool goes_up(std::int64_t link) const;
   /// The turns that the routing rule may take: (incoming link, outgoing link) at one vertex. For
-  /// trees and graphs.
+  /// trees and graphs. There are about links x ports of them.
   std::vector<std::pair<std::int64_t, std::int64_t>> turns() const;
 
-  /// The longest of all shortest routes, in links.
-  int diameter() const;
+  /// From each vertex of an arbitrary graph, the sum of the distances to all others; and the
+  /// largest distance.
+  struct Distances {
+    std::vector<std::int64_t> status;
+    int diameter = 0;
+  };
+  /// Found by breadth-first searches when first asked for: one if the graph is a Cayley graph, none
+  /// if it is a tree. Null if they would look at more than 2^31 links, and for other shapes.
+  const Distances* distances() const;
+  /// The hops from a vertex to each other, breadth first.
+  std::vector<int> distances_from(Rank vertex) const;
+
+  /// The largest distance between two nodes, in links; nothing where it takes too long to find.
+  /// (Up*/down* routes may be longer.)
+  std::optional<int> diameter() const;
 
  private:
   struct Table;
   Graph(Shape shape, Rank nodes) : shape_(shape), nodes_(nodes) {}
+  static Graph tabled(Rank nodes, const std::vector<std::pair<Rank, Rank>>& edges, std::string name,
+                      std::string note, std::shared_ptr<const CayleyStructure> group);
 
   Shape shape_;
   Rank nodes_;

@@ -1,14 +1,13 @@
-// Text to topology: the grammar of shapes and products, and edge lists.
+// Text to topology: the grammar of shapes and products.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/topology/families.hpp"
 #include "wormcube/runtime/topology/topology.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <fstream>
 #include <limits>
-#include <map>
 #include <optional>
 
 #include <fmt/core.h>
@@ -19,16 +18,17 @@ namespace {
 
 constexpr std::int64_t max_nodes = 1 << 20;
 constexpr std::int64_t max_hypercube_dimensions = 20;
-constexpr Rank max_graph_vertex = 4095;
 
 struct Form {
   std::string_view shape, example;
   Graph (*graph)(Rank);
   bool many_sizes;
   std::string_view several;  // what the caller may have meant by several sizes
+  std::string_view what = "a size";
+  std::int64_t most = max_nodes;
 };
-// `hypercube` and `graph` are not sizes of one graph each and are parsed by hand.
-constexpr std::array<Form, 9> forms{{
+// Those without a function are not sizes of one graph each and are parsed by hand.
+constexpr std::array<Form, 17> forms{{
     {"ring", "ring:7", Graph::ring, false, "torus:8x8"},
     {"line", "line:5", Graph::line, false, "mesh:6x4"},
     {"torus", "torus:8x8", Graph::ring, true, {}},
@@ -37,6 +37,17 @@ constexpr std::array<Form, 9> forms{{
     {"complete", "complete:8", Graph::complete, false, "ghc:4x3"},
     {"tree", "tree:8", Graph::tree, false, "tree:4*tree:2"},
     {"ghc", "ghc:4x3", Graph::complete, true, {}},
+    {"star", "star:8", star_of, false, "star:4*star:3"},
+    {"petersen", "petersen", nullptr, false, {}},
+    {"ccc", "ccc:3", cube_connected_cycles, false, "ccc:3*ccc:2", "a number of dimensions", 16},
+    {"butterfly", "butterfly:3", wrapped_butterfly, false, "butterfly:3*butterfly:2",
+     "a number of levels", 16},
+    {"circulant", "circulant:12+1+3", nullptr, false, {}},
+    {"star-graph", "star-graph:4", star_graph, false, "star-graph:4*star-graph:3",
+     "a number of places", 9},
+    {"bubble-sort", "bubble-sort:4", bubble_sort_graph, false, "bubble-sort:4*bubble-sort:3",
+     "a number of places", 9},
+    {"cayley", "cayley:2134+2341", nullptr, false, {}},
     {"graph", "graph:FILE", nullptr, false, {}},
 }};
 
@@ -131,6 +142,14 @@ class Parser {
       fail(fmt::format("unknown shape '{}' at position {}; known are: {}", shape, position(factor),
                        known_shapes()));
     }
+    if (shape == "petersen") {
+      if (colon != factor.npos) {
+        fail(fmt::format("':' at position {}: 'petersen' is one graph and takes no size",
+                         position(factor.substr(colon))));
+      }
+      name_ += shape;
+      return add(petersen(), factor);
+    }
     if (colon == factor.npos) {
       fail(fmt::format("'{}' at position {} lacks ':' and what follows it, as in {}", shape,
                        position(factor), form->example));
@@ -141,6 +160,10 @@ class Parser {
       parse_graph(value);
     } else if (shape == "hypercube") {
       parse_hypercube(value);
+    } else if (shape == "circulant") {
+      parse_circulant(value);
+    } else if (shape == "cayley") {
+      parse_cayley(value);
     } else {
       parse_sizes(*form, value);
     }
@@ -161,6 +184,45 @@ class Parser {
     name_ += std::to_string(dimensions);
   }
 
+  void parse_circulant(std::string_view value) {
+    constexpr std::string_view example = "circulant:12+1+3";
+    std::vector<Rank> numbers;  // the nodes, then the offsets
+    for_each_part(value, '+', [&](std::string_view part) {
+      const std::string_view what = numbers.empty() ? "a size" : "an offset";
+      numbers.push_back(static_cast<Rank>(number(part, what, 1, max_nodes, example)));
+      name_ += (numbers.size() == 1 ? "" : "+") + std::to_string(numbers.back());
+    });
+    if (numbers.size() < 2) {
+      fail(fmt::format("an offset is missing at position {}, as in {}",
+                       position(value) + value.size(), example));
+    }
+    const std::vector<Rank> offsets(numbers.begin() + 1, numbers.end());
+    add(in_place(value, [&] { return circulant(numbers[0], offsets); }), value);
+  }
+
+  void parse_cayley(std::string_view value) {
+    std::vector<std::string> words;
+    for_each_part(value, '+', [&](std::string_view part) {
+      if (part.empty()) {
+        fail(fmt::format("a permutation is missing at position {}, as in cayley:2134+2341",
+                         position(part)));
+      }
+      words.emplace_back(part);
+    });
+    add(in_place(value, [&] { return permutation_graph(words); }), value);
+    name_ += value;
+  }
+
+  /// The graph, or its error with the place that it comes from.
+  template <class F>
+  Graph in_place(std::string_view part, F&& graph) const {
+    try {
+      return graph();
+    } catch (const UsageError& error) {
+      fail(fmt::format("'{}' at position {}: {}", part, position(part), error.what()));
+    }
+  }
+
   void parse_sizes(const Form& form, std::string_view value) {
     const auto is_size_list = [](char c) { return c == 'x' || (c >= '0' && c <= '9'); };
     if (!form.many_sizes && value.find('x') != value.npos &&
@@ -170,7 +232,7 @@ class Parser {
     }
     bool first = true;
     const auto add_size = [&](std::string_view part) {
-      const auto size = number(part, "a size", 1, max_nodes, form.example);
+      const auto size = number(part, form.what, 1, form.most, form.example);
       add(form.graph(static_cast<Rank>(size)), part);
       name_ += (first ? "" : "x") + std::to_string(size);
       first = false;
@@ -188,69 +250,8 @@ class Parser {
   std::int64_t nodes_ = 1;
 };
 
-/// The words of a line, without its comment.
-std::vector<std::string_view> words(std::string_view line) {
-  constexpr std::string_view blank = " \t\r\v\f";
-  line = line.substr(0, line.find('#'));
-  std::vector<std::string_view> words;
-  for (;;) {
-    const std::size_t begin = line.find_first_not_of(blank);
-    if (begin == line.npos) return words;
-    line.remove_prefix(begin);
-    const std::size_t end = std::min(line.find_first_of(blank), line.size());
-    words.push_back(line.substr(0, end));
-    line.remove_prefix(end);
-  }
-}
-
 }  // namespace
 
 Topology Topology::parse(std::string_view text) { return Parser(text).parse(); }
-
-Graph Graph::read(const std::string& file) {
-  std::ifstream in(file);
-  if (!in) throw UsageError(fmt::format("graph:{}: cannot open the file", file));
-  std::vector<std::pair<Rank, Rank>> edges;
-  std::map<std::pair<Rank, Rank>, int> line_of;
-  Rank nodes = 0;
-  int number = 0;
-  for (std::string line; std::getline(in, line);) {
-    ++number;
-    const auto fail = [&](const std::string& problem) {
-      throw UsageError(fmt::format("graph:{} line {}: {}", file, number, problem));
-    };
-    const auto parts = words(line);
-    if (parts.empty()) continue;
-    if (parts.size() != 2) {
-      fail(fmt::format("{} {}; expected two vertex numbers, as in '0 1'", parts.size(),
-                       parts.size() == 1 ? "word" : "words"));
-    }
-    std::array<Rank, 2> ends{};
-    for (std::size_t i = 0; i < 2; ++i) {
-      const auto vertex = whole_number(parts[i]);
-      if (!vertex) {
-        fail(fmt::format("'{}' is not a vertex number; expected a whole number of 0 or more",
-                         parts[i]));
-      }
-      if (*vertex > max_graph_vertex) {
-        fail(fmt::format("vertex {} is too large; vertices may be 0 to {}", parts[i],
-                         max_graph_vertex));
-      }
-      ends[i] = static_cast<Rank>(*vertex);
-    }
-    const auto [u, v] = ends;
-    if (u == v) fail(fmt::format("edge {} {} is a loop", u, v));
-    const auto [known, added] = line_of.emplace(std::minmax(u, v), number);
-    if (!added) fail(fmt::format("edge {} {} is already on line {}", u, v, known->second));
-    edges.emplace_back(u, v);
-    nodes = std::max({nodes, u + 1, v + 1});
-  }
-  if (in.bad()) throw UsageError(fmt::format("graph:{}: cannot read the file", file));
-  if (edges.empty()) {
-    throw UsageError(fmt::format(
-        "graph:{}: no edge in the file; expected two vertex numbers a line, as in '0 1'", file));
-  }
-  return arbitrary(nodes, edges, "graph:" + file);
-}
 
 }  // namespace wormcube

@@ -68,9 +68,14 @@ std::string Topology::describe() const {
   for (int d = 0; d < dimensions(); ++d) {
     const Graph& factor = factors_[d];
     const bool cable = factor.nodes() == 2 && factor.links() == 2 && factor.shape() != Shape::line;
-    if (factor.nodes() > 1 && !cable) continue;
-    notes += fmt::format("{} dimension {} {} ({})", notes.empty() ? ":" : ";", d,
-                         cable ? "is one cable" : "has no link", in_words(factor));
+    const std::string_view what = factor.nodes() == 1 ? "has no link"
+                                  : cable             ? "is one cable"
+                                                      : std::string_view(factor.note());
+    if (what.empty()) continue;
+    notes += cable || factor.nodes() == 1
+                 ? fmt::format("{} dimension {} {} ({})", notes.empty() ? ":" : ";", d, what,
+                               in_words(factor))
+                 : fmt::format("{} dimension {}: {}", notes.empty() ? ":" : ";", d, what);
   }
   return name_ + notes;
 }

@@ -31,7 +31,9 @@ using Link = std::int64_t;
 class Topology {
  public:
   /// \param text  the grammar: `ring:7` `line:5` `torus:8x8` `mesh:6x4` `hypercube:6` `complete:8`
-  ///              `tree:8` `ghc:4x3` `graph:FILE`, and products `ring:4*line:3*complete:5`
+  ///              `tree:8` `ghc:4x3` `star:8` `petersen` `ccc:3` `butterfly:3`
+  ///              `circulant:12+1+3` `star-graph:4` `bubble-sort:4` `cayley:2134+2341`
+  ///              `graph:FILE`, and products `ring:4*line:3*complete:5`
   /// Throws UsageError that points at the offending part.
   static Topology parse(std::string_view text);
   explicit Topology(std::vector<Graph> factors, std::string name = {});
@@ -95,7 +97,8 @@ class Topology {
   /// The nodes at the link's ends, -1 where the end is a switch.
   Graph::Ends link_ends(Link link) const;
 
-  friend bool operator==(const Topology& a, const Topology& b) { return a.name_ == b.name_; }
+  /// Equal graphs in each dimension, whatever the names: torus:4x3 is ring:4*ring:3.
+  friend bool operator==(const Topology& a, const Topology& b) { return a.factors_ == b.factors_; }
 
  private:
   std::vector<Graph> factors_;

@@ -389,6 +389,64 @@ TEST_CASE("a cycle that is reported is one, and is found if there is one", "[rou
   CHECK(cycle.has_value() == !left.empty());
 }
 
+TEST_CASE("of up*/down* turns there is a cycle exactly where the full list of turns has one",
+          "[routing]") {
+  const unsigned seed = GENERATE(range(1U, 300U));
+  CAPTURE(seed);
+  std::mt19937 random(seed);
+  const Rank n = 3 + static_cast<Rank>(random() % 6);
+  std::vector<Graph::Ends> links;
+  std::vector<bool> goes_up;
+  for (Rank u = 0; u < n; ++u) {
+    for (Rank v = u + 1; v < n; ++v) {
+      if (random() % 3 == 0) continue;
+      // By number, as it should be, or at random: then there may be cycles of ups.
+      const bool up = seed % 3 == 0 ? false : random() % 2 == 0;
+      links.push_back({u, v});
+      goes_up.push_back(up);
+      links.push_back({v, u});
+      goes_up.push_back(!up);
+    }
+  }
+  std::vector<std::pair<Channel, Channel>> turns;
+  const auto count = static_cast<Channel>(links.size());
+  for (Channel in = 0; in < count; ++in) {
+    for (Channel out = 0; out < count; ++out) {
+      if (links[in].to == links[out].from && links[in].from != links[out].to &&
+          (goes_up[in] || !goes_up[out])) {
+        turns.emplace_back(in, out);
+      }
+    }
+  }
+  const auto cycle = find_up_down_cycle(links, goes_up);
+  CHECK(cycle.has_value() == find_cycle(count, turns).has_value());
+  if (seed % 3 == 0) CHECK_FALSE(cycle.has_value());
+  for (std::size_t i = 0; cycle && i < cycle->size(); ++i) {
+    const Channel in = (*cycle)[i], out = (*cycle)[(i + 1) % cycle->size()];
+    REQUIRE(links[in].to == links[out].from);
+    REQUIRE((goes_up[in] || !goes_up[out]));
+  }
+}
+
+TEST_CASE("three links up round a triangle are a cycle", "[routing]") {
+  const std::vector<Graph::Ends> links{{0, 1}, {1, 2}, {2, 0}, {1, 0}, {2, 1}, {0, 2}};
+  const auto cycle = find_up_down_cycle(links, {true, true, true, false, false, false});
+  REQUIRE(cycle.has_value());
+  CHECK(cycle->size() == 3);
+  CHECK_FALSE(find_up_down_cycle(links, {false, false, true, true, true, false}).has_value());
+}
+
+TEST_CASE("a complete graph of 1024 nodes in a table is checked in memory linear in its links",
+          "[routing]") {
+  std::vector<std::pair<Rank, Rank>> edges;
+  for (Rank u = 0; u < 1024; ++u) {
+    for (Rank v = u + 1; v < 1024; ++v) edges.emplace_back(u, v);
+  }
+  const Routing routing(Topology({Graph::arbitrary(1024, edges, "k1024")}));
+  CHECK(dependency_cycle(routing) == std::nullopt);
+  CHECK(routing.topology().factor(0).diameter() == 1);
+}
+
 TEST_CASE("one added dependency that closes a cycle is found", "[routing]") {
   const Routing routing(Topology::parse(GENERATE("ring:5", "torus:3x4", "tree:8", "mesh:3x3")));
   auto dependencies = dependencies_of(routing);

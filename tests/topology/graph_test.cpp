@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <numeric>
 #include <queue>
 #include <set>
 
@@ -77,7 +78,6 @@ TEST_CASE("a route in an arbitrary graph goes up, then down, and no such route i
   const auto goes_up = [&](Graph::Ends link) {
     return std::pair(level[link.to], link.to) < std::pair(level[link.from], link.from);
   };
-  int longest = 0;
   for (Rank from = 0; from < n; ++from) {
     // Oracle: breadth first over (vertex, has gone down).
     std::vector<int> distance(2 * static_cast<std::size_t>(n), -1);
@@ -109,8 +109,25 @@ TEST_CASE("a route in an arbitrary graph goes up, then down, and no such route i
       }
       const auto reach = [](int d) { return d < 0 ? std::numeric_limits<int>::max() : d; };
       REQUIRE(length == std::min(reach(distance[2 * to]), reach(distance[2 * to + 1])));
-      longest = std::max(longest, length);
     }
+  }
+}
+
+TEST_CASE("an arbitrary graph's status and diameter are those of breadth-first searches",
+          "[topology]") {
+  const Graph graph = GENERATE(from_range(samples::graphs()));
+  if (graph.shape() != Shape::graph) {
+    CHECK(graph.distances() == nullptr);
+    return;
+  }
+  CAPTURE(graph.name());
+  int longest = 0;
+  for (Rank v = 0; v < graph.nodes(); ++v) {
+    const std::vector<int> distance = samples::distances(graph, v);
+    CHECK(graph.distances_from(v) == distance);
+    CHECK(graph.distances()->status.at(v) ==
+          std::accumulate(distance.begin(), distance.end(), std::int64_t{0}));
+    longest = std::max(longest, std::ranges::max(distance));
   }
   CHECK(graph.diameter() == longest);
 }
@@ -258,7 +275,23 @@ TEST_CASE("a graph that cannot be is a usage error that says why", "[topology]")
                     Contains("vertex 2 cannot be reached from vertex 0"));
   CHECK_THROWS_WITH(Graph::arbitrary(2, Edges{{0, 2}}, "g"), Contains("no vertex 2 among 2 nodes"));
   CHECK_THROWS_WITH(Graph::arbitrary(2, Edges{{0, -1}}, "g"), Contains("no vertex -1"));
-  CHECK_THROWS_WITH(Graph::arbitrary(5000, Edges{}, "g"),
-                    Contains("5000 nodes") && Contains("4096"));
-  CHECK_THROWS_WITH(Graph::arbitrary(4096, Edges(1 << 20, {0, 1}), "g"), Contains("up to 131072"));
+  CHECK_THROWS_WITH(Graph::arbitrary(3, Edges{{1, 2}}, "g"),
+                    Contains("g: vertex 0 has no edge; vertices are numbered from 0, not from 1"));
+  CHECK_THROWS_WITH(Graph::arbitrary((1 << 20) + 1, Edges{}, "g"),
+                    Contains("1048577 nodes; expected 1 to 1048576"));
+}
+
+TEST_CASE("a graph of too many nodes for a table of routes says so when it is to route",
+          "[topology]") {
+  std::vector<std::pair<Rank, Rank>> edges;
+  for (Rank v = 1; v < 8193; ++v) edges.emplace_back(v / 2, v);
+  const Graph large = Graph::arbitrary(8193, edges, "large");
+  edges.pop_back();
+  const Graph fits = Graph::arbitrary(8192, edges, "fits");
+  CHECK(fits.routable());
+  CHECK_FALSE(large.routable());
+  bool up = true;
+  CHECK_THROWS_AS(large.next(0, 1, up), UsageError);
+  CHECK_THROWS_WITH(large.next(0, 1, up), Contains("large: 8193 nodes") && Contains("8192"));
+  CHECK(large.diameter() == 24);
 }

@@ -108,6 +108,33 @@ TEST_CASE("a text that is no topology is a usage error that points at the part",
        "'1025' at position 12 makes it 1049600 nodes; there may be up to 1048576"},
       {"torus:1048576x1048576x1048576x1048576", "there may be up to 1048576"},
       {"hypercube:20*ring:2", "'2' at position 19 makes it 2097152 nodes"},
+      {"star:0", "'0' at position 6 is not a size"},
+      {"star:4x4", "'star' takes one size; for more dimensions write star:4*star:3"},
+      {"petersen:10", "':' at position 9: 'petersen' is one graph and takes no size"},
+      {"ring:3*petersen:", "':' at position 16"},
+      {"ccc", "'ccc' at position 1 lacks ':' and what follows it, as in ccc:3"},
+      {"ccc:0", "'0' at position 5 is not a number of dimensions"},
+      {"ccc:17", "'17' at position 5 is too large; a number of dimensions may be up to 16"},
+      {"ring:524289*ccc:1", "'1' at position 17 makes it 1048578 nodes"},
+      {"butterfly:17", "a number of levels may be up to 16"},
+      {"star-graph:10", "'10' at position 12 is too large; a number of places may be up to 9"},
+      {"bubble-sort:q", "'q' at position 13 is not a number of places"},
+      {"circulant:", "a size is missing at position 11"},
+      {"circulant:12", "an offset is missing at position 13, as in circulant:12+1+3"},
+      {"circulant:12+", "an offset is missing at position 14"},
+      {"circulant:12+0", "'0' at position 14 is not an offset"},
+      {"circulant:12+12", "offset 12; with 12 nodes it may be 1 to 11"},
+      {"circulant:12+3+1+9", "offset 9 is given twice (it is also 3)"},
+      {"circulant:12+2+4",
+       "'12+2+4' at position 11: circulant:12+2+4: not connected: 2 divides the number of nodes "
+       "and all offsets"},
+      {"cayley:", "a permutation is missing at position 8"},
+      {"cayley:213+", "a permutation is missing at position 12"},
+      {"cayley:213+2134", "'2134' is not a permutation of 1 to 3"},
+      {"cayley:223", "'223' is not a permutation of 1 to 3; expected each digit once"},
+      {"cayley:214", "'214' is not a permutation of 1 to 3"},
+      {"cayley:123", "permutation 123 leaves all where it is"},
+      {"cayley:2134567891", "a permutation of 10 places; there may be 1 to 9"},
       {"graph:", "a file name is missing at position 7"},
       {"graph:/nonexistent/wires", "graph:/nonexistent/wires: cannot open the file"},
       {"graph:/", "graph:/: cannot read the file"},
@@ -141,10 +168,21 @@ TEST_CASE("an edge list that cannot be read is a usage error with the line's num
       {"0 1\n\n1 -2\n", "line 3: '-2' is not a vertex number"},
       {"0 1\n2 2\n", "line 2: edge 2 2 is a loop"},
       {"0 1\n1 2\n1 0\n", "line 3: edge 1 0 is already on line 1"},
-      {"0 4096\n", "line 1: vertex 4096 is too large; vertices may be 0 to 4095"},
+      {"5 4\n0 1\n1 2\n1 0\n4 5\n", "line 4: edge 1 0 is already on line 2"},
+      {"0 1048576\n", "line 1: vertex 1048576 is too large; vertices may be 0 to 1048575"},
       {"0 99999999999999999999\n", "line 1: vertex 99999999999999999999 is too large"},
       {"0 1\n2 3\n", "vertex 2 cannot be reached from vertex 0"},
-      {"0 2\n", "vertex 1 cannot be reached"},
+      {"0 2\n", "vertex 1 cannot be reached from vertex 0: it has no edge"},
+      {"1 2\n2 3\n3 1\n", "vertex 0 has no edge; vertices are numbered from 0, not from 1"},
+      {"0 1 0.5\n", "line 1: 3 words; expected two vertex numbers, as in '0 1' (an edge has no"},
+      {"0;1\n1;2\n", "line 1: 1 word; expected two"},
+      {"0; 1\n",
+       "line 1: '0;' is not a vertex number; expected a whole number of 0 or more (apart"},
+      {"\xff\xfe"
+       "0 1\n",
+       "line 1: the text is UTF-16"},
+      {"0 \x1b[31m1234567890123456789012345\n", "line 1: '?[31m12345678901234567..' is not a"},
+      {"0 1\n" + std::string(5000, '7'), "line 2: the line is longer than 4096 bytes"},
       {"# nothing\n", "no edge in the file"},
       {"", "no edge in the file"},
   }));
@@ -153,4 +191,29 @@ TEST_CASE("an edge list that cannot be read is a usage error with the line's num
   CHECK_THROWS_AS(Graph::read(file.path()), UsageError);
   CHECK_THROWS_WITH(Topology::parse("graph:" + file.path()),
                     Contains("graph:" + file.path()) && Contains(expected));
+}
+
+TEST_CASE("an edge list may have a byte order mark, and commas between the numbers", "[topology]") {
+  const File file(
+      "\xef\xbb\xbf"
+      "0,1\n1, 2\n2 ,0\n");
+  const Graph graph = Graph::read(file.path());
+  CHECK(graph.nodes() == 3);
+  CHECK(graph.links() == 6);
+}
+
+TEST_CASE("an edge list of 300000 vertices and a million edges is read", "[topology]") {
+  std::string text;
+  constexpr Rank n = 300'000;
+  for (Rank v = 0; v < n; ++v) {
+    for (const Rank step : {1, 7, 1000}) {
+      text += std::to_string(v) + " " + std::to_string((v + step) % n) + "\n";
+    }
+  }
+  const File file(text);
+  const Graph graph = Graph::read(file.path());
+  CHECK(graph.nodes() == n);
+  CHECK(graph.links() == 6 * n);
+  CHECK_FALSE(graph.routable());
+  CHECK(graph.diameter() == std::nullopt);
 }

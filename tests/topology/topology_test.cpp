@@ -169,3 +169,35 @@ TEST_CASE("a product of too many nodes is a usage error", "[topology]") {
                     Contains("'big' has more than 1048576 nodes"));
   CHECK_THROWS_AS(Topology(std::vector<Graph>(64, Graph::ring(1 << 20))), UsageError);
 }
+
+TEST_CASE("networks are equal when their graphs are, whatever they are called", "[topology]") {
+  using Edges = std::vector<std::pair<Rank, Rank>>;
+  const Graph path = Graph::arbitrary(4, Edges{{0, 1}, {1, 2}, {2, 3}}, "mine");
+  const Graph claw = Graph::arbitrary(4, Edges{{0, 1}, {0, 2}, {0, 3}}, "mine");
+  CHECK_FALSE(Topology({path}) == Topology({claw}));
+  CHECK_FALSE(Topology({path, claw}) == Topology({claw, path}));
+  CHECK(Topology({path}) == Topology({path}));
+  CHECK(Topology({path}) ==
+        Topology({Graph::arbitrary(4, Edges{{3, 2}, {1, 0}, {1, 2}}, "yours")}));
+  CHECK_FALSE(Topology({Graph::arbitrary(2, Edges{{0, 1}}, "")}) == Topology({path}));
+  CHECK_FALSE(Topology({Graph::ring(4)}, "mine") == Topology({Graph::line(4)}, "mine"));
+  CHECK(Topology({Graph::ring(4)}, "mine") == Topology::parse("ring:4"));
+
+  const auto equal = [](const char* a, const char* b) {
+    return Topology::parse(a) == Topology::parse(b);
+  };
+  CHECK(equal("torus:4x3", "ring:4*ring:3"));
+  CHECK(equal("hypercube:3", "line:2*hypercube:2"));
+  CHECK_FALSE(equal("torus:4x3", "torus:3x4"));
+  CHECK_FALSE(equal("ring:4", "ring:5"));
+  CHECK_FALSE(equal("ring:4", "line:4"));
+  CHECK_FALSE(equal("ring:4", "ring:4*ring:1"));
+  CHECK_FALSE(equal("ring:3", "complete:3"));  // no direction in a complete graph
+  // One cable, one numbering, one routing rule: one network.
+  CHECK(equal("ring:2", "line:2"));
+  CHECK(equal("hypercube:1", "ring:2"));
+  CHECK(equal("torus:2x2", "hypercube:2"));
+  CHECK(equal("ring:1", "line:1"));
+  CHECK_FALSE(equal("line:2", "complete:2"));
+  CHECK_FALSE(equal("line:2", "tree:2"));
+}

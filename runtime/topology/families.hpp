@@ -1,0 +1,40 @@
+// Graphs of the literature, by name: stars, Petersen's, circulants, and other Cayley graphs.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/runtime/topology/graph.hpp"
+
+#include <string>
+#include <vector>
+
+namespace wormcube {
+
+/// Each is of Shape::graph, its vertices are all nodes, and its name is the grammar's text. All but
+/// the star and Petersen's graph know their group: Graph::cayley(). Throw UsageError for sizes
+/// that cannot be.
+
+/// `star:N`: node 0 is joined to all others.
+Graph star_of(Rank nodes);
+/// `petersen`: two cycles 0 .. 4 and 5 7 9 6 8, and a spoke from each v to v + 5. Not a Cayley graph.
+Graph petersen();
+/// `ccc:D`: a hypercube whose corners are cycles: node w*D + i is joined to the two next places of
+/// its cycle, w*D + (i +- 1 mod D), and to (w ^ 1<<i)*D + i. 1 to 16 dimensions.
+/// Source: F. P. Preparata, J. Vuillemin, The Cube-Connected Cycles, CACM 24(5), 1981.
+Graph cube_connected_cycles(int dimensions);
+/// `butterfly:D`, wrapped: node w*D + i (row w, level i) is joined to rows w and w ^ 1<<i of the
+/// next level, i + 1 mod D. 1 to 16 levels.
+Graph wrapped_butterfly(int levels);
+/// `circulant:N+S+..`: node v is joined to v +- s for each offset s. Connected only if no number
+/// but 1 divides N and all offsets.
+Graph circulant(Rank nodes, const std::vector<Rank>& offsets);
+/// `star-graph:N`: the N! permutations, joined where they differ by a swap of the first place with
+/// another. 1 to 9 places.
+/// Source: S. B. Akers, D. Harel, B. Krishnamurthy, The Star Graph, ICPP 1987.
+Graph star_graph(int places);
+/// `bubble-sort:N`: the N! permutations, joined where they differ by a swap of neighbouring places.
+/// 1 to 9 places.
+Graph bubble_sort_graph(int places);
+/// `cayley:P+Q+..`: the group that these permutations make, joined by them and their inverses.
+Graph permutation_graph(const std::vector<std::string>& generators);
+
+}  // namespace wormcube
