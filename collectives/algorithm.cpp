@@ -29,6 +29,12 @@ void Collective::require(const Topology& topology) const {
   wormcube::require(*algorithm, setting(topology));
 }
 
+Prediction Collective::predict(const Topology& topology) const {
+  Prediction prediction = algorithm->predict(setting(topology));
+  if (!operation()->reduces) prediction.combined_blocks = 0;
+  return prediction;
+}
+
 std::string Collective::text() const {
   const std::string chosen = options.text();
   return fmt::format("{}{}{}", algorithm->name, chosen.empty() ? "" : ":", chosen);

@@ -91,9 +91,7 @@ struct Collective {
   Setting setting(const Topology& topology) const { return {topology, arguments, options}; }
   /// Throws UsageError unless it runs here.
   void require(const Topology& topology) const;
-  Prediction predict(const Topology& topology) const {
-    return algorithm->predict(setting(topology));
-  }
+  Prediction predict(const Topology& topology) const;
   Rank parts(const Topology& topology) const { return algorithm->parts(setting(topology)); }
   /// "suh-mesh:order=parity:ring=plus"
   std::string text() const;

@@ -6,6 +6,7 @@
 #include "wormcube/apps/cli/options.hpp"
 #include "wormcube/apps/cli/output.hpp"
 #include "wormcube/apps/cli/program.hpp"
+#include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/machine/machine.hpp"
 #include "wormcube/runtime/routing/routing.hpp"

@@ -204,6 +204,7 @@ WORMCUBE_ALGORITHM(alltoall_kim_recursive){
     .name = "kim-recursive",
     .summary = "the torus is divided k times, masters exchange for all",
     .source = "Kim et al., sec. 2.2 (A_{n-1}, the default) and 2.3",
+    .exactly_once = false,  // a block may pass its destination on the way to a master
     .remark = "A_k between A_1 and A_{n-1}, n > 2 dimensions: our extension",
     .options = {{.name = "divisions",
                  .least = 0,
