@@ -79,7 +79,8 @@ struct RunFigures {
   Bytes peak_bytes = 0;       ///< most private memory held by one node
 
   std::chrono::nanoseconds wall{0};
-  // Means over the nodes. What is missing to the wall time is starting, ending and taking memory.
+  // Means over the nodes, with MachineOptions::timing, else 0 (but for host). The rest of the wall
+  // time is starting, ending and taking memory.
   // With more nodes than cores each of them contains waiting for a core.
   std::chrono::nanoseconds compute{0};        ///< local transforms, twiddles, own blocks
   std::chrono::nanoseconds rearrangement{0};  ///< packing, local transposition, the algorithm's own

@@ -135,7 +135,9 @@ ExitCode transform(const Options& options) {
   const Exchange exchange = application.exchange();
   FftJob job{signal(options), {}, application.run_options()};
   job.fft = {options.inverse, parse_fft_method(options.method), options.measure};
-  Machine machine(topology, application.machine.resolve(application.all_port(exchange)));
+  MachineOptions settings = application.machine.resolve(application.all_port(exchange));
+  settings.timing = true;  // its parts are printed
+  Machine machine(topology, settings);
   const FftResult result = run_fft(machine, exchange, job);
   if (!options.output.empty()) write_npy(options.output, to_array(result.output, job.signal.shape));
   print_result(options, job, result, machine.options());

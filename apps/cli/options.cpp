@@ -2,11 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/options.hpp"
 
+#include "wormcube/apps/cli/program.hpp"
 #include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 
 #include <fmt/core.h>
 
@@ -411,6 +414,11 @@ MachineOptions MachineFlags::resolve(bool all_port) const {
   options.eager_limit = parse_bytes(eager_limit);
   options.lock_step = lock_step;
   options.time_limit = std::chrono::milliseconds(static_cast<long>(std::ceil(time_limit * 1000)));
+  options.on_overrun = [](const std::string& text) {
+    std::fflush(stdout);
+    fmt::print(stderr, "wormcube: {}\n", text);
+    std::_Exit(cli::time_limit);
+  };
   return options;
 }
 

@@ -61,7 +61,9 @@ ExitCode run(const Options& options) {
   const Topology topology = Topology::parse(application.on);
   const Exchange exchange = application.exchange();
   const TransposeJob job{matrix(options), application.run_options()};
-  Machine machine(topology, application.machine.resolve(application.all_port(exchange)));
+  MachineOptions settings = application.machine.resolve(application.all_port(exchange));
+  settings.timing = true;  // its parts are printed
+  Machine machine(topology, settings);
   const TransposeResult result = run_transpose(machine, exchange, job);
   const double wall_us = microseconds(result.figures.wall);
   const double rate =

@@ -19,7 +19,9 @@ class NodeExecutor : public Parker {
 
 /// Throws UsageError that says how many threads there can be.
 std::unique_ptr<NodeExecutor> make_thread_executor(Rank nodes, Bytes stack_bytes);
-std::unique_ptr<NodeExecutor> make_fiber_executor(Rank nodes, Bytes stack_bytes);
+/// \param workers  threads that the fibers share, at most one per node; 0: one per core
+/// Throws UsageError that says how many stacks or threads there can be.
+std::unique_ptr<NodeExecutor> make_fiber_executor(Rank nodes, Bytes stack_bytes, int workers);
 
 /// Sleeps while `word` has this value (Linux futex); may return early.
 void sleep_while_equal(std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept;

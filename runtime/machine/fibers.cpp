@@ -1,12 +1,16 @@
 // Nodes as fibers: thousands of them on a thread per core.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/fiber/fiber.hpp"
 #include "wormcube/runtime/machine/executors.hpp"
 
 #include <algorithm>
 #include <deque>
+#include <system_error>
 #include <thread>
 #include <vector>
+
+#include <fmt/core.h>
 
 namespace wormcube {
 namespace {
@@ -114,9 +118,10 @@ thread_local Worker* current_worker = nullptr;
 
 class FiberExecutor final : public NodeExecutor {
  public:
-  FiberExecutor(Rank nodes, Bytes stack_bytes)
-      : workers_(std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1,
-                                         static_cast<std::size_t>(nodes))),
+  FiberExecutor(Rank nodes, Bytes stack_bytes, int workers)
+      : workers_(std::clamp<std::size_t>(
+            workers > 0 ? static_cast<std::size_t>(workers) : std::thread::hardware_concurrency(),
+            1, static_cast<std::size_t>(nodes))),
         tasks_(static_cast<std::size_t>(nodes)) {
     for (Rank rank = 0; rank < nodes; ++rank) {
       tasks_[rank].fiber = std::make_unique<Fiber>(stack_bytes, [this, rank] {
@@ -128,19 +133,24 @@ class FiberExecutor final : public NodeExecutor {
       });
       tasks_[rank].fiber->resume();  // to its first suspend: from here on a resume is a run
     }
-    for (Worker& worker : workers_) {
-      threads_.emplace_back([&worker] {
-        current_worker = &worker;
-        worker.run();
-      });
+    threads_.reserve(workers_.size());
+    try {
+      for (Worker& worker : workers_) {
+        threads_.emplace_back([&worker] {
+          current_worker = &worker;
+          worker.run();
+        });
+      }
+    } catch (const std::system_error& error) {
+      const std::size_t started = threads_.size();
+      end();
+      throw UsageError(
+          fmt::format("fibers: the system gives {} threads of {} for fibers to run on: {}; ask for "
+                      "fewer (workers), or raise the limit (ulimit -u, ulimit -v)",
+                      started, workers_.size(), error.what()));
     }
   }
-  ~FiberExecutor() override {
-    for (Worker& worker : workers_) worker.finish();
-    for (std::thread& thread : threads_) thread.join();
-    body_ = nullptr;
-    for (Task& task : tasks_) task.fiber->resume();  // to its end
-  }
+  ~FiberExecutor() override { end(); }
 
   void start(const std::function<void(Rank)>& body) override {
     body_ = &body;
@@ -161,6 +171,13 @@ class FiberExecutor final : public NodeExecutor {
   bool linger(const Gate& gate) override { return gate.is_open(); }
 
  private:
+  void end() noexcept {
+    for (Worker& worker : workers_) worker.finish();
+    for (std::thread& thread : threads_) thread.join();
+    body_ = nullptr;
+    for (Task& task : tasks_) task.fiber->resume();  // to its end
+  }
+
   // Neighbouring ranks share a worker: most messages stay on one core.
   Worker& home(Rank rank) {
     return workers_[static_cast<std::size_t>(rank) * workers_.size() / tasks_.size()];
@@ -174,8 +191,8 @@ class FiberExecutor final : public NodeExecutor {
 
 }  // namespace
 
-std::unique_ptr<NodeExecutor> make_fiber_executor(Rank nodes, Bytes stack_bytes) {
-  return std::make_unique<FiberExecutor>(nodes, stack_bytes);
+std::unique_ptr<NodeExecutor> make_fiber_executor(Rank nodes, Bytes stack_bytes, int workers) {
+  return std::make_unique<FiberExecutor>(nodes, stack_bytes, workers);
 }
 
 }  // namespace wormcube

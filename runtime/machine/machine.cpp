@@ -9,29 +9,62 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <cstddef>
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <new>
+#include <optional>
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 namespace wormcube {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Adds the time that it lives to a sum.
+// Adds the time that it lives to a sum, if it is wanted: a clock read is 24 ns here, and two of
+// them a tenth to a third of a step.
 class Stopwatch {
  public:
-  explicit Stopwatch(std::chrono::nanoseconds& sum) : sum_(sum), start_(Clock::now()) {}
-  ~Stopwatch() { sum_ += Clock::now() - start_; }
+  Stopwatch(bool wanted, std::chrono::nanoseconds& sum) : sum_(wanted ? &sum : nullptr) {
+    if (wanted) start_ = Clock::now();
+  }
+  ~Stopwatch() {
+    if (sum_ != nullptr) *sum_ += Clock::now() - start_;
+  }
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
 
  private:
-  std::chrono::nanoseconds& sum_;
+  std::chrono::nanoseconds* sum_;
   Clock::time_point start_;
 };
+
+// A UsageError whose text names node and step already.
+struct UsageErrorOfNode : UsageError {
+  using UsageError::UsageError;
+};
+
+// A node's gates. Others arrive at `step` all the time, so it has its cache line to itself.
+struct Gates {
+  alignas(64) Gate step;
+  alignas(64) Gate barrier;  // of the lock step
+  Gate exit;                 // opens when no node is in the network any more
+};
+static_assert(offsetof(Gates, barrier) == 64 && sizeof(Gates) == 128);
+
+// A counter on a cache line of its own.
+template <class T>
+struct alignas(64) Padded : std::atomic<T> {
+  using std::atomic<T>::atomic;
+  using std::atomic<T>::operator=;
+};
+
+double physical_memory_bytes() {
+  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
 
 bool overlap(std::span<const Span> a, std::span<const Span> b) {
   const std::less<const std::byte*> before;
@@ -45,8 +78,8 @@ bool overlap(std::span<const Span> a, std::span<const Span> b) {
 
 }  // namespace
 
-/// Threads       run: one at a time, from outside. completed, failed: any node. The rest: each node
-///               for itself.
+/// Threads       run, wait_until_done: one at a time, from outside. completed, failed, stop: any.
+///               The rest: each node for itself.
 /// Invariants    running_ counts the nodes that are not parked. A node subtracts itself after it
 ///               has announced that it parks and before it blocks; who wakes a node adds it first.
 ///               So running_ is never below the number of nodes that run or will, and at 0 nobody
@@ -61,6 +94,7 @@ bool overlap(std::span<const Span> a, std::span<const Span> b) {
 class Machine::Impl final : public NetworkHost {
  public:
   Impl(Topology topology, const MachineOptions& options);
+  static std::unique_ptr<Impl> make(const Topology& topology, const MachineOptions& options);
 
   Statistics run(const Program& program);
   const Topology& topology() const { return network_.routing().topology(); }
@@ -69,10 +103,19 @@ class Machine::Impl final : public NetworkHost {
  private:
   class EmulatedNode;
 
+  static std::string no_memory(const Routing& routing, const MachineOptions& options);
   static Routing checked(Topology topology, const MachineOptions& options);
 
+  static double bytes_needed(const Routing& routing, const MachineOptions& options);
+  static Network::Settings settings(const MachineOptions& options) {
+    return {options.all_port, options.channel_capacity, options.eager_limit, options.observer};
+  }
+
   void completed(Rank node) noexcept override;
-  void failed(std::exception_ptr error) noexcept override;
+  void failed(Rank node, std::exception_ptr error) noexcept override;
+  void stop(std::exception_ptr error, const EmulatedNode* thrower = nullptr) noexcept;
+  void wait_until_done();
+  bool is_of_one_node(const EmulatedNode& thrower) const;
   void main(Rank rank) noexcept;
   void caught(Rank rank) noexcept;
   void wait(Rank rank, Gate& gate);
@@ -89,14 +132,18 @@ class Machine::Impl final : public NetworkHost {
   Network network_;
   std::deque<EmulatedNode> nodes_;
 
-  std::atomic<std::int64_t> running_{0};
-  std::atomic<Rank> finished_{0};
+  // Written with every park and wake-up; with every barrier; read in every step; written once by
+  // each node: four lines.
+  Padded<std::int64_t> running_{0};
+  Padded<Rank> barrier_{0};  // lock step: nodes yet to come to this barrier
+  Padded<bool> stopping_{false};
+  Padded<Rank> finished_{0};
   std::atomic<Rank> out_{0};
-  std::atomic<Rank> left_{0};     // nodes that touch nothing of this run any more
-  std::atomic<Rank> barrier_{0};  // lock step: nodes yet to come to this barrier
-  std::atomic<bool> stopping_{false};
+  std::atomic<Rank> left_{0};  // nodes that touch nothing of this run any more
+  std::atomic_flag runs_;      // somebody is in run()
   std::atomic_flag has_failed_;
   std::exception_ptr error_;
+  const EmulatedNode* thrower_ = nullptr;  // whose program threw error_, if that is a UsageError
 
   std::mutex mutex_;  // guards all_done_, for the thread that called run()
   std::condition_variable done_;
@@ -119,12 +166,13 @@ class Machine::Impl::EmulatedNode final : public Node {
   void restart() {
     arena_.restart();
     statistics = {};
-    finished = out = false;
+    finished = out = stopped = false;
+    usage_error.reset();
     worms_in_use = receives_in_use = 0;
-    step_gate.reset();
-    barrier_gate.reset();
-    exit_gate.reset();
-    exit_gate.arm(1);
+    gates.step.reset();
+    gates.barrier.reset();
+    gates.exit.reset();
+    gates.exit.arm(1);
   }
   NodeStatistics statistics_with_peaks() const {
     NodeStatistics result = statistics;
@@ -136,18 +184,21 @@ class Machine::Impl::EmulatedNode final : public Node {
   NodeStatistics statistics;
   bool finished = false;  // published to others by finished_ and barrier_
   bool out = false;
+  // How its program ended, for run(): published by left_.
+  bool stopped = false;  // a step has thrown Stopped
+  std::optional<std::string> usage_error;  // that its program threw; its text
   std::deque<Worm> worms;  // of the current step; kept, so that steady state does not allocate
   std::deque<Receive> receives;
   std::size_t worms_in_use = 0, receives_in_use = 0;
-  alignas(64) Gate step_gate;
-  Gate barrier_gate, exit_gate;
+  Gates gates;
 
  private:
   void check(std::span<const Op> ops) const;
   void prepare(std::span<const Op> ops);
 
   void work(Charge charge, Bytes /*bytes*/, Work work) override {
-    const Stopwatch watch(charge == Charge::none        ? statistics.local
+    const Stopwatch watch(machine_.options_.timing,
+                          charge == Charge::none        ? statistics.local
                           : charge == Charge::rearrange ? statistics.rearranging
                                                         : statistics.combining);
     work();
@@ -165,17 +216,16 @@ class Machine::Impl::EmulatedNode final : public Node {
 void Machine::Impl::EmulatedNode::check(std::span<const Op> ops) const {
   for (const Op& op : ops) {
     if (op.to() == Op::To::rank && (op.peer() < 0 || op.peer() >= size())) {
-      throw UsageError(fmt::format("{}: node {} names node {} of {} nodes", topology().name(),
-                                   rank_, op.peer(), size()));
+      throw UsageError(
+          fmt::format("names node {} of {} nodes ({})", op.peer(), size(), topology().name()));
     }
     if (!op.is_send()) continue;
     for (std::size_t i = 1; i < op.moves().size(); ++i) {
       if (op.moves()[i - 1].dimension > op.moves()[i].dimension) continue;
-      throw UsageError(fmt::format(
-          "{}: node {} moves along dimension {} and then {}; the network is deadlock free only for "
-          "messages that travel "
-          "the last dimension first, each dimension once",
-          topology().name(), rank_, op.moves()[i - 1].dimension, op.moves()[i].dimension));
+      throw UsageError(
+          fmt::format("moves along dimension {} and then {} of {}; the network is deadlock free "
+                      "only for messages that travel the last dimension first, each dimension once",
+                      op.moves()[i - 1].dimension, op.moves()[i].dimension, topology().name()));
     }
   }
   // A step of very many ops is not checked here, pair by pair; its dry run is, always.
@@ -184,8 +234,7 @@ void Machine::Impl::EmulatedNode::check(std::span<const Op> ops) const {
   for (const Op& sent : ops) {
     for (const Op& received : ops) {
       if (sent.is_send() && !received.is_send() && overlap(sent.pieces(), received.pieces())) {
-        throw UsageError(
-            fmt::format("node {}: a step sends from the memory that it receives into", rank_));
+        throw UsageError("a step sends from the memory that it receives into");
       }
     }
   }
@@ -226,31 +275,34 @@ void Machine::Impl::EmulatedNode::prepare(std::span<const Op> ops) {
 }
 
 void Machine::Impl::EmulatedNode::step(std::span<const Op> ops) {
-  const Stopwatch watch(statistics.stepping);
+  const Stopwatch watch(machine_.options_.timing, statistics.stepping);
   if (machine_.stopping()) {
     machine_.leave_network(*this);
+    stopped = true;
     throw Stopped();
   }
   if (!ops.empty()) {
-    check(ops);
-    prepare(ops);
-    // One for ourselves: nobody wakes us while we post.
-    step_gate.arm(static_cast<std::uint32_t>(ops.size()) + 1);
     try {
-      for (std::size_t i = 0; i < receives_in_use; ++i) machine_.network_.post(receives[i]);
-      for (std::size_t i = 0; i < worms_in_use; ++i) {
-        statistics.bytes += worms[i].bytes;
-        if (!worms[i].follows) machine_.network_.launch(worms[i]);
-      }
-    } catch (...) {  // an observer's, or no memory: others may use our data, so leave below
-      machine_.caught(rank_);
+      check(ops);
+      prepare(ops);
+    } catch (const UsageError& error) {
+      throw UsageErrorOfNode(
+          fmt::format("node {}, step {}: {}", rank_, statistics.steps, error.what()));
+    }
+    // One for ourselves: nobody wakes us while we post.
+    gates.step.arm(static_cast<std::uint32_t>(ops.size()) + 1);
+    for (std::size_t i = 0; i < receives_in_use; ++i) machine_.network_.post(receives[i]);
+    for (std::size_t i = 0; i < worms_in_use; ++i) {
+      statistics.bytes += worms[i].bytes;
+      if (!worms[i].follows) machine_.network_.launch(worms[i]);
     }
     statistics.messages += worms_in_use;
-    static_cast<void>(step_gate.arrive());  // we are not parked
-    machine_.wait(rank_, step_gate);
+    static_cast<void>(gates.step.arrive());  // we are not parked
+    machine_.wait(rank_, gates.step);
     if (machine_.stopping()) {
       machine_.leave_network(*this);
-      machine_.wait(rank_, exit_gate);
+      machine_.wait(rank_, gates.exit);
+      stopped = true;
       throw Stopped();
     }
     worms_in_use = receives_in_use = 0;
@@ -262,6 +314,9 @@ void Machine::Impl::EmulatedNode::step(std::span<const Op> ops) {
 Routing Machine::Impl::checked(Topology topology, const MachineOptions& options) {
   if (options.channel_capacity < 1) throw UsageError("channel capacity: 0 flits, need 1 or more");
   Routing routing(std::move(topology), options.virtual_channels);
+  if (const double need = bytes_needed(routing, options); need > physical_memory_bytes()) {
+    throw UsageError(no_memory(routing, options));
+  }
   if (options.allow_cycles) return routing;
   if (const auto cycle = dependency_cycle(routing)) {
     throw UsageError(
@@ -274,19 +329,50 @@ Routing Machine::Impl::checked(Topology topology, const MachineOptions& options)
   return routing;
 }
 
+// Before the first message: the network's tables, and of each node its state and two pages of stack.
+double Machine::Impl::bytes_needed(const Routing& routing, const MachineOptions& options) {
+  const auto page = static_cast<double>(sysconf(_SC_PAGESIZE));
+  return Network::bytes_of_tables(routing, settings(options)) +
+         routing.topology().nodes() * (sizeof(EmulatedNode) + 2 * page);
+}
+
+std::string Machine::Impl::no_memory(const Routing& routing, const MachineOptions& options) {
+  constexpr double gibibyte = 1024.0 * 1024 * 1024;
+  return fmt::format(
+      "{}: a machine of {} nodes and {} channels needs {:.3g} GiB before the first message, this "
+      "computer has {:.3g} GiB, or its limits are lower (ulimit -v); use fewer nodes",
+      routing.topology().name(), routing.topology().nodes(), routing.channels(),
+      bytes_needed(routing, options) / gibibyte, physical_memory_bytes() / gibibyte);
+}
+
 Machine::Impl::Impl(Topology topology, const MachineOptions& options)
-    : options_(options),
-      network_(checked(std::move(topology), options),
-               {options.all_port, options.channel_capacity, options.eager_limit, options.observer},
-               *this) {
+    : options_(options), network_(checked(std::move(topology), options), settings(options), *this) {
   const Rank nodes = this->topology().nodes();
+  const Bytes stack = std::max(options.stack_bytes, MachineOptions::least_stack_bytes);
   for (Rank rank = 0; rank < nodes; ++rank) nodes_.emplace_back(*this, rank);
   executor_ = options.nodes_as == NodesAs::threads
-                  ? make_thread_executor(nodes, options.stack_bytes)
-                  : make_fiber_executor(nodes, options.stack_bytes);
+                  ? make_thread_executor(nodes, stack)
+                  : make_fiber_executor(nodes, stack, options.workers);
+}
+
+std::unique_ptr<Machine::Impl> Machine::Impl::make(const Topology& topology,
+                                                   const MachineOptions& options) {
+  try {
+    return std::make_unique<Impl>(topology, options);
+  } catch (const std::bad_alloc&) {
+    throw UsageError(no_memory(Routing(topology, options.virtual_channels), options));
+  }
 }
 
 Statistics Machine::Impl::run(const Program& program) {
+  if (runs_.test_and_set(std::memory_order_acquire)) {
+    throw UsageError("run: this machine is running a program; one run at a time, or two machines");
+  }
+  struct Release {
+    ~Release() { flag.clear(std::memory_order_release); }
+    std::atomic_flag& flag;
+  } const release{runs_};
+
   const Rank nodes = topology().nodes();
   network_.reset();
   for (EmulatedNode& node : nodes_) node.restart();
@@ -296,28 +382,52 @@ Statistics Machine::Impl::run(const Program& program) {
   stopping_ = false;
   has_failed_.clear();
   error_ = nullptr;
+  thrower_ = nullptr;
   all_done_ = false;
   program_ = &program;
 
   const auto start = Clock::now();
   executor_->start(main_);
-  {
-    std::unique_lock lock(mutex_);
-    const auto is_done = [&] { return all_done_; };
-    if (options_.time_limit.count() > 0 && !done_.wait_for(lock, options_.time_limit, is_done)) {
-      lock.unlock();
-      failed(std::make_exception_ptr(TimeLimit(
-          fmt::format("not finished after {} ms, the time limit", options_.time_limit.count()))));
-      lock.lock();
-    }
-    done_.wait(lock, is_done);
-  }
+  wait_until_done();
   const auto wall = Clock::now() - start;
 
-  const auto leftover = error_ == nullptr ? network_.leftover() : std::nullopt;
-  if (error_ != nullptr) std::rethrow_exception(std::exchange(error_, nullptr));
-  if (leftover) throw UsageError(*leftover);
+  if (error_ != nullptr) {
+    if (thrower_ != nullptr && is_of_one_node(*thrower_)) {
+      throw UsageError(fmt::format("node {}: {}", thrower_->rank(), *thrower_->usage_error));
+    }
+    std::rethrow_exception(std::exchange(error_, nullptr));
+  }
+  if (const auto leftover = network_.leftover()) throw UsageError(*leftover);
   return statistics(wall);
+}
+
+void Machine::Impl::wait_until_done() {
+  std::unique_lock lock(mutex_);
+  const auto is_done = [&] { return all_done_; };
+  if (options_.time_limit.count() > 0 && !done_.wait_for(lock, options_.time_limit, is_done)) {
+    lock.unlock();
+    const std::string text =
+        fmt::format("not finished after {} ms, the time limit", options_.time_limit.count());
+    stop(std::make_exception_ptr(TimeLimit(text)));
+    lock.lock();
+    if (options_.on_overrun && !done_.wait_for(lock, options_.overrun_grace, is_done)) {
+      lock.unlock();
+      options_.on_overrun(fmt::format("{}; {} of {} nodes run on outside of steps", text,
+                                      running_.load(), topology().nodes()));
+      lock.lock();
+    }
+  }
+  done_.wait(lock, is_done);
+}
+
+// Whether a UsageError of a node's program is its own: another node has thrown a different one, or
+// has got further than the step in which it was thrown. Otherwise it is of the arguments that all
+// nodes share, or the others were stopped before they came to it.
+bool Machine::Impl::is_of_one_node(const EmulatedNode& thrower) const {
+  return std::ranges::any_of(nodes_, [&](const EmulatedNode& node) {
+    if (node.usage_error) return *node.usage_error != *thrower.usage_error;
+    return !node.stopped || node.statistics.steps >= thrower.statistics.steps;
+  });
 }
 
 void Machine::Impl::main(Rank rank) noexcept {
@@ -342,28 +452,47 @@ void Machine::Impl::main(Rank rank) noexcept {
   done_.notify_one();  // under the lock: once it is free the machine may be gone
 }
 
-// The exception being handled has left this node's program, or its visit to the network.
+// The exception being handled has left this node's program.
 void Machine::Impl::caught(Rank rank) noexcept {
+  EmulatedNode& node = nodes_[rank];
   try {
     throw;
   } catch (const Stopped&) {
     // Another node's failure is the one to report.
-  } catch (const UsageError&) {
-    failed(std::current_exception());  // the same on every node: no rank in front
-  } catch (const std::exception& error) {
+  } catch (const UsageErrorOfNode&) {
+    stop(std::current_exception());
+  } catch (const UsageError& error) {
     try {
-      std::throw_with_nested(NodeFailure(fmt::format("node {}: {}", rank, error.what())));
+      node.usage_error = error.what();
+      stop(std::current_exception(), &node);
     } catch (...) {
-      failed(std::current_exception());
+      stop(std::current_exception());
     }
   } catch (...) {
-    failed(std::make_exception_ptr(
+    failed(rank, std::current_exception());
+  }
+}
+
+void Machine::Impl::failed(Rank rank, std::exception_ptr error) noexcept {
+  try {
+    std::rethrow_exception(error);
+  } catch (const UsageError& usage) {  // the network's: the node is in a step
+    stop(std::make_exception_ptr(UsageError(
+        fmt::format("node {}, step {}: {}", rank, nodes_[rank].statistics.steps, usage.what()))));
+  } catch (const std::exception& exception) {
+    try {
+      std::throw_with_nested(NodeFailure(fmt::format("node {}: {}", rank, exception.what())));
+    } catch (...) {
+      stop(std::current_exception());
+    }
+  } catch (...) {
+    stop(std::make_exception_ptr(
         NodeFailure(fmt::format("node {}: threw something that is no std::exception", rank))));
   }
 }
 
 void Machine::Impl::completed(Rank rank) noexcept {
-  if (nodes_[rank].step_gate.arrive()) wake(rank, nodes_[rank].step_gate);
+  if (nodes_[rank].gates.step.arrive()) wake(rank, nodes_[rank].gates.step);
 }
 
 void Machine::Impl::wait(Rank rank, Gate& gate) {
@@ -388,19 +517,21 @@ void Machine::Impl::wake(Rank rank, Gate& gate) noexcept {
 void Machine::Impl::all_parked() noexcept {
   if (stopping() || finished_.load(std::memory_order_acquire) == topology().nodes()) return;
   try {
-    failed(std::make_exception_ptr(Deadlock(deadlock_table())));
+    stop(std::make_exception_ptr(Deadlock(deadlock_table())));
   } catch (...) {
-    failed(std::current_exception());
+    stop(std::current_exception());
   }
 }
 
-void Machine::Impl::failed(std::exception_ptr error) noexcept {
+// The first to come gives the error that run() throws.
+void Machine::Impl::stop(std::exception_ptr error, const EmulatedNode* thrower) noexcept {
   if (has_failed_.test_and_set(std::memory_order_acq_rel)) return;
   error_ = std::move(error);
+  thrower_ = thrower;
   stopping_.store(true, std::memory_order_release);
   for (EmulatedNode& node : nodes_) {
-    if (node.step_gate.stop()) wake(node.rank(), node.step_gate);
-    if (node.barrier_gate.stop()) wake(node.rank(), node.barrier_gate);
+    if (node.gates.step.stop()) wake(node.rank(), node.gates.step);
+    if (node.gates.barrier.stop()) wake(node.rank(), node.gates.barrier);
   }
 }
 
@@ -408,14 +539,14 @@ void Machine::Impl::leave_network(EmulatedNode& node) noexcept {
   if (std::exchange(node.out, true)) return;
   if (out_.fetch_add(1, std::memory_order_acq_rel) + 1 < topology().nodes()) return;
   for (EmulatedNode& other : nodes_) {
-    if (other.exit_gate.arrive()) wake(other.rank(), other.exit_gate);
+    if (other.gates.exit.arrive()) wake(other.rank(), other.gates.exit);
   }
 }
 
 void Machine::Impl::lock_step(EmulatedNode& node) {
-  node.barrier_gate.arm(1);
+  node.gates.barrier.arm(1);
   arrive_at_barrier();
-  wait(node.rank(), node.barrier_gate);
+  wait(node.rank(), node.gates.barrier);
 }
 
 // Finished nodes count as arrived for good.
@@ -424,7 +555,7 @@ void Machine::Impl::arrive_at_barrier() noexcept {
   barrier_.store(topology().nodes() - finished_.load(std::memory_order_acquire),
                  std::memory_order_release);
   for (EmulatedNode& node : nodes_) {
-    if (!node.finished && node.barrier_gate.arrive()) wake(node.rank(), node.barrier_gate);
+    if (!node.finished && node.gates.barrier.arrive()) wake(node.rank(), node.gates.barrier);
   }
 }
 
@@ -489,21 +620,24 @@ Statistics Machine::Impl::statistics(std::chrono::nanoseconds wall) const {
   Statistics result;
   result.wall = wall;
   for (const EmulatedNode& node : nodes_) result.nodes.push_back(node.statistics_with_peaks());
-  // Ascending: a link's channels are neighbours.
+  std::vector<const VirtualChannel*> used;
   network_.each_channel([&](const VirtualChannel& channel) {
-    if (channel.messages() == 0 && channel.blocked() == 0) return;
-    const Link link = network_.routing().link(channel.id());
+    if (channel.messages() > 0 || channel.blocked() > 0) used.push_back(&channel);
+  });
+  std::ranges::sort(used, {}, &VirtualChannel::id);  // a link's channels are neighbours
+  for (const VirtualChannel* channel : used) {
+    const Link link = network_.routing().link(channel->id());
     if (result.links.empty() || result.links.back().link != link)
       result.links.push_back({.link = link});
-    result.links.back().messages += channel.messages();
-    result.links.back().bytes += channel.bytes();
-    result.links.back().blocked += channel.blocked();
-  });
+    result.links.back().messages += channel->messages();
+    result.links.back().bytes += channel->bytes();
+    result.links.back().blocked += channel->blocked();
+  }
   return result;
 }
 
 Machine::Machine(Topology topology, MachineOptions options)
-    : impl_(std::make_unique<Impl>(std::move(topology), options)) {}
+    : impl_(Impl::make(topology, options)) {}
 Machine::~Machine() = default;
 
 const Topology& Machine::topology() const { return impl_->topology(); }

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,9 +26,20 @@ struct MachineOptions {
   Bytes eager_limit = 1024;
   bool lock_step = false;     ///< a barrier after every step
   bool allow_cycles = false;  ///< run although the channel dependency graph has a cycle
-  std::chrono::milliseconds time_limit{0};  ///< 0: none
-  Bytes stack_bytes = Bytes{1} << 20;       ///< per node
-  NetworkObserver* observer = nullptr;      ///< told of each reservation; for tests and traces
+  bool timing = false;  ///< measure the times of NodeStatistics: two clock reads per step and local
+  /// 0: none. When it has passed, every step ends with Stopped. What a node does outside of steps,
+  /// a long local or an endless loop, cannot be ended from outside: run() waits for it, however
+  /// long. See on_overrun.
+  std::chrono::milliseconds time_limit{0};
+  /// Called by the thread in run() if nodes still run so long after the time limit; once a run. It
+  /// may end the process; if it returns, run() goes on waiting. Empty: nothing is called.
+  std::function<void(const std::string& text)> on_overrun = {};
+  std::chrono::milliseconds overrun_grace{1000};
+  Bytes stack_bytes = Bytes{1} << 20;   ///< per node; less than least_stack_bytes counts as that
+  int workers = 0;                      ///< threads that fibers run on; 0: one per core
+  NetworkObserver* observer = nullptr;  ///< told of each reservation; for tests and traces
+
+  static constexpr Bytes least_stack_bytes = Bytes{64} << 10;  ///< room to throw and format a text
 };
 
 struct LinkStatistics {
@@ -39,11 +51,12 @@ struct LinkStatistics {
 
 struct NodeStatistics {
   std::uint64_t steps = 0;
-  std::uint64_t messages = 0;               ///< sent
-  Bytes bytes = 0;                          ///< sent
-  std::uint64_t parked = 0;                 ///< times that the node gave up its core to wait
-  Bytes peak_bytes = 0;                     ///< most memory() held at once
-  Bytes peak_block_bytes = 0;               ///< of that, for Purpose::blocks
+  std::uint64_t messages = 0;  ///< sent
+  Bytes bytes = 0;             ///< sent
+  std::uint64_t parked = 0;    ///< times that the node gave up its core to wait
+  Bytes peak_bytes = 0;        ///< most memory() held at once
+  Bytes peak_block_bytes = 0;  ///< of that, for Purpose::blocks
+  // With MachineOptions::timing, else 0.
   std::chrono::nanoseconds local{0};        ///< in local()
   std::chrono::nanoseconds rearranging{0};  ///< in rearrange()
   std::chrono::nanoseconds combining{0};    ///< in combine()
@@ -58,11 +71,12 @@ struct Statistics {
 
 /// A multicomputer. Its nodes live as long as it does: run() wakes them, then they sleep again.
 ///
-/// Threads  one at a time may call run().
+/// Threads  any may call run(), one at a time: a second run() meanwhile throws UsageError.
 class Machine {
  public:
   /// Throws UsageError if the routing's channel dependency graph has a cycle (unless allow_cycles),
-  /// or an option is out of range.
+  /// an option is out of range, there is no memory for its tables, or the system does not give the
+  /// threads or stacks.
   explicit Machine(Topology topology, MachineOptions options = {});
   ~Machine();
   Machine(const Machine&) = delete;
@@ -73,9 +87,10 @@ class Machine {
 
   /// Runs the program on every node, returns when all have finished. Statistics: of this run alone.
   ///
-  /// Throws Deadlock with a table if all nodes wait and nothing is in flight; TimeLimit; UsageError
-  /// or NodeFailure with the rank in front for the first exception of a node program. The machine
-  /// can run again after each of these.
+  /// Throws Deadlock with a table if all nodes wait and nothing is in flight; TimeLimit; for the
+  /// first exception of a node program NodeFailure, or UsageError if it is one, with the rank in
+  /// front; but as it was thrown if it is a UsageError that other nodes throw alike (collective
+  /// arguments), or that no other node has come to yet. The machine can run again after each.
   Statistics run(const Program& program);
 
   /// The same, traced: each node's log goes to schedule.ranks[rank].

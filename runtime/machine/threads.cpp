@@ -11,6 +11,7 @@
 #include <fmt/core.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/mman.h>
 
 namespace wormcube {
 namespace {
@@ -25,8 +26,7 @@ class ThreadExecutor final : public NodeExecutor {
     oversubscribed_ = static_cast<unsigned>(nodes) > std::thread::hardware_concurrency();
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, std::max<Bytes>(stack_bytes, PTHREAD_STACK_MIN));
-    int error = 0;
+    int error = pthread_attr_setstacksize(&attributes, stack_bytes);
     for (Rank rank = 0; rank < nodes && error == 0; ++rank) {
       Thread& thread = threads_.emplace_back(Thread{this, rank, {}});
       error = pthread_create(&thread.handle, &attributes, &ThreadExecutor::main, &thread);
@@ -35,10 +35,11 @@ class ThreadExecutor final : public NodeExecutor {
     pthread_attr_destroy(&attributes);
     if (error != 0) {
       const std::size_t started = threads_.size();
+      const bool too_large = !has_room_for(stack_bytes);
       join();
       throw UsageError(fmt::format(
-          "threads: the system gives {} threads of {} (stack {} bytes each): {}; use fibers",
-          started, nodes, stack_bytes, std::strerror(error)));
+          "threads: the system gives {} threads of {} (stack {} bytes each): {}; use {}", started,
+          nodes, stack_bytes, std::strerror(error), too_large ? "smaller stacks" : "fibers"));
     }
   }
   ~ThreadExecutor() override { join(); }
@@ -78,6 +79,15 @@ class ThreadExecutor final : public NodeExecutor {
     Rank rank;
     pthread_t handle;
   };
+
+  // Whether another stack could be had: then the threads are too many, else the stacks too large.
+  static bool has_room_for(Bytes stack_bytes) {
+    void* const map = mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+    if (map == MAP_FAILED) return false;
+    munmap(map, stack_bytes);
+    return true;
+  }
 
   static void* main(void* argument) {
     const Thread& thread = *static_cast<Thread*>(argument);

@@ -10,37 +10,61 @@
 
 namespace wormcube {
 
-/// One thread's visit to the network: the waiters that it was handed and must carry on.
+/// One thread's visit to the network: the waiters that it was handed and must carry on, first come,
+/// first served. Last come, first served would let those who keep queueing for one busy port hold
+/// up all others that this thread has been handed; so each waits for at most those that were handed
+/// over before it. What one visit may take on has no bound: it lasts while others keep queueing
+/// for what it releases. It ends all the same, as a node has few ops outstanding and posts more
+/// only when it runs.
 class Network::Drive {
  public:
   explicit Drive(Network& network) : network_(network) {}
 
-  void launch(Worm& worm) {
-    advance(worm);
+  void launch(Worm& worm) noexcept {
+    guarded(worm.from, [&] { advance(worm); });
     carry_on();
   }
-  void post(Receive& receive) {
-    if (network_.tables_[receive.to].acquire(receive)) place(receive);
+  void post(Receive& receive) noexcept {
+    if (network_.tables_[receive.to].acquire(receive)) {
+      guarded(receive.to, [&] { place(receive); });
+    }
     carry_on();
   }
 
  private:
   void take_over(Waiter* waiter) {
     if (waiter == nullptr) return;
-    waiter->next = handed_;
-    handed_ = waiter;
+    waiter->next = nullptr;
+    (handed_last_ == nullptr ? handed_ : handed_last_->next) = waiter;
+    handed_last_ = waiter;
   }
 
-  void carry_on() {
+  void carry_on() noexcept {
     while (handed_ != nullptr) {
       Waiter* const waiter = handed_;
       handed_ = waiter->next;
+      if (handed_ == nullptr) handed_last_ = nullptr;
       if (waiter->kind == Waiter::Kind::worm) {
-        granted(static_cast<Worm&>(*waiter));
-        advance(static_cast<Worm&>(*waiter));
+        Worm& worm = static_cast<Worm&>(*waiter);
+        guarded(worm.from, [&] {
+          granted(worm);
+          advance(worm);
+        });
       } else {
-        place(static_cast<Receive&>(*waiter));
+        Receive& receive = static_cast<Receive&>(*waiter);
+        guarded(receive.to, [&] { place(receive); });
       }
+    }
+  }
+
+  // What goes wrong is the owner's failure, not that of the node whose thread carries. The worm
+  // keeps what it holds; the machine stops.
+  template <class F>
+  void guarded(Rank owner, F&& act) noexcept {
+    try {
+      act();
+    } catch (...) {
+      network_.host_.failed(owner, std::current_exception());
     }
   }
 
@@ -130,9 +154,10 @@ class Network::Drive {
 
   bool fits(Rank from, Rank to, Tag tag, Bytes sent, Bytes expected) {
     if (sent == expected) return true;
-    network_.host_.failed(std::make_exception_ptr(UsageError(
-        fmt::format("node {} receives {} bytes from node {} with tag {}, but the message has {}",
-                    to, expected, from, tag, sent))));
+    network_.host_.failed(
+        to, std::make_exception_ptr(UsageError(
+                fmt::format("receives {} bytes from node {} with tag {}, but the message has {}",
+                            expected, from, tag, sent))));
     return false;
   }
 
@@ -184,6 +209,7 @@ class Network::Drive {
 
   Network& network_;
   Waiter* handed_ = nullptr;
+  Waiter* handed_last_ = nullptr;
 };
 
 Network::Network(Routing routing, Settings settings, NetworkHost& host)
@@ -196,6 +222,17 @@ Network::Network(Routing routing, Settings settings, NetworkHost& host)
                                     : 0),
       node_ports_(settings.all_port ? 0 : static_cast<std::size_t>(routing_.topology().nodes())) {
   for (Rank node = 0; node < routing_.topology().nodes(); ++node) tables_.emplace_back();
+}
+
+double Network::bytes_of_tables(const Routing& routing, const Settings& settings) {
+  const Topology& topology = routing.topology();
+  const auto nodes = static_cast<std::size_t>(topology.nodes());
+  const auto links = static_cast<std::size_t>(topology.links());
+  return static_cast<double>(
+      LazyTable<VirtualChannel>::bytes_of(static_cast<std::size_t>(routing.channels())) +
+      (settings.all_port ? LazyTable<LinkPorts>::bytes_of(links + nodes)
+                         : nodes * sizeof(LinkPorts)) +
+      nodes * sizeof(TagTable));
 }
 
 void Network::address(Worm& worm, Rank from, const Op& op) {
@@ -239,8 +276,8 @@ void Network::address(Worm& worm, Rank from, const Op& op) {
   worm.follows = false;
 }
 
-void Network::launch(Worm& worm) { Drive(*this).launch(worm); }
-void Network::post(Receive& receive) { Drive(*this).post(receive); }
+void Network::launch(Worm& worm) noexcept { Drive(*this).launch(worm); }
+void Network::post(Receive& receive) noexcept { Drive(*this).post(receive); }
 
 std::string Network::describe(const Worm& worm, std::size_t entry) const {
   if (entry == 0) return fmt::format("injection port of node {}", worm.from);
@@ -261,7 +298,7 @@ std::string Network::held_links(const Worm& worm) const {
 }
 
 void Network::each_channel(const std::function<void(const VirtualChannel&)>& f) const {
-  channels_.each([&](std::size_t, const VirtualChannel& channel) { f(channel); });
+  channels_.each(f);
 }
 
 std::optional<std::string> Network::leftover() const {
@@ -275,12 +312,12 @@ std::optional<std::string> Network::leftover() const {
 }
 
 void Network::reset() {
-  channels_.each([](std::size_t, VirtualChannel& channel) { channel.reset(); });
+  channels_.each([](VirtualChannel& channel) { channel.reset(); });
   const auto free = [](LinkPorts& ports) {
     ports.injection.reset();
     ports.ejection.reset();
   };
-  link_ports_.each([&](std::size_t, LinkPorts& ports) { free(ports); });
+  link_ports_.each(free);
   std::ranges::for_each(node_ports_, free);
   for (TagTable& table : tables_) table.reset();
 }

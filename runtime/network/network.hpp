@@ -3,12 +3,12 @@
 #pragma once
 
 #include "wormcube/runtime/network/channel.hpp"
+#include "wormcube/runtime/network/lazy_table.hpp"
 #include "wormcube/runtime/network/message.hpp"
 #include "wormcube/runtime/network/observer.hpp"
 #include "wormcube/runtime/network/tag_table.hpp"
 #include "wormcube/runtime/routing/routing.hpp"
 
-#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <exception>
@@ -26,44 +26,9 @@ class NetworkHost {
   virtual ~NetworkHost() = default;
   /// One send or receive of this node is complete. The worm or receive is no longer touched.
   virtual void completed(Rank node) noexcept = 0;
-  /// A message does not fit its receive.
-  virtual void failed(std::exception_ptr error) noexcept = 0;
-};
-
-/// Objects made when first asked for: of the millions of links of a network a run may use few.
-///
-/// Threads       any thread may call get.
-/// Memory order  the compare-exchange publishes a new object (release); the load that finds it
-///               acquires.
-template <class T>
-class LazyTable {
- public:
-  explicit LazyTable(std::size_t count) : slots_(count) {}
-  ~LazyTable() {
-    each([](std::size_t, T& object) { delete &object; });
-  }
-  LazyTable(const LazyTable&) = delete;
-  LazyTable& operator=(const LazyTable&) = delete;
-
-  template <class... Arguments>
-  T& get(std::size_t index, Arguments&&... arguments) {
-    T* object = slots_[index].load(std::memory_order_acquire);
-    if (object != nullptr) return *object;
-    auto made = std::make_unique<T>(std::forward<Arguments>(arguments)...);
-    if (slots_[index].compare_exchange_strong(object, made.get(), std::memory_order_acq_rel))
-      return *made.release();
-    return *object;  // another thread was first
-  }
-  /// Calls f(index, object) for each object there is. Only between runs.
-  template <class F>
-  void each(F&& f) const {
-    for (std::size_t index = 0; index < slots_.size(); ++index) {
-      if (T* object = slots_[index].load(std::memory_order_acquire)) f(index, *object);
-    }
-  }
-
- private:
-  std::vector<std::atomic<T*>> slots_;
+  /// A worm or receive of this node cannot go on: it does not fit its other end, the observer has
+  /// thrown, or there is no memory. It never completes. Called by whichever thread carried it.
+  virtual void failed(Rank node, std::exception_ptr error) noexcept = 0;
 };
 
 /// Moves worms. A worm reserves, in this order and keeping what it holds: its sender's injection
@@ -82,8 +47,8 @@ class LazyTable {
 /// Threads     launch and post: the node that owns the worm or receive; they call host.completed
 ///             for any node.
 /// Invariants  a worm belongs to one thread at a time. A thread that works in here works through
-///             its own list of waiters that it was handed, and leaves when the list is empty; it
-///             holds nothing then. Reservations are taken in an order that is acyclic if the
+///             its own list of waiters that it was handed, in the order in which it was handed
+///             them, and leaves when the list is empty; it holds nothing then. Reservations are taken in an order that is acyclic if the
 ///             channel dependency graph is: ports before and after all channels, the tag table
 ///             last, held only for a search or the copy of a short message.
 class Network {
@@ -101,8 +66,8 @@ class Network {
 
   /// Gives the worm its path to op's destination: path and addresses are set, nothing is reserved.
   void address(Worm& worm, Rank from, const Op& op);
-  void launch(Worm& worm);
-  void post(Receive& receive);
+  void launch(Worm& worm) noexcept;
+  void post(Receive& receive) noexcept;
 
   /// In words: "channel 3->4 vc 1", "injection port of node 3", ... of an entry of a worm's path.
   /// Only while no thread is in the network.
@@ -110,7 +75,10 @@ class Network {
   /// The links that a worm holds, in words.
   std::string held_links(const Worm& worm) const;
 
-  /// Calls f(channel) for each channel that was ever used. Only between runs.
+  /// What the network's tables take before the first message.
+  static double bytes_of_tables(const Routing& routing, const Settings& settings);
+
+  /// Calls f(channel) for each channel that was ever used, in no order. Only between runs.
   void each_channel(const std::function<void(const VirtualChannel&)>& f) const;
   /// A message that was never received, in words. Only between runs.
   std::optional<std::string> leftover() const;
@@ -118,7 +86,7 @@ class Network {
   void reset();
 
  private:
-  struct LinkPorts {
+  struct alignas(64) LinkPorts {  // two nodes' ports share no cache line
     Reservation injection, ejection;
   };
   class Drive;

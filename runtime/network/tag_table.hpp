@@ -22,7 +22,7 @@ namespace wormcube {
 /// Memory      a short message that comes early is kept in one of `early_slots` buffers, made and
 ///             enlarged when needed; when they are all full it is treated like a long one: its
 ///             header is absorbed, its data stays with the sender.
-class TagTable final : public Reservation {
+class alignas(64) TagTable final : public Reservation {
  public:
   static constexpr std::size_t early_slots = 64;
 

@@ -37,7 +37,8 @@ TEST_CASE("a machine transposes with every registered exchange", "[apps][transpo
   const auto nodes_as = GENERATE(NodesAs::threads, NodesAs::fibers);
   for (const Exchange& exchange : exchanges(topology)) {
     CAPTURE(topology.name(), exchange.algorithm->name);
-    Machine machine(topology, {.nodes_as = nodes_as, .all_port = exchange.ports == Ports::all});
+    Machine machine(
+        topology, {.nodes_as = nodes_as, .all_port = exchange.ports == Ports::all, .timing = true});
     const TransposeResult result =
         run_transpose(machine, exchange, {generate_matrix(ElementType::float64, 50, 33, 1), {}});
     CHECK(result.passed());
@@ -62,7 +63,7 @@ TEST_CASE("machines of every shape find the same spectrum of the sunspot record"
   const FftResult wanted = run_fft(alone, find_exchange("auto"), {record, {}, {}});
   CHECK(wanted.passed());
   for (const char* const name : {"torus:8x8", "mesh:5x3", "hypercube:4"}) {
-    Machine machine(Topology::parse(name));
+    Machine machine(Topology::parse(name), {.timing = true});
     const FftResult result = run_fft(machine, find_exchange("auto"), {record, {}, {}});
     CAPTURE(name, result.figures.algorithm);
     CHECK(result.passed());
@@ -73,7 +74,7 @@ TEST_CASE("machines of every shape find the same spectrum of the sunspot record"
 }
 
 TEST_CASE("a machine transforms lengths without factors, and images", "[apps][fft][machine]") {
-  Machine machine(Topology::parse("torus:4x4"));
+  Machine machine(Topology::parse("torus:4x4"), {.timing = true});
   for (const auto& shape :
        std::vector<std::vector<std::size_t>>{{10007}, {65536}, {256, 256}, {100, 7}}) {
     for (const Exchange& exchange : plain_exchanges(machine.topology())) {
@@ -86,7 +87,7 @@ TEST_CASE("a machine transforms lengths without factors, and images", "[apps][ff
 }
 
 TEST_CASE("the figures are those of the median run", "[apps][transpose][machine]") {
-  Machine machine(Topology::parse("ring:4"));
+  Machine machine(Topology::parse("ring:4"), {.timing = true});
   const TransposeJob job{generate_matrix(ElementType::float64, 64, 64, 1),
                          {.warmup = 1, .iterations = 5}};
   const TransposeResult result = run_transpose(machine, find_exchange("shift"), job);

@@ -115,7 +115,7 @@ TEST_CASE(
     const auto result = output.json();
     CHECK(result["passed"] == true);
     CHECK(result["peak"]["period"].get<double>() == Approx(130).margin(5));
-    const auto spectrum = wormcube::to_complex(wormcube::apps::read_npy(file.path()));
+    const auto spectrum = wormcube::apps::to_complex(wormcube::apps::read_npy(file.path()));
     REQUIRE(spectrum.size() == 2820);
     if (first.empty()) first = spectrum;
     double largest = 0, difference = 0;

@@ -241,7 +241,7 @@ TEST_CASE("a message that does not fit its receive is an error that names both s
                 if (node.rank() == 3) node.step({receive(1, Span(data).first(4), 2)});
                 exchange(node, 2);
               });
-            }) == "node 3 receives 4 bytes from node 1 with tag 2, but the message has " +
+            }) == "node 3, step 5: receives 4 bytes from node 1 with tag 2, but the message has " +
                       std::to_string(sent));
       CHECK(alive == 0);
     }

@@ -8,12 +8,15 @@
 #include <cstddef>
 #include <deque>
 #include <exception>
+#include <fstream>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include <catch2/catch.hpp>
+#include <unistd.h>
 
 using namespace wormcube;
 
@@ -22,8 +25,12 @@ namespace {
 class Host final : public NetworkHost {
  public:
   void completed(Rank node) noexcept override { completions.push_back(node); }
-  void failed(std::exception_ptr what) noexcept override { error = what; }
+  void failed(Rank node, std::exception_ptr what) noexcept override {
+    failed_node = node;
+    error = what;
+  }
   std::vector<Rank> completions;
+  Rank failed_node = -1;
   std::exception_ptr error;
 };
 
@@ -298,9 +305,9 @@ TEST_CASE("a message that does not fit its receive is reported to the host with 
   try {
     std::rethrow_exception(bench.host.error);
   } catch (const UsageError& error) {
+    CHECK(bench.host.failed_node == 1);
     CHECK(std::string(error.what()) ==
-          "node 1 receives 9 bytes from node 0 with tag 3, but the message has " +
-              std::to_string(bytes));
+          "receives 9 bytes from node 0 with tag 3, but the message has " + std::to_string(bytes));
   }
 }
 
@@ -319,4 +326,66 @@ TEST_CASE("worms that follow each other arrive in order, however many", "[networ
   bool in_order = true;
   for (int i = 0; i < messages; ++i) in_order &= bench.received[i].data == bench.sent[i].data;
   CHECK(in_order);
+}
+
+TEST_CASE("what goes wrong on a carried worm's way is its sender's failure", "[network]") {
+  Bench bench(Topology::parse("line:3"));
+  bench.observer.on_reserved = [&](Rank from, Rank, Channel, int hop) {
+    if (from == 1) throw std::runtime_error("enough");
+    if (hop == 1) bench.launch(1, to(2));  // waits for the link that node 0's message holds
+  };
+  bench.launch(0, to(2));  // and carries the other on when it is done
+  REQUIRE(bench.host.error);
+  CHECK(bench.host.failed_node == 1);
+  CHECK(bench.host.completions == std::vector<Rank>{0});
+}
+
+// Whoever queues again and again for one busy port must not hold up the rest.
+TEST_CASE("waiters that one thread is handed are served in the order in which it is handed them",
+          "[network]") {
+  Bench bench(Topology::parse("line:4"));
+  std::vector<Rank> order;
+  bench.observer.on_reserved = [&](Rank from, Rank receiver, Channel, int hop) {
+    if (hop == 0) order.push_back(10 * from + receiver);
+    if (from != 0 || hop != 1) return;                   // node 0's message holds both of its links
+    for (int i = 0; i < 3; ++i) bench.launch(1, to(2));  // one waits for a link, two for the first
+    bench.launch(0, to(1));                              // waits for the injection port
+  };
+  bench.launch(0, to(2));
+  CHECK(order == std::vector<Rank>{2, 1, 12, 12, 12});
+}
+
+namespace {
+
+double resident_bytes() {
+  std::ifstream statm("/proc/self/statm");
+  double total = 0, resident = 0;
+  statm >> total >> resident;
+  return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace
+
+TEST_CASE("a network of 400 million links takes memory for those that are used", "[network]") {
+  const bool all_port = GENERATE(false, true);
+  const double before = resident_bytes();
+  Bench bench(Topology::parse("complete:20000"), all_port);
+  for (Rank node = 0; node < 100; ++node) {
+    bench.launch(node, to(19'999 - node));
+    bench.post(19'999 - node, node);
+  }
+  CHECK(bench.host.completions.size() == 200);
+  int channels = 0;
+  bench.network.each_channel([&](const VirtualChannel& channel) {
+    ++channels;
+    CHECK(channel.messages() == 1);
+  });
+  CHECK(channels == 100);
+  bench.network.reset();
+  bench.network.each_channel([](const VirtualChannel& channel) { CHECK(channel.messages() == 0); });
+  constexpr double mebibyte = 1 << 20;
+  CHECK(resident_bytes() - before < 500 * mebibyte);  // a slot for each link would be 3 GiB
+  const double told = Network::bytes_of_tables(bench.network.routing(), {all_port, 1, 0, nullptr});
+  CHECK(told > 12 * mebibyte);
+  CHECK(told < 50 * mebibyte);
 }

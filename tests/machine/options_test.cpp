@@ -1,0 +1,291 @@
+// What a machine refuses or promises besides running programs: its options, its limits, who is to
+// blame.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/tests/machine/support.hpp"
+#include "wormcube/tests/schedule/dies.hpp"
+
+#include <array>
+#include <chrono>
+#include <fstream>
+#include <functional>
+#include <thread>
+
+#include <sys/resource.h>
+
+using namespace machine_tests;
+using namespace std::chrono_literals;
+using Catch::Matchers::Contains;
+
+TEST_CASE("a usage error of one node names it", "[machine]") {
+  for (const MachineOptions& options : variations()) {
+    CAPTURE(describe(options));
+    Machine machine(Topology::parse("ring:5"), options);
+    // The others have ended, or wait for this node.
+    for (const bool others_go_on : {false, true}) {
+      CAPTURE(others_go_on);
+      CHECK(message_of<UsageError>([&] {
+              machine.run([&](Node& node) {
+                if (node.rank() == 2) throw UsageError("3 blocks, need 4");
+                if (others_go_on) exchange(node, 2);
+              });
+            }) == "node 2: 3 blocks, need 4");
+    }
+    // The others have got further: node 4 has told so.
+    if (!options.lock_step) {
+      CHECK(message_of<UsageError>([&] {
+              machine.run([&](Node& node) {
+                exchange(node, 1);
+                if (node.rank() == 4) {
+                  node.step();
+                  node.step();
+                  node.step({send(Rank{2}, ConstSpan{})});
+                }
+                if (node.rank() == 2) {
+                  node.step({receive(4, Span{})});
+                  throw UsageError("3 blocks, need 4");
+                }
+                exchange(node, 2);
+              });
+            }) == "node 2: 3 blocks, need 4");
+    }
+    CHECK(message_of<UsageError>([&] {
+            machine.run([](Node& node) {
+              throw UsageError("root " + std::to_string(node.rank()) + " of 5");
+            });
+          }).starts_with("node "));
+  }
+}
+
+TEST_CASE("a usage error that all nodes throw alike stays as it is", "[machine]") {
+  for (const MachineOptions& options : variations()) {
+    CAPTURE(describe(options));
+    Machine machine(Topology::parse("ring:5"), options);
+    for (int run = 0; run < 5; ++run) {
+      for (const bool late : {false, true}) {
+        CHECK(message_of<UsageError>([&] {
+                machine.run([&](Node& node) {
+                  if (late) exchange(node, 1);
+                  throw UsageError("ring: 5 nodes, need 4");
+                });
+              }) == "ring: 5 nodes, need 4");
+      }
+    }
+  }
+}
+
+TEST_CASE("what a step refuses names node and step", "[machine]") {
+  for (const MachineOptions& options : variations()) {
+    CAPTURE(describe(options));
+    Machine machine(Topology::parse("line:3"), options);
+    const auto refusal_of = [&](const Op& op) {
+      return message_of<UsageError>([&] {
+        machine.run([&](Node& node) {
+          node.step();
+          node.step();
+          if (node.rank() == 1) node.step({op});
+        });
+      });
+    };
+    CHECK_THAT(refusal_of(receive(7, Span{})), Contains("node 1, step 2: names node 7 of 3"));
+    CHECK_THAT(refusal_of(send(Move{0, 2}, ConstSpan{})), Contains("node 1, step 2: "));
+    const std::array<Move, 2> twice{Move{0, 1}, Move{0, -1}};
+    CHECK_THAT(refusal_of(send(std::span<const Move>(twice), ConstSpan{})),
+               Contains("node 1, step 2: moves along dimension 0 and then 0"));
+  }
+}
+
+TEST_CASE("a second run while the machine runs is refused, and the first one ends well",
+          "[machine]") {
+  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+    Machine machine(Topology::parse("ring:3"), plain(nodes_as));
+    std::string from_outside, from_inside;
+    const auto refused = [&](std::string& text) {
+      try {
+        machine.run([](Node&) {});
+      } catch (const UsageError& error) {
+        text = error.what();
+      }
+    };
+    machine.run([&](Node& node) {
+      exchange(node, 1);
+      if (node.rank() == 1) {
+        node.local([&] {
+          std::thread(refused, std::ref(from_outside)).join();
+          refused(from_inside);
+        });
+      }
+      exchange(node, 2);
+    });
+    CHECK_THAT(from_outside, Contains("one run at a time"));
+    CHECK(from_inside == from_outside);
+    CHECK_NOTHROW(machine.run([](Node& node) { exchange(node, 3); }));
+  }
+}
+
+TEST_CASE("a machine tells when nodes run on after the time limit", "[machine]") {
+  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+    MachineOptions options = plain(nodes_as);
+    options.time_limit = 30ms;
+    options.overrun_grace = 20ms;
+    std::atomic<bool> end{false};
+    std::string told;
+    int calls = 0;
+    options.on_overrun = [&](const std::string& text) {
+      ++calls;
+      told = text;
+      end = true;
+    };
+    Machine machine(Topology::parse("ring:3"), options);
+    const auto run = [&](const std::function<void()>& work) {
+      return message_of<TimeLimit>([&] {
+        machine.run([&](Node& node) {
+          if (node.rank() == 1) node.local(work);
+          exchange(node, 1);
+        });
+      });
+    };
+    CHECK_THAT(run([&] {
+                 while (!end) std::this_thread::sleep_for(1ms);
+               }),
+               Contains("30 ms"));
+    CHECK(calls == 1);
+    CHECK_THAT(told, Contains("30 ms, the time limit; ") && Contains("nodes run on"));
+  }
+}
+
+TEST_CASE("nodes that wait in steps end within the grace", "[machine]") {
+  MachineOptions options = plain(NodesAs::threads);
+  options.time_limit = 20ms;
+  options.overrun_grace = 10s;
+  int calls = 0;
+  options.on_overrun = [&](const std::string&) { ++calls; };
+  Machine machine(Topology::parse("ring:3"), options);
+  CHECK_THROWS_AS(machine.run([](Node& node) {
+    while (true) exchange(node, 1);
+  }),
+                  TimeLimit);
+  CHECK(calls == 0);
+}
+
+TEST_CASE("times are measured when they are asked for", "[machine]") {
+  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+    for (const bool timing : {false, true}) {
+      MachineOptions options = plain(nodes_as);
+      options.timing = timing;
+      Machine machine(Topology::parse("ring:3"), options);
+      const Statistics statistics = machine.run([](Node& node) {
+        exchange(node, 1);
+        node.rearrange(1, [] { std::this_thread::sleep_for(1ms); });
+        node.local([] { std::this_thread::sleep_for(1ms); });
+      });
+      for (const NodeStatistics& node : statistics.nodes) {
+        CHECK((node.local >= 1ms) == timing);
+        CHECK((node.rearranging >= 1ms) == timing);
+        CHECK((node.stepping > 0ns) == timing);
+        if (!timing) CHECK(node.local + node.rearranging + node.stepping == 0ns);
+      }
+    }
+  }
+}
+
+TEST_CASE("a stack that is too small for anything is enlarged", "[machine]") {
+  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+    for (const Bytes stack_bytes : {0, 1, 4096, 10'000}) {
+      MachineOptions options = plain(nodes_as);
+      options.stack_bytes = stack_bytes;
+      Machine machine(Topology::parse("ring:4"), options);
+      CHECK_NOTHROW(machine.run([](Node& node) { exchange(node, 1); }));
+      CHECK_THROWS_AS(machine.run([](Node& node) { node.step({receive(node.size(), Span{})}); }),
+                      UsageError);
+    }
+  }
+}
+
+TEST_CASE("a stack that is too large is the reason given", "[machine]") {
+  if (sanitized) return;  // they refuse such stacks in their own way
+  MachineOptions options;
+  options.stack_bytes = Bytes{1} << 50;
+  CHECK_THAT(message_of<UsageError>([&] { Machine(Topology::parse("ring:4"), options); }),
+             Contains("0 threads of 4") && Contains("use smaller stacks"));
+  options.nodes_as = NodesAs::fibers;
+  CHECK_THAT(message_of<UsageError>([&] { Machine(Topology::parse("ring:4"), options); }),
+             Contains("smaller stacks"));
+}
+
+TEST_CASE("fibers run on as many threads as they are given", "[machine]") {
+  for (const int workers : {1, 3, 100}) {
+    MachineOptions options = plain(NodesAs::fibers);
+    options.workers = workers;
+    Machine machine(Topology::parse("ring:7"), options);
+    std::array<std::thread::id, 7> threads;
+    machine.run([&](Node& node) {
+      exchange(node, 1);
+      node.local(
+          [&] { threads[static_cast<std::size_t>(node.rank())] = std::this_thread::get_id(); });
+    });
+    std::ranges::sort(threads);
+    CHECK(std::ranges::unique(threads).begin() - threads.begin() == std::min(workers, 7));
+  }
+}
+
+namespace {
+
+/// What is thrown for a machine in a child process that may only have so much more memory.
+std::string refusal_with(Bytes more_bytes, const char* topology, const MachineOptions& options) {
+  std::array<int, 2> ends{};
+  if (pipe(ends.data()) != 0) return "no pipe";
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    double pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const auto limit = static_cast<rlim_t>(pages * static_cast<double>(sysconf(_SC_PAGESIZE)) +
+                                           static_cast<double>(more_bytes));
+    const rlimit addresses{limit, limit};
+    setrlimit(RLIMIT_AS, &addresses);
+    std::string text = "no error";
+    try {
+      const Machine machine(Topology::parse(topology), options);
+    } catch (const UsageError& error) {
+      text = error.what();
+    } catch (...) {
+      text = "another error";
+    }
+    static_cast<void>(!write(ends[1], text.data(), text.size()));
+    _exit(0);
+  }
+  close(ends[1]);
+  std::array<char, 1000> buffer{};
+  const auto bytes = read(ends[0], buffer.data(), buffer.size());
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (!WIFEXITED(status)) return "the process died";
+  return {buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(bytes, 0))};
+}
+
+}  // namespace
+
+TEST_CASE("fibers that do not get their threads say how many there can be", "[machine]") {
+  if (sanitized) return;  // they need the addresses that this test takes away
+  MachineOptions options = plain(NodesAs::fibers);
+  options.workers = 64;  // of 8 MiB of stack each, most likely
+  CHECK_THAT(refusal_with(100U << 20, "ring:64", options),
+             Contains("threads of 64 for fibers to run on") && Contains("ask for fewer"));
+}
+
+TEST_CASE("a machine that needs more memory than it gets is refused with the figures",
+          "[machine]") {
+  if (sanitized) return;
+  CHECK_THAT(refusal_with(50U << 20, "complete:50000", plain(NodesAs::fibers)),
+             Contains("complete:50000: a machine of 50000 nodes and 2499950000 channels needs") &&
+                 Contains("GiB before the first message"));
+  const double memory =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  if (memory > 60e9) return;  // there would be room, and the test would fill it
+  MachineOptions options;
+  options.all_port = true;
+  CHECK_THAT(message_of<UsageError>([&] { Machine(Topology::parse("complete:1048576"), options); }),
+             Contains("1048576 nodes and 1099510579200 channels needs"));
+}

@@ -1,0 +1,73 @@
+// The table of objects that are made when first asked for.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/runtime/network/lazy_table.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+using wormcube::LazyTable;
+
+namespace {
+
+struct Counted {
+  explicit Counted(std::size_t number) : index(number) { ++alive; }
+  ~Counted() { --alive; }
+  std::size_t index;
+  static inline std::atomic<int> alive{0};
+};
+
+}  // namespace
+
+TEST_CASE("an object of a lazy table is made once, and found again", "[network]") {
+  {
+    LazyTable<Counted> table(1000);
+    CHECK(Counted::alive == 0);
+    Counted& last = table.get(999, 999U);
+    CHECK(&table.get(999, 5U) == &last);
+    CHECK(last.index == 999);
+    CHECK(&table.get(0, 0U) != &last);
+    CHECK(Counted::alive == 2);
+    std::set<std::size_t> seen;
+    table.each([&](Counted& counted) { seen.insert(counted.index); });
+    CHECK(seen == std::set<std::size_t>{0, 999});
+  }
+  CHECK(Counted::alive == 0);
+}
+
+TEST_CASE("a walk over a lazy table visits what there is, not its slots", "[network]") {
+  constexpr std::size_t slots = 200'000'000;
+  LazyTable<Counted> table(slots);
+  for (std::size_t i = 0; i < 10; ++i) table.get(i * (slots / 10), i);
+  // 10 000 walks over 2e8 slots would take hours.
+  std::size_t visits = 0;
+  for (int walk = 0; walk < 10'000; ++walk) table.each([&](Counted&) { ++visits; });
+  CHECK(visits == 100'000);
+  CHECK(LazyTable<Counted>::bytes_of(slots) < 10'000'000);
+}
+
+TEST_CASE("threads that ask for one object at once get the same one", "[network]") {
+  constexpr std::size_t slots = 2000, threads = 4;
+  LazyTable<Counted> table(slots);
+  std::vector<std::vector<Counted*>> found(threads);
+  std::atomic<std::size_t> ready{0};
+  {
+    std::vector<std::jthread> all;
+    for (std::size_t t = 0; t < threads; ++t) {
+      all.emplace_back([&, t] {
+        ++ready;
+        while (ready < threads) std::this_thread::yield();
+        for (std::size_t i = 0; i < slots; ++i) found[t].push_back(&table.get(i, i));
+      });
+    }
+  }
+  for (std::size_t t = 1; t < threads; ++t) CHECK(found[t] == found[0]);
+  CHECK(Counted::alive == static_cast<int>(slots));
+  std::set<const Counted*> seen;
+  table.each([&](Counted& counted) { seen.insert(&counted); });
+  CHECK(seen.size() == slots);
+}
