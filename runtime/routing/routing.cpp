@@ -181,20 +181,17 @@ std::optional<std::vector<Channel>> find_cycle(
 std::optional<std::vector<Channel>> find_up_down_cycle(std::span<const Graph::Ends> links,
                                                        const std::vector<bool>& goes_up) {
   const auto count = static_cast<Channel>(links.size());
-  // After the links come two helpers of each vertex: what a worm that still goes up may take, and
-  // what one that goes down may. The first includes the second.
+  // After the links come two helpers of each vertex: one for ups, one for downs.
   Rank vertices = 0;
   for (const auto& [from, to] : links) vertices = std::max({vertices, from + 1, to + 1});
-  const auto still_up = [&](Rank vertex) { return count + 2 * Channel{vertex}; };
   std::vector<std::pair<Channel, Channel>> dependencies;
-  dependencies.reserve(2 * links.size() + static_cast<std::size_t>(vertices));
+  dependencies.reserve(2 * links.size());
   for (Channel link = 0; link < count; ++link) {
     const auto [from, to] = links[link];
-    const Channel down = goes_up[link] ? 0 : 1;
-    dependencies.emplace_back(link, still_up(to) + down);
-    dependencies.emplace_back(still_up(from) + down, link);
+    const Channel helpers = count + (goes_up[link] ? 0 : 1);
+    dependencies.emplace_back(link, helpers + 2 * Channel{to});
+    dependencies.emplace_back(helpers + 2 * Channel{from}, link);
   }
-  for (Rank v = 0; v < vertices; ++v) dependencies.emplace_back(still_up(v), still_up(v) + 1);
   auto cycle = find_cycle(count + 2 * Channel{vertices}, dependencies);
   if (cycle) std::erase_if(*cycle, [&](Channel channel) { return channel >= count; });
   return cycle;

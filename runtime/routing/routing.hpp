@@ -76,9 +76,10 @@ std::optional<std::vector<Channel>> find_cycle(
     std::int64_t count, std::span<const std::pair<Channel, Channel>> dependencies);
 
 /// The same where a worm may turn from link a to link b unless a goes down and b up: up*/down*
-/// routing. In memory and time linear in links: at a vertex all links that arrive from below depend
-/// on the same ones, and all that arrive from above, so each vertex gets two helpers between them.
-/// If the links that go up lead to earlier vertices in some order, there is no cycle.
+/// routing. In memory and time linear in links: nothing comes back from down to up, so a cycle is
+/// one of ups alone or of downs alone; and all ups (downs) that arrive at a vertex depend on the
+/// same links, so each vertex gets a helper between them. If the links that go up lead to earlier
+/// vertices in some order, and the others to later ones, there is no cycle.
 std::optional<std::vector<Channel>> find_up_down_cycle(std::span<const Graph::Ends> links,
                                                        const std::vector<bool>& goes_up);
 

@@ -156,7 +156,7 @@ void consider_prefixes(const Graph& graph, const std::vector<Rank>& order, Best&
   }
 }
 
-/// Too many cuts for all: single nodes, the first vertices by number, and balls around up to 32
+/// Too many cuts for all: single nodes, the first vertices by number, and balls around 2 to 32
 /// nodes.
 CutBound of_some_cuts(const Graph& graph) {
   const Rank n = graph.nodes();
@@ -166,9 +166,10 @@ CutBound of_some_cuts(const Graph& graph) {
   std::iota(order.begin(), order.end(), 0);
   consider_prefixes(graph, order, best);
   for (Rank v = 0; v < n; ++v) best.consider(1, n - 1, graph.ports(v));
-  for (int i = 0; i < 32; ++i) {
+  const auto balls = static_cast<int>(std::clamp<std::int64_t>((1 << 24) / graph.links(), 2, 32));
+  for (int i = 0; i < balls; ++i) {
     const std::vector<int> distance =
-        graph.distances_from(static_cast<Rank>(std::int64_t{n} * i / 32));
+        graph.distances_from(static_cast<Rank>(std::int64_t{n} * i / balls));
     std::ranges::sort(order, {}, [&](Rank v) { return std::pair(distance[v], v); });
     consider_prefixes(graph, order, best);
   }

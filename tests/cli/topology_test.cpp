@@ -1,0 +1,109 @@
+// wormcube topology: the theory's figures, and networks from files.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/tests/cli/program.hpp"
+
+#include <fstream>
+#include <string>
+
+#include <catch2/catch.hpp>
+#include <sys/resource.h>
+
+using wormcube::test::run_wormcube;
+using wormcube::test::TemporaryFile;
+
+namespace {
+
+/// The programs that this one starts have so much address space, while it lives.
+class AddressSpace {
+ public:
+  explicit AddressSpace(rlim_t bytes) {
+    getrlimit(RLIMIT_AS, &before_);
+    const rlimit now{bytes, before_.rlim_max};
+    setrlimit(RLIMIT_AS, &now);
+  }
+  AddressSpace(const AddressSpace&) = delete;
+  AddressSpace& operator=(const AddressSpace&) = delete;
+  ~AddressSpace() { setrlimit(RLIMIT_AS, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+}  // namespace
+
+TEST_CASE("topology tells status and bounds as exact fractions and as numbers") {
+  const auto torus = run_wormcube("topology 'torus:6x6' --node 3 --json -").json();
+  CHECK(torus["average_status"] == "108");
+  CHECK(torus["average_status_value"] == 108.0);
+  CHECK(torus["status"] == 108);
+  CHECK(torus["average_distance"] == "108/35");
+  CHECK(torus["bound_one_port"] == "108");
+  CHECK(torus["bound_cut"] == "27");
+  CHECK(torus["bound_cut_searched"] == "all cuts across one dimension");
+  CHECK(torus["bound_tree"].is_null());
+  CHECK(torus["bound_tree_reason"].is_string());
+
+  const auto ring = run_wormcube("topology ring:6 --json -").json();
+  CHECK(ring["bound_cut"] == "9/2");
+  CHECK(ring["bound_cut_value"] == 4.5);
+  CHECK(ring["bound_cut_cables"] == 2);
+  CHECK(run_wormcube("topology line:4 --json -").json()["bound_tree"] == 7);
+  CHECK_THAT(run_wormcube("topology line:5").out,
+             Catch::Contains("average status   8, of single nodes 6 to 10") &&
+                 Catch::Contains("tree bound       12 steps"));
+}
+
+TEST_CASE("topology says why a network has no such figures") {
+  const auto tree = run_wormcube("topology tree:8 --json -").json();
+  CHECK(tree["average_status"].is_null());
+  CHECK(tree["bound_cut"].is_null());
+  CHECK_THAT(tree["average_status_reason"].get<std::string>(),
+             Catch::Contains("tree:8 has 7 inner vertices that only switch"));
+  CHECK(run_wormcube("topology tree:8").exit == 0);
+}
+
+TEST_CASE("topology shows a dense graph of half a million edges within 1 GiB") {
+  const TemporaryFile file(".txt");
+  {
+    std::ofstream out(file.path());
+    for (int u = 0; u < 1024; ++u) {
+      for (int v = u + 1; v < 1024; ++v) out << u << ' ' << v << '\n';
+    }
+  }
+  const AddressSpace limit(rlim_t{1} << 30);
+  const auto output = run_wormcube("topology graph:" + file.path() + " --json -");
+  REQUIRE(output.exit == 0);
+  const auto graph = output.json();
+  CHECK(graph["links"] == 1024 * 1023);
+  CHECK(graph["deadlock_free"] == true);
+  CHECK(graph["average_status"] == "1023");
+  CHECK(graph["bound_cut"] == "1");
+  CHECK(graph["bound_cut_searched"] == "all cuts");
+}
+
+TEST_CASE("topology shows a sparse graph of a million edges, without what would take too long") {
+  const TemporaryFile file(".txt");
+  constexpr int n = 300'000;
+  {
+    std::ofstream out(file.path());
+    for (int v = 0; v < n; ++v) {
+      for (const int step : {1, 7, 1000, 30'000}) out << v << ' ' << (v + step) % n << '\n';
+    }
+  }
+  const auto output = run_wormcube("topology graph:" + file.path() + " --json -");
+  REQUIRE(output.exit == 0);
+  const auto graph = output.json();
+  CHECK(graph["nodes"] == n);
+  CHECK(graph["links"] == 8 * n);
+  CHECK(graph["deadlock_free"] == true);
+  CHECK(graph["diameter"].is_null());
+  CHECK(graph["average_status"].is_null());
+  CHECK_THAT(graph["average_status_reason"].get<std::string>(),
+             Catch::Contains("300000 nodes") && Catch::Contains("too long"));
+  CHECK(graph["bound_cut_searched"] == "some cuts");
+
+  // It can be shown, but no message can be routed in it.
+  const auto route = run_wormcube("topology graph:" + file.path() + " --route 0,5");
+  CHECK(route.exit == 2);
+  CHECK_THAT(route.err, Catch::Contains("300000 nodes") && Catch::Contains("up to 8192 nodes"));
+}
