@@ -7,6 +7,7 @@
 #include "wormcube/runtime/schedule/parallel.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <iterator>
@@ -144,12 +145,16 @@ class LinkUse {
 /// What one thread finds in its share of the steps.
 class Checker {
  public:
-  Checker(const Schedule& schedule, const Routing& routing, bool all_port)
+  /// \param orderly  set to false by the first route that does not take one dimension after the
+  ///                 other, the last first: dependency_cycle() does not speak for it
+  Checker(const Schedule& schedule, const Routing& routing, bool all_port,
+          std::atomic<bool>& orderly)
       : schedule_(schedule),
         routing_(routing),
         all_port_(all_port),
         matching_(routing.topology().nodes()),
-        use_(routing.topology().links()) {}
+        use_(routing.topology().links()),
+        orderly_(orderly) {}
 
   /// Step t and the gap before it; t = steps() is the gap after the last one.
   void check(std::size_t step) {
@@ -188,15 +193,10 @@ class Checker {
     report_.link_load_max = std::max(report_.link_load_max, o.link_load_max);
     report_.port_violations += o.port_violations;
     report_.unmatched += o.unmatched;
-    orderly_ = orderly_ && other.orderly_;
     unmatched_.add(std::move(other.unmatched_));
     ports_.add(std::move(other.ports_));
     contention_.add(std::move(other.contention_));
   }
-
-  /// Whether all routes take one dimension after the other, the last first: dependency_cycle()
-  /// speaks for them.
-  bool orderly() const { return orderly_; }
 
   /// The second pass, for other routes: what follows what in them.
   void follow(std::size_t step, Dependencies& dependencies) {
@@ -275,7 +275,8 @@ class Checker {
       if (i == 0) ++counts.first;
       if (i == hops - 1) ++counts.last;
     }
-    orderly_ = orderly_ && is_ordered(schedule_.moves(rank, op));
+    // relaxed: read when all threads have ended
+    if (!is_ordered(schedule_.moves(rank, op))) orderly_.store(false, std::memory_order_relaxed);
     return end;
   }
 
@@ -370,7 +371,7 @@ class Checker {
   const bool all_port_;
   Matching<OpRecord> matching_;
   LinkUse use_;
-  bool orderly_ = true;
+  std::atomic<bool>& orderly_;
   std::vector<Channel> path_;
   ScheduleReport report_;
   Problems unmatched_, ports_, contention_;
@@ -394,15 +395,16 @@ ScheduleReport check(const Schedule& schedule, const Routing& routing, bool all_
                                  schedule.topology.nodes()));
   }
   const std::size_t steps = schedule.steps();
+  std::atomic<bool> orderly{true};
   tbb::enumerable_thread_specific<Checker> checkers(
-      [&] { return Checker(schedule, routing, all_port); });
+      [&] { return Checker(schedule, routing, all_port, orderly); });
   for_each_index(steps + 1, [&](std::size_t step) { checkers.local().check(step); });
   Checker& whole = *checkers.begin();
   for (auto checker = std::next(checkers.begin()); checker != checkers.end(); ++checker)
     whole.add(*checker);
 
   std::vector<Channel> cycle;
-  if (!whole.orderly() || dependency_cycle(routing)) {
+  if (!orderly || dependency_cycle(routing)) {
     Dependencies dependencies;
     for (std::size_t step = 0; step < steps; ++step) whole.follow(step, dependencies);
     cycle = dependencies.cycle();
