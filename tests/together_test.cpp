@@ -47,7 +47,7 @@ void travel(Node& node, int dimension, int steps, Tag tag) {
     node.local([&] { put(here, get(next)); });
   }
   node.local([&] {
-    const Rank from = node.neighbour(dimension, -steps);
+    const Rank from = node.neighbour(dimension, -(steps % node.topology().size(dimension)));
     if (get(here) != word(from, tag)) throw std::logic_error("the wrong word came round");
   });
 }
