@@ -5,6 +5,7 @@
 #include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/core.h>
 
@@ -28,28 +29,75 @@ void View::step(std::span<const Op> ops) {
   node().step(std::span<const Op>(ops_));
 }
 
-namespace {
-
-const Topology& line_along(Node& node, int dimension) {
-  if (dimension < 0 || dimension >= node.topology().dimensions()) {
-    throw UsageError(fmt::format("{}: no dimension {} to go along: it has {}",
-                                 node.topology().name(), dimension, node.topology().dimensions()));
+GridView::Plan GridView::make(const Node& node, std::span<const int> dimensions, int spacing) {
+  const Topology& topology = node.topology();
+  std::vector<Graph> factors;
+  Plan plan{topology, {dimensions.begin(), dimensions.end()}, {}, spacing, node.rank(), 0};
+  for (const int d : dimensions) {
+    const Graph& factor = topology.factor(d);
+    const Rank size = factor.nodes() / spacing, at = node.coordinate(d);
+    factors.push_back(spacing == 1                    ? factor
+                      : factor.shape() == Shape::ring ? Graph::ring(size)
+                                                      : Graph::line(size));
+    plan.strides.push_back(topology.stride(d) * spacing);
+    plan.base -= at / spacing * plan.strides.back();
+    plan.rank = plan.rank * size + at / spacing;
   }
-  return node.plan<Topology>("along", {dimension},
-                             [&] { return Topology({node.topology().factor(dimension)}); });
+  plan.topology = Topology(std::move(factors));
+  return plan;
 }
 
-}  // namespace
-
-LineView::LineView(Node& node, int dimension)
-    : View(node, line_along(node, dimension), node.coordinate(dimension)), dimension_(dimension) {}
-
-Move LineView::below(Move move) const {
-  if (move.dimension != 0) {
-    throw UsageError(fmt::format("{}: node {} moves in dimension {} of a line view; it has 0 only",
-                                 topology().name(), rank(), move.dimension));
+Rank GridView::below(Rank member) const {
+  Rank rank = plan_.base;
+  for (std::size_t d = 0; d < plan_.strides.size(); ++d) {
+    rank += topology().coordinate(member, static_cast<int>(d)) * plan_.strides[d];
   }
-  return {dimension_, move.hops};
+  return rank;
+}
+
+Move GridView::below(Move move) const {
+  if (move.dimension < 0 || move.dimension >= topology().dimensions()) {
+    throw UsageError(fmt::format("{}: node {} of a view moves in dimension {}; the view has {}",
+                                 topology().name(), rank(), move.dimension,
+                                 topology().dimensions()));
+  }
+  return {plan_.dimensions[static_cast<std::size_t>(move.dimension)], move.hops * plan_.spacing};
+}
+
+GridView Node::along(int dimension) { return along(std::span(&dimension, 1)); }
+
+GridView Node::along(std::span<const int> dimensions) {
+  for (std::size_t i = 0; i < dimensions.size(); ++i) {
+    if (dimensions[i] < 0 || dimensions[i] >= topology().dimensions()) {
+      throw UsageError(fmt::format("{}: no dimension {} to go along: it has {}, numbered from 0",
+                                   topology().name(), dimensions[i], topology().dimensions()));
+    }
+    if (i > 0 && dimensions[i - 1] >= dimensions[i]) {
+      throw UsageError(fmt::format("{}: along dimension {} and then {}; name each once, ascending",
+                                   topology().name(), dimensions[i - 1], dimensions[i]));
+    }
+  }
+  const auto make = [&] { return GridView::make(*this, dimensions, 1); };
+  if (dimensions.size() == 1) return {*this, plan<GridView::Plan>("along", {dimensions[0]}, make)};
+  const std::vector<std::int64_t> key(dimensions.begin(), dimensions.end());
+  return {*this, plan<GridView::Plan>("along", key, make)};
+}
+
+GridView Node::every(int spacing) {
+  for (int d = 0; d < topology().dimensions(); ++d) {
+    const Graph& factor = topology().factor(d);
+    if (spacing < 1 || factor.nodes() % spacing != 0 || !factor.has_direction()) {
+      throw UsageError(fmt::format(
+          "{}: no part of every {} nodes: dimension {} is {}; needs rings and lines whose sizes "
+          "are multiples of the spacing, 1 or more",
+          topology().name(), spacing, d, factor.name()));
+    }
+  }
+  return {*this, plan<GridView::Plan>("every", {spacing}, [&] {
+            std::vector<int> all(static_cast<std::size_t>(topology().dimensions()));
+            std::iota(all.begin(), all.end(), 0);
+            return GridView::make(*this, all, spacing);
+          })};
 }
 
 namespace {

@@ -193,7 +193,7 @@ class Memory {
   Purpose purpose_;
 };
 
-class LineView;
+class GridView;
 class GroupView;
 
 /// One emulated computer, as its program sees it. Each executor (threads, fibers, a dry recording,
@@ -259,7 +259,15 @@ class Node {
 
   /// The line or ring through this node along one dimension, as a node of its own: rank() is the
   /// coordinate there. Throws UsageError for a dimension that is not there.
-  LineView along(int dimension);
+  GridView along(int dimension);
+  /// The part of the network through this node along several dimensions, which keep their shapes.
+  /// Throws UsageError unless the dimensions are there and ascend.
+  GridView along(std::span<const int> dimensions);
+  GridView along(std::initializer_list<int> dimensions);
+  /// The torus or mesh of each spacing-th node in every dimension, counted from this one: its
+  /// coordinates and hops are multiples of the spacing here. Throws UsageError unless all dimensions
+  /// are rings or lines, and of a multiple of the spacing.
+  GridView every(int spacing);
   /// The nodes `members` (distinct, this one among them, the same list on each) as a complete
   /// network of their own: rank() is the position in the list, which must outlive the view.
   GroupView group(std::span<const Rank> members);
@@ -323,17 +331,26 @@ class View : public ForwardingNode {
   std::vector<Move> moves_;
 };
 
-class LineView final : public View {
- public:
-  LineView(Node& node, int dimension);
-
+/// Some dimensions of the node below, and there each spacing-th node.
+class GridView final : public View {
  private:
-  Rank below(Rank member) const override {
-    return node().topology().with(node().rank(), dimension_, member);
-  }
+  friend class Node;
+  struct Plan {
+    Topology topology;
+    std::vector<int> dimensions;  // below, of each of the view's
+    std::vector<Rank> strides;    // below, from one node of the view to the next
+    int spacing;
+    Rank base;  // below, of the view's node 0
+    Rank rank;
+  };
+  static Plan make(const Node& node, std::span<const int> dimensions, int spacing);
+
+  GridView(Node& node, const Plan& plan) : View(node, plan.topology, plan.rank), plan_(plan) {}
+  Rank below(Rank member) const override;
   Move below(Move move) const override;
-  int dimension_;
+  const Plan& plan_;
 };
+using LineView = GridView;  ///< of one dimension
 
 class GroupView final : public View {
  public:
@@ -347,7 +364,9 @@ class GroupView final : public View {
   std::span<const Rank> members_;
 };
 
-inline LineView Node::along(int dimension) { return {*this, dimension}; }
+inline GridView Node::along(std::initializer_list<int> dimensions) {
+  return along(std::span(dimensions.begin(), dimensions.size()));
+}
 inline GroupView Node::group(std::span<const Rank> members) { return {*this, members}; }
 
 /// The node at the other end of an op of node `rank`: by rank, or where the moves lead. Throws

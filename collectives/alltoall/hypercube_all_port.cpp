@@ -4,9 +4,9 @@
 
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/require.hpp"
+#include "wormcube/runtime/together.hpp"
 
 #include <algorithm>
-#include <vector>
 
 namespace wormcube {
 
@@ -14,59 +14,51 @@ namespace algorithms {
 extern const Algorithm alltoall_hypercube_all_port;
 }
 
-void alltoall_hypercube_all_port(Node& node, ConstBlocks out, Blocks in) {
-  require_network(algorithms::alltoall_hypercube_all_port, node.topology());
-  require_exchange("alltoall_hypercube_all_port", node.size(), out, in);
-  const Rank p = node.size(), r = node.rank(), d = node.topology().dimensions();
-  if (p == 1) {
-    node.local([&] { copy(out[0], in[0]); });
-    return;
-  }
-  const Bytes m = out.bytes();
-  const Memory first = node.memory(p * m, Purpose::blocks), second = node.memory(p * m);
+namespace {
 
-  // Copy j's parts of all blocks lie together.
-  const auto parts = [&](Span array, Rank j) {
-    const Bytes begin = m * j / d, end = m * (j + 1) / d;
-    return Blocks(array.subspan(p * begin, p * (end - begin)), p);
-  };
-  // A held part is named by the label e with its source's bits in the dimensions done and its
-  // destination's in the others. Before crossing dimension b the half that stays stands first.
-  const auto place = [&](Rank b, Rank e) {
+/// Copy j of the exchange: of every block its part j, over the dimensions j, j+1, .., j-1 (mod d).
+///
+/// A held part is named by the label e with its source's bits in the dimensions done and its
+/// destination's in the others. Before it crosses dimension b, a node puts the half that stays
+/// first: the parts whose label has its own bit b.
+void exchange_part(Node& node, int j, ConstBlocks out, Blocks in) {
+  const Rank p = node.size(), r = node.rank(), d = node.topology().dimensions();
+  const Bytes bytes = p * part(out[0], j, d).size();
+  const Memory ready_memory = node.memory(bytes, Purpose::blocks), held_memory = node.memory(bytes);
+  const Blocks ready(ready_memory, p), held(held_memory, p);
+  const auto place = [r, p](int b, Rank e) {
     const Rank low = e & ((1 << b) - 1), high = e >> (b + 1);
     return ((e ^ r) >> b & 1) * (p / 2) + (high << b | low);
   };
+  const auto staying = [p](Blocks parts) { return parts.range(0, p / 2); };
+  const auto leaving = [p](Blocks parts) { return parts.range(p / 2, p / 2); };
 
-  std::vector<Op> ops;
-  for (Rank t = 0; t < d; ++t) {
-    node.rearrange(p * m, [&] {
-      for (Rank j = 0; j < d; ++j) {
-        const Blocks held = parts(second, j), ready = parts(first, j);
-        for (Rank e = 0; e < p; ++e) {
-          copy(t == 0 ? part(out[e], j, d) : held[place((j + t - 1) % d, e)],
-               ready[place((j + t) % d, e)]);
-        }
+  for (int t = 0; t < d; ++t) {
+    const int last = (j + t + d - 1) % d, b = (j + t) % d;
+    node.rearrange(bytes, [&] {
+      for (Rank e = 0; e < p; ++e) {
+        copy(t == 0 ? part(out[e], j, d) : held[place(last, e)], ready[place(b, e)]);
       }
     });
-    ops.clear();
-    for (Rank j = 0; j < d; ++j) {
-      const Rank partner = r ^ 1 << (j + t) % d;
-      ops.push_back(send(partner, parts(first, j).range(p / 2, p / 2)));
-      ops.push_back(receive(partner, parts(second, j).range(p / 2, p / 2)));
-    }
-    node.step(ops);
-    node.local([&] {
-      for (Rank j = 0; j < d; ++j) {
-        copy(parts(first, j).range(0, p / 2), parts(second, j).range(0, p / 2));
-      }
-    });
+    node.step(exchange(r ^ 1 << b, leaving(ready), leaving(held)));
+    node.local([&] { copy(staying(ready), staying(held)); });
   }
   node.local([&] {
-    for (Rank j = 0; j < d; ++j) {
-      const Blocks held = parts(second, j);
-      for (Rank e = 0; e < p; ++e) copy(held[place((j + d - 1) % d, e)], part(in[e], j, d));
-    }
+    for (Rank e = 0; e < p; ++e) copy(held[place((j + d - 1) % d, e)], part(in[e], j, d));
   });
+}
+
+}  // namespace
+
+void alltoall_hypercube_all_port(Node& node, ConstBlocks out, Blocks in) {
+  require_network(algorithms::alltoall_hypercube_all_port, node.topology());
+  require_exchange("alltoall_hypercube_all_port", node.size(), out, in);
+  if (node.size() == 1) {
+    node.local([&] { copy(out[0], in[0]); });
+    return;
+  }
+  together(node, node.topology().dimensions(),
+           [&](int j, Node& own) { exchange_part(own, j, out, in); });
 }
 
 namespace {

@@ -91,9 +91,7 @@ void prove_by_run(CheckResult& result, const Topology& topology, const Contract&
     Verification verification(contract);
     Arrivals arrivals(contract);
     prove(topology, collective_program(result.collective, contract, &verification),
-          [&](Rank /*from*/, Rank to, std::size_t /*step*/, std::span<const Span> pieces) {
-            arrivals.add(to, pieces);
-          });
+          [&](const Delivery& delivery) { arrivals.add(delivery.to, delivery.received); });
     result.delivered = verification.passed();
     result.proof = *result.delivered
                        ? "proved by a run with blocks that remember where they come from"
@@ -191,7 +189,8 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
                                        collective.name(), topology.name()),
                            need.schedule);
   {
-    const Schedule schedule = record(topology, program);
+    const std::string what = fmt::format("{} {}", operation->name, collective.text());
+    const Schedule schedule = record(topology, program, what);
     result.report = check(schedule, Routing(topology, options.virtual_channels), options.all_port);
     if (operation == operations::broadcast && result.nodes > options.prove_up_to) {
       prove_by_schedule(result, schedule, collective.arguments.root);

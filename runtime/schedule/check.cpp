@@ -7,6 +7,7 @@
 #include "wormcube/runtime/schedule/step_matcher.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <iterator>
@@ -145,14 +146,17 @@ class LinkUse {
 class Checker {
  public:
   /// \param per_step  shared by all threads: each writes the entries of its own steps
+  /// \param orderly   set to false by the first route that does not take one dimension after the
+  ///                  other, the last first: dependency_cycle() does not speak for it
   Checker(const Schedule& schedule, const Routing& routing, bool all_port,
-          std::span<StepFigures> per_step)
+          std::span<StepFigures> per_step, std::atomic<bool>& orderly)
       : schedule_(schedule),
         routing_(routing),
         all_port_(all_port),
         per_step_(per_step),
         matcher_(routing.topology().nodes()),
-        use_(routing.topology().links()) {}
+        use_(routing.topology().links()),
+        orderly_(orderly) {}
 
   /// Step t and the gap before it; t = steps() is the gap after the last one.
   void check(std::size_t step) {
@@ -196,15 +200,10 @@ class Checker {
     report_.link_load_max = std::max(report_.link_load_max, o.link_load_max);
     report_.port_violations += o.port_violations;
     report_.unmatched += o.unmatched;
-    orderly_ = orderly_ && other.orderly_;
     unmatched_.add(std::move(other.unmatched_));
     ports_.add(std::move(other.ports_));
     contention_.add(std::move(other.contention_));
   }
-
-  /// Whether all routes take one dimension after the other, the last first: dependency_cycle()
-  /// speaks for them.
-  bool orderly() const { return orderly_; }
 
   /// The second pass, for other routes: what follows what in them.
   void follow(std::size_t step, Dependencies& dependencies) {
@@ -283,7 +282,8 @@ class Checker {
       if (i == 0) ++counts.first;
       if (i == hops - 1) ++counts.last;
     }
-    orderly_ = orderly_ && is_ordered(schedule_.moves(rank, op));
+    // relaxed: read when all threads have ended
+    if (!is_ordered(schedule_.moves(rank, op))) orderly_.store(false, std::memory_order_relaxed);
     return end;
   }
 
@@ -395,7 +395,7 @@ class Checker {
   std::span<StepFigures> per_step_;
   StepMatcher<OpRecord> matcher_;
   LinkUse use_;
-  bool orderly_ = true;
+  std::atomic<bool>& orderly_;
   std::vector<Channel> path_;
   ScheduleReport report_;
   Problems unmatched_, ports_, contention_;
@@ -420,15 +420,16 @@ ScheduleReport check(const Schedule& schedule, const Routing& routing, bool all_
   }
   const std::size_t steps = schedule.steps();
   std::vector<StepFigures> per_step(steps + 1);
+  std::atomic<bool> orderly{true};
   tbb::enumerable_thread_specific<Checker> checkers(
-      [&] { return Checker(schedule, routing, all_port, per_step); });
+      [&] { return Checker(schedule, routing, all_port, per_step, orderly); });
   parallel_for_each_index(steps + 1, [&](std::size_t step) { checkers.local().check(step); });
   Checker& whole = *checkers.begin();
   for (auto checker = std::next(checkers.begin()); checker != checkers.end(); ++checker)
     whole.add(*checker);
 
   std::vector<Channel> cycle;
-  if (!whole.orderly() || dependency_cycle(routing)) {
+  if (!orderly || dependency_cycle(routing)) {
     Dependencies dependencies;
     for (std::size_t step = 0; step < steps; ++step) whole.follow(step, dependencies);
     cycle = dependencies.cycle();

@@ -64,11 +64,10 @@ class ProofNode final : public Node {
 
 class Proof {
  public:
-  Proof(const Topology& topology, const Program& program, const Delivered& delivered)
-      : topology_(topology),
-        program_(program),
-        delivered_(delivered),
-        matcher_(topology.nodes()) {}
+  using Listener = std::function<void(const Delivery&)>;
+
+  Proof(const Topology& topology, const Program& program, const Listener& listener)
+      : topology_(topology), program_(program), listener_(listener), matcher_(topology.nodes()) {}
 
   void run() {
     for (Rank rank = 0; rank < topology_.nodes(); ++rank) nodes_.emplace_back(*this, rank);
@@ -140,7 +139,9 @@ class Proof {
                 send.from, sent, send.to, expected, send.tag));
           }
           copy(send.record->pieces(), receive.record->pieces());
-          if (delivered_) delivered_(send.from, send.to, step_, receive.record->pieces());
+          if (listener_) {
+            listener_({send.from, send.to, step_, send.tag, receive.record->pieces()});
+          }
         },
         [this](const End& end, bool is_send) {
           throw UsageError(
@@ -202,7 +203,7 @@ class Proof {
 
   const Topology& topology_;
   const Program& program_;
-  const Delivered& delivered_;
+  const Listener& listener_;
   std::deque<ProofNode> nodes_;
   std::vector<ProofNode*> running_;  // ascending
   StepMatcher<Op> matcher_;
@@ -225,8 +226,9 @@ void ProofNode::step(std::span<const Op> ops) {
 
 }  // namespace
 
-void prove(const Topology& topology, const Program& program, const Delivered& delivered) {
-  Proof(topology, program, delivered).run();
+void prove(const Topology& topology, const Program& program,
+           const std::function<void(const Delivery&)>& listener) {
+  Proof(topology, program, listener).run();
 }
 
 }  // namespace wormcube

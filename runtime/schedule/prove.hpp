@@ -4,12 +4,27 @@
 
 #include "wormcube/runtime/schedule/schedule.hpp"
 
+#include <cstddef>
+#include <functional>
+#include <span>
+
 namespace wormcube {
+
+/// A message of a proof run that has just arrived.
+struct Delivery {
+  Rank from, to;
+  std::size_t step;
+  Tag tag;
+  std::span<const Span> pieces;  // the receiver's, filled
+};
 
 /// Runs the program of every rank on one fiber each, bulk-synchronously: all ranks run to their
 /// next step, then the messages of the step are matched and copied, then on. Nothing here is shared
 /// with the wormhole network, so what it delivers is evidence about the program alone. The calling
 /// thread does all the work.
+///
+/// \param listener  called for each message, between the nodes' programs, once its bytes have been
+///                  copied; what it throws ends the proof
 ///
 /// memory() is filled with a pattern, so that nothing in it is right before a message brings it.
 ///
@@ -17,10 +32,7 @@ namespace wormcube {
 /// UsageError leaves as it is, anything else as NodeFailure with the rank in front and the original
 /// nested: the first step's, of these the lowest rank's. All other programs are unwound by Stopped
 /// first.
-///
-/// \param delivered  told of each message when it has been copied; may be empty
-using Delivered =
-    std::function<void(Rank from, Rank to, std::size_t step, std::span<const Span> received)>;
-void prove(const Topology& topology, const Program& program, const Delivered& delivered = {});
+void prove(const Topology& topology, const Program& program,
+           const std::function<void(const Delivery&)>& listener = {});
 
 }  // namespace wormcube

@@ -9,6 +9,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace wormcube {
@@ -56,12 +57,16 @@ struct Schedule {
 
 /// A dry run: the program of every rank, one at a time (ranks in parallel), without messages, data
 /// or threads of its own. local() is skipped and memory is addresses that cannot be read: a program
-/// that touches data outside local() dies at once.
+/// that touches data outside local() ends the process with exit code 2 and a line on stderr that
+/// names node, step and network. (The signal handler for it stands while a dry run does.)
 ///
-/// Throws what the program throws (usage errors), the lowest rank's first; UsageError for a peer or
-/// move outside the topology, a receive that overlaps a send or another receive of its step, and
-/// more than 64 GiB a node.
-Schedule record(const Topology& topology, const Program& program);
+/// \param what  what is recorded ("alltoall ring"), for that line
+///
+/// Throws what the lowest rank that fails throws: a program's UsageError as it is before the first
+/// step, with node, step and network in front later; anything else as NodeFailure, the same in
+/// front and the original nested. UsageError for a peer or move outside the topology, a receive
+/// that overlaps a send or another receive of its step, and more than 64 GiB a node.
+Schedule record(const Topology& topology, const Program& program, std::string_view what = {});
 
 /// A node that passes everything on to another and logs what passes: the trace of a real run, in a
 /// dry run's words.

@@ -64,7 +64,8 @@ void message(Schedule& schedule, Rank from, Rank to, Bytes bytes, Tag tag = 0) {
 TEST_CASE("the checker's counts on a total exchange are those of the formula", "[check]") {
   const Rank p = GENERATE(1, 2, 3, 5, 8, 16);
   CAPTURE(p);
-  const Schedule schedule = record(Topology::parse("ring:" + std::to_string(p)), exchange);
+  const Schedule schedule =
+      record(Topology::parse("ring:" + std::to_string(p)), programs::exchange);
   const ScheduleReport report = checked(schedule);
   const auto n = static_cast<std::size_t>(p);
   CHECK(report.steps == n - 1);
@@ -125,7 +126,7 @@ TEST_CASE("idle steps are steps, not start-ups; rearrangement adds the most of e
 
 TEST_CASE("the checker sees a missing receive, a missing send, another size, another tag",
           "[check]") {
-  const Schedule good = record(Topology::parse("ring:4"), exchange);
+  const Schedule good = record(Topology::parse("ring:4"), programs::exchange);
   CHECK(checked(good).unmatched == 0);
   const auto mutated = [&](const std::function<void(RankLog&)>& mutate) {
     Schedule schedule = good;
@@ -337,21 +338,28 @@ TEST_CASE("a network of millions of links is checked by the few that are used", 
 TEST_CASE("routes that turn both ways can deadlock on a mesh; in dimension order they cannot",
           "[check]") {
   // The four corners of a square, each message round one corner clockwise: the classic cycle.
-  const auto corners = [](bool x_first) {
+  const auto corners = [](bool x_first, std::size_t before = 0, std::size_t after = 0) {
     return record(Topology::parse("mesh:2x2"), [=](Node& node) {
       const Memory data = node.memory(16);
       const Rank row = node.rank() / 2, column = node.rank() % 2;
       const Move x{1, column == 0 ? 1 : -1}, y{0, row == 0 ? 1 : -1};
       const bool this_x_first = x_first || row == column;
       const std::array<Move, 2> moves = this_x_first ? std::array{x, y} : std::array{y, x};
+      node.idle(before);
       node.step({send(std::span<const Move>(moves), data.subspan(0, 8)),
                  receive(3 - node.rank(), data.subspan(8, 8))});
+      node.idle(after);
     });
   };
   CHECK(checked(corners(true)).deadlock_free);
   const ScheduleReport report = checked(corners(false));
   CHECK_FALSE(report.deadlock_free);
   CHECK_THAT(report.problems.at(0), Contains("a cycle of 4 channels"));
+  // One step among thousands, which several threads share: one has seen it, the others have not.
+  for (const std::size_t before : {0, 2000, 4000}) {
+    CHECK_FALSE(checked(corners(false, before, 4000 - before)).deadlock_free);
+    CHECK(checked(corners(true, before, 4000 - before)).deadlock_free);
+  }
 }
 
 TEST_CASE("a schedule that is not of this network is refused", "[check]") {

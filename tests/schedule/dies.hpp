@@ -6,6 +6,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <string>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,17 +18,40 @@ inline constexpr bool sanitized = true;
 inline constexpr bool sanitized = false;
 #endif
 
-/// True if the function, run in a child process, ends it by SIGSEGV.
+/// How a function ends a child process, and what it says on stderr meanwhile.
+struct End {
+  int signal = 0;     // 0: none
+  int exit_code = 0;  // 0 too if the function returns
+  std::string text;
+};
 template <class Function>
-bool dies(Function function) {
+End end_of(Function function) {
   std::fflush(nullptr);
+  int text[2];
+  if (pipe(text) != 0) return {};
   const pid_t child = fork();
   if (child == 0) {
     std::signal(SIGSEGV, SIG_DFL);  // not the test framework's report
+    dup2(text[1], STDERR_FILENO);
     function();
     _exit(0);
   }
+  close(text[1]);
+  End end;
+  char some[200];
+  for (ssize_t bytes = 0; (bytes = read(text[0], some, sizeof some)) > 0;) {
+    end.text.append(some, static_cast<std::size_t>(bytes));
+  }
+  close(text[0]);
   int status = 0;
   waitpid(child, &status, 0);
-  return WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV;
+  if (WIFSIGNALED(status)) end.signal = WTERMSIG(status);
+  if (WIFEXITED(status)) end.exit_code = WEXITSTATUS(status);
+  return end;
+}
+
+/// True if the function, run in a child process, ends it by SIGSEGV.
+template <class Function>
+bool dies(Function function) {
+  return end_of(function).signal == SIGSEGV;
 }

@@ -41,17 +41,73 @@ TEST_CASE("a proof run delivers every message to its receive", "[prove]") {
   const std::string name = GENERATE(from_range(sample_topologies));
   const Topology topology = Topology::parse(name);
   CAPTURE(name);
-  CHECK_NOTHROW(prove(topology, exchange));
+  CHECK_NOTHROW(prove(topology, programs::exchange));
   CHECK_NOTHROW(prove(topology, exchange_at_once));
   CHECK_NOTHROW(prove(topology, rotate));
   CHECK_NOTHROW(prove(topology, exchange_in_groups));
+}
+
+TEST_CASE("a proof tells of every message that has arrived, with its bytes", "[prove]") {
+  const Topology topology = Topology::parse("ring:5");
+  std::vector<std::array<std::int64_t, 4>> told;
+  prove(topology, programs::exchange, [&](const Delivery& message) {
+    REQUIRE(message.pieces.size() == 1);
+    told.push_back({message.from, message.to, static_cast<std::int64_t>(message.step),
+                    get(message.pieces[0])});
+  });
+  std::vector<std::array<std::int64_t, 4>> all;
+  for (Rank from = 0; from < 5; ++from) {
+    for (Rank t = 1; t < 5; ++t) {
+      const Rank to = (from + t) % 5;
+      all.push_back({from, to, t - 1, word(from, to)});
+    }
+  }
+  CHECK(std::ranges::is_sorted(told, {}, [](const auto& message) { return message[2]; }));
+  std::ranges::sort(told);
+  std::ranges::sort(all);
+  CHECK(told == all);
+
+  // The pieces are the receiver's, all of them; tags come along.
+  prove(
+      Topology::parse("line:2"),
+      [](Node& node) {
+        const Memory data = node.memory(2 * word_bytes);
+        const Span out = data.subspan(0, word_bytes), in = data.subspan(word_bytes, word_bytes);
+        node.local([&] { put(out, 5 + node.rank()); });
+        const std::array<Span, 2> pieces{in.first(3), in.subspan(3)};
+        if (node.rank() == 0) node.step({send(1, out, 9)});
+        if (node.rank() == 1) node.step({receive_pieces(0, pieces, 9)});
+      },
+      [](const Delivery& message) {
+        CHECK(message.tag == 9);
+        REQUIRE(message.pieces.size() == 2);
+        CHECK(get({message.pieces[0].data(), word_bytes}) == 5);
+      });
+}
+
+TEST_CASE("what the listener throws ends the proof", "[prove]") {
+  int programs_left = 0;
+  const auto run = [&] {
+    prove(
+        Topology::parse("ring:3"),
+        [&](Node& node) {
+          struct Leaves {
+            int& count;
+            ~Leaves() { ++count; }
+          } leaves{programs_left};
+          programs::exchange(node);
+        },
+        [](const Delivery&) { throw UsageError("seen enough"); });
+  };
+  CHECK_THROWS_WITH(run(), "seen enough");
+  CHECK(programs_left == 3);
 }
 
 TEST_CASE("the trace of a proof run equals the dry run", "[prove][trace]") {
   const std::string name = GENERATE(from_range(sample_topologies));
   const Topology topology = Topology::parse(name);
   CAPTURE(name);
-  CHECK(trace(topology, exchange) == record(topology, exchange));
+  CHECK(trace(topology, programs::exchange) == record(topology, programs::exchange));
   CHECK(trace(topology, exchange_at_once) == record(topology, exchange_at_once));
   CHECK(trace(topology, rotate) == record(topology, rotate));
   CHECK(trace(topology, exchange_in_groups) == record(topology, exchange_in_groups));
@@ -130,7 +186,7 @@ TEST_CASE("messages of one pair and tag keep their order; tags are told apart", 
 }
 
 TEST_CASE("memory of a proof run holds nothing useful before a message brings it", "[prove]") {
-  prove(Topology::parse("ring:3"), exchange);
+  prove(Topology::parse("ring:3"), programs::exchange);
   prove(Topology::parse("ring:3"), [](Node& node) {
     const Memory in = node.memory(3 * word_bytes, Purpose::blocks);
     node.local([&] {
@@ -283,5 +339,6 @@ TEST_CASE("a proof run refuses what a dry run refuses", "[prove]") {
 
 TEST_CASE("a proof run takes a thousand nodes through a thousand steps", "[prove]") {
   const int dimensions = sanitized ? 6 : 10;
-  CHECK_NOTHROW(prove(Topology::parse("hypercube:" + std::to_string(dimensions)), exchange));
+  CHECK_NOTHROW(
+      prove(Topology::parse("hypercube:" + std::to_string(dimensions)), programs::exchange));
 }

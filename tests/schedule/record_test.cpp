@@ -5,7 +5,10 @@
 #include "wormcube/tests/schedule/dies.hpp"
 
 #include <array>
+#include <exception>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -121,31 +124,99 @@ TEST_CASE("a program that wants more memory than there are addresses is told so"
   CHECK_THROWS_AS(record(topology, [&](Node& node) { node.memory(~Bytes{0}); }), UsageError);
 }
 
-TEST_CASE("touching data outside local kills a dry run", "[schedule]") {
+TEST_CASE("touching data outside local ends a dry run, which says where", "[schedule]") {
   if (sanitized) return;
   const Topology topology = Topology::parse("line:1");  // one node: no other thread in the child
-  const auto run = [&](bool inside, bool write) {
-    return dies([&] {
-      record(topology, [&](Node& node) {
-        const Memory data = node.memory(8);
-        const auto touch = [&] {
-          volatile std::byte* byte = data.data();
-          if (write) *byte = std::byte{1};
-          static_cast<void>(*byte);
-        };
-        inside ? node.local(touch) : touch();
-      });
+  const auto run = [&](bool inside, bool write, std::string_view what) {
+    return end_of([&] {
+      record(
+          topology,
+          [&](Node& node) {
+            const Memory data = node.memory(8);
+            const auto touch = [&] {
+              volatile std::byte* byte = data.data();
+              if (write) *byte = std::byte{1};
+              static_cast<void>(*byte);
+            };
+            node.idle(3);
+            inside ? node.local(touch) : touch();
+          },
+          what);
     });
   };
-  CHECK(run(false, true));
-  CHECK(run(false, false));
-  CHECK_FALSE(run(true, true));
+  const std::string text =
+      "node 0, step 3 on line:1: a node program touches its data outside local() in a dry run "
+      "(record, check)\n";
+  for (const bool write : {false, true}) {
+    const End plain = run(false, write, "");
+    CHECK(plain.exit_code == 2);
+    CHECK(plain.text == text);
+    CHECK(run(false, write, "alltoall mine").text == "alltoall mine: " + text);
+    const End inside = run(true, write, "");
+    CHECK((inside.exit_code == 0 && inside.signal == 0 && inside.text.empty()));
+  }
 }
 
-TEST_CASE("the lowest rank's exception leaves a dry run, as it is", "[schedule]") {
-  struct Mine : std::runtime_error {
-    using std::runtime_error::runtime_error;
+TEST_CASE("a fault that is none of the dry run's goes where it went before", "[schedule]") {
+  if (sanitized) return;
+  const Topology topology = Topology::parse("line:1");
+  const auto fault = [] {
+    volatile int* volatile nowhere = nullptr;
+    *nowhere = 1;
   };
+  CHECK(dies([&] { record(topology, [&](Node& /*node*/) { fault(); }); }));
+  CHECK(dies([&] {
+    record(topology, [](Node& /*node*/) {});
+    fault();
+  }));
+  const auto handled = [&](auto install) {
+    return end_of([&] {
+             install();
+             record(topology, [&](Node& /*node*/) { fault(); });
+           })
+        .exit_code;
+  };
+  CHECK(handled([] { std::signal(SIGSEGV, [](int) { _exit(7); }); }) == 7);
+  CHECK(handled([] {
+          struct sigaction action {};
+          action.sa_flags = SA_SIGINFO;
+          action.sa_sigaction = [](int, siginfo_t* info, void*) {
+            _exit(info->si_addr == nullptr ? 8 : 9);
+          };
+          sigaction(SIGSEGV, &action, nullptr);
+        }) == 8);
+  // After the dry run the handler is the old one again.
+  CHECK(end_of([&] {
+          std::signal(SIGSEGV, [](int) { _exit(7); });
+          record(topology, [](Node& node) { record(node.topology(), [](Node& /*node*/) {}); });
+          fault();
+        }).exit_code == 7);
+}
+
+TEST_CASE("a dry run in a dry run is reported with its own node", "[schedule]") {
+  if (sanitized) return;
+  const Topology outer = Topology::parse("line:1"), inner = Topology::parse("ring:1");
+  const auto touch = [](Node& node) {
+    const Memory data = node.memory(8);
+    *static_cast<volatile std::byte*>(data.data()) = std::byte{1};
+  };
+  const auto text = [&](const Program& program) {
+    return end_of([&] { record(outer, program); }).text;
+  };
+  CHECK_THAT(text([&](Node& node) {
+               node.step();
+               record(inner, touch);
+             }),
+             Contains("step 0 on ring:1"));
+  CHECK_THAT(text([&](Node& node) {
+               node.step();
+               record(inner, [](Node& /*node*/) {});
+               touch(node);
+             }),
+             Contains("step 1 on line:1"));
+}
+
+TEST_CASE("the exception of the lowest rank leaves a dry run", "[schedule]") {
   const Topology topology = Topology::parse("complete:200");
   for (int repetition = 0; repetition < 20; ++repetition) {
     CHECK_THROWS_WITH(record(topology,
@@ -155,8 +226,38 @@ TEST_CASE("the lowest rank's exception leaves a dry run, as it is", "[schedule]"
                              }),
                       "rank 37");
   }
-  CHECK_THROWS_AS(record(topology, [](Node& /*node*/) { throw Mine("mine"); }), Mine);
-  CHECK_THROWS_AS(record(topology, [](Node& /*node*/) { throw UsageError("usage"); }), UsageError);
+}
+
+TEST_CASE("what a program throws is told with node, step and network, once it has taken a step",
+          "[schedule]") {
+  struct Mine : std::runtime_error {
+    using std::runtime_error::runtime_error;
+  };
+  const Topology ring = Topology::parse("ring:5");
+  const auto usage = [&](std::size_t steps) {
+    record(ring, [=](Node& node) {
+      node.idle(steps);
+      if (node.rank() >= 3) throw UsageError("no");
+    });
+  };
+  CHECK_THROWS_AS(usage(0), UsageError);
+  CHECK_THROWS_WITH(usage(0), "no");
+  CHECK_THROWS_AS(usage(2), UsageError);
+  CHECK_THROWS_WITH(usage(2), "node 3, step 2 on ring:5: no");
+  const auto mine = [&] {
+    record(ring, [](Node& node) {
+      if (node.rank() == 3) throw Mine("mine");
+    });
+  };
+  CHECK_THROWS_AS(mine(), NodeFailure);
+  CHECK_THROWS_WITH(mine(), "node 3, step 0 on ring:5: mine");
+  try {
+    mine();
+  } catch (const NodeFailure& failure) {
+    CHECK_THROWS_AS(std::rethrow_if_nested(failure), Mine);
+  }
+  CHECK_THROWS_WITH(record(ring, [](Node& /*node*/) { throw 1; }),
+                    "node 0, step 0 on ring:5: unknown exception");
 }
 
 TEST_CASE("a step is refused for a peer or a move outside the topology", "[schedule]") {

@@ -1,0 +1,153 @@
+// The parts as fibers of the node: each suspends where it posts a step.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/runtime/together.hpp"
+
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/fiber/fiber.hpp"
+
+#include <deque>
+#include <exception>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace wormcube {
+namespace {
+
+/// A fiber that runs one body after another.
+class Strand {
+ public:
+  Strand() : fiber_(stack_bytes, [this] { live(); }) {
+    fiber_.resume();  // to its first suspend
+  }
+  /// Between two bodies only.
+  ~Strand() {
+    body_ = nullptr;
+    fiber_.resume();  // to its end
+  }
+  Strand(const Strand&) = delete;
+  Strand& operator=(const Strand&) = delete;
+
+  /// Gives it the body for the next resume(); the body must outlive its run and throw nothing.
+  void give(const std::function<void()>& body) { body_ = &body; }
+  void resume() { fiber_.resume(); }
+  /// From inside the body.
+  void suspend() { fiber_.suspend(); }
+
+ private:
+  static constexpr std::size_t stack_bytes = std::size_t{256} << 10;
+
+  void live() {
+    for (;;) {
+      fiber_.suspend();
+      if (body_ == nullptr) return;
+      (*body_)();
+    }
+  }
+
+  const std::function<void()>* body_ = nullptr;
+  Fiber fiber_;
+};
+
+/// Strands that nobody uses: making one takes system calls. A node never changes its thread, so a
+/// strand returns to the thread that it came from.
+class IdleStrands {
+ public:
+  static std::unique_ptr<Strand> take() {
+    auto& idle = of_this_thread();
+    if (idle.empty()) return std::make_unique<Strand>();
+    std::unique_ptr<Strand> strand = std::move(idle.back());
+    idle.pop_back();
+    return strand;
+  }
+  static void give_back(std::unique_ptr<Strand> strand) {
+    constexpr std::size_t most = 256;  // the process has some 32000 stacks for all
+    auto& idle = of_this_thread();
+    if (idle.size() < most) idle.push_back(std::move(strand));
+  }
+
+ private:
+  static std::vector<std::unique_ptr<Strand>>& of_this_thread() {
+    static thread_local std::vector<std::unique_ptr<Strand>> idle;
+    return idle;
+  }
+};
+
+/// What a part sees: its steps wait for those of the others.
+class PartNode final : public ForwardingNode {
+ public:
+  PartNode(Node& node, const Part& part) : ForwardingNode(node), part_(part) {}
+
+  using Node::step;
+  void step(std::span<const Op> ops) override {
+    if (stopping_) throw Stopped();
+    posted_ = ops;
+    strand_->suspend();
+    posted_ = {};
+    if (stopping_) throw Stopped();
+  }
+
+  /// To the part's next step or its end. Throws what the part throws.
+  void run() {
+    if (strand_ == nullptr) {
+      strand_ = IdleStrands::take();
+      strand_->give(body_);
+    }
+    strand_->resume();
+    if (ended_) IdleStrands::give_back(std::move(strand_));
+    if (failure_ != nullptr && !stopping_) std::rethrow_exception(failure_);
+  }
+  /// Unwinds the part if it waits in a step.
+  void stop() {
+    stopping_ = true;
+    if (strand_ != nullptr) run();
+  }
+  bool ended() const { return ended_; }
+  /// The ops of the step that it waits in.
+  std::span<const Op> posted() const { return posted_; }
+
+ private:
+  const Part& part_;
+  std::unique_ptr<Strand> strand_;  // while the part runs
+  std::function<void()> body_ = [this] {
+    try {
+      part_(*this);
+    } catch (...) {
+      failure_ = std::current_exception();
+    }
+    ended_ = true;
+  };
+  std::span<const Op> posted_;
+  std::exception_ptr failure_;
+  bool stopping_ = false, ended_ = false;
+};
+
+}  // namespace
+
+void together(Node& node, std::span<const Part> parts) {
+  std::deque<PartNode> nodes;
+  for (const Part& part : parts) nodes.emplace_back(node, part);
+  std::vector<Op> ops;
+  try {
+    for (;;) {
+      ops.clear();
+      bool all_ended = true;
+      for (PartNode& part : nodes) {
+        if (part.ended()) continue;
+        part.run();
+        if (part.ended()) continue;
+        all_ended = false;
+        ops.insert(ops.end(), part.posted().begin(), part.posted().end());
+      }
+      if (all_ended) return;
+      node.step(std::span<const Op>(ops));
+    }
+  } catch (...) {
+    for (PartNode& part : nodes) {
+      if (!part.ended()) part.stop();
+    }
+    throw;
+  }
+}
+
+}  // namespace wormcube
