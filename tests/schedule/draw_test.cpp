@@ -50,9 +50,9 @@ TEST_CASE("a drawn step has every message with route, virtual channels and load"
   const DrawnMessage& first = step.messages[0];
   CHECK((first.from == 0 && first.to == 2 && first.bytes == 24 && first.load == 2));
   CHECK(moves_text(first.moves) == "0+2");
-  CHECK(route_text(routing, first.route) == "0->1, 1->2");
+  CHECK(route_text(routing, first.route) == "0->1 vc 0, 1->2 vc 0");
   CHECK(step.messages[1].tag == 3);
-  CHECK(step.messages[2].route.empty());  // to itself
+  CHECK(step.messages[2].route.empty());                              // to itself
   CHECK(route_text(routing, step.messages[3].route) == "3->0 vc 1");  // past the dateline
   CHECK(step.messages[3].load == 1);
   REQUIRE(step.links.size() == 3);
@@ -100,8 +100,8 @@ TEST_CASE("the table shows messages, blocks and links", "[schedule][draw]") {
   CHECK(draw_table(step, routing, {.block_bytes = 8}) ==
         "# step 0: 4 messages; busiest link 1->2 carries 2\n"
         "# from  to  bytes  blocks  tag  load  moves  route\n"
-        "     0   2     24       3    0     2  0+2    0->1, 1->2\n"
-        "     1   2     12     1.5    3     2  -      1->2\n"
+        "     0   2     24       3    0     2  0+2    0->1 vc 0, 1->2 vc 0\n"
+        "     1   2     12     1.5    3     2  -      1->2 vc 0\n"
         "     1   1      4     0.5    0     0  -      -\n"
         "     3   0      8       1    0     1  -      3->0 vc 1\n"
         "# messages  bytes  link\n"
@@ -109,8 +109,8 @@ TEST_CASE("the table shows messages, blocks and links", "[schedule][draw]") {
         "         2     36  1->2\n"
         "         1      8  3->0\n");
   CHECK(draw_table(step, routing, {.heads = false, .links = false}) ==
-        "  0  2  24  0  2  0+2  0->1, 1->2\n"
-        "  1  2  12  3  2  -    1->2\n"
+        "  0  2  24  0  2  0+2  0->1 vc 0, 1->2 vc 0\n"
+        "  1  2  12  3  2  -    1->2 vc 0\n"
         "  1  1   4  0  0  -    -\n"
         "  3  0   8  0  1  -    3->0 vc 1\n");
 }
@@ -120,8 +120,8 @@ TEST_CASE("CSV has one line per message", "[schedule][draw]") {
   const Routing routing(schedule.topology);
   CHECK(draw_csv(draw(schedule, routing, 0), routing, {}) ==
         "step,from,to,bytes,tag,moves,hops,load,route\n"
-        "0,0,2,24,0,0+2,2,2,\"0->1, 1->2\"\n"
-        "0,1,2,12,3,,1,2,1->2\n"
+        "0,0,2,24,0,0+2,2,2,\"0->1 vc 0, 1->2 vc 0\"\n"
+        "0,1,2,12,3,,1,2,1->2 vc 0\n"
         "0,1,1,4,0,,0,0,\n"
         "0,3,0,8,0,,1,1,3->0 vc 1\n");
 }
@@ -135,8 +135,7 @@ TEST_CASE("the graph has every node, every cable, and the busy links in their co
   CHECK(count(dot, "pos=") == 4);
   CHECK(count(dot, "color=steelblue") == 2);
   CHECK(count(dot, "color=red") == 1);
-  CHECK_THAT(dot,
-             Contains("\"1\" -> \"2\" [label=\"0 to 2: 24 B\\n1 to 2: 12 B\" color=red];"));
+  CHECK_THAT(dot, Contains("\"1\" -> \"2\" [label=\"0 to 2: 24 B\\n1 to 2: 12 B\" color=red];"));
   const auto tree = Topology::parse("tree:4");
   const Schedule up = record(tree, programs::exchange);
   CHECK_THAT(draw_dot(draw(up, Routing(tree), 0), Routing(tree)), Contains("switch 0"));
