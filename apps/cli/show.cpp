@@ -1,7 +1,5 @@
 // wormcube show: the messages of an algorithm, step by step, with their routes.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/schedule/draw.hpp"
-
 #include "wormcube/apps/cli/help.hpp"
 #include "wormcube/apps/cli/options.hpp"
 #include "wormcube/apps/cli/output.hpp"
@@ -10,6 +8,7 @@
 #include "wormcube/collectives/harness/memory.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/host/memory.hpp"
+#include "wormcube/runtime/schedule/draw.hpp"
 #include "wormcube/runtime/schedule/text.hpp"
 
 #include <algorithm>
@@ -70,8 +69,7 @@ void write_text(const std::string& target, const std::string& text) {
   std::ofstream file(target, std::ios::binary);
   file << text;
   file.close();
-  if (!file)
-    throw UsageError(fmt::format("cannot write '{}': {}", target, std::strerror(errno)));
+  if (!file) throw UsageError(fmt::format("cannot write '{}': {}", target, std::strerror(errno)));
 }
 
 Json message_json(const DrawnMessage& message, const Routing& routing, const DrawnStep& step,
@@ -124,8 +122,8 @@ Json step_json(const DrawnStep& step, const DrawnStep& shown, const Routing& rou
 std::vector<std::size_t> chosen_steps(const Options& options, std::size_t steps) {
   if (options.step >= 0) {
     if (static_cast<std::size_t>(options.step) >= steps) {
-      throw UsageError(fmt::format("step {}: there are {} steps, numbered from 0", options.step,
-                                   steps));
+      throw UsageError(
+          fmt::format("step {}: there are {} steps, numbered from 0", options.step, steps));
     }
     return {static_cast<std::size_t>(options.step)};
   }
@@ -156,8 +154,7 @@ ExitCode show(const Options& options) {
 
   const Program program = collective_program(algorithm, parameters, bytes, 1, nullptr);
   require_memory(fmt::format("the schedule of {} on {}", algorithm.name, topology.name()),
-                 memory_need(topology, program, parameters.root).schedule,
-                 "use fewer nodes");
+                 memory_need(topology, program, parameters.root).schedule, "use fewer nodes");
   const Schedule schedule = record(topology, program);
   const Routing routing(topology, options.virtual_channels);
   const std::vector<std::size_t> steps = chosen_steps(options, schedule.steps());
@@ -166,9 +163,9 @@ ExitCode show(const Options& options) {
 
   print_setting(output, "show", fmt::format("{} {}", to_string(operation), algorithm.name));
   print_setting(output, "topology", topology_text(topology));
-  print_setting(output, "steps",
-                fmt::format("{}, blocks of {}", schedule.steps(),
-                            bytes_text(static_cast<double>(bytes))));
+  print_setting(
+      output, "steps",
+      fmt::format("{}, blocks of {}", schedule.steps(), bytes_text(static_cast<double>(bytes))));
   Json json{{"operation", to_string(operation)},
             {"algorithm", algorithm.name},
             {"topology", topology.name()},
@@ -189,8 +186,7 @@ ExitCode show(const Options& options) {
           {.block_bytes = block_bytes, .heads = !output.quiet, .links = options.node < 0});
       std::fwrite(table.data(), 1, table.size(), stdout);
     }
-    if (!output.json.empty())
-      json_steps.push_back(step_json(step, shown, routing, block_bytes));
+    if (!output.json.empty()) json_steps.push_back(step_json(step, shown, routing, block_bytes));
     if (!output.csv.empty())
       csv += draw_csv(shown, routing, {.block_bytes = block_bytes, .heads = csv.empty()});
     if (!options.dot.empty()) write_text(options.dot, draw_dot(shown, routing));

@@ -104,8 +104,7 @@ void offer_cgroups(const MemorySources& sources, Least& least) {
     const std::size_t second = first == line.npos ? line.npos : line.find(':', first + 1);
     if (second == line.npos) continue;
     const std::string_view text = line, path = text.substr(second + 1);
-    const std::string controllers =
-        fmt::format(",{},", text.substr(first + 1, second - first - 1));
+    const std::string controllers = fmt::format(",{},", text.substr(first + 1, second - first - 1));
     if (controllers == ",,") offer_cgroups(sources.cgroup_root, path, version_2, least);
     if (controllers.find(",memory,") != controllers.npos) {
       offer_cgroups(fs::path(sources.cgroup_root) / "memory", path, version_1, least);

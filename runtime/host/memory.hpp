@@ -33,8 +33,7 @@ struct AvailableMemory {
 ///  - of each cgroup on the path of this process, version 1 or 2, its limit less its usage; cached
 ///    files that the kernel gives back under pressure (inactive_file) do not count as used.
 /// What cannot be read sets no limit. Infinite where nothing can be read at all.
-AvailableMemory available_memory(
-    const MemorySources& sources = MemorySources::of_this_process());
+AvailableMemory available_memory(const MemorySources& sources = MemorySources::of_this_process());
 
 /// Throws UsageError if `bytes` are more than is available:
 /// "WHAT needs 12.3 GiB of memory, 4.10 GiB is available (cgroup memory.max); WAY OUT".

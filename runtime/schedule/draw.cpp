@@ -170,7 +170,8 @@ std::string arc(Point from, Point to, double side) {
                   to.y - along.y * (node_radius + 6) + right.y * side};
   constexpr double neighbours = 120;
   const double bend = length > neighbours ? 0.25 * length : 0;
-  const Point middle{(begin.x + end.x) / 2 + right.x * bend, (begin.y + end.y) / 2 + right.y * bend};
+  const Point middle{(begin.x + end.x) / 2 + right.x * bend,
+                     (begin.y + end.y) / 2 + right.y * bend};
   return fmt::format("M{:.1f} {:.1f} Q{:.1f} {:.1f} {:.1f} {:.1f}", begin.x, begin.y, middle.x,
                      middle.y, end.x, end.y);
 }
@@ -185,9 +186,8 @@ int DrawnStep::busiest() const {
 
 DrawnStep DrawnStep::of_node(Rank node) const {
   DrawnStep own{step, {}, links};
-  std::ranges::copy_if(messages, std::back_inserter(own.messages), [&](const DrawnMessage& m) {
-    return m.from == node || m.to == node;
-  });
+  std::ranges::copy_if(messages, std::back_inserter(own.messages),
+                       [&](const DrawnMessage& m) { return m.from == node || m.to == node; });
   return own;
 }
 
@@ -197,8 +197,8 @@ DrawnStep draw(const Schedule& schedule, const Routing& routing, std::size_t ste
                                  schedule.topology.name(), routing.topology().name()));
   }
   if (step >= schedule.steps()) {
-    throw UsageError(fmt::format("step {}: the schedule has {} steps, numbered from 0", step,
-                                 schedule.steps()));
+    throw UsageError(
+        fmt::format("step {}: the schedule has {} steps, numbered from 0", step, schedule.steps()));
   }
   DrawnStep drawn{step, {}, {}};
   std::map<Link, LinkLoad> loads;
@@ -285,14 +285,13 @@ std::string draw_csv(const DrawnStep& step, const Routing& routing, const DrawOp
   const bool blocks = options.block_bytes > 0;
   std::string text;
   if (options.heads) {
-    text =
-        fmt::format("step,from,to,bytes{},tag,moves,hops,load,route\n", blocks ? ",blocks" : "");
+    text = fmt::format("step,from,to,bytes{},tag,moves,hops,load,route\n", blocks ? ",blocks" : "");
   }
   for (const DrawnMessage& message : step.messages) {
-    text += fmt::format(
-        "{},{},{},{}{},{},{},{},{},", step.step, message.from, message.to, message.bytes,
-        blocks ? "," + blocks_text(message.bytes, options.block_bytes) : "", message.tag,
-        moves_text(message.moves), message.route.size(), message.load);
+    text += fmt::format("{},{},{},{}{},{},{},{},{},", step.step, message.from, message.to,
+                        message.bytes,
+                        blocks ? "," + blocks_text(message.bytes, options.block_bytes) : "",
+                        message.tag, moves_text(message.moves), message.route.size(), message.load);
     const std::string route = route_text(routing, message.route);
     text += (route.find(',') == route.npos ? route : '"' + route + '"') + '\n';
   }

