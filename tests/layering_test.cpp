@@ -28,6 +28,7 @@ bool may_include(std::string_view file, std::string_view other) {
       {"runtime/topology/", {"runtime/topology/", "runtime/error."}},
       {"runtime/routing/", {"runtime/routing/", "runtime/topology/", "runtime/error."}},
       {"runtime/fiber/", {"runtime/fiber/", "runtime/error."}},
+      {"runtime/host/", {"runtime/host/", "runtime/error."}},  // the computer underneath
       {"runtime/network/",
        {"runtime/network/", "runtime/routing/", "runtime/topology/", "runtime/node.",
         "runtime/error."}},

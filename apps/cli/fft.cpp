@@ -23,19 +23,13 @@ struct Options {
   bool inverse = false, measure = false;
 };
 
-/// The record that `wormcube fft` reads when it is told nothing else.
-constexpr const char* sunspots = WORMCUBE_DATA_DIR "/sunspots.csv";
-
+/// The record that `wormcube fft` transforms when it is told nothing else.
 bool is_sunspots(const Options& options) {
   return options.input.empty() && options.generate.empty() && options.shape.empty();
 }
 
 Signal signal(const Options& options) {
-  if (is_sunspots(options)) {
-    Signal record = read_signal(sunspots, "sunspots");
-    record.source = "monthly sunspot numbers, January 1749 to December 1983";
-    return record;
-  }
+  if (is_sunspots(options)) return sunspot_record();
   if (!options.input.empty()) {
     if (!options.generate.empty() || !options.shape.empty()) {
       throw UsageError(
@@ -63,6 +57,8 @@ void add_check(Table& table, const char* name, const FftCheck& check) {
     table.add({name, "-", "-", "?"});
   }
 }
+
+constexpr const char* no_period = "the series is constant, but for what rounding may cause";
 
 /// Whether a strongest period means something: the forward spectrum of one real series.
 bool has_period(const Options& options, const FftJob& job) {
@@ -95,6 +91,10 @@ void print_result(const Options& options, const FftJob& job, const FftResult& re
   print_table(output, checks);
   if (has_period(options, job) && output.text()) {
     const SpectralPeak peak = strongest_frequency(result.output);
+    if (peak.bin == 0) {
+      fmt::print("no period: {}\n", no_period);
+      return;
+    }
     const std::string years =
         is_sunspots(options) ? fmt::format(" months = {:.1f} years", peak.period / 12) : " samples";
     fmt::print("strongest period: {:.1f}{} (bin {} of {})\n", peak.period, years, peak.bin,
@@ -118,7 +118,11 @@ Json result_json(const Options& options, const FftJob& job, const FftResult& res
       result.serial.measured ? Json(microseconds(result.serial_wall)) : Json(nullptr);
   if (has_period(options, job)) {
     const SpectralPeak peak = strongest_frequency(result.output);
-    json["peak"] = {{"bin", peak.bin}, {"period", peak.period}, {"magnitude", peak.magnitude}};
+    json["peak"] =
+        peak.bin == 0
+            ? Json(nullptr)
+            : Json{{"bin", peak.bin}, {"period", peak.period}, {"magnitude", peak.magnitude}};
+    if (peak.bin == 0) json["peak_reason"] = no_period;
   } else {
     json["peak"] = nullptr;
     json["peak_reason"] = "only of a forward transform of one real series";

@@ -46,7 +46,7 @@ void write_text(const std::string& target, const std::string& text) {
   std::ofstream file(target);
   file << text;
   file.close();
-  if (!file) throw UsageError(fmt::format("cannot write '{}'", target));
+  if (!file) throw UsageError(fmt::format("cannot write '{}': {}", target, std::strerror(errno)));
 }
 
 /// \param anew  empties the file first
@@ -126,13 +126,16 @@ void OutputOptions::validate() const {
 void require_writable(const std::string& file) {
   if (file.empty() || file == "-") return;
   const std::filesystem::path path(file);
+  const auto fail = [&](const std::string& reason) {
+    throw UsageError(fmt::format("cannot write '{}': {}", file, reason));
+  };
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::none) fail(error.message());
+  if (std::filesystem::is_directory(status)) fail("it is a directory");
   const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-  if (std::filesystem::is_directory(path))
-    throw UsageError(fmt::format("cannot write '{}': it is a folder", file));
-  const auto& target = std::filesystem::exists(path) ? path : folder;
-  if (access(target.c_str(), W_OK) != 0) {
-    throw UsageError(fmt::format("cannot write '{}': {}", file, std::strerror(errno)));
-  }
+  const auto& target = std::filesystem::exists(status) ? path : folder;
+  if (access(target.c_str(), W_OK) != 0) fail(std::strerror(errno));
 }
 
 void add_output_options(CLI::App& app, OutputOptions& options, bool csv) {

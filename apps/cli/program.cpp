@@ -113,7 +113,7 @@ int main(int argc, const char* const* argv) {
       "`wormcube COMMAND --help` explains a command, its options and what it prints.");
 
   using Add = Action (*)(CLI::App&);
-  constexpr std::array adders{add_list, add_run,       add_check,     add_topology,
+  constexpr std::array adders{add_list, add_run,       add_check,     add_show,    add_topology,
                               add_fft,  add_transpose, add_reproduce, add_deadlock};
   std::vector<std::pair<CLI::App*, Action>> commands;
   for (const Add add : adders) {

@@ -3,8 +3,10 @@
 #include "wormcube/apps/fft/run.hpp"
 
 #include "wormcube/apps/fft/fft.hpp"
+#include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <span>
 
@@ -99,10 +101,8 @@ FftCheck check_serial(const FftJob& job, Direction direction, FftResult& result)
   return {true, relative_error(result.output, wanted), fft_tolerance(wanted.size())};
 }
 
-}  // namespace
-
-FftResult run_fft(const Runner& runner, const Exchange& exchange, const FftJob& job) {
-  require_signal(job.signal);
+/// run_fft for values of ordinary size.
+FftResult run_ordinary(const Runner& runner, const Exchange& exchange, const FftJob& job) {
   const std::vector<Complex>& input = job.signal.values;
   const Rank p = runner.topology.nodes();
   const FftPlan plan(job.signal.shape, job.fft, p);
@@ -133,6 +133,31 @@ FftResult run_fft(const Runner& runner, const Exchange& exchange, const FftJob& 
       true, parseval_error(inverse ? result.output : input, inverse ? input : result.output),
       tolerance};
   result.serial = check_serial(job, direction, result);
+  return result;
+}
+
+}  // namespace
+
+FftResult run_fft(const Runner& runner, const Exchange& exchange, const FftJob& job) {
+  require_signal(job.signal);
+  const int exponent = extreme_exponent(job.signal.values);
+  if (exponent == 0) return run_ordinary(runner, exchange, job);
+  // A transform is linear and a power of two is exact: transform and verify at ordinary size.
+  FftJob scaled = job;
+  scale(scaled.signal.values, -exponent);
+  FftResult result = run_ordinary(runner, exchange, scaled);
+  scale(result.output, exponent);
+  if (const auto lost = std::ranges::find_if_not(
+          result.output,
+          [](Complex value) { return std::isfinite(value.real()) && std::isfinite(value.imag()); });
+      lost != result.output.end()) {
+    throw UsageError(
+        fmt::format("fft: element {} of the transform is larger than the largest number of double "
+                    "precision; divide the input by its number of elements",
+                    lost - result.output.begin()));
+  }
+  result.remark += fmt::format("{}computed and verified with the input times 2^{}",
+                               result.remark.empty() ? "" : "; ", -exponent);
   return result;
 }
 

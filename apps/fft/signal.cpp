@@ -6,8 +6,10 @@
 #include "wormcube/apps/fft/plan.hpp"
 #include "wormcube/apps/io/csv.hpp"
 #include "wormcube/apps/io/npy.hpp"
+#include "wormcube/apps/io/text.hpp"
 #include "wormcube/apps/random.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/host/memory.hpp"
 
 #include <algorithm>
 #include <array>
@@ -20,6 +22,8 @@
 #include <fmt/ranges.h>
 
 namespace wormcube::apps {
+
+extern const std::string_view sunspots_csv;  // generated from data/sunspots.csv
 
 namespace {
 
@@ -79,12 +83,15 @@ Signal generate_signal(SignalKind kind, std::vector<std::size_t> shape, std::uin
 
 Signal read_signal(const std::string& file, std::string_view column) {
   Signal signal;
-  if (file.ends_with(".npy")) {
+  if (kind_of_file(file) == FileKind::npy) {
     if (!column.empty()) {
-      throw UsageError(
-          fmt::format("{}: column '{}' of a .npy file; columns are of CSV files", file, column));
+      throw UsageError(fmt::format("{}: column '{}' of a .npy file; columns are of CSV files", file,
+                                   shown(column)));
     }
     const Array array = read_npy(file);
+    require_memory(fmt::format("{}: {} elements as complex128", file, array.elements()),
+                   static_cast<double>(array.elements()) * sizeof(Complex),
+                   "use a part of the array");
     const bool complex =
         array.type == ElementType::complex64 || array.type == ElementType::complex128;
     signal = {array.shape, to_complex(array), !complex,
@@ -100,6 +107,14 @@ Signal read_signal(const std::string& file, std::string_view column) {
   return signal;
 }
 
+Signal sunspot_record() {
+  CsvColumn column = parse_csv_column(sunspots_csv, "the sunspot record", "sunspots");
+  return {{column.values.size()},
+          {column.values.begin(), column.values.end()},
+          true,
+          "monthly sunspot numbers, January 1749 to December 1983"};
+}
+
 void require_signal(const Signal& signal) {
   const std::size_t elements = count_elements(signal.shape);
   if (signal.values.size() != elements) {
@@ -110,9 +125,15 @@ void require_signal(const Signal& signal) {
     return std::isfinite(value.real()) && std::isfinite(value.imag());
   });
   if (bad != signal.values.end()) {
-    throw UsageError(fmt::format("{}: value {} is not finite",
-                                 signal.source.empty() ? "fft" : signal.source,
-                                 bad - signal.values.begin()));
+    const auto index = static_cast<std::size_t>(bad - signal.values.begin());
+    const std::size_t columns = signal.shape.back();
+    throw UsageError(fmt::format(
+        "{}: value {}{} is {}; a transform needs finite values",
+        signal.source.empty() ? "fft" : signal.source, index,
+        signal.shape.size() == 2
+            ? fmt::format(" (row {}, column {}; from 0)", index / columns, index % columns)
+            : " (from 0)",
+        std::isnan(bad->real()) || std::isnan(bad->imag()) ? "not a number (NaN)" : "infinite"));
   }
 }
 

@@ -29,10 +29,14 @@ SignalKind parse_signal_kind(std::string_view text);
 /// Throws UsageError for another shape, or more elements than the computer has memory for.
 Signal generate_signal(SignalKind kind, std::vector<std::size_t> shape, std::uint64_t seed);
 
-/// \param file    `.npy` (1-D or 2-D, any element type that read_npy knows), else a CSV file
+/// \param file    in NumPy's format (1-D or 2-D, any element type that read_npy knows) or CSV: its
+///                content decides, not its name
 /// \param column  of a CSV file, as read_csv_column takes it
-/// Throws UsageError as the readers do, and for values that are not finite.
+/// Throws UsageError as the readers do, and for values that are not finite, with their place.
 Signal read_signal(const std::string& file, std::string_view column = {});
+
+/// The record inside the program: 2820 monthly sunspot numbers (data/sunspots.csv).
+Signal sunspot_record();
 
 /// Throws UsageError unless the shape is {N} or {R, C}, at least 1 each, and all values are there
 /// and finite.

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
+#include <cstdlib>
 #include <limits>
 
 namespace wormcube::apps {
@@ -17,9 +19,25 @@ void raise(double& largest, double value) {
 
 double relative_to(double error, double scale) { return error == 0 ? 0 : error / scale; }
 
-long double energy(std::span<const Complex> values) {
+/// The power of two just above the largest part of any value; the values over it square without
+/// overflow, and without losing those that matter. NaN and infinity are left to the sums.
+int exponent_of(std::span<const Complex> values) {
+  double largest = 0;
+  for (const Complex value : values) {
+    largest = std::max({largest, std::abs(value.real()), std::abs(value.imag())});
+  }
+  int exponent = 0;
+  if (std::isfinite(largest)) std::frexp(largest, &exponent);
+  return exponent;
+}
+
+/// sum |v|^2 / 4^exponent
+long double energy(std::span<const Complex> values, int exponent) {
   long double sum = 0;
-  for (const Complex value : values) sum += std::norm(std::complex<long double>(value));
+  for (const Complex value : values) {
+    sum += std::norm(std::complex<long double>(std::scalbn(value.real(), -exponent),
+                                               std::scalbn(value.imag(), -exponent)));
+  }
   return sum;
 }
 
@@ -37,9 +55,25 @@ double relative_error(std::span<const Complex> got, std::span<const Complex> wan
 
 double parseval_error(std::span<const Complex> signal, std::span<const Complex> spectrum) {
   if (signal.size() != spectrum.size()) return std::numeric_limits<double>::quiet_NaN();
-  const long double wanted = static_cast<long double>(signal.size()) * energy(signal);
-  const auto error = static_cast<double>(std::abs(energy(spectrum) - wanted));
-  return relative_to(error, static_cast<double>(wanted));
+  // One scale for both: that of the spectrum, whose values are the larger ones.
+  const int exponent = exponent_of(spectrum);
+  const long double wanted = static_cast<long double>(signal.size()) * energy(signal, exponent);
+  const long double error = std::abs(energy(spectrum, exponent) - wanted);
+  return error == 0 ? 0 : static_cast<double>(error / wanted);
+}
+
+int extreme_exponent(std::span<const Complex> values) {
+  // Doubles reach from 2^-1074 to 2^1024. Sums of 2^30 values, products of two transforms and
+  // squares stay inside if the largest value is within 2^-300 and 2^300.
+  constexpr int ordinary = 300;
+  const int exponent = exponent_of(values);
+  return std::abs(exponent) > ordinary ? exponent : 0;
+}
+
+void scale(std::span<Complex> values, int exponent) {
+  for (Complex& value : values) {
+    value = {std::scalbn(value.real(), exponent), std::scalbn(value.imag(), exponent)};
+  }
 }
 
 double fft_tolerance(std::size_t elements) {
@@ -55,6 +89,8 @@ SpectralPeak strongest_frequency(std::span<const Complex> spectrum) {
       peak = {bin, static_cast<double>(n) / static_cast<double>(bin), magnitude};
     }
   }
+  // What rounding leaves of a constant is no frequency.
+  if (n == 0 || peak.magnitude <= fft_tolerance(n) * std::abs(spectrum[0])) return {};
   return peak;
 }
 

@@ -2,16 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/io/csv.hpp"
 
+#include "wormcube/apps/io/text.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/host/memory.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <fstream>
+#include <istream>
 #include <optional>
+#include <sstream>
 
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 
 namespace wormcube::apps {
 
@@ -33,32 +36,58 @@ std::optional<double> parse_number(std::string_view field) {
   return value;
 }
 
+// Longer lines are not lists of numbers; without a limit a file without line ends fills the memory.
+constexpr std::size_t longest_line = std::size_t{1} << 24;
+
 class CsvReader {
  public:
-  explicit CsvReader(const std::string& file) : file_(file), stream_(file) {
-    if (!stream_) throw UsageError(fmt::format("{}: cannot be opened", file));
-  }
+  CsvReader(std::istream& stream, const std::string& file) : file_(file), stream_(stream) {}
 
   // The fields of the next line that is neither empty nor a comment; false at the end.
   bool next(std::vector<std::string>& fields) {
-    while (std::getline(stream_, line_)) {
+    while (next_line()) {
       ++number_;
       if (number_ == 1 && line_.starts_with("\xef\xbb\xbf")) line_.erase(0, 3);  // byte order mark
       const std::string_view text = trimmed(line_);
       if (text.empty() || text.starts_with('#')) continue;
-      if (separator_ == '\0') separator_ = separator_of(line_);
+      if (separator_ == '\0') {
+        separator_ = separator_of(line_);
+        has_separator_ = line_.find(separator_) != std::string::npos;
+        if (text.find('\r') != text.npos)
+          fail("its lines end with carriage returns alone; convert them to line feeds");
+      }
       split(line_, fields);
       return true;
     }
-    if (stream_.bad()) fail("cannot be read on");
+    if (stream_.bad()) fail("cannot be read further");
     return false;
   }
 
   [[noreturn]] void fail(const std::string& what) const {
     throw UsageError(fmt::format("{}: line {}: {}", file_, number_, what));
   }
+  // What was taken for the separator, for messages about fields.
+  std::string separator_text() const {
+    if (!has_separator_) return "there is no comma, semicolon or tab in the first line: one column";
+    return fmt::format("fields are separated by {}", separator_ == ','   ? "commas"
+                                                     : separator_ == ';' ? "semicolons"
+                                                                         : "tabs");
+  }
 
  private:
+  bool next_line() {
+    line_.clear();
+    std::streambuf& characters = *stream_.rdbuf();
+    for (int c = characters.sbumpc(); c != EOF; c = characters.sbumpc()) {
+      if (c == '\n') return true;
+      if (line_.size() == longest_line) {
+        ++number_;
+        fail(fmt::format("longer than {} MiB; not a table of numbers", longest_line >> 20));
+      }
+      line_ += static_cast<char>(c);
+    }
+    return !line_.empty();
+  }
   static char separator_of(std::string_view line) {
     for (const char separator : {',', ';', '\t'}) {
       if (line.find(separator) != std::string_view::npos) return separator;
@@ -87,11 +116,21 @@ class CsvReader {
   }
 
   std::string file_;
-  std::ifstream stream_;
+  std::istream& stream_;
   std::string line_;
   std::size_t number_ = 0;
   char separator_ = '\0';
+  bool has_separator_ = false;
 };
+
+/// The first few names, and how many more there are.
+std::string names_text(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 20;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most, names.size()); ++i)
+    text += (i == 0 ? "" : ", ") + shown(names[i]);
+  return text + (names.size() > most ? fmt::format(" and {} more", names.size() - most) : "");
+}
 
 std::size_t find_column(const CsvReader& reader, const std::vector<std::string>& names,
                         std::string_view wanted) {
@@ -106,16 +145,24 @@ std::size_t find_column(const CsvReader& reader, const std::vector<std::string>&
       number >= 1 && number <= names.size()) {
     return number - 1;
   }
-  reader.fail(
-      fmt::format("{}; there are {} columns: {} (choose by name or by number from 1)",
-                  wanted.empty() ? "no column chosen" : fmt::format("no column '{}'", wanted),
-                  names.size(), fmt::join(names, ", ")));
+  reader.fail(fmt::format(
+      "{}; there are {} columns: {} (choose by name or by number from 1; {})",
+      wanted.empty() ? "no column chosen" : fmt::format("no column '{}'", shown(wanted)),
+      names.size(), names_text(names), reader.separator_text()));
 }
 
-}  // namespace
+// Values are widened to complex numbers later: both are there at once.
+void require_room(const std::string& file, const std::vector<double>& values) {
+  if (values.size() < values.capacity()) return;
+  constexpr double element = 3 * sizeof(double);
+  const double elements = 2.0 * static_cast<double>(values.size());
+  if (values.size() >= 1 << 16)
+    require_memory(fmt::format("{}: {:.0f} values", file, elements), elements * element,
+                   "use a part of the file");
+}
 
-CsvColumn read_csv_column(const std::string& file, std::string_view column) {
-  CsvReader reader(file);
+CsvColumn read_column(std::istream& stream, const std::string& file, std::string_view column) {
+  CsvReader reader(stream, file);
   std::vector<std::string> fields;
   if (!reader.next(fields)) throw UsageError(fmt::format("{}: no data", file));
 
@@ -131,21 +178,42 @@ CsvColumn read_csv_column(const std::string& file, std::string_view column) {
   CsvColumn result{names[chosen], {}};
   for (bool more = header ? reader.next(fields) : true; more; more = reader.next(fields)) {
     if (fields.size() != width) {
-      reader.fail(fmt::format("{} fields, the first line has {}", fields.size(), width));
+      reader.fail(fmt::format("{} fields, the first line has {} ({})", fields.size(), width,
+                              reader.separator_text()));
     }
     const std::string& field = fields[chosen];
     if (field.empty() || field == "NA") {
-      reader.fail(fmt::format("no value in {}; a transform needs every value", result.name));
+      reader.fail(fmt::format("no value in {}; a transform needs every value", shown(result.name)));
     }
     const std::optional<double> value = parse_number(field);
-    if (!value) reader.fail(fmt::format("'{}' in {} is not a number", field, result.name));
-    if (!std::isfinite(*value))
-      reader.fail(fmt::format("'{}' in {} is not finite", field, result.name));
+    if (!value) {
+      reader.fail(fmt::format("'{}' in {} is not a number ({})", shown(field), shown(result.name),
+                              reader.separator_text()));
+    }
+    if (!std::isfinite(*value)) {
+      reader.fail(fmt::format("'{}' in {} is not finite", shown(field), shown(result.name)));
+    }
+    require_room(file, result.values);
     result.values.push_back(*value);
   }
   if (result.values.empty())
-    throw UsageError(fmt::format("{}: no values in {}", file, result.name));
+    throw UsageError(fmt::format("{}: no values in {}", file, shown(result.name)));
   return result;
+}
+
+}  // namespace
+
+CsvColumn read_csv_column(const std::string& file, std::string_view column) {
+  if (kind_of_file(file) != FileKind::text)
+    throw UsageError(fmt::format("{}: a .npy file; it has no columns", file));
+  std::ifstream stream(file, std::ios::binary);
+  return read_column(stream, file, column);
+}
+
+CsvColumn parse_csv_column(std::string_view text, const std::string& name,
+                           std::string_view column) {
+  std::istringstream stream{std::string(text)};
+  return read_column(stream, name, column);
 }
 
 }  // namespace wormcube::apps

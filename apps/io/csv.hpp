@@ -19,7 +19,11 @@ struct CsvColumn {
 ///
 /// \param column  a name of the header, or a number from 1; empty for the only column
 /// Throws UsageError that names the file and the line: no such column (lists them), not a number,
-/// not finite, a missing value, another number of fields than the first line, no values at all.
+/// not finite, a missing value, another number of fields than the first line, no values at all; a
+/// file that is not text, or does not fit into memory. The text names the separator that was
+/// recognised.
 CsvColumn read_csv_column(const std::string& file, std::string_view column);
+/// The same of a text. \param name  for messages, in place of the file's
+CsvColumn parse_csv_column(std::string_view text, const std::string& name, std::string_view column);
 
 }  // namespace wormcube::apps

@@ -2,11 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/io/npy.hpp"
 
+#include "wormcube/apps/io/text.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/host/memory.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <filesystem>
@@ -92,7 +95,7 @@ class HeaderParser {
         header.shape = tuple();
         seen[2] = true;
       } else {
-        fail(fmt::format("unknown key '{}'", key));
+        fail(fmt::format("unknown key '{}'", shown(key)));
       }
       if (!accept(',') && peek() != '}') fail("',' or '}' expected");
     }
@@ -175,7 +178,7 @@ Elements parse_descr(const std::string& descr, const std::string& file) {
   // '|' means that there is no byte order: right for single bytes alone.
   if (type == types.end() || (text[0] == '|' && type->word > 1)) {
     throw UsageError(
-        fmt::format("{}: elements of type '{}'; can read {}", file, descr, known_names()));
+        fmt::format("{}: elements of type '{}'; can read {}", file, shown(descr), known_names()));
   }
   return {*type, text[0] == '>'};
 }
@@ -215,7 +218,11 @@ class NpyReader {
   explicit NpyReader(const std::string& file) : file_(file), stream_(file, std::ios::binary) {
     std::error_code error;
     size_ = std::filesystem::file_size(file, error);
-    if (!stream_ || error) throw UsageError(fmt::format("{}: cannot be opened as a file", file));
+    require_readable(file);
+    if (!stream_ || error) {
+      throw UsageError(fmt::format("{}: cannot be opened: {}", file,
+                                   error ? error.message() : std::string("not a regular file")));
+    }
   }
 
   Array read() {
@@ -223,14 +230,19 @@ class NpyReader {
     const Elements elements = parse_descr(header.descr, file_);
     const std::optional<std::size_t> bytes = product(header.shape, elements.type.bytes);
     if (!bytes || *bytes != size_ - at_) {
-      throw UsageError(fmt::format("{}: {} bytes of elements, but shape ({}) of {} needs {}", file_,
-                                   size_ - at_, fmt::join(header.shape, ", "), elements.type.name,
-                                   bytes ? fmt::to_string(*bytes) : "more than there can be"));
+      throw UsageError(
+          fmt::format("{}: {} bytes of elements, but shape ({}) of {} needs {}", file_, size_ - at_,
+                      shown(fmt::format("{}", fmt::join(header.shape, ", "))), elements.type.name,
+                      bytes ? fmt::to_string(*bytes) : "more than there can be"));
     }
+    const bool reorders = header.fortran_order && header.shape.size() > 1;
+    require_memory(fmt::format("{}: {} elements of {}", file_, *bytes / elements.type.bytes,
+                               elements.type.name),
+                   static_cast<double>(*bytes) * (reorders ? 2 : 1), "use a part of the array");
     Array array{elements.type.type, header.shape, std::vector<std::byte>(*bytes)};
     take(array.data.data(), *bytes, "its elements");
     if (elements.big_endian) swap_bytes(array.data, elements.type.word);
-    if (header.fortran_order && array.shape.size() > 1) {
+    if (reorders) {
       array.data = to_c_order(array.data, array.shape, elements.type.bytes);
     }
     return array;
@@ -241,6 +253,7 @@ class NpyReader {
     std::array<char, 8> start{};
     take(start.data(), start.size(), "the magic string and version");
     if (!std::string_view(start.data(), start.size()).starts_with(magic)) {
+      static_cast<void>(kind_of({start.data(), start.size()}, file_));  // may know what it is
       throw UsageError(
           fmt::format("{}: not a .npy file: it does not start with \\x93NUMPY", file_));
     }
@@ -322,7 +335,9 @@ void write_npy(const std::string& file, const Array& array) {
   stream.write(reinterpret_cast<const char*>(array.data.data()),
                static_cast<std::streamsize>(array.data.size()));
   stream.close();
-  if (!stream) throw UsageError(fmt::format("{}: cannot be written", file));
+  if (!stream) {
+    throw UsageError(fmt::format("{}: cannot be written: {}", file, std::strerror(errno)));
+  }
 }
 
 std::vector<Complex> to_complex(const Array& array) {

@@ -91,7 +91,7 @@ void prove_by_run(CheckResult& result, const Topology& topology, const Contract&
     Verification verification(contract);
     Arrivals arrivals(contract);
     prove(topology, collective_program(result.collective, contract, &verification),
-          [&](const Delivery& delivery) { arrivals.add(delivery.to, delivery.received); });
+          [&](const Delivery& delivery) { arrivals.add(delivery.to, delivery.pieces); });
     result.delivered = verification.passed();
     result.proof = *result.delivered
                        ? "proved by a run with blocks that remember where they come from"

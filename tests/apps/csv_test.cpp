@@ -83,7 +83,45 @@ TEST_CASE("a CSV column that is not there is refused with those that are", "[app
   CHECK_THAT(refusal_of(""), Contains("no data"));
   CHECK_THAT(refusal_of("# nothing\n"), Contains("no data"));
   CHECK_THAT(refusal_of("a,b\n", "b"), Contains("no values"));
-  CHECK_THROWS_WITH(read_csv_column("/nonexistent.csv", ""), Contains("cannot be opened"));
+  CHECK_THROWS_WITH(read_csv_column("/nonexistent.csv", ""),
+                    Contains("cannot be opened: No such file or directory"));
+  CHECK_THROWS_WITH(read_csv_column("/tmp", ""), Contains("cannot be opened: Is a directory"));
+}
+
+TEST_CASE("what is not text is refused by name, with the way out", "[apps][csv]") {
+  CHECK_THAT(refusal_of(std::string("PK\x03\x04\x00\x01", 6)),
+             Contains(".npz") && Contains("unpack"));
+  CHECK_THAT(refusal_of("\xff\xfe\n"), Contains("UTF-16") && Contains("UTF-8"));
+  CHECK_THAT(refusal_of("\xfe\xff\n"), Contains("UTF-16"));
+  CHECK_THAT(refusal_of("\x1f\x8b\x08"), Contains("gzip"));
+  CHECK_THAT(refusal_of(std::string("1\n2\n\0", 5)), Contains("byte 5 is 0x00"));
+  CHECK_THAT(refusal_of("\x93NUMPY\x01"), Contains(".npy"));
+  CHECK_THAT(refusal_of("1\r2\r3\r"), Contains("carriage returns"));
+  CHECK_THROWS_WITH(read_csv_column("/dev/zero", ""), Contains("byte 1 is 0x00"));
+}
+
+TEST_CASE("messages about CSV files say what was taken for the separator", "[apps][csv]") {
+  CHECK_THAT(refusal_of("t v\n0 0.3455\n"),
+             Contains("'0 0.3455'") && Contains("no comma") && Contains("one column"));
+  CHECK_THAT(refusal_of("a;b\n1;2,5\n", "b"), Contains("semicolons"));
+  CHECK_THAT(refusal_of("a\tb\n1\tx\n", "b"), Contains("tabs"));
+  CHECK_THAT(refusal_of("a,b\n1,2,3\n", "b"), Contains("commas"));
+}
+
+TEST_CASE("messages about CSV files are short and cannot command a terminal", "[apps][csv]") {
+  const std::string red = "\x1b[31m" + std::string(1'000'000, 'x');
+  std::string padded = "v\n";  // so much that the escape is not among the first bytes
+  while (padded.size() < 5000) padded += "1\n";
+  for (const std::string& text :
+       {refusal_of(padded + red + "\n"), refusal_of(std::string(1'000'000, 'x') + ",b\n1,2\n")}) {
+    CHECK(text.size() < 400);
+    CHECK_THAT(text, !Contains("\x1b"));
+  }
+  std::string wide = "c0";
+  for (int i = 1; i < 100'000; ++i) wide += ",c" + std::to_string(i);
+  CHECK_THAT(refusal_of(wide + "\n1\n"), Contains("100000 columns") && Contains("and 99980 more"));
+  CHECK(refusal_of(wide + "\n1\n").size() < 500);
+  CHECK_THAT(refusal_of(std::string((std::size_t{1} << 24) + 1, '1')), Contains("16 MiB"));
 }
 
 TEST_CASE("the sunspot record has 2820 months", "[apps][csv]") {

@@ -173,6 +173,82 @@ TEST_CASE("a transform of zeros is zeros, and passes", "[apps][fft]") {
   CHECK(strongest_frequency(result.output).bin == 0);
 }
 
+TEST_CASE("verdicts are right for values from subnormal numbers to 1e300", "[apps][fft]") {
+  const double size = GENERATE(5e-324, 1e-310, 1e-200, 1.0, 1e160, 1e300);
+  const auto method = GENERATE(FftMethod::six_step, FftMethod::bluestein);
+  const bool inverse = GENERATE(false, true);
+  const auto topology = Topology::parse("ring:3");
+  Values x = random_values(240, 9);
+  for (Complex& value : x) value *= size;
+  CAPTURE(size, inverse);
+  const FftResult result =
+      run(topology, {{240}, x, false, "x"}, {.inverse = inverse, .method = method});
+  CHECK(result.inverse.error <= result.inverse.tolerance);
+  CHECK(result.parseval.error <= result.parseval.tolerance);
+  CHECK(result.serial.error <= result.serial.tolerance);
+  CHECK(result.passed());
+  if (size < 1e-300 || size > 1e150) CHECK_THAT(result.remark, Contains("times 2^"));
+  // And the values are those of the definition.
+  if (size == 1e300) {
+    CHECK(relative_error(result.output, transform_by_definition(x, inverse ? Direction::backward
+                                                                           : Direction::forward)) <
+          1e-12);
+  }
+}
+
+TEST_CASE("a damaged transform of very large or small values fails its checks", "[apps][fft]") {
+  const double size = GENERATE(1e-310, 1e300);
+  Values x = random_values(90, 2);
+  for (Complex& value : x) value *= size;
+  CHECK_FALSE(
+      run(Topology::parse("ring:3"), {{90}, x, false, "x"}, {}, damaging_exchange()).passed());
+}
+
+TEST_CASE("a transform that exceeds the largest number is refused", "[apps][fft]") {
+  CHECK_THROWS_WITH(run(Topology::parse("ring:3"), {{12}, Values(12, 1.5e308), true, "x"}),
+                    Contains("element 0") && Contains("largest number"));
+}
+
+TEST_CASE("Parseval's sums neither overflow nor vanish", "[apps][fft]") {
+  for (const double size : {1e-320, 1e-200, 1e200, 1e300}) {
+    const Values one(1, size), off(1, size * 1.5);
+    CHECK(parseval_error(one, one) == 0);
+    CHECK(parseval_error(one, off) == Approx(1.25).epsilon(0.01));
+  }
+}
+
+TEST_CASE("a constant series has no period", "[apps][fft]") {
+  for (const double value : {0.0, 0.1, 1e9, 1e-310, 1e300}) {
+    const FftResult result =
+        run(Topology::parse("ring:3"), {{2820}, Values(2820, value), true, "constant"});
+    CHECK(result.passed());
+    CHECK(strongest_frequency(result.output).bin == 0);
+  }
+}
+
+TEST_CASE("the sunspot record inside the program is the file's", "[apps][fft]") {
+  const Signal inside = sunspot_record(), file = read_signal(sunspots, "sunspots");
+  CHECK(inside.shape == Sizes{2820});
+  CHECK(inside.values == file.values);
+  CHECK(inside.real);
+}
+
+TEST_CASE("NaN and infinity in the input are refused with their place", "[apps][fft]") {
+  const TemporaryFile file(".data");
+  Values x(6, 1);
+  x[4] = {0, std::numeric_limits<double>::infinity()};
+  write_npy(file.name(), to_array(x, {2, 3}));
+  CHECK_THROWS_WITH(read_signal(file.name()),
+                    Contains("value 4 (row 1, column 1; from 0)") && Contains("infinite"));
+}
+
+TEST_CASE("what a file is, its content says, not its name", "[apps][fft]") {
+  const TemporaryFile npy(".csv"), csv(".npy", "a,b\n1,2\n3,4\n");
+  write_npy(npy.name(), to_array(Values{1, 2}, {2}));
+  CHECK(read_signal(npy.name()).values == Values{1, 2});
+  CHECK(read_signal(csv.name(), "b").values == Values{2, 4});
+}
+
 TEST_CASE("measured plans compute the same", "[apps][fft]") {
   const auto topology = Topology::parse("ring:3");
   const Values x = random_values(210, 1);
@@ -371,7 +447,7 @@ TEST_CASE("signals are read from .npy and CSV files", "[apps][fft]") {
   write_npy(file.name(), {ElementType::int8, {1, 1, 2}, std::vector<std::byte>(2)});
   CHECK_THROWS_WITH(read_signal(file.name()), Contains("1 x 1 x 2"));
   write_npy(file.name(), to_array(Values{1, {0, std::numeric_limits<double>::quiet_NaN()}}, {2}));
-  CHECK_THROWS_WITH(read_signal(file.name()), Contains("value 1 is not finite"));
+  CHECK_THROWS_WITH(read_signal(file.name()), Contains("value 1 (from 0) is not a number"));
 }
 
 TEST_CASE("generated signals depend on the seed alone", "[apps][fft]") {

@@ -193,7 +193,8 @@ TEST_CASE("a malformed .npy file is refused with the reason", "[apps][npy]") {
   const auto header = [](const std::string& text) {
     return refusal_of(npy(text, std::string(8, 'x')));
   };
-  CHECK_THAT(refusal_of("PK\x03\x04 this is a zip file"), Contains("not a .npy file"));
+  CHECK_THAT(refusal_of("PK\x03\x04 this is a zip file"), Contains(".npz") && Contains("unpack"));
+  CHECK_THAT(refusal_of("1,2,3,4,5,6"), Contains("not a .npy file"));
   CHECK_THAT(refusal_of(npy("{}", "", 9)), Contains("version 9.0") && Contains("1.0, 2.0 and 3.0"));
   CHECK_THAT(header("{'descr': '<f2', 'fortran_order': False, 'shape': (4,)}"),
              Contains("'<f2'") && Contains("float64"));
@@ -216,8 +217,24 @@ TEST_CASE("a malformed .npy file is refused with the reason", "[apps][npy]") {
              Contains("needs 16"));
   CHECK_THAT(header("{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296)}"),
              Contains("more than there can be"));
-  CHECK_THROWS_WITH(read_npy("/nonexistent/a.npy"), Contains("cannot be opened"));
-  CHECK_THROWS_WITH(read_npy("/tmp"), Contains("cannot be opened"));
+  CHECK_THROWS_WITH(read_npy("/nonexistent/a.npy"),
+                    Contains("cannot be opened: No such file or directory"));
+  CHECK_THROWS_WITH(read_npy("/tmp"), Contains("cannot be opened: Is a directory"));
   CHECK_THROWS_WITH(write_npy("/nonexistent/a.npy", counted(ElementType::int8, {1})),
-                    Contains("cannot be written"));
+                    Contains("cannot be written: No such file or directory"));
+}
+
+TEST_CASE("a .npy file larger than the memory is refused before it is read", "[apps][npy]") {
+  // A file of holes: 8 TB that take no room on the disk.
+  const std::size_t bytes = std::size_t{1} << 43;
+  const TemporaryFile file(
+      ".npy", npy("{'descr': '|i1', 'fortran_order': False, 'shape': (8796093022208,)}", ""));
+  std::error_code error;
+  std::filesystem::resize_file(file.name(), file.text().size() + bytes, error);
+  if (error) {
+    WARN("this file system has no files of 8 TB");
+    return;
+  }
+  CHECK_THROWS_WITH(read_npy(file.name()),
+                    Contains(file.name()) && Contains("needs 8.00 TiB") && Contains("available"));
 }

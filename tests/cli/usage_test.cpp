@@ -4,6 +4,9 @@
 
 #include <catch2/catch.hpp>
 
+using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
+using wormcube::test::Output;
 using wormcube::test::run_wormcube;
 
 namespace {
@@ -90,4 +93,35 @@ TEST_CASE("topology shows a node's neighbours and a route") {
   REQUIRE(route["route"].size() == 2);
   CHECK(route["route"][0]["dimension"] == 1);  // the last coordinate first
   CHECK(route["route"][1]["dimension"] == 0);
+}
+
+TEST_CASE("a file name that the system refuses is a usage error with its reason", "[cli]") {
+  const std::string name = "/tmp/" + std::string(300, 'x');
+  for (const std::string option : {"--json ", "--output "}) {
+    const Output output = run_wormcube("fft --on ring:2 --shape 4 " + option + name);
+    CHECK(output.exit == 2);
+    CHECK_THAT(output.err, Contains("cannot write") && Contains("File name too long"));
+  }
+}
+
+TEST_CASE("show lists the messages of a step, and writes what the other forms say", "[cli][show]") {
+  const std::string show = "show alltoall --on torus:4x4 --algorithm suh-torus --bytes 8 ";
+  const Output text = run_wormcube(show + "--step 2 --node 5");
+  CHECK(text.exit == 0);
+  CHECK_THAT(text.out, Contains("# step 2: 2 messages") && Contains("4->5"));
+  const auto json = run_wormcube(show + "--json -").json();
+  CHECK(json["steps"].size() == 4);
+  CHECK(json["steps"][0]["messages"].size() == 16);
+  CHECK(json["steps"][0]["messages"][0]["route"].size() == 2);
+  CHECK(json["steps"][0]["messages"][0]["blocks"] == 8);
+  CHECK(json["steps"][0]["link_load_max"] == 1);
+  CHECK_THAT(run_wormcube(show + "--csv -").out, StartsWith("step,from,to,bytes,blocks"));
+  CHECK_THAT(run_wormcube(show + "--step 0 --dot -").out, StartsWith("digraph"));
+  CHECK_THAT(run_wormcube(show + "--step 0 --svg -").out, StartsWith("<svg"));
+  CHECK_THAT(run_wormcube(show + "--schedule -").out, StartsWith("wormcube schedule 1\n"));
+  for (const char* const wrong :
+       {"--step 4", "--node 16", "--svg -", "--json - --csv -", "--algorithm all"}) {
+    CAPTURE(wrong);
+    CHECK(run_wormcube(show + wrong).exit == 2);
+  }
 }

@@ -1,0 +1,262 @@
+// wormcube show: the messages of an algorithm, step by step, with their routes.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/cli/help.hpp"
+#include "wormcube/apps/cli/options.hpp"
+#include "wormcube/apps/cli/output.hpp"
+#include "wormcube/apps/cli/program.hpp"
+#include "wormcube/collectives/harness/contract.hpp"
+#include "wormcube/collectives/harness/memory.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/host/memory.hpp"
+#include "wormcube/runtime/schedule/draw.hpp"
+#include "wormcube/runtime/schedule/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <memory>
+
+#include <fmt/core.h>
+
+namespace wormcube::cli {
+
+namespace {
+
+struct Options {
+  std::string operation, on;
+  AlgorithmOptions algorithm;
+  CallOptions call;
+  CostModel model;
+  std::string bytes = "1K";
+  long step = -1;
+  Rank node = -1;
+  int virtual_channels = 2;
+  OutputOptions output;
+  std::string dot, svg, schedule;  // files, as in OutputOptions
+};
+
+/// What goes to which file, and that only one of them is standard output.
+OutputOptions validated(const Options& options) {
+  OutputOptions output = options.output;
+  const std::array<const std::string*, 5> files{&output.json, &output.csv, &options.dot,
+                                                &options.svg, &options.schedule};
+  if (std::ranges::count(files, std::string("-"), [](const auto* file) { return *file; }) > 1) {
+    throw UsageError(
+        "only one of --json, --csv, --dot, --svg and --schedule can have standard output; give "
+        "the others a file");
+  }
+  for (const std::string* file : files) require_writable(*file);
+  // A picture on standard output takes the place of the tables, as JSON does.
+  for (const std::string* file : {&options.dot, &options.svg, &options.schedule}) {
+    if (*file == "-") output.quiet = true;
+  }
+  return output;
+}
+
+bool has_tables(const Options& options) {
+  return options.output.text() && options.dot != "-" && options.svg != "-" &&
+         options.schedule != "-";
+}
+
+void write_text(const std::string& target, const std::string& text) {
+  if (target.empty()) return;
+  if (target == "-") {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return;
+  }
+  std::ofstream file(target, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file) throw UsageError(fmt::format("cannot write '{}': {}", target, std::strerror(errno)));
+}
+
+Json message_json(const DrawnMessage& message, const Routing& routing, const DrawnStep& step,
+                  Bytes block_bytes) {
+  Json route = Json::array();
+  for (const Channel channel : message.route) {
+    const Link link = routing.link(channel);
+    const auto load = std::ranges::lower_bound(step.links, link, {}, &LinkLoad::link);
+    route.push_back({{"link", link},
+                     {"link_name", routing.topology().link_name(link)},
+                     {"virtual_channel", routing.virtual_channel(channel)},
+                     {"load", load->messages}});
+  }
+  Json moves = Json::array();
+  for (const Move move : message.moves)
+    moves.push_back({{"dimension", move.dimension}, {"hops", move.hops}});
+  Json json{{"from", message.from}, {"to", message.to}, {"bytes", message.bytes}};
+  if (block_bytes > 0) {
+    json["blocks"] =
+        json_value(static_cast<double>(message.bytes) / static_cast<double>(block_bytes));
+  } else {
+    json["blocks"] = nullptr;
+    json["blocks_reason"] = "blocks of this operation have no common size";
+  }
+  json["tag"] = message.tag;
+  json["moves"] = std::move(moves);
+  json["load"] = message.load;
+  json["route"] = std::move(route);
+  return json;
+}
+
+Json step_json(const DrawnStep& step, const DrawnStep& shown, const Routing& routing,
+               Bytes block_bytes) {
+  Json messages = Json::array(), links = Json::array();
+  for (const DrawnMessage& message : shown.messages)
+    messages.push_back(message_json(message, routing, step, block_bytes));
+  for (const LinkLoad& load : step.links) {
+    links.push_back({{"link", load.link},
+                     {"link_name", routing.topology().link_name(load.link)},
+                     {"messages", load.messages},
+                     {"bytes", load.bytes}});
+  }
+  return {{"step", step.step},
+          {"link_load_max", step.busiest()},
+          {"messages", std::move(messages)},
+          {"links", std::move(links)}};
+}
+
+/// The steps that were asked for.
+std::vector<std::size_t> chosen_steps(const Options& options, std::size_t steps) {
+  if (options.step >= 0) {
+    if (static_cast<std::size_t>(options.step) >= steps) {
+      throw UsageError(
+          fmt::format("step {}: there are {} steps, numbered from 0", options.step, steps));
+    }
+    return {static_cast<std::size_t>(options.step)};
+  }
+  if ((!options.dot.empty() || !options.svg.empty()) && steps != 1) {
+    throw UsageError(fmt::format(
+        "a picture shows one step; choose one of {} with --step, numbered from 0", steps));
+  }
+  std::vector<std::size_t> all(steps);
+  for (std::size_t step = 0; step < steps; ++step) all[step] = step;
+  return all;
+}
+
+ExitCode show(const Options& options) {
+  const OutputOptions output = validated(options);
+  const Operation operation = parse_operation(options.operation);
+  const Topology topology = Topology::parse(options.on);
+  if (options.node >= topology.nodes()) {
+    throw UsageError(fmt::format("node {}: {} has nodes 0 to {}", options.node, topology.name(),
+                                 topology.nodes() - 1));
+  }
+  if (!options.algorithm.single())
+    throw UsageError("show takes one algorithm; `wormcube list` names them");
+  const Arguments arguments = options.call.resolve(operation);
+  const Bytes bytes = parse_bytes(options.bytes);
+  const Collective collective =
+      select(options.algorithm, operation, topology, arguments, options.model, bytes, false)
+          .collectives.front();
+  const std::string title = fmt::format("{} {}", operation->name, collective.text());
+  const Program program =
+      collective_program(collective,
+                         contract_of(collective, topology.nodes(), bytes, 1, Pattern::words,
+                                     options.call.in_place == "on"),
+                         nullptr);
+  require_memory(fmt::format("the schedule of {} on {}", title, topology.name()),
+                 memory_need(topology, program, arguments.root).schedule, "use fewer nodes");
+  const Schedule schedule = record(topology, program, title);
+  const Routing routing(topology, options.virtual_channels);
+  const std::vector<std::size_t> steps = chosen_steps(options, schedule.steps());
+  const bool uneven = operation->sizes != Sizes::equal || operation == operations::barrier;
+  const Bytes block_bytes = uneven ? 0 : bytes;
+
+  print_setting(output, "show", title);
+  print_setting(output, "topology", topology_text(topology));
+  print_setting(
+      output, "steps",
+      fmt::format("{}, blocks of {}", schedule.steps(), bytes_text(static_cast<double>(bytes))));
+  Json json{{"operation", to_string(operation)},
+            {"algorithm", collective.name()},
+            {"options", options_json(collective.options)},
+            {"arguments", arguments_json(operation, arguments)},
+            {"topology", topology.name()},
+            {"nodes", topology.nodes()},
+            {"block_bytes", bytes},
+            {"virtual_channels", options.virtual_channels},
+            {"steps_in_all", schedule.steps()},
+            {"node", options.node < 0 ? Json(nullptr) : Json(options.node)}};
+  json["made"] = made_json();
+  if (options.node < 0) json["node_reason"] = "all nodes are shown";
+  Json& json_steps = json["steps"] = Json::array();
+  std::string csv;
+  for (const std::size_t number : steps) {
+    const DrawnStep step = draw(schedule, routing, number);
+    const DrawnStep shown = options.node < 0 ? step : step.of_node(options.node);
+    if (has_tables(options)) {
+      const std::string table = draw_table(
+          shown, routing,
+          {.block_bytes = block_bytes, .heads = !output.quiet, .links = options.node < 0});
+      std::fwrite(table.data(), 1, table.size(), stdout);
+    }
+    if (!output.json.empty()) json_steps.push_back(step_json(step, shown, routing, block_bytes));
+    if (!output.csv.empty())
+      csv += draw_csv(shown, routing, {.block_bytes = block_bytes, .heads = csv.empty()});
+    if (!options.dot.empty()) write_text(options.dot, draw_dot(shown, routing));
+    if (!options.svg.empty()) write_text(options.svg, draw_svg(shown, routing));
+  }
+  if (!output.json.empty()) write_text(output.json, json.dump(2) + '\n');
+  write_text(output.csv, csv);
+  if (!options.schedule.empty()) write_text(options.schedule, schedule_text(schedule));
+  return passed;
+}
+
+void add_file_option(CLI::App& app, const char* name, std::string& file, const char* what) {
+  app.add_option(name, file, what)->type_name("FILE|-")->group("Output");
+}
+
+}  // namespace
+
+Action add_show(CLI::App& program) {
+  auto options = std::make_shared<Options>();
+  CLI::App& app = *program.add_subcommand(
+      "show", "Show an algorithm's messages step by step, with the links that they take");
+  app.add_option("OPERATION", options->operation, operations_text())->required();
+  app.add_option("--on", options->on, "The network, for instance ring:8 torus:4x4 hypercube:3")
+      ->type_name("TOPOLOGY")
+      ->required()
+      ->group("What");
+  add_algorithm_options(app, options->algorithm);
+  app.add_option("--step", options->step, "Show this step alone; the first is 0")
+      ->type_name("STEP")
+      ->check(at_least(0))
+      ->group("What");
+  app.add_option("--node", options->node, "Show only what this node sends and receives")
+      ->type_name("NODE")
+      ->check(at_least(0))
+      ->group("What");
+  app.add_option("--bytes", options->bytes, "Block size")
+      ->type_name("N[K|M|G]")
+      ->capture_default_str()
+      ->group("What");
+  add_virtual_channels_option(app, options->virtual_channels);
+  add_call_options(app, options->call);
+  add_cost_options(app, options->model);
+  add_output_options(app, options->output);
+  add_file_option(app, "--dot", options->dot, "Write one step as a graph for Graphviz");
+  add_file_option(app, "--svg", options->svg, "Write one step as a picture");
+  add_file_option(app, "--schedule", options->schedule,
+                  "Write the whole schedule in its text form, which can be read again");
+  app.footer(
+      "The program of every node is recorded without data; nothing runs. One table of messages "
+      "per step, then what every link carries:\n"
+      "  from, to  nodes\n"
+      "  load      most messages on one link of the route, this one included; 1: no contention\n"
+      "  moves     dimension and signed hops each, where the algorithm says the way; `-`: the "
+      "router's choice\n"
+      "  route     the links in the order reserved; `vc 1`: after the dateline of a ring\n\n"
+      "With --node the load still counts the messages of all nodes.\n\n"
+      "Examples:\n"
+      "  wormcube show alltoall --on torus:4x4 --algorithm suh-torus --step 2\n"
+      "  wormcube show alltoall --on torus:4x4 --algorithm suh-torus --node 5\n"
+      "  wormcube show alltoall --on ring:8 --algorithm shift --step 3 --svg step3.svg\n"
+      "  wormcube show broadcast --on mesh:4x4 --schedule -");
+  return [options] { return show(*options); };
+}
+
+}  // namespace wormcube::cli

@@ -1,0 +1,29 @@
+// What a file is by its content, and how pieces of it are shown in messages.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace wormcube::apps {
+
+/// A piece of somebody's text for a message: cut after so many bytes, control characters and what
+/// is not ASCII as \x1b.
+std::string shown(std::string_view text, std::size_t most = 60);
+
+enum class FileKind { text, npy };
+
+/// What the first bytes of a file say. Its name says nothing.
+/// Throws UsageError, `name` in front, for what no reader takes, with the way out: .npz and other
+/// zip archives, compressed files, UTF-16, other binary data.
+FileKind kind_of(std::string_view first_bytes, std::string_view name);
+
+/// The same of a file. Throws UsageError if it cannot be opened, with the system's reason.
+FileKind kind_of_file(const std::string& file);
+
+/// Throws UsageError "FILE: cannot be opened: REASON" (a directory, no such file, ..) unless the
+/// file can be read.
+void require_readable(const std::string& file);
+
+}  // namespace wormcube::apps

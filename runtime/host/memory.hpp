@@ -1,0 +1,48 @@
+// How much memory this process can still get, and what sets the limit.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace wormcube {
+
+/// Where the limits are read; tests point them at files of their own.
+struct MemorySources {
+  std::string meminfo = "/proc/meminfo";
+  std::string status = "/proc/self/status";  // what the process uses already
+  std::string cgroup = "/proc/self/cgroup";
+  std::string cgroup_root = "/sys/fs/cgroup";
+  /// Bytes; empty where there is no limit.
+  std::optional<std::uint64_t> address_space, data;
+
+  /// This process: the files above, RLIMIT_AS and RLIMIT_DATA.
+  static MemorySources of_this_process();
+};
+
+struct AvailableMemory {
+  double bytes = 0;
+  std::string limit;  // what sets it, as a user knows it: "MemAvailable", "cgroup memory.max", ..
+};
+
+/// The least of
+///  - MemAvailable of the computer (what programs can still get without swapping),
+///  - RLIMIT_AS less the addresses in use, RLIMIT_DATA less the data in use (`ulimit -v`, `-d`),
+///  - of each cgroup on the path of this process, version 1 or 2, its limit less its usage; cached
+///    files that the kernel gives back under pressure (inactive_file) do not count as used.
+/// What cannot be read sets no limit. Infinite where nothing can be read at all.
+AvailableMemory available_memory(const MemorySources& sources = MemorySources::of_this_process());
+
+/// Throws UsageError if `bytes` are more than is available:
+/// "WHAT needs 12.3 GiB of memory, 4.10 GiB is available (cgroup memory.max); WAY OUT".
+/// \param way_out  what the user can do: "use smaller blocks (--bytes)"
+void require_memory(std::string_view what, double bytes, std::string_view way_out);
+void require_memory(std::string_view what, double bytes, std::string_view way_out,
+                    const AvailableMemory& available);
+
+/// "12.3 GiB", "512 MiB", "17 B": three digits.
+std::string memory_text(double bytes);
+
+}  // namespace wormcube

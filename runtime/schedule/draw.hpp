@@ -1,0 +1,72 @@
+// One step of a schedule, message by message: as a table, as CSV, as a graph, as a picture.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/runtime/routing/routing.hpp"
+#include "wormcube/runtime/schedule/schedule.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace wormcube {
+
+/// A message of a step, and the way that its worm takes.
+struct DrawnMessage {
+  Rank from, to;
+  Bytes bytes;
+  Tag tag;
+  std::vector<Move> moves;     // empty where the router chose the way
+  std::vector<Channel> route;  // empty for a message of a node to itself
+  int load = 0;                // most messages on one link of its route, itself included
+};
+
+/// What one link carries in a step.
+struct LinkLoad {
+  Link link;
+  int messages = 0;
+  Bytes bytes = 0;
+};
+
+struct DrawnStep {
+  std::size_t step;
+  std::vector<DrawnMessage> messages;  // by sender, of one sender in the order posted
+  std::vector<LinkLoad> links;         // those that carry something, ascending
+
+  /// The most messages on one link; 0 in an idle step.
+  int busiest() const;
+  /// Only the messages that this node sends or receives; links keep the load of all messages.
+  DrawnStep of_node(Rank node) const;
+};
+
+/// The messages of one step with their routes. Receives are the other ends of sends and have no
+/// entry of their own.
+/// Throws UsageError if the schedule has no such step or is for another topology.
+DrawnStep draw(const Schedule& schedule, const Routing& routing, std::size_t step);
+
+/// A message's moves as "0+1 1-2"; empty where there are none.
+std::string moves_text(std::span<const Move> moves);
+/// Its channels as "0->1, 1->2 vc 1".
+std::string route_text(const Routing& routing, std::span<const Channel> route);
+
+/// How messages are shown.
+struct DrawOptions {
+  Bytes block_bytes = 0;  ///< shows bytes as blocks too; 0: does not
+  bool heads = true;      ///< the '#' lines of a table, the first line of CSV
+  bool links = true;      ///< in a table: what each link carries, below the messages
+};
+
+/// Two tables for people: messages, then links. '#' starts what is not data.
+std::string draw_table(const DrawnStep& step, const Routing& routing, const DrawOptions& options);
+/// step,from,to,bytes[,blocks],tag,moves,hops,load,route: one line per message.
+std::string draw_csv(const DrawnStep& step, const Routing& routing, const DrawOptions& options);
+/// A Graphviz graph: cables in grey, links that carry something as arrows with what they carry,
+/// those that carry more than one message in red. `dot -Kneato -n -Tsvg` keeps the places.
+std::string draw_dot(const DrawnStep& step, const Routing& routing);
+/// The same as an SVG picture. Dimensions go right and down by turns, the last one to the right;
+/// a single ring, complete graph or arbitrary graph is a circle.
+/// Throws UsageError for networks with switches (trees), and more than 1024 nodes.
+std::string draw_svg(const DrawnStep& step, const Routing& routing);
+
+}  // namespace wormcube

@@ -1,0 +1,462 @@
+// The text form of a schedule: writer and reader.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/runtime/schedule/text.hpp"
+
+#include "wormcube/runtime/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <concepts>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include <fmt/core.h>
+#include <fmt/format.h>
+
+namespace wormcube {
+
+namespace {
+
+constexpr std::string_view first_line = "wormcube schedule 1";
+
+/// Bytes that a node works on in the gap before a step, by their word. What RankLog counts in the
+/// same way is one more row here.
+struct GapFigure {
+  std::string_view word;
+  std::vector<Bytes> RankLog::*of;
+};
+constexpr std::array gap_figures{GapFigure{"rearrange", &RankLog::rearranged}, {"combine", &RankLog::combined}};
+
+// ------------------------------------------------------------------------------------- writing
+
+using Text = fmt::memory_buffer;
+
+template <class... Arguments>
+void print(Text& text, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+  fmt::format_to(std::back_inserter(text), format, std::forward<Arguments>(arguments)...);
+}
+
+/// Puts ", " before every part but the first.
+class Parts {
+ public:
+  explicit Parts(Text& text) : text_(text) {}
+  Text& next() {
+    if (!std::exchange(first_, false)) print(text_, ", ");
+    return text_;
+  }
+
+ private:
+  Text& text_;
+  bool first_ = true;
+};
+
+void write_gap(Parts& parts, const RankLog& log, std::size_t step) {
+  for (const GapFigure& figure : gap_figures) {
+    const std::vector<Bytes>& bytes = log.*figure.of;
+    if (step < bytes.size() && bytes[step] > 0)
+      print(parts.next(), "{} {}", figure.word, bytes[step]);
+  }
+}
+
+void write_ops(Parts& parts, const Schedule& schedule, Rank rank, std::size_t step) {
+  for (const OpRecord& op : schedule.ops(rank, step)) {
+    const bool is_send = op.kind == Op::Kind::send;
+    Text& text = parts.next();
+    print(text, "{} {} {} {}", is_send ? "send" : "receive", op.bytes, is_send ? "to" : "from",
+          op.peer);
+    if (op.moves > 0) print(text, " by");
+    for (const Move move : schedule.moves(rank, op)) {
+      print(text, " {}{:+}", move.dimension, move.hops);
+    }
+    if (op.tag != 0) print(text, " tag {}", op.tag);
+  }
+}
+
+/// One node's line of a step, without its name; empty if it takes the step idle.
+void write_step(Text& text, const Schedule& schedule, Rank rank, std::size_t step) {
+  const RankLog& log = schedule.ranks[static_cast<std::size_t>(rank)];
+  Parts parts(text);
+  if (step < log.step_ends.size()) {
+    write_gap(parts, log, step);
+    write_ops(parts, schedule, rank, step);
+  } else if (step == log.step_ends.size()) {
+    print(parts.next(), "end");
+  }
+}
+
+/// What stands in the last section.
+void write_end(Text& text, const RankLog& log) {
+  Parts parts(text);
+  write_gap(parts, log, log.step_ends.size());
+  if (log.peak_bytes > 0) print(parts.next(), "peak {}", log.peak_bytes);
+  if (log.peak_block_bytes > 0) print(parts.next(), "peak_blocks {}", log.peak_block_bytes);
+}
+
+/// Writes line(text, rank) for all ranks; equal lines that follow each other become one.
+template <class Line>
+void write_nodes(Text& out, Rank nodes, Line line) {
+  Rank first = 0;  // of those that share `common`
+  Text common, own;
+  const auto flush = [&](Rank end) {
+    if (common.size() == 0) return;
+    if (end - first == 1) {
+      print(out, "node {}: ", first);
+    } else {
+      print(out, "nodes {}..{}: ", first, end - 1);
+    }
+    out.append(common);
+    out.push_back('\n');
+  };
+  for (Rank rank = 0; rank < nodes; ++rank) {
+    own.clear();
+    const bool joins = line(own, rank);
+    const std::string_view a(common.data(), common.size()), b(own.data(), own.size());
+    if (rank > 0 && joins && a == b) continue;
+    flush(rank);
+    first = rank;
+    std::swap(common, own);
+  }
+  flush(nodes);
+}
+
+// ------------------------------------------------------------------------------------- reading
+
+/// Text in a message: short, and nothing in it that a terminal would obey.
+std::string shown(std::string_view text, std::size_t most = 40) {
+  std::string out;
+  for (const char c : text.substr(0, most)) {
+    const auto byte = static_cast<unsigned char>(c);
+    out += byte < 0x20 || byte >= 0x7f ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
+  }
+  return out + (text.size() > most ? "..." : "");
+}
+
+class Reader {
+ public:
+  Reader(std::string_view text, std::string_view name, double most_bytes)
+      : rest_(text), name_(name), most_bytes_(most_bytes) {}
+
+  Schedule read() {
+    if (!next_line() || line_ != first_line) {
+      fail(fmt::format("the first line is not '{}'; not a schedule, or of another version",
+                       first_line));
+    }
+    Schedule schedule{topology(), {}};
+    topology_ = &schedule.topology;
+    const auto nodes = static_cast<std::size_t>(schedule.topology.nodes());
+    const std::size_t steps = step_count();
+    // Every node has an entry per step, whether it has a line there or not.
+    charge(static_cast<double>(nodes) *
+           (sizeof(RankLog) + static_cast<double>(steps + 1) *
+                                  (sizeof(std::uint32_t) + gap_figures.size() * sizeof(Bytes))));
+    schedule.ranks.resize(nodes);
+    next_line();
+    for (std::size_t step = 0; step < steps; ++step) read_step(schedule.ranks, step);
+    read_end(schedule.ranks);
+    return schedule;
+  }
+
+ private:
+  [[noreturn]] void fail(std::string_view what) const {
+    throw UsageError(fmt::format("{}: line {}: {}", name_, number_, what));
+  }
+
+  // Lines.
+
+  /// The next line that says something, blanks around it and comments removed; false at the end,
+  /// with an empty line.
+  bool next_line() {
+    while (!rest_.empty()) {
+      const std::size_t end = std::min(rest_.find('\n'), rest_.size());
+      line_ = rest_.substr(0, end);
+      rest_.remove_prefix(std::min(end + 1, rest_.size()));
+      ++number_;
+      line_ = line_.substr(0, line_.find('#'));
+      skip_blanks();
+      while (!line_.empty() && is_blank(line_.back())) line_.remove_suffix(1);
+      if (!line_.empty()) return true;
+    }
+    line_ = {};
+    return false;
+  }
+  static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+  // Words of a line, taken off its start.
+
+  void skip_blanks() {
+    while (!line_.empty() && is_blank(line_.front())) line_.remove_prefix(1);
+  }
+  bool accept(char wanted) {
+    skip_blanks();
+    if (line_.empty() || line_.front() != wanted) return false;
+    line_.remove_prefix(1);
+    return true;
+  }
+  /// The next word, up to a blank, a comma or a colon.
+  std::string_view peek() {
+    skip_blanks();
+    return line_.substr(0, std::min(line_.find_first_of(" \t\r,:"), line_.size()));
+  }
+  bool accept(std::string_view wanted) {
+    if (peek() != wanted) return false;
+    line_.remove_prefix(wanted.size());
+    return true;
+  }
+  void expect(std::string_view wanted) {
+    if (!accept(wanted)) fail(fmt::format("'{}' expected before '{}'", wanted, shown(line_)));
+  }
+  void expect_end() {
+    skip_blanks();
+    if (!line_.empty()) fail(fmt::format("'{}' is too much", shown(line_)));
+  }
+  template <std::integral T>
+  T number(std::string_view what) {
+    skip_blanks();
+    T value{};
+    const auto [end, error] = std::from_chars(line_.data(), line_.data() + line_.size(), value);
+    if (error == std::errc::result_out_of_range)
+      fail(fmt::format("{} '{}' is too large", what, shown(peek())));
+    if (error != std::errc{}) fail(fmt::format("{} expected before '{}'", what, shown(line_)));
+    line_.remove_prefix(static_cast<std::size_t>(end - line_.data()));
+    return value;
+  }
+  Rank rank() {
+    const Rank value = number<Rank>("a node");
+    if (value < 0 || value >= topology_->nodes()) {
+      fail(fmt::format("node {}; {} has nodes 0 to {}", value, shown(topology_->name()),
+                       topology_->nodes() - 1));
+    }
+    return value;
+  }
+
+  // The head.
+
+  Topology topology() {
+    next_line();
+    expect("topology");
+    skip_blanks();
+    const std::string_view text = line_;
+    try {
+      return Topology::parse(text);
+    } catch (const UsageError& error) {
+      fail(shown(error.what(), 400));
+    }
+  }
+
+  std::size_t step_count() {
+    next_line();
+    expect("steps");
+    const auto steps = number<std::uint32_t>("a number of steps");
+    expect_end();
+    return steps;
+  }
+
+  // The steps.
+
+  void charge(double bytes) {
+    bytes_ += bytes;
+    if (bytes_ > most_bytes_) {
+      constexpr double mebibyte = 1024.0 * 1024;
+      fail(fmt::format("the schedule would take more than {:.0f} MiB of memory",
+                       most_bytes_ / mebibyte));
+    }
+  }
+
+  struct Nodes {
+    std::size_t first, last;
+    bool several() const { return last > first; }
+  };
+  /// "node 3:", "nodes 4..7:", each node once in a section and ascending.
+  Nodes nodes(std::size_t& next) {
+    Nodes nodes{};
+    if (accept("node")) {
+      nodes.first = nodes.last = static_cast<std::size_t>(rank());
+    } else {
+      expect("nodes");
+      nodes.first = static_cast<std::size_t>(rank());
+      if (!accept('.') || !accept('.')) fail("'..' expected, as in nodes 0..3:");
+      nodes.last = static_cast<std::size_t>(rank());
+      if (nodes.last < nodes.first)
+        fail(fmt::format("nodes {}..{}: the first is the larger", nodes.first, nodes.last));
+    }
+    if (!accept(':')) fail("':' expected after the node's number");
+    if (nodes.first < next)
+      fail(fmt::format("node {}: nodes come in ascending order, each once", nodes.first));
+    next = nodes.last + 1;
+    return nodes;
+  }
+
+  bool at_section() { return line_.empty() || peek() == "step" || peek() == "end"; }
+
+  void read_step(std::vector<RankLog>& logs, std::size_t step) {
+    expect("step");
+    if (number<std::size_t>("a number of a step") != step)
+      fail(fmt::format("step {} expected", step));
+    expect_end();
+    // A node that has not ended takes the step; `end` takes it back.
+    for (RankLog& log : logs) {
+      if (log.step_ends.size() != step) continue;
+      for (const GapFigure& figure : gap_figures) (log.*figure.of).push_back(0);
+      log.step_ends.push_back(static_cast<std::uint32_t>(log.ops.size()));
+    }
+    next_line();
+    for (std::size_t next = 0; !at_section(); next_line()) {
+      const Nodes these = nodes(next);
+      for (std::size_t node = these.first; node <= these.last; ++node) {
+        if (logs[node].step_ends.size() <= step) fail(fmt::format("node {} has ended", node));
+      }
+      do {
+        read_part(logs, these, step);
+      } while (accept(','));
+      expect_end();
+    }
+  }
+
+  void read_part(std::vector<RankLog>& logs, Nodes nodes, std::size_t step) {
+    if (accept("end")) {
+      for (std::size_t node = nodes.first; node <= nodes.last; ++node) {
+        RankLog& log = logs[node];
+        if (log.step_ends.size() <= step || has_content(log, step))
+          fail("'end' stands alone on its line");
+        log.step_ends.pop_back();
+        for (const GapFigure& figure : gap_figures) (log.*figure.of).pop_back();
+      }
+    } else if (logs[nodes.first].step_ends.size() <= step) {
+      fail("'end' stands alone on its line");
+    } else if (const GapFigure* figure = accept_gap_figure()) {
+      const auto bytes = number<Bytes>("a number of bytes");
+      for (std::size_t node = nodes.first; node <= nodes.last; ++node)
+        (logs[node].*figure->of)[step] = bytes;
+    } else {
+      read_op(logs[nodes.first], nodes, step);
+    }
+  }
+
+  static bool has_content(const RankLog& log, std::size_t step) {
+    const std::size_t begin = step == 0 ? 0 : log.step_ends[step - 1];
+    return log.ops.size() > begin || std::ranges::any_of(gap_figures, [&](const GapFigure& figure) {
+             return (log.*figure.of)[step] > 0;
+           });
+  }
+
+  const GapFigure* accept_gap_figure() {
+    for (const GapFigure& figure : gap_figures) {
+      if (accept(figure.word)) return &figure;
+    }
+    return nullptr;
+  }
+
+  void read_op(RankLog& log, Nodes nodes, std::size_t step) {
+    const bool is_send = accept("send");
+    if (!is_send && !accept("receive")) {
+      fail(fmt::format("send, receive, rearrange or end expected before '{}'", shown(line_)));
+    }
+    if (nodes.several()) fail("a message belongs to one node; nodes A..B have none");
+    const auto bytes = number<Bytes>("a number of bytes");
+    expect(is_send ? "to" : "from");
+    OpRecord op{.kind = is_send ? Op::Kind::send : Op::Kind::receive,
+                .peer = rank(),
+                .tag = 0,
+                .first_move = static_cast<std::uint32_t>(log.moves.size()),
+                .moves = 0,
+                .bytes = bytes};
+    if (accept("by")) {
+      if (!is_send) fail("a receive has no moves");
+      read_moves(log, static_cast<Rank>(nodes.first), op);
+    }
+    if (accept("tag")) op.tag = number<Tag>("a tag");
+    charge(sizeof(OpRecord));
+    log.ops.push_back(op);
+    log.step_ends[step] = static_cast<std::uint32_t>(log.ops.size());
+  }
+
+  void read_moves(RankLog& log, Rank from, OpRecord& op) {
+    Rank at = from;
+    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    do {
+      Move move;
+      move.dimension = number<int>("a dimension");
+      const bool plus = accept('+');  // from_chars takes '-' alone
+      if (!plus && !line_.starts_with('-')) fail("signed hops expected, as in 0+1 or 1-2");
+      if (plus && line_.starts_with('-')) fail("two signs");
+      move.hops = number<int>("a number of hops");
+      try {
+        at = topology_->neighbour(at, move.dimension, move.hops);
+      } catch (const UsageError& error) {
+        fail(shown(error.what(), 400));
+      }
+      charge(sizeof(Move));
+      log.moves.push_back(move);
+      ++op.moves;
+      skip_blanks();
+    } while (!line_.empty() && is_digit(line_.front()));
+    if (at != op.peer) fail(fmt::format("the moves lead to node {}, not {}", at, op.peer));
+  }
+
+  // The last section.
+
+  void read_end(std::vector<RankLog>& logs) {
+    expect("end");
+    expect_end();
+    for (RankLog& log : logs) {
+      for (const GapFigure& figure : gap_figures) (log.*figure.of).push_back(0);
+    }
+    next_line();
+    for (std::size_t next = 0; !line_.empty(); next_line()) {
+      const Nodes these = nodes(next);
+      do {
+        const GapFigure* const figure = accept_gap_figure();
+        const bool blocks = figure == nullptr && accept("peak_blocks");
+        if (figure == nullptr && !blocks && !accept("peak")) {
+          fail(fmt::format("rearrange, peak or peak_blocks expected before '{}'", shown(line_)));
+        }
+        const auto bytes = number<Bytes>("a number of bytes");
+        for (std::size_t node = these.first; node <= these.last; ++node) {
+          RankLog& log = logs[node];
+          if (figure != nullptr) {
+            (log.*figure->of).back() = bytes;
+          } else {
+            (blocks ? log.peak_block_bytes : log.peak_bytes) = bytes;
+          }
+        }
+      } while (accept(','));
+      expect_end();
+    }
+  }
+
+  std::string_view rest_, line_;
+  std::string_view name_;
+  std::size_t number_ = 0;
+  double bytes_ = 0, most_bytes_;
+  const Topology* topology_ = nullptr;
+};
+
+}  // namespace
+
+std::string schedule_text(const Schedule& schedule) {
+  const std::size_t steps = schedule.steps();
+  const auto nodes = static_cast<Rank>(schedule.ranks.size());
+  Text text;
+  print(text, "{}\ntopology {}\nsteps {}\n", first_line, schedule.topology.name(), steps);
+  for (std::size_t step = 0; step < steps; ++step) {
+    print(text, "\nstep {}\n", step);
+    write_nodes(text, nodes, [&](Text& line, Rank rank) {
+      write_step(line, schedule, rank, step);
+      return schedule.ops(rank, step).empty();
+    });
+  }
+  print(text, "\nend\n");
+  write_nodes(text, nodes, [&](Text& line, Rank rank) {
+    write_end(line, schedule.ranks[static_cast<std::size_t>(rank)]);
+    return true;
+  });
+  return fmt::to_string(text);
+}
+
+Schedule parse_schedule(std::string_view text, std::string_view name, double most_bytes) {
+  return Reader(text, name, most_bytes).read();
+}
+
+}  // namespace wormcube

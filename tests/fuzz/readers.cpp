@@ -1,0 +1,105 @@
+// Fuzz targets of everything that reads text or files.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/io/csv.hpp"
+#include "wormcube/apps/io/npy.hpp"
+#include "wormcube/apps/io/text.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/routing/routing.hpp"
+#include "wormcube/runtime/schedule/check.hpp"
+#include "wormcube/runtime/schedule/text.hpp"
+#include "wormcube/runtime/topology/topology.hpp"
+#include "wormcube/tests/fuzz/file.hpp"
+#include "wormcube/tests/fuzz/targets.hpp"
+
+#include <cmath>
+#include <string>
+
+namespace wormcube::fuzz {
+
+namespace {
+
+/// Calls f; a refusal is an answer, with a text that fits on a screen.
+template <class F>
+void accept_or_refuse(const F& f) {
+  try {
+    f();
+  } catch (const UsageError& error) {
+    require(std::string_view(error.what()).size() < 4000, "error texts are short");
+  }
+}
+
+}  // namespace
+
+void topology(std::string_view bytes) {
+  if (bytes.size() > 200 || bytes.find("graph:") != bytes.npos) return;  // opens no files
+  accept_or_refuse([&] {
+    const auto parsed = Topology::parse(bytes);
+    const auto again = Topology::parse(parsed.name());
+    require(again == parsed && again.nodes() == parsed.nodes() && again.links() == parsed.links(),
+            "a topology's name is parsed as the same topology");
+    for (const Rank rank : {Rank{0}, parsed.nodes() / 2, parsed.nodes() - 1}) {
+      require(parsed.rank(parsed.coordinates(rank)) == rank, "coordinates lead back to the rank");
+      if (parsed.ports(rank) > 0) {
+        const Link link = parsed.link(rank, parsed.ports(rank) - 1);
+        require(parsed.link_ends(link).from == rank, "a node's link starts at the node");
+        require(parsed.link(parsed.place(link)) == link, "a link's place leads back to it");
+      }
+    }
+  });
+}
+
+void graph(std::string_view bytes) {
+  accept_or_refuse([&] {
+    const MemoryFile file(bytes);
+    const Graph graph = Graph::read(file.name());
+    const Rank far = graph.nodes() - 1;
+    bool up = true;
+    Rank at = 0;
+    for (int hops = 0; at != far; ++hops) {
+      require(hops < graph.nodes(), "a route ends");
+      at = graph.ends(graph.next(at, far, up)).to;
+    }
+  });
+}
+
+void npy(std::string_view bytes) {
+  accept_or_refuse([&] {
+    const MemoryFile file(bytes);
+    const Array array = read_npy(file.name());
+    require(to_complex(array).size() == array.elements(), "every element becomes complex");
+    const MemoryFile copy("");
+    write_npy(copy.name(), array);
+    const Array again = read_npy(copy.name());
+    require(again.type == array.type && again.shape == array.shape && again.data == array.data,
+            "what is written is read again");
+  });
+}
+
+void csv(std::string_view bytes) {
+  if (bytes.empty()) return;
+  const char chosen = bytes.front();
+  bytes.remove_prefix(1);
+  const std::string column = chosen >= '1' && chosen <= '9' ? std::string(1, chosen)
+                             : chosen == 'v'                ? "value"
+                                                            : "";
+  accept_or_refuse([&] {
+    static_cast<void>(kind_of(bytes, "file"));
+    const CsvColumn values = parse_csv_column(bytes, "file", column);
+    require(!values.values.empty(), "an empty column is refused");
+    for (const double value : values.values) require(std::isfinite(value), "values are finite");
+  });
+}
+
+void schedule(std::string_view bytes) {
+  if (bytes.find("graph:") != bytes.npos) return;  // opens no files
+  accept_or_refuse([&] {
+    constexpr double most_bytes = 1 << 20;
+    const Schedule read = parse_schedule(bytes, "file", most_bytes);
+    const std::string text = schedule_text(read);
+    require(parse_schedule(text, "file") == read, "a schedule's text is read as the same schedule");
+    if (read.topology.nodes() > 64) return;
+    static_cast<void>(check(read, Routing(read.topology), false));
+  });
+}
+
+}  // namespace wormcube::fuzz
