@@ -27,7 +27,8 @@ struct GapFigure {
   std::string_view word;
   std::vector<Bytes> RankLog::*of;
 };
-constexpr std::array gap_figures{GapFigure{"rearrange", &RankLog::rearranged}, {"combine", &RankLog::combined}};
+constexpr std::array<GapFigure, 2> gap_figures{
+    {{"rearrange", &RankLog::rearranged}, {"combine", &RankLog::combined}}};
 
 // ------------------------------------------------------------------------------------- writing
 
