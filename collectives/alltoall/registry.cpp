@@ -8,6 +8,9 @@
 #include "wormcube/collectives/alltoall/kim.hpp"
 #include "wormcube/collectives/alltoall/mesh.hpp"
 #include "wormcube/collectives/alltoall/naive_direct.hpp"
+#include "wormcube/collectives/alltoall/product/multiport.hpp"
+#include "wormcube/collectives/alltoall/product/multiport_general.hpp"
+#include "wormcube/collectives/alltoall/product/product.hpp"
 #include "wormcube/collectives/alltoall/ring.hpp"
 #include "wormcube/collectives/alltoall/scott_direct.hpp"
 #include "wormcube/collectives/alltoall/shift.hpp"
@@ -19,6 +22,20 @@
 #include <array>
 
 namespace wormcube {
+
+namespace {
+
+// The product exchanges have no parameters of their own.
+template <void (*require)(const Topology&)>
+void require_here(const Topology& topology, const Parameters& /*parameters*/) {
+  require(topology);
+}
+template <Prediction (*predict)(const Topology&)>
+Prediction predict_here(const Topology& topology, const Parameters& /*parameters*/) {
+  return predict(topology);
+}
+
+}  // namespace
 
 std::span<const Algorithm> alltoall_algorithms() {
   constexpr auto operation = Operation::alltoall;
@@ -163,6 +180,46 @@ std::span<const Algorithm> alltoall_algorithms() {
           .require = require_alltoall_naive_direct,
           .predict = predict_alltoall_naive_direct,
           .program = call<alltoall_naive_direct>,
+      },
+      Algorithm{
+          .operation = operation,
+          .name = "product",
+          .summary = "single blocks, dimension after dimension; any product of graphs",
+          .source = "Dimakopoulos, Dimopoulos 1998, Algorithm A2, Theorem 2, Corollary 2",
+          .require = require_here<require_alltoall_product>,
+          .predict = predict_here<predict_alltoall_product>,
+          .program = call<alltoall_product>,
+      },
+      Algorithm{
+          .operation = operation,
+          .name = "product-naive",
+          .summary = "the same, one block at a time in all dimensions but the first",
+          .source = "Dimakopoulos, Dimopoulos 1998, Algorithm A1",
+          .remark = "not meant to be fast: where the theory starts from",
+          .require = require_here<require_alltoall_product_naive>,
+          .predict = predict_here<predict_alltoall_product_naive>,
+          .program = call<alltoall_product_naive>,
+      },
+      Algorithm{
+          .operation = operation,
+          .name = "product-multiport",
+          .summary = "single blocks, all dimensions at once; 1, 2, 4, .. equal graphs",
+          .source = "Dimakopoulos, Dimopoulos 1998, Algorithm A3, Theorem 4, Corollary 3",
+          .ports = Ports::all,
+          .require = require_here<require_alltoall_product_multiport>,
+          .predict = predict_here<predict_alltoall_product_multiport>,
+          .program = call<alltoall_product_multiport>,
+      },
+      Algorithm{
+          .operation = operation,
+          .name = "product-multiport-general",
+          .summary = "single blocks, all dimensions at once; any product of graphs",
+          .source = "ours, after Algorithm A3 of Dimakopoulos, Dimopoulos 1998",
+          .ports = Ports::all,
+          .remark = "our extension; no optimality claimed",
+          .require = require_here<require_alltoall_product_multiport_general>,
+          .predict = predict_here<predict_alltoall_product_multiport_general>,
+          .program = call<alltoall_product_multiport_general>,
       },
   };
   return table;

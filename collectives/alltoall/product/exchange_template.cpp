@@ -131,8 +131,8 @@ std::string fault(const ExchangeTemplate& exchange, const Adjacency& graph, Port
   for (std::size_t b = 0; b < blocks; ++b) {
     const auto source = static_cast<Rank>(b / n % n), destination = static_cast<Rank>(b % n);
     if (at[b] != destination) {
-      return fmt::format("the block {} -> {}, copy {}, ends at {}", source, destination,
-                         b / n / n, at[b]);
+      return fmt::format("the block {} -> {}, copy {}, ends at {}", source, destination, b / n / n,
+                         at[b]);
     }
   }
   return {};

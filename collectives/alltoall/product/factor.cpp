@@ -5,7 +5,6 @@
 #include "wormcube/collectives/alltoall/product/single.hpp"
 #include "wormcube/runtime/error.hpp"
 
-#include <functional>
 #include <map>
 #include <mutex>
 #include <numeric>
@@ -42,17 +41,32 @@ Shape kind(const Graph& graph) {
 }
 
 using Maker = ExchangeTemplate (*)(const Graph& graph, Rank copies);
+/// A graph's edges where its shape does not say them, and how it is used.
+using Key = std::tuple<Maker, Shape, Rank, Rank, std::vector<std::vector<Rank>>>;
 
-std::shared_ptr<const ExchangeTemplate> kept(const Graph& graph, Rank copies, Maker make) {
-  using Key = std::tuple<Maker, Shape, Rank, Rank, std::vector<std::vector<Rank>>>;
-  static std::mutex mutex;
-  static std::map<Key, std::shared_ptr<const ExchangeTemplate>> templates;
+Key key(const Graph& graph, Rank copies, Maker make) {
   Key key{make, kind(graph), graph.nodes(), copies, {}};
   if (graph.shape() == Shape::graph) std::get<4>(key) = Adjacency::of(graph).neighbours;
+  return key;
+}
+
+std::shared_ptr<const ExchangeTemplate> kept(const Graph& graph, Rank copies, Maker make) {
+  static std::mutex mutex;
+  static std::map<Key, std::shared_ptr<const ExchangeTemplate>> templates;
   const std::scoped_lock lock(mutex);
-  auto& place = templates[std::move(key)];
+  auto& place = templates[key(graph, copies, make)];
   if (place == nullptr) place = std::make_shared<const ExchangeTemplate>(make(graph, copies));
   return place;
+}
+
+/// Only the number is kept: many copies are tried, and one is used.
+std::size_t kept_steps(const Graph& graph, Rank copies, Maker make) {
+  static std::mutex mutex;
+  static std::map<Key, std::size_t> steps;
+  const std::scoped_lock lock(mutex);
+  const auto [place, is_new] = steps.try_emplace(key(graph, copies, make), 0);
+  if (is_new) place->second = make(graph, copies).steps();
+  return place->second;
 }
 
 ExchangeTemplate one_port(const Graph& graph, Rank /*copies*/) {
@@ -114,7 +128,7 @@ std::size_t all_port_steps(const Graph& graph, Rank copies) {
     case Shape::line:
       return m * (n * n / 4);
     default:
-      return best_exchange(graph, Ports::all, copies)->steps();
+      return kept_steps(graph, copies, all_port);
   }
 }
 
@@ -129,9 +143,9 @@ void require_factors(std::string_view algorithm, const Topology& topology) {
                       algorithm, graph.name()));
     }
     if (graph.nodes() > most_nodes(graph.shape())) {
-      throw UsageError(fmt::format("{}: dimension {} is {}, of {} nodes; a {} may have {}; use shift",
-                                   algorithm, d, graph.name(), graph.nodes(),
-                                   to_string(graph.shape()), most_nodes(graph.shape())));
+      throw UsageError(fmt::format(
+          "{}: dimension {} is {}, of {} nodes; a {} may have {}; use shift", algorithm, d,
+          graph.name(), graph.nodes(), to_string(graph.shape()), most_nodes(graph.shape())));
     }
   }
 }

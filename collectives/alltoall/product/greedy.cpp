@@ -12,14 +12,78 @@ namespace wormcube {
 
 namespace {
 
-/// A block at a node of an all-port exchange, in the order in which a node serves its blocks.
-struct Waiting {
-  int hops;  // to go
-  Rank offset, source, copy, destination;
-  friend bool operator<(const Waiting& a, const Waiting& b) {
-    return std::tuple(-a.hops, a.offset, a.source, a.copy) <
-           std::tuple(-b.hops, b.offset, b.source, b.copy);
+/// The blocks of an exchange that wait at nodes, in groups of those that may go on over the same
+/// links.
+class Crowd {
+ public:
+  struct Group {
+    std::vector<Rank> closer;  // the neighbours that are closer to the destinations, ascending
+    bool arrives;              // the neighbour is the destination
+    /// Packed so that the first has most hops to go, of these the least offset, source, copy.
+    std::set<std::uint64_t> blocks = {};
+  };
+
+  Crowd(const Adjacency& graph, const Distances& hops, Rank copies)
+      : n_(graph.nodes()),
+        copies_(copies),
+        hops_(hops),
+        groups_(static_cast<std::size_t>(n_)),
+        group_of_(static_cast<std::size_t>(n_) * static_cast<std::size_t>(n_), -1) {
+    for (Rank u = 0; u < n_; ++u) {
+      for (Rank d = 0; d < n_; ++d) {
+        if (u != d) group_of_[u * n_ + d] = find_group(graph, u, d);
+      }
+    }
+    for (Rank s = 0; s < n_; ++s) {
+      for (Rank d = 0; d < n_; ++d) {
+        for (Rank copy = 0; s != d && copy < copies; ++copy) arrive({s, s, s, d, copy});
+      }
+    }
   }
+
+  bool empty() const { return waiting_ == 0; }
+  std::vector<Group>& at(Rank u) { return groups_[u]; }
+  /// The first block of a group leaves.
+  Transfer leave(Rank u, Group& group, Rank to) {
+    const auto block = group.blocks.extract(group.blocks.begin()).value();
+    --waiting_;
+    const auto copy = static_cast<Rank>(block % copies_);
+    const auto source = static_cast<Rank>(block / copies_ % n_);
+    const auto offset = static_cast<Rank>(block / copies_ / n_ % n_);
+    return {u, to, source, mod(source + offset, n_), copy};
+  }
+  /// A block has come to transfer.to.
+  void arrive(const Transfer& transfer) {
+    const auto& [from, to, source, destination, copy] = transfer;
+    if (to == destination) return;
+    std::uint64_t block = n_ - hops_(to, destination);
+    block = block * n_ + mod(destination - source, n_);
+    block = block * n_ + source;
+    groups_[to][group_of_[to * n_ + destination]].blocks.insert(block * copies_ + copy);
+    ++waiting_;
+  }
+
+ private:
+  int find_group(const Adjacency& graph, Rank u, Rank d) {
+    std::vector<Rank> closer;
+    for (const Rank w : graph.neighbours[u]) {
+      if (hops_(w, d) == hops_(u, d) - 1) closer.push_back(w);
+    }
+    const bool arrives = closer.front() == d;
+    std::vector<Group>& groups = groups_[u];
+    const auto found = std::ranges::find_if(groups, [&](const Group& group) {
+      return group.arrives == arrives && group.closer == closer;
+    });
+    const auto number = found - groups.begin();
+    if (found == groups.end()) groups.push_back({std::move(closer), arrives});
+    return static_cast<int>(number);
+  }
+
+  Rank n_, copies_;
+  const Distances& hops_;
+  std::vector<std::vector<Group>> groups_;  // by node
+  std::vector<int> group_of_;               // by node and destination
+  std::int64_t waiting_ = 0;
 };
 
 /// One shortest path for each pair: by the lowest neighbour that is closer.
@@ -47,144 +111,88 @@ class Routes {
   std::vector<Rank> next_;
 };
 
-/// The one-port greedy: which block moves is decided by what nodes still have to send.
-class LoadGreedy {
- public:
-  explicit LoadGreedy(const Adjacency& graph)
-      : graph_(graph),
-        n_(graph.nodes()),
-        hops_(graph),
-        routes_(graph),
-        load_(static_cast<std::size_t>(n_), 0) {
-    for (Rank s = 0; s < n_; ++s) {
-      for (Rank d = 0; d < n_; ++d) {
-        at_.push_back(s);
-        if (s == d) continue;
-        undelivered_.push_back(static_cast<std::uint32_t>(s * n_ + d));
-        change_load(s, d, 1);
-      }
-    }
-  }
-
-  ExchangeTemplate run() {
-    std::vector<std::vector<Transfer>> steps;
-    while (!undelivered_.empty()) {
-      steps.push_back(next_step());
-      for (const Transfer& moved : steps.back()) {
-        at_[moved.source * n_ + moved.destination] = moved.to;
-        change_load(moved.from, moved.destination, -1);
-        change_load(moved.to, moved.destination, 1);
-      }
-      std::erase_if(undelivered_, [&](std::uint32_t block) {
-        return at_[block] == static_cast<Rank>(block) % n_;
-      });
-    }
-    return {n_, 1, steps};
-  }
-
- private:
-  void change_load(Rank from, Rank to, int by) {
-    routes_.for_senders(from, to, [&](Rank v) { load_[v] += by; });
-  }
-
-  /// All in one number, so that blocks sort fast: the busier of this node and the next, this
-  /// node's load, hops to go (all three largest first), then offset and source.
-  std::uint64_t key(Rank source, Rank destination) const {
-    const auto n = static_cast<std::uint64_t>(n_), most = n * n;
-    const Rank u = at_[source * n_ + destination], w = routes_.next(u, destination);
-    const auto here = static_cast<std::uint64_t>(load_[u]);
-    const auto next = w == destination ? 0 : static_cast<std::uint64_t>(load_[w]);
-    const auto to_go = static_cast<std::uint64_t>(hops_(u, destination));
-    std::uint64_t number = most - std::max(here, next);
-    number = number * (most + 1) + (most - here);
-    number = number * n + (n - 1 - to_go);
-    number = number * n + mod(destination - source, n_);
-    return number * n + source;
-  }
-
-  std::vector<Transfer> next_step() {
-    keys_.clear();
-    for (const std::uint32_t block : undelivered_) {
-      const auto number = static_cast<Rank>(block);
-      keys_.push_back(key(number / n_, number % n_));
-    }
-    std::ranges::sort(keys_);
-    std::vector<Transfer> step;
-    std::vector<bool> sends(static_cast<std::size_t>(n_)), receives(static_cast<std::size_t>(n_));
-    for (const std::uint64_t number : keys_) {
-      const auto source = static_cast<Rank>(number % n_);
-      const auto destination = mod(source + static_cast<Rank>(number / n_ % n_), n_);
-      const Rank u = at_[source * n_ + destination];
-      if (sends[u]) continue;
-      for (const Rank w : graph_.neighbours[u]) {
-        if (receives[w] || hops_(w, destination) != hops_(u, destination) - 1) continue;
-        sends[u] = receives[w] = true;
-        step.push_back({u, w, source, destination});
-        break;
-      }
-    }
-    return step;
-  }
-
-  const Adjacency& graph_;
-  Rank n_;
-  Distances hops_;
-  Routes routes_;
-  std::vector<int> load_;  // blocks that this node has still to send
-  std::vector<Rank> at_;   // by source and destination
-  std::vector<std::uint32_t> undelivered_;
-  std::vector<std::uint64_t> keys_;
-};
-
 }  // namespace
 
 ExchangeTemplate greedy_all_port(const Adjacency& graph, Rank copies) {
   const Rank n = graph.nodes();
   const Distances hops(graph);
-  std::vector<std::set<Waiting>> waiting(static_cast<std::size_t>(n));
-  std::int64_t undelivered = 0;
-  for (Rank copy = 0; copy < copies; ++copy) {
-    for (Rank s = 0; s < n; ++s) {
-      for (Rank d = 0; d < n; ++d) {
-        if (s == d) continue;
-        waiting[s].insert({hops(s, d), mod(d - s, n), s, copy, d});
-        ++undelivered;
-      }
-    }
-  }
-
+  Crowd crowd(graph, hops, copies);
   std::vector<std::vector<Transfer>> steps;
-  while (undelivered > 0) {
+  while (!crowd.empty()) {
     std::vector<Transfer>& step = steps.emplace_back();
-    std::vector<std::pair<Rank, Waiting>> moved;
     for (Rank u = 0; u < n; ++u) {
+      std::vector<Crowd::Group*> groups;
+      for (Crowd::Group& group : crowd.at(u)) {
+        if (!group.blocks.empty()) groups.push_back(&group);
+      }
       std::vector<Rank> free_links = graph.neighbours[u];
-      for (auto block = waiting[u].begin(); block != waiting[u].end() && !free_links.empty();) {
-        const auto closer = std::ranges::find_if(free_links, [&](Rank w) {
-          return hops(w, block->destination) == block->hops - 1;
-        });
-        if (closer == free_links.end()) {
-          ++block;
-          continue;
+      while (!groups.empty()) {
+        const auto first = std::ranges::min_element(
+            groups, {}, [](const Crowd::Group* group) { return *group->blocks.begin(); });
+        Crowd::Group& group = **first;
+        const auto link = std::ranges::find_first_of(free_links, group.closer);
+        if (link != free_links.end()) {
+          step.push_back(crowd.leave(u, group, *link));
+          free_links.erase(link);
         }
-        step.push_back({u, *closer, block->source, block->destination, block->copy});
-        moved.emplace_back(*closer, *block);
-        free_links.erase(closer);
-        block = waiting[u].erase(block);
+        if (link == free_links.end() || group.blocks.empty()) groups.erase(first);
       }
     }
-    for (auto& [node, block] : moved) {
-      if (--block.hops == 0) {
-        --undelivered;
-      } else {
-        waiting[node].insert(block);
-      }
-    }
+    for (const Transfer& transfer : step) crowd.arrive(transfer);
   }
   return {n, copies, steps};
 }
 
-ExchangeTemplate greedy_one_port(const Adjacency& graph) { return LoadGreedy(graph).run(); }
+ExchangeTemplate greedy_one_port(const Adjacency& graph) {
+  const Rank n = graph.nodes();
+  const Distances hops(graph);
+  const Routes routes(graph);
+  Crowd crowd(graph, hops, 1);
+  // What every node has still to send, if blocks follow the routes.
+  std::vector<int> load(static_cast<std::size_t>(n), 0);
+  const auto change_load = [&](Rank from, Rank to, int by) {
+    routes.for_senders(from, to, [&](Rank v) { load[v] += by; });
+  };
+  for (Rank s = 0; s < n; ++s) {
+    for (Rank d = 0; d < n; ++d) change_load(s, d, 1);
+  }
+
+  // The busier of this node and the next, and this node's load, largest first; then the block.
+  using Urgency = std::tuple<int, int, std::uint64_t>;
+  struct Candidate {
+    Urgency urgency;
+    Rank node;
+    Crowd::Group* group;
+  };
+  std::vector<std::vector<Transfer>> steps;
+  while (!crowd.empty()) {
+    std::vector<Candidate> candidates;
+    for (Rank u = 0; u < n; ++u) {
+      for (Crowd::Group& group : crowd.at(u)) {
+        if (group.blocks.empty()) continue;
+        const int next = group.arrives ? 0 : load[group.closer.front()];
+        candidates.push_back(
+            {{-std::max(load[u], next), -load[u], *group.blocks.begin()}, u, &group});
+      }
+    }
+    std::ranges::sort(candidates, {}, &Candidate::urgency);
+    std::vector<bool> sends(static_cast<std::size_t>(n)), receives(static_cast<std::size_t>(n));
+    std::vector<Transfer>& step = steps.emplace_back();
+    for (const auto& [urgency, u, group] : candidates) {
+      if (sends[u]) continue;
+      const auto to = std::ranges::find_if(group->closer, [&](Rank w) { return !receives[w]; });
+      if (to == group->closer.end()) continue;
+      sends[u] = receives[*to] = true;
+      step.push_back(crowd.leave(u, *group, *to));
+    }
+    for (const Transfer& transfer : step) {
+      crowd.arrive(transfer);
+      change_load(transfer.from, transfer.destination, -1);
+      change_load(transfer.to, transfer.destination, 1);
+    }
+  }
+  return {n, 1, steps};
+}
 
 ExchangeTemplate layered_one_port(const Adjacency& graph) {
   const Rank n = graph.nodes();

@@ -36,8 +36,9 @@ class Places {
     if (block.source == rank_) return {NodePlan::Where::input, block.destination};
     const auto found = held_.find(number(block));
     if (found == held_.end()) {
-      throw std::logic_error(fmt::format("product exchange: node {} does not hold the block {} -> {}",
-                                         rank_, block.source, block.destination));
+      throw std::logic_error(
+          fmt::format("product exchange: node {} does not hold the block {} -> {}", rank_,
+                      block.source, block.destination));
     }
     const Rank place = found->second;
     held_.erase(found);
@@ -76,12 +77,8 @@ NodePlan::Message message(const Topology& topology, Rank rank, Rank peer, Op::Ki
   const int hops = graph.has_direction()
                        ? graph.hops(topology.coordinate(rank, d), topology.coordinate(peer, d))
                        : 0;
-  return {kind,
-          place.first,
-          static_cast<std::int8_t>(d),
-          static_cast<std::int8_t>(hops),
-          peer,
-          place.second};
+  return {kind, place.first, static_cast<std::int8_t>(d), static_cast<std::int8_t>(hops),
+          peer, place.second};
 }
 
 }  // namespace

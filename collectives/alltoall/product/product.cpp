@@ -20,8 +20,8 @@ constexpr Rank most_nodes_serial = 64;
 using Template = std::shared_ptr<const ExchangeTemplate>;
 
 /// Algorithm A2 with these exchanges in the dimensions.
-Rounds dimension_by_dimension(const Topology& topology, Template (*exchange_of)(const Topology&,
-                                                                                int dimension)) {
+Rounds dimension_by_dimension(const Topology& topology,
+                              Template (*exchange_of)(const Topology&, int dimension)) {
   Rounds rounds;
   for (int i = topology.dimensions() - 1; i >= 0; --i) {
     const Axis axis{topology.size(i), topology.stride(i)};
@@ -45,8 +45,13 @@ Rounds dimension_by_dimension(const Topology& topology, Template (*exchange_of)(
 Template best(const Topology& topology, int dimension) {
   return best_exchange(topology.factor(dimension), Ports::one);
 }
+/// Dimensions of one node do not count.
+bool is_first(const Topology& topology, int dimension) {
+  return topology.nodes() == topology.size(dimension) * topology.stride(dimension);
+}
 Template naive(const Topology& topology, int dimension) {
-  return dimension == 0 ? best(topology, 0) : slowest_exchange(topology.factor(dimension));
+  return is_first(topology, dimension) ? best(topology, dimension)
+                                       : slowest_exchange(topology.factor(dimension));
 }
 
 /// (p/n_i) T_i, summed over the dimensions.
@@ -87,8 +92,8 @@ void alltoall_product_naive(Node& node, ConstBlocks out, Blocks in) {
 
 void require_alltoall_product_naive(const Topology& topology) {
   require_factors("product-naive", topology);
-  for (int i = 1; i < topology.dimensions(); ++i) {
-    if (topology.size(i) > most_nodes_serial) {
+  for (int i = 0; i < topology.dimensions(); ++i) {
+    if (!is_first(topology, i) && topology.size(i) > most_nodes_serial) {
       throw UsageError(fmt::format(
           "product-naive: dimensions after the first may have {} nodes, as their blocks move one "
           "at a time; {} has {}; use product",
