@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/reproduce/dimakopoulos.hpp"
 
+#include "wormcube/collectives/alltoall/product/factor.hpp"
+
 #include <array>
 #include <utility>
 
@@ -75,6 +77,7 @@ bool ProductExchange::passed() const {
 }
 
 ProductRow reproduce_product(const Topology& topology, const CheckOptions& options) {
+  require_factors("dimakopoulos", topology);
   ProductRow row;
   row.network = topology.name();
   row.nodes = topology.nodes();

@@ -32,6 +32,7 @@ struct ProductRow {
   std::vector<std::string> refused;
 };
 
+/// Throws UsageError for dimensions that the exchanges do not take.
 ProductRow reproduce_product(const Topology& topology, const CheckOptions& options);
 
 extern const std::string_view dimakopoulos_citation;
