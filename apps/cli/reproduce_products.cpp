@@ -81,17 +81,17 @@ ExitCode reproduce_products(const std::vector<std::string>& networks, const Chec
              "the best possible)");
   Table table({{"network", "", true},
                {"nodes"},
-               {"average", "distance"},
-               {"AS", "(3)"},
-               {"cut", "(4)"},
-               {"A1", "steps"},
-               {"", "bound"},
-               {"A2", "steps"},
-               {"", "bound"},
-               {"A3", "steps"},
-               {"", "bound"},
-               {"A3G", "steps"},
-               {"", "bound"},
+               {"average distance"},
+               {"AS (3)"},
+               {"cut (4)"},
+               {"A1"},
+               {"bound"},
+               {"A2"},
+               {"bound"},
+               {"A3"},
+               {"bound"},
+               {"A3G"},
+               {"bound"},
                {"passed"}});
   Json rows = Json::array();
   Json refused = Json::array();
