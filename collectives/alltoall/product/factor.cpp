@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <numeric>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -69,21 +70,19 @@ std::size_t kept_steps(const Graph& graph, Rank copies, Maker make) {
   return place->second;
 }
 
-ExchangeTemplate one_port(const Graph& graph, Rank /*copies*/) {
+/// The group of a graph that is known as a Cayley graph.
+std::optional<CayleyGraph> group_of(const Graph& graph) {
   const Rank n = graph.nodes();
-  switch (kind(graph)) {
-    case Shape::ring:
-      return cayley_exchange(CayleyGraph::circulant(n, {1, -1}));
-    case Shape::complete: {
-      std::vector<Rank> others(static_cast<std::size_t>(n) - 1);
-      std::iota(others.begin(), others.end(), 1);
-      return cayley_exchange(CayleyGraph::circulant(n, others));
-    }
-    case Shape::line:
-      return line_one_port(n);
-    default:
-      break;
-  }
+  if (kind(graph) == Shape::ring) return CayleyGraph::circulant(n, {1, -1});
+  if (kind(graph) != Shape::complete) return {};
+  std::vector<Rank> others(static_cast<std::size_t>(n) - 1);
+  std::iota(others.begin(), others.end(), 1);
+  return CayleyGraph::circulant(n, others);
+}
+
+ExchangeTemplate one_port(const Graph& graph, Rank /*copies*/) {
+  if (const auto group = group_of(graph)) return cayley_exchange(*group);
+  if (kind(graph) == Shape::line) return line_one_port(graph.nodes());
   const Adjacency adjacency = Adjacency::of(graph);
   ExchangeTemplate layered = layered_one_port(adjacency), greedy = greedy_one_port(adjacency);
   return layered.steps() <= greedy.steps() ? std::move(layered) : std::move(greedy);
