@@ -79,7 +79,7 @@ TEST_CASE(
   CHECK(of(torus, "product-multiport-general")["met"] == true);
   CHECK(of(result["rows"][1], "product")["optimal"] == false);
   CHECK(of(result["rows"][3], "product-multiport").is_null());
-  CHECK(result["refused"].size() == 1);
+  CHECK(result["refused"].size() == 2);  // A3 on three dimensions, and on unequal ones
   for (const auto& row : result["rows"]) {
     for (const auto& exchange : row["exchanges"]) CHECK(exchange["delivered"] == true);
   }
