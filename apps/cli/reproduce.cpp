@@ -3,6 +3,7 @@
 #include "wormcube/apps/cli/options.hpp"
 #include "wormcube/apps/cli/output.hpp"
 #include "wormcube/apps/cli/program.hpp"
+#include "wormcube/apps/cli/reproduce_products.hpp"
 #include "wormcube/apps/reproduce/paper.hpp"
 #include "wormcube/runtime/error.hpp"
 
@@ -104,6 +105,11 @@ void print_formulas(const OutputOptions& output, const Paper& paper) {
 ExitCode reproduce_paper(const Options& options) {
   const OutputOptions& output = options.output;
   output.validate();
+  if (options.paper == "dimakopoulos") {
+    std::vector<std::string> products = options.on;
+    for (const int size : options.sizes) products.push_back(fmt::format("torus:{0}x{0}", size));
+    return reproduce_products(products, options.check, output);
+  }
   const Paper& paper = find_paper(options.paper);
   std::vector<std::string> networks = options.on;
   for (const int size : options.sizes) networks.push_back(paper.network_of_size(size));
@@ -160,7 +166,8 @@ Action add_reproduce(CLI::App& program) {
   CLI::App& app = *program.add_subcommand(
       "reproduce", "A paper's tables: as printed, corrected, and counted from the programs");
   app.add_option("PAPER", options->paper,
-                 "kim (complete exchange on tori) or suh (complete exchange on meshes)")
+                 "kim (complete exchange on tori), suh (complete exchange on meshes) or "
+                 "dimakopoulos (total exchange in products of any graphs)")
       ->required();
   add_on_option(app, options->on, false);
   app.add_option("--sizes", options->sizes, "Sides N of N x N networks, separated by commas")
@@ -182,7 +189,8 @@ Action add_reproduce(CLI::App& program) {
       "  wormcube reproduce kim                          N = 4, 8, 16, 32\n"
       "  wormcube reproduce kim --sizes 8,16,64          other sizes\n"
       "  wormcube reproduce suh --on mesh:6x10,mesh:5x7  any mesh, odd sides too\n"
-      "  wormcube reproduce suh --json suh.json          with every erratum");
+      "  wormcube reproduce suh --json suh.json          with every erratum\n"
+      "  wormcube reproduce dimakopoulos --on 'ring:5*complete:4*line:3'");
   return [options] { return reproduce_paper(*options); };
 }
 

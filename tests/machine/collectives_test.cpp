@@ -122,6 +122,7 @@ TEST_CASE("every torus exchange of 256 nodes runs on OS threads",
   Machine machine(Topology::parse("torus:16x16"));
   for (const Algorithm* algorithm : admitted(Operation::alltoall, machine.topology(), {})) {
     if (algorithm->ports == Ports::all) continue;
+    if (algorithm->name == "product-naive") continue;  // 17408 steps of one block
     INFO(algorithm->name);
     CollectiveRun run;
     run.block_bytes = 40;

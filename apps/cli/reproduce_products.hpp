@@ -1,0 +1,18 @@
+// wormcube reproduce dimakopoulos.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/cli/output.hpp"
+#include "wormcube/apps/cli/program.hpp"
+#include "wormcube/collectives/harness/check.hpp"
+
+#include <string>
+#include <vector>
+
+namespace wormcube::cli {
+
+/// \param networks  empty: those that show what the theory claims and what it does not
+ExitCode reproduce_products(const std::vector<std::string>& networks, const CheckOptions& check,
+                            const OutputOptions& output);
+
+}  // namespace wormcube::cli

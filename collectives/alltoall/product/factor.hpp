@@ -1,0 +1,29 @@
+// The exchange that a product uses in one of its dimensions: the shortest that we can make.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/collectives/alltoall/product/exchange_template.hpp"
+#include "wormcube/runtime/topology/topology.hpp"
+
+#include <memory>
+#include <string_view>
+
+namespace wormcube {
+
+/// The exchange of fewest steps that is known for a graph; of equal ones the first of: Cayley,
+/// line, layered, greedy. Made once for each graph and kept: all nodes of all runs ask for it.
+///
+/// \param copies  with all ports: so many exchanges at once
+std::shared_ptr<const ExchangeTemplate> best_exchange(const Graph& graph, Ports ports,
+                                                      Rank copies = 1);
+/// One block at a time.
+std::shared_ptr<const ExchangeTemplate> slowest_exchange(const Graph& graph);
+
+/// The steps of best_exchange with all ports, by formula where there is one.
+std::size_t all_port_steps(const Graph& graph, Rank copies);
+
+/// Throws UsageError, naming the algorithm, if a factor is too large for a template (every hop of
+/// every block is written down) or is a tree, whose inner vertices only switch.
+void require_factors(std::string_view algorithm, const Topology& topology);
+
+}  // namespace wormcube

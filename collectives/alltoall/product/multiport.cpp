@@ -1,0 +1,127 @@
+// The all-port exchange of H x H, and of its squares.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/alltoall/product/multiport.hpp"
+
+#include "wormcube/collectives/alltoall/product/factor.hpp"
+#include "wormcube/collectives/require.hpp"
+#include "wormcube/runtime/error.hpp"
+
+#include <bit>
+#include <cmath>
+#include <utility>
+
+#include <fmt/core.h>
+
+namespace wormcube {
+
+namespace {
+
+/// The dimensions with more than one node.
+std::vector<int> real_dimensions(const Topology& topology) {
+  std::vector<int> dimensions;
+  for (int d = 0; d < topology.dimensions(); ++d) {
+    if (topology.size(d) > 1) dimensions.push_back(d);
+  }
+  return dimensions;
+}
+
+}  // namespace
+
+Rounds square_rounds(std::shared_ptr<const ExchangeTemplate> exchange) {
+  const Rank n = exchange->nodes();
+  const Axis rows{n, n}, columns{n, 1};  // node (i, j) is i n + j
+  const auto block = [n](Rank i, Rank j, Rank to_i, Rank to_j) {
+    return Block{mod(i, n) * n + mod(j, n), mod(to_i, n) * n + mod(to_j, n)};
+  };
+  Rounds rounds;
+  for (Rank r = 1; r <= n; ++r) {
+    // To (i, j+l): in round r < n what is for (i + alpha_r(l), j+l), where alpha_r rotates
+    // 1 .. n-1 by r-1 places; at last what is for (i, j+l) itself.
+    const auto along_row = [=](Rank node, Rank x, Rank) {
+      const Rank i = node / n, j = node % n, l = mod(x - j, n);
+      const Rank alpha = r == n ? 0 : 1 + mod(l + r - 2, n - 1);
+      return block(i, j, i + alpha, j + l);
+    };
+    // To (i+a, j): at first the node's own block for it; then what came along the row in the round
+    // before: from (i, j-l), where alpha_{r-1}(l) = a.
+    const auto along_column = [=](Rank node, Rank x, Rank) {
+      const Rank i = node / n, j = node % n, a = mod(x - i, n);
+      const Rank l = r == 1 ? 0 : 1 + mod(a - (r - 1), n - 1);
+      return block(i, j - l, i + a, j);
+    };
+    rounds.push_back({{{rows, exchange, along_column}, {columns, exchange, along_row}}});
+  }
+  return rounds;
+}
+
+Rounds product_multiport_rounds(const Topology& topology) {
+  const std::vector<int> dimensions = real_dimensions(topology);
+  if (dimensions.empty()) return {};
+  auto exchange = best_exchange(topology.factor(dimensions.front()), Ports::all);
+  if (dimensions.size() == 1) {
+    const Axis all{topology.nodes(), 1};
+    return {{{{all, exchange, [](Rank p, Rank x, Rank) { return Block{p, x}; }}}}};
+  }
+  for (std::size_t d = 2; d < dimensions.size(); d *= 2) {
+    const Rank nodes = exchange->nodes() * exchange->nodes();
+    exchange = std::make_shared<const ExchangeTemplate>(expand(nodes, square_rounds(exchange)));
+  }
+  return square_rounds(exchange);
+}
+
+void alltoall_product_multiport(Node& node, ConstBlocks out, Blocks in) {
+  require_alltoall_product_multiport(node.topology());
+  require_exchange("product-multiport", node.size(), out, in);
+  run_rounds(node, "product-multiport", product_multiport_rounds, out, in);
+}
+
+void require_alltoall_product_multiport(const Topology& topology) {
+  require_factors("product-multiport", topology);
+  const std::vector<int> dimensions = real_dimensions(topology);
+  if (dimensions.empty()) return;
+  if (!std::has_single_bit(dimensions.size())) {
+    throw UsageError(
+        fmt::format("product-multiport: needs 1, 2, 4, 8, .. dimensions; {} has {}; use "
+                    "product-multiport-general",
+                    topology.name(), dimensions.size()));
+  }
+  const Graph& first = topology.factor(dimensions.front());
+  const Adjacency H = Adjacency::of(first);
+  for (const int d : dimensions) {
+    const Graph& other = topology.factor(d);
+    if (other.nodes() == first.nodes() && Adjacency::of(other) == H) continue;
+    throw UsageError(
+        fmt::format("product-multiport: all dimensions must be one graph; {} has {} and {}; use "
+                    "product-multiport-general",
+                    topology.name(), first.name(), other.name()));
+  }
+}
+
+Prediction predict_alltoall_product_multiport(const Topology& topology) {
+  double steps = 0;
+  const std::vector<int> dimensions = real_dimensions(topology);
+  if (!dimensions.empty()) {
+    const Graph& graph = topology.factor(dimensions.front());
+    steps = static_cast<double>(topology.nodes() / graph.nodes()) *
+            static_cast<double>(all_port_steps(graph, 1));
+  }
+  return {.startups = steps, .transmission_blocks = steps, .rearranged_blocks = 0};
+}
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(alltoall_product_multiport){
+    .operation = operations::alltoall,
+    .name = "product-multiport",
+    .summary = "single blocks, all dimensions at once; 1, 2, 4, .. equal graphs",
+    .source = "Dimakopoulos, Dimopoulos 1998, Algorithm A3, Theorem 4, Corollary 3",
+    .ports = Ports::all,
+    .require = [](const Setting& setting) { require_alltoall_product_multiport(setting.topology); },
+    .predict = [](const Setting& setting) { return predict_alltoall_product_multiport(setting.topology); },
+    .chosen_by_auto = false,
+    .program = [](Node& node, const Call& call) { wormcube::alltoall_product_multiport(node, call.input, call.output); },
+};
+
+}  // namespace algorithms
+
+}  // namespace wormcube

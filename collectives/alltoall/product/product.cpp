@@ -1,0 +1,136 @@
+// Total exchange on products, one dimension at a time.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/alltoall/product/product.hpp"
+
+#include "wormcube/collectives/alltoall/product/factor.hpp"
+#include "wormcube/collectives/require.hpp"
+#include "wormcube/runtime/error.hpp"
+
+#include <utility>
+
+#include <fmt/core.h>
+
+namespace wormcube {
+
+namespace {
+
+// Its exchange of one block at a time has sum of distances steps: 65536 for a ring of 64.
+constexpr Rank most_nodes_serial = 64;
+
+using Template = std::shared_ptr<const ExchangeTemplate>;
+
+/// Algorithm A2 with these exchanges in the dimensions.
+Rounds dimension_by_dimension(const Topology& topology,
+                              Template (*exchange_of)(const Topology&, int dimension)) {
+  Rounds rounds;
+  for (int i = topology.dimensions() - 1; i >= 0; --i) {
+    const Axis axis{topology.size(i), topology.stride(i)};
+    if (axis.size == 1) continue;
+    const Template exchange = exchange_of(topology, i);
+    const Rank earlier = topology.nodes() / (axis.size * axis.stride), later = axis.stride;
+    for (Rank r = 0; r < earlier; ++r) {
+      for (Rank q = 0; q < later; ++q) {
+        // Node (before, p_i, after) sends to (before, x, after) the block from (before, p_i, q)
+        // for (r, x, after).
+        const auto block = [=](Rank p, Rank x, Rank) {
+          return Block{p / later * later + q, (r * axis.size + x) * later + p % later};
+        };
+        rounds.push_back({{{axis, exchange, block}}});
+      }
+    }
+  }
+  return rounds;
+}
+
+Template best(const Topology& topology, int dimension) {
+  return best_exchange(topology.factor(dimension), Ports::one);
+}
+/// Dimensions of one node do not count.
+bool is_first(const Topology& topology, int dimension) {
+  return topology.nodes() == topology.size(dimension) * topology.stride(dimension);
+}
+Template naive(const Topology& topology, int dimension) {
+  return is_first(topology, dimension) ? best(topology, dimension)
+                                       : slowest_exchange(topology.factor(dimension));
+}
+
+/// (p/n_i) T_i, summed over the dimensions.
+Prediction predict(const Topology& topology, Template (*exchange_of)(const Topology&, int)) {
+  double steps = 0;
+  for (int i = 0; i < topology.dimensions(); ++i) {
+    const Rank n = topology.size(i);
+    if (n == 1) continue;
+    steps += static_cast<double>(topology.nodes() / n) *
+             static_cast<double>(exchange_of(topology, i)->steps());
+  }
+  return {.startups = steps, .transmission_blocks = steps, .rearranged_blocks = 0};
+}
+
+}  // namespace
+
+Rounds product_rounds(const Topology& topology) { return dimension_by_dimension(topology, best); }
+
+void alltoall_product(Node& node, ConstBlocks out, Blocks in) {
+  require_alltoall_product(node.topology());
+  require_exchange("product", node.size(), out, in);
+  run_rounds(node, "product", product_rounds, out, in);
+}
+
+void require_alltoall_product(const Topology& topology) { require_factors("product", topology); }
+
+Prediction predict_alltoall_product(const Topology& topology) { return predict(topology, best); }
+
+Rounds product_naive_rounds(const Topology& topology) {
+  return dimension_by_dimension(topology, naive);
+}
+
+void alltoall_product_naive(Node& node, ConstBlocks out, Blocks in) {
+  require_alltoall_product_naive(node.topology());
+  require_exchange("product-naive", node.size(), out, in);
+  run_rounds(node, "product-naive", product_naive_rounds, out, in);
+}
+
+void require_alltoall_product_naive(const Topology& topology) {
+  require_factors("product-naive", topology);
+  for (int i = 0; i < topology.dimensions(); ++i) {
+    if (!is_first(topology, i) && topology.size(i) > most_nodes_serial) {
+      throw UsageError(fmt::format(
+          "product-naive: dimensions after the first may have {} nodes, as their blocks move one "
+          "at a time; {} has {}; use product",
+          most_nodes_serial, topology.name(), topology.size(i)));
+    }
+  }
+}
+
+Prediction predict_alltoall_product_naive(const Topology& topology) {
+  return predict(topology, naive);
+}
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(alltoall_product){
+    .operation = operations::alltoall,
+    .name = "product",
+    .summary = "single blocks, dimension after dimension; any product of graphs",
+    .source = "Dimakopoulos, Dimopoulos 1998, Algorithm A2, Theorem 2, Corollary 2",
+    .require = [](const Setting& setting) { require_alltoall_product(setting.topology); },
+    .predict = [](const Setting& setting) { return predict_alltoall_product(setting.topology); },
+    .chosen_by_auto = false,
+    .program = [](Node& node, const Call& call) { wormcube::alltoall_product(node, call.input, call.output); },
+};
+
+WORMCUBE_ALGORITHM(alltoall_product_naive){
+    .operation = operations::alltoall,
+    .name = "product-naive",
+    .summary = "the same, one block at a time in all dimensions but the first",
+    .source = "Dimakopoulos, Dimopoulos 1998, Algorithm A1",
+    .remark = "not meant to be fast: where the theory starts from",
+    .require = [](const Setting& setting) { require_alltoall_product_naive(setting.topology); },
+    .predict = [](const Setting& setting) { return predict_alltoall_product_naive(setting.topology); },
+    .chosen_by_auto = false,
+    .program = [](Node& node, const Call& call) { wormcube::alltoall_product_naive(node, call.input, call.output); },
+};
+
+}  // namespace algorithms
+
+}  // namespace wormcube
