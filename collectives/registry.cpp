@@ -92,7 +92,7 @@ const Algorithm& cheapest(Operation operation, const Topology& topology,
                           const Parameters& parameters, Ports ports) {
   auto candidates = admitted(operation, topology, parameters);
   std::erase_if(candidates, [&](const Algorithm* algorithm) {
-    return ports == Ports::one && algorithm->ports == Ports::all;
+    return algorithm->any_order || (ports == Ports::one && algorithm->ports == Ports::all);
   });
   if (candidates.empty()) {
     throw UsageError(

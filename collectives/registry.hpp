@@ -33,6 +33,8 @@ enum class MeshRing { plus, folded };
 /// what is not its own.
 struct Parameters {
   Rank root = 0;                      // broadcast
+  bool once = false, mirror = false;  // broadcast wang-tseng
+  int packets = 1, period = 0;        // broadcast on tori; period 0: one packet after the other
   int divisions = 0;                  // kim-recursive: k of A_k; 0 = n-1, the paper's A_{n-1}
   MeshOrder order = MeshOrder::best;  // suh-mesh
   MeshRing ring = MeshRing::plus;     // suh-mesh
@@ -70,7 +72,10 @@ struct Algorithm {
   std::string_view summary;  // one line: what it does, and its networks
   std::string_view source;   // authors, year, section
   Ports ports = Ports::one;
-  bool contention_free = true;   // the source claims that no link carries two messages in a step
+  bool contention_free = true;  // the source claims that no link carries two messages in a step
+  /// Messages take dimensions in an order of their own: `auto` never chooses it, and a machine runs
+  /// it only after a check of its routes.
+  bool any_order = false;
   std::string_view remark = {};  // "reconstruction", "our extension", .. shown with all results
 
   /// Throws UsageError, with both numbers and the way out, unless the algorithm can run here.

@@ -11,6 +11,7 @@
 #include "wormcube/runtime/routing/routing.hpp"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <thread>
 
@@ -149,21 +150,25 @@ void add_row(Table& table, const RunResult& result, bool all_port) {
              number(result.peak_bytes), result.wrong ? std::to_string(*result.wrong) : "?"});
 }
 
-/// Machines of one network: one for each port model, built when it is first needed.
+/// Machines of one network: one for each port model and kind of routes, built when first needed.
 class Machines {
  public:
   Machines(const Topology& topology, const MachineFlags& flags)
       : topology_(topology), flags_(flags) {}
-  Machine& with(bool all_port) {
-    auto& machine = all_port ? all_ : one_;
-    if (!machine) machine = std::make_unique<Machine>(topology_, flags_.resolve(all_port));
+  Machine& with(bool all_port, bool any_order) {
+    auto& machine = machines_[{all_port, any_order}];
+    if (!machine) {
+      MachineOptions options = flags_.resolve(all_port);
+      options.any_order = any_order;  // run_collective checks the routes
+      machine = std::make_unique<Machine>(topology_, options);
+    }
     return *machine;
   }
 
  private:
   const Topology& topology_;
   const MachineFlags& flags_;
-  std::unique_ptr<Machine> one_, all_;
+  std::map<std::pair<bool, bool>, std::unique_ptr<Machine>> machines_;
 };
 
 bool run_on(const Plan& plan, const Options& options, const Parameters& parameters,
@@ -183,7 +188,8 @@ bool run_on(const Plan& plan, const Options& options, const Parameters& paramete
       run.progress = [&progress](int done, int total) { progress(done, total); };
       Parameters sized = parameters;
       sized.block_bytes = plan.sizes[i];
-      Machine& machine = machines.with(all_port(options.algorithm, *algorithm));
+      Machine& machine =
+          machines.with(all_port(options.algorithm, *algorithm), algorithm->any_order);
       const RunResult result = run_collective(machine, *algorithm, sized, run);
       passed = passed && result.passed();
       add_row(table, result, machine.options().all_port);

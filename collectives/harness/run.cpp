@@ -6,6 +6,7 @@
 #include "wormcube/collectives/harness/memory.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/routing/routing.hpp"
+#include "wormcube/runtime/schedule/check.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -191,6 +192,39 @@ void add_statistics(RunResult& result, const Statistics& statistics, int calls) 
   }
 }
 
+/// Free routes are run only where no cyclic wait can arise among them and those of the barrier
+/// before them: a dry run of both tells.
+void require_deadlock_free(const Machine& machine, const Algorithm& algorithm,
+                           const Algorithm& barrier, const Parameters& parameters) {
+  if (!algorithm.any_order) return;
+  const auto name = [&] {
+    return fmt::format("{} {}", to_string(algorithm.operation), algorithm.name);
+  };
+  const MachineOptions& options = machine.options();
+  if (!options.any_order) {
+    throw UsageError(
+        fmt::format("{}: its messages take the dimensions in any order, which this "
+                    "machine refuses (MachineOptions::any_order)",
+                    name()));
+  }
+  const Bytes bytes = 64 * static_cast<Bytes>(algorithm.parts(machine.topology()));
+  const Program program = collective_program(algorithm, parameters, bytes, 0, nullptr);
+  const ScheduleReport report =
+      check(record(machine.topology(),
+                   [&](Node& node) {
+                     barrier.program(node, {ConstBlocks(ConstSpan(), 1), Blocks(Span(), 1), {}});
+                     program(node);
+                   }),
+            Routing(machine.topology(), options.virtual_channels), options.all_port);
+  if (report.deadlock_free || (options.lock_step && report.deadlock_free_in_lock_step)) return;
+  throw UsageError(
+      fmt::format("{} on {}: {}{}", name(), machine.topology().name(),
+                  report.problems.empty() ? "its routes can deadlock" : report.problems.front(),
+                  report.deadlock_free_in_lock_step && !options.lock_step
+                      ? "; the routes of each step alone cannot: use lock step (--lockstep)"
+                      : ""));
+}
+
 void require_ports(const Machine& machine, const Algorithm& algorithm) {
   if (algorithm.ports == Ports::all && !machine.options().all_port) {
     throw UsageError(fmt::format(
@@ -225,13 +259,14 @@ RunResult run_collective(Machine& machine, const Algorithm& algorithm, const Par
   algorithm.require(topology, parameters);
   require_ports(machine, algorithm);
   require_memory_to_run(algorithm, topology, parameters, run);
+  const Algorithm& barrier = cheapest(Operation::barrier, topology, parameters, Ports::one);
+  require_deadlock_free(machine, algorithm, barrier, parameters);
 
   const Contract contract{.operation = algorithm.operation,
                           .nodes = topology.nodes(),
                           .root = parameters.root,
                           .block_bytes = run.block_bytes,
                           .seed = run.seed};
-  const Algorithm& barrier = cheapest(Operation::barrier, topology, parameters, Ports::one);
   TimedRun timed(algorithm, barrier, parameters, contract, run);
   const Statistics statistics = machine.run([&timed](Node& node) { timed(node); });
 

@@ -25,6 +25,8 @@ struct MachineOptions {
   Bytes eager_limit = 1024;
   bool lock_step = false;     ///< a barrier after every step
   bool allow_cycles = false;  ///< run although the channel dependency graph has a cycle
+  /// Moves may take the dimensions in any order: whoever sets this has checked the routes.
+  bool any_order = false;
   std::chrono::milliseconds time_limit{0};  ///< 0: none
   Bytes stack_bytes = Bytes{1} << 20;       ///< per node
   NetworkObserver* observer = nullptr;      ///< told of each reservation; for tests and traces

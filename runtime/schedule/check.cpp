@@ -206,8 +206,9 @@ class Checker {
     }
   }
 
-  ScheduleReport finish(std::span<const Channel> cycle) {
+  ScheduleReport finish(std::span<const Channel> cycle, bool steps_are_acyclic) {
     report_.deadlock_free = cycle.empty();
+    report_.deadlock_free_in_lock_step = steps_are_acyclic;
     unmatched_.move_to(report_.problems);
     if (!cycle.empty() && report_.problems.size() < most_problems) {
       std::string text =
@@ -404,8 +405,14 @@ ScheduleReport check(const Schedule& schedule, const Routing& routing, bool all_
     for (std::size_t step = 0; step < steps; ++step) whole.follow(step, dependencies);
     cycle = dependencies.cycle();
   }
+  bool steps_are_acyclic = true;
+  for (std::size_t step = 0; !cycle.empty() && steps_are_acyclic && step < steps; ++step) {
+    Dependencies dependencies;
+    whole.follow(step, dependencies);
+    steps_are_acyclic = dependencies.cycle().empty();
+  }
 
-  ScheduleReport report = whole.finish(cycle);
+  ScheduleReport report = whole.finish(cycle, steps_are_acyclic);
   report.steps = steps;
   for (const RankLog& log : schedule.ranks) {
     report.peak_bytes = std::max(report.peak_bytes, log.peak_bytes);

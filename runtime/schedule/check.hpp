@@ -34,6 +34,8 @@ struct ScheduleReport {
   std::size_t unmatched = 0;
   // The channel dependency graph of the routes used is acyclic.
   bool deadlock_free = false;
+  // The same of each step's routes alone: what a machine in lock step needs.
+  bool deadlock_free_in_lock_step = false;
   // The first ten, in words: unmatched ends, a deadlock, ports, contention.
   std::vector<std::string> problems;
 

@@ -1,0 +1,62 @@
+// Broadcast by Wang and Tseng.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/broadcast/wang_tseng.hpp"
+
+#include "wormcube/collectives/broadcast/wang_tseng_tree.hpp"
+
+#include <fmt/core.h>
+
+namespace wormcube {
+
+void broadcast_wang_tseng(Node& node, Span message, Rank root, const WangTseng& options) {
+  require_broadcast_wang_tseng(node.topology(), root, options);
+  Itinerary itinerary(node.topology(), root, node.rank());
+  if (itinerary.axes() == 0) return;
+
+  const std::vector<Rank>& x = itinerary.position;
+  WangTsengTree tree(itinerary.sizes(), options.mirror);
+  if (!options.once) {
+    tree.visit(
+        x, [&](int step, auto by) { itinerary.arrive(step, by); },
+        [&](int step, auto by) { itinerary.depart(step, by); });
+  } else {
+    WangTsengTree others = tree;  // `tree` is being visited
+    const int informed = others.informed(x);
+    std::vector<Rank> to(x.size());
+    tree.visit(
+        x,
+        [&](int step, auto by) {
+          if (step == informed) itinerary.arrive(step, by);
+        },
+        [&](int step, auto by) {
+          for (std::size_t a = 0; a < x.size(); ++a) {
+            to[a] = mod(x[a] + by[a], itinerary.size(static_cast<int>(a)));
+          }
+          if (others.informed(to) == step) itinerary.depart(step, by);
+        });
+  }
+  itinerary.end_phase(tree.steps());
+  travel(node, message, itinerary, options.packets);
+}
+
+void require_broadcast_wang_tseng(const Topology& topology, Rank root, const WangTseng& options) {
+  require_torus_broadcast("wang-tseng", topology, root, options.packets);
+  const std::vector<Rank> sizes = axis_sizes(topology);
+  if (sizes.empty()) return;
+  const Rank n = sizes.front(), longest = sizes.back();
+  const bool square = std::all_of(sizes.begin(), sizes.end() - 1, [n](Rank s) { return s == n; });
+  if (!square || longest % n != 0 || (longest > n && n < 3)) {
+    throw UsageError(
+        fmt::format("wang-tseng: needs a torus n x .. x n, or c n x n x .. x n with n >= 3; {} is "
+                    "neither (its last dimension has {} nodes, its first {}); use plan, peel or "
+                    "squeeze",
+                    topology.name(), n, longest));
+  }
+}
+
+Prediction predict_broadcast_wang_tseng(const Topology& topology, const WangTseng& options) {
+  const std::vector<Rank> sizes = axis_sizes(topology);
+  return predict_tree(sizes.empty() ? 0 : WangTsengTree::steps(sizes), options.packets);
+}
+
+}  // namespace wormcube
