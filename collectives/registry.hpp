@@ -73,6 +73,7 @@ struct Algorithm {
   std::string_view source;   // authors, year, section
   Ports ports = Ports::one;
   bool contention_free = true;  // the source claims that no link carries two messages in a step
+  bool receives_once = true;    // the source claims that nothing reaches a node twice
   /// Messages take dimensions in an order of their own: `auto` never chooses it, and a machine runs
   /// it only after a check of its routes.
   bool any_order = false;

@@ -69,6 +69,7 @@ std::span<const Algorithm> broadcast_algorithms() {
           .source = "Wang, Tseng, Algebraic Foundations and Broadcasting Algorithms for "
                     "Wormhole-Routed Tori",
           .ports = Ports::all,
+          .receives_once = false,
           .remark = "any n, rows for k > 3, cn: our reconstruction",
           .require =
               [](const Topology& topology, const Parameters& parameters) {

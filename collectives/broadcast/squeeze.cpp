@@ -81,7 +81,7 @@ void squeeze(Itinerary& itinerary, const VirtualTorus& virtual_torus) {
   }
   // The axis in which this node is reached is unfilled - 1; nodes in the middle of their cell in
   // all axes are nodes of the virtual torus.
-  WangTsengTree tree(virtual_torus.sizes, false);
+  const WangTsengTree tree(virtual_torus.sizes, false);
   if (unfilled == 0) {
     // The source is the middle of cell 0 and sees virtual node y at middle(y).
     const auto real = [&](std::span<const int> hops, int sign) -> const std::vector<int>& {
@@ -91,7 +91,7 @@ void squeeze(Itinerary& itinerary, const VirtualTorus& virtual_torus) {
       }
       return by;
     };
-    tree.visit(
+    tree.visit_once(
         cell, [&](int step, auto hops) { itinerary.arrive(step, real(hops, -1)); },
         [&](int step, auto hops) { itinerary.depart(step, real(hops, +1)); });
   }

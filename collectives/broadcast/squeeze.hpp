@@ -16,7 +16,7 @@ namespace wormcube {
 ///
 /// Network  any torus; all ports; any root.
 /// Cost     wang-tseng's steps for v, c, and sum_j ceil(log_3 ceil(n_j / v_j)), each of the whole
-///          message.
+///          message. Every node receives once.
 /// Links    free of contention, if the signs of the hops are honoured.
 /// Source   ours.
 /// Throws   UsageError, before any message, for another network, or a root that is no node.

@@ -15,26 +15,9 @@ void broadcast_wang_tseng(Node& node, Span message, Rank root, const WangTseng& 
 
   const std::vector<Rank>& x = itinerary.position;
   WangTsengTree tree(itinerary.sizes(), options.mirror);
-  if (!options.once) {
-    tree.visit(
-        x, [&](int step, auto by) { itinerary.arrive(step, by); },
-        [&](int step, auto by) { itinerary.depart(step, by); });
-  } else {
-    WangTsengTree others = tree;  // `tree` is being visited
-    const int informed = others.informed(x);
-    std::vector<Rank> to(x.size());
-    tree.visit(
-        x,
-        [&](int step, auto by) {
-          if (step == informed) itinerary.arrive(step, by);
-        },
-        [&](int step, auto by) {
-          for (std::size_t a = 0; a < x.size(); ++a) {
-            to[a] = mod(x[a] + by[a], itinerary.size(static_cast<int>(a)));
-          }
-          if (others.informed(to) == step) itinerary.depart(step, by);
-        });
-  }
+  const auto arrive = [&](int step, auto by) { itinerary.arrive(step, by); };
+  const auto depart = [&](int step, auto by) { itinerary.depart(step, by); };
+  options.once ? tree.visit_once(x, arrive, depart) : tree.visit(x, arrive, depart);
   itinerary.end_phase(tree.steps());
   travel(node, message, itinerary, options.packets);
 }

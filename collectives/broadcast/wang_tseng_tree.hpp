@@ -40,6 +40,23 @@ class WangTsengTree {
     for (int stage = 1; stage <= k_; ++stage) visit_stage(stage, x, arrive, depart);
   }
 
+  /// The same without what would reach nodes that have the message: every node receives once.
+  template <class Arrive, class Depart>
+  void visit_once(std::span<const Rank> x, Arrive arrive, Depart depart) const {
+    WangTsengTree tree = *this, others = *this;  // one is being visited while the other is asked
+    const int informed_here = others.informed(x);
+    std::vector<Rank> to(x.size());
+    tree.visit(
+        x,
+        [&](int step, std::span<const int> by) {
+          if (step == informed_here) arrive(step, by);
+        },
+        [&](int step, std::span<const int> by) {
+          for (int axis = 0; axis < k_; ++axis) to[axis] = mod(x[axis] + by[axis], sizes_[axis]);
+          if (others.informed(to) == step) depart(step, by);
+        });
+  }
+
   /// The step in which node x first gets the message, -1 for the source.
   int informed(std::span<const Rank> x) {
     if (std::ranges::all_of(x, [](Rank c) { return c == 0; })) return -1;
