@@ -12,7 +12,7 @@ const Paper& find_paper(std::string_view name) {
   for (const Paper* paper : {&kim_paper(), &suh_paper()}) {
     if (paper->name == name) return *paper;
   }
-  throw UsageError(fmt::format("reproduce: no paper '{}'; known are {} and {}", name,
+  throw UsageError(fmt::format("reproduce: no paper '{}'; known are {}, {} and wang-tseng", name,
                                kim_paper().name, suh_paper().name));
 }
 
