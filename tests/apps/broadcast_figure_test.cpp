@@ -36,7 +36,7 @@ TEST_CASE("the broadcast figure counts programs and marks formulas", "[reproduce
   CHECK(named(figure, "quad").steps == Steps{{}, 3, {}, 5, {}, {}});
   CHECK(named(figure, "park").steps == Steps{{}, {}, 3, {}, 5, {}});
   CHECK(named(figure, "Park formula").steps == Steps{{}, {}, 3, {}, 5, {}});
-  CHECK(named(figure, "plan").steps == Steps{3, 3, 5, 5, 6, {}});
+  CHECK(named(figure, "plan").steps == Steps{3, 3, 5, 5, 7, {}});
   CHECK(named(figure, "park").counted);
   CHECK_FALSE(named(figure, "Tsay-Wang formula").counted);
 }
