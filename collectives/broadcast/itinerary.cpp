@@ -57,13 +57,16 @@ void travel(Node& node, Span message, const Itinerary& itinerary, const Packets&
     const int oldest = step < tree_steps ? 0 : (step - tree_steps) / gap + 1;
     for (int packet = oldest; packet < packets.count && packet * gap <= step; ++packet) {
       const int now = step - packet * gap;
-      for (const auto& arrival :
-           std::ranges::equal_range(itinerary.arrivals(), now, {}, &Itinerary::Arrival::step)) {
-        ops.push_back(receive(arrival.from, part(packet)));
+      const auto arrivals = itinerary.arrivals();
+      const auto departures = itinerary.departures();
+      for (auto arrival = std::ranges::lower_bound(arrivals, now, {}, &Itinerary::Arrival::step);
+           arrival != arrivals.end() && arrival->step == now; ++arrival) {
+        ops.push_back(receive(arrival->from, part(packet)));
       }
-      for (const auto& departure :
-           std::ranges::equal_range(itinerary.departures(), now, {}, &Itinerary::Departure::step)) {
-        ops.push_back(send(itinerary.legs(departure), ConstSpan(part(packet))));
+      for (auto departure =
+               std::ranges::lower_bound(departures, now, {}, &Itinerary::Departure::step);
+           departure != departures.end() && departure->step == now; ++departure) {
+        ops.push_back(send(itinerary.legs(*departure), ConstSpan(part(packet))));
       }
     }
     node.step(ops);
