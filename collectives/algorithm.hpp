@@ -47,8 +47,11 @@ struct Algorithm {
   std::string_view summary;  ///< one line: what it does, and its networks
   std::string_view source;   ///< authors, year, section
   Ports ports = Ports::one;
-  bool contention_free = true;   ///< the source claims that no link carries two messages in a step
-  bool exactly_once = true;      ///< no node receives the same data twice, forwarding included
+  bool contention_free = true;  ///< the source claims that no link carries two messages in a step
+  bool exactly_once = true;     ///< no node receives the same data twice, forwarding included
+  /// Messages take dimensions in an order of their own: `auto` never chooses it, and a machine runs
+  /// it only after a check of its routes.
+  bool any_order = false;
   std::string_view remark = {};  ///< "reconstruction", "our extension", .. shown with all results
   std::vector<Option> options = {};
   std::vector<LedgerRow> rows = {};

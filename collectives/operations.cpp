@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/operations.hpp"
 
+#include "wormcube/collectives/require.hpp"
 #include "wormcube/collectives/words.hpp"
 
 #include <algorithm>
@@ -26,10 +27,7 @@ Operation parse_operation(std::string_view text) {
 }
 
 void require_arguments(Operation operation, Rank nodes, const Arguments& arguments) {
-  if (operation->rooted && (arguments.root < 0 || arguments.root >= nodes)) {
-    throw UsageError(fmt::format("{}: root {} of {} nodes; nodes are 0 to {}", operation->name,
-                                 arguments.root, nodes, nodes - 1));
-  }
+  if (operation->rooted) require_root(operation->name, nodes, arguments.root);
   if (operation->has_sources) {
     for (std::size_t i = 0; i < arguments.sources.size(); ++i) {
       const Rank source = arguments.sources[i];

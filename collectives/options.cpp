@@ -67,8 +67,9 @@ bool Options::is(std::string_view name, std::string_view value) const {
 std::string Options::text() const {
   std::string text;
   for (std::size_t i = 0; i < declared_.size(); ++i) {
-    text +=
-        fmt::format("{}{}={}", i == 0 ? "" : ":", declared_[i].name, declared_[i].text(values_[i]));
+    const Option& option = declared_[i];
+    if (values_[i] == option.preset) continue;
+    text += fmt::format("{}{}={}", text.empty() ? "" : ":", option.name, option.text(values_[i]));
   }
   return text;
 }

@@ -43,7 +43,7 @@ class Options {
   /// Everything, for a plan's key.
   std::span<const std::int64_t> values() const { return values_; }
   std::span<const Option> declared() const { return declared_; }
-  /// "order=parity:ring=plus", presets too; empty without options.
+  /// "order=parity:ring=folded": what is not preset.
   std::string text() const;
 
  private:

@@ -126,7 +126,7 @@ Collective cheapest(Operation operation, const Topology& topology, const CostMod
   Collective best;
   for (Collective& collective : admitted(operation, topology, arguments)) {
     const Algorithm& algorithm = *collective.algorithm;
-    if (ports == Ports::one && algorithm.ports == Ports::all) continue;
+    if (algorithm.any_order || (ports == Ports::one && algorithm.ports == Ports::all)) continue;
     for_each_choice(algorithm, [&](const Options& options) {
       collective.options = options;
       if (refusal(collective, topology)) return;

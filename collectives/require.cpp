@@ -39,4 +39,11 @@ void require_direct_exchange(std::string_view algorithm, const Node& node, Const
   require_equal(algorithm, out[node.rank()].size(), in[node.rank()].size());
 }
 
+void require_root(std::string_view algorithm, Rank nodes, Rank root) {
+  if (root < 0 || root >= nodes) {
+    throw UsageError(fmt::format("{}: root {} of {} nodes; nodes are 0 to {}", algorithm, root,
+                                 nodes, nodes - 1));
+  }
+}
+
 }  // namespace wormcube

@@ -18,4 +18,7 @@ void require_exchange(std::string_view algorithm, Rank nodes, ConstBlocks out, C
 void require_direct_exchange(std::string_view algorithm, const Node& node, ConstBlocks out,
                              ConstBlocks in);
 
+/// A root that is a node.
+void require_root(std::string_view algorithm, Rank nodes, Rank root);
+
 }  // namespace wormcube

@@ -5,8 +5,11 @@
 #include "wormcube/apps/cli/program.hpp"
 #include "wormcube/apps/cli/reproduce_products.hpp"
 #include "wormcube/apps/reproduce/paper.hpp"
+#include "wormcube/apps/reproduce/wang_tseng.hpp"
 #include "wormcube/runtime/error.hpp"
 
+#include <algorithm>
+#include <fstream>
 #include <memory>
 
 #include <fmt/core.h>
@@ -22,6 +25,8 @@ struct Options {
   std::vector<std::string> on;
   std::vector<int> sizes;
   CheckOptions check{.prove_up_to = 1024};
+  Rank count_up_to = 40000;  // wang-tseng
+  std::string svg;
   OutputOptions output;
 };
 
@@ -102,6 +107,63 @@ void print_formulas(const OutputOptions& output, const Paper& paper) {
   }
 }
 
+void write_svg(const std::string& file, const BroadcastFigure& figure) {
+  if (file.empty()) return;
+  if (std::ofstream stream(file); !(stream << svg(figure)).flush())
+    throw UsageError(fmt::format("{}: cannot be written", file));
+}
+
+/// wang-tseng: a figure instead of tables.
+ExitCode reproduce_figure(const Options& options) {
+  const OutputOptions& output = options.output;
+  if (!options.on.empty())
+    throw UsageError("reproduce wang-tseng: its tori are n x n x n; say --sizes n,n,..");
+  if (std::ranges::any_of(options.sizes, [](int n) { return n < 2; }))
+    throw UsageError("reproduce wang-tseng: a side of 1; need 2 or more");
+  require_writable(options.svg);
+  const std::vector<Rank> sides = options.sizes.empty() ? broadcast_figure_sides() : options.sizes;
+  print_setting(output, "paper",
+                "Wang, Tseng, Algebraic Foundations and Broadcasting Algorithms for "
+                "Wormhole-Routed All-Port Tori: Figure 8, steps on n x n x n");
+  print_setting(output, "counted",
+                fmt::format("from programs on up to {} nodes, root N/3; `formula`: not counted",
+                            options.count_up_to));
+  const BroadcastFigure figure = reproduce_broadcast_figure(sides, options.count_up_to);
+  std::vector<Table::Column> columns{{"n"}};
+  Json series_json = Json::array();
+  for (const FigureSeries& series : figure.series) {
+    columns.push_back({std::string(series.name), series.counted ? "counted" : ""});
+    Json points = Json::array();
+    for (std::size_t i = 0; i < figure.sides.size(); ++i) {
+      if (!series.steps[i]) continue;
+      points.push_back({{"n", figure.sides[i]}, {"steps", json_value(series.steps[i])}});
+    }
+    series_json.push_back({{"name", series.name},
+                           {"counted", series.counted},
+                           {"source", series.source},
+                           {"points", points}});
+  }
+  Table table(columns);
+  for (std::size_t i = 0; i < figure.sides.size(); ++i) {
+    std::vector<std::string> cells{std::to_string(figure.sides[i])};
+    for (const FigureSeries& series : figure.series) cells.push_back(cell(series.steps[i]));
+    table.add(std::move(cells));
+  }
+  print_table(output, table);
+  for (const FigureSeries& series : figure.series)
+    print_note(output, fmt::format("{}: {}", series.name, series.source));
+  for (const std::string& failure : figure.failures) print_note(output, "FAILED: " + failure);
+  write_svg(options.svg, figure);
+  write_results(output,
+                {Json{{"paper", "wang-tseng"},
+                      {"figure", 8},
+                      {"series", series_json},
+                      {"failures", figure.failures},
+                      {"passed", figure.failures.empty()}}},
+                true);
+  return figure.failures.empty() ? passed : failed;
+}
+
 ExitCode reproduce_paper(const Options& options) {
   const OutputOptions& output = options.output;
   output.validate();
@@ -110,6 +172,10 @@ ExitCode reproduce_paper(const Options& options) {
     for (const int size : options.sizes) products.push_back(fmt::format("torus:{0}x{0}", size));
     return reproduce_products(products, options.check, output);
   }
+  if (options.paper == "wang-tseng") return reproduce_figure(options);
+  if (!options.svg.empty())
+    throw UsageError(
+        fmt::format("reproduce {}: has tables, no figure to draw (--svg)", options.paper));
   const Paper& paper = find_paper(options.paper);
   std::vector<std::string> networks = options.on;
   for (const int size : options.sizes) networks.push_back(paper.network_of_size(size));
@@ -166,8 +232,8 @@ Action add_reproduce(CLI::App& program) {
   CLI::App& app = *program.add_subcommand(
       "reproduce", "A paper's tables: as printed, corrected, and counted from the programs");
   app.add_option("PAPER", options->paper,
-                 "kim (complete exchange on tori), suh (complete exchange on meshes) or "
-                 "dimakopoulos (total exchange in products of any graphs)")
+                 "kim (complete exchange on tori), suh (complete exchange on meshes), dimakopoulos "
+                 "(total exchange in products of any graphs) or wang-tseng (broadcast on tori)")
       ->required();
   add_on_option(app, options->on, false);
   app.add_option("--sizes", options->sizes, "Sides N of N x N networks, separated by commas")
@@ -179,6 +245,13 @@ Action add_reproduce(CLI::App& program) {
       ->type_name("NODES")
       ->check(at_least(0))
       ->capture_default_str();
+  app.add_option("--count-up-to", options->count_up_to,
+                 "wang-tseng: record programs on up to so many nodes; beyond, formulas alone")
+      ->type_name("NODES")
+      ->check(at_least(0))
+      ->capture_default_str();
+  app.add_option("--svg", options->svg, "wang-tseng: draw the figure into this file")
+      ->type_name("FILE");
   add_output_options(app, options->output, false);
   app.footer(
       "Columns: for start-ups, transmission and rearrangement in turn what the paper's formula "
@@ -190,7 +263,8 @@ Action add_reproduce(CLI::App& program) {
       "  wormcube reproduce kim --sizes 8,16,64          other sizes\n"
       "  wormcube reproduce suh --on mesh:6x10,mesh:5x7  any mesh, odd sides too\n"
       "  wormcube reproduce suh --json suh.json          with every erratum\n"
-      "  wormcube reproduce dimakopoulos --on 'ring:5*complete:4*line:3'");
+      "  wormcube reproduce dimakopoulos                 A1, A2, A3 and A3G against the bounds\n"
+      "  wormcube reproduce wang-tseng --svg figure.svg  Figure 8: steps against n");
   return [options] { return reproduce_paper(*options); };
 }
 

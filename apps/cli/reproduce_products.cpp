@@ -9,6 +9,8 @@
 
 namespace wormcube::cli {
 
+using namespace apps;
+
 namespace {
 
 std::string text(Ratio ratio) {
@@ -26,9 +28,9 @@ Json row_json(const ProductRow& row) {
   for (const ProductExchange& exchange : row.exchanges) {
     const CheckResult& check = exchange.check;
     exchanges.push_back({{"label", exchange.label},
-                         {"algorithm", check.algorithm->name},
-                         {"ports", to_string(check.algorithm->ports)},
-                         {"remark", check.algorithm->remark},
+                         {"algorithm", check.collective.algorithm->name},
+                         {"ports", to_string(check.collective.algorithm->ports)},
+                         {"remark", check.collective.algorithm->remark},
                          {"steps", exchange.optimality.steps},
                          {"predicted", json_value(check.predicted.startups)},
                          {"lower_bound", text(exchange.optimality.bound)},
@@ -110,7 +112,7 @@ ExitCode reproduce_products(const std::vector<std::string>& networks, const Chec
       }
     }
     for (const std::string& reason : row.refused) {
-      notes.push_back("not here: " + reason);
+      notes.push_back("not applicable: " + reason);
       refused.push_back({{"topology", row.network}, {"reason", reason}});
     }
   }

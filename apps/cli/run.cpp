@@ -12,6 +12,7 @@
 #include "wormcube/runtime/routing/routing.hpp"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <thread>
 
@@ -168,21 +169,25 @@ std::vector<std::string> cells(const RunResult& result, bool all_port) {
           result.wrong ? std::to_string(*result.wrong) : "?"};
 }
 
-/// Machines of one network: one for each port model, built when it is first needed.
+/// Machines of one network: one for each port model and kind of routes, built when first needed.
 class Machines {
  public:
   Machines(const Topology& topology, const MachineFlags& flags)
       : topology_(topology), flags_(flags) {}
-  Machine& with(bool all_port) {
-    auto& machine = all_port ? all_ : one_;
-    if (!machine) machine = std::make_unique<Machine>(topology_, flags_.resolve(all_port));
+  Machine& with(bool all_port, bool any_order) {
+    auto& machine = machines_[{all_port, any_order}];
+    if (!machine) {
+      MachineOptions options = flags_.resolve(all_port);
+      options.any_order = any_order;  // run_collective checks the routes
+      machine = std::make_unique<Machine>(topology_, options);
+    }
     return *machine;
   }
 
  private:
   const Topology& topology_;
   const MachineFlags& flags_;
-  std::unique_ptr<Machine> one_, all_;
+  std::map<std::pair<bool, bool>, std::unique_ptr<Machine>> machines_;
 };
 
 /// One run. A time limit or a deadlock is told, and the next run goes on.
@@ -203,7 +208,8 @@ ExitCode run_one(Machines& machines, const Plan& plan, const Collective& collect
     results.note(fmt::format("no result: {}", title()));
   };
   try {
-    Machine& machine = machines.with(all_port(options.algorithm, *collective.algorithm));
+    Machine& machine = machines.with(all_port(options.algorithm, *collective.algorithm),
+                                     collective.algorithm->any_order);
     const RunResult result = run_collective(machine, collective, run);
     progress.clear();
     results.add(cells(result, machine.options().all_port),

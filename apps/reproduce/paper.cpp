@@ -12,8 +12,9 @@ const Paper& find_paper(std::string_view name) {
   for (const Paper* paper : {&kim_paper(), &suh_paper()}) {
     if (paper->name == name) return *paper;
   }
-  throw UsageError(fmt::format("reproduce: no paper '{}'; known are {}, {} and dimakopoulos", name,
-                               kim_paper().name, suh_paper().name));
+  throw UsageError(
+      fmt::format("reproduce: no paper '{}'; known are {}, {}, dimakopoulos and wang-tseng", name,
+                  kim_paper().name, suh_paper().name));
 }
 
 ReproducedTable reproduce(const Paper& paper, const Topology& topology,

@@ -6,6 +6,7 @@
 #include "wormcube/collectives/harness/memory.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/routing/routing.hpp"
+#include "wormcube/runtime/schedule/check.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -134,6 +135,42 @@ void add_statistics(RunResult& result, const Statistics& statistics, int calls) 
   }
 }
 
+/// Free routes are run only where no cyclic wait can arise among them and those of the barrier
+/// before them: a dry run of both tells.
+void require_deadlock_free(const Machine& machine, const Collective& collective,
+                           const Collective& barrier) {
+  if (!collective.algorithm->any_order) return;
+  const Topology& topology = machine.topology();
+  const std::string name = fmt::format("{} {}", collective.operation()->name, collective.text());
+  const MachineOptions& options = machine.options();
+  if (!options.any_order) {
+    throw UsageError(
+        fmt::format("{}: its messages take the dimensions in any order, which this "
+                    "machine refuses (MachineOptions::any_order)",
+                    name));
+  }
+  const Contract contract = contract_of(collective, topology.nodes(),
+                                        64 * static_cast<Bytes>(collective.parts(topology)), 0);
+  const Program program = collective_program(collective, contract, nullptr);
+  const ScheduleReport report =
+      check(record(
+                topology,
+                [&](Node& node) {
+                  barrier.algorithm->program(
+                      node, {{ConstSpan(), 0}, {Span(), 0}, barrier.arguments, barrier.options});
+                  program(node);
+                },
+                name),
+            Routing(topology, options.virtual_channels), options.all_port);
+  if (report.deadlock_free || (options.lock_step && report.deadlock_free_in_lock_step)) return;
+  throw UsageError(
+      fmt::format("{} on {}: {}{}", name, topology.name(),
+                  report.problems.empty() ? "its routes can deadlock" : report.problems.front(),
+                  report.deadlock_free_in_lock_step && !options.lock_step
+                      ? "; the routes of each step alone cannot: use lock step (--lockstep)"
+                      : ""));
+}
+
 void require_ports(const Machine& machine, const Collective& collective) {
   if (collective.algorithm->ports == Ports::all && !machine.options().all_port) {
     throw UsageError(fmt::format(
@@ -175,6 +212,7 @@ RunResult run_collective(Machine& machine, const Collective& collective, const C
   require_memory_to_run(collective, topology, run);
 
   const Collective barrier = cheapest(operations::barrier, topology, {}, 0, Ports::one);
+  require_deadlock_free(machine, collective, barrier);
   TimedRun timed(collective, barrier, contract, run);
   const Statistics statistics = machine.run([&timed](Node& node) { timed(node); });
 

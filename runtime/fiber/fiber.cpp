@@ -8,7 +8,9 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <utility>
 
 #include <boost/context/detail/fcontext.hpp>
@@ -37,6 +39,13 @@ std::size_t page_bytes() {
   return bytes;
 }
 
+/// How many memory maps a process may have.
+std::size_t most_maps() {
+  std::size_t most = 65530;  // Linux's default
+  if (std::size_t set = 0; std::ifstream("/proc/sys/vm/max_map_count") >> set) most = set;
+  return most;
+}
+
 }  // namespace
 
 struct Fiber::Switch {
@@ -61,26 +70,48 @@ struct Fiber::Switch {
   }
 };
 
-Fiber::Fiber(std::size_t stack_bytes, std::function<void()> entry) : entry_(std::move(entry)) {
+Stacks::Stacks(std::size_t count, std::size_t stack_bytes) {
   const std::size_t page = page_bytes();
-  const std::size_t stack = (stack_bytes + page - 1) / page * page;
-  map_bytes_ = stack + page;
+  stack_bytes_ = (stack_bytes + page - 1) / page * page;
+  slot_bytes_ = stack_bytes_ + page;
+  map_bytes_ = count * slot_bytes_;
   void* map = mmap(nullptr, map_bytes_, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  if (map == MAP_FAILED || mprotect(map, page, PROT_NONE) != 0) {
-    const int reason = errno;
-    if (map != MAP_FAILED) munmap(map, map_bytes_);
-    throw UsageError(
-        fmt::format("fibers: no room for another stack of {} bytes ({}); use fewer nodes, smaller "
-                    "stacks, or raise "
-                    "vm.max_map_count (two maps a fiber)",
-                    stack_bytes, std::strerror(reason)));
+  if (map == MAP_FAILED) {
+    throw UsageError(fmt::format(
+        "fibers: no room for {} stacks of {} bytes ({}); use fewer nodes or smaller stacks", count,
+        stack_bytes, std::strerror(errno)));
   }
   map_ = static_cast<std::byte*>(map);
+  guarded_ = count <= most_maps() / 4;
+  for (std::size_t i = 0; guarded_ && i < count; ++i) {
+    guarded_ = mprotect(map_ + i * slot_bytes_, page, PROT_NONE) == 0;  // fails: too many maps
+  }
+}
+
+Stacks::~Stacks() {
+#ifdef WORMCUBE_ASAN
+  __asan_unpoison_memory_region(map_, map_bytes_);  // the next map here must not inherit frames
+#endif
+  munmap(map_, map_bytes_);
+}
+
+Fiber::Fiber(std::size_t stack_bytes, std::function<void()> entry)
+    : Fiber(std::make_unique<Stacks>(1, stack_bytes), std::move(entry)) {}
+
+Fiber::Fiber(std::unique_ptr<Stacks> stack, std::function<void()> entry)
+    : Fiber(*stack, 0, std::move(entry)) {
+  own_stack_ = std::move(stack);
+}
+
+Fiber::Fiber(const Stacks& stacks, std::size_t i, std::function<void()> entry)
+    : entry_(std::move(entry)), stack_(stacks[i]), guarded_(stacks.guarded()) {
   // All stacks begin at a page's end; without this shift their hot ends would share a few sets of
   // the caches.
-  const std::size_t shift = reinterpret_cast<std::uintptr_t>(map) / page % 31 * 64;
-  inside_ = make_fcontext(map_ + map_bytes_ - shift, stack - shift, &Switch::start);
+  const auto begin = reinterpret_cast<std::uintptr_t>(stack_.data());
+  const std::size_t shift = begin / page_bytes() % 31 * 64;
+  inside_ =
+      make_fcontext(stack_.data() + stack_.size() - shift, stack_.size() - shift, &Switch::start);
 #ifdef WORMCUBE_TSAN
   tsan_inside_ = __tsan_create_fiber(0);
 #endif
@@ -90,10 +121,17 @@ Fiber::~Fiber() {
 #ifdef WORMCUBE_TSAN
   __tsan_destroy_fiber(tsan_inside_);
 #endif
-#ifdef WORMCUBE_ASAN
-  __asan_unpoison_memory_region(map_, map_bytes_);  // the next map here must not inherit frames
-#endif
-  munmap(map_, map_bytes_);
+}
+
+// Reading a page that was never written takes no memory.
+void Fiber::require_stack() const {
+  if (guarded_) return;
+  std::uint64_t low[4];
+  std::memcpy(low, stack_.data(), sizeof low);
+  if ((low[0] | low[1] | low[2] | low[3]) == 0) return;
+  fmt::print(stderr, "fiber: its stack of {} bytes has overflowed; use larger stacks\n",
+             stack_.size());
+  std::abort();
 }
 
 void Fiber::resume() {
@@ -104,7 +142,7 @@ void Fiber::resume() {
   std::memcpy(thread_exceptions, &exceptions_, sizeof outside);
 #ifdef WORMCUBE_ASAN
   void* fake_stack = nullptr;
-  __sanitizer_start_switch_fiber(&fake_stack, map_ + page_bytes(), map_bytes_ - page_bytes());
+  __sanitizer_start_switch_fiber(&fake_stack, stack_.data(), stack_.size());
 #endif
 #ifdef WORMCUBE_TSAN
   tsan_outside_ = __tsan_get_current_fiber();
@@ -116,6 +154,7 @@ void Fiber::resume() {
 #endif
   std::memcpy(&exceptions_, thread_exceptions, sizeof outside);
   std::memcpy(thread_exceptions, &outside, sizeof outside);
+  require_stack();
 }
 
 void Fiber::suspend() {

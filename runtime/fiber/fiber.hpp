@@ -4,12 +4,38 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
+#include <span>
 
 namespace wormcube {
 
-/// A stackful coroutine. The stack is mapped on demand, with a guard page below it: an overflow is
-/// a SIGSEGV, not silence. A stack and its guard are two memory maps of the process, of which Linux
-/// allows 65530 (vm.max_map_count): about 32000 fibers.
+/// Memory for the stacks of a number of fibers, one map, taken by the page as it is used.
+///
+/// Below each stack lies a guard page: an overflow is a SIGSEGV, not silence. A stack and its guard
+/// are two maps of the process, of which Linux allows 65530 (vm.max_map_count), so more stacks than
+/// a quarter of that have no guards. Their fibers look at the low end of their stack whenever they
+/// stop, and an overflow ends the process then, in words.
+class Stacks {
+ public:
+  /// \param stack_bytes  rounded up to whole pages
+  /// Throws UsageError if the system has no room for them.
+  Stacks(std::size_t count, std::size_t stack_bytes);
+  ~Stacks();
+  Stacks(const Stacks&) = delete;
+  Stacks& operator=(const Stacks&) = delete;
+
+  std::span<std::byte> operator[](std::size_t i) const {
+    return {map_ + i * slot_bytes_ + slot_bytes_ - stack_bytes_, stack_bytes_};
+  }
+  bool guarded() const { return guarded_; }
+
+ private:
+  std::byte* map_ = nullptr;
+  std::size_t map_bytes_ = 0, slot_bytes_ = 0, stack_bytes_ = 0;
+  bool guarded_ = false;
+};
+
+/// A stackful coroutine.
 ///
 /// Threads     any thread may resume, one at a time, each after the one before it (the callers see
 ///             to that). Code inside must not keep the address of a thread_local across suspend()
@@ -21,9 +47,10 @@ namespace wormcube {
 /// Resume it to its end first, with an exception thrown where it waits.
 class Fiber {
  public:
-  /// \param stack_bytes  rounded up to whole pages
-  /// Throws UsageError if the system has no more stacks to give.
+  /// On a stack of its own. Throws UsageError if the system has no more stacks to give.
   Fiber(std::size_t stack_bytes, std::function<void()> entry);
+  /// On stack number i of these, which must outlive the fiber.
+  Fiber(const Stacks& stacks, std::size_t i, std::function<void()> entry);
   ~Fiber();
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
@@ -37,11 +64,15 @@ class Fiber {
   bool done() const noexcept { return done_; }
 
  private:
+  Fiber(std::unique_ptr<Stacks> stack, std::function<void()> entry);
   struct Switch;  // the boundary to Boost.Context and to the sanitizers
 
   std::function<void()> entry_;
-  std::byte* map_ = nullptr;  // guard page, then the stack
-  std::size_t map_bytes_ = 0;
+  void require_stack() const;
+
+  std::unique_ptr<Stacks> own_stack_;
+  std::span<std::byte> stack_;
+  bool guarded_;
   void* inside_ = nullptr;   // where the fiber goes on
   void* outside_ = nullptr;  // where its resumer goes on
   bool done_ = false;

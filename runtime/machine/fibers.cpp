@@ -122,9 +122,10 @@ class FiberExecutor final : public NodeExecutor {
       : workers_(std::clamp<std::size_t>(
             workers > 0 ? static_cast<std::size_t>(workers) : std::thread::hardware_concurrency(),
             1, static_cast<std::size_t>(nodes))),
+        stacks_(static_cast<std::size_t>(nodes), stack_bytes),
         tasks_(static_cast<std::size_t>(nodes)) {
     for (Rank rank = 0; rank < nodes; ++rank) {
-      tasks_[rank].fiber = std::make_unique<Fiber>(stack_bytes, [this, rank] {
+      tasks_[rank].fiber = std::make_unique<Fiber>(stacks_, rank, [this, rank] {
         for (;;) {
           tasks_[rank].fiber->suspend();
           if (body_ == nullptr) return;
@@ -184,6 +185,7 @@ class FiberExecutor final : public NodeExecutor {
   }
 
   std::deque<Worker> workers_;
+  Stacks stacks_;
   std::vector<Task> tasks_;
   std::vector<std::thread> threads_;
   const std::function<void(Rank)>* body_ = nullptr;

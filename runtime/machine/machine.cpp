@@ -185,7 +185,7 @@ class Machine::Impl::EmulatedNode final : public Node {
   bool finished = false;  // published to others by finished_ and barrier_
   bool out = false;
   // How its program ended, for run(): published by left_.
-  bool stopped = false;  // a step has thrown Stopped
+  bool stopped = false;                    // a step has thrown Stopped
   std::optional<std::string> usage_error;  // that its program threw; its text
   std::deque<Worm> worms;  // of the current step; kept, so that steady state does not allocate
   std::deque<Receive> receives;
@@ -197,9 +197,9 @@ class Machine::Impl::EmulatedNode final : public Node {
   void prepare(std::span<const Op> ops);
 
   void work(Charge charge, Bytes /*bytes*/, Work work) override {
-    const Stopwatch watch(machine_.options_.timing,
-                          charge == Charge::none        ? statistics.local
-                          : charge == Charge::rearrange ? statistics.rearranging
+    const Stopwatch watch(machine_.options_.timing, charge == Charge::none ? statistics.local
+                                                    : charge == Charge::rearrange
+                                                        ? statistics.rearranging
                                                         : statistics.combining);
     work();
   }
@@ -219,7 +219,7 @@ void Machine::Impl::EmulatedNode::check(std::span<const Op> ops) const {
       throw UsageError(
           fmt::format("names node {} of {} nodes ({})", op.peer(), size(), topology().name()));
     }
-    if (!op.is_send()) continue;
+    if (!op.is_send() || machine_.options_.any_order) continue;
     for (std::size_t i = 1; i < op.moves().size(); ++i) {
       if (op.moves()[i - 1].dimension > op.moves()[i].dimension) continue;
       throw UsageError(

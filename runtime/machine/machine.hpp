@@ -26,6 +26,8 @@ struct MachineOptions {
   Bytes eager_limit = 1024;
   bool lock_step = false;     ///< a barrier after every step
   bool allow_cycles = false;  ///< run although the channel dependency graph has a cycle
+  /// Moves may take the dimensions in any order: whoever sets this has checked the routes.
+  bool any_order = false;
   bool timing = false;  ///< measure the times of NodeStatistics: two clock reads per step and local
   /// 0: none. When it has passed, every step ends with Stopped. What a node does outside of steps,
   /// a long local or an endless loop, cannot be ended from outside: run() waits for it, however

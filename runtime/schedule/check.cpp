@@ -216,8 +216,9 @@ class Checker {
     }
   }
 
-  ScheduleReport finish(std::span<const Channel> cycle) {
+  ScheduleReport finish(std::span<const Channel> cycle, bool steps_are_acyclic) {
     report_.deadlock_free = cycle.empty();
+    report_.deadlock_free_in_lock_step = steps_are_acyclic;
     unmatched_.move_to(report_.problems);
     if (!cycle.empty() && report_.problems.size() < most_problems) {
       std::string text =
@@ -434,8 +435,14 @@ ScheduleReport check(const Schedule& schedule, const Routing& routing, bool all_
     for (std::size_t step = 0; step < steps; ++step) whole.follow(step, dependencies);
     cycle = dependencies.cycle();
   }
+  bool steps_are_acyclic = true;
+  for (std::size_t step = 0; !cycle.empty() && steps_are_acyclic && step < steps; ++step) {
+    Dependencies dependencies;
+    whole.follow(step, dependencies);
+    steps_are_acyclic = dependencies.cycle().empty();
+  }
 
-  ScheduleReport report = whole.finish(cycle);
+  ScheduleReport report = whole.finish(cycle, steps_are_acyclic);
   report.steps = steps;
   report.per_step = std::move(per_step);
   for (const RankLog& log : schedule.ranks) {

@@ -48,6 +48,8 @@ struct ScheduleReport {
   bool deadlock_free = false;
   // Step by step; one entry more than steps, for the gap after the last one.
   std::vector<StepFigures> per_step;
+  // The same of each step's routes alone: what a machine in lock step needs.
+  bool deadlock_free_in_lock_step = false;
   // The first ten, in words: unmatched ends, a deadlock, ports, contention.
   std::vector<std::string> problems;
 

@@ -136,7 +136,9 @@ TEST_CASE("a broadcast keeps its promises from every root", "[collectives]") {
   cases::for_each(
       [](const Algorithm& algorithm, const Topology& topology) {
         if (algorithm.operation != Operation::broadcast) return;
-        for (Parameters parameters; parameters.root < topology.nodes(); ++parameters.root) {
+        // Of large networks every seventh root: all coordinates come up, and it takes no minute.
+        const Rank stride = topology.nodes() > 16 ? 7 : 1;
+        for (Parameters parameters; parameters.root < topology.nodes(); parameters.root += stride) {
           INFO(cases::title(algorithm, topology) << " from " << parameters.root);
           if (refusal(algorithm, topology, parameters)) continue;
           const cases::Counts counts = cases::count(algorithm, topology, parameters);

@@ -117,9 +117,13 @@ WORMCUBE_ALGORITHM(alltoall_product_multiport){
     .source = "Dimakopoulos, Dimopoulos 1998, Algorithm A3, Theorem 4, Corollary 3",
     .ports = Ports::all,
     .require = [](const Setting& setting) { require_alltoall_product_multiport(setting.topology); },
-    .predict = [](const Setting& setting) { return predict_alltoall_product_multiport(setting.topology); },
+    .predict =
+        [](const Setting& setting) { return predict_alltoall_product_multiport(setting.topology); },
     .chosen_by_auto = false,
-    .program = [](Node& node, const Call& call) { wormcube::alltoall_product_multiport(node, call.input, call.output); },
+    .program =
+        [](Node& node, const Call& call) {
+          wormcube::alltoall_product_multiport(node, call.input, call.output);
+        },
 };
 
 }  // namespace algorithms

@@ -199,10 +199,19 @@ WORMCUBE_ALGORITHM(alltoall_product_multiport_general){
     .source = "ours, after Algorithm A3 of Dimakopoulos, Dimopoulos 1998",
     .ports = Ports::all,
     .remark = "our extension; no optimality claimed",
-    .require = [](const Setting& setting) { require_alltoall_product_multiport_general(setting.topology); },
-    .predict = [](const Setting& setting) { return predict_alltoall_product_multiport_general(setting.topology); },
+    .require =
+        [](const Setting& setting) {
+          require_alltoall_product_multiport_general(setting.topology);
+        },
+    .predict =
+        [](const Setting& setting) {
+          return predict_alltoall_product_multiport_general(setting.topology);
+        },
     .chosen_by_auto = false,
-    .program = [](Node& node, const Call& call) { wormcube::alltoall_product_multiport_general(node, call.input, call.output); },
+    .program =
+        [](Node& node, const Call& call) {
+          wormcube::alltoall_product_multiport_general(node, call.input, call.output);
+        },
 };
 
 }  // namespace algorithms

@@ -96,9 +96,7 @@ std::size_t total_steps(const Rounds& rounds) {
   return sum;
 }
 
-namespace {
-
-}  // namespace
+namespace {}  // namespace
 
 std::shared_ptr<const Rounds> kept_rounds(Rounds (*make)(const Topology&),
                                           const Topology& topology) {

@@ -116,7 +116,8 @@ WORMCUBE_ALGORITHM(alltoall_product){
     .require = [](const Setting& setting) { require_alltoall_product(setting.topology); },
     .predict = [](const Setting& setting) { return predict_alltoall_product(setting.topology); },
     .chosen_by_auto = false,
-    .program = [](Node& node, const Call& call) { wormcube::alltoall_product(node, call.input, call.output); },
+    .program = [](Node& node,
+                  const Call& call) { wormcube::alltoall_product(node, call.input, call.output); },
 };
 
 WORMCUBE_ALGORITHM(alltoall_product_naive){
@@ -126,9 +127,13 @@ WORMCUBE_ALGORITHM(alltoall_product_naive){
     .source = "Dimakopoulos, Dimopoulos 1998, Algorithm A1",
     .remark = "not meant to be fast: where the theory starts from",
     .require = [](const Setting& setting) { require_alltoall_product_naive(setting.topology); },
-    .predict = [](const Setting& setting) { return predict_alltoall_product_naive(setting.topology); },
+    .predict =
+        [](const Setting& setting) { return predict_alltoall_product_naive(setting.topology); },
     .chosen_by_auto = false,
-    .program = [](Node& node, const Call& call) { wormcube::alltoall_product_naive(node, call.input, call.output); },
+    .program =
+        [](Node& node, const Call& call) {
+          wormcube::alltoall_product_naive(node, call.input, call.output);
+        },
 };
 
 }  // namespace algorithms

@@ -1,0 +1,39 @@
+// Figure 8 of Wang and Tseng: steps against n on n x n x n tori, counted from the programs.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/collectives/harness/check.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace wormcube::apps {
+
+/// One line of the figure, either counted from a program or a formula of the paper.
+struct FigureSeries {
+  std::string_view name;
+  bool counted = false;                      ///< from the recorded program, else by formula
+  std::string_view source;                   ///< the formula, or the program
+  std::string_view colour;                   ///< for the plot
+  std::vector<std::optional<double>> steps;  ///< one for each n
+};
+
+struct BroadcastFigure {
+  std::vector<Rank> sides;  ///< n, ascending
+  std::vector<FigureSeries> series;
+  /// Programs whose counts or delivery are not what their formulas and the checks say.
+  std::vector<std::string> failures;
+};
+
+std::vector<Rank> broadcast_figure_sides();
+
+/// \param count_up_to  nodes; on larger tori programs are not recorded, and only formulas stand
+BroadcastFigure reproduce_broadcast_figure(std::span<const Rank> sides, Rank count_up_to);
+
+/// The figure as SVG: n on a logarithmic axis, programs as lines with dots, formulas dashed.
+std::string svg(const BroadcastFigure& figure);
+
+}  // namespace wormcube::apps

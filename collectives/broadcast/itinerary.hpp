@@ -1,0 +1,104 @@
+// A node's part in a broadcast: when the message comes to it, from whom, and what it sends on.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/collectives/cost.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace wormcube {
+
+/// Cuts a message into packets that go one after the other through the same tree.
+struct Packets {
+  int count = 1;
+  /// A packet starts so many steps after the one before it; 0: when that one has arrived
+  /// everywhere. Fewer steps than the tree has are right only where packets then meet at no port
+  /// and no link: the checker tells. The trees here keep a port of the root busy in nearly all
+  /// steps, so that there is little to gain.
+  int period = 0;
+
+  int gap(int tree_steps) const { return period > 0 ? period : tree_steps; }
+  /// The steps in all, for a tree of so many.
+  int steps(int tree_steps) const { return tree_steps + (count - 1) * gap(tree_steps); }
+};
+
+/// What one node does in a broadcast on a torus, worked out by that node alone, from coordinates.
+///
+/// Axis 0 is the dimension that messages travel first (the topology's last one, the papers' X);
+/// dimensions of one node are no axes. Algorithms are phases: each serves parts of the network with
+/// one informed node in each, and leaves smaller parts to the next. A displacement is one signed
+/// number of hops per axis, travelled in the order of the axes.
+class Itinerary {
+ public:
+  struct Arrival {
+    int step;
+    Rank from;
+  };
+  struct Departure {
+    int step;
+    std::uint32_t first, count;  // in legs()
+  };
+
+  /// \param root  the node that has the message
+  Itinerary(const Topology& topology, Rank root, Rank rank);
+
+  int axes() const { return static_cast<int>(sizes_.size()); }
+  Rank size(int axis) const { return sizes_[axis]; }
+  std::span<const Rank> sizes() const { return sizes_; }
+  int dimension(int axis) const { return dimensions_[axis]; }
+
+  /// This node as seen from the informed node of its part: 0 .. size-1 along each axis.
+  std::vector<Rank> position;
+
+  /// In this step of the phase the message comes by this displacement, or from this node.
+  void arrive(int step, std::span<const int> by);
+  void arrive_from(int step, Rank from) { arrivals_.push_back({phase_ + step, from}); }
+  /// In this step of the phase the message goes out by this displacement, or along these moves of
+  /// axes in any order.
+  void depart(int step, std::span<const int> by);
+  void depart_along(int step, std::span<const Move> axis_moves);
+  void end_phase(int steps) { phase_ += steps; }
+
+  /// In the order of steps.
+  std::span<const Arrival> arrivals() const { return arrivals_; }
+  std::span<const Departure> departures() const { return departures_; }
+  std::span<const Move> legs(const Departure& departure) const {
+    return std::span(legs_).subspan(departure.first, departure.count);
+  }
+  int steps() const { return phase_; }
+
+ private:
+  const Topology& topology_;
+  Rank rank_;
+  std::vector<Rank> sizes_;
+  std::vector<int> dimensions_;
+  std::vector<Arrival> arrivals_;
+  std::vector<Departure> departures_;
+  std::vector<Move> legs_;
+  int phase_ = 0;  // the step that the current phase starts with
+};
+
+/// The node program of all algorithms that have an itinerary.
+/// \param message  the root's message; on the other nodes room for it, of the same size
+void travel(Node& node, Span message, const Itinerary& itinerary, const Packets& packets);
+
+/// The axes' sizes, axis 0 first.
+std::vector<Rank> axis_sizes(const Topology& topology);
+
+/// The least t with base^t >= n.
+int rounds(Rank n, Rank base);
+
+/// A root that is a node, rings in all dimensions, and packets that can be.
+/// Throws UsageError in the algorithm's name.
+void require_torus_broadcast(std::string_view algorithm, const Topology& topology, Rank root,
+                             const Packets& packets);
+/// The packets alone.
+void require_packets(std::string_view algorithm, const Packets& packets);
+
+/// One message of the whole block (or packet) on each link in every step.
+Prediction predict_tree(int tree_steps, const Packets& packets);
+
+}  // namespace wormcube

@@ -1,0 +1,117 @@
+// Broadcast by quartering.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/broadcast/quad.hpp"
+
+#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/broadcast/peel.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include <fmt/core.h>
+
+namespace wormcube {
+
+bool can_quarter(std::span<const Rank> sizes) {
+  // A ring of 2 is one cable, and the first and the third message need two.
+  return sizes.size() >= 2 && sizes[0] == sizes[1] && sizes[0] >= 4 &&
+         std::has_single_bit(static_cast<unsigned>(sizes[0]));
+}
+
+int quarter_steps(std::span<const Rank> sizes) { return log2_ceiling(sizes[0]); }
+
+void quarter(Itinerary& itinerary) {
+  const Rank x = itinerary.position[0], y = itinerary.position[1];
+  std::vector<int> by(itinerary.axes());
+  const auto hops = [&](int along_0, int along_1) -> const std::vector<int>& {
+    by[0] = along_0, by[1] = along_1;
+    return by;
+  };
+  bool is_holder = x == 0 && y == 0;
+  int step = 0;
+  for (Rank s = itinerary.size(0) / 2; s > 0; s /= 2, ++step) {
+    // Invariant: the nodes at multiples of 2s are the holders.
+    if (is_holder) {
+      itinerary.depart(step, hops(s, 0));
+      itinerary.depart(step, hops(0, s));
+      itinerary.depart(step, hops(-s, s));
+    } else if (((x | y) & (s - 1)) == 0) {
+      const bool odd_x = (x & s) != 0, odd_y = (y & s) != 0;
+      itinerary.arrive(step, hops(odd_x ? (odd_y ? -s : s) : 0, odd_y ? s : 0));
+      is_holder = true;
+    }
+  }
+  itinerary.end_phase(step);
+}
+
+void broadcast_quad(Node& node, Span message, Rank root, const Packets& packets) {
+  require_broadcast_quad(node.topology(), root, packets);
+  Itinerary itinerary(node.topology(), root, node.rank());
+  peel(itinerary, 2);
+  quarter(itinerary);
+  travel(node, message, itinerary, packets);
+}
+
+void require_broadcast_quad(const Topology& topology, Rank root, const Packets& packets) {
+  require_torus_broadcast("quad", topology, root, packets);
+  const std::vector<Rank> sizes = axis_sizes(topology);
+  if (sizes.size() > 3 || !can_quarter(sizes)) {
+    throw UsageError(
+        fmt::format("quad: needs a torus of 2 or 3 dimensions whose last two have the same power "
+                    "of two, 4 or more, of nodes; {} is none; use plan or peel",
+                    topology.name()));
+  }
+}
+
+Prediction predict_broadcast_quad(const Topology& topology, const Packets& packets) {
+  const std::vector<Rank> sizes = axis_sizes(topology);
+  return predict_tree(peel_steps(sizes, 2) + quarter_steps(sizes), packets);
+}
+
+namespace {
+
+Packets packets_option(const Options& options) {
+  return {static_cast<int>(options.number("packets")), static_cast<int>(options.number("period"))};
+}
+
+}  // namespace
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(broadcast_quad){
+    .operation = operations::broadcast,
+    .name = "quad",
+    .summary = "every square into four; tori 2^d x 2^d, z x 2^d x 2^d",
+    .source = "counts: Tsai, McKinley, as quoted by Wang and Tseng, sec. 5",
+    .ports = Ports::all,
+    .remark = "stand-in for Tsai and McKinley: counts theirs or fewer, construction ours",
+    .options = {{.name = "packets",
+                 .preset = 1,
+                 .least = 1,
+                 .most = 65536,
+                 .help = "cut the message into so many packets"},
+                {.name = "period",
+                 .least = 0,
+                 .most = 1 << 20,
+                 .help = "steps between packets; 0: one packet after the other"}},
+    .require =
+        [](const Setting& setting) {
+          require_broadcast_quad(setting.topology, setting.arguments.root,
+                                 packets_option(setting.options));
+        },
+    .predict =
+        [](const Setting& setting) {
+          return predict_broadcast_quad(setting.topology, packets_option(setting.options));
+        },
+    .program =
+        [](Node& node, const Call& call) {
+          wormcube::broadcast_quad(node, call.output.all(), call.arguments.root,
+                                   packets_option(call.options));
+        },
+    .parts =
+        [](const Setting& setting) { return static_cast<Rank>(setting.options.number("packets")); },
+};
+
+}  // namespace algorithms
+
+}  // namespace wormcube

@@ -1,0 +1,124 @@
+// Broadcast by halving the chain of nodes in dimension order.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/broadcast/umesh.hpp"
+
+#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/require.hpp"
+
+namespace wormcube {
+
+namespace {
+
+/// The node's place in the chain: axis 0 counts most. Lines keep their ends, rings start anywhere.
+class Chain {
+ public:
+  Chain(const Topology& topology, const Itinerary& itinerary)
+      : topology_(topology), itinerary_(itinerary) {}
+
+  Rank place(Rank rank, Rank root) const {
+    Rank place = 0;
+    for (int axis = 0; axis < itinerary_.axes(); ++axis) {
+      const int d = itinerary_.dimension(axis);
+      const Rank x = topology_.coordinate(rank, d), n = topology_.size(d);
+      const bool is_line = n > 2 && !topology_.factor(d).wraps();
+      place = place * n + (is_line ? x : mod(x - topology_.coordinate(root, d), n));
+    }
+    return place;
+  }
+  /// The signed hops from one place to another, never round a ring.
+  std::vector<int> hops(Rank from, Rank to) const {
+    std::vector<int> by(itinerary_.axes());
+    for (int axis = itinerary_.axes() - 1; axis >= 0; --axis) {
+      const Rank n = itinerary_.size(axis);
+      by[axis] = to % n - from % n;
+      from /= n;
+      to /= n;
+    }
+    return by;
+  }
+
+ private:
+  const Topology& topology_;
+  const Itinerary& itinerary_;
+};
+
+}  // namespace
+
+void broadcast_umesh(Node& node, Span message, Rank root, const Packets& packets) {
+  const Topology& topology = node.topology();
+  require_broadcast_umesh(topology, root, packets);
+  Itinerary itinerary(topology, root, node.rank());
+  const Chain chain(topology, itinerary);
+  const Rank here = chain.place(node.rank(), root);
+
+  // Invariant: of the places low .. high-1, here among them, `holder` alone has the message.
+  Rank low = 0, high = node.size(), holder = chain.place(root, root);
+  for (int step = 0; high - low > 1; ++step) {
+    const Rank middle = low + (high - low + 1) / 2;
+    const bool from_lower = holder < middle, in_lower = here < middle;
+    const Rank heir = from_lower ? middle : middle - 1;
+    if (here == holder) itinerary.depart(step, chain.hops(holder, heir));
+    if (here == heir) itinerary.arrive(step, chain.hops(holder, heir));
+    (in_lower ? high : low) = middle;
+    if (in_lower != from_lower) holder = heir;
+  }
+  itinerary.end_phase(log2_ceiling(node.size()));
+  travel(node, message, itinerary, packets);
+}
+
+void require_broadcast_umesh(const Topology& topology, Rank root, const Packets& packets) {
+  require_root("umesh", topology.nodes(), root);
+  require_packets("umesh", packets);
+}
+
+Prediction predict_broadcast_umesh(const Topology& topology, const Packets& packets) {
+  return predict_tree(log2_ceiling(topology.nodes()), packets);
+}
+
+namespace {
+
+Packets packets_option(const Options& options) {
+  return {static_cast<int>(options.number("packets")), static_cast<int>(options.number("period"))};
+}
+
+}  // namespace
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(broadcast_umesh){
+    .operation = operations::broadcast,
+    .name = "umesh",
+    .summary = "halves of the chain of nodes in dimension order; lines, rings and their products",
+    .source = "McKinley, Xu, Esfahanian, Ni 1994 (U-mesh)",
+    .options = {{.name = "packets",
+                 .preset = 1,
+                 .least = 1,
+                 .most = 65536,
+                 .help = "cut the message into so many packets"},
+                {.name = "period",
+                 .least = 0,
+                 .most = 1 << 20,
+                 .help = "steps between packets; 0: one packet after the other"}},
+    .needs = {needs::lines_and_rings()},
+    .instead = "use halving",
+    .require =
+        [](const Setting& setting) {
+          require_broadcast_umesh(setting.topology, setting.arguments.root,
+                                  packets_option(setting.options));
+        },
+    .predict =
+        [](const Setting& setting) {
+          return predict_broadcast_umesh(setting.topology, packets_option(setting.options));
+        },
+    .program =
+        [](Node& node, const Call& call) {
+          wormcube::broadcast_umesh(node, call.output.all(), call.arguments.root,
+                                    packets_option(call.options));
+        },
+    .parts =
+        [](const Setting& setting) { return static_cast<Rank>(setting.options.number("packets")); },
+};
+
+}  // namespace algorithms
+
+}  // namespace wormcube

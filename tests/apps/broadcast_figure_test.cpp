@@ -1,0 +1,57 @@
+// Figure 8 of Wang and Tseng: what is counted, what is a formula, and the plot.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/reproduce/wang_tseng.hpp"
+
+#include <array>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+using namespace wormcube;
+
+namespace {
+
+const FigureSeries& named(const BroadcastFigure& figure, std::string_view name) {
+  for (const FigureSeries& series : figure.series) {
+    if (series.name == name) return series;
+  }
+  throw std::logic_error("no such series");
+}
+
+}  // namespace
+
+TEST_CASE("the broadcast figure counts programs and marks formulas", "[reproduce]") {
+  const std::array<Rank, 6> sides{3, 4, 7, 8, 14, 512};
+  const BroadcastFigure figure = reproduce_broadcast_figure(sides, 3000);
+  CHECK(figure.failures.empty());
+  using Steps = std::vector<std::optional<double>>;
+  CHECK(named(figure, "lower bound").steps == Steps{2, 3, 3, 4, 5, 10});
+  CHECK(named(figure, "WT").steps == Steps{4, 5, 5, 8, 8, {}});
+  CHECK(named(figure, "WT formula").steps == Steps{4, 5, 5, 8, 8, 14});
+  CHECK(named(figure, "TM formula").steps == Steps{{}, 3, {}, 5, {}, 13});
+  CHECK(named(figure, "quad").steps == Steps{{}, 3, {}, 5, {}, {}});
+  CHECK(named(figure, "park").steps == Steps{{}, {}, 3, {}, 5, {}});
+  CHECK(named(figure, "Park formula").steps == Steps{{}, {}, 3, {}, 5, {}});
+  CHECK(named(figure, "plan").steps == Steps{3, 3, 5, 5, 7, {}});
+  CHECK(named(figure, "park").counted);
+  CHECK_FALSE(named(figure, "Tsay-Wang formula").counted);
+}
+
+TEST_CASE("the broadcast figure is drawn with a line for each series", "[reproduce]") {
+  const std::array<Rank, 3> sides{4, 7, 8};
+  const BroadcastFigure figure = reproduce_broadcast_figure(sides, 600);
+  const std::string drawn = svg(figure);
+  std::size_t lines = 0;
+  for (std::size_t at = drawn.find("<polyline"); at != std::string::npos;
+       at = drawn.find("<polyline", at + 1)) {
+    ++lines;
+  }
+  CHECK(lines == figure.series.size());
+  CHECK_THAT(drawn, Catch::EndsWith("</svg>\n"));
+  CHECK_THAT(drawn, Catch::Contains("plan (counted)"));
+  CHECK(drawn.find("nan") == std::string::npos);
+}

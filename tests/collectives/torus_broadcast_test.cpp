@@ -1,0 +1,599 @@
+// Broadcast on all-port tori: formulas, contention, delivery, and that the checks can fail.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/broadcast/itinerary.hpp"
+#include "wormcube/collectives/broadcast/plan.hpp"
+#include "wormcube/collectives/broadcast/wang_tseng.hpp"
+#include "wormcube/collectives/harness/check.hpp"
+#include "wormcube/collectives/harness/run.hpp"
+#include "wormcube/tests/collectives/cases.hpp"
+
+#include <array>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+using namespace wormcube;
+
+namespace {
+
+std::string square(int k, int n) {
+  std::string text = "torus:" + std::to_string(n);
+  for (int i = 1; i < k; ++i) text += "x" + std::to_string(n);
+  return text;
+}
+
+Rank any_root(const Topology& topology) {
+  static std::mt19937 random(7);
+  return static_cast<Rank>(random() % static_cast<unsigned>(topology.nodes()));
+}
+
+CheckResult checked(std::string_view name, const Topology& topology, Parameters parameters,
+                    Rank prove_up_to = 0) {
+  const Algorithm& algorithm = find_algorithm(Operation::broadcast, name);
+  return check_collective(algorithm, topology, parameters,
+                          {.all_port = algorithm.ports == Ports::all, .prove_up_to = prove_up_to});
+}
+
+/// Everything that is promised of a tree, whatever the algorithm.
+void require_lawful(std::string_view name, const Topology& topology, Parameters parameters,
+                    bool once = true) {
+  const CheckResult result = checked(name, topology, parameters);
+  CAPTURE(std::string(name), topology.name(), parameters.root, result.failures);
+  REQUIRE(result.passed());
+  REQUIRE(result.delivered == true);
+  REQUIRE(result.report.link_load_max == (topology.nodes() > 1 ? 1 : 0));
+  REQUIRE(result.report.port_violations == 0);
+  REQUIRE(result.report.deadlock_free);
+  if (once) {
+    REQUIRE(result.exactly_once == true);
+    REQUIRE(result.report.messages == static_cast<std::size_t>(topology.nodes()) - 1);
+  }
+}
+
+int formula(int k, int n) {
+  int log = 0;
+  for (double reached = 1; reached < n; reached *= 2 * k + 1) ++log;
+  return k * log + (k - 1) - (k >= 2 && n <= 3 ? 1 : 0);
+}
+
+void require_wang_tseng(int k, int n) {
+  const Topology topology = Topology::parse(square(k, n));
+  for (const bool once : {false, true}) {
+    for (const bool mirror : {false, true}) {
+      Parameters parameters{.root = any_root(topology), .once = once, .mirror = mirror};
+      require_lawful("wang-tseng", topology, parameters, once);
+      REQUIRE(checked("wang-tseng", topology, parameters).report.startups ==
+              static_cast<std::size_t>(formula(k, n)));
+    }
+  }
+}
+
+/// The algorithm in its global form, with the mistakes that one can make.
+struct Rules {
+  bool plus_signs = false;  // in R_i, i >= 2
+  bool floors = false;      // alpha_i = floor(i m / q), segments by the nearest holder
+};
+using Vector = std::vector<int>;
+struct Message {
+  int step;
+  Vector from, by;
+  auto operator<=>(const Message&) const = default;
+};
+
+class Reference {
+ public:
+  Reference(int k, int n, Rules rules) : k_(k), n_(n), rules_(rules) {
+    std::set<Vector> holders{Vector(k, 0)};
+    for (int stage = 1; stage <= k; ++stage) holders = run(stage, holders);
+  }
+  std::vector<Message> messages;
+
+ private:
+  struct Held {
+    Vector v;
+    int a, b;
+  };
+  struct Part {
+    int alpha, a, b, row;
+  };
+
+  Vector row(int stage, int j, int alpha) const {  // 1-based, as in the paper
+    Vector r(k_, 0);
+    const int minus = rules_.plus_signs ? 1 : -1;
+    if (stage == 1) {
+      r[j - 1] = alpha;
+      r[k_ - 1] = alpha;
+    } else if (j == 1) {
+      r[0] = alpha;
+    } else if (j <= k_ - stage + 1) {
+      r[j - 1] = alpha;
+      r[k_ - 1] = minus * alpha;
+    } else {
+      r[j - 1] = minus * alpha;
+    }
+    return r;
+  }
+  std::vector<Part> split(int& a, int& b) const {
+    std::vector<Part> parts;
+    const int m = a + b + 1, q = 2 * k_ + 1, most = (m + q - 1) / q;
+    const int low = (most - 1) / 2, high = most / 2;
+    if (rules_.floors) {
+      std::vector<int> alphas{0};
+      for (int i = 1; i <= k_; ++i) {
+        for (const int sign : {1, -1}) {
+          const int alpha = sign * (i * m / q);
+          if (alpha != 0 && alpha <= b && alpha >= -a && alpha != alphas.back())
+            alphas.push_back(alpha);
+        }
+      }
+      std::map<int, std::pair<int, int>> reach;  // alpha -> first, last of its places
+      for (int d = -a; d <= b; ++d) {
+        int nearest = 0;
+        for (const int alpha : alphas) {
+          if (std::abs(alpha - d) < std::abs(nearest - d)) nearest = alpha;
+        }
+        auto [at, is_new] = reach.try_emplace(nearest, d, d);
+        at->second.second = d;
+      }
+      for (const auto& [alpha, range] : reach) {
+        if (alpha == 0) continue;
+        int row = 0;
+        for (int i = 1; i <= k_; ++i) row = std::abs(alpha) == i * m / q ? i : row;
+        parts.push_back({alpha, alpha - range.first, range.second - alpha, row});
+      }
+      a = -reach[0].first;
+      b = reach[0].second;
+      return parts;
+    }
+    const int a0 = std::min(a, a <= b ? low : high), b0 = std::min(b, a <= b ? high : low);
+    for (const int sign : {1, -1}) {
+      const int length = sign > 0 ? b - b0 : a - a0;
+      int p = (sign > 0 ? b0 : a0) + 1;
+      for (int j = 1; j <= k_; ++j) {
+        const int l = length / k_ + (j <= length % k_ ? 1 : 0), near = (l - 1) / 2, far = l / 2;
+        if (l == 0) break;
+        parts.push_back({sign * (p + near), sign > 0 ? near : far, sign > 0 ? far : near, j});
+        p += l;
+      }
+    }
+    a = a0;
+    b = b0;
+    return parts;
+  }
+  Vector sum(Vector x, const Vector& y) const {
+    for (int t = 0; t < k_; ++t) x[t] = mod(x[t] + y[t], n_);
+    return x;
+  }
+
+  std::set<Vector> run(int stage, const std::set<Vector>& u) {
+    std::map<int, Held> held{{0, {Vector(k_, 0), (n_ - 1) / 2, n_ / 2}}};
+    for (bool busy = true; busy && step_ < 8 * n_; ++step_) {
+      busy = false;
+      std::map<int, Held> next;
+      for (auto& [d, h] : held) {
+        if (h.a + h.b > 0) {
+          busy = true;
+          for (const Part& part : split(h.a, h.b)) {
+            const Vector by = row(stage, part.row, part.alpha);
+            for (const Vector& x : u) messages.push_back({step_, sum(x, h.v), by});
+            next[mod(d + part.alpha, n_)] = {sum(h.v, by), part.a, part.b};
+          }
+        }
+        next.try_emplace(d, h);
+      }
+      held = next;
+      if (!busy) break;
+    }
+    std::set<Vector> reached;
+    bool moved = false;
+    for (const auto& [d, h] : held) {
+      Vector delta(k_, 0);
+      const auto shortest = [&](int x) {
+        return mod(x, n_) * 2 <= n_ ? mod(x, n_) : mod(x, n_) - n_;
+      };
+      if (stage < k_) {
+        const int aligned = stage == 1 ? 1 : k_ - stage + 1;
+        for (int t = 2; t < (stage == 1 ? k_ : k_ - stage + 1); ++t)
+          delta[t - 1] = shortest(-h.v[t - 1]);
+        delta[aligned - 1] = shortest(d - h.v[aligned - 1]);
+      }
+      const bool moves = delta != Vector(k_, 0);
+      moved = moved || moves;
+      for (const Vector& x : u) {
+        if (moves) messages.push_back({step_, sum(x, h.v), delta});
+        reached.insert(sum(sum(x, h.v), delta));
+      }
+    }
+    if (moved) ++step_;
+    return reached;
+  }
+
+  int k_, n_;
+  Rules rules_;
+  int step_ = 0;
+};
+
+/// The messages of a list as a node program, from node 0.
+void replay(Node& node, Span message, int k, const std::vector<Message>& messages) {
+  const Topology& topology = node.topology();
+  const auto rank = [&](Vector x) {
+    std::ranges::reverse(x);  // the paper's first dimension is our last
+    return topology.rank(x);
+  };
+  int steps = 0;
+  for (const Message& m : messages) steps = std::max(steps, m.step + 1);
+  for (int step = 0; step < steps; ++step) {
+    std::vector<std::vector<Move>> moves;
+    std::vector<Op> ops;
+    std::vector<Memory> aside;
+    moves.reserve(messages.size());
+    for (const Message& m : messages) {
+      if (m.step != step) continue;
+      Vector to = m.from;
+      for (int t = 0; t < k; ++t) to[t] = mod(to[t] + m.by[t], topology.size(0));
+      if (rank(m.from) == node.rank()) {
+        moves.emplace_back();
+        for (int t = 0; t < k; ++t) {
+          if (m.by[t] != 0) moves.back().push_back({k - 1 - t, m.by[t]});
+        }
+        ops.push_back(send(moves.back(), ConstSpan(message)));
+      }
+      if (rank(to) != node.rank()) continue;
+      // Wrong lists may bring two messages in one step: the second one aside.
+      const bool is_second = std::ranges::any_of(ops, [](const Op& op) { return !op.is_send(); });
+      if (is_second) aside.emplace_back(node, message.size(), Purpose::staging);
+      ops.push_back(receive(rank(m.from), is_second ? aside.back().span() : message));
+    }
+    node.step(ops);
+  }
+}
+
+/// What a program does with a message of 8 bytes from node 0: contention, and whether all get it.
+struct Judged {
+  int link_load = 0;
+  bool delivered = false;
+};
+Judged judge(const Topology& topology, const std::function<void(Node&, Span)>& program) {
+  const Schedule schedule = record(topology, [&](Node& node) {
+    const Memory message = node.memory(8);
+    program(node, message);
+  });
+  bool once = false;
+  return {check(schedule, Routing(topology), true).link_load_max,
+          broadcast_reaches_all(schedule, 0, 8, once) == true};
+}
+
+}  // namespace
+
+TEST_CASE("wang-tseng takes the steps of its formula, without contention, from any root",
+          "[broadcast]") {
+  for (int n = 2; n <= 60; ++n) require_wang_tseng(1, n);
+  for (int n = 2; n <= 17; ++n) require_wang_tseng(2, n);
+  for (int n = 2; n <= 8; ++n) require_wang_tseng(3, n);
+  for (int n = 2; n <= 4; ++n) require_wang_tseng(4, n);
+}
+
+TEST_CASE("wang-tseng keeps its formula on all the sizes that it was specified for",
+          "[.][wide][broadcast]") {
+  for (int n = 2; n <= 60; ++n) require_wang_tseng(2, n);
+  for (int n = 2; n <= 30; ++n) require_wang_tseng(3, n);
+  for (int n = 2; n <= 8; ++n) require_wang_tseng(4, n);
+}
+
+TEST_CASE("wang-tseng sends as many messages as specified, and plan and peel take their steps",
+          "[broadcast]") {
+  struct Row {
+    int k, n;
+    std::size_t bound, steps, messages, peel, plan, one_port;
+  };
+  for (const Row& row :
+       {Row{2, 2, 1, 2, 3, 2, 2, 2}, Row{2, 3, 2, 2, 8, 2, 2, 4}, Row{2, 4, 2, 3, 16, 3, 2, 4},
+        Row{2, 5, 2, 3, 26, 3, 3, 5}, Row{2, 8, 3, 5, 65, 4, 3, 6}, Row{2, 16, 4, 5, 262, 5, 4, 8},
+        Row{2, 25, 4, 5, 640, 5, 5, 10}, Row{3, 2, 2, 4, 9, 3, 3, 3}, Row{3, 4, 3, 5, 72, 4, 3, 6},
+        Row{3, 7, 3, 5, 374, 5, 5, 9}, Row{3, 8, 4, 8, 555, 6, 5, 9},
+        Row{3, 16, 5, 8, 4311, 7, 6, 12}, Row{4, 5, 3, 7, 696, 5, 5, 10}}) {
+    CAPTURE(row.k, row.n);
+    const Topology topology = Topology::parse(square(row.k, row.n));
+    const CheckResult result = checked("wang-tseng", topology, {.root = any_root(topology)});
+    CHECK(result.report.startups == row.steps);
+    CHECK(result.report.messages == row.messages);
+    // A ring of 2 is one cable here: fewer ports, a higher bound than the table's.
+    if (row.n > 2) CHECK(result.lower_bound.startups == static_cast<double>(row.bound));
+    CHECK(checked("peel", topology, {}).report.startups == row.peel);
+    CHECK(checked("plan", topology, {}).report.startups == row.plan);
+    CHECK(checked("umesh", topology, {}).report.startups == row.one_port);
+  }
+}
+
+TEST_CASE("every node of wang-tseng does by itself what the global form says", "[broadcast]") {
+  for (const auto& [k, n] : std::vector<std::pair<int, int>>{{1, 2},
+                                                             {1, 9},
+                                                             {2, 2},
+                                                             {2, 3},
+                                                             {2, 6},
+                                                             {2, 9},
+                                                             {2, 13},
+                                                             {3, 3},
+                                                             {3, 4},
+                                                             {3, 6},
+                                                             {4, 3}}) {
+    CAPTURE(k, n);
+    const Topology topology = Topology::parse(square(k, n));
+    std::vector<Message> local;
+    for (Rank rank = 0; rank < topology.nodes(); ++rank) {
+      Vector from = topology.coordinates(rank);
+      std::ranges::reverse(from);
+      const Schedule schedule = record(topology, [&](Node& node) {
+        if (node.rank() != rank) return;
+        const Memory message = node.memory(8);
+        broadcast_wang_tseng(node, message, 0);
+      });
+      for (std::size_t step = 0; step < schedule.steps(); ++step) {
+        for (const OpRecord& op : schedule.ops(rank, step)) {
+          if (op.kind != Op::Kind::send) continue;
+          Vector by(k, 0);
+          for (const Move& move : schedule.moves(rank, op)) by[k - 1 - move.dimension] = move.hops;
+          local.push_back({static_cast<int>(step), from, by});
+        }
+      }
+    }
+    std::vector<Message> global = Reference(k, n, {}).messages;
+    std::ranges::sort(local);
+    std::ranges::sort(global);
+    CHECK(local == global);
+  }
+}
+
+TEST_CASE("wrong signs, wrong rounding and a router that breaks ties are noticed", "[broadcast]") {
+  for (const int n : {6, 8}) {
+    const Topology topology = Topology::parse(square(2, n));
+    const auto judged = [&](Rules rules) {
+      const std::vector<Message> messages = Reference(2, n, rules).messages;
+      return judge(topology, [&](Node& node, Span message) { replay(node, message, 2, messages); });
+    };
+    CAPTURE(n);
+    CHECK((judged({}).link_load == 1 && judged({}).delivered));
+    const Judged plus = judged({.plus_signs = true});
+    CHECK((plus.link_load > 1 || !plus.delivered));
+
+    const auto routed_by_rank = [&](bool mirror) {
+      return judge(topology, [&](Node& node, Span message) {
+        cases::Tampering router(node);
+        router.change_step = [&](int, std::vector<Op>& ops) {
+          for (Op& op : ops) {
+            if (op.is_send()) op = send(destination(topology, node.rank(), op), message);
+          }
+        };
+        broadcast_wang_tseng(router, message, 0, {.mirror = mirror});
+      });
+    };
+    CHECK(routed_by_rank(false).link_load > 1);
+    CHECK(routed_by_rank(true).link_load == 1);
+  }
+}
+
+TEST_CASE("rounding alpha down costs steps or leaves nodes without the message", "[broadcast]") {
+  int worse = 0;
+  for (int n = 4; n <= 24; ++n) {
+    const std::vector<Message> messages = Reference(2, n, {.floors = true}).messages;
+    int steps = 0;
+    std::set<Vector> reached{{0, 0}};
+    for (const Message& m : messages) {
+      steps = std::max(steps, m.step + 1);
+      reached.insert({mod(m.from[0] + m.by[0], n), mod(m.from[1] + m.by[1], n)});
+    }
+    if (steps > formula(2, n) || static_cast<int>(reached.size()) < n * n) ++worse;
+  }
+  CHECK(worse >= 18);
+}
+
+TEST_CASE("wang-tseng serves tori with a first dimension of c n", "[broadcast]") {
+  for (const char* text : {"torus:6x3", "torus:12x4", "torus:20x5", "torus:21x7", "torus:9x3x3",
+                           "torus:15x5x5", "torus:8x4x4", "torus:6x3x3x3", "torus:1x8x8"}) {
+    const Topology topology = Topology::parse(text);
+    require_lawful("wang-tseng", topology, {.root = any_root(topology), .once = true});
+  }
+}
+
+TEST_CASE("peel, squeeze and plan serve every torus, each node once", "[broadcast]") {
+  std::vector<std::string> shapes{"torus:1",     "ring:2",      "ring:37",       "hypercube:5",
+                                  "torus:16x16", "torus:9x8x8", "torus:4x9x8x8", "torus:30x7",
+                                  "torus:7x30",  "torus:2x9x5", "torus:3x1x11",  "torus:6x5x4x3"};
+  for (int x = 1; x <= 8; ++x) {
+    for (int y = 1; y <= 8; ++y)
+      shapes.push_back("torus:" + std::to_string(x) + "x" + std::to_string(y));
+  }
+  for (const std::string& shape : shapes) {
+    const Topology topology = Topology::parse(shape);
+    for (const char* name : {"peel", "squeeze", "plan"})
+      require_lawful(name, topology, {.root = any_root(topology)});
+  }
+}
+
+TEST_CASE("plan is never worse than what it is made of", "[broadcast]") {
+  for (int k = 1; k <= 3; ++k) {
+    for (int n = 2; n <= 64; ++n) {
+      const Topology topology = Topology::parse(square(k, n));
+      const auto steps = [&](const char* name) {
+        const Algorithm& algorithm = find_algorithm(Operation::broadcast, name);
+        return *algorithm.predict(topology, {}).startups;
+      };
+      CAPTURE(k, n);
+      CHECK(steps("plan") <= steps("wang-tseng"));
+      CHECK(steps("plan") <= steps("squeeze"));
+      CHECK(steps("plan") <= steps("peel"));
+    }
+  }
+}
+
+TEST_CASE("auto is the plan on an all-port torus", "[broadcast]") {
+  for (const char* text : {"torus:5x5", "torus:9x9x9", "torus:6x10"}) {
+    CHECK(cheapest(Operation::broadcast, Topology::parse(text), {}, Ports::all).name == "plan");
+  }
+}
+
+TEST_CASE("quad quarters squares of powers of two", "[broadcast]") {
+  for (const char* text : {"torus:4x4", "torus:8x8", "torus:16x16", "torus:32x32", "torus:3x4x4",
+                           "torus:7x8x8", "torus:8x8x8", "torus:43x4x4"}) {
+    const Topology topology = Topology::parse(text);
+    require_lawful("quad", topology, {.root = any_root(topology)});
+  }
+  CHECK(refusal(find_algorithm(Operation::broadcast, "quad"), Topology::parse("torus:6x6"), {}));
+  CHECK(refusal(find_algorithm(Operation::broadcast, "quad"), Topology::parse("torus:2x2"), {}));
+}
+
+TEST_CASE("park meets the lower bound, and its free routes cannot wait in a cycle", "[broadcast]") {
+  for (const char* text : {"torus:5x5", "torus:10x10", "torus:25x25", "torus:50x50", "torus:7x7x7",
+                           "torus:14x14x14", "torus:9x9x9x9"}) {
+    const Topology topology = Topology::parse(text);
+    for (int i = 0; i < (topology.nodes() < 1000 ? 6 : 1); ++i) {
+      const Parameters parameters{.root = any_root(topology)};
+      require_lawful("park", topology, parameters);
+      const CheckResult result = checked("park", topology, parameters);
+      CHECK(result.lower_bound.startups == static_cast<double>(result.report.startups));
+    }
+  }
+}
+
+TEST_CASE("park with one virtual channel is refused by a machine that is not in lock step",
+          "[broadcast]") {
+  const Topology topology = Topology::parse("torus:5x5");
+  const Algorithm& park = find_algorithm(Operation::broadcast, "park");
+  const CollectiveRun run{.iterations = 1, .warmup = 0};
+  {
+    Machine ordered(topology, {.all_port = true});
+    CHECK_THROWS_WITH(run_collective(ordered, park, {}, run), Catch::Contains("any order"));
+  }
+  Machine one_channel(
+      topology, {.all_port = true, .virtual_channels = 1, .allow_cycles = true, .any_order = true});
+  CHECK_THROWS_WITH(run_collective(one_channel, park, {}, run), Catch::Contains("deadlock"));
+  Machine free(topology, {.all_port = true, .any_order = true});
+  CHECK(run_collective(free, park, {.root = 13}, run).wrong == 0U);
+}
+
+TEST_CASE("the checker tells cyclic waits inside steps from those across them", "[broadcast]") {
+  const Topology topology = Topology::parse("mesh:2x2");
+  // Four messages round the square, one corner each; all at once, or one after the other.
+  const std::array<std::array<Move, 2>, 4> turns{{{{{1, 1}, {0, 1}}},      // 0 -> 1 -> 3
+                                                  {{{0, 1}, {1, -1}}},     // 1 -> 3 -> 2
+                                                  {{{0, -1}, {1, 1}}},     // 2 -> 0 -> 1
+                                                  {{{1, -1}, {0, -1}}}}};  // 3 -> 2 -> 0
+  const auto report = [&](bool at_once) {
+    return check(record(topology,
+                        [&](Node& node) {
+                          const Memory memory = node.memory(16);
+                          for (Rank s = 0; s < 4; ++s) {
+                            std::vector<Op> ops;
+                            if (s == node.rank() || at_once)
+                              ops.push_back(send(turns[node.rank()], memory.subspan(0, 8)));
+                            if (3 - s == node.rank() || at_once)
+                              ops.push_back(receive(3 - node.rank(), memory.subspan(8, 8)));
+                            node.step(ops);
+                            if (at_once) break;
+                          }
+                        }),
+                 Routing(topology), true);
+  };
+  CHECK_FALSE(report(true).deadlock_free);
+  CHECK_FALSE(report(true).deadlock_free_in_lock_step);
+  CHECK_FALSE(report(false).deadlock_free);
+  CHECK(report(false).deadlock_free_in_lock_step);
+}
+
+TEST_CASE("umesh is free of contention through one port on any lines and rings", "[broadcast]") {
+  for (const char* text : {"line:17", "ring:12", "mesh:5x7", "mesh:8x8", "mesh:4x6x5", "torus:9x5",
+                           "ring:5*line:7", "line:9*ring:6*line:4", "hypercube:5", "torus:2x3x4"}) {
+    const Topology topology = Topology::parse(text);
+    for (int i = 0; i < 5; ++i) require_lawful("umesh", topology, {.root = any_root(topology)});
+  }
+}
+
+TEST_CASE("packets follow each other through the tree, and too close ones are noticed",
+          "[broadcast]") {
+  const Topology topology = Topology::parse("torus:5x5x5");
+  for (const char* name : {"wang-tseng", "peel", "squeeze", "plan", "umesh"}) {
+    CAPTURE(name);
+    const Parameters whole{.root = 11, .once = true};
+    Parameters cut = whole;
+    cut.packets = 4;
+    const auto one = checked(name, topology, whole, 4096),
+               four = checked(name, topology, cut, 4096);
+    CHECK(four.passed());
+    CHECK(four.delivered == true);
+    CHECK(four.report.startups == 4 * one.report.startups);
+    CHECK(four.transmission_blocks == one.transmission_blocks);  // nothing gained
+    CHECK(four.report.messages == 4 * one.report.messages);
+    cut.period = 1;  // every packet starts one step after the one before
+    const auto close = checked(name, topology, cut);
+    CHECK(close.report.link_load_max > 1);
+    CHECK_FALSE(close.passed());
+  }
+  // The root is idle while the others align, so with one distribution step a stage
+  // (n <= 2k+1, k >= 3) packets may overlap by two of the five steps.
+  Parameters overlapped{.root = 11, .once = true, .packets = 4, .period = 3};
+  const auto result = checked("wang-tseng", topology, overlapped, 4096);
+  CAPTURE(result.failures);
+  CHECK(result.passed());
+  CHECK(result.report.startups == 5 + 3 * 3);
+}
+
+TEST_CASE("broadcasts on tori deliver real bytes on real machines, as recorded", "[broadcast]") {
+  const auto run_all = [](const char* text, std::initializer_list<const char*> names, NodesAs as,
+                          std::initializer_list<Bytes> sizes) {
+    const Topology topology = Topology::parse(text);
+    for (const char* name : names) {
+      const Algorithm& algorithm = find_algorithm(Operation::broadcast, name);
+      Machine machine(topology, {.nodes_as = as,
+                                 .all_port = algorithm.ports == Ports::all,
+                                 .any_order = algorithm.any_order});
+      for (const Bytes bytes : sizes) {
+        Parameters parameters{.root = any_root(topology), .packets = bytes > 100 ? 3 : 1};
+        const RunResult result =
+            run_collective(machine, algorithm, parameters,
+                           {.block_bytes = bytes, .iterations = 2, .warmup = 0, .verify = true});
+        CAPTURE(text, name, bytes, parameters.root, result.first_wrong);
+        CHECK(result.wrong == 0U);
+
+        const Program program = collective_program(algorithm, parameters, bytes, 1, nullptr);
+        Schedule trace{topology, {}};
+        machine.run(program, trace);
+        CHECK(trace == record(topology, program));
+      }
+    }
+  };
+  run_all("torus:5x5", {"wang-tseng", "peel", "squeeze", "plan", "park", "umesh"}, NodesAs::threads,
+          {1, 1000, 70000});
+  run_all("torus:3x4x4", {"quad", "peel", "plan", "squeeze"}, NodesAs::fibers, {1, 4097});
+  run_all("torus:6x6x6", {"wang-tseng"}, NodesAs::fibers, {8, 2000});
+}
+
+TEST_CASE("wang-tseng runs on a thousand nodes with up to 4 MiB", "[.][wide][broadcast]") {
+  const Topology topology = Topology::parse("torus:10x10x10");
+  const Algorithm& algorithm = find_algorithm(Operation::broadcast, "wang-tseng");
+  Machine machine(topology, {.all_port = true});
+  for (const Bytes bytes : {Bytes{1}, Bytes{64}, Bytes{4096}, Bytes{1} << 20, Bytes{4} << 20}) {
+    const RunResult result =
+        run_collective(machine, algorithm, {.root = any_root(topology)},
+                       {.block_bytes = bytes, .iterations = 1, .warmup = 0, .verify = true});
+    CAPTURE(bytes, result.first_wrong);
+    CHECK(result.wrong == 0U);
+  }
+}
+
+TEST_CASE("wrong shapes, roots and packets are refused before any message", "[broadcast]") {
+  const auto reason = [](const char* name, const char* text, const Parameters& parameters = {}) {
+    return refusal(find_algorithm(Operation::broadcast, name), Topology::parse(text), parameters)
+        .value_or("");
+  };
+  CHECK_THAT(reason("wang-tseng", "torus:4x6"), Catch::Contains("plan, peel"));
+  CHECK_THAT(reason("wang-tseng", "torus:4x8"), Catch::Contains("last dimension has 8"));
+  CHECK_THAT(reason("peel", "mesh:4x4"), Catch::Contains("umesh"));
+  CHECK_THAT(reason("park", "torus:6x6"), Catch::Contains("5^p"));
+  CHECK_THAT(reason("plan", "torus:4x4", {.root = 16}), Catch::Contains("root 16"));
+  CHECK_THAT(reason("plan", "torus:4x4", {.packets = 0}), Catch::Contains("0 packets"));
+}
