@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/plan_cache.hpp"
 #include "wormcube/runtime/topology/topology.hpp"
 
 #include <array>
@@ -10,6 +12,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <span>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -22,88 +25,123 @@ using Tag = std::int32_t;
 using ConstSpan = std::span<const std::byte>;
 using Span = std::span<std::byte>;
 
+/// A send's data as an op keeps it: nothing writes to it.
+inline Span only_read(ConstSpan data) {
+  return {const_cast<std::byte*>(data.data()), data.size()};  // NOLINT: see above
+}
+
 /// One send or one receive of a step. It refers to the caller's data, pieces and moves until the
 /// step returns.
 class Op {
  public:
   enum class Kind : std::uint8_t { send, receive };
+  /// How the other node is named.
+  enum class To : std::uint8_t { rank, move, moves };
 
-  Op(Kind kind, Rank peer, Tag tag) : kind_(kind), peer_(peer), tag_(tag) {}
+  Op(Kind kind, Rank peer, Span data, Tag tag) : Op(kind, To::rank, data, tag) { peer_ = peer; }
+  Op(Kind kind, Move move, Span data, Tag tag) : Op(kind, To::move, data, tag) { move_ = move; }
+  Op(Kind kind, std::span<const Move> moves, Span data, Tag tag) : Op(kind, To::moves, data, tag) {
+    moves_ = moves;
+  }
 
   Kind kind() const { return kind_; }
   bool is_send() const { return kind_ == Kind::send; }
-  /// The other node; -1 for a send that is addressed by moves.
-  Rank peer() const { return peer_; }
-  Tag tag() const { return tag_; }
-  /// The signed moves of the message, in the order travelled; empty for a send addressed by rank.
-  std::span<const Move> moves() const {
-    return moves_.data() != nullptr ? moves_ : std::span(&move_, peer_ < 0 ? 1U : 0U);
+  To to() const { return to_; }
+  /// The other node, if it is named by rank; peer_of() finds it in any case.
+  Rank peer() const {
+    WORMCUBE_ASSERT(to_ == To::rank);
+    return peer_;
   }
+  Tag tag() const { return tag_; }
+  /// The signed moves from this node to the other, in the order travelled; none if that is named by
+  /// rank. A send's are the message's way. A receive's only say where the source is.
+  std::span<const Move> moves() const { return to_ == To::move ? std::span(&move_, 1) : moves_; }
   /// The data, in the order sent. A receive fills its pieces in order; they may be cut differently
   /// from the send's.
-  std::span<const Span> pieces() const {
-    return pieces_.data() != nullptr ? pieces_ : std::span(&piece_, 1);
-  }
+  std::span<const Span> pieces() const { return in_pieces_ ? pieces_ : std::span(&piece_, 1); }
   Bytes bytes() const {
     Bytes sum = 0;
     for (const Span piece : pieces()) sum += piece.size();
     return sum;
   }
 
-  void set_peer(Rank peer) { peer_ = peer; }
-  void set_data(Span piece) { piece_ = piece; }
-  void set_data(std::span<const Span> pieces) { pieces_ = pieces; }
-  void set_move(Move move) { move_ = move; }
-  void set_moves(std::span<const Move> moves) { moves_ = moves; }
+  /// The same with another peer, other moves, or several pieces.
+  Op with(Rank peer) const {
+    Op op = *this;
+    op.to_ = To::rank, op.peer_ = peer, op.moves_ = {};
+    return op;
+  }
+  Op with(Move move) const {
+    Op op = *this;
+    op.to_ = To::move, op.move_ = move, op.moves_ = {};
+    return op;
+  }
+  Op with(std::span<const Move> moves) const {
+    Op op = *this;
+    op.to_ = To::moves, op.moves_ = moves;
+    return op;
+  }
+  Op with_pieces(std::span<const Span> pieces) const {
+    Op op = *this;
+    op.in_pieces_ = true, op.pieces_ = pieces;
+    return op;
+  }
 
  private:
+  Op(Kind kind, To to, Span data, Tag tag) : kind_(kind), to_(to), tag_(tag), piece_(data) {}
+
   Kind kind_;
-  Rank peer_;
+  To to_;
+  bool in_pieces_ = false;
   Tag tag_;
+  Rank peer_ = 0;
   Move move_;
   std::span<const Move> moves_;
   Span piece_;
   std::span<const Span> pieces_;
 };
 
-/// Sends data to a node by rank; the router chooses the way.
+/// Sends data: to a node by rank, the router chooses the way; along one dimension, the message says
+/// which way round and how far; along several moves, in this order.
 inline Op send(Rank to, ConstSpan data, Tag tag = 0) {
-  Op op(Op::Kind::send, to, tag);
-  // NOLINTNEXTLINE: a send's data is only read
-  op.set_data(Span(const_cast<std::byte*>(data.data()), data.size()));
-  return op;
+  return {Op::Kind::send, to, only_read(data), tag};
 }
-/// Sends data along one dimension: the message says which way round and how far.
-inline Op send(Move move, ConstSpan data, Tag tag = 0) {
-  Op op = send(Rank{-1}, data, tag);
-  op.set_move(move);
-  return op;
+inline Op send(Move to, ConstSpan data, Tag tag = 0) {
+  return {Op::Kind::send, to, only_read(data), tag};
 }
-/// Sends data along several moves, in this order.
-inline Op send(std::span<const Move> moves, ConstSpan data, Tag tag = 0) {
-  Op op = send(Rank{-1}, data, tag);
-  op.set_moves(moves);
-  return op;
+inline Op send(std::span<const Move> to, ConstSpan data, Tag tag = 0) {
+  return {Op::Kind::send, to, only_read(data), tag};
 }
 /// Gather-send: the pieces travel as one message. `To` is a Rank, a Move or a span of moves.
 template <class To>
 Op send_pieces(To to, std::span<const Span> pieces, Tag tag = 0) {
-  Op op = send(to, ConstSpan{}, tag);
-  op.set_data(pieces);
-  return op;
+  return send(to, ConstSpan{}, tag).with_pieces(pieces);
 }
 
-/// Receives a message of exactly data.size() bytes from a node.
+/// Receives a message of exactly data.size() bytes from a node: the rank, or the moves that lead
+/// from here to there. For a message that travels by Move{d, +h}, receive(Move{d, -h}, ..).
 inline Op receive(Rank from, Span data, Tag tag = 0) {
-  Op op(Op::Kind::receive, from, tag);
-  op.set_data(data);
-  return op;
+  return {Op::Kind::receive, from, data, tag};
+}
+inline Op receive(Move from, Span data, Tag tag = 0) {
+  return {Op::Kind::receive, from, data, tag};
+}
+inline Op receive(std::span<const Move> from, Span data, Tag tag = 0) {
+  return {Op::Kind::receive, from, data, tag};
 }
 /// Scatter-receive: one message into several pieces, filled in order.
-inline Op receive_pieces(Rank from, std::span<const Span> pieces, Tag tag = 0) {
-  Op op = receive(from, Span{}, tag);
-  op.set_data(pieces);
-  return op;
+template <class From>
+Op receive_pieces(From from, std::span<const Span> pieces, Tag tag = 0) {
+  return receive(from, Span{}, tag).with_pieces(pieces);
+}
+
+/// Both ways with one partner, as the ops of a step: step(exchange(partner, out, in)). By move, the
+/// partner is where the move leads; each of the two names the other.
+inline std::array<Op, 2> exchange(Rank partner, ConstSpan out, Span in, Tag tag = 0) {
+  return {send(partner, out, tag), receive(partner, in, tag)};
+}
+inline std::array<Op, 2> exchange(Move partner, ConstSpan out, Span in, Tag tag = 0) {
+  return {send(partner, out, tag), receive(partner, in, tag)};
 }
 
 /// A callable by reference, without allocation; valid during the call that it is passed to.
@@ -120,6 +158,10 @@ class Work {
   void* object_;
   void (*call_)(void*);
 };
+
+/// What a node's work on its own memory is charged as: nothing, permuting blocks, or combining two
+/// operands of a reduction.
+enum class Charge : std::uint8_t { none, rearrange, combine };
 
 class Node;
 
@@ -171,6 +213,11 @@ class Node {
   virtual Rank rank() const = 0;
   virtual const Topology& topology() const = 0;
   Rank size() const { return topology().nodes(); }
+  Rank coordinate(int dimension) const { return topology().coordinate(rank(), dimension); }
+  /// The node `hops` away along a dimension; throws UsageError where there is none.
+  Rank neighbour(int dimension, int hops) const {
+    return topology().neighbour(rank(), dimension, hops);
+  }
 
   /// Posts all sends and receives together and returns when all are complete. Every node takes
   /// every step, with no ops if it is idle. A send's data must not be a receive's of the same step.
@@ -182,16 +229,36 @@ class Node {
   void step(std::initializer_list<Op> ops) { step(std::span(ops.begin(), ops.size())); }
   void step() { step(std::span<const Op>{}); }
 
-  /// Work on own memory; skipped in a dry run.
-  void local(Work work) { local(0, work); }
+  /// Takes `steps` steps without ops.
+  void idle(std::size_t steps) {
+    while (steps-- > 0) step();
+  }
+
+  /// Work on own memory; skipped in a dry run. What a node does between two steps adds up.
+  void local(Work work) { this->work(Charge::none, 0, work); }
   /// Work that permutes `bytes` of blocks in own memory: charged as rearrangement.
-  void rearrange(Bytes bytes, Work work) { local(bytes, work); }
+  void rearrange(Bytes bytes, Work work) { this->work(Charge::rearrange, bytes, work); }
+  /// Work that combines two operands of `bytes` each into one, in a reduction.
+  void combine(Bytes bytes, Work work) { this->work(Charge::combine, bytes, work); }
 
   /// Private memory for as long as the result lives; accounted.
   Memory memory(Bytes bytes, Purpose purpose = Purpose::staging) { return {*this, bytes, purpose}; }
 
+  /// What an algorithm computes from its options, topology() and rank() alone: made by make() in the
+  /// first call of this node, found again in every later one, of later runs of the machine too. The
+  /// reference lives as long as the machine.
+  template <class Plan, class Make>
+  const Plan& plan(std::string_view algorithm, std::span<const std::int64_t> options, Make make) {
+    return plans().get<Plan>(algorithm, options, topology(), rank(), make);
+  }
+  template <class Plan, class Make>
+  const Plan& plan(std::string_view algorithm, std::initializer_list<std::int64_t> options,
+                   Make make) {
+    return plan<Plan>(algorithm, std::span(options.begin(), options.size()), make);
+  }
+
   /// The line or ring through this node along one dimension, as a node of its own: rank() is the
-  /// coordinate there.
+  /// coordinate there. Throws UsageError for a dimension that is not there.
   LineView along(int dimension);
   /// The nodes `members` (distinct, this one among them, the same list on each) as a complete
   /// network of their own: rank() is the position in the list, which must outlive the view.
@@ -199,10 +266,12 @@ class Node {
 
  protected:
   friend class Memory;
-  friend class View;
-  virtual void local(Bytes rearranged, Work work) = 0;
+  friend class ForwardingNode;
+  virtual void work(Charge charge, Bytes bytes, Work work) = 0;
   virtual Span acquire(Bytes bytes, Purpose purpose) = 0;
   virtual void release(Span data, Purpose purpose) noexcept = 0;
+  /// The plans of this computer, shared by all views of it.
+  virtual PlanCache& plans() = 0;
 };
 
 inline Memory::Memory(Node& node, Bytes bytes, Purpose purpose)
@@ -211,30 +280,44 @@ inline Memory::~Memory() {
   if (data_.data() != nullptr) node_->release(data_, purpose_);
 }
 
+/// A node that passes everything on to another: what views, traces and tests override parts of.
+class ForwardingNode : public Node {
+ public:
+  explicit ForwardingNode(Node& node) : node_(node) {}
+  Rank rank() const override { return node_.rank(); }
+  const Topology& topology() const override { return node_.topology(); }
+  using Node::step;
+  void step(std::span<const Op> ops) override { node_.step(ops); }
+
+ protected:
+  Node& node() const { return node_; }
+  void work(Charge charge, Bytes bytes, Work work) override { node_.work(charge, bytes, work); }
+  Span acquire(Bytes bytes, Purpose purpose) override { return node_.acquire(bytes, purpose); }
+  void release(Span data, Purpose purpose) noexcept override { node_.release(data, purpose); }
+  PlanCache& plans() override { return node_.plans(); }
+
+ private:
+  Node& node_;
+};
+
 /// A node of a part of the network. Steps of a view are steps of the node below it: all members of
 /// all views of one partition take them together, so global step numbers stay global.
-class View : public Node {
+class View : public ForwardingNode {
  public:
   const Topology& topology() const final { return topology_; }
   Rank rank() const final { return rank_; }
-  using Node::local;
   using Node::step;
   void step(std::span<const Op> ops) final;
 
  protected:
-  View(Node& node, Topology topology, Rank rank)
-      : node_(node), topology_(std::move(topology)), rank_(rank) {}
+  /// The topology must outlive the view: a plan of the node below, for instance.
+  View(Node& node, const Topology& topology, Rank rank)
+      : ForwardingNode(node), topology_(topology), rank_(rank) {}
   virtual Rank below(Rank member) const = 0;  // the member's rank in the node below
   virtual Move below(Move move) const = 0;
-  Node& node() const { return node_; }
 
  private:
-  void local(Bytes rearranged, Work work) final { node_.local(rearranged, work); }
-  Span acquire(Bytes bytes, Purpose purpose) final { return node_.acquire(bytes, purpose); }
-  void release(Span data, Purpose purpose) noexcept final { node_.release(data, purpose); }
-
-  Node& node_;
-  Topology topology_;
+  const Topology& topology_;
   Rank rank_;
   std::vector<Op> ops_;  // translated; kept so that steady state does not allocate
   std::vector<Move> moves_;
@@ -248,13 +331,14 @@ class LineView final : public View {
   Rank below(Rank member) const override {
     return node().topology().with(node().rank(), dimension_, member);
   }
-  Move below(Move move) const override { return {dimension_, move.hops}; }
+  Move below(Move move) const override;
   int dimension_;
 };
 
 class GroupView final : public View {
  public:
-  /// Throws UsageError if this node is not among the members, or a member is not a node.
+  /// Throws UsageError if this node is not among the members, a member is not a node, or is there
+  /// twice.
   GroupView(Node& node, std::span<const Rank> members);
 
  private:
@@ -266,8 +350,9 @@ class GroupView final : public View {
 inline LineView Node::along(int dimension) { return {*this, dimension}; }
 inline GroupView Node::group(std::span<const Rank> members) { return {*this, members}; }
 
-/// The node that a send is for: its peer, or where its moves lead; UsageError outside the topology.
-Rank destination(const Topology& topology, Rank from, const Op& op);
+/// The node at the other end of an op of node `rank`: by rank, or where the moves lead. Throws
+/// UsageError if there is none.
+Rank peer_of(const Topology& topology, Rank rank, const Op& op);
 
 /// x modulo p, in 0 .. p-1 also for negative x.
 constexpr Rank mod(Rank x, Rank p) { return (x % p + p) % p; }

@@ -18,7 +18,9 @@ bool may_include(std::string_view file, std::string_view other) {
   using Row = std::pair<std::string_view, std::vector<std::string_view>>;
   static const std::vector<Row> rows{
       {"runtime/error.", {"runtime/error."}},
-      {"runtime/node.", {"runtime/node.", "runtime/topology/", "runtime/error."}},
+      {"runtime/plan_cache.", {"runtime/plan_cache.", "runtime/topology/"}},
+      {"runtime/node.",
+       {"runtime/node.", "runtime/plan_cache.", "runtime/topology/", "runtime/error."}},
       {"runtime/topology/", {"runtime/topology/", "runtime/error."}},
       {"runtime/routing/", {"runtime/routing/", "runtime/topology/", "runtime/error."}},
       {"runtime/fiber/", {"runtime/fiber/", "runtime/error."}},

@@ -113,7 +113,6 @@ class Machine::Impl::EmulatedNode final : public Node {
 
   Rank rank() const override { return rank_; }
   const Topology& topology() const override { return machine_.topology(); }
-  using Node::local;
   using Node::step;
   void step(std::span<const Op> ops) override;
 
@@ -147,25 +146,29 @@ class Machine::Impl::EmulatedNode final : public Node {
   void check(std::span<const Op> ops) const;
   void prepare(std::span<const Op> ops);
 
-  void local(Bytes rearranged, Work work) override {
-    const Stopwatch watch(rearranged == 0 ? statistics.local : statistics.rearranging);
+  void work(Charge charge, Bytes /*bytes*/, Work work) override {
+    const Stopwatch watch(charge == Charge::none        ? statistics.local
+                          : charge == Charge::rearrange ? statistics.rearranging
+                                                        : statistics.combining);
     work();
   }
+  PlanCache& plans() override { return plans_; }
   Span acquire(Bytes bytes, Purpose purpose) override { return arena_.acquire(bytes, purpose); }
   void release(Span data, Purpose purpose) noexcept override { arena_.release(data, purpose); }
 
   Impl& machine_;
   Rank rank_;
   Arena arena_;
+  PlanCache plans_;  // kept from run to run
 };
 
 void Machine::Impl::EmulatedNode::check(std::span<const Op> ops) const {
   for (const Op& op : ops) {
-    const bool by_rank = op.moves().empty() || !op.is_send();
-    if (by_rank && (op.peer() < 0 || op.peer() >= size())) {
+    if (op.to() == Op::To::rank && (op.peer() < 0 || op.peer() >= size())) {
       throw UsageError(fmt::format("{}: node {} names node {} of {} nodes", topology().name(),
                                    rank_, op.peer(), size()));
     }
+    if (!op.is_send()) continue;
     for (std::size_t i = 1; i < op.moves().size(); ++i) {
       if (op.moves()[i - 1].dimension > op.moves()[i].dimension) continue;
       throw UsageError(fmt::format(
@@ -212,7 +215,7 @@ void Machine::Impl::EmulatedNode::prepare(std::span<const Op> ops) {
     } else {
       if (receives_in_use == receives.size()) receives.emplace_back();
       Receive& receive = receives[receives_in_use++];
-      receive.from = op.peer();
+      receive.from = peer_of(topology(), rank_, op);
       receive.to = rank_;
       receive.tag = op.tag();
       receive.bytes = op.bytes();

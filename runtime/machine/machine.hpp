@@ -46,6 +46,7 @@ struct NodeStatistics {
   Bytes peak_block_bytes = 0;               ///< of that, for Purpose::blocks
   std::chrono::nanoseconds local{0};        ///< in local()
   std::chrono::nanoseconds rearranging{0};  ///< in rearrange()
+  std::chrono::nanoseconds combining{0};    ///< in combine()
   std::chrono::nanoseconds stepping{0};     ///< in step(): posting, copying for others, waiting
 };
 

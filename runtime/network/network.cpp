@@ -204,7 +204,7 @@ void Network::address(Worm& worm, Rank from, const Op& op) {
   static thread_local std::vector<Channel> route;
   route.clear();
   worm.from = from;
-  if (op.moves().empty()) {
+  if (op.to() == Op::To::rank) {
     worm.to = op.peer();
     routing_.route(from, op.peer(), route);
   } else {

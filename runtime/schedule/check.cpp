@@ -154,13 +154,14 @@ class Checker {
   /// Step t and the gap before it; t = steps() is the gap after the last one.
   void check(std::size_t step) {
     step_ = step;
-    largest_ = rearranged_ = 0;
+    largest_ = rearranged_ = combined_ = 0;
     longest_ = 0;
     const std::size_t messages_before = report_.messages;
     const Rank nodes = routing_.topology().nodes();
     for (Rank rank = 0; rank < nodes; ++rank) {
       const RankLog& log = schedule_.ranks[static_cast<std::size_t>(rank)];
       if (step < log.rearranged.size()) rearranged_ = std::max(rearranged_, log.rearranged[step]);
+      if (step < log.combined.size()) combined_ = std::max(combined_, log.combined[step]);
       node(rank, schedule_.ops(rank, step));
     }
     match();
@@ -168,6 +169,7 @@ class Checker {
     report_.startups += report_.messages > messages_before ? 1 : 0;
     report_.transmission += largest_;
     report_.rearranged += rearranged_;
+    report_.combined += combined_;
     report_.sum_max_hops += static_cast<std::size_t>(longest_);
     report_.max_hops = std::max(report_.max_hops, longest_);
   }
@@ -177,6 +179,7 @@ class Checker {
     report_.startups += o.startups;
     report_.transmission += o.transmission;
     report_.rearranged += o.rearranged;
+    report_.combined += o.combined;
     report_.messages += o.messages;
     report_.total_bytes += o.total_bytes;
     report_.byte_hops += o.byte_hops;
@@ -374,7 +377,7 @@ class Checker {
 
   // The step being checked.
   std::size_t step_ = 0;
-  Bytes largest_ = 0, rearranged_ = 0;
+  Bytes largest_ = 0, rearranged_ = 0, combined_ = 0;
   int longest_ = 0;
 };
 

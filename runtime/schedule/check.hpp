@@ -17,6 +17,7 @@ struct ScheduleReport {
   std::size_t startups = 0;
   Bytes transmission = 0;  // sum over steps of the largest message
   Bytes rearranged = 0;    // sum over the gaps between steps of the most that one node permutes
+  Bytes combined = 0;      // the same of what one node combines
   std::size_t messages = 0;
   Bytes total_bytes = 0;
   Bytes byte_hops = 0;           // sum over messages of bytes x links

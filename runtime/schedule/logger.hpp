@@ -13,9 +13,12 @@ namespace wormcube {
 /// Writes a RankLog. Both worlds log through here, so equal behaviour gives equal logs.
 namespace logger {
 
+/// An empty log: no step yet, one gap.
+void start(RankLog& log);
 /// Throws UsageError for a peer or move outside the topology.
 void step(RankLog& log, const Topology& topology, Rank rank, std::span<const Op> ops);
-inline void rearranged(RankLog& log, Bytes bytes) { log.rearranged.back() += bytes; }
+/// Work in the present gap: it adds up.
+void charged(RankLog& log, Charge charge, Bytes bytes);
 /// \param held, held_blocks  what the node holds now, in all and for blocks
 void acquired(RankLog& log, Bytes bytes, Purpose purpose, Bytes& held, Bytes& held_blocks);
 void released(Bytes bytes, Purpose purpose, Bytes& held, Bytes& held_blocks);
@@ -26,12 +29,13 @@ void released(Bytes bytes, Purpose purpose, Bytes& held, Bytes& held_blocks);
 /// many steps.
 class StepRules {
  public:
-  /// Throws UsageError for a peer or move outside the topology, and where a receive's data overlaps
+  /// Throws UsageError, naming node, step and network, for a peer or move outside it, and where a receive's data overlaps
   /// a send's or another receive's.
   void require(const Topology& topology, Rank rank, std::size_t step, std::span<const Op> ops);
 
  private:
-  void require_disjoint(Rank rank, std::size_t step, std::span<const Op> ops);
+  void require_disjoint(const Topology& topology, Rank rank, std::size_t step,
+                        std::span<const Op> ops);
 
   struct Piece {
     const std::byte* begin;

@@ -31,7 +31,6 @@ class ProofNode final : public Node {
   Rank rank() const override { return rank_; }
   const Topology& topology() const override;
 
-  using Node::local;
   using Node::step;
   void step(std::span<const Op> ops) override;
 
@@ -41,7 +40,8 @@ class ProofNode final : public Node {
   bool ended() const { return fiber_.done(); }
 
  private:
-  void local(Bytes /*rearranged*/, Work work) override { work(); }
+  void work(Charge /*charge*/, Bytes /*bytes*/, Work work) override { work(); }
+  PlanCache& plans() override { return plans_; }
 
   Span acquire(Bytes bytes, Purpose /*purpose*/) override {
     if (bytes == 0) return {};
@@ -57,6 +57,7 @@ class ProofNode final : public Node {
 
   Proof& proof_;
   Rank rank_;
+  PlanCache plans_;
   std::span<const Op> posted_;
   Fiber fiber_;
 };
@@ -122,11 +123,8 @@ class Proof {
     for (ProofNode* node : running_) {
       const Rank rank = node->rank();
       for (const Op& op : node->posted()) {
-        if (op.is_send()) {
-          matching_.add_send(rank, destination(topology_, rank, op), op);
-        } else {
-          matching_.add_receive(op.peer(), rank, op);
-        }
+        const Rank peer = peer_of(topology_, rank, op);
+        op.is_send() ? matching_.add_send(rank, peer, op) : matching_.add_receive(peer, rank, op);
       }
     }
     using End = Matching<Op>::End;

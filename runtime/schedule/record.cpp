@@ -33,13 +33,12 @@ class RecordingNode final : public Node {
  public:
   RecordingNode(const Topology& topology, Rank rank, RankLog& log)
       : topology_(topology), rank_(rank), log_(log) {
-    log_.rearranged.assign(1, 0);
+    logger::start(log_);
   }
 
   Rank rank() const override { return rank_; }
   const Topology& topology() const override { return topology_; }
 
-  using Node::local;
   using Node::step;
   void step(std::span<const Op> ops) override {
     rules_.require(topology_, rank_, log_.step_ends.size(), ops);
@@ -47,7 +46,10 @@ class RecordingNode final : public Node {
   }
 
  private:
-  void local(Bytes rearranged, Work /*work*/) override { logger::rearranged(log_, rearranged); }
+  void work(Charge charge, Bytes bytes, Work /*work*/) override {
+    logger::charged(log_, charge, bytes);
+  }
+  PlanCache& plans() override { return plans_; }
 
   Span acquire(Bytes bytes, Purpose purpose) override {
     if (bytes == 0) return {};
@@ -84,6 +86,7 @@ class RecordingNode final : public Node {
   Rank rank_;
   RankLog& log_;
   StepRules rules_;
+  PlanCache plans_;
   Span memory_ = unreadable_memory();
   std::vector<Piece> live_;  // ascending; the last one is held
   Bytes held_ = 0, held_blocks_ = 0;

@@ -29,11 +29,18 @@ std::span<const Move> Schedule::moves(Rank rank, const OpRecord& op) const {
   return std::span(ranks[static_cast<std::size_t>(rank)].moves).subspan(op.first_move, op.moves);
 }
 
+void logger::start(RankLog& log) {
+  log = {};
+  log.rearranged.assign(1, 0);
+  log.combined.assign(1, 0);
+}
+
 void logger::step(RankLog& log, const Topology& topology, Rank rank, std::span<const Op> ops) {
   for (const Op& op : ops) {
-    const auto moves = op.moves();
+    // A receive's moves only name its source.
+    const auto moves = op.is_send() ? op.moves() : std::span<const Move>{};
     log.ops.push_back({.kind = op.kind(),
-                       .peer = op.is_send() ? destination(topology, rank, op) : op.peer(),
+                       .peer = peer_of(topology, rank, op),
                        .tag = op.tag(),
                        .first_move = static_cast<std::uint32_t>(log.moves.size()),
                        .moves = static_cast<std::uint32_t>(moves.size()),
@@ -42,6 +49,12 @@ void logger::step(RankLog& log, const Topology& topology, Rank rank, std::span<c
   }
   log.step_ends.push_back(static_cast<std::uint32_t>(log.ops.size()));
   log.rearranged.push_back(0);
+  log.combined.push_back(0);
+}
+
+void logger::charged(RankLog& log, Charge charge, Bytes bytes) {
+  if (charge == Charge::rearrange) log.rearranged.back() += bytes;
+  if (charge == Charge::combine) log.combined.back() += bytes;
 }
 
 void logger::acquired(RankLog& log, Bytes bytes, Purpose purpose, Bytes& held, Bytes& held_blocks) {
@@ -60,19 +73,18 @@ void StepRules::require(const Topology& topology, Rank rank, std::size_t step,
                         std::span<const Op> ops) {
   bool receives = false;
   for (const Op& op : ops) {
-    if (op.is_send()) {
-      static_cast<void>(destination(topology, rank, op));
-    } else if (op.peer() < 0 || op.peer() >= topology.nodes()) {
-      throw UsageError(
-          fmt::format("{}: peer {} of {} nodes", topology.name(), op.peer(), topology.nodes()));
-    } else {
-      receives = true;
+    try {
+      static_cast<void>(peer_of(topology, rank, op));
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("node {}, step {}: {}", rank, step, error.what()));
     }
+    receives = receives || !op.is_send();
   }
-  if (receives && ops.size() > 1) require_disjoint(rank, step, ops);
+  if (receives && ops.size() > 1) require_disjoint(topology, rank, step, ops);
 }
 
-void StepRules::require_disjoint(Rank rank, std::size_t step, std::span<const Op> ops) {
+void StepRules::require_disjoint(const Topology& topology, Rank rank, std::size_t step,
+                                 std::span<const Op> ops) {
   pieces_.clear();
   for (const Op& op : ops) {
     for (const Span piece : op.pieces()) {
@@ -90,12 +102,13 @@ void StepRules::require_disjoint(Rank rank, std::size_t step, std::span<const Op
     if (received != nullptr && before(piece.begin, received->end)) clash = received;
     if (!is_send && sent != nullptr && before(piece.begin, sent->end)) clash = sent;
     if (clash != nullptr) {
-      const auto words = [](const Op& op) {
+      const auto words = [&](const Op& op) {
         return op.is_send() ? fmt::format("a send of {} bytes", op.bytes())
-                            : fmt::format("the receive from {} of {} bytes", op.peer(), op.bytes());
+                            : fmt::format("the receive from {} of {} bytes",
+                                          peer_of(topology, rank, op), op.bytes());
       };
-      throw UsageError(fmt::format("step {}: node {}: {} and {} overlap in memory", step, rank,
-                                   words(*clash->op), words(*piece.op)));
+      throw UsageError(fmt::format("node {}, step {}: {}: {} and {} overlap in memory", rank, step,
+                                   topology.name(), words(*clash->op), words(*piece.op)));
     }
     const Piece*& furthest = is_send ? sent : received;
     if (furthest == nullptr || before(furthest->end, piece.end)) furthest = &piece;

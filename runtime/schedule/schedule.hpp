@@ -33,6 +33,7 @@ struct RankLog {
   std::vector<std::uint32_t> step_ends;  // step t's ops end here
   // Entry t: bytes permuted before step t; the last entry: after the last step.
   std::vector<Bytes> rearranged;
+  std::vector<Bytes> combined;  // the same of what a reduction combined
   std::vector<Move> moves;
   Bytes peak_block_bytes = 0;  // most memory held at once for blocks
   Bytes peak_bytes = 0;        // most memory held at once in all
@@ -64,25 +65,17 @@ Schedule record(const Topology& topology, const Program& program);
 
 /// A node that passes everything on to another and logs what passes: the trace of a real run, in a
 /// dry run's words.
-class TracingNode final : public Node {
+class TracingNode final : public ForwardingNode {
  public:
   /// The log must outlive the node and belongs to it meanwhile; it starts empty.
-  TracingNode(Node& node, RankLog& log) : node_(node), log_(log) {
-    log_ = {};
-    log_.rearranged.assign(1, 0);
-  }
-  Rank rank() const override { return node_.rank(); }
-  const Topology& topology() const override { return node_.topology(); }
-  using Node::local;
+  TracingNode(Node& node, RankLog& log);
   using Node::step;
   void step(std::span<const Op> ops) override;
 
  private:
-  void local(Bytes rearranged, Work work) override;
+  void work(Charge charge, Bytes bytes, Work work) override;
   Span acquire(Bytes bytes, Purpose purpose) override;
   void release(Span data, Purpose purpose) noexcept override;
-  struct Forward;
-  Node& node_;
   RankLog& log_;
   Bytes held_ = 0, held_blocks_ = 0;
 };

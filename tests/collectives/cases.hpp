@@ -109,9 +109,9 @@ inline Counts count(const Algorithm& algorithm, const Topology& topology,
 }
 
 /// A node that passes everything on, but lets a test change it on the way.
-class Tampering final : public Node {
+class Tampering final : public ForwardingNode {
  public:
-  explicit Tampering(Node& node) : node_(node) {}
+  explicit Tampering(Node& node) : ForwardingNode(node) {}
 
   /// May change the ops of a step.
   std::function<void(int step, std::vector<Op>& ops)> change_step;
@@ -120,29 +120,26 @@ class Tampering final : public Node {
   /// The memory that the program holds, in the order of allocation.
   Span held(std::size_t i) const { return memory_[i].span(); }
 
-  Rank rank() const override { return node_.rank(); }
-  const Topology& topology() const override { return node_.topology(); }
-  using Node::local;
   using Node::step;
   void step(std::span<const Op> ops) override {
     std::vector<Op> changed(ops.begin(), ops.end());
     if (change_step) change_step(steps_, changed);
     ++steps_;
-    node_.step(changed);
+    ForwardingNode::step(changed);
   }
   int steps() const { return steps_; }
 
  private:
-  void local(Bytes rearranged, Work work) override {
-    if (rearranged > 0 && change_rearrangement) {
+  void work(Charge charge, Bytes bytes, Work work) override {
+    if (charge == Charge::rearrange && bytes > 0 && change_rearrangement) {
       const int i = rearrangements_++;
-      node_.rearrange(rearranged, [&] { change_rearrangement(i, work); });
+      ForwardingNode::work(charge, bytes, [&] { change_rearrangement(i, work); });
     } else {
-      node_.rearrange(rearranged, work);
+      ForwardingNode::work(charge, bytes, work);
     }
   }
   Span acquire(Bytes bytes, Purpose purpose) override {
-    return memory_.emplace_back(node_, bytes, purpose).span();
+    return memory_.emplace_back(node(), bytes, purpose).span();
   }
   void release(Span data, Purpose /*purpose*/) noexcept override {
     const auto it = std::ranges::find(memory_, data.data(), &Memory::data);
@@ -150,7 +147,6 @@ class Tampering final : public Node {
     if (it + 1 == memory_.end()) memory_.pop_back();
   }
 
-  Node& node_;
   std::vector<Memory> memory_;
   int steps_ = 0, rearrangements_ = 0;
 };

@@ -98,7 +98,7 @@ TEST_CASE("a router that chose the way at half a ring would load links twice",
         node.change_step = [&](int /*step*/, std::vector<Op>& ops) {
           for (Op& op : ops) {
             if (!op.is_send()) continue;
-            op = send_pieces(destination(topology, node.rank(), op), op.pieces(), op.tag());
+            op = send_pieces(peer_of(topology, node.rank(), op), op.pieces(), op.tag());
           }
         };
       });

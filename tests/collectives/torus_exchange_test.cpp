@@ -113,7 +113,6 @@ TEST_CASE("in two dimensions every message is one slice", "[torus]") {
     explicit Inspector(const Topology& topology, Rank rank) : topology_(topology), rank_(rank) {}
     Rank rank() const override { return rank_; }
     const Topology& topology() const override { return topology_; }
-    using Node::local;
     using Node::step;
     void step(std::span<const Op> ops) override {
       for (const Op& op : ops) most_pieces = std::max(most_pieces, op.pieces().size());
@@ -121,13 +120,15 @@ TEST_CASE("in two dimensions every message is one slice", "[torus]") {
     std::size_t most_pieces = 0;
 
    private:
-    void local(Bytes /*rearranged*/, Work /*work*/) override {}
+    void work(Charge /*charge*/, Bytes /*bytes*/, Work /*work*/) override {}
+    PlanCache& plans() override { return plans_; }
     Span acquire(Bytes bytes, Purpose /*purpose*/) override {
       return {new std::byte[bytes], bytes};
     }
     void release(Span data, Purpose /*purpose*/) noexcept override { delete[] data.data(); }
     const Topology& topology_;
     Rank rank_;
+    PlanCache plans_;
   };
   const auto most_pieces = [](std::string_view name, const std::string& shape) {
     const Topology topology = Topology::parse(shape);

@@ -101,7 +101,7 @@ TEST_CASE("mutant: a tie broken by the router puts two messages on a link", "[to
   const Rewrite by_rank = [](const Node& node, std::size_t, std::vector<Op>& ops) {
     for (Op& op : ops) {
       if (op.is_send() && half_a_ring(node.topology(), op)) {
-        op.set_peer(destination(node.topology(), node.rank(), op));
+        op = op.with(peer_of(node.topology(), node.rank(), op));
       }
     }
   };
@@ -160,7 +160,7 @@ TEST_CASE("mutant: a move with the wrong sign misses its receiver, or shares lin
           if (now != step || node.rank() != from || !op.is_send()) continue;
           const Move move = op.moves().front();
           tie = half_a_ring(node.topology(), op);
-          op.set_move({move.dimension, -move.hops});
+          op = op.with(Move{move.dimension, -move.hops});
         }
       };
       const ScheduleReport report = specimen.check(wrong_sign);

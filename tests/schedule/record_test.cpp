@@ -167,10 +167,20 @@ TEST_CASE("a step is refused for a peer or a move outside the topology", "[sched
   throws(send(Rank{4}, {}));
   throws(receive(Rank{4}, {}));
   throws(receive(Rank{-1}, {}));
+  throws(send(Rank{-1}, {}));
+  throws(send_pieces(Rank{-1}, {}));
+  throws(receive(Move{0, 4}, {}));
+  throws(receive(Move{-1, 1}, {}));
   throws(send(Move{0, 4}, {}));
   throws(send(Move{1, 1}, {}));
   CHECK_THROWS_WITH(record(line, [](Node& node) { node.step({receive(Rank{9}, {})}); }),
-                    Contains("peer 9 of 4"));
+                    "node 0, step 0: line:4: peer 9 of 4 nodes");
+  CHECK_THROWS_WITH(record(line,
+                           [](Node& node) {
+                             node.idle(2);
+                             node.step({send(node.rank() - 1, {})});
+                           }),
+                    "node 0, step 2: line:4: peer -1 of 4 nodes");
   CHECK_NOTHROW(record(line, [](Node& node) {
     node.step({send(node.rank(), {}), receive(node.rank(), {})});
   }));
@@ -196,7 +206,7 @@ TEST_CASE("a step is refused if a receive overlaps a send or another receive", "
   CHECK_THROWS_AS(run(true, 4, false, 4), UsageError);
   CHECK_THROWS_AS(run(false, 0, false, 7), UsageError);
   CHECK_THROWS_WITH(run(true, 0, false, 7),
-                    "step 0: node 0: a send of 8 bytes and the receive from 0 of 8 bytes "
+                    "node 0, step 0: line:1: a send of 8 bytes and the receive from 0 of 8 bytes "
                     "overlap in memory");
 
   // Pieces count one by one: interleaved ones do not overlap, and a long send covers what comes
