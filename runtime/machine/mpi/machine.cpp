@@ -572,10 +572,15 @@ void MpiMachine::Impl::give_way(MpiNode& node) {
 
 // Runs the nodes until all processes agree that the run has ended.
 void MpiMachine::Impl::schedule() {
-  while (verdict_ == Verdict::none && !drained_) {
+  constexpr int most_resumes = 64;  // without a look at what has come from outside
+  for (int resumes = 0; verdict_ == Verdict::none && !drained_; ++resumes) {
     if (ready_.empty()) {
       turn();
       continue;
+    }
+    if (resumes % most_resumes == 0) {
+      transport_.poll(*this);
+      watch_clock();
     }
     MpiNode& next = *ready_.front();
     ready_.pop_front();
@@ -661,9 +666,10 @@ void MpiMachine::Impl::watch_clock() {
   }
   const auto limit = options_.time_limit;
   if (limit.count() == 0 || stopping_ || now - start_ < limit) return;
-  // While a round is under way its verdict may come, so nobody fails by himself; but not for ever.
-  if (round_ != MPI_REQUEST_NULL && now - start_ < limit + options_.grace) return;
-  if (round_ != MPI_REQUEST_NULL) {
+  // A process that was quiet since it joined a round waits for the verdict, but not for ever.
+  const bool may_get_verdict = round_ != MPI_REQUEST_NULL && counts_.come == mine_[1];
+  if (may_get_verdict && now - start_ < limit + options_.grace) return;
+  if (may_get_verdict) {
     fmt::print(stderr, "wormcube: not finished {} ms after the time limit of {} ms; aborting all\n",
                options_.grace.count(), limit.count());
     MpiSession::abort(4);
