@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <thread>
+
+#include <sched.h>
 
 namespace wormcube {
 namespace {
@@ -49,6 +52,7 @@ std::vector<std::byte> packed(const RankLog& log) {
   append(bytes, log.ops);
   append(bytes, log.step_ends);
   append(bytes, log.rearranged);
+  append(bytes, log.combined);
   append(bytes, log.moves);
   append(bytes, &log.peak_block_bytes, sizeof log.peak_block_bytes);
   append(bytes, &log.peak_bytes, sizeof log.peak_bytes);
@@ -61,6 +65,7 @@ RankLog unpacked(ConstSpan bytes) {
   reader.take(log.ops);
   reader.take(log.step_ends);
   reader.take(log.rearranged);
+  reader.take(log.combined);
   reader.take(log.moves);
   reader.take(&log.peak_block_bytes, sizeof log.peak_block_bytes);
   reader.take(&log.peak_bytes, sizeof log.peak_bytes);
@@ -103,11 +108,37 @@ class WindowCounter final : public Multicomputer::Counter {
 
 }  // namespace
 
+bool is_crowded() {
+  static const bool crowded = [] {
+    MPI_Comm here = MPI_COMM_NULL;
+    int processes = 1;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
+    MPI_Comm_size(here, &processes);
+    MPI_Comm_free(&here);
+    return static_cast<unsigned>(processes) > std::thread::hardware_concurrency();
+  }();
+  return crowded;
+}
+
+void await(MPI_Request& request) {
+  if (!is_crowded()) {
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    return;
+  }
+  for (int done = 0; done == 0;) {
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (done == 0) sched_yield();
+  }
+}
+
 void broadcast_text(MPI_Comm all, std::string& text, int root) {
   std::uint64_t length = text.size();
-  MPI_Bcast(&length, 1, MPI_UINT64_T, root, all);
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ibcast(&length, 1, MPI_UINT64_T, root, all, &request);
+  await(request);
   text.resize(length);
-  MPI_Bcast(text.data(), static_cast<int>(length), MPI_CHAR, root, all);
+  MPI_Ibcast(text.data(), static_cast<int>(length), MPI_CHAR, root, all, &request);
+  await(request);
 }
 
 std::string gather_texts(MPI_Comm all, const std::string& text) {
@@ -120,25 +151,31 @@ void gather_logs(MPI_Comm all, std::pair<Rank, Rank> nodes_here, std::span<RankL
   constexpr int tag = 1;  // headers have 0
   int process = 0;
   MPI_Comm_rank(all, &process);
-  const std::vector<Rank> ends = gather_all(all, std::span<const Rank>(&nodes_here.second, 1));
+  const auto [first, end] = nodes_here;
+  std::vector<std::vector<std::byte>> mine;
+  std::vector<int> my_sizes;
+  for (Rank rank = first; rank < end; ++rank) {
+    mine.push_back(packed(logs[static_cast<std::size_t>(rank)]));
+    my_sizes.push_back(static_cast<int>(mine.back().size()));
+  }
+  const std::vector<Rank> ends = gather_all(all, std::span<const Rank>(&end, 1));
+  const std::vector<int> sizes = gather_all(all, std::span<const int>(my_sizes));
+  MPI_Request request = MPI_REQUEST_NULL;
   if (process != 0) {
-    for (Rank rank = nodes_here.first; rank < nodes_here.second; ++rank) {
-      const std::vector<std::byte> bytes = packed(logs[static_cast<std::size_t>(rank)]);
-      MPI_Send(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, 0, tag, all);
+    for (const std::vector<std::byte>& bytes : mine) {
+      MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, 0, tag, all, &request);
+      await(request);
     }
     return;
   }
+  int owner = 0;
   std::vector<std::byte> bytes;
-  for (std::size_t owner = 1; owner < ends.size(); ++owner) {
-    for (Rank rank = ends[owner - 1]; rank < ends[owner]; ++rank) {
-      MPI_Status status;
-      int count = 0;
-      MPI_Probe(static_cast<int>(owner), tag, all, &status);
-      MPI_Get_count(&status, MPI_BYTE, &count);
-      bytes.resize(static_cast<std::size_t>(count));
-      MPI_Recv(bytes.data(), count, MPI_BYTE, static_cast<int>(owner), tag, all, MPI_STATUS_IGNORE);
-      logs[static_cast<std::size_t>(rank)] = unpacked(bytes);
-    }
+  for (Rank rank = end; rank < ends.back(); ++rank) {
+    while (rank >= ends[static_cast<std::size_t>(owner)]) ++owner;
+    bytes.resize(static_cast<std::size_t>(sizes[static_cast<std::size_t>(rank)]));
+    MPI_Irecv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, owner, tag, all, &request);
+    await(request);
+    logs[static_cast<std::size_t>(rank)] = unpacked(bytes);
   }
 }
 

@@ -17,7 +17,21 @@
 
 namespace wormcube {
 
-// All functions here are collective.
+/// More processes than cores on this computer: who waits must give his core away. The first call is
+/// collective.
+bool is_crowded();
+/// MPI_Wait, polite where it is crowded; the library's own blocking calls may spin for a time slice.
+void await(MPI_Request& request);
+
+// All functions from here on are collective.
+
+template <class Number>
+void reduce_all(MPI_Comm all, std::span<Number> values, MPI_Datatype type, MPI_Op operation) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), type, operation, all,
+                 &request);
+  await(request);
+}
 
 /// The root's text, to all.
 void broadcast_text(MPI_Comm all, std::string& text, int root);
@@ -38,10 +52,14 @@ requires std::is_trivially_copyable_v<Item> std::vector<Item> gather_all(
   MPI_Comm_size(all, &processes);
   const int count = static_cast<int>(mine.size());
   std::vector<int> counts(static_cast<std::size_t>(processes)), starts(counts.size());
-  MPI_Allgather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, all);
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Iallgather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, all, &request);
+  await(request);
   std::exclusive_scan(counts.begin(), counts.end(), starts.begin(), 0);
   std::vector<Item> items(static_cast<std::size_t>(starts.back() + counts.back()));
-  MPI_Allgatherv(mine.data(), count, item, items.data(), counts.data(), starts.data(), item, all);
+  MPI_Iallgatherv(mine.data(), count, item, items.data(), counts.data(), starts.data(), item, all,
+                  &request);
+  await(request);
   MPI_Type_free(&item);
   return items;
 }

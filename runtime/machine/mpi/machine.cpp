@@ -198,7 +198,6 @@ class MpiMachine::Impl final : public Transport::Listener {
   MpiOptions options_;
   Transport transport_;
   Rank first_ = 0;
-  bool crowded_ = false;  // more processes here than cores: give the core away when idle
   std::deque<MpiNode> nodes_;
   std::deque<MpiNode*> ready_;  // fibers that can go on
   const Program* program_ = nullptr;
@@ -232,7 +231,6 @@ class MpiMachine::Impl::MpiNode final : public Node {
 
   Rank rank() const override { return rank_; }
   const Topology& topology() const override { return machine_.topology_; }
-  using Node::local;
   using Node::step;
   void step(std::span<const Op> ops) override;
 
@@ -262,16 +260,20 @@ class MpiMachine::Impl::MpiNode final : public Node {
  private:
   void prepare(std::span<const Op> ops);
 
-  void local(Bytes rearranged, Work work) override {
-    const Stopwatch watch(rearranged == 0 ? statistics.local : statistics.rearranging);
+  void work(Charge charge, Bytes /*bytes*/, Work work) override {
+    const Stopwatch watch(charge == Charge::none        ? statistics.local
+                          : charge == Charge::rearrange ? statistics.rearranging
+                                                        : statistics.combining);
     work();
   }
+  PlanCache& plans() override { return plans_; }
   Span acquire(Bytes bytes, Purpose purpose) override { return arena_.acquire(bytes, purpose); }
   void release(Span data, Purpose purpose) noexcept override { arena_.release(data, purpose); }
 
   Impl& machine_;
   Rank rank_;
   Arena arena_;
+  PlanCache plans_;  // kept from run to run
 };
 
 // Receives first, so that a message to oneself finds its own.
@@ -280,7 +282,7 @@ void MpiMachine::Impl::MpiNode::prepare(std::span<const Op> ops) {
   for (const bool sends : {false, true}) {
     for (const Op& op : ops) {
       if (op.is_send() != sends) continue;
-      const Rank peer = destination(machine_.topology_, rank_, op);
+      const Rank peer = peer_of(machine_.topology_, rank_, op);
       if (transfers_in_use == transfers.size()) transfers.emplace_back();
       Transfer& transfer = transfers[transfers_in_use++];
       transfer.from = sends ? rank_ : peer;
@@ -330,13 +332,6 @@ MpiMachine::Impl::Impl(Topology topology, const MpiOptions& options)
   for (Rank rank = first_; rank < first_of(transport_.process() + 1); ++rank) {
     nodes_.emplace_back(*this, rank);
   }
-  MPI_Comm here = MPI_COMM_NULL;
-  MPI_Comm_split_type(transport_.communicator(), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
-  int processes_here = 1;
-  MPI_Comm_size(here, &processes_here);
-  MPI_Comm_free(&here);
-  crowded_ = static_cast<unsigned>(processes_here) > std::thread::hardware_concurrency();
-
   if (nodes_.size() < 2) return;
   for (MpiNode& each : nodes_) {
     each.fiber = std::make_unique<Fiber>(options_.stack_bytes, [this, &each] {
@@ -612,7 +607,7 @@ void MpiMachine::Impl::turn() {
     if (unfinished_ == 0 || Clock::now() - idle_since_ > patience) join_round();
   }
   watch_clock();
-  if (crowded_) sched_yield();
+  if (is_crowded()) sched_yield();
 }
 
 void MpiMachine::Impl::join_round() {
@@ -723,12 +718,14 @@ void MpiMachine::Impl::agree_on_failure() {
     int rank, process;
   } lowest{failure_ ? failure_->rank : std::numeric_limits<int>::max(), transport_.process()};
   const MPI_Comm all = transport_.communicator();
-  MPI_Allreduce(MPI_IN_PLACE, &lowest, 1, MPI_2INT, MPI_MINLOC, all);
+  reduce_all(all, std::span(&lowest, 1), MPI_2INT, MPI_MINLOC);
   if (lowest.rank == std::numeric_limits<int>::max()) return;
   if (!failure_) failure_.emplace();
   failure_->rank = lowest.rank;
-  MPI_Bcast(&failure_->kind, 1, MPI_INT, lowest.process, all);
+  std::string kind(1, static_cast<char>(failure_->kind));
+  broadcast_text(all, kind, lowest.process);
   broadcast_text(all, failure_->text, lowest.process);
+  failure_->kind = static_cast<Failure::Kind>(kind[0]);
   const Failure failure = *std::exchange(failure_, std::nullopt);
   failure.raise();
 }
@@ -737,7 +734,7 @@ Statistics MpiMachine::Impl::statistics(std::chrono::nanoseconds wall) {
   const MPI_Comm all = transport_.communicator();
   Statistics result;
   std::int64_t longest = wall.count();
-  MPI_Allreduce(MPI_IN_PLACE, &longest, 1, MPI_INT64_T, MPI_MAX, all);
+  reduce_all(all, std::span(&longest, 1), MPI_INT64_T, MPI_MAX);
   result.wall = std::chrono::nanoseconds(longest);
   std::vector<NodeStatistics> mine;
   for (const MpiNode& each : nodes_) mine.push_back(each.statistics_with_peaks());
@@ -768,19 +765,17 @@ Statistics MpiMachine::run(const Program& program, Schedule& trace) {
 }
 
 void MpiMachine::sum(std::span<std::uint64_t> values) {
-  MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_UINT64_T, MPI_SUM,
-                impl_->transport().communicator());
+  reduce_all(impl_->transport().communicator(), values, MPI_UINT64_T, MPI_SUM);
 }
 
 void MpiMachine::maximum(std::span<double> values) {
-  MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, MPI_MAX,
-                impl_->transport().communicator());
+  reduce_all(impl_->transport().communicator(), values, MPI_DOUBLE, MPI_MAX);
 }
 
 std::string MpiMachine::first_text(std::string text) {
   int first = text.empty() ? processes() : process();
   const MPI_Comm all = impl_->transport().communicator();
-  MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, all);
+  reduce_all(all, std::span(&first, 1), MPI_INT, MPI_MIN);
   if (first < processes()) broadcast_text(all, text, first);
   return text;
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/machine/mpi/transport.hpp"
 
+#include "wormcube/runtime/machine/mpi/gather.hpp"
 #include "wormcube/runtime/network/message.hpp"
 
 #include <algorithm>
@@ -38,8 +39,11 @@ constexpr Bytes largest_count = (Bytes{1} << 31) - 1;
 
 Transport::Transport(Bytes eager_limit, LongPieces long_pieces)
     : eager_limit_(eager_limit), long_pieces_(long_pieces) {
-  MPI_Comm_dup(MPI_COMM_WORLD, &headers_);
-  MPI_Comm_dup(MPI_COMM_WORLD, &data_);
+  for (MPI_Comm* const made : {&headers_, &data_}) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Comm_idup(MPI_COMM_WORLD, made, &request);
+    await(request);
+  }
   MPI_Comm_rank(headers_, &process_);
   MPI_Comm_size(headers_, &processes_);
   void* highest = nullptr;
@@ -58,7 +62,7 @@ Transport::Transport(Bytes eager_limit, LongPieces long_pieces)
 }
 
 Transport::~Transport() {
-  for (Outgoing& sent : outgoing_) MPI_Wait(&sent.request, MPI_STATUS_IGNORE);
+  for (Outgoing& sent : outgoing_) await(sent.request);
   for (MPI_Request& request : inbox_) {
     MPI_Cancel(&request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
