@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/machine/mpi/machine.hpp"
 
+#include "wormcube/collectives/mpi/library.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/tests/collectives/cases.hpp"
 #include "wormcube/tests/machine/support.hpp"
@@ -131,30 +132,61 @@ TEST_CASE("pieces travel as one message, packed or described, and are cut differ
   }
 }
 
-TEST_CASE("every algorithm delivers every block, and its trace is its record") {
-  const Bytes eager_limit = GENERATE(Bytes{0}, Bytes{16384});
+/// Runs every algorithm on every test network with so many nodes; returns how many programs ran.
+std::uint64_t run_all(Bytes eager_limit, Rank fewest_nodes, Rank most_nodes) {
   std::uint64_t programs = 0;
-  cases::for_each(
-      [&](const Algorithm& algorithm, const Topology& topology) {
-        INFO(cases::title(algorithm, topology));
-        MpiMachine machine(topology, options_with(eager_limit));
-        const Bytes bytes = cases::tag_bytes(algorithm, topology);
-        Verification verification(topology.nodes());
-        // A barrier's own check counts the nodes of one process; the test below counts all.
-        const auto [first, end] = machine.nodes_here();
-        verification.entered = topology.nodes() - (end - first);
-        Schedule trace{topology, {}};
-        const auto program = [&](Verification* each) {
-          return collective_program(algorithm, {}, bytes, cases::seed, each, Pattern::tags);
-        };
-        machine.run(program(&verification), trace);
-        INFO(machine.first_text(verification.first()));
-        CHECK(wrong(machine, verification) == 0);
-        if (machine.is_first_process()) CHECK(trace == record(topology, program(nullptr)));
-        ++programs;
-      },
-      eager_limit == 0 ? 16 : 36);
-  CHECK(programs > 100);
+  for (const Topology& topology : cases::topologies()) {
+    if (topology.nodes() < fewest_nodes || topology.nodes() > most_nodes) continue;
+    MpiMachine machine(topology, options_with(eager_limit));
+    std::vector<const Algorithm*> algorithms;
+    for (const std::span<const Algorithm> table : {registry(), mpi_library_algorithms()}) {
+      for (const Algorithm& algorithm : table) {
+        if (!refusal(algorithm, topology, {})) algorithms.push_back(&algorithm);
+      }
+    }
+    for (const Algorithm* const algorithm : algorithms) {
+      INFO(cases::title(*algorithm, topology));
+      const Bytes bytes = cases::tag_bytes(*algorithm, topology);
+      Verification verification(topology.nodes());
+      // A barrier's own check counts the nodes of one process; the test below counts all.
+      const auto [first, end] = machine.nodes_here();
+      verification.entered = topology.nodes() - (end - first);
+      Schedule trace{topology, {}};
+      const auto program = [&](Verification* each) {
+        return collective_program(*algorithm, {}, bytes, cases::seed, each, Pattern::tags);
+      };
+      machine.run(program(&verification), trace);
+      INFO(machine.first_text(verification.first()));
+      CHECK(wrong(machine, verification) == 0);
+      if (machine.is_first_process()) CHECK(trace == record(topology, program(nullptr)));
+      ++programs;
+    }
+  }
+  return programs;
+}
+
+// Some processes with no node, one node in each, several in each; short and long messages. All
+// networks are in the wide test.
+TEST_CASE("every algorithm delivers every block, and its trace is its record") {
+  const int processes = MpiMachine(Topology::parse("ring:1")).processes();
+  const Rank most_nodes = std::clamp(2 * processes, 4, 16);
+  CHECK(run_all(0, processes / 2, most_nodes) > 20);
+  CHECK(run_all(16384, processes, most_nodes) > 10);
+}
+
+TEST_CASE("every algorithm on all test networks of up to 64 nodes", "[.][wide]") {
+  CHECK(run_all(0, 1, 64) > 100);
+  CHECK(run_all(16384, 1, 64) > 100);
+}
+
+TEST_CASE("the library's own collectives need one node in each process") {
+  const int processes = MpiMachine(Topology::parse("ring:1")).processes();
+  for (const Algorithm& algorithm : mpi_library_algorithms()) {
+    CHECK_FALSE(refusal(algorithm, Topology({Graph::complete(processes)}), {}));
+    CHECK_THAT(refusal(algorithm, Topology({Graph::complete(processes + 1)}), {}).value_or(""),
+               Contains(std::to_string(processes + 1) + " nodes, " + std::to_string(processes) +
+                        " processes"));
+  }
 }
 
 TEST_CASE("a wrong byte anywhere is found in every process") {
