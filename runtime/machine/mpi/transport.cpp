@@ -39,11 +39,11 @@ constexpr Bytes largest_count = (Bytes{1} << 31) - 1;
 
 Transport::Transport(Bytes eager_limit, LongPieces long_pieces)
     : eager_limit_(eager_limit), long_pieces_(long_pieces) {
-  for (MPI_Comm* const made : {&headers_, &data_}) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Comm_idup(MPI_COMM_WORLD, made, &request);
-    await(request);
-  }
+  is_crowded();  // collective the first time: not in the middle of something else
+  // Three processes of Open MPI 4.1.4 were seen to hang with MPI_Comm_idup here, and the call above
+  // inside its wait; which of the two it was is not known.
+  MPI_Comm_dup(MPI_COMM_WORLD, &headers_);
+  MPI_Comm_dup(MPI_COMM_WORLD, &data_);
   MPI_Comm_rank(headers_, &process_);
   MPI_Comm_size(headers_, &processes_);
   void* highest = nullptr;
