@@ -40,6 +40,8 @@ bool may_include(std::string_view file, std::string_view other) {
         "runtime/fiber/", "runtime/schedule/schedule.hpp", "runtime/node.", "runtime/error."}},
       // The harness runs, checks and proves algorithms; they do not know it.
       {"collectives/harness/", {"collectives/", "runtime/"}},
+      // Offers the MPI library's collectives as algorithms; nobody of the core includes it.
+      {"collectives/mpi/", {"collectives/", "runtime/"}},
       {"collectives/",
        {"collectives/", "runtime/topology/", "runtime/node.", "runtime/together.",
         "runtime/error."}},

@@ -1,0 +1,150 @@
+// What nodes in MPI processes cost, measured under mpirun: a step, pieces, and all-to-all beside
+// the library's own.
+//   mpirun -n 2 wormcube_mpi_bench steps ring:2 ring:1024
+//   mpirun -n 2 wormcube_mpi_bench pieces
+//   mpirun -n 16 wormcube_mpi_bench alltoall complete:16 hypercube:4 torus:4x4
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/harness/contract.hpp"
+#include "wormcube/collectives/mpi/library.hpp"
+#include "wormcube/collectives/registry.hpp"
+#include "wormcube/runtime/machine/mpi/machine.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include <fmt/core.h>
+
+using namespace wormcube;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Median over iterations of the slowest process' time for what follows a barrier, in microseconds.
+template <class Setup>
+double median_us(MpiMachine& machine, int iterations, Setup setup) {
+  std::vector<double> times(static_cast<std::size_t>(iterations));
+  const Algorithm& barrier = find_algorithm(Operation::barrier, "dissemination");
+  machine.run([&](Node& node) {
+    auto measured = setup(node);
+    for (int i = -1; i < iterations; ++i) {
+      barrier.program(node, {ConstBlocks(ConstSpan(), 1), Blocks(Span(), 1), {}});
+      const auto start = Clock::now();
+      measured();
+      const double us = std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+      if (i >= 0)
+        times[static_cast<std::size_t>(i)] = std::max(times[static_cast<std::size_t>(i)], us);
+    }
+  });
+  machine.maximum(times);
+  std::ranges::sort(times);
+  return times[times.size() / 2];
+}
+
+void steps(MpiMachine& machine) {
+  constexpr int count = 20;
+  for (const Bytes bytes : {Bytes{64}, Bytes{4096}, Bytes{65536}}) {
+    const double us = median_us(machine, 11, [&](Node& node) {
+      return [&node, out = std::vector<std::byte>(bytes),
+              in = std::vector<std::byte>(bytes)]() mutable {
+        const Rank p = node.size();
+        for (int i = 0; i < count; ++i) {
+          node.step({send(mod(node.rank() + 1, p), ConstSpan(out)),
+                     receive(mod(node.rank() - 1, p), Span(in))});
+        }
+      };
+    });
+    if (machine.is_first_process()) {
+      fmt::print("{:>10} {:>9} {:>8} {:>12.2f} {:>16.3f}\n", machine.topology().nodes(),
+                 machine.processes(), bytes, us / count, us / count / machine.topology().nodes());
+    }
+  }
+}
+
+void pieces() {
+  for (const Bytes eager_limit : {Bytes{0}, Bytes{1} << 17}) {
+    for (const Bytes bytes : {Bytes{64}, Bytes{4096}, Bytes{65536}}) {
+      for (const std::size_t count : {1, 2, 4, 16, 64}) {
+        for (const bool packed : {false, true}) {
+          if (eager_limit > 0 && !packed) continue;  // short messages are always packed
+          MpiOptions options;
+          options.eager_limit = eager_limit;
+          options.pack_pieces = packed;
+          MpiMachine machine(Topology::parse("ring:2"), options);
+          const double us = median_us(machine, 101, [&](Node& node) {
+            // Every other stretch of a buffer twice as long.
+            std::vector<std::byte> out(2 * bytes), in(2 * bytes);
+            std::vector<Span> sent, taken;
+            const Bytes each = bytes / count;
+            for (std::size_t i = 0; i < count; ++i) {
+              sent.push_back(Span(out).subspan(2 * i * each, each));
+              taken.push_back(Span(in).subspan(2 * i * each, each));
+            }
+            return [&node, out = std::move(out), in = std::move(in), sent, taken] {
+              node.step(
+                  {send_pieces(1 - node.rank(), sent), receive_pieces(1 - node.rank(), taken)});
+            };
+          });
+          if (machine.is_first_process()) {
+            fmt::print("{:>8} {:>7} {:>22} {:>10.2f}\n", bytes, count,
+                       eager_limit > 0 ? "short: packed"
+                       : packed        ? "long: packed"
+                                       : "long: MPI datatype",
+                       us);
+          }
+        }
+      }
+    }
+  }
+}
+
+void alltoall(MpiMachine& machine) {
+  std::vector<const Algorithm*> all = admitted(Operation::alltoall, machine.topology(), {});
+  for (const Algorithm& each : mpi_library_algorithms()) {
+    if (each.operation == Operation::alltoall && !refusal(each, machine.topology(), {})) {
+      all.push_back(&each);
+    }
+  }
+  const Rank p = machine.topology().nodes();
+  for (const Bytes bytes : {Bytes{64}, Bytes{4096}, Bytes{65536}}) {
+    for (const Algorithm* const algorithm : all) {
+      const Contract contract{.operation = Operation::alltoall, .nodes = p, .block_bytes = bytes};
+      std::uint64_t wrong = 0;
+      const double us = median_us(machine, 5, [&](Node& node) {
+        return [&, &node = node, out = std::vector<std::byte>(bytes * p),
+                in = std::vector<std::byte>(bytes * p), calls = 0]() mutable {
+          if (calls == 0) fill_input(contract, node.rank(), out);
+          algorithm->program(node, {ConstBlocks(ConstSpan(out), p), Blocks(Span(in), p), {}});
+          if (++calls == 6) wrong += compare_output(contract, node.rank(), in).wrong_bytes;
+        };
+      });
+      machine.sum({&wrong, 1});
+      if (machine.is_first_process()) {
+        fmt::print("{:<14} {:>8} {:<22} {:>12.1f} us, wrong {}\n", machine.topology().name(), bytes,
+                   algorithm->name, us, wrong);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const MpiSession mpi(argc, argv);
+  const std::string what = argc > 1 ? argv[1] : "";
+  if (mpi.process() == 0)
+    fmt::print("# {}, {} processes\n", MpiSession::library(), mpi.processes());
+  if (what == "steps" && mpi.process() == 0) {
+    fmt::print("{:>10} {:>9} {:>8} {:>12} {:>16}\n", "nodes", "processes", "bytes", "us per step",
+               "us per message");
+  }
+  if (what == "pieces") pieces();
+  for (int i = 2; i < argc; ++i) {
+    MpiMachine machine(Topology::parse(argv[i]));
+    if (what == "steps") steps(machine);
+    if (what == "alltoall") alltoall(machine);
+  }
+  return 0;
+}

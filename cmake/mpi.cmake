@@ -1,0 +1,45 @@
+# The MPI executor: wormcube_mpi against the MPI that CMake finds, and for the tests one library against each MPI here.
+# SPDX-License-Identifier: Apache-2.0
+file(GLOB_RECURSE wormcube_mpi_sources CONFIGURE_DEPENDS
+     ${PROJECT_SOURCE_DIR}/runtime/machine/mpi/*.cpp ${PROJECT_SOURCE_DIR}/collectives/mpi/*.cpp)
+
+function(wormcube_add_mpi_library name mpi)
+  add_library(${name} STATIC EXCLUDE_FROM_ALL ${wormcube_mpi_sources})
+  # Both MPIs put their own, long deprecated C++ classes into mpi.h unless told not to.
+  target_compile_definitions(${name} PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+  target_link_libraries(${name} PUBLIC wormcube ${mpi} PRIVATE $<BUILD_INTERFACE:wormcube_flags>)
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+endfunction()
+
+find_package(MPI QUIET COMPONENTS CXX)
+if(MPI_CXX_FOUND)
+  wormcube_add_mpi_library(wormcube_mpi MPI::MPI_CXX)
+  add_library(wormcube::mpi ALIAS wormcube_mpi)
+else()
+  message(STATUS "no MPI here (Debian: libopenmpi-dev or libmpich-dev): nodes in MPI processes are not built, their tests are skipped")
+endif()
+
+# FindMPI knows one MPI at a time; a compiler wrapper says what it adds to the command line.
+function(wormcube_find_mpi kind)
+  find_program(WORMCUBE_MPICXX_${kind} mpicxx.${kind})
+  find_program(WORMCUBE_MPIRUN_${kind} mpirun.${kind})
+  mark_as_advanced(WORMCUBE_MPICXX_${kind} WORMCUBE_MPIRUN_${kind})
+  if(NOT WORMCUBE_MPICXX_${kind} OR NOT WORMCUBE_MPIRUN_${kind})
+    return()
+  endif()
+  execute_process(COMMAND ${WORMCUBE_MPICXX_${kind}} -show OUTPUT_VARIABLE line OUTPUT_STRIP_TRAILING_WHITESPACE
+                  COMMAND_ERROR_IS_FATAL ANY)
+  separate_arguments(words UNIX_COMMAND "${line}")
+  add_library(mpi_${kind} INTERFACE)
+  foreach(word IN LISTS words)
+    if(word MATCHES "^-I(.*)")
+      target_include_directories(mpi_${kind} SYSTEM INTERFACE ${CMAKE_MATCH_1})
+    elseif(word MATCHES "^-L(.*)")
+      target_link_directories(mpi_${kind} INTERFACE ${CMAKE_MATCH_1})
+    elseif(word MATCHES "^-l.*cxx$")  # the C++ classes
+    elseif(word MATCHES "^-l(.*)")
+      target_link_libraries(mpi_${kind} INTERFACE ${CMAKE_MATCH_1})
+    endif()
+  endforeach()
+  wormcube_add_mpi_library(wormcube_mpi_${kind} mpi_${kind})
+endfunction()

@@ -1,0 +1,17 @@
+// The MPI library's own collectives, on the same buffers as ours: what to compare with on a cluster.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/collectives/registry.hpp"
+
+#include <span>
+
+namespace wormcube {
+
+/// One algorithm per operation, named "mpi", for nodes of an MpiMachine with one node in each
+/// process, and its whole network, no view. The library's own call is work of the node: no step of
+/// ours is seen in a trace, and a dry run skips it. Once a node is inside it nobody diagnoses a
+/// deadlock: when another node fails meanwhile, the job is aborted.
+std::span<const Algorithm> mpi_library_algorithms();
+
+}  // namespace wormcube

@@ -1,0 +1,186 @@
+// Texts and logs travel as bytes; the counter is a window of process 0.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/runtime/machine/mpi/gather.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <thread>
+
+#include <sched.h>
+
+namespace wormcube {
+namespace {
+
+void append(std::vector<std::byte>& bytes, const void* data, std::size_t size) {
+  const std::size_t at = bytes.size();
+  bytes.resize(at + size);
+  if (size > 0) std::memcpy(bytes.data() + at, data, size);
+}
+
+template <class Item>
+void append(std::vector<std::byte>& bytes, const std::vector<Item>& items) {
+  static_assert(std::is_trivially_copyable_v<Item>);
+  const std::uint64_t count = items.size();
+  append(bytes, &count, sizeof count);
+  append(bytes, items.data(), items.size() * sizeof(Item));
+}
+
+/// Takes what append() has put, from the front.
+class Reader {
+ public:
+  explicit Reader(ConstSpan bytes) : bytes_(bytes) {}
+  bool is_at_end() const { return bytes_.empty(); }
+  void take(void* data, std::size_t size) {
+    if (size > 0) std::memcpy(data, bytes_.data(), size);
+    bytes_ = bytes_.subspan(size);
+  }
+  template <class Item>
+  void take(std::vector<Item>& items) {
+    std::uint64_t count = 0;
+    take(&count, sizeof count);
+    items.resize(count);
+    take(items.data(), count * sizeof(Item));
+  }
+
+ private:
+  ConstSpan bytes_;
+};
+
+std::vector<std::byte> packed(const RankLog& log) {
+  std::vector<std::byte> bytes;
+  append(bytes, log.ops);
+  append(bytes, log.step_ends);
+  append(bytes, log.rearranged);
+  append(bytes, log.combined);
+  append(bytes, log.moves);
+  append(bytes, &log.peak_block_bytes, sizeof log.peak_block_bytes);
+  append(bytes, &log.peak_bytes, sizeof log.peak_bytes);
+  return bytes;
+}
+
+RankLog unpacked(ConstSpan bytes) {
+  Reader reader(bytes);
+  RankLog log;
+  reader.take(log.ops);
+  reader.take(log.step_ends);
+  reader.take(log.rearranged);
+  reader.take(log.combined);
+  reader.take(log.moves);
+  reader.take(&log.peak_block_bytes, sizeof log.peak_block_bytes);
+  reader.take(&log.peak_bytes, sizeof log.peak_bytes);
+  return log;
+}
+
+/// Passive target: the owner takes no part, but its MPI must be called now and then for others to
+/// get on where the network has no remote atomics.
+class WindowCounter final : public Multicomputer::Counter {
+ public:
+  explicit WindowCounter(MPI_Comm all) {
+    int process = 0;
+    MPI_Comm_rank(all, &process);
+    MPI_Win_allocate(process == 0 ? sizeof(std::uint64_t) : 0, sizeof(std::uint64_t), MPI_INFO_NULL,
+                     all, static_cast<void*>(&memory_), &window_);
+    MPI_Win_lock_all(0, window_);
+    if (process == 0) {
+      *memory_ = 0;
+      MPI_Win_sync(window_);
+    }
+    MPI_Barrier(all);
+  }
+  ~WindowCounter() override {
+    MPI_Win_unlock_all(window_);
+    MPI_Win_free(&window_);
+  }
+  void add_one() override { fetch_and_add(1); }
+  std::uint64_t value() override { return fetch_and_add(0); }
+
+ private:
+  std::uint64_t fetch_and_add(std::uint64_t number) {
+    std::uint64_t before = 0;
+    MPI_Fetch_and_op(&number, &before, MPI_UINT64_T, 0, 0, MPI_SUM, window_);
+    MPI_Win_flush(0, window_);
+    return before;
+  }
+  std::uint64_t* memory_ = nullptr;
+  MPI_Win window_ = MPI_WIN_NULL;
+};
+
+}  // namespace
+
+bool is_crowded() {
+  static const bool crowded = [] {
+    MPI_Comm here = MPI_COMM_NULL;
+    int processes = 1;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
+    MPI_Comm_size(here, &processes);
+    MPI_Comm_free(&here);
+    return static_cast<unsigned>(processes) > std::thread::hardware_concurrency();
+  }();
+  return crowded;
+}
+
+void await(MPI_Request& request) {
+  if (!is_crowded()) {
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    return;
+  }
+  for (int done = 0; done == 0;) {
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (done == 0) sched_yield();
+  }
+}
+
+void broadcast_text(MPI_Comm all, std::string& text, int root) {
+  std::uint64_t length = text.size();
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ibcast(&length, 1, MPI_UINT64_T, root, all, &request);
+  await(request);
+  text.resize(length);
+  MPI_Ibcast(text.data(), static_cast<int>(length), MPI_CHAR, root, all, &request);
+  await(request);
+}
+
+std::string gather_texts(MPI_Comm all, const std::string& text) {
+  const std::vector<char> joined = gather_all(all, std::span<const char>(text));
+  return {joined.begin(), joined.end()};
+}
+
+// One message per node: a process' logs together may be more than an int can count.
+void gather_logs(MPI_Comm all, std::pair<Rank, Rank> nodes_here, std::span<RankLog> logs) {
+  constexpr int tag = 1;  // headers have 0
+  int process = 0;
+  MPI_Comm_rank(all, &process);
+  const auto [first, end] = nodes_here;
+  std::vector<std::vector<std::byte>> mine;
+  std::vector<int> my_sizes;
+  for (Rank rank = first; rank < end; ++rank) {
+    mine.push_back(packed(logs[static_cast<std::size_t>(rank)]));
+    my_sizes.push_back(static_cast<int>(mine.back().size()));
+  }
+  const std::vector<Rank> ends = gather_all(all, std::span<const Rank>(&end, 1));
+  const std::vector<int> sizes = gather_all(all, std::span<const int>(my_sizes));
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (process != 0) {
+    for (const std::vector<std::byte>& bytes : mine) {
+      MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, 0, tag, all, &request);
+      await(request);
+    }
+    return;
+  }
+  int owner = 0;
+  std::vector<std::byte> bytes;
+  for (Rank rank = end; rank < ends.back(); ++rank) {
+    while (rank >= ends[static_cast<std::size_t>(owner)]) ++owner;
+    bytes.resize(static_cast<std::size_t>(sizes[static_cast<std::size_t>(rank)]));
+    MPI_Irecv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, owner, tag, all, &request);
+    await(request);
+    logs[static_cast<std::size_t>(rank)] = unpacked(bytes);
+  }
+}
+
+std::unique_ptr<Multicomputer::Counter> make_counter(MPI_Comm all) {
+  return std::make_unique<WindowCounter>(all);
+}
+
+}  // namespace wormcube

@@ -1,0 +1,84 @@
+// The machine over MPI: the same node programs, their nodes spread over the processes of an MPI
+// job.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/runtime/machine/multicomputer.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace wormcube {
+
+/// MPI from here to the end of the scope. One per process, around all MpiMachines.
+class MpiSession {
+ public:
+  MpiSession(int& argc, char**& argv);
+  /// Waits for all processes; if an exception is on its way out of this one alone, the others would
+  /// never come: end it with abort() instead.
+  ~MpiSession();
+  MpiSession(const MpiSession&) = delete;
+  MpiSession& operator=(const MpiSession&) = delete;
+
+  int process() const;
+  int processes() const;
+  /// The library's own words: "Open MPI v4.1.4, ..".
+  static std::string library();
+  /// Ends all processes at once, the last resort.
+  [[noreturn]] static void abort(int exit_code);
+};
+
+struct MpiOptions {
+  /// Messages of at most so many bytes are copied and sent at once; longer ones go straight between
+  /// the two nodes' memories. With its header one of the default still fits the 4 KiB that Open MPI
+  /// sends at once through shared memory; 64 KiB take 11 us long and 26 us short (bench/README.md).
+  Bytes eager_limit = 4064;
+  /// A long message of several pieces: packed by us into one, or described to MPI. Packed is as
+  /// fast or faster from 64 B to 64 KiB (bench/README.md).
+  bool pack_pieces = true;
+  std::chrono::milliseconds time_limit{0};  ///< 0: none
+  /// How long the other processes may take to end when one has failed; then all are aborted.
+  std::chrono::milliseconds grace{10000};
+  Bytes stack_bytes = Bytes{256} << 10;  ///< per node, if a process has several
+};
+
+/// A multicomputer of MPI processes. Node r of N lives in process floor(((r + 1) P - 1) / N) of P:
+/// neighbouring ranks together. A process with one node runs its program as it is; one with several
+/// runs them as fibers, and messages between them stay in its memory. Any number of nodes on any
+/// number of processes.
+///
+/// There is no wormhole network here: messages go by the ways that the cluster's own network gives
+/// them, moves only say where they lead, and ports, links and channels are nobody's.
+///
+/// Deadlock is diagnosed, not timed out: processes in which every node waits agree in rounds on how
+/// many messages were sent and have come (the four counters of F. Mattern, "Algorithms for
+/// distributed termination detection", Distributed Computing 2, 1987). The end of a run is the same
+/// state with no node waiting.
+///
+/// Threads  the one that made it. All processes make the same calls in the same order.
+class MpiMachine final : public Multicomputer {
+ public:
+  explicit MpiMachine(Topology topology, MpiOptions options = {});
+  ~MpiMachine() override;
+
+  const Topology& topology() const override;
+  Statistics run(const Program& program) override;
+  Statistics run(const Program& program, Schedule& trace) override;
+
+  int process() const override;
+  int processes() const override;
+  std::pair<Rank, Rank> nodes_here() const override;
+  void sum(std::span<std::uint64_t> values) override;
+  void maximum(std::span<double> values) override;
+  std::string first_text(std::string text) override;
+  std::unique_ptr<Counter> counter() override;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace wormcube

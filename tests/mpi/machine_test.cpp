@@ -1,0 +1,412 @@
+// Nodes in MPI processes: delivery, traces, failure, deadlock; every check is on what all processes
+// know, so that they stay together.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/runtime/machine/mpi/machine.hpp"
+
+#include "wormcube/collectives/mpi/library.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/tests/collectives/cases.hpp"
+#include "wormcube/tests/machine/support.hpp"
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <limits>
+#include <thread>
+
+using namespace machine_tests;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// A small eager limit, so that small tests meet long messages too.
+MpiOptions options_with(Bytes eager_limit, bool pack_pieces = true) {
+  MpiOptions options;
+  options.eager_limit = eager_limit;
+  options.pack_pieces = pack_pieces;
+  options.stack_bytes = Bytes{128} << 10;
+  return options;
+}
+
+/// What was wrong on all nodes together.
+std::uint64_t wrong(MpiMachine& machine, Verification& verification) {
+  std::uint64_t sum = 0;
+  for (Rank rank = machine.nodes_here().first; rank < machine.nodes_here().second; ++rank) {
+    const Findings& findings = verification.of(rank);
+    sum += (findings.compared ? 0 : 1) + findings.wrong_bytes + findings.missing + findings.foreign;
+  }
+  machine.sum({&sum, 1});
+  return sum;
+}
+
+/// Whether a condition holds in every process.
+bool everywhere(MpiMachine& machine, bool condition) {
+  std::uint64_t wrong = condition ? 0 : 1;
+  machine.sum({&wrong, 1});
+  return wrong == 0;
+}
+
+TEST_CASE("nodes are spread in blocks of neighbours, and every node lives in one process") {
+  for (const Rank nodes : {1, 2, 3, 7, 16, 31}) {
+    CAPTURE(nodes);
+    MpiMachine machine(Topology::parse("ring:" + std::to_string(nodes)));
+    const auto [first, end] = machine.nodes_here();
+    std::vector<std::uint64_t> homes(static_cast<std::size_t>(nodes));
+    for (Rank rank = first; rank < end; ++rank) ++homes[static_cast<std::size_t>(rank)];
+    machine.sum(homes);
+    CHECK(std::ranges::all_of(homes, [](std::uint64_t count) { return count == 1; }));
+    CHECK(everywhere(machine,
+                     end - first <= (nodes + machine.processes() - 1) / machine.processes()));
+  }
+}
+
+TEST_CASE("messages of all sizes arrive unchanged, in order, one by one and all at once") {
+  for (const char* text : {"ring:1", "ring:2", "torus:2x3", "complete:17", "mesh:5x9"}) {
+    for (const Bytes eager_limit : {Bytes{0}, Bytes{64}, Bytes{16384}}) {
+      CAPTURE(text, eager_limit);
+      MpiMachine machine(Topology::parse(text), options_with(eager_limit));
+      for (std::uint64_t seed = 0; seed < 3; ++seed) {
+        CHECK_NOTHROW(machine.run([&](Node& node) {
+          exchange(node, seed);
+          exchange_at_once(node, seed);
+        }));
+      }
+    }
+  }
+}
+
+TEST_CASE("messages of one source, destination and tag arrive in the order sent") {
+  for (const Bytes eager_limit : {Bytes{0}, Bytes{100}}) {
+    MpiMachine machine(Topology::parse("ring:5"), options_with(eager_limit));
+    CHECK_NOTHROW(machine.run([](Node& node) {
+      const Rank p = node.size(), next = mod(node.rank() + 1, p),
+                 previous = mod(node.rank() - 1, p);
+      constexpr int count = 20;
+      std::vector<std::vector<std::byte>> out(count), in(count);
+      std::vector<Op> ops;
+      for (int i = 0; i < count; ++i) {
+        const Bytes bytes = i % 3 == 0 ? 200 : 40;  // long and short ones, mixed
+        fill(out[i] = std::vector<std::byte>(bytes), key(1, node.rank(), next, i));
+        in[i].resize(bytes);
+        ops.push_back(send(next, ConstSpan(out[i]), i % 2));
+        ops.push_back(receive(previous, Span(in[i]), i % 2));
+      }
+      node.step(std::span<const Op>(ops));
+      for (int i = 0; i < count; ++i) {
+        expect_payload(in[i], key(1, previous, node.rank(), i), "message " + std::to_string(i));
+      }
+    }));
+  }
+}
+
+TEST_CASE("tags have any value") {
+  MpiMachine machine(Topology::parse("ring:4"));
+  CHECK_NOTHROW(machine.run([](Node& node) {
+    const Rank next = mod(node.rank() + 1, 4), previous = mod(node.rank() - 1, 4);
+    for (const Tag tag :
+         {std::numeric_limits<Tag>::min(), -1, 0, std::numeric_limits<Tag>::max()}) {
+      std::vector<std::byte> out(30), in(30);
+      fill(out, key(2, node.rank(), next, static_cast<std::uint64_t>(tag)));
+      node.step({send(next, ConstSpan(out), tag), receive(previous, Span(in), tag)});
+      expect_payload(in, key(2, previous, node.rank(), static_cast<std::uint64_t>(tag)), "it");
+    }
+  }));
+}
+
+TEST_CASE("pieces travel as one message, packed or described, and are cut differently") {
+  for (const bool packed : {true, false}) {
+    for (const Bytes eager_limit : {Bytes{0}, Bytes{1} << 16}) {
+      CAPTURE(packed, eager_limit);
+      MpiMachine machine(Topology::parse("ring:6"), options_with(eager_limit, packed));
+      CHECK_NOTHROW(machine.run([](Node& node) {
+        const Rank next = mod(node.rank() + 1, 6), previous = mod(node.rank() - 1, 6);
+        std::vector<std::byte> out(3000), in(3000);
+        fill(out, key(3, node.rank(), next, 0));
+        const std::array<Span, 4> sent{Span(out).subspan(0, 7), Span(out).subspan(7, 0),
+                                       Span(out).subspan(7, 1993), Span(out).subspan(2000)};
+        const std::array<Span, 2> taken{Span(in).subspan(0, 2999), Span(in).subspan(2999)};
+        node.step({send_pieces(next, sent), receive_pieces(previous, taken)});
+        expect_payload(in, key(3, previous, node.rank(), 0), "the pieces");
+      }));
+    }
+  }
+}
+
+/// Runs every algorithm on every test network with so many nodes; returns how many programs ran.
+std::uint64_t run_all(Bytes eager_limit, Rank fewest_nodes, Rank most_nodes) {
+  std::uint64_t programs = 0;
+  for (const Topology& topology : cases::topologies()) {
+    if (topology.nodes() < fewest_nodes || topology.nodes() > most_nodes) continue;
+    MpiMachine machine(topology, options_with(eager_limit));
+    std::vector<const Algorithm*> algorithms;
+    for (const std::span<const Algorithm> table : {registry(), mpi_library_algorithms()}) {
+      for (const Algorithm& algorithm : table) {
+        if (!refusal(algorithm, topology, {})) algorithms.push_back(&algorithm);
+      }
+    }
+    for (const Algorithm* const algorithm : algorithms) {
+      INFO(cases::title(*algorithm, topology));
+      const Bytes bytes = cases::tag_bytes(*algorithm, topology);
+      Verification verification(topology.nodes());
+      // A barrier's own check counts the nodes of one process; the test below counts all.
+      const auto [first, end] = machine.nodes_here();
+      verification.entered = topology.nodes() - (end - first);
+      Schedule trace{topology, {}};
+      const auto program = [&](Verification* each) {
+        return collective_program(*algorithm, {}, bytes, cases::seed, each, Pattern::tags);
+      };
+      machine.run(program(&verification), trace);
+      INFO(machine.first_text(verification.first()));
+      CHECK(wrong(machine, verification) == 0);
+      if (machine.is_first_process()) CHECK(trace == record(topology, program(nullptr)));
+      ++programs;
+    }
+  }
+  return programs;
+}
+
+// Some processes with no node, one node in each, several in each; short and long messages. All
+// networks are in the wide test.
+TEST_CASE("every algorithm delivers every block, and its trace is its record") {
+  const int processes = MpiMachine(Topology::parse("ring:1")).processes();
+  const Rank most_nodes = std::clamp(2 * processes, 4, 16);
+  CHECK(run_all(0, processes / 2, most_nodes) > 20);
+  CHECK(run_all(16384, processes, most_nodes) > 10);
+}
+
+TEST_CASE("every algorithm on all test networks of up to 64 nodes", "[.][wide]") {
+  CHECK(run_all(0, 1, 64) > 100);
+  CHECK(run_all(16384, 1, 64) > 100);
+}
+
+TEST_CASE("the library's own collectives need one node in each process") {
+  const int processes = MpiMachine(Topology::parse("ring:1")).processes();
+  for (const Algorithm& algorithm : mpi_library_algorithms()) {
+    CHECK_FALSE(refusal(algorithm, Topology({Graph::complete(processes)}), {}));
+    CHECK_THAT(refusal(algorithm, Topology({Graph::complete(processes + 1)}), {}).value_or(""),
+               Contains(std::to_string(processes + 1) + " nodes, " + std::to_string(processes) +
+                        " processes"));
+  }
+}
+
+TEST_CASE("a wrong byte anywhere is found in every process") {
+  const Topology topology = Topology::parse("ring:5");
+  MpiMachine machine(topology);
+  Verification verification(5);
+  const Algorithm& algorithm = find_algorithm(Operation::allgather, "ring");
+  const auto program =
+      collective_program(algorithm, {}, 8, cases::seed, &verification, Pattern::tags);
+  machine.run([&](Node& node) {
+    cases::Tampering tampering(node);
+    tampering.change_step = [&](int step, std::vector<Op>& ops) {
+      if (node.rank() != 3 || step != 1) return;
+      for (Op& op : ops) {
+        if (op.is_send()) node.local([&] { op.pieces()[0][0] ^= std::byte{1}; });
+      }
+    };
+    program(tampering);
+  });
+  CHECK(wrong(machine, verification) > 0);
+  CHECK_THAT(machine.first_text(verification.first()), Contains("not from block"));
+}
+
+TEST_CASE("no node leaves a barrier before all have entered it") {
+  for (const char* text : {"ring:2", "hypercube:3", "ring:13"}) {
+    MpiMachine machine(Topology::parse(text));
+    const auto counter = machine.counter();
+    const Algorithm& barrier = find_algorithm(Operation::barrier, "dissemination");
+    const auto enter_and_leave = [&](Node& node, bool barred) {
+      node.local([&] { counter->add_one(); });
+      if (barred) barrier.program(node, {ConstBlocks(ConstSpan(), 1), Blocks(Span(), 1), {}});
+      node.local([&] {
+        expect(counter->value() >= static_cast<std::uint64_t>(node.size()), "left too early");
+      });
+    };
+    CHECK_NOTHROW(machine.run([&](Node& node) { enter_and_leave(node, true); }));
+    // The counter does notice: on a fresh one, nobody may leave without a barrier.
+    const auto fresh = machine.counter();
+    CHECK_THROWS_AS(machine.run([&](Node& node) {
+      node.local([&] {
+        fresh->add_one();
+        expect(node.rank() != 0 || fresh->value() > static_cast<std::uint64_t>(node.size()),
+               "left too early");
+      });
+    }),
+                    NodeFailure);
+  }
+}
+
+TEST_CASE("statistics are of all nodes, in every process") {
+  MpiMachine machine(Topology::parse("ring:7"));
+  const Statistics statistics = machine.run([](Node& node) {
+    const Rank r = node.rank();
+    const Memory out = node.memory(100 + static_cast<Bytes>(r), Purpose::blocks);
+    const Memory in = node.memory(50);
+    node.step({send(mod(r + 1, 7), out.subspan(0, 9)), receive(mod(r - 1, 7), in.subspan(0, 9))});
+    for (Rank i = 0; i < r; ++i)
+      node.step({send(r, out.subspan(0, 3)), receive(r, in.subspan(0, 3))});
+  });
+  bool right = statistics.nodes.size() == 7 && statistics.wall.count() > 0;
+  for (Bytes r = 0; r < statistics.nodes.size(); ++r) {
+    const NodeStatistics& node = statistics.nodes[r];
+    right = right && node.steps == r + 1 && node.messages == r + 1 && node.bytes == 9 + 3 * r &&
+            node.peak_bytes == 150 + r && node.peak_block_bytes == 100 + r;
+  }
+  CHECK(everywhere(machine, right));
+}
+
+TEST_CASE("a message that nobody receives is an error at the end") {
+  MpiMachine machine(Topology::parse("ring:3"));
+  CHECK(message_of<UsageError>([&] {
+          machine.run([](Node& node) {
+            std::vector<std::byte> data(12);
+            if (node.rank() == 2) node.step({send(0, ConstSpan(data), 5)});
+          });
+        }) == "node 0 never received a message of 12 bytes from node 2 with tag 5");
+}
+
+TEST_CASE("a node that throws stops the machine, which says so in every process and runs again") {
+  for (const Bytes eager_limit : {Bytes{0}, Bytes{500}, Bytes{16384}}) {
+    MpiMachine machine(Topology::parse("torus:2x3"), options_with(eager_limit));
+    for (int when = 0; when < 6; ++when) {
+      CAPTURE(eager_limit, when);
+      std::atomic<int> alive{0};
+      const std::string text = message_of<NodeFailure>([&] {
+        machine.run([&](Node& node) {
+          const Alive one(alive);
+          for (int step = 0; step < 6; ++step) {
+            if (node.rank() == 4 && step == when) throw std::out_of_range("gave up");
+            exchange_at_once(node, static_cast<std::uint64_t>(step));
+          }
+        });
+      });
+      CHECK(text == "node 4: gave up");
+      CHECK(everywhere(machine, alive == 0));
+      CHECK_NOTHROW(machine.run([](Node& node) { exchange(node, 9); }));
+    }
+  }
+}
+
+TEST_CASE("of several nodes that throw at once the lowest is reported") {
+  MpiMachine machine(Topology::parse("ring:6"));
+  CHECK(message_of<NodeFailure>([&] {
+          machine.run([](Node& node) {
+            if (node.rank() > 1) throw std::logic_error("no");
+          });
+        }).substr(0, 5) == "node ");
+  CHECK(message_of<UsageError>([&] {
+          machine.run([](Node&) { throw UsageError("all say the same"); });
+        }) == "all say the same");
+}
+
+TEST_CASE("a message of another size than its receive is an error") {
+  for (const Bytes eager_limit : {Bytes{0}, Bytes{16384}}) {
+    for (const bool late : {false, true}) {
+      MpiMachine machine(Topology::parse("ring:4"), options_with(eager_limit));
+      CHECK(message_of<UsageError>([&] {
+              machine.run([&](Node& node) {
+                std::vector<std::byte> data(64);
+                if (node.rank() == 3) node.step({send(0, ConstSpan(data).first(20), 7)});
+                if (node.rank() == 0) {
+                  if (late)
+                    node.local([] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); });
+                  node.step({receive(3, Span(data).first(16), 7)});
+                }
+                exchange_at_once(node, 1);
+              });
+            }) == "node 0 receives 16 bytes from node 3 with tag 7, but the message has 20");
+      CHECK_NOTHROW(machine.run([](Node& node) { exchange(node, 9); }));
+    }
+  }
+}
+
+TEST_CASE("deadlock is diagnosed: every process has the table") {
+  for (const Bytes eager_limit : {Bytes{0}, Bytes{16384}}) {
+    MpiMachine machine(Topology::parse("ring:6"), options_with(eager_limit));
+    const std::string text = message_of<Deadlock>([&] {
+      machine.run([](Node& node) {
+        std::vector<std::byte> data(24);
+        exchange_at_once(node, 1);
+        if (node.rank() == 5) return;
+        if (node.rank() == 1) node.step({send(2, ConstSpan(data), 8)});  // 2 waits for tag 9
+        node.step({receive(mod(node.rank() - 1, 6), Span(data), 9)});
+      });
+    });
+    CHECK_THAT(text,
+               Contains("deadlock: 5 of 6 nodes wait, 1 have finished, nothing is in flight"));
+    CHECK_THAT(text, Contains("a message of 24 bytes from node 5 (tag 9)"));
+    CHECK_THAT(text, Contains(eager_limit == 0 ? "node 2 to receive 24 bytes (tag 8)"
+                                               : "a message of 24 bytes from node 0 (tag 9)"));
+    CHECK_NOTHROW(machine.run([](Node& node) { exchange(node, 9); }));
+  }
+}
+
+TEST_CASE("slow is not deadlock") {
+  MpiMachine machine(Topology::parse("ring:4"));
+  CHECK_NOTHROW(machine.run([](Node& node) {
+    std::vector<std::byte> data(24);
+    for (int i = 0; i < 3; ++i) {
+      if (node.rank() == 3) {
+        node.local([] { std::this_thread::sleep_for(std::chrono::milliseconds(60)); });
+        node.step({send(0, ConstSpan(data))});
+      }
+      if (node.rank() == 0) node.step({receive(3, Span(data))});
+    }
+  }));
+}
+
+TEST_CASE("the time limit ends a run") {
+  MpiOptions options;
+  options.time_limit = std::chrono::milliseconds(50);
+  MpiMachine machine(Topology::parse("ring:4"), options);
+  CHECK(message_of<TimeLimit>([&] {
+          machine.run([](Node& node) {
+            for (;;) exchange_at_once(node, 1);
+          });
+        }) == "not finished after 50 ms, the time limit");
+}
+
+TEST_CASE("a prime number of nodes, and thousands of them in few processes") {
+  struct Case {
+    const char* network;
+    Operation operation;
+    const char* algorithm;
+  };
+  for (const Case& each : {Case{"ring:31", Operation::alltoall, "ring"},
+                           Case{"ring:127", Operation::allgather, "ring"},
+                           Case{"mesh:64x64", Operation::broadcast, "halving"}}) {
+    const Topology topology = Topology::parse(each.network);
+    MpiMachine machine(topology, options_with(16384));
+    if (machine.processes() > 3) continue;
+    Verification verification(topology.nodes());
+    const Algorithm& algorithm = find_algorithm(each.operation, each.algorithm);
+    const Bytes bytes = cases::tag_bytes(algorithm, topology);
+    machine.run(collective_program(algorithm, {}, bytes, 1, &verification));
+    CHECK(wrong(machine, verification) == 0);
+  }
+}
+
+// Run by the script `ends`, one at a time: these end the job.
+TEST_CASE("one process is killed", "[.]") {
+  MpiMachine machine(Topology::parse("ring:8"));
+  machine.run([](Node& node) {
+    exchange(node, 1);
+    if (node.rank() == 2) std::raise(SIGKILL);
+    exchange(node, 2);
+  });
+}
+
+TEST_CASE("one process does not listen", "[.]") {
+  MpiOptions options;
+  options.grace = std::chrono::milliseconds(500);
+  MpiMachine machine(Topology::parse("ring:8"), options);
+  machine.run([](Node& node) {
+    if (node.rank() == 1) throw std::out_of_range("gave up");
+    if (node.rank() == 7) {
+      for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
+    }
+    exchange(node, 2);
+  });
+}
+
+}  // namespace
