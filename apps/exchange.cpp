@@ -2,14 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/exchange.hpp"
 
+#include "wormcube/collectives/harness/memory.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/host/memory.hpp"
 #include "wormcube/runtime/routing/routing.hpp"
 
 #include <algorithm>
 #include <vector>
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 namespace wormcube::apps {
 
@@ -133,14 +134,10 @@ RunFigures measure(const Runner& runner, const Exchange& exchange, const RunOpti
   return figures;
 }
 
-void require_host_memory(std::string_view what, double bytes) {
-  const double available =
-      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-  if (bytes > available) {
-    constexpr double gibibyte = 1024.0 * 1024 * 1024;
-    throw UsageError(fmt::format("{} needs {:.1f} GiB of memory, this computer has {:.1f} GiB",
-                                 what, bytes / gibibyte, available / gibibyte));
-  }
+void require_memory_to_run(std::string_view what, const Runner& runner, double host_bytes,
+                           const Program& program) {
+  require_memory(what, host_bytes + memory_need(runner.topology, program).nodes,
+                 "use a smaller array or an algorithm that holds fewer blocks");
 }
 
 }  // namespace wormcube::apps

@@ -98,7 +98,9 @@ RunFigures measure(const Runner& runner, const Exchange& exchange, const RunOpti
                    const Program& program, RunFigures figures,
                    const std::function<std::chrono::nanoseconds()>& host_time);
 
-/// Throws UsageError, `what` in front, with both figures if `bytes` are more than the computer has.
-void require_host_memory(std::string_view what, double bytes);
+/// Throws UsageError with both figures if the program's nodes (a dry run tells) and the host's arrays
+/// together need more memory than there is.
+void require_memory_to_run(std::string_view what, const Runner& runner, double host_bytes,
+                           const Program& program);
 
 }  // namespace wormcube::apps

@@ -4,17 +4,24 @@
 
 #include "wormcube/apps/cli/help.hpp"
 #include "wormcube/apps/cli/output.hpp"
+#include "wormcube/collectives/words.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/host/memory.hpp"
 #include "wormcube/version.hpp"
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
+#include <iostream>
 #include <memory>
+#include <new>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -31,10 +38,38 @@ ExitCode complain(ExitCode code, std::string_view text) {
   return code;
 }
 
+/// Whether an exception, or one nested in it, is of this type.
+template <class Wanted>
+bool is_or_holds(const std::exception& error) {
+  if (dynamic_cast<const Wanted*>(&error) != nullptr) return true;
+  try {
+    std::rethrow_if_nested(error);
+  } catch (const std::exception& nested) {
+    return is_or_holds<Wanted>(nested);
+  } catch (...) {
+  }
+  return false;
+}
+
+/// What this computer did not give: memory, threads, files. Not a wrong result.
+ExitCode complain_of(const std::exception& error) {
+  if (is_or_holds<std::bad_alloc>(error)) {
+    const AvailableMemory available = available_memory();
+    return complain(usage,
+                    fmt::format("out of memory ({}): {} is available now ({}); use fewer "
+                                "nodes, smaller blocks or a smaller array",
+                                error.what(), memory_text(available.bytes), available.limit));
+  }
+  if (is_or_holds<std::system_error>(error)) {
+    return complain(usage, fmt::format("the system refused: {}", error.what()));
+  }
+  return complain(failed, error.what());
+}
+
 ExitCode act(const Action& action) {
   try {
     const ExitCode code = action();
-    if (std::fflush(stdout) != 0) return complain(failed, "cannot write to standard output");
+    if (std::fflush(stdout) != 0) return complain(usage, "cannot write to standard output");
     return code;
   } catch (const UsageError& error) {
     return complain(usage, error.what());
@@ -43,27 +78,43 @@ ExitCode act(const Action& action) {
   } catch (const TimeLimit& error) {
     return complain(time_limit, error.what());
   } catch (const std::exception& error) {
-    return complain(failed, error.what());
+    return complain_of(error);
   }
+}
+
+/// " (did you mean '--iterations'?)" for the first option that the command does not have.
+std::string option_meant(const CLI::App& command, int argc, const char* const* argv) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word(argv[i], std::strcspn(argv[i], "="));
+    if (!word.starts_with("--") || std::ranges::find(known, word) != known.end()) continue;
+    return did_you_mean(word, known);
+  }
+  return {};
 }
 
 /// What was wrong with the arguments, and where to look.
 std::string mistake(const CLI::App& program, const CLI::ParseError& error, int argc,
                     const char* const* argv) {
   if (const auto parsed = program.get_subcommands(); !parsed.empty()) {
-    return fmt::format("{}\n  `wormcube {} --help` shows what is possible", error.what(),
-                       parsed.front()->get_name());
+    return fmt::format("{}{}\n  `wormcube {} --help` shows what is possible", error.what(),
+                       option_meant(*parsed.front(), argc, argv), parsed.front()->get_name());
   }
-  std::string known;
+  std::vector<std::string_view> known;
   for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
-    known += " " + command->get_name();
+    known.push_back(command->get_name());
   }
   const std::string_view first = argc > 1 ? argv[1] : "";
-  const std::string what = first.empty() ? "a command is missing"
-                           : first.starts_with("-")
-                               ? fmt::format("no command, and no option '{}'", first)
-                               : fmt::format("unknown command '{}'", first);
-  return fmt::format("{}; commands are:{}\n  `wormcube --help` explains them", what, known);
+  const std::string what =
+      first.empty() ? "a command is missing"
+      : first.starts_with("-")
+          ? fmt::format("no command, and no option '{}'", first)
+          : fmt::format("unknown command '{}'{}", first, did_you_mean(first, known));
+  return fmt::format("{}; commands are:{}\n  `wormcube --help` explains them", what, listed(known));
 }
 
 }  // namespace
@@ -120,10 +171,20 @@ int main(int argc, const char* const* argv) {
     Action action = add(program);
     commands.emplace_back(program.get_subcommands({}).back(), std::move(action));
   }
+  // `wormcube help run` is `wormcube run --help`.
+  std::vector<const char*> words(argv, argv + argc);
+  if (argc > 1 && std::string_view(argv[1]) == "help") {
+    words.erase(words.begin() + 1);
+    words.push_back("--help");
+  }
   try {
-    program.parse(argc, argv);
+    program.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
+    if (error.get_exit_code() == 0) {  // --help, --version
+      program.exit(error);
+      std::cout.flush();
+      return std::cout ? passed : complain(usage, "cannot write to standard output");
+    }
     return complain(usage, mistake(program, error, argc, argv));
   }
   for (const auto& [command, action] : commands) {

@@ -5,6 +5,7 @@
 #include "wormcube/apps/io/npy.hpp"
 #include "wormcube/apps/transpose/run.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/host/memory.hpp"
 
 #include <memory>
 
@@ -31,9 +32,10 @@ Array matrix(const Options& options) {
   }
   const auto shape = parse_shape(options.shape, 2, 2);
   const ElementType type = parse_element_type(options.type);
-  require_host_memory("transpose", 2.0 * static_cast<double>(shape[0]) *
-                                       static_cast<double>(shape[1]) *
-                                       static_cast<double>(bytes_of(type)));
+  require_memory("transpose",
+                 2.0 * static_cast<double>(shape[0]) * static_cast<double>(shape[1]) *
+                     static_cast<double>(bytes_of(type)),
+                 "use a smaller matrix (--shape)");
   return generate_matrix(type, shape[0], shape[1], options.application.seed);
 }
 

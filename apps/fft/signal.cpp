@@ -55,8 +55,8 @@ SignalKind parse_signal_kind(std::string_view text) {
 
 Signal generate_signal(SignalKind kind, std::vector<std::size_t> shape, std::uint64_t seed) {
   const std::size_t elements = count_elements(shape);
-  require_host_memory(fmt::format("a signal of {}", fmt::join(shape, " x ")),
-                      static_cast<double>(elements) * sizeof(Complex));
+  require_memory(fmt::format("a signal of {}", fmt::join(shape, " x ")),
+                 static_cast<double>(elements) * sizeof(Complex), "use a smaller one (--shape)");
   Signal signal{
       std::move(shape), std::vector<Complex>(elements), kind != SignalKind::random,
       fmt::format("generated: {}, seed {}", kinds[static_cast<std::size_t>(kind)].second, seed)};

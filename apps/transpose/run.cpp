@@ -5,6 +5,7 @@
 #include "wormcube/apps/random.hpp"
 #include "wormcube/apps/transpose/transpose.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/host/memory.hpp"
 
 #include <cstring>
 #include <numeric>
@@ -35,17 +36,6 @@ MatrixShape shape_of(const Array& matrix) {
   return shape;
 }
 
-void require_memory(const MatrixShape& shape, Rank nodes) {
-  const double matrix = static_cast<double>(shape.rows * shape.columns * shape.element_bytes);
-  const double blocks =
-      static_cast<double>(nodes) * nodes * static_cast<double>(shape.padded_block_bytes(nodes));
-  // Host: before and after. Nodes: rows, blocks sent and received, and as much again for the
-  // algorithm.
-  require_host_memory(
-      fmt::format("transpose of {} x {} on {} nodes", shape.rows, shape.columns, nodes),
-      3 * matrix + 3 * blocks);
-}
-
 }  // namespace
 
 TransposeResult run_transpose(const Runner& runner, const Exchange& exchange,
@@ -53,7 +43,9 @@ TransposeResult run_transpose(const Runner& runner, const Exchange& exchange,
   const MatrixShape shape = shape_of(job.matrix);
   const Rank p = runner.topology.nodes();
   const Exchange resolved = resolve(exchange, runner.topology, shape.padded_block_bytes(p));
-  require_memory(shape, p);
+  const auto matrix_bytes = static_cast<double>(job.matrix.data.size());
+  const auto what = fmt::format("transpose of {} x {} on {} nodes", shape.rows, shape.columns, p);
+  require_memory(what, matrix_bytes, "use a smaller matrix");
 
   TransposeResult result;
   result.transposed = {job.matrix.type, {shape.columns, shape.rows}, {}};
@@ -82,6 +74,7 @@ TransposeResult run_transpose(const Runner& runner, const Exchange& exchange,
       host[r] += Clock::now() - start;
     });
   };
+  require_memory_to_run(what, runner, 0, program);
   RunFigures known;
   known.exchanges = 1;
   known.block_bytes = shape.padded_block_bytes(p);
@@ -98,9 +91,10 @@ TransposeResult run_transpose(Machine& machine, const Exchange& exchange, const 
 
 Array generate_matrix(ElementType type, std::size_t rows, std::size_t columns, std::uint64_t seed) {
   const Bytes element = bytes_of(type);
-  require_host_memory(
+  require_memory(
       fmt::format("a {} x {} matrix of {}", rows, columns, to_string(type)),
-      static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(element));
+      static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(element),
+      "use a smaller one (--shape)");
   Array matrix{type, {rows, columns}, std::vector<std::byte>(rows * columns * element)};
   SplitMix random(seed);
   for (std::size_t at = 0; at < matrix.data.size();) {

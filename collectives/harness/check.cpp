@@ -5,6 +5,7 @@
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/memory.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/host/memory.hpp"
 #include "wormcube/runtime/routing/routing.hpp"
 #include "wormcube/runtime/schedule/prove.hpp"
 
@@ -185,9 +186,9 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
 
   const Program program = collective_program(result.collective, contract, nullptr);
   const MemoryNeed need = memory_need(topology, program, collective.arguments.root);
-  require_available_memory(fmt::format("check {} {} on {}: the recorded schedule", operation->name,
-                                       collective.name(), topology.name()),
-                           need.schedule);
+  require_memory(fmt::format("check {} {} on {}: the recorded schedule", operation->name,
+                             collective.name(), topology.name()),
+                 need.schedule, "use fewer nodes");
   {
     const std::string what = fmt::format("{} {}", operation->name, collective.text());
     const Schedule schedule = record(topology, program, what);
@@ -202,12 +203,13 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
   constexpr double fiber_bytes = 48 << 10;
   const double proof_bytes = need.nodes + fiber_bytes * result.nodes;
   if (result.nodes <= options.prove_up_to) {
-    const double available = available_memory_bytes();
-    if (proof_bytes <= available) {
+    const AvailableMemory available = available_memory();
+    if (proof_bytes <= available.bytes) {
       prove_by_run(result, topology, contract);
     } else {
-      result.proof = fmt::format("not proved: the run would need {} of memory, {} is available",
-                                 gibibytes_text(proof_bytes), gibibytes_text(available));
+      result.proof =
+          fmt::format("not proved: the run would need {} of memory, {} is available ({})",
+                      memory_text(proof_bytes), memory_text(available.bytes), available.limit);
     }
   } else if (result.proof.empty()) {
     result.proof = fmt::format("not proved: {} nodes, proved up to {} (--prove-up-to)",

@@ -5,6 +5,7 @@
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/memory.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/host/memory.hpp"
 #include "wormcube/runtime/routing/routing.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
 
@@ -192,10 +193,11 @@ void require_memory_to_run(const Collective& collective, const Topology& topolog
                        Oracle::bytes(contract);
   const double scale = static_cast<double>(run.block_bytes) / static_cast<double>(small);
   const double times = 2.0 * sizeof(Clock::time_point) * run.iterations * topology.nodes();
-  require_available_memory(fmt::format("{} {} on {} with blocks of {} bytes, {} iterations",
-                                       collective.operation()->name, collective.name(),
-                                       topology.name(), run.block_bytes, run.iterations),
-                           nodes * scale + times);
+  require_memory(fmt::format("{} {} on {} with blocks of {} bytes, {} iterations",
+                             collective.operation()->name, collective.name(), topology.name(),
+                             run.block_bytes, run.iterations),
+                 nodes * scale + times,
+                 "use fewer nodes, smaller blocks (--bytes) or fewer iterations");
 }
 
 RunResult run_collective(Machine& machine, const Collective& collective, const CollectiveRun& run) {
