@@ -416,8 +416,9 @@ MachineOptions MachineFlags::resolve(bool all_port) const {
   options.lock_step = lock_step;
   options.time_limit = std::chrono::milliseconds(static_cast<long>(std::ceil(time_limit * 1000)));
   options.on_overrun = [](const std::string& text) {
+    Results::finish_now();  // what was measured before is kept
     std::fflush(stdout);
-    fmt::print(stderr, "wormcube: {}\n", text);
+    fmt::print(stderr, "wormcube: {}{}\n", Results::doing(), text);
     std::_Exit(cli::time_limit);
   };
   return options;

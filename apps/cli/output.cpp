@@ -290,6 +290,17 @@ void Results::note(std::string text) {
   if (std::ranges::find(notes_, text) == notes_.end()) notes_.push_back(std::move(text));
 }
 
+void Results::set_doing(std::string text) {
+  const std::scoped_lock lock(results_mutex);
+  doing_ = std::move(text);
+}
+
+std::string Results::doing() {
+  const std::scoped_lock lock(results_mutex);
+  const bool known = current_results != nullptr && !current_results->doing_.empty();
+  return known ? current_results->doing_ + ": " : "";
+}
+
 void Results::write(bool single) {
   if (std::exchange(finished_, true)) return;
   if (options_.text()) {

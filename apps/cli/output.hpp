@@ -90,6 +90,9 @@ class Results {
   /// Throws UsageError if a file cannot be written.
   void finish(bool single);
 
+  /// What is being measured now, for messages from other threads: "TEXT: ".
+  void set_doing(std::string text);
+  static std::string doing();
   /// Called by the thread that waits for signals: finishes the current results.
   static void finish_now() noexcept;
 
@@ -101,6 +104,7 @@ class Results {
   bool has_table_, heads_printed_ = false, finished_ = false;
   std::vector<Json> kept_;
   std::vector<std::string> notes_;
+  std::string doing_;
 };
 
 /// Schema and program version, command line, host, cores and date of this process.

@@ -133,7 +133,8 @@ void finish_on_signals() {
     if (sigwait(&signals, &signal) != 0) return;
     Results::finish_now();
     std::fflush(stdout);
-    fmt::print(stderr, "wormcube: stopped by {}\n", signal == SIGINT ? "SIGINT" : "SIGTERM");
+    fmt::print(stderr, "wormcube: {}stopped by {}\n", Results::doing(),
+               signal == SIGINT ? "SIGINT" : "SIGTERM");
     std::_Exit(128 + signal);
   }).detach();
 }

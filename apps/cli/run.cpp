@@ -207,6 +207,7 @@ ExitCode run_one(Machines& machines, const Plan& plan, const Collective& collect
     fmt::print(stderr, "wormcube: {}: {}\n", title(), error.what());
     results.note(fmt::format("no result: {}", title()));
   };
+  results.set_doing(title());
   try {
     Machine& machine = machines.with(all_port(options.algorithm, *collective.algorithm),
                                      collective.algorithm->any_order);
