@@ -177,7 +177,7 @@ Oracle::Oracle(const Contract& contract) : contract_(contract) {
   const Reduction& reduction = contract_.arguments.reduction;
   for (auto& [block, lasts] : needed) {
     std::ranges::sort(lasts);
-    lasts.erase(std::ranges::unique(lasts).begin(), lasts.end());
+    lasts.erase(std::unique(lasts.begin(), lasts.end()), lasts.end());
     std::vector<std::byte> sum(contract_.block_size(0, block)), next(sum.size());
     auto last = lasts.begin();
     for (Rank rank = 0; last != lasts.end(); ++rank) {

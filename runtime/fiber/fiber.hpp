@@ -84,10 +84,10 @@ class Fiber {
   } exceptions_;
 
   // For the sanitizers only; always present, so that the layout does not depend on them.
-  const void* outside_stack_ = nullptr;
-  std::size_t outside_stack_bytes_ = 0;
-  void* tsan_inside_ = nullptr;
-  void* tsan_outside_ = nullptr;
+  [[maybe_unused]] const void* outside_stack_ = nullptr;
+  [[maybe_unused]] std::size_t outside_stack_bytes_ = 0;
+  [[maybe_unused]] void* tsan_inside_ = nullptr;
+  [[maybe_unused]] void* tsan_outside_ = nullptr;
 };
 
 }  // namespace wormcube

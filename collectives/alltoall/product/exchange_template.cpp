@@ -103,7 +103,8 @@ std::string fault(const ExchangeTemplate& exchange, const Adjacency& graph, Port
 
   for (std::size_t t = 0; t < exchange.steps(); ++t) {
     for (const Transfer& transfer : exchange.step(t)) {
-      const auto& [from, to, source, destination, copy] = transfer;
+      const Rank from = transfer.from, to = transfer.to, copy = transfer.copy;
+      const Rank source = transfer.source, destination = transfer.destination;
       const auto wrong = [&](std::string_view what) {
         return fmt::format("step {}: {} -> {} of the block {} -> {}, copy {}: {}", t, from, to,
                            source, destination, copy, what);
