@@ -3,8 +3,8 @@
 #include "wormcube/collectives/alltoall/kim.hpp"
 
 #include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/alltoall/kim_array.hpp"
-#include "wormcube/collectives/alltoall/torus_core.hpp"
+#include "wormcube/collectives/alltoall/kim_places.hpp"
+#include "wormcube/collectives/alltoall/torus_exchange.hpp"
 #include "wormcube/collectives/require.hpp"
 
 #include <algorithm>
@@ -22,57 +22,62 @@ extern const Algorithm alltoall_kim_a1, alltoall_kim_recursive;
 namespace {
 
 /// Phase i of the split stage: n steps. Afterwards masters of level i have the blocks of a cell.
-void split(Node& node, KimArray& array, int i) {
-  if (array.level() < i - 1) {
-    for (int d = array.dimensions() - 1; d >= 0; --d) node.step();
-    return;
-  }
-  for (int d = array.dimensions() - 1; d > 0; --d) {
-    const std::vector<Span> going = array.leaving(i, d), coming = array.opposite(going);
-    node.step({send_pieces(array.towards_partner(i, d), going),
-               receive_pieces(array.partner(i, d), coming)});
-    node.local([&] {
-      for (std::size_t piece = 0; piece < going.size(); ++piece) copy(coming[piece], going[piece]);
-    });
-  }
-  if (array.level() < i) {  // a slave
-    node.step({send(array.towards_partner(i, 0), array.all(i - 1))});
-  } else {
-    node.step({receive(array.partner(i, 0), array.second_half(i))});
-    array.rearrange_after_split(i);
-  }
-}
+void split(const KimPlaces& places, int i, BlockArray& array) {
+  const int n = places.dimensions();
+  if (places.level() < i - 1) return array.idle(n);
 
-void exchange(Node& node, KimArray& array, int divisions) {
-  const TorusCore core(node.topology(), node.rank(), divisions);
-  if (array.level() < divisions) {
-    core.idle(node);
+  for (int d = n - 1; d > 0; --d) {
+    const Move partner = places.towards_partner(i, d);
+    array.exchange(partner, partner, places.leaving(i, d));
+  }
+  const Move partner = places.towards_partner(i, 0);
+  if (places.level() < i) {  // a slave
+    array.send(partner, places.all(i - 1));
   } else {
-    core.exchange(node, array.held(), array.spare());
+    array.receive(partner, places.second_half(i));
   }
 }
 
 /// Phase i of the merge stage: one step. Afterwards nodes of level i - 1 have what is for theirs.
-void merge(Node& node, KimArray& array, int i) {
-  const int last = array.dimensions() - 1;
-  if (array.level() >= i) {
-    array.rearrange_for_merge(i);
-    node.step({send(array.towards_partner(i, last), array.second_half(i))});
-  } else if (array.level() == i - 1) {
-    node.step({receive(array.partner(i, last), array.all(i - 1))});
+void merge(const KimPlaces& places, int i, BlockArray& array) {
+  const Move partner = places.towards_partner(i, places.dimensions() - 1);
+  if (places.level() >= i) {
+    array.send(partner, places.second_half(i));
+  } else if (places.level() == i - 1) {
+    array.receive(partner, places.all(i - 1));
   } else {
-    node.step();
+    array.idle();
   }
 }
 
 /// A_k.
-void run(Node& node, ConstBlocks out, Blocks in, int divisions) {
-  KimArray array(node, out.bytes(), divisions);
-  array.lay_out(out);
-  for (int i = 1; i <= divisions; ++i) split(node, array, i);
-  exchange(node, array, divisions);
-  for (int i = divisions; i >= 1; --i) merge(node, array, i);
-  array.deliver(in);
+BlockArray plan(const Topology& topology, Rank rank, int k) {
+  const KimPlaces places(topology, rank, k);
+  const TorusExchange exchange(topology, rank, k, places.bundle());
+  const int level = places.level();
+  BlockArray array(places.blocks(level));
+
+  array.lay_out(places.before_split(1));
+  for (int i = 1; i <= k; ++i) {
+    split(places, i, array);
+    if (i <= level) {
+      array.rearrange(places.after_split(i),
+                      i < k ? places.before_split(i + 1) : exchange.before());
+    }
+  }
+  if (level == k) {
+    exchange.plan(array);
+  } else {
+    array.idle(exchange.steps());
+  }
+  for (int i = k; i >= 1; --i) {
+    if (i <= level) {
+      array.rearrange(i < k ? places.after_merge(i + 1) : exchange.after(), places.before_merge(i));
+    }
+    merge(places, i, array);
+  }
+  array.deliver(places.after_merge(1));
+  return array;
 }
 
 /// Sizes / 2^k all multiples of 4, or all 2.
@@ -101,8 +106,7 @@ std::string way_out(const Topology& topology) {
   return multiples_of_4 ? "use suh-torus" : "use mesh or shift";
 }
 
-void require_divisible(const Setting& setting, std::string_view algorithm) {
-  const Topology& topology = setting.topology;
+void require_divisible(const Topology& topology, std::string_view algorithm) {
   if (divides(topology.sizes(), 1)) return;
   throw UsageError(fmt::format("{}: dimensions must be multiples of 8, or {}; {} is not; {}",
                                algorithm, topology.dimensions() == 2 ? "4x4" : "all 4",
@@ -114,11 +118,9 @@ int resolved_divisions(const Topology& topology, int divisions) {
   return divisions > 0 ? divisions : most_of_equal_powers(topology.sizes());
 }
 
-void require_recursive(const Setting& setting) {
-  require_divisible(setting, "kim-recursive");
-  const Topology& topology = setting.topology;
+void require_recursive(const Topology& topology, int asked) {
+  require_divisible(topology, "kim-recursive");
   const int most = most_divisions(topology.sizes());
-  const auto asked = static_cast<int>(setting.options.number("divisions"));
   const std::string admissible = most > 1 ? fmt::format("1 to {}", most) : "1";
   if (asked > most) {
     throw UsageError(fmt::format(
@@ -134,10 +136,8 @@ void require_recursive(const Setting& setting) {
   }
 }
 
-void require_a1(const Setting& setting) { require_divisible(setting, "kim-a1"); }
-
 Prediction predict(const Topology& topology, int divisions) {
-  const Prediction core = TorusCore::predict(topology, divisions);
+  const Prediction core = TorusExchange::predict(topology, divisions);
   const double p = topology.nodes(), n = topology.dimensions(), s = 1 << divisions;
   const double bundle = std::pow(s, n + 1);
   return {.startups = divisions * (n + 1) + *core.startups,
@@ -149,23 +149,30 @@ Prediction predict(const Topology& topology, int divisions) {
 }  // namespace
 
 void alltoall_kim_recursive(Node& node, ConstBlocks out, Blocks in, int divisions) {
-  require_network(algorithms::alltoall_kim_recursive, node.topology());
+  const Topology& topology = node.topology();
+  const auto& planned = node.plan<BlockArray>("kim-recursive", {divisions}, [&] {
+    require_network(algorithms::alltoall_kim_recursive, topology);
+    require_recursive(topology, divisions);
+    return plan(topology, node.rank(), resolved_divisions(topology, divisions));
+  });
   require_exchange("kim-recursive", node.size(), out, in);
-  run(node, out, in, resolved_divisions(node.topology(), divisions));
+  planned.run(node, out, in);
 }
 
 void alltoall_kim_a1(Node& node, ConstBlocks out, Blocks in) {
-  require_network(algorithms::alltoall_kim_a1, node.topology());
+  const Topology& topology = node.topology();
+  const auto& planned = node.plan<BlockArray>("kim-a1", {}, [&] {
+    require_network(algorithms::alltoall_kim_a1, topology);
+    require_divisible(topology, "kim-a1");
+    return plan(topology, node.rank(), 1);
+  });
   require_exchange("kim-a1", node.size(), out, in);
-  run(node, out, in, 1);
+  planned.run(node, out, in);
 }
 
 namespace {
 
-Prediction predict_a1(const Setting& setting) {
-  const Topology& topology = setting.topology;
-  return predict(topology, 1);
-}
+Prediction predict_a1(const Setting& setting) { return predict(setting.topology, 1); }
 
 }  // namespace
 
@@ -179,7 +186,7 @@ WORMCUBE_ALGORITHM(alltoall_kim_a1){
     .remark = "n > 2 dimensions: our extension",
     .needs = {needs::dimensions_at_least(2), needs::rings()},
     .instead = "use mesh or shift",
-    .require = require_a1,
+    .require = [](const Setting& setting) { require_divisible(setting.topology, "kim-a1"); },
     .predict = predict_a1,
     .program = [](Node& node,
                   const Call& call) { wormcube::alltoall_kim_a1(node, call.input, call.output); },
@@ -212,7 +219,11 @@ WORMCUBE_ALGORITHM(alltoall_kim_recursive){
                  .help = "k of A_k; 0: down to 2 nodes a side, the paper's A_{n-1}"}},
     .needs = {needs::dimensions_at_least(2), needs::rings()},
     .instead = "use mesh or shift",
-    .require = require_recursive,
+    .require =
+        [](const Setting& setting) {
+          require_recursive(setting.topology,
+                            static_cast<int>(setting.options.number("divisions")));
+        },
     .predict = predict_recursive,
     .program =
         [](Node& node, const Call& call) {

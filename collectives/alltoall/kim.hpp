@@ -17,7 +17,7 @@ namespace wormcube {
 ///                      what belongs on the other side; slaves then send all along dimension 0.
 ///                      Before: a master holds the blocks of its level i-1 cell for its level i-1
 ///                      delegators. After: the same with i; twice as many
-///   exchange           TorusCore among the masters of level k, hops of 2^k
+///   exchange           TorusExchange among the masters of level k, hops of 2^k
 ///   merge, i = k..1    each master of level i sends its slave along the last dimension the half
 ///                      that is for the slave's side
 ///
@@ -30,7 +30,7 @@ namespace wormcube {
 ///
 /// Network  torus of n >= 2 dimensions (n > 2: our extension), sizes / 2^k all multiples of 4, or
 ///          all 2; one-port. kim-a1 is k = 1: sizes are multiples of 8, or all 4.
-/// Cost     core(k) is TorusCore's, in bundles of 2^(k(n+1)) blocks. k(n+1) + core steps;
+/// Cost     core(k) is TorusExchange's, in bundles of 2^(k(n+1)) blocks. k(n+1) + core steps;
 ///          (n+3)(2^k-1) p/2 + core blocks; 4(2^k-1) p + core rearranged: after each split phase
 ///          and before each merge phase. N x N, V = N/2^k >= 8: 3k + V/2 + 2 steps,
 ///          N^3/4 + N^2 (7 2^k - 5)/2 blocks, N^2 (7 2^k - 4) rearranged (V = 4: 5 for 7).

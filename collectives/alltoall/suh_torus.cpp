@@ -3,7 +3,7 @@
 #include "wormcube/collectives/alltoall/suh_torus.hpp"
 
 #include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/alltoall/torus_core.hpp"
+#include "wormcube/collectives/alltoall/torus_exchange.hpp"
 #include "wormcube/collectives/require.hpp"
 
 #include <fmt/core.h>
@@ -14,31 +14,32 @@ namespace algorithms {
 extern const Algorithm alltoall_suh_torus;
 }
 
-void alltoall_suh_torus(Node& node, ConstBlocks out, Blocks in) {
-  require_network(algorithms::alltoall_suh_torus, node.topology());
-  require_exchange("alltoall_suh_torus", node.size(), out, in);
-  const Rank p = node.size();
-  const TorusCore core(node.topology(), node.rank());
-  const Memory work = node.memory(out.all().size(), Purpose::blocks);
-  const Memory second = node.memory(out.all().size());
-  Span held = work, spare = second;
+namespace {
 
-  node.local([&] {
-    const std::vector<Rank> slots = core.first_slots();
-    for (Rank q = 0; q < p; ++q) copy(out[q], Blocks(held, p)[slots[q]]);
-  });
-  core.exchange(node, held, spare);
-  node.local([&] {
-    const std::vector<Rank> slots = core.last_slots();
-    for (Rank q = 0; q < p; ++q) copy(Blocks(held, p)[slots[q]], in[q]);
-  });
+BlockArray plan(const Topology& topology, Rank rank) {
+  require_network(algorithms::alltoall_suh_torus, topology);
+  const TorusExchange exchange(topology, rank);
+  BlockArray array(topology.nodes());
+  array.lay_out(exchange.before());
+  exchange.plan(array);
+  array.deliver(exchange.after());
+  return array;
+}
+
+}  // namespace
+
+void alltoall_suh_torus(Node& node, ConstBlocks out, Blocks in) {
+  const auto& planned =
+      node.plan<BlockArray>("suh-torus", {}, [&] { return plan(node.topology(), node.rank()); });
+  require_exchange("alltoall_suh_torus", node.size(), out, in);
+  planned.run(node, out, in);
 }
 
 namespace {
 
 Prediction predict(const Setting& setting) {
   const Topology& topology = setting.topology;
-  Prediction prediction = TorusCore::predict(topology);
+  Prediction prediction = TorusExchange::predict(topology);
   prediction.working_blocks = topology.nodes();
   return prediction;
 }
