@@ -48,7 +48,10 @@ Prediction predict(const Setting& setting) {
     const auto halves = [](Rank size) { return std::has_single_bit(static_cast<unsigned>(size)); };
     return topology.dimensions() == 1 || std::ranges::all_of(topology.sizes(), halves);
   }();
-  if (closed_form) prediction.link_load = topology.nodes() > 1 ? 1 : 0;
+  if (closed_form) {
+    prediction.link_load = topology.nodes() > 1 ? 1 : 0;
+    prediction.contended_blocks = steps;
+  }
   return prediction;
 }
 
@@ -63,6 +66,7 @@ WORMCUBE_ALGORITHM(broadcast_halving){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1.1, Eq. 4.1, problem 4.1",
     .contention_free = false,
     .remark = "free of contention in one dimension, and where all sizes are powers of two",
+    .rows = {{"1.2", "", "ring:8"}, {"1.9", "", "complete:9"}, {"1.10", "", "line:7"}},
     .predict = predict,
     .program =
         [](Node& node, const Call& call) {

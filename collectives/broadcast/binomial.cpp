@@ -1,0 +1,59 @@
+// Broadcast along a binomial tree of cyclically renumbered ranks.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/broadcast/binomial.hpp"
+
+#include "wormcube/collectives/algorithm.hpp"
+
+namespace wormcube {
+
+void broadcast_binomial(Node& node, Span message, Rank root) {
+  const Rank p = node.size(), v = mod(node.rank() - root, p);  // this node's number from the root
+  for (int bit = log2_ceiling(p) - 1; bit >= 0; --bit) {
+    const Rank distance = 1 << bit, below = v % (2 * distance);
+    if (below == 0 && v + distance < p) {
+      node.step({send(mod(node.rank() + distance, p), message)});
+    } else if (below == distance) {
+      node.step({receive(mod(node.rank() - distance, p), message)});
+    } else {
+      node.step();
+    }
+  }
+}
+
+namespace {
+
+Prediction predict(const Setting& setting) {
+  const Topology& topology = setting.topology;
+  const double steps = log2_ceiling(topology.nodes());
+  Prediction prediction{
+      .startups = steps, .transmission_blocks = steps, .rearranged_blocks = 0, .working_blocks = 0};
+  const Shape shape = topology.dimensions() == 1 ? topology.factor(0).shape() : Shape::graph;
+  if (shape == Shape::line || shape == Shape::ring || shape == Shape::complete) {
+    prediction.link_load = steps > 0 ? 1 : 0;
+    prediction.contended_blocks = steps;
+  }
+  return prediction;
+}
+
+}  // namespace
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(broadcast_binomial){
+    .operation = operations::broadcast,
+    .name = "binomial",
+    .summary = "recursive doubling, ranks renumbered from the root on; every network",
+    .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1, problem 4.1",
+    .contention_free = false,
+    .remark = "free of contention on one line, ring or complete network",
+    .rows = {{"1.10", "", "line:7"}, {"1.9", "", "complete:9"}},
+    .predict = predict,
+    .program =
+        [](Node& node, const Call& call) {
+          wormcube::broadcast_binomial(node, call.output.all(), call.arguments.root);
+        },
+};
+
+}  // namespace algorithms
+
+}  // namespace wormcube

@@ -1,0 +1,104 @@
+// Broadcast in packets along edge-disjoint spanning binomial trees.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/broadcast/pipelined.hpp"
+
+#include "wormcube/collectives/algorithm.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace wormcube {
+
+namespace algorithms {
+extern const Algorithm broadcast_pipelined;
+}
+
+namespace {
+
+constexpr Rank most_packets = 1 << 20;
+
+Rank best_packets(Bytes message, int d) {
+  const CostModel model;
+  const double best =
+      std::sqrt(model.transfer_us * static_cast<double>(message) * d / model.startup_us);
+  return static_cast<Rank>(std::clamp<double>(std::round(best), 1, most_packets));
+}
+
+/// The packet that a node, labelled by its difference from the root, sends in step t over dimension
+/// t mod d. Packet a spreads over dimensions a, a+1, .., a+d (mod d): to dimension a's nodes first,
+/// among them, and in step a+d from each of them to its neighbour without bit a.
+Rank packet_sent(Rank label, Rank t, int d) {
+  const auto bit = [&](int k) { return (label >> k % d & 1) != 0; };
+  if (label == 0) return t;
+  if (bit(t % d)) return t - d;
+  int j = 1;  // to the next bit set, cyclically above
+  while (!bit(t % d + j)) ++j;
+  return t - d + j;
+}
+
+}  // namespace
+
+void broadcast_pipelined(Node& node, Span message, Rank root, Rank packets) {
+  require_network(algorithms::broadcast_pipelined, node.topology());
+  const int d = node.topology().dimensions();
+  const Rank count = packets > 0 ? packets : best_packets(message.size(), d);
+  const Rank label = node.rank() ^ root;
+  const auto valid = [count](Rank packet) { return packet >= 0 && packet < count; };
+
+  std::vector<Op> ops;
+  for (Rank t = 0; d > 0 && t < count + d; ++t) {
+    const Rank across = 1 << t % d, partner = node.rank() ^ across;
+    const Rank going = packet_sent(label, t, d), coming = packet_sent(label ^ across, t, d);
+    ops.clear();
+    if (valid(going) && partner != root) ops.push_back(send(partner, part(message, going, count)));
+    if (valid(coming) && label != 0) ops.push_back(receive(partner, part(message, coming, count)));
+    node.step(ops);
+  }
+}
+
+namespace {
+
+Rank packets(const Setting& setting) {
+  return static_cast<Rank>(setting.options.number("packets"));
+}
+
+/// The best number of packets depends on the message's size: there is no count without one.
+Prediction predict(const Setting& setting) {
+  const double d = setting.topology.dimensions(), count = packets(setting);
+  Prediction prediction{.rearranged_blocks = 0, .working_blocks = 0, .link_load = d > 0 ? 1 : 0};
+  if (count == 0 && d > 0) return prediction;
+  prediction.startups = d > 1 ? count + d : d * count;
+  prediction.transmission_blocks = d > 0 ? *prediction.startups / count : 0;
+  prediction.contended_blocks = prediction.transmission_blocks;
+  return prediction;
+}
+
+}  // namespace
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(broadcast_pipelined){
+    .operation = operations::broadcast,
+    .name = "pipelined",
+    .summary = "packets along edge-disjoint spanning binomial trees; hypercubes",
+    .source = "Johnsson, Ho 1989; Grama, Gupta, Karypis, Kumar, sec. 4.9",
+    .options = {{.name = "packets",
+                 .least = 0,
+                 .most = most_packets,
+                 .help = "N; 0: sqrt(tw m d / ts), the best one for ts = 10 us, tw = 0.001 us/B"}},
+    .rows = {{"1.15", "packets=8", "hypercube:3"}},
+    .needs = {needs::hypercube()},
+    .instead = "use scatter-allgather or halving",
+    .predict = predict,
+    .program =
+        [](Node& node, const Call& call) {
+          wormcube::broadcast_pipelined(node, call.output.all(), call.arguments.root,
+                                        static_cast<Rank>(call.options.number("packets")));
+        },
+    .parts = [](const Setting& setting) { return std::max(1, packets(setting)); },
+};
+
+}  // namespace algorithms
+
+}  // namespace wormcube

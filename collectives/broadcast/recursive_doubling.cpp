@@ -1,0 +1,157 @@
+// Broadcast by recursive doubling.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/broadcast/recursive_doubling.hpp"
+
+#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/links.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <fmt/core.h>
+
+namespace wormcube {
+
+namespace {
+
+/// Half way round a ring the message says which way.
+Op send_across(const Topology& topology, Rank from, Rank to, int bit, Span message, RingTies ties) {
+  if (ties == RingTies::plus) return send(to, message);
+  const int dimension = rank_bit(topology, bit).dimension;
+  const Graph& graph = topology.factor(dimension);
+  const Rank place = topology.coordinate(from, dimension);
+  const int hops =
+      graph.has_direction() ? graph.hops(place, topology.coordinate(to, dimension)) : 0;
+  if (!graph.wraps() || 2 * std::abs(hops) != graph.nodes()) return send(to, message);
+  return send(Move{dimension, place % 2 == 0 ? hops : -hops}, message);
+}
+
+/// One step. `done` are the bits crossed so far: who differs from the root in others has nothing.
+void cross(Node& node, Span message, Rank root, int bit, Rank done, RingTies ties) {
+  const Rank r = node.rank(), partner = r ^ (1 << bit), missing = (r ^ root) & ~done;
+  if (missing == 0 && partner < node.size()) {
+    node.step({send_across(node.topology(), r, partner, bit, message, ties)});
+  } else if (missing == 1 << bit) {
+    node.step({receive(partner, message)});
+  } else {
+    node.step();
+  }
+}
+
+}  // namespace
+
+void broadcast_recursive_doubling(Node& node, Span message, Rank root, DoublingOrder order,
+                                  RingTies ties) {
+  const int d = log2_ceiling(node.size());
+  Rank done = 0;
+  for (int t = 0; t < d; ++t) {
+    const int bit = order == DoublingOrder::ascending ? t : d - 1 - t;
+    cross(node, message, root, bit, done, ties);
+    done |= 1 << bit;
+  }
+}
+
+void broadcast_rotated_doubling(Node& node, Span message, Rank root, int first) {
+  const int d = node.topology().dimensions();
+  Rank done = 0;
+  for (int t = 0; t < d; ++t) {
+    const int bit = (first + t) % d;
+    cross(node, message, root, bit, done, RingTies::plus);
+    done |= 1 << bit;
+  }
+}
+
+namespace {
+
+void require(const Setting& setting) {
+  const Rank p = setting.topology.nodes(), root = setting.arguments.root;
+  if (is_power_of_two(p)) return;
+  if (root != 0) {
+    throw UsageError(
+        fmt::format("recursive-doubling: a root other than 0 needs a power of 2 of nodes; {} has "
+                    "{}, and the root is {}; use binomial or halving",
+                    setting.topology.name(), p, root));
+  }
+  if (setting.options.is("ties", "balanced")) {
+    throw UsageError(
+        fmt::format("recursive-doubling: ties=balanced needs a power of 2 of nodes; {} has {}; "
+                    "use ties=plus",
+                    setting.topology.name(), p));
+  }
+}
+
+/// The load of the step that crosses a bit, with all lower bits crossed before: all nodes of an
+/// interval of 2^bit send. Nothing where there is no formula.
+std::optional<double> ascending_load(const Setting& setting, int bit) {
+  const Topology& topology = setting.topology;
+  const Rank p = topology.nodes();
+  if (!is_power_of_two(p)) {  // from node 0, those that are there
+    if (!intervals_are_apart(topology)) return std::nullopt;
+    const bool complete = topology.factor(0).shape() == Shape::complete;
+    return complete ? 1 : std::min(1 << bit, p - (1 << bit));
+  }
+  const Graph& graph = topology.factor(rank_bit(topology, bit).dimension);
+  const bool half_round = graph.wraps() && 2 << rank_bit(topology, bit).local == graph.nodes();
+  const auto load = load_across(topology, bit);
+  return load && half_round && setting.options.is("ties", "balanced") ? *load / 2 : load;
+}
+
+Prediction predict(const Setting& setting) {
+  const Topology& topology = setting.topology;
+  const Rank p = topology.nodes();
+  const int steps = log2_ceiling(p);
+  Prediction prediction{
+      .startups = steps, .transmission_blocks = steps, .rearranged_blocks = 0, .working_blocks = 0};
+  double most = 0, sum = 0;
+  for (int bit = 0; bit < steps; ++bit) {
+    auto load = ascending_load(setting, bit);
+    if (!load) return prediction;
+    if (setting.options.is("order", "descending")) load = 1;
+    most = std::max(most, *load);
+    sum += *load;
+  }
+  prediction.link_load = most;
+  prediction.contended_blocks = sum;
+  return prediction;
+}
+
+}  // namespace
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(broadcast_recursive_doubling){
+    .operation = operations::broadcast,
+    .name = "recursive-doubling",
+    .summary = "across one bit of ranks after another, root by XOR; 2^d nodes of every network",
+    .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1.1, 4.1.3, 4.1.5, problems 4.2, 4.24",
+    .contention_free = false,
+    .remark =
+        "free of contention on hypercubes, and elsewhere but on arbitrary graphs in "
+        "descending order; other numbers of nodes: from node 0",
+    .options = {{.name = "order",
+                 .choices = {"descending", "ascending"},
+                 .help = "of bits; descending: the farthest nodes first"},
+                {.name = "ties",
+                 .choices = {"plus", "balanced"},
+                 .help =
+                     "half way round a ring: all '+', or even coordinates '+' and odd ones '-'"}},
+    .rows = {{"1.2", "order=descending", "ring:8"},
+             {"1.3", "order=ascending", "line:8"},
+             {"1.3", "order=ascending:ties=balanced", "ring:8"},
+             {"1.4", "order=ascending", "hypercube:6"},
+             {"1.7", "order=descending", "hypercube:6"},
+             {"1.8", "order=descending", "tree:8"},
+             {"1.17", "order=descending", "mesh:4x4"}},
+    .require = require,
+    .predict = predict,
+    .program =
+        [](Node& node, const Call& call) {
+          wormcube::broadcast_recursive_doubling(node, call.output.all(), call.arguments.root,
+                                                 call.options.choice<DoublingOrder>("order"),
+                                                 call.options.choice<RingTies>("ties"));
+        },
+};
+
+}  // namespace algorithms
+
+}  // namespace wormcube

@@ -1,0 +1,172 @@
+// Broadcast of long messages: a scatter of parts, then an all-gather.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/broadcast/scatter_allgather.hpp"
+
+#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/links.hpp"
+#include "wormcube/collectives/scatter/halving_tree.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/core.h>
+
+namespace wormcube {
+
+namespace {
+
+/// The root's message, cut into one part for each node.
+class Parts {
+ public:
+  Parts(Span message, Rank nodes) : message_(message), nodes_(nodes) {}
+  /// Those of nodes first .. last-1.
+  Span range(Rank first, Rank last) const {
+    const Bytes begin = offset(first);
+    return message_.subspan(begin, offset(last) - begin);
+  }
+
+ private:
+  Bytes offset(Rank node) const {
+    return message_.size() * static_cast<Bytes>(node) / static_cast<Bytes>(nodes_);
+  }
+  Span message_;
+  Rank nodes_;
+};
+
+void scatter(Node& node, const Parts& parts, Rank root) {
+  using Kind = Handover::Kind;
+  const auto steps = handovers(HalvingTree::dimensions, node.topology(), node.rank(), root);
+  for (const auto& [kind, peer, first, last] : steps) {
+    if (kind == Kind::gives) {
+      node.step({send(peer, parts.range(first, last))});
+    } else if (kind == Kind::takes) {
+      node.step({receive(peer, parts.range(first, last))});
+    } else {
+      node.step();
+    }
+  }
+}
+
+/// Round the line of dimension d: places have the parts of all nodes that differ from theirs in
+/// later dimensions only.
+void gather_round(Node& node, const Parts& parts, int d) {
+  const Topology& topology = node.topology();
+  const Rank n = topology.size(d), stride = topology.stride(d), c = node.coordinate(d);
+  const Rank base = node.rank() / (n * stride) * (n * stride);
+  const auto of = [&](Rank place) {
+    const Rank first = base + mod(place, n) * stride;
+    return parts.range(first, first + stride);
+  };
+  const Rank next = topology.with(node.rank(), d, mod(c + 1, n));
+  const Rank previous = topology.with(node.rank(), d, mod(c - 1, n));
+  for (Rank t = 1; t < n; ++t) {
+    node.step({send(next, of(c - t + 1)), receive(previous, of(c - t))});
+  }
+}
+
+void gather_doubling(Node& node, const Parts& parts) {
+  for (Rank width = 1; width < node.size(); width *= 2) {
+    const Rank partner = node.rank() ^ width;
+    const Rank mine = node.rank() / width * width, other = partner / width * width;
+    node.step(
+        exchange(partner, parts.range(mine, mine + width), parts.range(other, other + width)));
+  }
+}
+
+void require_doubling(const Topology& topology) {
+  if (is_power_of_two(topology.nodes())) return;
+  throw UsageError(fmt::format(
+      "scatter-allgather: allgather=doubling needs a power of 2 of nodes; {} has {}; use "
+      "allgather=neighbours",
+      topology.name(), topology.nodes()));
+}
+
+}  // namespace
+
+void broadcast_scatter_allgather(Node& node, Span message, Rank root, PartsAllgather allgather) {
+  if (allgather == PartsAllgather::doubling) require_doubling(node.topology());
+  const Parts parts(message, node.size());
+  scatter(node, parts, root);
+  if (allgather == PartsAllgather::doubling) {
+    gather_doubling(node, parts);
+  } else {
+    for (int d = node.topology().dimensions(); d-- > 0;) gather_round(node, parts, d);
+  }
+}
+
+namespace {
+
+bool doubles(const Setting& setting) { return setting.options.is("allgather", "doubling"); }
+
+/// Most messages on a link, and blocks times load summed over the steps, of the doubling.
+void predict_doubling_links(const Topology& topology, double scatter, Prediction& prediction) {
+  const double p = topology.nodes();
+  double most = p > 1 ? 1 : 0, sum = scatter;
+  for (int bit = 0; bit < log2_ceiling(topology.nodes()); ++bit) {
+    const auto load = load_across(topology, bit);
+    if (!load) return;
+    most = std::max(most, *load);
+    sum += *load * std::ldexp(1 / p, bit);
+  }
+  prediction.link_load = most;
+  prediction.contended_blocks = sum;
+}
+
+Prediction predict(const Setting& setting) {
+  const Topology& topology = setting.topology;
+  const double p = topology.nodes(), once = (p - 1) / p;
+  double gather_steps = 0;
+  for (const Rank size : topology.sizes()) gather_steps += size - 1;
+  if (doubles(setting)) gather_steps = log2_ceiling(topology.nodes());
+  Prediction prediction{.startups = halvings(topology) + gather_steps,
+                        .transmission_blocks = 2 * once,
+                        .rearranged_blocks = 0,
+                        .working_blocks = 0};
+  if (!intervals_are_apart_by_dimension(topology)) return prediction;
+  if (doubles(setting)) {
+    predict_doubling_links(topology, once, prediction);
+  } else {
+    prediction.link_load = p > 1 ? 1 : 0;
+    prediction.contended_blocks = 2 * once;
+  }
+  return prediction;
+}
+
+}  // namespace
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(broadcast_scatter_allgather){
+    .operation = operations::broadcast,
+    .name = "scatter-allgather",
+    .summary = "p parts are scattered, then gathered by all: for long messages; every network",
+    .source = "Grama, Gupta, Karypis, Kumar, sec. 4.7.1, Eq. 4.13",
+    .contention_free = false,
+    .exactly_once = false,  // all gather what the root, and who passed parts on, had
+    .remark =
+        "neighbours: free of contention but on arbitrary graphs, and trees without 2^d leaves",
+    .options = {{.name = "allgather",
+                 .choices = {"neighbours", "doubling"},
+                 .help = "round each dimension (a hypercube: doubling), or across bits of ranks"}},
+    .rows = {{"1.11", "allgather=doubling", "hypercube:6"},
+             {"1.11", "allgather=neighbours", "hypercube:6"},
+             {"1.12", "allgather=neighbours", "ring:8"},
+             {"1.12", "allgather=neighbours", "line:7"},
+             {"1.13", "allgather=neighbours", "mesh:4x4"},
+             {"1.14", "", "hypercube:3"}},
+    .require =
+        [](const Setting& setting) {
+          if (doubles(setting)) require_doubling(setting.topology);
+        },
+    .predict = predict,
+    .program =
+        [](Node& node, const Call& call) {
+          wormcube::broadcast_scatter_allgather(node, call.output.all(), call.arguments.root,
+                                                call.options.choice<PartsAllgather>("allgather"));
+        },
+    .parts = [](const Setting& setting) { return setting.topology.nodes(); },
+};
+
+}  // namespace algorithms
+
+}  // namespace wormcube

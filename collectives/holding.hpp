@@ -1,0 +1,59 @@
+// The blocks of neighbouring ranks that a node holds in a scatter or gather.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/collectives/blocks.hpp"
+
+#include <optional>
+
+namespace wormcube {
+
+/// The blocks of nodes first .. last-1 one behind the other: at the root its input or output, of
+/// one block a node's own; anything else is private memory.
+class Holding {
+ public:
+  /// \param all    the root's p blocks; not used elsewhere
+  /// \param own    this node's block
+  /// \param sizes  of all nodes' blocks; empty: all as `own`
+  Holding(Node& node, Span all, Span own, bool is_root, Rank first, Rank last,
+          std::span<const Bytes> sizes)
+      : sizes_(sizes), each_(own.size()), first_(is_root ? 0 : first), own_(own) {
+    if (is_root) {
+      data_ = all;
+    } else if (last - first > 1) {
+      memory_.emplace(node.memory(bytes(first, last), Purpose::blocks));
+      data_ = *memory_;
+    } else {
+      data_ = own;
+      in_place_ = true;
+    }
+  }
+
+  Bytes bytes(Rank first, Rank last) const {
+    if (sizes_.empty()) return each_ * static_cast<Bytes>(last - first);
+    Bytes sum = 0;
+    for (Rank rank = first; rank < last; ++rank) sum += sizes_[rank];
+    return sum;
+  }
+  Span range(Rank first, Rank last) const {
+    return data_.subspan(bytes(first_, first), bytes(first, last));
+  }
+  /// Copies this node's own block in or out, if it is held elsewhere.
+  void put_own(Node& node, ConstSpan own) const {
+    if (!in_place_) node.local([&] { copy(own, range(node.rank(), node.rank() + 1)); });
+  }
+  void get_own(Node& node) const {
+    if (!in_place_) node.local([&] { copy(range(node.rank(), node.rank() + 1), own_); });
+  }
+
+ private:
+  std::span<const Bytes> sizes_;
+  Bytes each_;
+  Rank first_;
+  Span own_;
+  std::optional<Memory> memory_;
+  Span data_;
+  bool in_place_ = false;
+};
+
+}  // namespace wormcube

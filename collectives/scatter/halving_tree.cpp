@@ -1,0 +1,135 @@
+// Scatter and gather along the trees of interval halving.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/scatter/halving_tree.hpp"
+
+#include "wormcube/collectives/holding.hpp"
+#include "wormcube/collectives/links.hpp"
+
+namespace wormcube {
+
+namespace {
+
+using Kind = Handover::Kind;
+
+/// Appends the handovers of place `me` of n places.
+void halve(Rank n, Rank me, Rank root, bool to_image, std::vector<Handover>& steps) {
+  // Invariant: `holder` has the blocks of places low .. high-1, `me` among them.
+  Rank low = 0, high = n, holder = root;
+  for (int t = 0; t < log2_ceiling(n); ++t) {
+    Handover& step = steps.emplace_back();
+    const Rank width = high - low;
+    if (width == 1) continue;
+    const Rank larger = (width + 1) / 2;
+    const bool holder_below = holder < low + larger;
+    const Rank middle = low + (holder_below ? larger : width - larger);
+    const Rank first = holder_below ? middle : low, last = holder_below ? high : middle;
+    const Rank heir = to_image ? holder ^ (width / 2) : first;
+    if (me == holder) step = {Kind::gives, heir, first, last};
+    if (me == heir) step = {Kind::takes, holder, first, last};
+    (me < middle ? high : low) = middle;
+    if (first <= me && me < last) holder = heir;
+  }
+}
+
+/// The same along one dimension, where a place stands for all nodes with its coordinate that agree
+/// with this one in the dimensions before.
+void halve_along(const Topology& topology, int d, Rank rank, Rank root,
+                 std::vector<Handover>& steps) {
+  const Rank n = topology.size(d), stride = topology.stride(d);
+  const std::size_t done = steps.size();
+  if (rank % stride != root % stride) {  // the blocks are not on this line yet
+    steps.resize(done + log2_ceiling(n));
+    return;
+  }
+  halve(n, topology.coordinate(rank, d), topology.coordinate(root, d), false, steps);
+  const Rank base = rank / (n * stride) * (n * stride);
+  for (Handover& step : std::span(steps).subspan(done)) {
+    step.peer = topology.with(rank, d, step.peer);
+    step.first = base + step.first * stride;
+    step.last = base + step.last * stride;
+  }
+}
+
+/// The blocks that a node takes; the root has all.
+Handover taken(std::span<const Handover> steps, Rank nodes) {
+  for (const Handover& step : steps) {
+    if (step.kind == Kind::takes) return step;
+  }
+  return {Kind::takes, 0, 0, nodes};
+}
+
+}  // namespace
+
+std::vector<Handover> handovers(HalvingTree tree, const Topology& topology, Rank rank, Rank root) {
+  std::vector<Handover> steps;
+  if (tree == HalvingTree::dimensions) {
+    for (int d = 0; d < topology.dimensions(); ++d) halve_along(topology, d, rank, root, steps);
+  } else {
+    halve(topology.nodes(), rank, root, tree == HalvingTree::image, steps);
+  }
+  return steps;
+}
+
+void scatter_by_halving(Node& node, HalvingTree tree, ConstBlocks out, Span own, Rank root,
+                        std::span<const Bytes> sizes) {
+  const Rank r = node.rank();
+  const std::vector<Handover> steps = handovers(tree, node.topology(), r, root);
+  const Handover mine = taken(steps, node.size());
+  const Holding held(node, only_read(out.all()), own, r == root, mine.first, mine.last, sizes);
+  for (const auto& [kind, peer, first, last] : steps) {
+    if (kind == Kind::gives) {
+      node.step({send(peer, held.range(first, last))});
+    } else if (kind == Kind::takes) {
+      node.step({receive(peer, held.range(first, last))});
+    } else {
+      node.step();
+    }
+  }
+  held.get_own(node);
+}
+
+void gather_by_halving(Node& node, HalvingTree tree, ConstSpan own, Blocks in, Rank root,
+                       std::span<const Bytes> sizes) {
+  const Rank r = node.rank();
+  std::vector<Handover> steps = handovers(tree, node.topology(), r, root);
+  const Handover mine = taken(steps, node.size());
+  const Holding held(node, in.all(), only_read(own), r == root, mine.first, mine.last, sizes);
+  held.put_own(node, own);
+  for (std::size_t t = steps.size(); t-- > 0;) {
+    const auto& [kind, peer, first, last] = steps[t];
+    if (kind == Kind::gives) {
+      node.step({receive(peer, held.range(first, last))});
+    } else if (kind == Kind::takes) {
+      node.step({send(peer, held.range(first, last))});
+    } else {
+      node.step();
+    }
+  }
+}
+
+Prediction predict_halving(HalvingTree tree, const Topology& topology) {
+  const Rank p = topology.nodes();
+  const bool by_dimension = tree == HalvingTree::dimensions;
+  // The first handover is the largest; a single block goes where it belongs.
+  Rank most = p / 2;
+  for (int d = 0; by_dimension && d < topology.dimensions(); ++d) {
+    if (topology.size(d) == 1) continue;
+    most = topology.size(d) / 2 * topology.stride(d);
+    break;
+  }
+  Prediction prediction{.startups = by_dimension ? halvings(topology) : log2_ceiling(p),
+                        .transmission_blocks = p - 1,
+                        .rearranged_blocks = 0,
+                        .working_blocks = most > 1 ? most : 0};
+  if (by_dimension ? intervals_are_apart_by_dimension(topology) : intervals_are_apart(topology)) {
+    prediction.link_load = p > 1 ? 1 : 0;
+    prediction.contended_blocks = p - 1;
+  }
+  return prediction;
+}
+
+Prediction predict_uneven(Prediction even) {
+  return {.startups = even.startups, .rearranged_blocks = 0, .link_load = even.link_load};
+}
+
+}  // namespace wormcube
