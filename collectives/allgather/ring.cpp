@@ -3,9 +3,7 @@
 #include "wormcube/collectives/allgather/ring.hpp"
 
 #include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/require.hpp"
-
-#include <fmt/core.h>
+#include "wormcube/collectives/allgather/own_block.hpp"
 
 namespace wormcube {
 
@@ -15,13 +13,9 @@ extern const Algorithm allgather_ring;
 
 void allgather_ring(Node& node, ConstBlocks mine, Blocks all) {
   require_network(algorithms::allgather_ring, node.topology());
+  require_allgather("allgather_ring", node, mine, all);
   const Rank p = node.size(), r = node.rank();
-  if (mine.count() != 1 || all.count() != p || mine[0].size() != all[r].size()) {
-    throw UsageError(
-        fmt::format("allgather_ring: {} nodes; {} blocks of {} bytes to give, {} of {} to end with",
-                    p, mine.count(), mine.bytes(), all.count(), all.bytes()));
-  }
-  node.local([&] { copy(mine[0], all[r]); });
+  keep_own(node, mine, all);
   if (p == 1) return;
 
   const Rank next = mod(r + 1, p), previous = mod(r - 1, p);
@@ -35,8 +29,7 @@ void allgather_ring(Node& node, ConstBlocks mine, Blocks all) {
 namespace {
 
 Prediction predict(const Setting& setting) {
-  const Topology& topology = setting.topology;
-  const double p = topology.nodes();
+  const double p = setting.topology.nodes();
   return {p - 1, p - 1, 0, 0};
 }
 
@@ -49,7 +42,9 @@ WORMCUBE_ALGORITHM(allgather_ring){
     .name = "ring",
     .summary = "each block travels once round; one line or ring",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.1, Algorithm 4.4, Eq. 4.2",
+    .rows = {{"2.1", "", "ring:8"}, {"2.2", "", "line:8"}, {"2.11", "", "ring:8"}},
     .needs = {needs::line_or_ring()},
+    .instead = "use mesh or bruck",
     .predict = predict,
     .program = [](Node& node,
                   const Call& call) { wormcube::allgather_ring(node, call.input, call.output); },

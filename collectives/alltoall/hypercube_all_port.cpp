@@ -3,6 +3,7 @@
 #include "wormcube/collectives/alltoall/hypercube_all_port.hpp"
 
 #include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/alltoall/bit_exchange.hpp"
 #include "wormcube/collectives/require.hpp"
 #include "wormcube/runtime/together.hpp"
 
@@ -14,42 +15,6 @@ namespace algorithms {
 extern const Algorithm alltoall_hypercube_all_port;
 }
 
-namespace {
-
-/// Copy j of the exchange: of every block its part j, over the dimensions j, j+1, .., j-1 (mod d).
-///
-/// A held part is named by the label e with its source's bits in the dimensions done and its
-/// destination's in the others. Before it crosses dimension b, a node puts the half that stays
-/// first: the parts whose label has its own bit b.
-void exchange_part(Node& node, int j, ConstBlocks out, Blocks in) {
-  const Rank p = node.size(), r = node.rank(), d = node.topology().dimensions();
-  const Bytes bytes = p * part(out[0], j, d).size();
-  const Memory ready_memory = node.memory(bytes, Purpose::blocks), held_memory = node.memory(bytes);
-  const Blocks ready(ready_memory, p), held(held_memory, p);
-  const auto place = [r, p](int b, Rank e) {
-    const Rank low = e & ((1 << b) - 1), high = e >> (b + 1);
-    return ((e ^ r) >> b & 1) * (p / 2) + (high << b | low);
-  };
-  const auto staying = [p](Blocks parts) { return parts.range(0, p / 2); };
-  const auto leaving = [p](Blocks parts) { return parts.range(p / 2, p / 2); };
-
-  for (int t = 0; t < d; ++t) {
-    const int last = (j + t + d - 1) % d, b = (j + t) % d;
-    node.rearrange(bytes, [&] {
-      for (Rank e = 0; e < p; ++e) {
-        copy(t == 0 ? part(out[e], j, d) : held[place(last, e)], ready[place(b, e)]);
-      }
-    });
-    node.step(exchange(r ^ 1 << b, leaving(ready), leaving(held)));
-    node.local([&] { copy(staying(ready), staying(held)); });
-  }
-  node.local([&] {
-    for (Rank e = 0; e < p; ++e) copy(held[place((j + d - 1) % d, e)], part(in[e], j, d));
-  });
-}
-
-}  // namespace
-
 void alltoall_hypercube_all_port(Node& node, ConstBlocks out, Blocks in) {
   require_network(algorithms::alltoall_hypercube_all_port, node.topology());
   require_exchange("alltoall_hypercube_all_port", node.size(), out, in);
@@ -57,8 +22,8 @@ void alltoall_hypercube_all_port(Node& node, ConstBlocks out, Blocks in) {
     node.local([&] { copy(out[0], in[0]); });
     return;
   }
-  together(node, node.topology().dimensions(),
-           [&](int j, Node& own) { exchange_part(own, j, out, in); });
+  const int d = node.topology().dimensions();
+  together(node, d, [&](int j, Node& own) { alltoall_bit_exchange(own, d, j, d, out, in); });
 }
 
 namespace {
@@ -84,6 +49,7 @@ WORMCUBE_ALGORITHM(alltoall_hypercube_all_port){
     .summary = "d rotated copies of the log p exchange on all links at once; hypercubes",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.5.3 and 4.7.2",
     .ports = Ports::all,
+    .rows = {{"5.12", "", "hypercube:4"}, {"5.13", "", "hypercube:4"}},
     .needs = {needs::hypercube()},
     .instead = "use shift",
     .predict = predict,

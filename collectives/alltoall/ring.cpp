@@ -3,10 +3,8 @@
 #include "wormcube/collectives/alltoall/ring.hpp"
 
 #include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/alltoall/one_way.hpp"
 #include "wormcube/collectives/require.hpp"
-
-#include <array>
-#include <utility>
 
 namespace wormcube {
 
@@ -17,24 +15,9 @@ extern const Algorithm alltoall_ring;
 void alltoall_ring(Node& node, ConstBlocks out, Blocks in) {
   require_network(algorithms::alltoall_ring, node.topology());
   require_exchange("alltoall_ring", node.size(), out, in);
-  const Rank p = node.size(), r = node.rank();
+  const Rank r = node.rank();
   node.local([&] { copy(out[r], in[r]); });
-  if (p == 1) return;
-
-  const Rank next = mod(r + 1, p), previous = mod(r - 1, p);
-  const Move onward{0, node.topology().factor(0).hops(r, next)};
-  const Memory first = node.memory(out.bytes() * (p - 1)), second = node.memory(first.size());
-  Blocks going(first, p - 1), coming(second, p - 1);
-
-  node.local([&] {
-    for (Rank q = 1; q < p; ++q) copy(out[mod(r + q, p)], going[q - 1]);
-  });
-  // Invariant: before step t this node has, from t-1 on, the bundle of node r-t+1 for r+1, .., r-t.
-  for (Rank t = 1; t < p; ++t) {
-    const std::array arriving{in[mod(r - t, p)], coming.range(t, p - t - 1)};
-    node.step({send(onward, going.range(t - 1, p - t)), receive_pieces(previous, arriving)});
-    std::swap(going, coming);
-  }
+  alltoall_one_way(node, {+1, node.size() - 1}, out, in);
 }
 
 namespace {
@@ -54,6 +37,7 @@ WORMCUBE_ALGORITHM(alltoall_ring){
     .name = "ring",
     .summary = "neighbours in one direction, bundles that shrink; one line or ring",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.5.1, Eq. 4.7",
+    .rows = {{"5.1", "", "ring:8"}, {"5.1", "", "line:8"}},
     .needs = {needs::line_or_ring()},
     .instead = "use mesh or shift",
     .predict = predict,

@@ -63,6 +63,7 @@ WORMCUBE_ALGORITHM(alltoall_shift){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.5.3 with the permutations of 4.6",
     .contention_free = false,
     .remark = "free of contention on hypercubes and complete networks",
+    .rows = {{"5.7", "", "hypercube:4"}, {"5.8", "", "complete:7"}, {"5.13", "", "complete:7"}},
     .predict = predict,
     .program = [](Node& node,
                   const Call& call) { wormcube::alltoall_shift(node, call.input, call.output); },

@@ -11,9 +11,12 @@ namespace wormcube::algorithms {
 WORMCUBE_ALGORITHM(alltoallv_hypercube_pairwise){
     .operation = operations::alltoallv,
     .name = "hypercube-pairwise",
-    .summary = "every pair of nodes meets once; hypercubes",
+    .summary = "every pair of nodes meets once; 2^d nodes",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.5.3, Algorithm 4.10",
-    .needs = {needs::hypercube()},
+    .contention_free = false,
+    .remark = "free of contention on hypercubes and complete networks",
+    .rows = {{"5.7", "", "hypercube:4"}},
+    .needs = {needs::nodes_power_of_two()},
     .instead = "use shift",
     .predict =
         [](const Setting& setting) {

@@ -15,6 +15,7 @@ WORMCUBE_ALGORITHM(alltoallv_shift){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.5.3 and 4.6",
     .contention_free = false,
     .remark = "free of contention on hypercubes and complete networks",
+    .rows = {{"5.7", "", "complete:7"}},
     .predict =
         [](const Setting& setting) {
           return Prediction{.startups = setting.topology.nodes() - 1.0};

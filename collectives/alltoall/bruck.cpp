@@ -1,0 +1,105 @@
+// Total exchange on any number of nodes, bit by bit of the distance.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/alltoall/bruck.hpp"
+
+#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/pattern_load.hpp"
+#include "wormcube/collectives/require.hpp"
+
+#include <array>
+#include <bit>
+#include <vector>
+
+namespace wormcube {
+
+namespace {
+
+/// Where a node keeps the block that still has distance `i` in all to go, or has gone it: slot i.
+class Slots {
+ public:
+  Slots(Node& node, ConstBlocks out, Blocks in)
+      : p_(node.size()),
+        r_(node.rank()),
+        out_(out),
+        in_(in),
+        first_(node.memory(out.all().size())),
+        second_(node.memory(out.all().size())) {}
+
+  /// Slot i before the step of bit t: untouched, or where it arrived last.
+  Span leaving(Rank i, int t) const {
+    const Rank done = i & ((1 << t) - 1);
+    return done == 0 ? only_read(out_[mod(r_ + i, p_)]) : travelling(i, done);
+  }
+  /// Slot i after it: at home, or with higher bits to go.
+  Span arriving(Rank i, int t) const {
+    const Rank done = i & ((2 << t) - 1);
+    return done == i ? in_[mod(r_ - i, p_)] : travelling(i, done);
+  }
+
+ private:
+  /// A slot arrives in the one buffer while it leaves from the other.
+  Span travelling(Rank i, Rank done) const {
+    const bool even = std::popcount(static_cast<unsigned>(done)) % 2 == 0;
+    return Blocks((even ? first_ : second_).span(), p_)[i];
+  }
+
+  Rank p_, r_;
+  ConstBlocks out_;
+  Blocks in_;
+  Memory first_, second_;
+};
+
+}  // namespace
+
+void alltoall_bruck(Node& node, ConstBlocks out, Blocks in) {
+  require_exchange("alltoall_bruck", node.size(), out, in);
+  const Rank p = node.size(), r = node.rank();
+  node.local([&] { copy(out[r], in[r]); });
+  const Slots slots(node, out, in);
+  for (int t = 0; 1 << t < p; ++t) {
+    std::vector<Span> leaving, arriving;
+    for (Rank i = 1 << t; i < p; ++i) {
+      if ((i >> t & 1) == 0) continue;
+      leaving.push_back(slots.leaving(i, t));
+      arriving.push_back(slots.arriving(i, t));
+    }
+    node.step({send_pieces(mod(r + (1 << t), p), leaving),
+               receive_pieces(mod(r - (1 << t), p), arriving)});
+  }
+}
+
+namespace {
+
+Prediction predict(const Setting& setting) {
+  const Rank p = setting.topology.nodes();
+  PatternSteps steps(setting.topology);
+  double transmission = 0;
+  for (int t = 0; 1 << t < p; ++t) {
+    // Numbers below p with bit t: whole periods, and the rest.
+    const Rank half = 1 << t, blocks = p / (2 * half) * half + std::max(0, p % (2 * half) - half);
+    transmission += blocks;
+    steps.add_permutation(blocks, [=](Rank r) { return mod(r + half, p); });
+  }
+  return steps.with_loads({log2_ceiling(p), transmission, 0, 0});
+}
+
+}  // namespace
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(alltoall_bruck){
+    .operation = operations::alltoall,
+    .name = "bruck",
+    .summary = "blocks travel 1, 2, 4, .. ranks, by the bits of their distance; every network",
+    .source = "Bruck et al. 1997; Grama, Gupta, Karypis, Kumar, Eq. 4.9 for any p",
+    .contention_free = false,
+    .remark = "free of contention on hypercubes and complete networks",
+    .rows = {{"5.6", "", "complete:7"}},
+    .predict = predict,
+    .program = [](Node& node,
+                  const Call& call) { wormcube::alltoall_bruck(node, call.input, call.output); },
+};
+
+}  // namespace algorithms
+
+}  // namespace wormcube

@@ -1,0 +1,21 @@
+// The part of a total exchange that goes one way round a ring: what ring algorithms are made of.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/collectives/blocks.hpp"
+
+namespace wormcube {
+
+/// One way round, to the nodes up to `reach` away. Of the block for the last of them only part
+/// `part` of `parts` goes this way.
+struct OneWay {
+  int sign;  ///< +1, -1
+  Rank reach;
+  Rank part = 0, parts = 1;
+};
+
+/// Delivers these blocks in `reach` steps; step t sends a bundle of what is for `reach` - t + 1 nodes.
+/// On a line the message from one end to the other runs back over the reverse links.
+void alltoall_one_way(Node& node, const OneWay& way, ConstBlocks out, Blocks in);
+
+}  // namespace wormcube

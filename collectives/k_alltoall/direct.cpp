@@ -1,0 +1,65 @@
+// k-to-all personalized communication by shifts.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/k_alltoall/direct.hpp"
+
+#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/k_to_all/sources.hpp"
+#include "wormcube/collectives/pattern_load.hpp"
+
+namespace wormcube {
+
+void k_alltoall_direct(Node& node, std::span<const Rank> sources, ConstBlocks mine, Blocks blocks) {
+  const Rank p = node.size(), r = node.rank(), own = number_of(sources, r);
+  require_sources("k_alltoall_direct", node, sources, p, mine, blocks);
+  if (own >= 0) node.local([&] { copy(mine[r], blocks[own]); });
+  for (Rank i = 1; i < p; ++i) {
+    const Rank to = mod(r + i, p), from = mod(r - i, p), number = number_of(sources, from);
+    std::vector<Op> ops;
+    if (own >= 0) ops.push_back(send(to, mine[to]));
+    if (number >= 0) ops.push_back(receive(from, blocks[number]));
+    node.step(ops);
+  }
+}
+
+namespace {
+
+/// Loads of p - 1 steps take long to find on more.
+constexpr Rank most_nodes = 2048;
+
+Prediction predict(const Setting& setting) {
+  const Rank p = setting.topology.nodes();
+  const Prediction prediction{p - 1, p - 1, 0, 0};
+  if (p > most_nodes) return prediction;
+  PatternSteps steps(setting.topology);
+  for (Rank i = 1; i < p; ++i) {
+    std::vector<PatternMessage> messages;
+    for (const Rank source : sources_of(setting.arguments)) {
+      messages.push_back({source, mod(source + i, p)});
+    }
+    steps.add(messages);
+  }
+  return steps.with_loads(prediction);
+}
+
+}  // namespace
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(k_alltoall_direct){
+    .operation = operations::k_alltoall,
+    .name = "direct",
+    .summary = "in step i each source sends to the node i ranks on; every network, any sources",
+    .source = "Grama, Gupta, Karypis, Kumar, problem 4.20, for any sources",
+    .contention_free = false,
+    .remark = "free of contention on hypercubes and complete networks",
+    .rows = {{"6.4", "", "complete:7"}},
+    .predict = predict,
+    .program =
+        [](Node& node, const Call& call) {
+          wormcube::k_alltoall_direct(node, sources_of(call.arguments), call.input, call.output);
+        },
+};
+
+}  // namespace algorithms
+
+}  // namespace wormcube

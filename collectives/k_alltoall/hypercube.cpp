@@ -1,0 +1,105 @@
+// k-to-all personalized communication on a hypercube.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/k_alltoall/hypercube.hpp"
+
+#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/k_to_all/sources.hpp"
+
+#include <vector>
+
+namespace wormcube {
+
+namespace algorithms {
+extern const Algorithm k_alltoall_hypercube;
+}
+
+namespace {
+
+constexpr std::string_view way_out = "use direct";
+
+/// The rows, counted from a source, of which a node gets the bundles: those from its own on.
+Rank bundles(Rank row, Rank rows) { return row == 0 ? rows : row & -row; }
+
+}  // namespace
+
+void k_alltoall_hypercube(Node& node, std::span<const Rank> sources, ConstBlocks mine,
+                          Blocks blocks) {
+  require_network(algorithms::k_alltoall_hypercube, node.topology());
+  const Rank p = node.size(), r = node.rank(), k = static_cast<Rank>(sources.size()), rows = p / k;
+  require_sources("k_alltoall_hypercube", node, sources, p, mine, blocks);
+  const Placement placed = require_placement("k_alltoall_hypercube", sources, p, way_out);
+
+  const Rank row = placed.row(r);
+  const Bytes m = blocks.bytes();
+  const Memory memory =
+      node.memory(row == 0 ? 0 : m * static_cast<Bytes>(bundles(row, rows) * k), Purpose::blocks);
+  // The block of this subcube's source for the node of a row whose column bits are the value `v`.
+  const auto held = [&](Rank of_row, Rank v) {
+    if (row > 0) return memory.subspan(m * static_cast<Bytes>((of_row - row) * k + v), m);
+    const Rank to = (placed.with_row(r, of_row) & placed.rows()) | spread_bits(v, placed.columns);
+    return only_read(mine[to]);
+  };
+  const auto bundle = [&](Rank first, Rank count) {
+    std::vector<Span> pieces;
+    for (Rank i = first; i < first + count; ++i) {
+      for (Rank v = 0; v < k; ++v) pieces.push_back(held(i, v));
+    }
+    return pieces;
+  };
+  for (Rank half = rows / 2; half > 0; half /= 2) {
+    const Rank place = row % (2 * half), partner = placed.with_row(r, row ^ half);
+    if (place == 0) {
+      const std::vector<Span> out = bundle(row + half, half);
+      node.step({send_pieces(partner, out)});
+    } else if (place == half) {
+      const std::vector<Span> in = bundle(row, half);
+      node.step({receive_pieces(partner, in)});
+    } else {
+      node.step();
+    }
+  }
+
+  const auto from = [&](Rank e) { return blocks[number_of(sources, placed.source_of(e))]; };
+  const Rank own = gather_bits(r, placed.columns);
+  node.local([&] { copy(held(row, own), from(r)); });
+  for (Rank t = 1; t < k; ++t) {
+    const Rank partner = r ^ spread_bits(t, placed.columns);
+    node.step(exchange(partner, held(row, own ^ t), from(partner)));
+  }
+}
+
+namespace {
+
+Prediction predict(const Setting& setting) {
+  const Rank p = setting.topology.nodes();
+  const auto k = static_cast<Rank>(sources_of(setting.arguments).size());
+  return {log2_ceiling(p / k) + k - 1.0, p - 1.0, 0, k < p ? p / 2.0 : 0};
+}
+
+}  // namespace
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(k_alltoall_hypercube){
+    .operation = operations::k_alltoall,
+    .name = "hypercube",
+    .summary = "scatter in each source's subcube, then exchange pair by pair; hypercubes",
+    .source = "Grama, Gupta, Karypis, Kumar, problem 4.20",
+    .rows = {{"6.4", "", "hypercube:4"}},
+    .needs = {needs::hypercube()},
+    .instead = "use direct",
+    .require =
+        [](const Setting& setting) {
+          require_placement("hypercube", sources_of(setting.arguments), setting.topology.nodes(),
+                            way_out);
+        },
+    .predict = predict,
+    .program =
+        [](Node& node, const Call& call) {
+          wormcube::k_alltoall_hypercube(node, sources_of(call.arguments), call.input, call.output);
+        },
+};
+
+}  // namespace algorithms
+
+}  // namespace wormcube

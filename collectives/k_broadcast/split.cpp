@@ -1,0 +1,104 @@
+// k-to-all broadcast: scatter, then all-gather.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/k_broadcast/split.hpp"
+
+#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/k_to_all/sources.hpp"
+
+namespace wormcube {
+
+namespace algorithms {
+extern const Algorithm k_broadcast_split;
+}
+
+namespace {
+
+constexpr std::string_view way_out = "use hypercube or bruck";
+
+/// The parts first .. first+count-1 of a block.
+Span parts_of(Span block, Rank first, Rank count, Rank parts) {
+  const Bytes begin = block.size() * first / parts, end = block.size() * (first + count) / parts;
+  return block.subspan(begin, end - begin);
+}
+
+}  // namespace
+
+void k_broadcast_split(Node& node, std::span<const Rank> sources, ConstBlocks mine, Blocks blocks) {
+  require_network(algorithms::k_broadcast_split, node.topology());
+  require_sources("k_broadcast_split", node, sources, 1, mine, blocks);
+  const Rank p = node.size(), r = node.rank(), rows = p / static_cast<Rank>(sources.size());
+  const Placement placed = require_placement("k_broadcast_split", sources, p, way_out);
+  const auto block_of = [&](Rank e) { return blocks[number_of(sources, placed.source_of(e))]; };
+  const Span block = block_of(r);
+  if (mine.count() == 1) node.local([&] { copy(mine[0], block); });
+
+  // Invariant: the nodes of rows that `half` divides have the parts up to the next such row.
+  const Rank row = placed.row(r);
+  for (Rank half = rows / 2; half > 0; half /= 2) {
+    const Rank place = row % (2 * half), partner = placed.with_row(r, row ^ half);
+    if (place == 0) {
+      node.step({send(partner, parts_of(block, row + half, half, rows))});
+    } else if (place == half) {
+      node.step({receive(partner, parts_of(block, row, half, rows))});
+    } else {
+      node.step();
+    }
+  }
+
+  // Invariant: this node has the part of every node that differs in the bits done only.
+  const auto held = [&](Rank by, int b) {
+    std::vector<Span> pieces;
+    for (Rank e = by >> b << b, i = 0; i < 1 << b; ++e, ++i) {
+      pieces.push_back(part(block_of(e), placed.row(e), rows));
+    }
+    return pieces;
+  };
+  for (int b = 0; 1 << b < p; ++b) {
+    const Rank partner = r ^ 1 << b;
+    const std::vector<Span> out = held(r, b), in = held(partner, b);
+    node.step({send_pieces(partner, out), receive_pieces(partner, in)});
+  }
+}
+
+namespace {
+
+Rank rows(const Setting& setting) {
+  return setting.topology.nodes() / static_cast<Rank>(sources_of(setting.arguments).size());
+}
+
+Prediction predict(const Setting& setting) {
+  const double p = setting.topology.nodes();
+  const auto k = static_cast<double>(sources_of(setting.arguments).size());
+  const int steps = log2_ceiling(setting.topology.nodes()) + log2_ceiling(rows(setting));
+  return {steps, k + 1 - 2 * k / p, 0, 0};
+}
+
+}  // namespace
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(k_broadcast_split){
+    .operation = operations::k_broadcast,
+    .name = "split",
+    .summary = "scatter in each source's subcube, then an all-gather of parts; hypercubes",
+    .source = "Grama, Gupta, Karypis, Kumar, problem 4.18 and sec. 4.7.1",
+    .exactly_once = false,  // what was scattered through a node comes back to it
+    .rows = {{"6.3", "", "hypercube:4"}},
+    .needs = {needs::hypercube()},
+    .instead = "use bruck",
+    .require =
+        [](const Setting& setting) {
+          require_placement("split", sources_of(setting.arguments), setting.topology.nodes(),
+                            way_out);
+        },
+    .predict = predict,
+    .program =
+        [](Node& node, const Call& call) {
+          wormcube::k_broadcast_split(node, sources_of(call.arguments), call.input, call.output);
+        },
+    .parts = rows,
+};
+
+}  // namespace algorithms
+
+}  // namespace wormcube

@@ -1,0 +1,102 @@
+// Sources and their placement.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/k_to_all/sources.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include <fmt/core.h>
+
+namespace wormcube {
+
+std::span<const Rank> sources_of(const Arguments& arguments) {
+  static constexpr Rank alone = 0;
+  if (arguments.sources.empty()) return {&alone, 1};
+  return arguments.sources;
+}
+
+Rank number_of(std::span<const Rank> sources, Rank rank) {
+  const auto found = std::ranges::lower_bound(sources, rank);
+  return found != sources.end() && *found == rank ? static_cast<Rank>(found - sources.begin()) : -1;
+}
+
+std::vector<Rank> sources_before(std::span<const Rank> sources, Rank p) {
+  std::vector<Rank> before(static_cast<std::size_t>(p) + 1);
+  for (const Rank source : sources) ++before[static_cast<std::size_t>(source) + 1];
+  for (std::size_t i = 1; i < before.size(); ++i) before[i] += before[i - 1];
+  return before;
+}
+
+void require_sources(std::string_view algorithm, const Node& node, std::span<const Rank> sources,
+                     Rank gives, ConstBlocks mine, Blocks blocks) {
+  const auto k = static_cast<Rank>(sources.size());
+  if (number_of(sources, node.rank()) < 0) gives = 0;
+  if (mine.count() != gives || blocks.count() != k) {
+    throw UsageError(fmt::format(
+        "{}: node {} of {} has {} blocks to give, must be {}; {} to end with, must be {}",
+        algorithm, node.rank(), node.size(), mine.count(), gives, blocks.count(), k));
+  }
+  if (gives > 0 && mine.bytes() != blocks.bytes()) {
+    throw UsageError(fmt::format("{}: blocks of {} bytes to give but of {} to end with", algorithm,
+                                 mine.bytes(), blocks.bytes()));
+  }
+}
+
+Rank gather_bits(Rank x, Rank mask) {
+  Rank gathered = 0;
+  for (int to = 0; mask != 0; mask &= mask - 1, ++to) {
+    if ((x & (mask & -mask)) != 0) gathered |= 1 << to;
+  }
+  return gathered;
+}
+
+Rank spread_bits(Rank x, Rank mask) {
+  Rank spread = 0;
+  for (; mask != 0; mask &= mask - 1, x >>= 1) {
+    if ((x & 1) != 0) spread |= mask & -mask;
+  }
+  return spread;
+}
+
+Rank Placement::source_of(Rank node) const {
+  return by_value[static_cast<std::size_t>(gather_bits(node, columns))];
+}
+Rank Placement::row(Rank node) const { return gather_bits(node ^ source_of(node), rows()); }
+Rank Placement::with_row(Rank node, Rank row) const {
+  return (node & columns) | ((source_of(node) ^ spread_bits(row, rows())) & rows());
+}
+
+std::optional<Placement> placement(std::span<const Rank> sources, Rank p) {
+  const auto k = static_cast<Rank>(sources.size());
+  if (!std::has_single_bit(sources.size()) || k > p) return std::nullopt;
+  // All masks of log2 k bits, ascending: the next one moves its lowest run of ones (Gosper).
+  Rank next = 0;
+  for (Rank columns = k - 1; columns < p; columns = next) {
+    Placement found{p, columns, std::vector<Rank>(sources.size(), -1)};
+    const bool apart = std::ranges::all_of(sources, [&](Rank source) {
+      Rank& place = found.by_value[static_cast<std::size_t>(gather_bits(source, columns))];
+      return std::exchange(place, source) < 0;
+    });
+    if (apart) return found;
+    const Rank low = columns & -columns, carried = columns + low;
+    next = carried | ((columns ^ carried) / low) >> 2;
+  }
+  return std::nullopt;
+}
+
+Placement require_placement(std::string_view algorithm, std::span<const Rank> sources, Rank p,
+                            std::string_view instead) {
+  if (!std::has_single_bit(sources.size())) {
+    throw UsageError(fmt::format("{}: the number of sources must be a power of 2, not {}; {}",
+                                 algorithm, sources.size(), instead));
+  }
+  if (auto found = placement(sources, p)) return *std::move(found);
+  throw UsageError(fmt::format(
+      "{}: each of {} subcubes of {} nodes must have one of the sources, and these lie otherwise; "
+      "place them as 0 to {}, or {}",
+      algorithm, sources.size(), p / static_cast<Rank>(sources.size()), sources.size() - 1,
+      instead));
+}
+
+}  // namespace wormcube

@@ -1,0 +1,50 @@
+// The source nodes of k-to-all operations: which they are, and where they lie in a hypercube.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/collectives/blocks.hpp"
+#include "wormcube/collectives/operations.hpp"
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace wormcube {
+
+/// The sources of a call, ascending.
+std::span<const Rank> sources_of(const Arguments& arguments);
+
+/// The number of a node among the sources; -1 if it is none.
+Rank number_of(std::span<const Rank> sources, Rank rank);
+/// How many sources are among the nodes 0 .. rank-1, for rank = 0 .. p.
+std::vector<Rank> sources_before(std::span<const Rank> sources, Rank p);
+
+/// `gives` blocks at a source and none elsewhere; k blocks to end with. Throws UsageError.
+void require_sources(std::string_view algorithm, const Node& node, std::span<const Rank> sources,
+                     Rank gives, ConstBlocks mine, Blocks blocks);
+
+/// How k = 2^j sources split a cube of p = 2^d nodes: j bits of the label in which every value occurs
+/// in exactly one source. So each of the k subcubes spanned by the other bits has its own source.
+struct Placement {
+  Rank p, columns;             // columns: the mask of those bits
+  std::vector<Rank> by_value;  // the source with each value of them
+
+  Rank rows() const { return (p - 1) & ~columns; }
+  Rank source_of(Rank node) const;  // of its subcube
+  /// A node's number in its subcube, counted from the source: the bits of rows() in which they differ.
+  Rank row(Rank node) const;
+  /// The node with this number in the same subcube.
+  Rank with_row(Rank node, Rank row) const;
+};
+/// The lowest bits that do; nothing if none do, or k is no power of 2.
+std::optional<Placement> placement(std::span<const Rank> sources, Rank p);
+/// The same; throws UsageError with the way out.
+Placement require_placement(std::string_view algorithm, std::span<const Rank> sources, Rank p,
+                            std::string_view instead);
+
+/// Gathers the bits of x under a mask; spreads bits over a mask.
+Rank gather_bits(Rank x, Rank mask);
+Rank spread_bits(Rank x, Rank mask);
+
+}  // namespace wormcube
