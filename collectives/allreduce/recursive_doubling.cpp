@@ -1,0 +1,119 @@
+// All-reduce by recursive doubling.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/allreduce/recursive_doubling.hpp"
+
+#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/partial.hpp"
+
+#include <bit>
+
+namespace wormcube {
+
+namespace {
+
+/// The nodes that double: 2^d of p. Of the first `pairs` pairs the lower one, and all later nodes.
+struct Doubling {
+  explicit Doubling(Rank p)
+      : nodes(static_cast<Rank>(std::bit_floor(static_cast<unsigned>(p)))), pairs(p - nodes) {}
+  bool in_pair(Rank rank) const { return rank < 2 * pairs; }
+  Rank label(Rank rank) const { return in_pair(rank) ? rank / 2 : rank - pairs; }
+  Rank rank(Rank label) const { return label < pairs ? 2 * label : label + pairs; }
+
+  Rank nodes, pairs;
+};
+
+}  // namespace
+
+void allreduce_recursive_doubling(Node& node, const Reduction& reduction, ConstSpan mine,
+                                  Span result) {
+  const Rank r = node.rank();
+  const Doubling doubling(node.size());
+  const Memory incoming = node.memory(mine.size());
+  Partial partial(node, reduction, mine, result);
+  const bool in_pair = doubling.in_pair(r), silent = in_pair && r % 2 == 1;
+
+  if (silent) {
+    node.step({send(r - 1, mine)});
+  } else if (in_pair) {
+    node.step({receive(r + 1, incoming)});
+    partial.before(incoming);
+  } else if (doubling.pairs > 0) {
+    node.step();
+  }
+  // Invariant: before the step of `bit` all nodes whose labels agree from it on have what they gave.
+  for (Rank bit = 1; bit < doubling.nodes; bit *= 2) {
+    if (silent) {
+      node.step();
+      continue;
+    }
+    const Rank partner = doubling.rank(doubling.label(r) ^ bit);
+    node.step(exchange(partner, partial.value(), incoming));
+    partial.join(incoming, partner < r);
+  }
+  if (silent) {
+    node.step({receive(r - 1, result)});
+    return;
+  }
+  partial.settle();
+  if (in_pair) {
+    node.step({send(r + 1, result)});
+  } else if (doubling.pairs > 0) {
+    node.step();
+  }
+}
+
+std::vector<Messages> recursive_doubling_messages(Rank p) {
+  const Doubling doubling(p);
+  std::vector<Messages> steps;
+  if (doubling.pairs > 0) {
+    steps.emplace_back();
+    for (Rank i = 0; i < doubling.pairs; ++i) steps[0].push_back({2 * i + 1, 2 * i});
+  }
+  for (Rank bit = 1; bit < doubling.nodes; bit *= 2) {
+    Messages& step = steps.emplace_back();
+    for (Rank label = 0; label < doubling.nodes; ++label) {
+      step.push_back({doubling.rank(label), doubling.rank(label ^ bit)});
+    }
+  }
+  if (doubling.pairs > 0) {
+    Messages& step = steps.emplace_back();
+    for (Rank i = 0; i < doubling.pairs; ++i) step.push_back({2 * i, 2 * i + 1});
+  }
+  return steps;
+}
+
+namespace {
+
+Prediction predict(const Setting& setting) {
+  const Rank p = setting.topology.nodes();
+  const std::vector<Messages> messages = recursive_doubling_messages(p);
+  const auto steps = static_cast<double>(messages.size());
+  Prediction prediction{steps, steps, 0};
+  prediction.combined_blocks = log2_ceiling(p);  // floor(log2 p), and one more for the pairs
+  predict_contention(prediction, setting.topology, messages);
+  return prediction;
+}
+
+}  // namespace
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(allreduce_recursive_doubling){
+    .operation = operations::allreduce,
+    .name = "recursive-doubling",
+    .summary = "partners across one bit swap what they have; every network",
+    .source = "Grama, Gupta, Karypis, Kumar, sec. 4.3, Eq. 4.5, problem 4.6",
+    .contention_free = false,
+    .remark = "free of contention on hypercubes and complete networks",
+    .rows = {{"3.2", "", "hypercube:6"}, {"3.2", "", "complete:6"}, {"3.4", "", "ring:8"}},
+    .predict = predict,
+    .program =
+        [](Node& node, const Call& call) {
+          wormcube::allreduce_recursive_doubling(node, call.arguments.reduction, call.input.all(),
+                                                 call.output.all());
+        },
+};
+
+}  // namespace algorithms
+
+}  // namespace wormcube

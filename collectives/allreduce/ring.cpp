@@ -1,0 +1,143 @@
+// All-reduce on a ring or a line that combines what passes.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/allreduce/ring.hpp"
+
+#include "wormcube/collectives/algorithm.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <optional>
+
+namespace wormcube {
+
+namespace {
+
+/// The aligned blocks of ranks that are complete and wait for their other halves: never more than
+/// one of each level on either side of the gap that is still to come.
+class Waiting {
+ public:
+  struct Block {
+    Rank first;
+    int level;  // ranks first .. first + 2^level - 1, as far as p goes
+    int slot;
+  };
+  struct Join {
+    Block lower, higher;
+  };
+
+  explicit Waiting(Rank p) : p_(p), levels_(log2_ceiling(p)) {}
+  /// Most that wait while one comes.
+  static int slots(Rank p) { return 2 * log2_ceiling(p) + 2; }
+
+  /// A place for the next one to come.
+  int free_slot() const {
+    int slot = 0;
+    while (std::ranges::any_of(blocks_, [&](Block b) { return b.slot == slot; })) ++slot;
+    return slot;
+  }
+  void add(Rank rank, int slot) { blocks_.push_back({rank, 0, slot}); }
+  /// Grows the newest block: past what p cuts off alone, else with its other half if that waits.
+  /// The join to make: into the slot of `lower`.
+  std::optional<Join> grow() {
+    for (Block& newest = blocks_.back(); newest.level < levels_; ++newest.level) {
+      const Rank size = Rank{1} << newest.level, other = newest.first ^ size;
+      if (other >= p_) continue;
+      const auto half = std::ranges::find_if(
+          blocks_, [&](Block b) { return b.first == other && b.level == newest.level; });
+      if (half == blocks_.end()) return std::nullopt;
+      const Join join = other < newest.first ? Join{*half, newest} : Join{newest, *half};
+      const Block grown{join.lower.first, newest.level + 1, join.lower.slot};
+      blocks_.pop_back();
+      blocks_.erase(half);
+      blocks_.push_back(grown);
+      return join;
+    }
+    return std::nullopt;
+  }
+  int result() const { return blocks_.front().slot; }
+
+ private:
+  Rank p_;
+  int levels_;
+  std::vector<Block> blocks_;
+};
+
+}  // namespace
+
+void allreduce_ring(Node& node, const Reduction& reduction, ConstSpan mine, Span result) {
+  const Rank p = node.size(), r = node.rank();
+  const Memory memory =
+      node.memory(mine.size() * static_cast<Bytes>(Waiting::slots(p) + 2), Purpose::blocks);
+  const Blocks slots(memory, Waiting::slots(p) + 2);
+  // What is sent on in the next step may be combined before: it comes to two places of its own.
+  std::array passing{slots[Waiting::slots(p)], slots[Waiting::slots(p) + 1]};
+
+  Waiting waiting(p);
+  const auto take = [&](Rank rank, ConstSpan block) {
+    const int slot = waiting.free_slot();
+    node.local([&] { copy(block, slots[slot]); });
+    waiting.add(rank, slot);
+    while (const auto join = waiting.grow()) {
+      const Span lower = slots[join->lower.slot];
+      combine(node, reduction, lower, slots[join->higher.slot], lower);
+    }
+  };
+  take(r, mine);
+  const Rank previous = mod(r - 1, p), next = mod(r + 1, p);
+  ConstSpan going = mine;
+  for (Rank t = 1; t < p; ++t) {
+    const Move onward{0, node.topology().factor(0).hops(r, previous)};
+    const Span coming = passing[static_cast<std::size_t>(t % 2)];
+    node.step({send(onward, going), receive(next, coming)});
+    take(mod(r + t, p), coming);
+    going = coming;
+  }
+  node.local([&] { copy(slots[waiting.result()], result); });
+}
+
+namespace {
+
+/// How much the nodes combine follows from how their blocks fit: counted, on the ranks alone.
+Prediction predict(const Setting& setting) {
+  const Rank p = setting.topology.nodes();
+  std::vector<double> most(static_cast<std::size_t>(p), 0);
+  for (Rank r = 0; r < p; ++r) {
+    Waiting waiting(p);
+    for (Rank t = 0; t < p; ++t) {
+      waiting.add(mod(r + t, p), waiting.free_slot());
+      double joins = 0;
+      while (waiting.grow()) ++joins;
+      most[static_cast<std::size_t>(t)] = std::max(most[static_cast<std::size_t>(t)], joins);
+    }
+  }
+  Prediction prediction{p - 1.0, p - 1.0, 0, Waiting::slots(p) + 2.0};
+  prediction.combined_blocks = 0;
+  for (const double joins : most) *prediction.combined_blocks += joins;
+  return prediction;
+}
+
+}  // namespace
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(allreduce_ring){
+    .operation = operations::allreduce,
+    .name = "ring",
+    .summary = "all blocks once round, combined as they pass; one line or ring",
+    .source = "Grama, Gupta, Karypis, Kumar, sec. 4.3, problem 4.6 (iii)",
+    .remark = "bracketed alike on all nodes: our extension",
+    .rows = {{"3.4", "", "ring:7"}, {"3.4", "", "line:7"}},
+    .needs = {needs::line_or_ring()},
+    .instead = "use recursive-doubling, mesh or reduce-broadcast",
+    .predict = predict,
+    .program =
+        [](Node& node, const Call& call) {
+          wormcube::allreduce_ring(node, call.arguments.reduction, call.input.all(),
+                                   call.output.all());
+        },
+};
+
+}  // namespace algorithms
+
+}  // namespace wormcube

@@ -1,0 +1,39 @@
+// Exclusive prefix reduction along a line.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/scan/ring.hpp"
+
+#include "wormcube/collectives/algorithm.hpp"
+
+namespace wormcube::algorithms {
+
+WORMCUBE_ALGORITHM(exscan_ring){
+    .operation = operations::exscan,
+    .name = "ring",
+    .summary = "neighbour to neighbour from node 0 on, in segments; one line or ring",
+    .source = "Grama, Gupta, Karypis, Kumar, sec. 4.3",
+    .remark = "our extension: a pipeline",
+    .options = {{.name = "segments",
+                 .preset = 1,
+                 .least = 1,
+                 .most = 4096,
+                 .help = "parts of a block that follow each other"}},
+    .needs = {needs::line_or_ring()},
+    .instead = "use hypercube",
+    .predict =
+        [](const Setting& setting) {
+          return scan_ring_cost(setting.topology.nodes(), Prefix::exclusive,
+                                static_cast<Rank>(setting.options.number("segments")));
+        },
+    .program =
+        [](Node& node, const Call& call) {
+          wormcube::scan_ring(node, call.arguments.reduction, call.input.all(), call.output.all(),
+                              Prefix::exclusive,
+                              static_cast<Rank>(call.options.number("segments")));
+        },
+    .parts =
+        [](const Setting& setting) {
+          return static_cast<Rank>(setting.options.number("segments"));
+        },
+};
+
+}  // namespace wormcube::algorithms

@@ -1,0 +1,27 @@
+// How many messages of a step share a link: for formulas of algorithms on networks poorer than their
+// own.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/collectives/cost.hpp"
+#include "wormcube/runtime/topology/topology.hpp"
+
+#include <span>
+#include <vector>
+
+namespace wormcube {
+
+/// A message between two nodes, named by rank, of so many blocks.
+struct Message {
+  Rank from, to;
+  double blocks = 1;
+};
+using Messages = std::vector<Message>;
+
+/// Sets link_load and contended_blocks of an algorithm that sends these messages, step by step, along
+/// the network's own routes (last dimension first). Leaves them empty where counting takes long: for
+/// arbitrary graphs that have no table, and beyond 2^24 hops or so.
+void predict_contention(Prediction& prediction, const Topology& topology,
+                        std::span<const Messages> steps);
+
+}  // namespace wormcube

@@ -1,0 +1,79 @@
+// Reduction to one node, dimension by dimension.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/reduce/mesh.hpp"
+
+#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/reduce/halving.hpp"
+#include "wormcube/collectives/reduce/tree.hpp"
+
+namespace wormcube {
+
+void reduce_mesh(Node& node, const Reduction& reduction, ConstSpan mine, Span result, Rank root) {
+  const Topology& topology = node.topology();
+  const Memory own = node.memory(node.rank() == root ? 0 : mine.size());
+  const Span place = node.rank() == root ? result : own.span();
+  bool active = true;  // this node agrees with the root in all dimensions done
+  for (int d = topology.dimensions() - 1; d >= 0; --d) {
+    LineView line = node.along(d);
+    const Rank to = topology.coordinate(root, d);
+    if (active) {
+      reduce_halving(line, reduction, mine, place, to);
+      mine = place;
+    } else {
+      line.idle(static_cast<std::size_t>(log2_ceiling(line.size())));
+    }
+    active = active && line.rank() == to;
+  }
+}
+
+namespace {
+
+Prediction predict(const Setting& setting) {
+  const Topology& topology = setting.topology;
+  double steps = 0;
+  for (const Rank size : topology.sizes()) steps += log2_ceiling(size);
+  Prediction prediction{steps, steps, 0};
+  prediction.combined_blocks = steps;
+
+  std::vector<Messages> messages;
+  std::vector<Rank> active(static_cast<std::size_t>(topology.nodes()));
+  for (Rank r = 0; r < topology.nodes(); ++r) active[static_cast<std::size_t>(r)] = r;
+  for (int d = topology.dimensions() - 1; d >= 0; --d) {
+    const Rank to = topology.coordinate(setting.arguments.root, d);
+    std::erase_if(active, [&](Rank r) { return topology.coordinate(r, d) != to; });
+    for (const Messages& of_line : halving_messages(topology.size(d), to, false)) {
+      Messages& step = messages.emplace_back();
+      for (const Rank r : active) {
+        for (const Message& m : of_line) {
+          step.push_back({topology.with(r, d, m.from), topology.with(r, d, m.to)});
+        }
+      }
+    }
+  }
+  predict_contention(prediction, topology, messages);
+  return prediction;
+}
+
+}  // namespace
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(reduce_mesh){
+    .operation = operations::reduce,
+    .name = "mesh",
+    .summary = "interval halving dimension by dimension, the last first; every network, any root",
+    .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1.2",
+    .contention_free = false,
+    .remark = "free of contention on products of lines, rings, trees and complete graphs",
+    .rows = {{"1.20", "", "mesh:4x4"}, {"1.20", "", "torus:3x4x5"}},
+    .predict = predict,
+    .program =
+        [](Node& node, const Call& call) {
+          wormcube::reduce_mesh(node, call.arguments.reduction, call.input.all(), call.output.all(),
+                                call.arguments.root);
+        },
+};
+
+}  // namespace algorithms
+
+}  // namespace wormcube

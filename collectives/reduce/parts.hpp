@@ -1,0 +1,26 @@
+// Parts of one block, cut between elements, and bringing them together again.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/collectives/blocks.hpp"
+#include "wormcube/collectives/cost.hpp"
+#include "wormcube/collectives/loads.hpp"
+
+#include <vector>
+
+namespace wormcube {
+
+/// Where the parts of a block of so many bytes begin, and where the last one ends: whole elements,
+/// sizes that differ by one element at most.
+std::vector<Bytes> part_offsets(Bytes bytes, Bytes element_bytes, Rank parts);
+
+/// Part r of node r to the root, by interval halving: ceil(log2 p) steps, p - 1 parts.
+/// \param parts  at each node room for all; its own is there
+void gather_parts(Node& node, Blocks parts, Rank root);
+/// Part r of node r to all, by Bruck's all-gather, which is recursive doubling in a circle:
+/// ceil(log2 p) steps, p - 1 parts.
+void allgather_parts(Node& node, Blocks parts);
+/// Its messages on p nodes, step by step, of parts of so many blocks.
+std::vector<Messages> allgather_parts_messages(Rank p, double part);
+
+}  // namespace wormcube

@@ -1,0 +1,134 @@
+// Reduce-scatter in ceil(log2 p) steps for any number of nodes.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/reduce_scatter/bruck.hpp"
+
+#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/reduce_scatter/require.hpp"
+
+#include <algorithm>
+
+namespace wormcube {
+
+namespace {
+
+/// Whether what node r has for node r - j before the step of `bit`, `bit` ranks from r on but not
+/// beyond r - j, is in two parts: of r .. p-1 and of 0 on.
+bool in_two(Rank p, Rank r, Rank j, Rank bit, bool commutative) {
+  return !commutative && r + std::min(bit, p - j) > p;
+}
+
+}  // namespace
+
+void reduce_scatter_bruck(Node& node, const Reduction& reduction, ConstBlocks in, Span out) {
+  require_reduce_scatter("reduce_scatter_bruck", node, in, out);
+  const Rank p = node.size(), r = node.rank();
+  const bool commutative = reduction.commutative;
+  if (p == 1) {
+    if (in[0].data() != out.data()) node.local([&] { copy(in[0], out); });
+    return;
+  }
+
+  // Block j is for node r - j. Those with even j are received here: each has a place in four
+  // memories, for two parts of what is combined and of what comes.
+  const auto block = [&](Rank j) { return in[mod(r - j, p)]; };
+  std::vector<Bytes> place(static_cast<std::size_t>(p));
+  Bytes total = 0;
+  for (Rank j = 0; j < p; j += 2) {
+    place[static_cast<std::size_t>(j)] = total;
+    total += block(j).size();
+  }
+  const Memory upper = node.memory(total), lower = node.memory(total);
+  const Memory upper_in = node.memory(total), lower_in = node.memory(total);
+  const auto at = [&](const Memory& memory, Rank j) {
+    return memory.subspan(place[static_cast<std::size_t>(j)], block(j).size());
+  };
+
+  std::vector<Span> going, coming;
+  for (Rank bit = 1; bit < p; bit *= 2) {
+    const Rank from = mod(r + bit, p);
+    const bool passes_end = r + bit >= p && !commutative;  // what comes is of ranks from 0 on
+    const auto held = [&](Rank j) { return bit == 1 ? block(j) : ConstSpan(at(upper, j)); };
+    going.clear(), coming.clear();
+    for (Rank j = bit; j < p; j += 2 * bit) {
+      going.push_back(only_read(held(j)));
+      if (in_two(p, r, j, bit, commutative)) going.push_back(at(lower, j));
+    }
+    for (Rank j = 0; j + bit < p; j += 2 * bit) {
+      coming.push_back(at(passes_end && r + bit == p ? lower : upper_in, j));
+      if (in_two(p, from, j + bit, bit, commutative)) coming.push_back(at(lower, j));
+    }
+    node.step({send_pieces(mod(r - bit, p), going), receive_pieces(from, coming)});
+    for (Rank j = 0; j < p; j += 2 * bit) {
+      if (j + bit >= p) {  // nothing came: it stays as it is
+        if (bit == 1) node.local([&] { copy(block(j), at(upper, j)); });
+      } else if (!passes_end) {
+        combine(node, reduction, held(j), at(upper_in, j), at(upper, j));
+      } else {
+        if (bit == 1) node.local([&] { copy(block(j), at(upper, j)); });
+        if (r + bit > p) combine(node, reduction, at(lower, j), at(upper_in, j), at(lower, j));
+      }
+    }
+  }
+  if (r > 0 && !commutative) {
+    combine(node, reduction, at(lower, 0), at(upper, 0), out);
+  } else {
+    node.local([&] { copy(at(upper, 0), out); });
+  }
+}
+
+std::vector<Messages> reduce_scatter_bruck_messages(Rank p, bool commutative, double blocks) {
+  std::vector<Messages> steps;
+  for (Rank bit = 1; bit < p; bit *= 2) {
+    Messages& step = steps.emplace_back();
+    for (Rank r = 0; r < p; ++r) {
+      double count = 0;
+      for (Rank j = bit; j < p; j += 2 * bit) count += in_two(p, r, j, bit, commutative) ? 2 : 1;
+      step.push_back({r, mod(r - bit, p), count * blocks});
+    }
+  }
+  return steps;
+}
+
+Prediction reduce_scatter_bruck_cost(Rank p, bool commutative) {
+  const double others = p - 1.0;
+  const bool parts = !commutative && p > 2;
+  Prediction prediction{log2_ceiling(p), others + (parts ? (p - 2) / 2 : 0), 0};  // NOLINT
+  prediction.combined_blocks = others + (parts ? 1 : 0);
+  return prediction;
+}
+
+namespace {
+
+Prediction predict(const Setting& setting) {
+  const Rank p = setting.topology.nodes();
+  const bool commutative = setting.arguments.reduction.commutative;
+  Prediction prediction = reduce_scatter_bruck_cost(p, commutative);
+  predict_contention(prediction, setting.topology, reduce_scatter_bruck_messages(p, commutative));
+  return prediction;
+}
+
+}  // namespace
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(reduce_scatter_bruck){
+    .operation = operations::reduce_scatter,
+    .name = "bruck",
+    .summary = "the dual of Bruck's all-gather, ceil(log2 p) steps; every network",
+    .source = "Bruck, Ho, Kipnis, Upfal, Weathersby 1997; Grama, Gupta, Karypis, Kumar, sec. 4.2.3",
+    .contention_free = false,
+    .remark =
+        "free of contention on hypercubes and complete networks; two partial results unless "
+        "the operator commutes: our extension",
+    .rows = {{"2.22", "", "complete:6"}},
+    .predict = predict,
+    .program =
+        [](Node& node, const Call& call) {
+          wormcube::reduce_scatter_bruck(node, call.arguments.reduction, call.input,
+                                         call.output.all());
+        },
+};
+
+}  // namespace algorithms
+
+}  // namespace wormcube

@@ -1,0 +1,94 @@
+// Prefix reduction across the labels' bits.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/scan/hypercube.hpp"
+
+#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/partial.hpp"
+
+namespace wormcube {
+
+void scan_hypercube(Node& node, const Reduction& reduction, ConstSpan mine, Span result,
+                    Prefix prefix) {
+  const Rank p = node.size(), r = node.rank();
+  const Memory incoming = node.memory(mine.size()), group = node.memory(mine.size());
+  // Of the nodes that agree with this one from the step's bit on: all, and those up to this one.
+  Partial all(node, reduction, mine, group), lower(node, reduction, mine, result);
+  bool has_lower = prefix == Prefix::inclusive;
+  const auto is_sent_later = [&](Rank bit) {
+    while ((bit *= 2) < p) {
+      if ((r ^ bit) < p) return true;
+    }
+    return false;
+  };
+  for (Rank bit = 1; bit < p; bit *= 2) {
+    const Rank partner = r ^ bit;
+    if (partner >= p) {
+      node.step();
+      continue;
+    }
+    const bool upper = partner < r;
+    // The first that an exclusive result consists of comes to its place.
+    const Span coming = upper && !has_lower ? result : incoming.span();
+    node.step(exchange(partner, all.value(), coming));
+    if (is_sent_later(bit)) all.join(coming, upper);
+    if (!upper) continue;
+    if (has_lower) {
+      lower.after(coming);
+    } else {
+      lower = Partial(node, reduction, result, result);
+      has_lower = true;
+    }
+  }
+  if (prefix == Prefix::inclusive) lower.settle();
+}
+
+Prediction scan_hypercube_cost(const Topology& topology, Prefix prefix) {
+  const Rank p = topology.nodes();
+  const double steps = log2_ceiling(p);
+  Prediction prediction{steps, steps, 0};
+  double combined = 0;
+  std::vector<Messages> messages;
+  for (Rank bit = 1; bit < p; bit *= 2) {
+    // Node 3 bit has the step's bit and the next; if exclusive it has no result yet, the one after
+    // it has. Node 0 combines what it sends to 2 bit.
+    const Rank first = prefix == Prefix::inclusive ? bit : bit + 1;
+    const bool late = prefix == Prefix::exclusive && bit == 1;
+    if (late) {
+      combined += p > 2 ? 1 : 0;
+    } else {
+      combined += p > first + 2 * bit ? 2 : p > first ? 1 : 0;
+    }
+    Messages& step = messages.emplace_back();
+    for (Rank r = 0; r < p; ++r) {
+      if ((r ^ bit) < p) step.push_back({r, r ^ bit});
+    }
+  }
+  prediction.combined_blocks = combined;
+  predict_contention(prediction, topology, messages);
+  return prediction;
+}
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(scan_hypercube){
+    .operation = operations::scan,
+    .name = "hypercube",
+    .summary = "partners across one bit swap what their groups have; every network",
+    .source = "Grama, Gupta, Karypis, Kumar, sec. 4.3, Algorithm 4.9",
+    .contention_free = false,
+    .remark = "free of contention on hypercubes and complete networks",
+    .rows = {{"3.8", "", "hypercube:6"}, {"3.8", "", "line:8"}, {"3.8", "", "complete:6"}},
+    .predict =
+        [](const Setting& setting) {
+          return scan_hypercube_cost(setting.topology, Prefix::inclusive);
+        },
+    .program =
+        [](Node& node, const Call& call) {
+          wormcube::scan_hypercube(node, call.arguments.reduction, call.input.all(),
+                                   call.output.all(), Prefix::inclusive);
+        },
+};
+
+}  // namespace algorithms
+
+}  // namespace wormcube
