@@ -183,6 +183,7 @@ void require_ports(const Machine& machine, const Collective& collective) {
 
 void require_memory_to_run(const Collective& collective, const Topology& topology,
                            const CollectiveRun& run) {
+  topology.require_routable();
   // A dry run with small blocks, scaled: memory grows with the block.
   const Bytes small = 64 * static_cast<Bytes>(collective.parts(topology));
   const Contract contract = contract_of(collective, topology.nodes(), small, run.seed);
@@ -192,10 +193,11 @@ void require_memory_to_run(const Collective& collective, const Topology& topolog
                        Oracle::bytes(contract);
   const double scale = static_cast<double>(run.block_bytes) / static_cast<double>(small);
   const double times = 2.0 * sizeof(Clock::time_point) * run.iterations * topology.nodes();
-  require_available_memory(fmt::format("{} {} on {} with blocks of {} bytes, {} iterations",
-                                       collective.operation()->name, collective.name(),
-                                       topology.name(), run.block_bytes, run.iterations),
-                           nodes * scale + times);
+  require_available_memory(
+      fmt::format("{} {} on {} with blocks of {} bytes, {} iterations",
+                  collective.operation()->name, collective.name(), topology.name(), run.block_bytes,
+                  run.iterations),
+      nodes * scale + times + static_cast<double>(topology.routing_table_bytes()));
 }
 
 RunResult run_collective(Machine& machine, const Collective& collective, const CollectiveRun& run) {
