@@ -65,6 +65,9 @@ struct Algorithm {
   void (*require)(const Setting&) = nullptr;
 
   Prediction (*predict)(const Setting&) = [](const Setting&) { return Prediction{}; };
+  /// What bounds it where that is not what bounds its operation: its messages go to neighbours only.
+  /// nullptr: the operation's.
+  LowerBound (*bound)(const Setting&, Ports) = nullptr;
   /// Whether `auto` asks for its prediction: false for baselines, and where that takes long.
   bool chosen_by_auto = true;
   /// The node program.

@@ -6,42 +6,6 @@
 
 namespace wormcube {
 
-namespace {
-
-/// The links that lead from one half of a graph to the other where it is cut in the middle; 0 where
-/// that is not known.
-double cut_links(const Graph& graph) {
-  const Rank lower = graph.nodes() / 2, upper = graph.nodes() - lower;
-  switch (graph.shape()) {
-    case Shape::line:
-    case Shape::tree:
-      return 1;
-    case Shape::ring:
-      return graph.wraps() ? 2 : 1;
-    case Shape::complete:
-      return static_cast<double>(lower) * upper;
-    case Shape::graph:
-      return 0;
-  }
-  return 0;
-}
-
-/// Total exchange: cut dimension d in the middle, and each node of one half has a block for each of
-/// the other. (Grama et al., problem 4.11; Dimakopoulos and Dimopoulos, bound (4).)
-double exchange_through_cuts(const Topology& topology) {
-  double most = 0;
-  for (int d = 0; d < topology.dimensions(); ++d) {
-    const double links = cut_links(topology.factor(d));
-    if (topology.size(d) == 1 || links == 0) continue;
-    const Rank lines = topology.nodes() / topology.size(d);
-    const Rank lower = topology.size(d) / 2 * lines, upper = topology.nodes() - lower;
-    most = std::max(most, static_cast<double>(lower) * upper / (links * lines));
-  }
-  return most;
-}
-
-}  // namespace
-
 std::string_view to_string(Ports ports) { return ports == Ports::one ? "one" : "all"; }
 
 double predicted_us(const Prediction& prediction, const CostModel& model, Bytes block_bytes) {
@@ -56,7 +20,8 @@ double predicted_us(const Prediction& prediction, const CostModel& model, Bytes 
 
 Limits limits(const Topology& topology, Ports ports) {
   const Rank p = topology.nodes();
-  Limits limits{static_cast<double>(p), 0, 1, 1, exchange_through_cuts(topology)};
+  // Any routes: the blocks between the two sides of a cut share its links.
+  Limits limits{static_cast<double>(p), 0, 1, 1, theory::cut_bound(topology).steps.value()};
   if (ports == Ports::all && p > 1) {
     limits.fewest_ports = limits.most_ports = topology.ports(0);
     for (Rank rank = 1; rank < p; ++rank) {

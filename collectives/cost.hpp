@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wormcube/runtime/node.hpp"
+#include "wormcube/runtime/topology/theory.hpp"
 
 #include <optional>
 #include <string_view>
@@ -47,7 +48,11 @@ double predicted_us(const Prediction& prediction, const CostModel& model, Bytes 
 /// What no algorithm can beat on this network; empty where no bound is known. Transmission is meant
 /// as time: where an algorithm shares links, compare its contended_blocks.
 struct LowerBound {
-  std::optional<double> startups, transmission_blocks;
+  std::optional<double> startups = {}, transmission_blocks = {};
+  /// Where each start-up moves one block to a neighbour: the bound on both, unrounded, and which
+  /// it is ("cut (4)").
+  std::optional<Rational> exact = {};
+  std::string_view source = {};
 };
 
 /// What bounds a collective on a network.
@@ -56,7 +61,7 @@ struct Limits {
   double rounds;        // what a node knows can come to `most ports` more in each step
   int fewest_ports;     // of any node; 1 under one port
   int most_ports;       // of any node; 1 under one port
-  double exchange_cut;  // blocks of a total exchange over the links of the worst straight cut
+  double exchange_cut;  // blocks of a total exchange over the links of the worst known cut
 };
 Limits limits(const Topology& topology, Ports ports);
 

@@ -3,7 +3,7 @@
 #include "wormcube/collectives/operations.hpp"
 
 #include "wormcube/collectives/require.hpp"
-#include "wormcube/collectives/words.hpp"
+#include "wormcube/runtime/topology/words.hpp"
 
 #include <algorithm>
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/options.hpp"
 
-#include "wormcube/collectives/words.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/topology/words.hpp"
 
 #include <algorithm>
 #include <charconv>

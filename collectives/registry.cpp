@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/registry.hpp"
 
-#include "wormcube/collectives/words.hpp"
+#include "wormcube/runtime/topology/words.hpp"
 
 #include <algorithm>
 #include <limits>

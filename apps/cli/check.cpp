@@ -91,6 +91,18 @@ Json result_json(const CheckResult& result, const Options& options, Bytes block_
   if (!result.lower_bound.transmission_blocks) {
     json["lower_bound"]["transmission_blocks_reason"] = "no bound is known";
   }
+  const LowerBound& bound = result.lower_bound;
+  json["lower_bound"]["exact"] = bound.exact ? Json(bound.exact->text()) : Json(nullptr);
+  json["lower_bound"]["source"] = bound.exact ? Json(bound.source) : Json(nullptr);
+  json["bound_met"] = json_value(result.bound_met());
+  json["optimal"] = json_value(result.optimal());
+  if (!bound.exact) {
+    const char* reason = bound.startups || bound.transmission_blocks
+                             ? "the bound is on start-ups and transmission separately"
+                             : "no bound is known";
+    json["lower_bound"]["exact_reason"] = json["lower_bound"]["source_reason"] = reason;
+    json["bound_met_reason"] = json["optimal_reason"] = reason;
+  }
   json["block_bytes"] = block_bytes;
   json["cost_model"] = cost_model_json(options.model);
   const auto model_us = model_time_us(result.predicted, options.model, block_bytes);
@@ -111,6 +123,7 @@ std::vector<Table::Column> columns(std::size_t topology_width, std::size_t algor
           {.head = "startups"},
           {.head = "startups formula", .wide = true},
           {.head = "startups bound", .wide = true},
+          {.head = "optimal", .text = true, .wide = true},
           {.head = "transm.", .unit = "blocks", .width = 8},
           {.head = "transm. formula", .unit = "blocks", .wide = true},
           {.head = "transm. bound", .unit = "blocks", .wide = true},
@@ -127,6 +140,12 @@ std::vector<Table::Column> columns(std::size_t topology_width, std::size_t algor
           {.head = "passed"}};
 }
 
+/// "met": equal to the bound; "best": no integer is between.
+std::string optimal_cell(const CheckResult& result) {
+  if (!result.optimal()) return "-";
+  return *result.bound_met() ? "met" : *result.optimal() ? "best" : "no";
+}
+
 std::vector<std::string> cells(const CheckResult& result) {
   const ScheduleReport& report = result.report;
   const auto number = [](auto value) { return cell(static_cast<double>(value)); };
@@ -136,6 +155,7 @@ std::vector<std::string> cells(const CheckResult& result) {
           number(report.startups),
           cell(result.predicted.startups),
           cell(result.lower_bound.startups),
+          optimal_cell(result),
           cell(result.transmission_blocks),
           cell(result.predicted.transmission_blocks),
           cell(result.lower_bound.transmission_blocks),
@@ -184,6 +204,7 @@ ExitCode check(const Options& options) {
   options.output.validate();
   const Operation operation = parse_operation(options.operation);
   const std::vector<Topology> topologies = parse_topologies(options.on);
+  for (const Topology& topology : topologies) topology.require_routable();
   const Arguments arguments = options.call.resolve(operation);
   const Bytes block_bytes = parse_bytes(options.bytes);
   CheckOptions check = options.check;
@@ -286,7 +307,10 @@ Action add_check(CLI::App& program) {
       "  once          no node receives the same data twice\n"
       "  passed        all of this holds, and the counts are those of the formulas\n"
       "  with --wide: `formula`, what the algorithm's source says; `bound`, what no algorithm can "
-      "beat here; messages; longest route; peak blocks of a node; deadlock freedom of the "
+      "beat here; `optimal`,\n"
+      "  of algorithms whose blocks go from neighbour to neighbour: `met`, the start-ups equal the "
+      "bound; `best`, no integer\n"
+      "  is between; messages; longest route; peak blocks of a node; deadlock freedom of the "
       "routes\n\n"
       "JSON: one object if one algorithm was asked for (by name or `auto`) on one network; "
       "otherwise an array of objects.\n"

@@ -61,6 +61,7 @@ std::vector<Plan> make_plans(const Options& options, Operation operation,
   if (operation == operations::barrier) sizes = {0};  // it moves no data
   std::vector<Plan> plans;
   for (Topology& topology : parse_topologies(options.on)) {
+    topology.require_routable();
     require_acyclic(topology, options.machine.virtual_channels);
     std::vector<Selection> selections;
     for (const Bytes bytes : sizes) {

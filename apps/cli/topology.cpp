@@ -96,9 +96,9 @@ void add_fraction(Json& result, const std::string& key, const std::optional<Rati
 
 /// Status, and what total exchange takes at least, packet switched, a message a step.
 void show_theory(const Topology& topology, Rank node, const OutputOptions& output, Json& result) {
-  std::string reason, cut_reason;
+  std::string reason;
   const auto status = figure_or_reason([&] { return theory::average_status(topology); }, reason);
-  const auto cut = figure_or_reason([&] { return theory::cut_bound(topology); }, cut_reason);
+  const theory::CutBound cut = theory::cut_bound(topology);
   std::optional<Rational> distance;
   if (status) {
     distance = theory::average_distance(topology);
@@ -123,21 +123,17 @@ void show_theory(const Topology& topology, Rank node, const OutputOptions& outpu
   add_fraction(result, "average_status", status, reason);
   add_fraction(result, "average_distance", distance, reason);
   add_fraction(result, "bound_one_port", status, reason);
-  if (cut) {
-    print_setting(output, "all-port bound",
-                  fmt::format("{} steps: {} | {} nodes, {} {} (of {})", fraction_text(cut->steps),
-                              cut->part, topology.nodes() - cut->part, cut->cables,
-                              cut->cables == 1 ? "cable" : "cables", to_string(cut->searched)));
-    result["bound_cut_searched"] = to_string(cut->searched);
-    result["bound_cut_cables"] = cut->cables;
-    result["bound_cut_part"] = cut->part;
-  } else if (status || cut_reason != reason) {
-    print_setting(output, "all-port bound", "none: " + cut_reason);
-  }
-  add_fraction(result, "bound_cut", cut ? std::optional(cut->steps) : std::nullopt, cut_reason);
+  print_setting(output, "all-port bound",
+                fmt::format("{} steps: {} | {} nodes, {} {} (of {})", fraction_text(cut.steps),
+                            cut.part, topology.nodes() - cut.part, cut.cables,
+                            cut.cables == 1 ? "cable" : "cables", to_string(cut.searched)));
+  result["bound_cut_searched"] = to_string(cut.searched);
+  result["bound_cut_cables"] = cut.cables;
+  result["bound_cut_part"] = cut.part;
+  add_fraction(result, "bound_cut", cut.steps, {});
   result["bound_tree"] = nullptr;
-  if (theory::excludes(topology)) {
-    result["bound_tree_reason"] = cut_reason;
+  if (const auto excluded = theory::excludes(topology)) {
+    result["bound_tree_reason"] = *excluded;
   } else if (const auto tree = theory::tree_bound(topology)) {
     print_setting(output, "tree bound", fmt::format("{} steps, one port: the busiest node", *tree));
     result["bound_tree"] = *tree;
@@ -283,7 +279,8 @@ ExitCode show(const Options& options) {
                                : fmt::format("{} to {} per node", fewest, most));
   print_setting(output, "diameter", links_text(diameter(topology)));
   print_setting(output, "halving cut",
-                cut ? fmt::format("{} cables, across dimension {}", cut->first, cut->second)
+                cut ? fmt::format("{} {}, across dimension {}", cut->first,
+                                  cut->first == 1 ? "cable" : "cables", cut->second)
                     : "no dimension falls into equal halves");
   print_setting(
       output, "virtual channels",

@@ -71,22 +71,14 @@ std::span<const Erratum> dimakopoulos_errata() {
   return errata;
 }
 
-bool ProductExchange::passed() const {
-  return check.passed() && check.predicted.startups == static_cast<double>(optimality.steps) &&
-         !(Ratio{optimality.steps, 1} < optimality.bound);
-}
-
 ProductRow reproduce_product(const Topology& topology, const CheckOptions& options) {
-  require_factors("dimakopoulos", topology);
+  require_factors("dimakopoulos", topology, Ports::one);
   ProductRow row;
   row.network = topology.name();
   row.nodes = topology.nodes();
-  row.average_status = average_status(topology);
-  const Rank others = topology.nodes() - 1;
-  if (others > 0) {
-    row.average_distance = Ratio::of(row.average_status.num, row.average_status.den * others);
-  }
-  row.cut_bound = cut_bound(topology);
+  row.average_status = theory::average_status(topology);
+  row.average_distance = theory::average_distance(topology);
+  row.cut_bound = theory::cut_bound(topology).steps;
   for (const auto& [label, name] : exchanges) {
     const Algorithm& algorithm = find_algorithm(operations::alltoall, name);
     const Collective collective(algorithm);
@@ -99,8 +91,6 @@ ProductRow reproduce_product(const Topology& topology, const CheckOptions& optio
     ProductExchange& exchange = row.exchanges.emplace_back();
     exchange.label = label;
     exchange.check = check_collective(collective, topology, with_ports);
-    exchange.optimality = optimality(topology, algorithm.ports,
-                                     static_cast<std::int64_t>(exchange.check.report.startups));
   }
   return row;
 }

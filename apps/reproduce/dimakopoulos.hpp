@@ -4,7 +4,7 @@
 #pragma once
 
 #include "wormcube/apps/reproduce/paper.hpp"
-#include "wormcube/collectives/alltoall/product/optimality.hpp"
+#include "wormcube/runtime/topology/theory.hpp"
 
 #include <span>
 #include <string>
@@ -16,18 +16,16 @@ namespace wormcube::apps {
 /// One of the paper's exchanges on a network: checked, counted, and compared with the bound.
 struct ProductExchange {
   std::string_view label;  ///< "A2"
+  /// Its bound and whether it is met are part of it.
   CheckResult check;
-  Optimality optimality;
-  /// It exchanges, keeps ports and links, takes the steps of its formula, and beats no bound.
-  bool passed() const;
 };
 
 struct ProductRow {
   std::string network;
   Rank nodes = 0;
-  Ratio average_status;    ///< AS; bound (3)
-  Ratio average_distance;  ///< AS / (p - 1)
-  Ratio cut_bound;         ///< bound (4)
+  Rational average_status;    ///< AS; bound (3)
+  Rational average_distance;  ///< AS / (p - 1)
+  Rational cut_bound;         ///< bound (4)
   std::vector<ProductExchange> exchanges;
   std::vector<std::string> refused;
 };

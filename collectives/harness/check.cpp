@@ -82,6 +82,11 @@ void judge(CheckResult& result) {
     failures.push_back("not exactly once: " + result.arrivals);
   }
   compare_formulas(result);
+  if (const auto& bound = result.lower_bound.exact;
+      bound && Rational(static_cast<std::int64_t>(report.startups)) < *bound) {
+    failures.push_back(fmt::format("start-ups: counted {}, fewer than the bound {}, {}",
+                                   report.startups, bound->text(), result.lower_bound.source));
+  }
   // The checker also tells of shared links; without a broken law they are no failure.
   if (!failures.empty())
     failures.insert(failures.end(), report.problems.begin(), report.problems.end());
@@ -135,6 +140,16 @@ void prove_by_schedule(CheckResult& result, const Schedule& schedule, Rank root)
 
 }  // namespace
 
+std::optional<bool> CheckResult::bound_met() const {
+  if (!lower_bound.exact) return std::nullopt;
+  return *lower_bound.exact == Rational(static_cast<std::int64_t>(report.startups));
+}
+
+std::optional<bool> CheckResult::optimal() const {
+  if (!lower_bound.exact) return std::nullopt;
+  return lower_bound.exact->ceil() == static_cast<std::int64_t>(report.startups);
+}
+
 std::optional<bool> broadcast_reaches_all(const Schedule& schedule, Rank root, Bytes block_bytes,
                                           bool& exactly_once) {
   std::vector<char> has(schedule.ranks.size(), 0);
@@ -175,6 +190,7 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
       contract_of(collective, topology.nodes(), unit_block_bytes(collective, topology),
                   options.seed, Pattern::tags, options.in_place);
   result.collective = witnessed(collective, contract);
+  topology.require_routable();
   (collective.arguments.reduction.apply ? collective : result.collective).require(topology);
   result.topology = topology.name();
   result.nodes = topology.nodes();
@@ -182,13 +198,17 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
   result.block_bytes = contract.block_bytes;
   result.predicted = collective.predict(topology);
   const Ports ports = options.all_port ? Ports::all : Ports::one;
-  result.lower_bound = lower_bound(operation, topology, ports, collective.arguments);
+  const auto bound = collective.algorithm->bound;
+  result.lower_bound = bound != nullptr
+                           ? bound(collective.setting(topology), ports)
+                           : lower_bound(operation, topology, ports, collective.arguments);
 
   const Program program = collective_program(result.collective, contract, nullptr);
   const MemoryNeed need = memory_need(topology, program, collective.arguments.root);
   require_memory(fmt::format("check {} {} on {}: the recorded schedule", operation->name,
                              collective.name(), topology.name()),
-                 need.schedule, "use fewer nodes");
+                 need.schedule + static_cast<double>(topology.routing_table_bytes()),
+                 "use fewer nodes");
   {
     const std::string what = fmt::format("{} {}", operation->name, collective.text());
     const Schedule schedule = record(topology, program, what);
@@ -201,7 +221,8 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
 
   // A node of a proof beside its memory: touched stack, matching.
   constexpr double fiber_bytes = 48 << 10;
-  const double proof_bytes = need.nodes + fiber_bytes * result.nodes;
+  // Plans that programs keep say what their schedules say, in less.
+  const double proof_bytes = need.nodes + need.schedule + fiber_bytes * result.nodes;
   if (result.nodes <= options.prove_up_to) {
     const AvailableMemory available = available_memory();
     if (proof_bytes <= available.bytes) {

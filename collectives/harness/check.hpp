@@ -38,6 +38,10 @@ struct CheckResult {
 
   Prediction predicted;
   LowerBound lower_bound;
+  /// Whether the start-ups equal the bound, unrounded; and whether no integer is between. Nothing
+  /// unless the bound is exact and on steps.
+  std::optional<bool> bound_met() const;
+  std::optional<bool> optimal() const;
 
   std::optional<bool> delivered;  ///< every block is where it belongs, and right
   /// No node received the same data twice; of a reduction: nothing was combined twice.

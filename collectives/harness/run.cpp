@@ -184,6 +184,7 @@ void require_ports(const Machine& machine, const Collective& collective) {
 
 void require_memory_to_run(const Collective& collective, const Topology& topology,
                            const CollectiveRun& run) {
+  topology.require_routable();
   // A dry run with small blocks, scaled: memory grows with the block.
   const Bytes small = 64 * static_cast<Bytes>(collective.parts(topology));
   const Contract contract = contract_of(collective, topology.nodes(), small, run.seed);
@@ -196,7 +197,7 @@ void require_memory_to_run(const Collective& collective, const Topology& topolog
   require_memory(fmt::format("{} {} on {} with blocks of {} bytes, {} iterations",
                              collective.operation()->name, collective.name(), topology.name(),
                              run.block_bytes, run.iterations),
-                 nodes * scale + times,
+                 nodes * scale + times + static_cast<double>(topology.routing_table_bytes()),
                  "use fewer nodes, smaller blocks (--bytes) or fewer iterations");
 }
 

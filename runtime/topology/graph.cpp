@@ -472,12 +472,7 @@ std::int64_t Graph::next(Rank at, Rank to, bool& up) const {
     }
     case Shape::graph: {
       std::call_once(table_->routed, [this] {
-        if (!routable()) {
-          throw UsageError(fmt::format(
-              "{}: {} nodes and {} links; messages are routed in graphs of up to {} nodes, with "
-              "nodes x links up to {}",
-              name(), nodes_, links(), max_routed_nodes, max_routing_work));
-        }
+        require_routable();
         table_->find_routes(nodes_);
       });
       const std::size_t entry = 2 * (static_cast<std::size_t>(to) * nodes_ + at) + (up ? 0 : 1);
@@ -493,6 +488,19 @@ std::int64_t Graph::next(Rank at, Rank to, bool& up) const {
 bool Graph::routable() const {
   return shape_ != Shape::graph ||
          (nodes_ <= max_routed_nodes && nodes_ * links() <= max_routing_work);
+}
+
+void Graph::require_routable() const {
+  if (routable()) return;
+  throw UsageError(fmt::format(
+      "{}: {} nodes and {} links; messages are routed in graphs of up to {} nodes, with "
+      "nodes x links up to {} (`wormcube topology` takes larger ones)",
+      name(), nodes_, links(), max_routed_nodes, max_routing_work));
+}
+
+std::int64_t Graph::routing_table_bytes() const {
+  if (shape_ != Shape::graph) return 0;
+  return 2 * std::int64_t{nodes_} * nodes_ * static_cast<std::int64_t>(sizeof(std::uint16_t));
 }
 
 bool Graph::goes_up(std::int64_t link) const {

@@ -98,6 +98,10 @@ class Graph {
   /// Whether next() may be called: arbitrary graphs of up to 8192 nodes, with nodes x links up to
   /// 2^30, and all other shapes.
   bool routable() const;
+  /// Throws UsageError, with both figures, unless routable().
+  void require_routable() const;
+  /// The size of the table that the first next() makes; 0 where routes have a closed form.
+  std::int64_t routing_table_bytes() const;
 
   /// Whether a link of a tree or arbitrary graph goes up. A route turns from link a into link b
   /// unless b goes up and a does not.

@@ -3,6 +3,7 @@
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/topology/families.hpp"
 #include "wormcube/runtime/topology/topology.hpp"
+#include "wormcube/runtime/topology/words.hpp"
 
 #include <algorithm>
 #include <array>
@@ -139,8 +140,10 @@ class Parser {
     const std::string_view shape = factor.substr(0, colon);
     const auto form = std::ranges::find(forms, shape, &Form::shape);
     if (form == forms.end()) {
-      fail(fmt::format("unknown shape '{}' at position {}; known are: {}", shape, position(factor),
-                       known_shapes()));
+      std::vector<std::string_view> shapes;
+      for (const Form& known : forms) shapes.push_back(known.shape);
+      fail(fmt::format("unknown shape '{}' at position {}{}; known are: {}", shape,
+                       position(factor), did_you_mean(shape, shapes), known_shapes()));
     }
     if (shape == "petersen") {
       if (colon != factor.npos) {

@@ -9,6 +9,8 @@
 #include <limits>
 #include <numeric>
 #include <stdexcept>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
@@ -156,8 +158,8 @@ void consider_prefixes(const Graph& graph, const std::vector<Rank>& order, Best&
   }
 }
 
-/// Too many cuts for all: single nodes, the first vertices by number, and balls around 2 to 32
-/// nodes.
+/// Too many cuts for all: single nodes; the first vertices by number; and, for as many nodes as time
+/// allows, balls around them, and who is nearer to them than to a neighbour.
 CutBound of_some_cuts(const Graph& graph) {
   const Rank n = graph.nodes();
   Best best;
@@ -166,12 +168,20 @@ CutBound of_some_cuts(const Graph& graph) {
   std::iota(order.begin(), order.end(), 0);
   consider_prefixes(graph, order, best);
   for (Rank v = 0; v < n; ++v) best.consider(1, n - 1, graph.ports(v));
-  const auto balls = static_cast<int>(std::clamp<std::int64_t>((1 << 24) / graph.links(), 2, 32));
-  for (int i = 0; i < balls; ++i) {
-    const std::vector<int> distance =
-        graph.distances_from(static_cast<Rank>(std::int64_t{n} * i / balls));
+  constexpr std::int64_t work = 1 << 24;  // links to look at: some tenths of a second
+  const std::int64_t balls = std::clamp<std::int64_t>(work / graph.links(), 2, n);
+  const bool halves = balls * graph.links() / n * graph.links() <= work;
+  for (std::int64_t i = 0; i < balls; ++i) {
+    const auto centre = static_cast<Rank>(n * i / balls);
+    const std::vector<int> distance = graph.distances_from(centre);
     std::ranges::sort(order, {}, [&](Rank v) { return std::pair(distance[v], v); });
     consider_prefixes(graph, order, best);
+    for (int port = 0; halves && port < graph.ports(centre); ++port) {
+      const std::vector<int> other = graph.distances_from(graph.ends(graph.link(centre, port)).to);
+      std::ranges::sort(order, {},
+                        [&](Rank v) { return std::tuple(distance[v] - other[v], distance[v], v); });
+      consider_prefixes(graph, order, best);
+    }
   }
   return best.cut;
 }
@@ -286,19 +296,17 @@ Rational average_distance(const Topology& topology) {
 }
 
 CutBound cut_bound(const Graph& graph) {
-  require_nodes_only(graph);
   const Rank n = graph.nodes(), half = n / 2, rest = n - half;
   if (n == 1) return {};
   const Rational halves(std::int64_t{half} * rest);
   switch (graph.shape()) {
     case Shape::line:
+    case Shape::tree:  // the root's cables each have one half of the leaves below
       return {halves, half, 1};
     case Shape::ring:
       return graph.wraps() ? CutBound{halves / 2, half, 2} : CutBound{halves, half, 1};
     case Shape::complete:
       return {1, half, std::int64_t{half} * rest};
-    case Shape::tree:
-      return {};
     case Shape::graph:
       return of_arbitrary(graph);
   }
@@ -306,7 +314,6 @@ CutBound cut_bound(const Graph& graph) {
 }
 
 CutBound cut_bound(const Topology& topology) {
-  if (const auto reason = excludes(topology)) throw UsageError(*reason);
   const Rank n = topology.nodes();
   CutBound best;
   int dimensions = 0;  // with more than one node
@@ -324,7 +331,7 @@ CutBound cut_bound(const Topology& topology) {
   }
   if (dimensions > 1) {
     best.searched = all ? CutBound::Searched::dimensions : CutBound::Searched::some;
-    if (n <= max_exhausted) {
+    if (n <= max_exhausted && !excludes(topology)) {
       CutBound any = of_all_cuts(neighbour_bits(topology, n));
       best.searched = CutBound::Searched::all;
       if (any.steps > best.steps) best = any;
@@ -362,6 +369,26 @@ std::optional<std::int64_t> tree_bound(const Topology& topology) {
     }
   }
   return most;
+}
+
+Rational links_bound(const Topology& topology) {
+  if (topology.nodes() == 1) return 0;
+  return Rational(topology.nodes()) * average_status(topology) / Rational(topology.links());
+}
+
+Bound one_port_bound(const Topology& topology) {
+  Bound best{average_status(topology), "average status (3)"};
+  if (const auto tree = tree_bound(topology); tree && Rational(*tree) > best.steps) {
+    best = {*tree, "tree"};
+  }
+  if (const Rational cut = cut_bound(topology).steps; cut > best.steps) best = {cut, "cut (4)"};
+  return best;
+}
+
+Bound all_port_bound(const Topology& topology) {
+  Bound best{cut_bound(topology).steps, "cut (4)"};
+  if (const Rational links = links_bound(topology); links > best.steps) best = {links, "links"};
+  return best;
 }
 
 }  // namespace theory

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace wormcube {
 
@@ -49,7 +50,8 @@ std::optional<std::string> excludes(const Topology& topology);
 /// (Theorem 1).
 ///
 /// These and all below throw UsageError if a factor is excluded, or, but for the cut bound, an
-/// arbitrary graph in which finding all distances takes too long.
+/// arbitrary graph in which finding all distances takes too long. The cut bound alone also speaks of
+/// trees: switches count on neither side.
 std::int64_t status(const Graph& graph, Rank node);
 std::int64_t status(const Topology& topology, Rank rank);
 /// The smallest and the largest status of any node.
@@ -88,6 +90,18 @@ CutBound cut_bound(const Topology& topology);
 /// busiest node sends its own n - 1 messages and all that pass through it. Nothing for other
 /// networks.
 std::optional<std::int64_t> tree_bound(const Topology& topology);
+
+/// All ports: each message occupies one link for each hop; n AS / links.
+Rational links_bound(const Topology& topology);
+
+/// The largest of the bounds that hold, and which it is: "average status (3)", "cut (4)", "tree",
+/// "links". No total exchange takes fewer steps, with one port or with all.
+struct Bound {
+  Rational steps;
+  std::string_view source;
+};
+Bound one_port_bound(const Topology& topology);
+Bound all_port_bound(const Topology& topology);
 
 }  // namespace theory
 

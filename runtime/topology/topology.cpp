@@ -143,6 +143,16 @@ bool Topology::all(Shape shape) const {
   });
 }
 
+void Topology::require_routable() const {
+  for (const Graph& graph : factors_) graph.require_routable();
+}
+
+std::int64_t Topology::routing_table_bytes() const {
+  std::int64_t sum = 0;
+  for (const Graph& graph : factors_) sum += graph.routing_table_bytes();
+  return sum;
+}
+
 int Topology::ports(Rank rank) const {
   int ports = 0;
   for (int d = 0; d < dimensions(); ++d) ports += factors_[d].ports(coordinate(rank, d));

@@ -67,6 +67,10 @@ class Topology {
   /// True when every factor has this shape (a ring of 2 is also a line of 2, and conversely).
   bool all(Shape shape) const;
 
+  /// Throws UsageError if a dimension's graph is too large for its routing table; the tables' bytes.
+  void require_routable() const;
+  std::int64_t routing_table_bytes() const;
+
   std::int64_t links() const { return link_bases_.back(); }
   int ports(Rank rank) const;
   Link link(Rank rank, int port) const;

@@ -293,10 +293,41 @@ TEST_CASE("the theory does not speak of networks with switches", "[theory]") {
   REQUIRE(theory::excludes(tree).has_value());
   CHECK_THAT(*theory::excludes(tree), Contains("tree:8 has 7 inner vertices that only switch"));
   CHECK_THROWS_AS(theory::average_status(tree), UsageError);
-  CHECK_THROWS_AS(theory::cut_bound(tree), UsageError);
+  CHECK_THROWS_AS(theory::links_bound(tree), UsageError);
+  CHECK_THROWS_AS(theory::one_port_bound(tree), UsageError);
   CHECK_THROWS_AS(theory::tree_bound(tree), UsageError);
   CHECK_FALSE(theory::excludes(parse("ring:4*tree:1")).has_value());
   CHECK(theory::average_status(parse("ring:4*tree:1")) == Rational(4));
+}
+
+TEST_CASE("cuts bound trees, too: their switches count on neither side", "[theory]") {
+  CHECK(theory::cut_bound(parse("tree:1")).steps == Rational(0));
+  CHECK(theory::cut_bound(parse("tree:8")).steps == Rational(16));
+  CHECK(theory::cut_bound(parse("tree:5")).steps == Rational(6));
+  CHECK(theory::cut_bound(parse("ring:4*tree:8")).steps == Rational(64));
+  CHECK(theory::cut_bound(parse("ring:8*tree:2")).steps == Rational(16));
+  CHECK(theory::cut_bound(parse("ring:8*tree:2")).searched == CutBound::Searched::dimensions);
+}
+
+TEST_CASE("the bound of a port model is the largest that holds", "[theory]") {
+  const auto [text, one, by, all, by_all] =
+      GENERATE(table<std::string, std::string, std::string, std::string, std::string>({
+          {"ring:6", "9", "average status (3)", "9/2", "cut (4)"},
+          {"line:4", "7", "tree", "4", "cut (4)"},
+          {"star:6", "25", "tree", "5", "cut (4)"},
+          {"mesh:3x3", "16", "average status (3)", "6", "cut (4)"},
+          {"petersen", "15", "average status (3)", "5", "cut (4)"},
+          {"complete:7", "6", "average status (3)", "1", "cut (4)"},
+          {"circulant:13+1+5", "24", "average status (3)", "6", "links"},
+          {"hypercube:0", "0", "average status (3)", "0", "cut (4)"},
+      }));
+  CAPTURE(text);
+  const theory::Bound single = theory::one_port_bound(parse(text)),
+                      several = theory::all_port_bound(parse(text));
+  CHECK(single.steps.text() == one);
+  CHECK(single.source == by);
+  CHECK(several.steps.text() == all);
+  CHECK(several.source == by_all);
 }
 
 TEST_CASE("a product of a million nodes is not enumerated", "[theory]") {

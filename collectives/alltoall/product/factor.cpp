@@ -7,8 +7,6 @@
 
 #include <map>
 #include <mutex>
-#include <numeric>
-#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -19,21 +17,10 @@ namespace wormcube {
 
 namespace {
 
-// Templates of this size take at most 6 million transfers, 170 MB with their index.
-Rank most_nodes(Shape shape) {
-  switch (shape) {
-    case Shape::line:
-    case Shape::ring:
-      return 256;
-    case Shape::complete:
-      return 1024;
-    case Shape::tree:
-      return 1;
-    case Shape::graph:
-      return 128;  // the greedy sorts all blocks in every step
-  }
-  return 0;
-}
+// What a template writes down: hops of all blocks.
+constexpr std::int64_t most_hops = 6'000'000;
+// Without a structure all blocks are sorted in every step.
+constexpr Rank most_nodes_greedy = 128;
 
 /// What a graph is for our purposes: one cable and a triangle are complete, whatever their name.
 Shape kind(const Graph& graph) {
@@ -42,12 +29,15 @@ Shape kind(const Graph& graph) {
 }
 
 using Maker = ExchangeTemplate (*)(const Graph& graph, Rank copies);
-/// A graph's edges where its shape does not say them, and how it is used.
-using Key = std::tuple<Maker, Shape, Rank, Rank, std::vector<std::vector<Rank>>>;
+/// A graph's edges where its shape does not say them, whether its group is known, and its use.
+using Key = std::tuple<Maker, Shape, Rank, Rank, bool, std::vector<std::vector<Rank>>>;
 
 Key key(const Graph& graph, Rank copies, Maker make) {
-  Key key{make, kind(graph), graph.nodes(), copies, {}};
-  if (graph.shape() == Shape::graph) std::get<4>(key) = Adjacency::of(graph).neighbours;
+  Key key{make, kind(graph), graph.nodes(), copies, false, {}};
+  if (kind(graph) == Shape::graph) {
+    std::get<bool>(key) = graph.cayley() != nullptr;
+    std::get<std::vector<std::vector<Rank>>>(key) = Adjacency::of(graph).neighbours;
+  }
   return key;
 }
 
@@ -70,18 +60,8 @@ std::size_t kept_steps(const Graph& graph, Rank copies, Maker make) {
   return place->second;
 }
 
-/// The group of a graph that is known as a Cayley graph.
-std::optional<CayleyGraph> group_of(const Graph& graph) {
-  const Rank n = graph.nodes();
-  if (kind(graph) == Shape::ring) return CayleyGraph::circulant(n, {1, -1});
-  if (kind(graph) != Shape::complete) return {};
-  std::vector<Rank> others(static_cast<std::size_t>(n) - 1);
-  std::iota(others.begin(), others.end(), 1);
-  return CayleyGraph::circulant(n, others);
-}
-
 ExchangeTemplate one_port(const Graph& graph, Rank /*copies*/) {
-  if (const auto group = group_of(graph)) return cayley_exchange(*group);
+  if (const auto group = graph.cayley()) return cayley_exchange(*group);
   if (kind(graph) == Shape::line) return line_one_port(graph.nodes());
   const Adjacency adjacency = Adjacency::of(graph);
   ExchangeTemplate layered = layered_one_port(adjacency), greedy = greedy_one_port(adjacency);
@@ -131,7 +111,7 @@ std::size_t all_port_steps(const Graph& graph, Rank copies) {
   }
 }
 
-void require_factors(std::string_view algorithm, const Topology& topology) {
+void require_factors(std::string_view algorithm, const Topology& topology, Ports ports) {
   for (int d = 0; d < topology.dimensions(); ++d) {
     const Graph& graph = topology.factor(d);
     if (graph.nodes() == 1) continue;
@@ -141,12 +121,29 @@ void require_factors(std::string_view algorithm, const Topology& topology) {
                       "shift",
                       algorithm, graph.name()));
     }
-    if (graph.nodes() > most_nodes(graph.shape())) {
+    const bool structured =
+        kind(graph) != Shape::graph || (ports == Ports::one && graph.cayley() != nullptr);
+    if (!structured && graph.nodes() > most_nodes_greedy) {
       throw UsageError(fmt::format(
-          "{}: dimension {} is {}, of {} nodes; a {} may have {}; use shift", algorithm, d,
-          graph.name(), graph.nodes(), to_string(graph.shape()), most_nodes(graph.shape())));
+          "{}: dimension {} is {}, of {} nodes; a graph without {} may have {}, as all blocks are "
+          "looked at in every step; use shift",
+          algorithm, d, graph.name(), graph.nodes(),
+          ports == Ports::one ? "a known group" : "a closed form", most_nodes_greedy));
+    }
+    const Rational hops = Rational(graph.nodes()) * theory::average_status(graph);
+    if (hops > Rational(most_hops)) {
+      throw UsageError(fmt::format(
+          "{}: dimension {} is {}, in whose exchange blocks take {} hops; there may be {}, as each "
+          "is written down; use shift",
+          algorithm, d, graph.name(), hops.text(), most_hops));
     }
   }
+}
+
+LowerBound product_bound(const Setting& setting, Ports ports) {
+  const theory::Bound bound = ports == Ports::one ? theory::one_port_bound(setting.topology)
+                                                  : theory::all_port_bound(setting.topology);
+  return {bound.steps.value(), bound.steps.value(), bound.steps, bound.source};
 }
 
 }  // namespace wormcube

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/alltoall/product/exchange_template.hpp"
 #include "wormcube/runtime/topology/topology.hpp"
 
@@ -22,8 +23,13 @@ std::shared_ptr<const ExchangeTemplate> slowest_exchange(const Graph& graph);
 /// The steps of best_exchange with all ports, by formula where there is one.
 std::size_t all_port_steps(const Graph& graph, Rank copies);
 
-/// Throws UsageError, naming the algorithm, if a factor is too large for a template (every hop of
-/// every block is written down) or is a tree, whose inner vertices only switch.
-void require_factors(std::string_view algorithm, const Topology& topology);
+/// Throws UsageError, naming the algorithm, if a factor is a tree, whose inner vertices only switch,
+/// or is too large for its template: all hops of all blocks are written down, 6 million of them at
+/// most (some 200 MB); and where no structure is known, all blocks are looked at in every step, so
+/// that arbitrary graphs, and with all ports Cayley graphs, may have 128 nodes.
+void require_factors(std::string_view algorithm, const Topology& topology, Ports ports);
+
+/// The bound of an exchange whose blocks move one hop a step, as `check` reports it.
+LowerBound product_bound(const Setting& setting, Ports ports);
 
 }  // namespace wormcube

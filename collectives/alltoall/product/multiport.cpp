@@ -76,7 +76,7 @@ void alltoall_product_multiport(Node& node, ConstBlocks out, Blocks in) {
 }
 
 void require_alltoall_product_multiport(const Topology& topology) {
-  require_factors("product-multiport", topology);
+  require_factors("product-multiport", topology, Ports::all);
   const std::vector<int> dimensions = real_dimensions(topology);
   if (dimensions.empty()) return;
   if (!std::has_single_bit(dimensions.size())) {
@@ -119,6 +119,7 @@ WORMCUBE_ALGORITHM(alltoall_product_multiport){
     .require = [](const Setting& setting) { require_alltoall_product_multiport(setting.topology); },
     .predict =
         [](const Setting& setting) { return predict_alltoall_product_multiport(setting.topology); },
+    .bound = product_bound,
     .chosen_by_auto = false,
     .program =
         [](Node& node, const Call& call) {

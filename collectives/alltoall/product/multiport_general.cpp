@@ -181,7 +181,7 @@ void alltoall_product_multiport_general(Node& node, ConstBlocks out, Blocks in) 
 }
 
 void require_alltoall_product_multiport_general(const Topology& topology) {
-  require_factors("product-multiport-general", topology);
+  require_factors("product-multiport-general", topology, Ports::all);
 }
 
 Prediction predict_alltoall_product_multiport_general(const Topology& topology) {
@@ -207,6 +207,7 @@ WORMCUBE_ALGORITHM(alltoall_product_multiport_general){
         [](const Setting& setting) {
           return predict_alltoall_product_multiport_general(setting.topology);
         },
+    .bound = product_bound,
     .chosen_by_auto = false,
     .program =
         [](Node& node, const Call& call) {

@@ -76,7 +76,9 @@ void alltoall_product(Node& node, ConstBlocks out, Blocks in) {
   run_rounds(node, "product", product_rounds, out, in);
 }
 
-void require_alltoall_product(const Topology& topology) { require_factors("product", topology); }
+void require_alltoall_product(const Topology& topology) {
+  require_factors("product", topology, Ports::one);
+}
 
 Prediction predict_alltoall_product(const Topology& topology) { return predict(topology, best); }
 
@@ -91,7 +93,7 @@ void alltoall_product_naive(Node& node, ConstBlocks out, Blocks in) {
 }
 
 void require_alltoall_product_naive(const Topology& topology) {
-  require_factors("product-naive", topology);
+  require_factors("product-naive", topology, Ports::one);
   for (int i = 0; i < topology.dimensions(); ++i) {
     if (!is_first(topology, i) && topology.size(i) > most_nodes_serial) {
       throw UsageError(fmt::format(
@@ -115,6 +117,7 @@ WORMCUBE_ALGORITHM(alltoall_product){
     .source = "Dimakopoulos, Dimopoulos 1998, Algorithm A2, Theorem 2, Corollary 2",
     .require = [](const Setting& setting) { require_alltoall_product(setting.topology); },
     .predict = [](const Setting& setting) { return predict_alltoall_product(setting.topology); },
+    .bound = product_bound,
     .chosen_by_auto = false,
     .program = [](Node& node,
                   const Call& call) { wormcube::alltoall_product(node, call.input, call.output); },
@@ -129,6 +132,7 @@ WORMCUBE_ALGORITHM(alltoall_product_naive){
     .require = [](const Setting& setting) { require_alltoall_product_naive(setting.topology); },
     .predict =
         [](const Setting& setting) { return predict_alltoall_product_naive(setting.topology); },
+    .bound = product_bound,
     .chosen_by_auto = false,
     .program =
         [](Node& node, const Call& call) {

@@ -80,32 +80,24 @@ FarthestFirst blocks_of_line(Rank nodes, Rank copies) {
 
 }  // namespace
 
-CayleyGraph CayleyGraph::circulant(Rank nodes, const std::vector<Rank>& generators) {
-  CayleyGraph graph{nodes, {}};
-  for (const Rank s : generators) {
-    std::vector<Rank>& times = graph.times.emplace_back();
-    for (Rank g = 0; g < nodes; ++g) times.push_back(mod(g + s, nodes));
-  }
-  return graph;
-}
-
-ExchangeTemplate cayley_exchange(const CayleyGraph& graph) {
-  const Rank n = graph.nodes;
-  // g*s back to g.
-  std::vector<std::vector<Rank>> over;
-  for (const std::vector<Rank>& times : graph.times) {
-    std::vector<Rank>& back = over.emplace_back(times.size());
-    for (Rank g = 0; g < n; ++g) back[times[g]] = g;
+ExchangeTemplate cayley_exchange(const CayleyStructure& group) {
+  const auto n = static_cast<std::size_t>(group.order), generators = group.generators.size();
+  // By generator: g*s, and back from g*s to g.
+  std::vector<std::vector<Rank>> times(generators), over(generators);
+  for (std::size_t s = 0; s < generators; ++s) {
+    times[s].resize(n);
+    over[s].resize(n);
+    for (Rank g = 0; g < group.order; ++g) over[s][times[s][g] = group.step(g, s)] = g;
   }
   // Breadth first from the identity: a shortest word of each element.
-  std::vector<std::vector<std::size_t>> word(static_cast<std::size_t>(n));
+  std::vector<std::vector<std::size_t>> word(n);
   std::vector<Rank> order{0};
-  std::vector<bool> found(static_cast<std::size_t>(n), false);
+  std::vector<bool> found(n, false);
   found[0] = true;
   for (std::size_t i = 0; i < order.size(); ++i) {
     const Rank g = order[i];
-    for (std::size_t s = 0; s < graph.times.size(); ++s) {
-      const Rank next = graph.times[s][g];
+    for (std::size_t s = 0; s < generators; ++s) {
+      const Rank next = times[s][g];
       if (found[next]) continue;
       found[next] = true;
       word[next] = word[g];
@@ -118,16 +110,18 @@ ExchangeTemplate cayley_exchange(const CayleyGraph& graph) {
   for (const Rank d : order) {
     for (std::size_t i = 0; i < word[d].size(); ++i) {
       std::vector<Transfer>& step = steps.emplace_back();
-      for (Rank g = 0; g < n; ++g) {
-        Rank source = g;
+      step.reserve(n);
+      for (Rank g = 0; g < group.order; ++g) {
+        Rank source = g, destination = g;
         for (std::size_t j = i; j-- > 0;) source = over[word[d][j]][source];
-        Rank destination = source;
-        for (const std::size_t s : word[d]) destination = graph.times[s][destination];
-        step.push_back({g, graph.times[word[d][i]][g], source, destination});
+        for (std::size_t j = i; j < word[d].size(); ++j) {
+          destination = times[word[d][j]][destination];
+        }
+        step.push_back({g, times[word[d][i]][g], source, destination});
       }
     }
   }
-  return {n, 1, steps};
+  return {group.order, 1, steps};
 }
 
 ExchangeTemplate line_one_port(Rank nodes) {

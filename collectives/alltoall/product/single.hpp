@@ -3,18 +3,9 @@
 #pragma once
 
 #include "wormcube/collectives/alltoall/product/exchange_template.hpp"
+#include "wormcube/runtime/topology/cayley.hpp"
 
 namespace wormcube {
-
-/// A Cayley graph: node 0 is the identity, generator s joins g and g*s. With each generator its
-/// inverse is one too.
-struct CayleyGraph {
-  Rank nodes = 1;
-  std::vector<std::vector<Rank>> times;  ///< times[s][g] = g*s, by generator
-
-  /// Z_n with these generators modulo n: {1, -1} is a ring, {1, .., n-1} a complete graph.
-  static CayleyGraph circulant(Rank nodes, const std::vector<Rank>& generators);
-};
 
 /// Every node does the same seen from itself: the words s_1 .. s_L of shortest length, each letter
 /// one step in which all nodes send over that generator.
@@ -22,7 +13,7 @@ struct CayleyGraph {
 /// Cost    s(e) = AS steps: optimal with one port.
 /// Source  Dimakopoulos, Dimopoulos, Optimal total exchange in Cayley graphs, 2001 (abstract);
 ///         reconstruction.
-ExchangeTemplate cayley_exchange(const CayleyGraph& graph);
+ExchangeTemplate cayley_exchange(const CayleyStructure& group);
 
 /// One-port line: links by turns, those of odd and of even position; over each the block that has
 /// farthest to go.

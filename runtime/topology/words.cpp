@@ -1,6 +1,6 @@
 // Lists of names, and the nearest one by edit distance.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/words.hpp"
+#include "wormcube/runtime/topology/words.hpp"
 
 #include <algorithm>
 #include <numeric>
