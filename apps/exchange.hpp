@@ -75,8 +75,9 @@ struct RunFigures {
   std::uint64_t links_used = 0;
   std::uint64_t link_messages_max = 0;  ///< on one directed link in the whole run
   Bytes link_bytes_max = 0;
-  std::uint64_t blocked = 0;  ///< headers that had to wait for a channel
-  Bytes peak_bytes = 0;       ///< most private memory held by one node
+  std::uint64_t blocked =
+      0;                 ///< headers that found a channel taken, as the host scheduled its threads
+  Bytes peak_bytes = 0;  ///< most private memory held by one node
 
   std::chrono::nanoseconds wall{0};
   // Means over the nodes, with MachineOptions::timing, else 0 (but for host). The rest of the wall

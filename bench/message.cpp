@@ -13,7 +13,7 @@ using namespace wormcube;
 
 constexpr int round_trips = 2000;
 
-// Node 0 and node `far` of a line send a message to and fro; the time is one way. The first and the
+// Node 0 and node `far` of a line send a message there and back; the time is one way. The first and the
 // last message are checked, outside the timed part.
 void ping_pong(benchmark::State& state, NodesAs nodes_as, Rank nodes, Rank far, Bytes bytes) {
   Machine machine(Topology::parse("line:" + std::to_string(nodes)), {.nodes_as = nodes_as});

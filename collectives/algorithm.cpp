@@ -35,6 +35,61 @@ Prediction Collective::predict(const Topology& topology) const {
   return prediction;
 }
 
+void Collective::operator()(Node& node, ConstSpan input, Span output) const {
+  const Operation on = operation();
+  if (on->always_in_place) {
+    throw UsageError(fmt::format("{}: is in place; call it with one buffer", on->name));
+  }
+  if (on->sizes != Sizes::equal) {
+    throw UsageError(
+        fmt::format("{}: has blocks of different sizes; call it with Blocks", on->name));
+  }
+  const Instance instance{node.size(), arguments};
+  (*this)(node, ConstBlocks(input, on->gives(instance, node.rank())),
+          Blocks(output, on->ends_with(instance, node.rank())));
+}
+
+void Collective::operator()(Node& node, Span data) const {
+  const Operation on = operation();
+  if (on->place_of_input == nullptr) {
+    throw UsageError(
+        fmt::format("{}: is not in place; call it with an input and an output", on->name));
+  }
+  const Instance instance{node.size(), arguments};
+  const Rank gives = on->gives(instance, node.rank()),
+             ends_with = on->ends_with(instance, node.rank()),
+             place = on->place_of_input(instance, node.rank());
+  if (ends_with == 0) {
+    (*this)(node, ConstBlocks(data, gives), Blocks(Span(), 0));
+    return;
+  }
+  const Blocks output(data, ends_with);
+  (*this)(node, ConstBlocks(place < 0 ? Span() : output.range(place, gives), gives), output);
+}
+
+void Collective::operator()(Node& node, ConstBlocks input, Blocks output,
+                            std::span<const Bytes> sizes) const {
+  const Operation on = operation();
+  const Instance instance{node.size(), arguments};
+  const Rank gives = on->gives(instance, node.rank()),
+             ends_with = on->ends_with(instance, node.rank());
+  if (input.count() != gives || output.count() != ends_with) {
+    throw UsageError(
+        fmt::format("{}: {} blocks in and {} out; node {} of {} gives {}, ends with {}", on->name,
+                    input.count(), output.count(), node.rank(), node.size(), gives, ends_with));
+  }
+  if (on->sizes == Sizes::equal && gives > 0 && ends_with > 0 && input.bytes() != output.bytes()) {
+    throw UsageError(fmt::format("{}: blocks of {} bytes in and {} out; need one size", on->name,
+                                 input.bytes(), output.bytes()));
+  }
+  if (on->reduces && input.all().size() % arguments.reduction.element_bytes != 0) {
+    throw UsageError(fmt::format("{}: {} bytes; {} has elements of {}", on->name,
+                                 input.all().size(), arguments.reduction.name,
+                                 arguments.reduction.element_bytes));
+  }
+  algorithm->program(node, {input, output, arguments, options, sizes});
+}
+
 std::string Collective::text() const {
   const std::string chosen = options.text();
   return fmt::format("{}{}{}", algorithm->name, chosen.empty() ? "" : ":", chosen);

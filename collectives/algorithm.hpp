@@ -10,8 +10,11 @@
 #include "wormcube/runtime/node.hpp"
 
 #include <optional>
+#include <ranges>
+#include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace wormcube {
@@ -99,6 +102,33 @@ struct Collective {
   void require(const Topology& topology) const;
   Prediction predict(const Topology& topology) const;
   Rank parts(const Topology& topology) const { return algorithm->parts(setting(topology)); }
+
+  /// The call: every node of a machine makes it, with what it gives and what it ends with, cut into
+  /// the operation's blocks. Chosen once on the host, where it was asked for (require, cheapest)
+  /// whether it runs on the machine's network.
+  /// Throws UsageError, before any message, if the sizes are not those of the operation.
+  void operator()(Node& node, ConstSpan input, Span output) const;
+  /// The same in place: of a broadcast the message, of an allgather the result with the own block
+  /// where it belongs, of a reduction the operand.
+  void operator()(Node& node, Span data) const;
+  /// The same for blocks whose sizes differ. \param sizes  see Call::sizes
+  void operator()(Node& node, ConstBlocks input, Blocks output,
+                  std::span<const Bytes> sizes = {}) const;
+  /// Vectors, arrays, spans of any elements that are copied as bytes.
+  template <std::ranges::contiguous_range In, std::ranges::contiguous_range Out>
+  void operator()(Node& node, const In& input, Out&& output) const {
+    static_assert(std::is_trivially_copyable_v<std::ranges::range_value_t<In>>);
+    static_assert(std::is_trivially_copyable_v<std::ranges::range_value_t<Out>>);
+    const std::span data(output);
+    (*this)(node, ConstSpan(std::as_bytes(std::span(input))), Span(std::as_writable_bytes(data)));
+  }
+  template <std::ranges::contiguous_range Data>
+  void operator()(Node& node, Data&& data) const {
+    static_assert(std::is_trivially_copyable_v<std::ranges::range_value_t<Data>>);
+    const std::span all(data);
+    (*this)(node, Span(std::as_writable_bytes(all)));
+  }
+
   /// "suh-mesh:order=parity:ring=plus"
   std::string text() const;
 };

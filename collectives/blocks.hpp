@@ -6,6 +6,7 @@
 #include "wormcube/runtime/node.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -64,6 +65,18 @@ class BasicBlocks {
 
 using Blocks = BasicBlocks<std::byte>;
 using ConstBlocks = BasicBlocks<const std::byte>;
+
+/// Bytes as elements: as<double>(memory). Throws UsageError unless they are whole elements, aligned.
+template <class T>
+std::span<T> as(Span bytes) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  if (bytes.size() % sizeof(T) != 0 ||
+      reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(T) != 0) {
+    throw UsageError("as: " + std::to_string(bytes.size()) + " bytes are not whole elements of " +
+                     std::to_string(sizeof(T)) + " bytes, or not aligned");
+  }
+  return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
+}
 
 /// Copies one block (or any bytes) onto another of the same size.
 void copy(ConstSpan from, Span to);

@@ -71,13 +71,15 @@ struct OperationRow {
   LowerBound (*bound)(const Limits&, const Instance&) = nullptr;
 };
 
-/// An operation: its row, by reference.
+/// An operation: its row, by reference. Equal by name: a shared object may have a copy of the row.
 class Operation {
  public:
   constexpr Operation(const OperationRow& row)
       : row_(&row) {}  // NOLINT(google-explicit-constructor)
   constexpr const OperationRow* operator->() const { return row_; }
-  friend constexpr bool operator==(Operation, Operation) = default;
+  friend constexpr bool operator==(Operation a, Operation b) {
+    return a.row_ == b.row_ || a->name == b->name;
+  }
 
  private:
   const OperationRow* row_;

@@ -1,4 +1,4 @@
-// The layers of the house: who may include whom.
+// The layers: who may include whom.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <filesystem>
@@ -132,7 +132,7 @@ TEST_CASE("no file includes a layer that it must not know", "[layering]") {
       std::ifstream text(entry.path());
       for (std::string line; std::getline(text, line);) {
         const std::string_view other = included(line);
-        if (other.empty()) continue;
+        if (other.empty() || other == "version.hpp") continue;  // that one is written by the build
         ++lines;
         CAPTURE(file, other);
         CHECK(may_include(file, other));

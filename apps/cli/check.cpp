@@ -109,6 +109,7 @@ Json result_json(const CheckResult& result, const Options& options, Bytes block_
   json["model_time_us"] = json_value(model_us);
   if (!model_us) json["model_time_us_reason"] = "the source gives no formula";
   json["source"] = algorithm.source;
+  json["origin"] = origin(algorithm).empty() ? "built in" : origin(algorithm);
   json["remark"] = algorithm.remark.empty() ? Json(nullptr) : Json(algorithm.remark);
   if (algorithm.remark.empty()) json["remark_reason"] = "nothing to remark";
   json["passed"] = result.passed();

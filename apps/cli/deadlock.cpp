@@ -1,4 +1,4 @@
-// wormcube deadlock: two ways to wait in a circle, and what the machine says about them.
+// wormcube deadlock: two cyclic waits, and what the machine says about them.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/options.hpp"
 #include "wormcube/apps/cli/output.hpp"
@@ -66,7 +66,7 @@ int first_ring(const Topology& topology) {
     if (topology.factor(d).wraps()) return d;
   }
   throw UsageError(fmt::format(
-      "{} has no ring of 3 or more nodes, and links wait in a circle only there; try --on ring:4",
+      "{} has no ring of 3 or more nodes, and channels form a cycle only there; try --on ring:4",
       topology.name()));
 }
 
@@ -82,8 +82,8 @@ MachineOptions machine_options(const Options& options) {
 void wait_for_receives(const Topology& topology, const Options& options,
                        const OutputOptions& output) {
   if (topology.nodes() < 2) {
-    throw UsageError(fmt::format("{} has one node, which has nobody to wait for; try --on ring:4",
-                                 topology.name()));
+    throw UsageError(
+        fmt::format("{} has one node, and a deadlock takes two; try --on ring:4", topology.name()));
   }
   print_note(
       output,

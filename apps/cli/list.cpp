@@ -20,6 +20,7 @@ struct Options {
   std::vector<std::string> on;
   CostModel model;
   std::string bytes = "1K";
+  bool markdown = false;
   OutputOptions output;
 };
 
@@ -154,9 +155,50 @@ void list_admitted(const std::vector<const Algorithm*>& algorithms, const Topolo
   for (const std::string& reason : refused) print_note(output, "not applicable: " + reason);
 }
 
+/// A cell of a markdown table.
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '|' || c == '*') result += '\\';
+    result += c;
+  }
+  return result;
+}
+
+/// One table for each operation: docs/algorithms.md.
+void print_markdown(const std::vector<const Algorithm*>& algorithms) {
+  std::optional<Operation> last;
+  for (const Algorithm* algorithm : algorithms) {
+    if (!last || *last != algorithm->operation) {
+      last = algorithm->operation;
+      fmt::print("\n## {}\n\n{}\n\n", (*last)->name, escaped((*last)->summary));
+      fmt::print("| algorithm | what | needs | ports | free of contention | options | source |\n");
+      fmt::print("|---|---|---|---|---|---|---|\n");
+    }
+    std::string needs, options;
+    for (const Need& need : algorithm->needs) {
+      needs += fmt::format("{}{}", needs.empty() ? "" : "; ", escaped(need.text));
+    }
+    if (algorithm->needs_commutative) needs += needs.empty() ? "" : "; ";
+    if (algorithm->needs_commutative) needs += "a commutative operator";
+    for (const Option& option : algorithm->options) {
+      options += fmt::format("{}`{}` = {} [{}]", options.empty() ? "" : "<br>", option.name,
+                             escaped(option.values()), option.text(option.preset));
+    }
+    fmt::print("| `{}` | {} | {} | {} | {} | {} | {}{} |\n", algorithm->name,
+               escaped(algorithm->summary), needs, to_string(algorithm->ports),
+               algorithm->contention_free ? "yes" : "no", options, escaped(algorithm->source),
+               algorithm->remark.empty() ? "" : fmt::format(" ({})", escaped(algorithm->remark)));
+  }
+}
+
 ExitCode list(const Options& options) {
   options.output.validate();
   const auto algorithms = chosen(options.operation);
+  if (options.markdown) {
+    print_markdown(algorithms);
+    return passed;
+  }
   std::vector<Json> results;
   if (options.on.empty()) {
     results = list_everything(algorithms, options.output);
@@ -182,6 +224,9 @@ Action add_list(CLI::App& program) {
       ->type_name("N[K|M|G]")
       ->capture_default_str()
       ->group("What");
+  app.add_flag("--markdown", options->markdown,
+               "Tables of all algorithms as markdown: docs/algorithms.md")
+      ->group("Output");
   add_cost_options(app, options->model);
   add_output_options(app, options->output);
   app.footer(

@@ -4,6 +4,7 @@
 
 #include "wormcube/apps/cli/help.hpp"
 #include "wormcube/apps/cli/output.hpp"
+#include "wormcube/collectives/plugin.hpp"
 #include "wormcube/collectives/words.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/host/memory.hpp"
@@ -108,7 +109,9 @@ std::string mistake(const CLI::App& program, const CLI::ParseError& error, int a
   for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
     known.push_back(command->get_name());
   }
-  const std::string_view first = argc > 1 ? argv[1] : "";
+  int at = 1;  // past the plugins
+  while (at + 1 < argc && std::string_view(argv[at]) == "--plugin") at += 2;
+  const std::string_view first = at < argc ? argv[at] : "";
   const std::string what =
       first.empty() ? "a command is missing"
       : first.starts_with("-")
@@ -164,6 +167,15 @@ int main(int argc, const char* const* argv) {
       "and 143 after Ctrl-C and SIGTERM, with all results so far.\n\n"
       "`wormcube COMMAND --help` explains a command, its options and what it prints.");
 
+  std::vector<std::string> plugins;
+  program
+      .add_option("--plugin", plugins,
+                  "A shared object with algorithms of your own (docs/write-your-own-algorithm.md); "
+                  "before the command, once for each")
+      ->type_name("FILE.so")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+
   using Add = Action (*)(CLI::App&);
   constexpr std::array adders{add_list, add_run,       add_check,     add_show,    add_topology,
                               add_fft,  add_transpose, add_reproduce, add_deadlock};
@@ -189,7 +201,11 @@ int main(int argc, const char* const* argv) {
     return complain(usage, mistake(program, error, argc, argv));
   }
   for (const auto& [command, action] : commands) {
-    if (command->parsed()) return act(action);
+    if (!command->parsed()) continue;
+    return act([&plugins, &action = action] {
+      for (const std::string& file : plugins) load_plugin(file);
+      return action();
+    });
   }
   return passed;
 }

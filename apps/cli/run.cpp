@@ -126,6 +126,7 @@ Json result_json(const RunResult& result, const Options& options, const MachineO
   json["seed"] = options.run.seed;
   json["cost_model"] = cost_model_json(options.run.model);
   json["source"] = algorithm.source;
+  json["origin"] = origin(algorithm).empty() ? "built in" : origin(algorithm);
   json["remark"] = algorithm.remark.empty() ? Json(nullptr) : Json(algorithm.remark);
   if (algorithm.remark.empty()) json["remark_reason"] = "nothing to remark";
   json["passed"] = result.wrong ? Json(result.passed()) : Json(nullptr);

@@ -14,7 +14,7 @@ namespace wormcube {
 /// \param in   p blocks of that size; block q comes from node q
 ///
 /// Network  hypercube; all-port: d messages a step, one over each link.
-/// Cost     d steps of p/2 parts: ts log p + tw m p/2, which all links together allow at the least;
+/// Cost     d steps of p/2 parts: ts log p + tw m p/2, the least that all links together allow;
 ///          p blocks are rearranged before each step: tr m p log p.
 /// Links    each link carries one message in a step.
 /// Source   Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, sec. 4.5.3,

@@ -182,7 +182,7 @@ WORMCUBE_ALGORITHM(alltoall_kim_a1){
     .operation = operations::alltoall,
     .name = "kim-a1",
     .summary = "masters of 2x2 cells exchange for all; tori with sizes of 8, 16, .., or all 4",
-    .source = "Kim et al., sec. 2.3, with phases 3 and 4 mended",
+    .source = "Kim et al., sec. 2.3, with phases 3 and 4 corrected",
     .remark = "n > 2 dimensions: our extension",
     .needs = {needs::dimensions_at_least(2), needs::rings()},
     .instead = "use mesh or shift",

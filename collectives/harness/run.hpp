@@ -61,7 +61,7 @@ struct RunResult {
 };
 
 /// Runs an algorithm: fills the inputs, then for each iteration a barrier and the call; before the
-/// last call the output is spoilt, and after it compared.
+/// last call every byte of the output is made wrong, and after it compared.
 ///
 /// Throws UsageError, before anything runs, if the algorithm does not run on this machine's network
 /// or ports, or needs more memory than there is; what Machine::run throws.

@@ -320,9 +320,8 @@ Routing Machine::Impl::checked(Topology topology, const MachineOptions& options)
   if (options.allow_cycles) return routing;
   if (const auto cycle = dependency_cycle(routing)) {
     throw UsageError(
-        fmt::format("{} with {} virtual channel{} per link can deadlock: the channels {} wait for "
-                    "each other in a circle; use 2 "
-                    "virtual channels",
+        fmt::format("{} with {} virtual channel{} per link can deadlock: the channels {} wait "
+                    "for each other in a cycle; use 2 virtual channels",
                     routing.topology().name(), options.virtual_channels,
                     options.virtual_channels == 1 ? "" : "s", *cycle));
   }

@@ -48,7 +48,9 @@ struct LinkStatistics {
   Link link;
   std::uint64_t messages = 0;
   Bytes bytes = 0;
-  std::uint64_t blocked = 0;  ///< headers that had to wait for one of the link's channels
+  /// Headers that found one of the link's channels taken, as the host scheduled its threads: no
+  /// figure of the network's contention, which check() computes.
+  std::uint64_t blocked = 0;
 };
 
 struct NodeStatistics {

@@ -234,7 +234,7 @@ TEST_CASE("an all-port node that sends twice over one link sends one after the o
   CHECK((bench.received[0].receive.done && bench.received[1].receive.done));
 }
 
-TEST_CASE("four worms on a ring with one virtual channel wait for each other in a circle",
+TEST_CASE("four worms on a ring with one virtual channel wait for each other in a cycle",
           "[network]") {
   const int virtual_channels = GENERATE(1, 2);
   CAPTURE(virtual_channels);

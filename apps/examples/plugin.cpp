@@ -1,0 +1,52 @@
+// A plugin: a broadcast of one's own, in the program `wormcube` beside the built-in ones.
+// SPDX-License-Identifier: Apache-2.0
+//
+//   wormcube --plugin ./libmine.so list broadcast
+//   wormcube --plugin ./libmine.so check broadcast --on ring:8 --algorithm my-chain
+//   wormcube --plugin ./libmine.so run broadcast --on ring:8 --algorithm my-chain,halving
+#include <wormcube/wormcube.hpp>
+
+namespace {
+
+using namespace wormcube;
+
+// The message goes from node to node, in the order of their ranks, from the root on.
+void chain(Node& node, Span message, Rank root) {
+  const Rank p = node.size(), place = mod(node.rank() - root, p);
+  for (Rank t = 0; t + 1 < p; ++t) {
+    if (place == t) {
+      node.step({send(mod(node.rank() + 1, p), message)});
+    } else if (place == t + 1) {
+      node.step({receive(mod(node.rank() - 1, p), message)});
+    } else {
+      node.step();  // every node takes every step
+    }
+  }
+}
+
+const Algorithm my_chain{
+    .operation = operations::broadcast,
+    .name = "my-chain",
+    .summary = "from node to node; at least two nodes",
+    .source = "plugin.cpp",
+    .instead = "use halving",
+    .require =
+        [](const Setting& setting) {
+          if (setting.topology.nodes() < 2) {
+            throw UsageError("my-chain: 1 node, need at least 2; use halving");
+          }
+        },
+    .predict =
+        [](const Setting& setting) {
+          const double p = setting.topology.nodes();
+          return Prediction{p - 1, p - 1, 0, 0};
+        },
+    .program = [](Node& node,
+                  const Call& call) { chain(node, call.output.all(), call.arguments.root); },
+};
+
+void add_mine(PluginRegistry& registry) { registry.add(my_chain); }
+
+}  // namespace
+
+WORMCUBE_PLUGIN(add_mine);

@@ -1,0 +1,60 @@
+// Loading a plugin: first whether it fits, then its symbols, then its algorithms.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/plugin.hpp"
+
+#include "wormcube/collectives/registry.hpp"
+
+#include <string_view>
+
+#include <dlfcn.h>
+#include <fmt/core.h>
+
+namespace wormcube {
+
+namespace {
+
+void* open(const std::string& file, int mode) {
+  // Without a slash the loader would look in the system's folders.
+  const std::string path = file.find('/') == std::string::npos ? "./" + file : file;
+  void* const object = dlopen(path.c_str(), mode | RTLD_LOCAL);
+  if (object == nullptr) throw UsageError(fmt::format("plugin {}: {}", file, dlerror()));
+  return object;
+}
+
+template <class Function>
+Function* find(void* object, const std::string& file, const char* name) {
+  void* const symbol = dlsym(object, name);
+  if (symbol == nullptr) {
+    throw UsageError(fmt::format(
+        "plugin {}: has no function {}; end its source with WORMCUBE_PLUGIN(..)", file, name));
+  }
+  return reinterpret_cast<Function*>(symbol);
+}
+
+}  // namespace
+
+void PluginRegistry::add(const Algorithm& algorithm) {
+  if (algorithm.name.empty() || algorithm.program == nullptr) {
+    throw UsageError(fmt::format("plugin {}: an algorithm '{}' without {}", origin_, algorithm.name,
+                                 algorithm.name.empty() ? "name" : "program"));
+  }
+  add_algorithm(algorithm, origin_);
+  added_.push_back(&algorithm);
+}
+
+std::vector<const Algorithm*> load_plugin(const std::string& file) {
+  // Lazily: one of another version may lack symbols, and its version says more.
+  void* const object = open(file, RTLD_LAZY);
+  const std::string_view built_against =
+      find<const char*()>(object, file, "wormcube_plugin_version")();
+  if (built_against != WORMCUBE_PLUGIN_VERSION) {
+    throw UsageError(fmt::format("plugin {}: built against wormcube {}, this is {}; build it again",
+                                 file, built_against, WORMCUBE_PLUGIN_VERSION));
+  }
+  open(file, RTLD_NOW);
+  PluginRegistry registry(file.substr(file.rfind('/') + 1));
+  find<void(PluginRegistry&)>(object, file, "wormcube_plugin_register")(registry);
+  return registry.added();
+}
+
+}  // namespace wormcube

@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""The lists of algorithms in README.md and docs/algorithms.md, from the registry: compared, or with --write written.
+
+usage: algorithms.py [--write] PROGRAM
+"""
+# SPDX-License-Identifier: Apache-2.0
+import json
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BEGIN, END = "<!-- algorithms: written by ./run docs -->\n", "<!-- end of algorithms -->\n"
+PREFACE = """# Algorithms
+
+Written by `./run docs` from the registry (`wormcube list --markdown`); a test compares.
+
+*Needs*: what a network must be; empty: any network. *Free of contention*: the source claims that no link carries two
+messages in a step, on every network that is admitted; where it says no, `check` counts how many. *Options*: name, values
+and [default], given as `--algorithm NAME:option=value`. Costs on a network: `wormcube list OPERATION --on NETWORK`.
+"""
+
+
+def algorithms_page(program):
+    return PREFACE + subprocess.run([program, "list", "--markdown"], check=True, capture_output=True, text=True).stdout
+
+
+def readme_table(program):
+    listed = subprocess.run([program, "list", "--json", "-"], check=True, capture_output=True, text=True).stdout
+    algorithms = json.loads(listed)
+    names = {}
+    for algorithm in algorithms if isinstance(algorithms, list) else [algorithms]:
+        mark = "ʳ" if "reconstruction" in (algorithm["remark"] or "") else ""
+        names.setdefault(algorithm["operation"], []).append(f"`{algorithm['algorithm']}`{mark}")
+    rows = [f"| {operation} | {' '.join(those)} |\n" for operation, those in names.items()]
+    return "| operation | algorithms |\n|---|---|\n" + "".join(rows)
+
+
+def with_table(readme, table):
+    before, rest = readme.split(BEGIN)
+    return before + BEGIN + "\n" + table + "\n" + END + rest.split(END)[1]
+
+
+def main(arguments):
+    write = arguments[:1] == ["--write"]
+    program = arguments[-1]
+    readme = ROOT / "README.md"
+    wanted = {ROOT / "docs/algorithms.md": algorithms_page(program),
+              readme: with_table(readme.read_text(), readme_table(program))}
+    stale = [path for path, text in wanted.items() if not path.exists() or path.read_text() != text]
+    for path in stale:
+        if write:
+            path.write_text(wanted[path])
+        print(f"{path.relative_to(ROOT)}: {'written' if write else 'is not what the registry says; ./run docs writes it'}")
+    return 1 if stale and not write else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

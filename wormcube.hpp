@@ -1,0 +1,27 @@
+// Everything public: node programs, the machine, schedules, collectives and what checks and runs them.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Each algorithm's own function has its header beside it: wormcube/collectives/alltoall/ring.hpp.
+#pragma once
+
+#include "wormcube/collectives/algorithm.hpp"         // IWYU pragma: export
+#include "wormcube/collectives/harness/check.hpp"     // IWYU pragma: export
+#include "wormcube/collectives/harness/contract.hpp"  // IWYU pragma: export
+#include "wormcube/collectives/harness/run.hpp"       // IWYU pragma: export
+#include "wormcube/collectives/plugin.hpp"            // IWYU pragma: export
+#include "wormcube/collectives/registry.hpp"          // IWYU pragma: export
+#include "wormcube/collectives/require.hpp"           // IWYU pragma: export
+#include "wormcube/runtime/error.hpp"                 // IWYU pragma: export
+#include "wormcube/runtime/machine/machine.hpp"       // IWYU pragma: export
+#include "wormcube/runtime/node.hpp"                  // IWYU pragma: export
+#include "wormcube/runtime/routing/routing.hpp"       // IWYU pragma: export
+#include "wormcube/runtime/schedule/check.hpp"        // IWYU pragma: export
+#include "wormcube/runtime/schedule/prove.hpp"        // IWYU pragma: export
+#include "wormcube/runtime/schedule/schedule.hpp"     // IWYU pragma: export
+#include "wormcube/runtime/schedule/text.hpp"         // IWYU pragma: export
+#include "wormcube/runtime/together.hpp"              // IWYU pragma: export
+#include "wormcube/runtime/topology/families.hpp"     // IWYU pragma: export
+#include "wormcube/runtime/topology/graph.hpp"        // IWYU pragma: export
+#include "wormcube/runtime/topology/theory.hpp"       // IWYU pragma: export
+#include "wormcube/runtime/topology/topology.hpp"     // IWYU pragma: export
+#include "wormcube/version.hpp"                       // IWYU pragma: export
