@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/program.hpp"
 
+#include "wormcube/apps/cli/cluster.hpp"
 #include "wormcube/apps/cli/help.hpp"
 #include "wormcube/apps/cli/output.hpp"
 #include "wormcube/runtime/error.hpp"
@@ -25,25 +26,33 @@ namespace wormcube::cli {
 
 namespace {
 
-ExitCode complain(ExitCode code, std::string_view text) {
+/// How the program ends, with the text of an error if there was one.
+struct End {
+  int code = passed;
+  std::string text = {};
+};
+
+/// Of several processes the first says what any has to say, and all end with the highest code.
+int conclude(End end) {
   std::fflush(stdout);
-  fmt::print(stderr, "wormcube: {}\n", text);
-  return code;
+  if (cluster() != nullptr) end.code = cluster()->agree(end.code, end.text);
+  if (!end.text.empty() && is_first_process()) fmt::print(stderr, "wormcube: {}\n", end.text);
+  return end.code;
 }
 
-ExitCode act(const Action& action) {
+End act(const Action& action) {
   try {
     const ExitCode code = action();
-    if (std::fflush(stdout) != 0) return complain(failed, "cannot write to standard output");
-    return code;
+    if (std::fflush(stdout) != 0) return {failed, "cannot write to standard output"};
+    return {code};
   } catch (const UsageError& error) {
-    return complain(usage, error.what());
+    return {usage, error.what()};
   } catch (const Deadlock& error) {
-    return complain(deadlock, error.what());
+    return {deadlock, error.what()};
   } catch (const TimeLimit& error) {
-    return complain(time_limit, error.what());
+    return {time_limit, error.what()};
   } catch (const std::exception& error) {
-    return complain(failed, error.what());
+    return {failed, error.what()};
   }
 }
 
@@ -82,16 +91,21 @@ void finish_on_signals() {
     if (sigwait(&signals, &signal) != 0) return;
     Results::finish_now();
     std::fflush(stdout);
-    fmt::print(stderr, "wormcube: stopped by {}\n", signal == SIGINT ? "SIGINT" : "SIGTERM");
+    if (is_first_process()) {
+      fmt::print(stderr, "wormcube: stopped by {}\n", signal == SIGINT ? "SIGINT" : "SIGTERM");
+    }
     std::_Exit(128 + signal);
   }).detach();
 }
 
 }  // namespace
 
-int main(int argc, const char* const* argv) {
+int main(int argc, const char* const* argv, StartCluster start_cluster) {
   set_command_line(argc, argv);
   finish_on_signals();
+  const std::unique_ptr<Cluster> processes =
+      start_cluster != nullptr && wants_cluster(argc, argv) ? start_cluster() : nullptr;
+  const ClusterScope scope(processes.get());
   CLI::App program(
       "wormcube: a multicomputer on a workstation. Programs run on emulated nodes, joined by the "
       "links of a torus, mesh, "
@@ -124,10 +138,10 @@ int main(int argc, const char* const* argv) {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
-    return complain(usage, mistake(program, error, argc, argv));
+    return conclude({usage, mistake(program, error, argc, argv)});
   }
   for (const auto& [command, action] : commands) {
-    if (command->parsed()) return act(action);
+    if (command->parsed()) return conclude(act(action));
   }
   return passed;
 }

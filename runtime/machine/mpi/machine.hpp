@@ -49,8 +49,8 @@ struct MpiOptions {
   /// the two nodes' memories. With its header one of the default still fits the 4 KiB that Open MPI
   /// sends at once through shared memory; 64 KiB take 11 us long and 26 us short (bench/README.md).
   Bytes eager_limit = 4064;
-  /// A long message of several pieces: packed by us into one, or described to MPI. Packed is as
-  /// fast or faster from 64 B to 64 KiB (bench/README.md).
+  /// A long message of several pieces: packed by us into one, or described to MPI. Packed is faster
+  /// up to 4 KiB; at 64 KiB neither wins (bench/README.md).
   bool pack_pieces = true;
   std::chrono::milliseconds time_limit{0};  ///< 0: none
   /// How long the other processes may take to end when one has failed; then all are aborted.
