@@ -8,6 +8,7 @@
 #include "wormcube/runtime/routing/routing.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include <fmt/core.h>
@@ -110,6 +111,32 @@ Runner on(Machine& machine) {
           machine.options().all_port, machine.options().virtual_channels};
 }
 
+Runner on(Multicomputer& machine) {
+  return {machine.topology(), [&machine](const Program& program) { return machine.run(program); },
+          false, 2, &machine};
+}
+
+void join(const Runner& runner, Span array,
+          const std::function<std::pair<std::size_t, std::size_t>(Rank)>& place) {
+  if (runner.processes == nullptr) return;
+  const auto [first, last] = runner.processes->nodes_here();
+  if (first == last) {
+    runner.processes->join(array, 0, 0);
+  } else {
+    runner.processes->join(array, place(first).first, place(last - 1).second);
+  }
+}
+
+std::chrono::nanoseconds sum(const Runner& runner,
+                             std::span<std::chrono::steady_clock::duration> of_nodes) {
+  constexpr std::size_t entry = sizeof(std::chrono::steady_clock::duration);
+  join(runner, std::as_writable_bytes(of_nodes), [](Rank rank) {
+    const auto at = static_cast<std::size_t>(rank) * entry;
+    return std::pair(at, at + entry);
+  });
+  return std::reduce(of_nodes.begin(), of_nodes.end());
+}
+
 RunFigures measure(const Runner& runner, const Exchange& exchange, const RunOptions& options,
                    const Program& program, RunFigures figures,
                    const std::function<std::chrono::nanoseconds()>& host_time) {
@@ -125,7 +152,9 @@ RunFigures measure(const Runner& runner, const Exchange& exchange, const RunOpti
   figures.remark = algorithm.remark;
   figures.ports = algorithm.ports;
   const double nodes = figures.nodes;
-  if (options.check && nodes * nodes * figures.exchanges <= most_recorded_messages) {
+  figures.has_links = runner.processes == nullptr || runner.processes->has_links();
+  const bool is_first = runner.processes == nullptr || runner.processes->is_first_process();
+  if (options.check && is_first && nodes * nodes * figures.exchanges <= most_recorded_messages) {
     figures.schedule = check(record(runner.topology, program),
                              Routing(runner.topology, runner.virtual_channels), runner.all_port);
   }

@@ -3,15 +3,17 @@
 #pragma once
 
 #include "wormcube/collectives/registry.hpp"
-#include "wormcube/runtime/machine/machine.hpp"
+#include "wormcube/runtime/machine/multicomputer.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace wormcube::apps {
 
@@ -45,9 +47,21 @@ struct Runner {
   std::function<Statistics(const Program&)> run;
   bool all_port = false;
   int virtual_channels = 2;
+  Multicomputer* processes = nullptr;  ///< the machine, where nodes may live in several processes
 };
 /// The machine must outlive the runner.
 Runner on(Machine& machine);
+Runner on(Multicomputer& machine);
+
+/// Gives every process what the nodes of all have written to an array of the host.
+///
+/// \param place  where a node has written: from the first byte to one past the last; ascending with
+///               the rank
+void join(const Runner& runner, Span array,
+          const std::function<std::pair<std::size_t, std::size_t>(Rank)>& place);
+/// The sum of all nodes' times; each process has written those of its own.
+std::chrono::nanoseconds sum(const Runner& runner,
+                             std::span<std::chrono::steady_clock::duration> of_nodes);
 
 /// How often an application runs, and what is done beside it.
 struct RunOptions {
@@ -72,6 +86,7 @@ struct RunFigures {
   bool measured = false;       ///< false: the runner has no statistics, and what follows is 0
   std::uint64_t messages = 0;  ///< sent by all nodes
   Bytes bytes_moved = 0;       ///< sent by all nodes: padding and forwarding included
+  bool has_links = true;       ///< false: on a real network, of which nothing is known
   std::uint64_t links_used = 0;
   std::uint64_t link_messages_max = 0;  ///< on one directed link in the whole run
   Bytes link_bytes_max = 0;

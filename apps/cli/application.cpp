@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/application.hpp"
 
+#include "wormcube/apps/cli/cluster.hpp"
 #include "wormcube/runtime/error.hpp"
 
 #include <charconv>
@@ -82,6 +83,19 @@ RunOptions ApplicationOptions::run_options() const {
   return resolved;
 }
 
+ApplicationMachine::ApplicationMachine(const ApplicationOptions& options, const Topology& topology,
+                                       const Exchange& exchange)
+    : settings_(options.machine.resolve(options.all_port(exchange))) {
+  settings_.timing = true;  // its parts are printed
+  if (options.machine.in_processes()) {
+    processes_ = cluster_machine(options.machine, topology, settings_.timing);
+    runner_ = on(*processes_);
+  } else {
+    machine_ = std::make_unique<Machine>(topology, settings_);
+    runner_ = on(*machine_);
+  }
+}
+
 std::vector<std::size_t> parse_shape(std::string_view text, std::size_t least, std::size_t most) {
   std::vector<std::size_t> shape;
   for (std::string_view rest = text;;) {
@@ -132,7 +146,7 @@ void print_run(const ApplicationOptions& options, const RunFigures& figures,
   if (options.algorithm == "auto") {
     print_setting(output, "cost model", cost_model_text(options.model));
   }
-  print_setting(output, "machine", machine_text(machine));
+  print_machine(output, options.machine, machine);
   print_setting(output, "runs",
                 fmt::format("{} timed after {} to warm up; the median by wall time is shown",
                             options.run.iterations, options.run.warmup));
@@ -153,10 +167,12 @@ Table figures_table(const RunFigures& figures) {
   time("  host copies", figures.host);
   count("messages", figures.messages, "");
   count("bytes moved", figures.bytes_moved, "B");
-  count("links used", figures.links_used, "");
-  count("busiest link", figures.link_messages_max, "messages");
-  count("busiest link", figures.link_bytes_max, "B");
-  count("host waits (headers)", figures.blocked, "");
+  if (figures.has_links) {
+    count("links used", figures.links_used, "");
+    count("busiest link", figures.link_messages_max, "messages");
+    count("bytes of the busiest link", figures.link_bytes_max, "B");
+    count("host waits (headers)", figures.blocked, "");
+  }
   count("peak memory of a node", figures.peak_bytes, "B");
   if (figures.schedule) {
     count("steps", figures.schedule->steps, "");
@@ -189,6 +205,13 @@ Json figures_json(const RunFigures& figures) {
                 {"rearrangement", microseconds(figures.rearrangement)},
                 {"communication", microseconds(figures.communication)},
                 {"host", microseconds(figures.host)}}}};
+  result["network"] = figures.has_links ? "emulated" : "mpi";
+  if (!figures.has_links) {
+    for (const char* name : {"links_used", "link_messages_max", "link_bytes_max", "blocked"}) {
+      result[name] = nullptr;
+      result[std::string(name) + "_reason"] = no_links;
+    }
+  }
   if (figures.schedule) {
     const ScheduleReport& report = *figures.schedule;
     result["schedule"] = {{"steps", report.steps},

@@ -6,6 +6,8 @@
 #include "wormcube/apps/cli/output.hpp"
 #include "wormcube/apps/exchange.hpp"
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +35,21 @@ struct ApplicationOptions {
   bool all_port(const Exchange& exchange) const;
   RunOptions run_options() const;
 };
+/// What an application runs on: a machine of this process or of several.
+class ApplicationMachine {
+ public:
+  ApplicationMachine(const ApplicationOptions& options, const Topology& topology,
+                     const Exchange& exchange);
+  const apps::Runner& runner() const { return *runner_; }
+  const MachineOptions& options() const { return settings_; }
+
+ private:
+  MachineOptions settings_;
+  std::unique_ptr<Machine> machine_;
+  std::unique_ptr<Multicomputer> processes_;
+  std::optional<apps::Runner> runner_;
+};
+
 void add_application_options(CLI::App& app, ApplicationOptions& options);
 
 /// "2048" or "2048x1024". Throws UsageError unless it has `least` to `most` sizes, each 1 or more.

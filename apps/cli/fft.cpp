@@ -1,6 +1,7 @@
 // wormcube fft: a distributed Fourier transform, verified.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/application.hpp"
+#include "wormcube/apps/cli/cluster.hpp"
 #include "wormcube/apps/cli/program.hpp"
 #include "wormcube/apps/fft/run.hpp"
 #include "wormcube/apps/io/npy.hpp"
@@ -133,17 +134,18 @@ Json result_json(const Options& options, const FftJob& job, const FftResult& res
 
 ExitCode transform(const Options& options) {
   const ApplicationOptions& application = options.application;
-  application.output.validate();
-  require_writable(options.output);
+  in_first_process([&] {
+    application.output.validate();
+    require_writable(options.output);
+  });
   const Topology topology = Topology::parse(application.on);
   const Exchange exchange = application.exchange();
   FftJob job{signal(options), {}, application.run_options()};
   job.fft = {options.inverse, parse_fft_method(options.method), options.measure};
-  MachineOptions settings = application.machine.resolve(application.all_port(exchange));
-  settings.timing = true;  // its parts are printed
-  Machine machine(topology, settings);
-  const FftResult result = run_fft(machine, exchange, job);
-  if (!options.output.empty()) write_npy(options.output, to_array(result.output, job.signal.shape));
+  const ApplicationMachine machine(application, topology, exchange);
+  const FftResult result = run_fft(machine.runner(), exchange, job);
+  if (!options.output.empty() && is_first_process())
+    write_npy(options.output, to_array(result.output, job.signal.shape));
   print_result(options, job, result, machine.options());
   write_results(application.output, {result_json(options, job, result)}, true);
   return !result.verified() || result.passed() ? passed : failed;

@@ -380,9 +380,10 @@ void add_virtual_channels_option(CLI::App& app, int& virtual_channels) {
 
 void add_machine_options(CLI::App& app, MachineFlags& flags) {
   app.add_option("--nodes-as", flags.nodes_as,
-                 "What a node is on this computer: an OS thread or a fiber")
-      ->type_name("threads|fibers")
-      ->check(CLI::IsMember({"threads", "fibers"}))
+                 "What a node is: an OS thread or a fiber of this process; under mpirun an MPI "
+                 "process, or several fibers in each")
+      ->type_name("threads|fibers|mpi|mpi+fibers")
+      ->check(CLI::IsMember({"threads", "fibers", "mpi", "mpi+fibers"}))
       ->capture_default_str()
       ->group("Machine");
   app.add_option("--capacity", flags.capacity, "Flits that a channel holds, 1 or more")
@@ -390,12 +391,14 @@ void add_machine_options(CLI::App& app, MachineFlags& flags) {
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 20))
       ->capture_default_str()
       ->group("Machine");
-  app.add_option("--eager-limit", flags.eager_limit,
-                 "Messages up to this size travel in flits; longer ones are copied once, from "
-                 "memory to memory")
-      ->type_name("N[K|M|G]")
-      ->capture_default_str()
-      ->group("Machine");
+  flags.eager_limit_option =
+      app.add_option(
+             "--eager-limit", flags.eager_limit,
+             "Messages up to this size travel in flits; longer ones are copied once, from "
+             "memory to memory. With --nodes-as mpi: those that are sent at once, preset 4064")
+          ->type_name("N[K|M|G]")
+          ->capture_default_str()
+          ->group("Machine");
   add_virtual_channels_option(app, flags.virtual_channels);
   app.add_flag("--lockstep", flags.lock_step, "A barrier after each step")->group("Machine");
   app.add_option("--time-limit", flags.time_limit,

@@ -97,7 +97,10 @@ struct MachineFlags {
   int virtual_channels = 2;
   bool lock_step = false;
   double time_limit = 0;
+  const CLI::Option* eager_limit_option = nullptr;  // its preset depends on nodes_as
 
+  /// Whether nodes live in MPI processes. What that takes: cluster.hpp.
+  bool in_processes() const { return nodes_as.starts_with("mpi"); }
   MachineOptions resolve(bool all_port) const;
 };
 void add_machine_options(CLI::App& app, MachineFlags& flags);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/output.hpp"
 
+#include "wormcube/apps/cli/cluster.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/version.hpp"
 
@@ -43,6 +44,7 @@ void write_text(const std::string& target, const std::string& text) {
     std::fputs(text.c_str(), stdout);
     return;
   }
+  if (!is_first_process()) return;
   std::ofstream file(target);
   file << text;
   file.close();
@@ -56,6 +58,7 @@ void append_text(const std::string& target, const std::string& text, bool anew) 
     std::fflush(stdout);
     return;
   }
+  if (!is_first_process()) return;
   std::ofstream file(target, anew ? std::ios::trunc : std::ios::app);
   file << text;
   file.close();
@@ -370,7 +373,8 @@ std::string bytes_text(double bytes) {
 }
 
 Progress::Progress(const OutputOptions& options, std::string what)
-    : what_(std::move(what)), shown_(!options.quiet && isatty(STDERR_FILENO) == 1) {}
+    : what_(std::move(what)),
+      shown_(!options.quiet && is_first_process() && isatty(STDERR_FILENO) == 1) {}
 
 Progress::~Progress() { clear(); }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/program.hpp"
 
+#include "wormcube/apps/cli/cluster.hpp"
 #include "wormcube/apps/cli/help.hpp"
 #include "wormcube/apps/cli/output.hpp"
 #include "wormcube/collectives/plugin.hpp"
@@ -33,10 +34,18 @@ namespace wormcube::cli {
 
 namespace {
 
-ExitCode complain(ExitCode code, std::string_view text) {
+/// How the program ends, with the text of an error if there was one.
+struct End {
+  int code = passed;
+  std::string text = {};
+};
+
+/// Of several processes the first says what any has to say, and all end with the highest code.
+int conclude(End end) {
   std::fflush(stdout);
-  fmt::print(stderr, "wormcube: {}\n", text);
-  return code;
+  if (cluster() != nullptr) end.code = cluster()->agree(end.code, end.text);
+  if (!end.text.empty() && is_first_process()) fmt::print(stderr, "wormcube: {}\n", end.text);
+  return end.code;
 }
 
 /// Whether an exception, or one nested in it, is of this type.
@@ -52,34 +61,33 @@ bool is_or_holds(const std::exception& error) {
   return false;
 }
 
-/// What this computer did not give: memory, threads, files. Not a wrong result.
-ExitCode complain_of(const std::exception& error) {
+/// What this computer did not give, memory, threads or files, is not a wrong result.
+End end_by(const std::exception& error) {
   if (is_or_holds<std::bad_alloc>(error)) {
     const AvailableMemory available = available_memory();
-    return complain(usage,
-                    fmt::format("out of memory ({}): {} is available now ({}); use fewer "
-                                "nodes, smaller blocks or a smaller array",
-                                error.what(), memory_text(available.bytes), available.limit));
+    return {usage, fmt::format("out of memory ({}): {} is available now ({}); use fewer nodes, "
+                               "smaller blocks or a smaller array",
+                               error.what(), memory_text(available.bytes), available.limit)};
   }
   if (is_or_holds<std::system_error>(error)) {
-    return complain(usage, fmt::format("the system refused: {}", error.what()));
+    return {usage, fmt::format("the system refused: {}", error.what())};
   }
-  return complain(failed, error.what());
+  return {failed, error.what()};
 }
 
-ExitCode act(const Action& action) {
+End act(const Action& action) {
   try {
     const ExitCode code = action();
-    if (std::fflush(stdout) != 0) return complain(usage, "cannot write to standard output");
-    return code;
+    if (std::fflush(stdout) != 0) return {usage, "cannot write to standard output"};
+    return {code};
   } catch (const UsageError& error) {
-    return complain(usage, error.what());
+    return {usage, error.what()};
   } catch (const Deadlock& error) {
-    return complain(deadlock, error.what());
+    return {deadlock, error.what()};
   } catch (const TimeLimit& error) {
-    return complain(time_limit, error.what());
+    return {time_limit, error.what()};
   } catch (const std::exception& error) {
-    return complain_of(error);
+    return end_by(error);
   }
 }
 
@@ -136,17 +144,22 @@ void finish_on_signals() {
     if (sigwait(&signals, &signal) != 0) return;
     Results::finish_now();
     std::fflush(stdout);
-    fmt::print(stderr, "wormcube: {}stopped by {}\n", Results::doing(),
-               signal == SIGINT ? "SIGINT" : "SIGTERM");
+    if (is_first_process()) {
+      fmt::print(stderr, "wormcube: {}stopped by {}\n", Results::doing(),
+                 signal == SIGINT ? "SIGINT" : "SIGTERM");
+    }
     std::_Exit(128 + signal);
   }).detach();
 }
 
 }  // namespace
 
-int main(int argc, const char* const* argv) {
+int main(int argc, const char* const* argv, StartCluster start_cluster) {
   set_command_line(argc, argv);
   finish_on_signals();
+  const std::unique_ptr<Cluster> processes =
+      start_cluster != nullptr && wants_cluster(argc, argv) ? start_cluster() : nullptr;
+  const ClusterScope scope(processes.get());
   CLI::App program(
       "wormcube: a multicomputer on a workstation. Programs run on emulated nodes, joined by the "
       "links of a torus, mesh, "
@@ -196,16 +209,16 @@ int main(int argc, const char* const* argv) {
     if (error.get_exit_code() == 0) {  // --help, --version
       program.exit(error);
       std::cout.flush();
-      return std::cout ? passed : complain(usage, "cannot write to standard output");
+      return std::cout ? passed : conclude({usage, "cannot write to standard output"});
     }
-    return complain(usage, mistake(program, error, argc, argv));
+    return conclude({usage, mistake(program, error, argc, argv)});
   }
   for (const auto& [command, action] : commands) {
     if (!command->parsed()) continue;
-    return act([&plugins, &action = action] {
+    return conclude(act([&plugins, &action = action] {
       for (const std::string& file : plugins) load_plugin(file);
       return action();
-    });
+    }));
   }
   return passed;
 }

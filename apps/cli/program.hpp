@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 
 #include <CLI/CLI.hpp>
 
@@ -25,7 +26,11 @@ Action add_transpose(CLI::App& program);
 Action add_deadlock(CLI::App& program);
 Action add_reproduce(CLI::App& program);
 
+class Cluster;
+
 /// Runs the program: results to standard output, errors as `wormcube: TEXT` to standard error.
-int main(int argc, const char* const* argv);
+///
+/// \param start_cluster  how to start the processes of --nodes-as mpi; nullptr: built without MPI
+int main(int argc, const char* const* argv, std::unique_ptr<Cluster> (*start_cluster)() = nullptr);
 
 }  // namespace wormcube::cli

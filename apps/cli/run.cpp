@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/run.hpp"
 
+#include "wormcube/apps/cli/cluster.hpp"
 #include "wormcube/apps/cli/help.hpp"
 #include "wormcube/apps/cli/options.hpp"
 #include "wormcube/apps/cli/output.hpp"
@@ -62,7 +63,10 @@ std::vector<Plan> make_plans(const Options& options, Operation operation,
   std::vector<Plan> plans;
   for (Topology& topology : parse_topologies(options.on)) {
     topology.require_routable();
-    require_acyclic(topology, options.machine.virtual_channels);
+    require_cluster(options.machine, topology);
+    if (!options.machine.in_processes()) {
+      require_acyclic(topology, options.machine.virtual_channels);
+    }
     std::vector<Selection> selections;
     for (const Bytes bytes : sizes) {
       CollectiveRun run = options.run;
@@ -112,17 +116,16 @@ Json result_json(const RunResult& result, const Options& options, const MachineO
   if (!result.wrong) json["wrong_reason"] = "--verify off";
   if (!result.first_wrong.empty()) json["first_wrong"] = result.first_wrong;
   json["messages"] = result.messages;
-  json["link_bytes_max"] = json_value(result.link_bytes_max);
-  json["blocked"] = result.blocked;
+  for (const auto& [name, value] : {std::pair("link_bytes_max", json_value(result.link_bytes_max)),
+                                    std::pair("blocked", Json(result.blocked)),
+                                    std::pair("deadlock_free", Json(result.deadlock_free))}) {
+    json[name] = result.has_links ? value : Json(nullptr);
+    if (!result.has_links) json[std::string(name) + "_reason"] = no_links;
+  }
   json["parked"] = result.parked;
   json["peak_bytes"] = result.peak_bytes;
-  json["deadlock_free"] = result.deadlock_free;
   json["predicted"] = prediction_json(result.predicted);
-  json["nodes_as"] = machine.nodes_as == NodesAs::fibers ? "fibers" : "threads";
-  json["channel_capacity"] = machine.channel_capacity;
-  json["eager_limit"] = machine.eager_limit;
-  json["virtual_channels"] = machine.virtual_channels;
-  json["lock_step"] = machine.lock_step;
+  add_machine_json(json, options.machine, machine);
   json["seed"] = options.run.seed;
   json["cost_model"] = cost_model_json(options.run.model);
   json["source"] = algorithm.source;
@@ -164,8 +167,8 @@ std::vector<std::string> cells(const RunResult& result, bool all_port) {
           cell_rate(result.algbw_gb_per_s),
           cell_rate(result.busbw_gb_per_s),
           cell_rate(result.model_us),
-          number(result.link_bytes_max),
-          number(result.blocked),
+          result.has_links ? number(result.link_bytes_max) : "-",
+          result.has_links ? number(result.blocked) : "-",
           number(result.parked),
           number(result.peak_bytes),
           result.wrong ? std::to_string(*result.wrong) : "?"};
@@ -176,6 +179,11 @@ class Machines {
  public:
   Machines(const Topology& topology, const MachineFlags& flags)
       : topology_(topology), flags_(flags) {}
+  /// The one of all processes.
+  Multicomputer& in_processes() {
+    if (!in_processes_) in_processes_ = cluster_machine(flags_, topology_, false);
+    return *in_processes_;
+  }
   Machine& with(bool all_port, bool any_order) {
     auto& machine = machines_[{all_port, any_order}];
     if (!machine) {
@@ -190,6 +198,7 @@ class Machines {
   const Topology& topology_;
   const MachineFlags& flags_;
   std::map<std::pair<bool, bool>, std::unique_ptr<Machine>> machines_;
+  std::unique_ptr<Multicomputer> in_processes_;
 };
 
 /// One run. A time limit or a deadlock is told, and the next run goes on.
@@ -206,17 +215,20 @@ ExitCode run_one(Machines& machines, const Plan& plan, const Collective& collect
   };
   const auto stopped = [&](const std::exception& error) {
     progress.clear();
-    fmt::print(stderr, "wormcube: {}: {}\n", title(), error.what());
+    if (is_first_process()) fmt::print(stderr, "wormcube: {}: {}\n", title(), error.what());
     results.note(fmt::format("no result: {}", title()));
   };
   results.set_doing(title());
   try {
-    Machine& machine = machines.with(all_port(options.algorithm, *collective.algorithm),
-                                     collective.algorithm->any_order);
-    const RunResult result = run_collective(machine, collective, run);
+    const bool every_port = all_port(options.algorithm, *collective.algorithm);
+    const RunResult result =
+        options.machine.in_processes()
+            ? run_collective(machines.in_processes(), collective, run)
+            : run_collective(machines.with(every_port, collective.algorithm->any_order), collective,
+                             run);
     progress.clear();
-    results.add(cells(result, machine.options().all_port),
-                result_json(result, options, machine.options()));
+    results.add(cells(result, every_port),
+                result_json(result, options, options.machine.resolve(every_port)));
     const std::string_view remark = collective.algorithm->remark;
     if (!remark.empty()) results.note(fmt::format("{}: {}", collective.name(), remark));
     if (result.passed()) return passed;
@@ -233,11 +245,12 @@ ExitCode run_one(Machines& machines, const Plan& plan, const Collective& collect
 
 ExitCode run(const Options& given) {
   Options options = given;
-  options.output.validate();
+  in_first_process([&] { options.output.validate(); });
   const Operation operation = parse_operation(options.operation);
   const Arguments arguments = options.call.resolve(operation);
   options.run.verify = options.verify == "on";
   options.run.in_place = options.call.in_place == "on";
+  options.run.share_here = share_here();
   const std::vector<Plan> plans = make_plans(options, operation, arguments);
   std::size_t topology_width = 0, algorithm_width = 0;
   for (const Plan& plan : plans) {
@@ -259,11 +272,13 @@ ExitCode run(const Options& given) {
   for (const Plan& plan : plans) {
     print_setting(output, "topology", topology_text(plan.topology));
   }
-  print_setting(output, "machine", machine_text(options.machine.resolve(false)));
+  print_machine(output, options.machine, options.machine.resolve(false));
   print_setting(output, "host",
-                fmt::format("{} cores; with more nodes than cores times are the emulator's "
-                            "throughput, the model's are a network's",
-                            std::thread::hardware_concurrency()));
+                fmt::format("{} cores; {}", std::thread::hardware_concurrency(),
+                            options.machine.in_processes()
+                                ? "times are those of the slowest process, by its own clock"
+                                : "with more nodes than cores times are the emulator's throughput, "
+                                  "the model's are a network's"));
   print_setting(
       output, "runs",
       fmt::format("{} timed after {} to warm up, verify {}, seed {}", options.run.iterations,
@@ -352,7 +367,8 @@ Action add_run(CLI::App& program) {
       "Examples:\n"
       "  wormcube run alltoall --on torus:8x8 --bytes 4K\n"
       "  wormcube run alltoall --on hypercube:6 --algorithm all --bytes 64,4K,64K --csv times.csv\n"
-      "  wormcube run broadcast --on mesh:6x5 --root 7 --bytes 1M --nodes-as fibers");
+      "  wormcube run broadcast --on mesh:6x5 --root 7 --bytes 1M --nodes-as fibers\n"
+      "  mpirun -n 64 wormcube run alltoall --on torus:8x8 --nodes-as mpi --algorithm all");
   return [options] { return run(*options); };
 }
 

@@ -1,6 +1,7 @@
 // wormcube transpose: a distributed matrix transposition, verified.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/application.hpp"
+#include "wormcube/apps/cli/cluster.hpp"
 #include "wormcube/apps/cli/program.hpp"
 #include "wormcube/apps/io/npy.hpp"
 #include "wormcube/apps/transpose/run.hpp"
@@ -58,19 +59,19 @@ void print_result(const Options& options, const TransposeJob& job, const Transpo
 
 ExitCode run(const Options& options) {
   const ApplicationOptions& application = options.application;
-  application.output.validate();
-  require_writable(options.output);
+  in_first_process([&] {
+    application.output.validate();
+    require_writable(options.output);
+  });
   const Topology topology = Topology::parse(application.on);
   const Exchange exchange = application.exchange();
   const TransposeJob job{matrix(options), application.run_options()};
-  MachineOptions settings = application.machine.resolve(application.all_port(exchange));
-  settings.timing = true;  // its parts are printed
-  Machine machine(topology, settings);
-  const TransposeResult result = run_transpose(machine, exchange, job);
+  const ApplicationMachine machine(application, topology, exchange);
+  const TransposeResult result = run_transpose(machine.runner(), exchange, job);
   const double wall_us = microseconds(result.figures.wall);
   const double rate =
       wall_us > 0 ? static_cast<double>(job.matrix.data.size()) / wall_us / 1000 : 0;
-  if (!options.output.empty()) write_npy(options.output, result.transposed);
+  if (!options.output.empty() && is_first_process()) write_npy(options.output, result.transposed);
   print_result(options, job, result, machine.options(), rate);
 
   Json json = figures_json(result.figures);

@@ -49,7 +49,7 @@ class Transform {
     };
   }
 
-  RunFigures measured(const RunOptions& options, const Program& program) const {
+  RunFigures measured(const RunOptions& options, const Program& program) {
     const Rank p = runner_.topology.nodes();
     RunFigures known;
     for (const MatrixShape& matrix : plan_.transpositions()) {
@@ -58,7 +58,15 @@ class Transform {
       known.padding += matrix.padding(exchange_, p);
     }
     return measure(runner_, exchange_, options, program, std::move(known),
-                   [&] { return std::reduce(host_.begin(), host_.end()) / p; });
+                   [&] { return sum(runner_, host_) / p; });
+  }
+
+  /// Where nodes live in several processes: the output of all of them.
+  void join_output(std::span<Complex> output) const {
+    join(runner_, std::as_writable_bytes(output), [&](Rank rank) {
+      const auto rows = plan_.output(rank);
+      return std::pair(rows.first * sizeof(Complex), (rows.first + rows.count) * sizeof(Complex));
+    });
   }
 
  private:
@@ -118,12 +126,14 @@ FftResult run_ordinary(const Runner& runner, const Exchange& exchange, const Fft
 
   result.figures =
       transform.measured(job.options, transform.program(direction, input, result.output));
+  transform.join_output(result.output);
   if (!job.options.verify) return result;
 
   const double tolerance = fft_tolerance(input.size());
   {
     std::vector<Complex> again(input.size());
     runner.run(transform.program(opposite(direction), result.output, again));
+    transform.join_output(again);
     result.inverse = {true, relative_error(again, input), tolerance};
   }
   const bool inverse = job.fft.inverse;

@@ -80,7 +80,11 @@ TransposeResult run_transpose(const Runner& runner, const Exchange& exchange,
   known.block_bytes = shape.padded_block_bytes(p);
   known.padding = shape.padding(resolved, p);
   result.figures = measure(runner, resolved, job.options, program, std::move(known),
-                           [&] { return std::reduce(host.begin(), host.end()) / p; });
+                           [&] { return sum(runner, host) / p; });
+  join(runner, result.transposed.data, [&](Rank rank) {
+    const std::size_t row = shape.rows * shape.element_bytes;
+    return std::pair(after.first(rank) * row, after.first(rank + 1) * row);
+  });
   if (job.options.verify) result.wrong = count_wrong(job.matrix, result.transposed);
   return result;
 }

@@ -3,8 +3,9 @@
 //   mpirun -n 2 wormcube_mpi_bench steps ring:2 ring:1024
 //   mpirun -n 2 wormcube_mpi_bench pieces
 //   mpirun -n 16 wormcube_mpi_bench alltoall complete:16 hypercube:4 torus:4x4
+// All-to-all: every algorithm that the network admits and MPI_Alltoall, a few calls of each in turn.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/harness/contract.hpp"
+#include "wormcube/collectives/harness/run.hpp"
 #include "wormcube/collectives/mpi/library.hpp"
 #include "wormcube/collectives/registry.hpp"
 #include "wormcube/runtime/machine/mpi/machine.hpp"
@@ -26,11 +27,12 @@ using Clock = std::chrono::steady_clock;
 template <class Setup>
 double median_us(MpiMachine& machine, int iterations, Setup setup) {
   std::vector<double> times(static_cast<std::size_t>(iterations));
-  const Algorithm& barrier = find_algorithm(Operation::barrier, "dissemination");
+  const Collective barrier = parse_collective(operations::barrier, "dissemination");
   machine.run([&](Node& node) {
     auto measured = setup(node);
     for (int i = -1; i < iterations; ++i) {
-      barrier.program(node, {ConstBlocks(ConstSpan(), 1), Blocks(Span(), 1), {}});
+      barrier.algorithm->program(
+          node, {{ConstSpan(), 0}, {Span(), 0}, barrier.arguments, barrier.options});
       const auto start = Clock::now();
       measured();
       const double us = std::chrono::duration<double, std::micro>(Clock::now() - start).count();
@@ -100,32 +102,31 @@ void pieces() {
   }
 }
 
-void alltoall(MpiMachine& machine) {
-  std::vector<const Algorithm*> all = admitted(Operation::alltoall, machine.topology(), {});
-  for (const Algorithm& each : mpi_library_algorithms()) {
-    if (each.operation == Operation::alltoall && !refusal(each, machine.topology(), {})) {
-      all.push_back(&each);
-    }
-  }
-  const Rank p = machine.topology().nodes();
+/// Every algorithm of the network, and the library's own, a few calls of each in turn: what disturbs
+/// the computer disturbs all of them.
+void alltoall(MpiMachine& machine, int rounds) {
+  const Topology& topology = machine.topology();
   for (const Bytes bytes : {Bytes{64}, Bytes{4096}, Bytes{65536}}) {
-    for (const Algorithm* const algorithm : all) {
-      const Contract contract{.operation = Operation::alltoall, .nodes = p, .block_bytes = bytes};
-      std::uint64_t wrong = 0;
-      const double us = median_us(machine, 5, [&](Node& node) {
-        return [&, &node = node, out = std::vector<std::byte>(bytes * p),
-                in = std::vector<std::byte>(bytes * p), calls = 0]() mutable {
-          if (calls == 0) fill_input(contract, node.rank(), out);
-          algorithm->program(node, {ConstBlocks(ConstSpan(out), p), Blocks(Span(in), p), {}});
-          if (++calls == 6) wrong += compare_output(contract, node.rank(), in).wrong_bytes;
-        };
-      });
-      machine.sum({&wrong, 1});
-      if (machine.is_first_process()) {
-        fmt::print("{:<14} {:>8} {:<22} {:>12.1f} us, wrong {}\n", machine.topology().name(), bytes,
-                   algorithm->name, us, wrong);
+    const std::vector<Collective> all = admitted(operations::alltoall, topology);
+    std::vector<std::vector<double>> times(all.size());
+    std::uint64_t wrong = 0;
+    for (int round = 0; round < rounds; ++round) {
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        CollectiveRun run;
+        run.block_bytes = bytes;
+        run.iterations = 3;
+        const RunResult result = run_collective(machine, all[i], run);
+        times[i].insert(times[i].end(), result.times_us.begin(), result.times_us.end());
+        wrong += result.wrong.value_or(1);
       }
     }
+    if (!machine.is_first_process()) continue;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      std::ranges::sort(times[i]);
+      fmt::print("{:<14} {:>8} {:<22} {:>12.1f} us\n", topology.name(), bytes, all[i].text(),
+                 times[i][times[i].size() / 2]);
+    }
+    if (wrong > 0) fmt::print("WRONG: {} bytes\n", wrong);
   }
 }
 
@@ -133,6 +134,7 @@ void alltoall(MpiMachine& machine) {
 
 int main(int argc, char** argv) {
   const MpiSession mpi(argc, argv);
+  for (const Algorithm& each : mpi_library_algorithms()) add_algorithm(each, "MPI library");
   const std::string what = argc > 1 ? argv[1] : "";
   if (mpi.process() == 0)
     fmt::print("# {}, {} processes\n", MpiSession::library(), mpi.processes());
@@ -144,7 +146,7 @@ int main(int argc, char** argv) {
   for (int i = 2; i < argc; ++i) {
     MpiMachine machine(Topology::parse(argv[i]));
     if (what == "steps") steps(machine);
-    if (what == "alltoall") alltoall(machine);
+    if (what == "alltoall") alltoall(machine, 5);
   }
   return 0;
 }

@@ -10,7 +10,9 @@
 #include "wormcube/runtime/schedule/check.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <memory>
 
 #include <fmt/core.h>
 
@@ -20,19 +22,27 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The node program, and what its nodes write down. Each node writes to entries of its own.
+/// The node program, and what the nodes of this process write down. Each node writes to entries of
+/// its own.
 class TimedRun {
  public:
-  TimedRun(const Collective& collective, const Collective& barrier, const Contract& contract,
-           const CollectiveRun& run)
-      : collective_(collective),
+  TimedRun(Multicomputer& machine, const Collective& collective, const Collective& barrier,
+           const Contract& contract, const CollectiveRun& run)
+      : machine_(machine),
+        first_(machine.nodes_here().first),
+        nodes_here_(machine.nodes_here().second - first_),
+        collective_(collective),
         barrier_(barrier),
         contract_(contract),
         run_(run),
         verification_(contract),
-        starts_(static_cast<std::size_t>(run.iterations) *
-                static_cast<std::size_t>(contract.nodes)),
-        ends_(starts_.size()) {}
+        starts_(static_cast<std::size_t>(run.iterations) * static_cast<std::size_t>(nodes_here_)),
+        ends_(starts_.size()) {
+    if (machine.processes() == 1 || contract.operation != operations::barrier) return;
+    // The nodes of a process see its own count; of all nodes, that of the machine.
+    verification_.entered = contract.nodes - nodes_here_;
+    entered_ = machine.counter();
+  }
 
   void operator()(Node& node) {
     CollectiveNode call(node, collective_, contract_, &verification_);
@@ -42,50 +52,81 @@ class TimedRun {
       if (verified) node.local([&] { call.prepare(); });
       barrier_.algorithm->program(
           node, {{ConstSpan(), 0}, {Span(), 0}, barrier_.arguments, barrier_.options});
+      if (verified) node.local([&] { enter(call); });
       const auto start = Clock::now();
-      if (verified) node.local([&] { call.enter(); });
       call();
       const auto end = Clock::now();
       if (i >= 0) node.local([&] { note(i, node.rank(), start, end); });
-      if (verified) node.local([&] { call.compare(); });
+      if (verified) node.local([&] { compare(call, node.rank()); });
     }
   }
 
+  // All processes together, from here on.
+
   std::vector<double> times_us() const {
-    std::vector<double> times;
-    for (int i = 0; i < run_.iterations; ++i) {
-      const auto first = static_cast<std::ptrdiff_t>(i) * contract_.nodes;
+    std::vector<double> times(static_cast<std::size_t>(run_.iterations));
+    for (int i = 0; i < run_.iterations && nodes_here_ > 0; ++i) {
+      const auto first = static_cast<std::ptrdiff_t>(i) * nodes_here_;
       const auto start =
-          std::min_element(starts_.begin() + first, starts_.begin() + first + contract_.nodes);
-      const auto end =
-          std::max_element(ends_.begin() + first, ends_.begin() + first + contract_.nodes);
-      times.push_back(std::chrono::duration<double, std::micro>(*end - *start).count());
+          std::min_element(starts_.begin() + first, starts_.begin() + first + nodes_here_);
+      const auto end = std::max_element(ends_.begin() + first, ends_.begin() + first + nodes_here_);
+      times[static_cast<std::size_t>(i)] =
+          std::chrono::duration<double, std::micro>(*end - *start).count();
     }
+    machine_.maximum(times);
     return times;
   }
 
   std::uint64_t wrong() {
-    if (verification_.passed()) return 0;
-    return std::max<std::uint64_t>(1, contract_.operation == operations::barrier
-                                          ? verification_.wrong_elements()
-                                          : verification_.wrong_bytes());
+    std::array<std::uint64_t, 3> found{};
+    auto& [not_compared, bytes, elements] = found;
+    for (Rank rank = first_; rank < first_ + nodes_here_; ++rank) {
+      const Findings& findings = verification_.of(rank);
+      not_compared += findings.compared ? 0 : 1;
+      bytes += findings.wrong_bytes;
+      elements += findings.wrong_elements;
+    }
+    machine_.sum(found);
+    if (not_compared + bytes + elements == 0) return 0;
+    return std::max<std::uint64_t>(1,
+                                   contract_.operation == operations::barrier ? elements : bytes);
   }
-  std::string first_wrong() const { return verification_.first(); }
+  std::string first_wrong() const { return machine_.first_text(verification_.first()); }
 
  private:
+  void enter(CollectiveNode& call) {
+    call.enter();
+    if (entered_) entered_->add_one();
+  }
+
+  void compare(CollectiveNode& call, Rank rank) {
+    const std::uint64_t entered = entered_ ? entered_->value() : 0;
+    call.compare();
+    const auto nodes = static_cast<std::uint64_t>(contract_.nodes);
+    if (!entered_ || entered >= nodes) return;
+    Findings& findings = verification_.of(rank);
+    findings.wrong_elements = nodes - entered;
+    findings.first =
+        fmt::format("node {} left when {} of {} nodes had entered", rank, entered, nodes);
+  }
+
   void note(int i, Rank r, Clock::time_point start, Clock::time_point end) {
-    const auto entry = static_cast<std::size_t>(i) * static_cast<std::size_t>(contract_.nodes) +
-                       static_cast<std::size_t>(r);
+    const auto entry = static_cast<std::size_t>(i) * static_cast<std::size_t>(nodes_here_) +
+                       static_cast<std::size_t>(r - first_);
     starts_[entry] = start;
     ends_[entry] = end;
     if (r == 0 && run_.progress) run_.progress(i + 1, run_.iterations);
   }
 
+  Multicomputer& machine_;
+  Rank first_, nodes_here_;
   const Collective& collective_;
   const Collective& barrier_;
   const Contract& contract_;
   const CollectiveRun& run_;
   Verification verification_;
+  /// Nodes that have entered a barrier, where there are several processes.
+  std::unique_ptr<Multicomputer::Counter> entered_;
   std::vector<Clock::time_point> starts_, ends_;  // iteration by iteration, rank by rank
 };
 
@@ -194,29 +235,42 @@ void require_memory_to_run(const Collective& collective, const Topology& topolog
                        Oracle::bytes(contract);
   const double scale = static_cast<double>(run.block_bytes) / static_cast<double>(small);
   const double times = 2.0 * sizeof(Clock::time_point) * run.iterations * topology.nodes();
-  require_memory(fmt::format("{} {} on {} with blocks of {} bytes, {} iterations",
-                             collective.operation()->name, collective.name(), topology.name(),
-                             run.block_bytes, run.iterations),
-                 nodes * scale + times + static_cast<double>(topology.routing_table_bytes()),
-                 "use fewer nodes, smaller blocks (--bytes) or fewer iterations");
+  require_memory(
+      fmt::format("{} {} on {} with blocks of {} bytes, {} iterations",
+                  collective.operation()->name, collective.name(), topology.name(),
+                  run.block_bytes, run.iterations),
+      (nodes * scale + times + static_cast<double>(topology.routing_table_bytes())) *
+          run.share_here,
+      "use fewer nodes, smaller blocks (--bytes) or fewer iterations");
 }
 
 RunResult run_collective(Machine& machine, const Collective& collective, const CollectiveRun& run) {
+  const Topology& topology = machine.topology();
+  collective.require(topology);
+  require_ports(machine, collective);
+  require_deadlock_free(machine, collective,
+                        cheapest(operations::barrier, topology, {}, 0, Ports::one));
+  OneProcess process(machine);
+  RunResult result = run_collective(process, collective, run);
+  result.deadlock_free = !dependency_cycle(Routing(topology, machine.options().virtual_channels));
+  return result;
+}
+
+RunResult run_collective(Multicomputer& machine, const Collective& collective,
+                         const CollectiveRun& run) {
   const Topology& topology = machine.topology();
   if (run.iterations < 1 || run.warmup < 0) {
     throw UsageError(fmt::format("{} iterations after {} to warm up; need at least 1 and 0",
                                  run.iterations, run.warmup));
   }
   collective.require(topology);
-  require_ports(machine, collective);
   const Contract contract = contract_of(collective, topology.nodes(), run.block_bytes, run.seed,
                                         Pattern::words, run.in_place);
   contract.require_sizes();
   require_memory_to_run(collective, topology, run);
 
   const Collective barrier = cheapest(operations::barrier, topology, {}, 0, Ports::one);
-  require_deadlock_free(machine, collective, barrier);
-  TimedRun timed(collective, barrier, contract, run);
+  TimedRun timed(machine, collective, barrier, contract, run);
   const Statistics statistics = machine.run([&timed](Node& node) { timed(node); });
 
   RunResult result;
@@ -230,7 +284,7 @@ RunResult run_collective(Machine& machine, const Collective& collective, const C
       (result.predicted.transmission_blocks || result.predicted.contended_blocks)) {
     result.model_us = predicted_us(result.predicted, run.model, run.block_bytes);
   }
-  result.deadlock_free = !dependency_cycle(Routing(topology, machine.options().virtual_channels));
+  result.has_links = machine.has_links();
   add_times(result, timed.times_us());
   add_statistics(result, statistics, run.iterations + run.warmup);
   if (run.verify) {

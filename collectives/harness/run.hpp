@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wormcube/collectives/registry.hpp"
-#include "wormcube/runtime/machine/machine.hpp"
+#include "wormcube/runtime/machine/multicomputer.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -21,6 +21,7 @@ struct CollectiveRun {
   int warmup = 1;
   bool verify = true;
   std::uint64_t seed = 1;
+  double share_here = 1;  ///< of the nodes: those in this computer's memory
   /// Told after each iteration, by the thread of node 0; may be empty.
   std::function<void(int done, int total)> progress = {};
 };
@@ -32,7 +33,8 @@ struct RunResult {
   Rank nodes = 0;
   Bytes block_bytes = 0;
 
-  /// Per iteration: from the first node that starts to the last one that ends.
+  /// Per iteration: from the first node that starts to the last one that ends; of several processes
+  /// the slowest one's, by its own clock.
   std::vector<double> times_us;
   double min_us = 0, quartile1_us = 0, median_us = 0, quartile3_us = 0, max_us = 0;
 
@@ -50,6 +52,8 @@ struct RunResult {
   std::optional<std::uint64_t> wrong;
   std::string first_wrong;  ///< the first of them, in words
 
+  /// False: on a real network, which keeps blocked, link_bytes_max and deadlock_free to itself.
+  bool has_links = true;
   // Of the whole run: warm-up, and the barrier before each iteration, included.
   std::uint64_t messages = 0, parked = 0, blocked = 0;
   double link_bytes_max = 0;  ///< on the busiest link, in one iteration
@@ -66,6 +70,11 @@ struct RunResult {
 /// Throws UsageError, before anything runs, if the algorithm does not run on this machine's network
 /// or ports, or needs more memory than there is; what Machine::run throws.
 RunResult run_collective(Machine& machine, const Collective& collective, const CollectiveRun& run);
+
+/// The same on a machine of several processes, all of which get the result. A real network has ways
+/// and ports of its own, so any algorithm runs.
+RunResult run_collective(Multicomputer& machine, const Collective& collective,
+                         const CollectiveRun& run);
 
 /// Throws UsageError with both figures if the run needs more memory than there is.
 void require_memory_to_run(const Collective& collective, const Topology& topology,

@@ -43,12 +43,17 @@ class Multicomputer {
   /// The nodes of this process, from the first to one past the last.
   virtual std::pair<Rank, Rank> nodes_here() const { return {0, topology().nodes()}; }
   bool is_here(Rank node) const { return nodes_here().first <= node && node < nodes_here().second; }
+  /// Whether there are emulated links, of which Statistics tell. A real network keeps its own.
+  virtual bool has_links() const { return true; }
 
   // Joining what the processes found, between runs; every process gets the result.
   virtual void sum(std::span<std::uint64_t> /*values*/) {}
   virtual void maximum(std::span<double> /*values*/) {}
   /// The text of the first process that has one.
   virtual std::string first_text(std::string text) { return text; }
+  /// All processes have an array, and this one has written [begin, end) of it: afterwards each has
+  /// what any has written. The parts do not overlap.
+  virtual void join(Span /*array*/, std::size_t /*begin*/, std::size_t /*end*/) {}
 
   /// A counter that all nodes share outside the machine's messages, so that a test can see what
   /// messages alone must have ordered (a barrier). Slow.
@@ -71,6 +76,20 @@ class Multicomputer {
     };
     return std::make_unique<Here>();
   }
+};
+
+/// A machine of one process as a multicomputer. The machine must outlive it.
+class OneProcess final : public Multicomputer {
+ public:
+  explicit OneProcess(Machine& machine) : machine_(machine) {}
+  const Topology& topology() const override { return machine_.topology(); }
+  Statistics run(const Program& program) override { return machine_.run(program); }
+  Statistics run(const Program& program, Schedule& trace) override {
+    return machine_.run(program, trace);
+  }
+
+ private:
+  Machine& machine_;
 };
 
 }  // namespace wormcube

@@ -3,9 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/machine/mpi/machine.hpp"
 
+#include "wormcube/apps/fft/run.hpp"
+#include "wormcube/apps/transpose/run.hpp"
+#include "wormcube/collectives/harness/run.hpp"
 #include "wormcube/collectives/mpi/library.hpp"
 #include "wormcube/runtime/error.hpp"
-#include "wormcube/tests/collectives/cases.hpp"
+#include "wormcube/runtime/schedule/schedule.hpp"
 #include "wormcube/tests/machine/support.hpp"
 
 #include <array>
@@ -28,12 +31,54 @@ MpiOptions options_with(Bytes eager_limit, bool pack_pieces = true) {
   return options;
 }
 
+constexpr std::uint64_t seed = 20231;
+
+/// Networks of up to 16 nodes of every kind, and some larger ones.
+std::vector<Topology> topologies(Rank fewest_nodes, Rank most_nodes) {
+  std::vector<Topology> all;
+  for (const char* text :
+       {"ring:1",    "ring:2",      "line:3",        "ring:4",      "hypercube:2",  "line:5",
+        "ring:7",    "hypercube:3", "torus:2x4",     "mesh:3x3",    "complete:5",   "tree:8",
+        "mesh:3x4",  "ghc:4x3",     "ring:4*line:3", "ring:13",     "torus:4x4",    "hypercube:4",
+        "mesh:4x4",  "complete:16", "ring:16",       "mesh:6x5",    "ring:31",      "torus:6x6",
+        "torus:8x8", "mesh:8x8",    "torus:4x4x4",   "hypercube:6", "tree:4*ring:8"}) {
+    Topology topology = Topology::parse(text);
+    if (fewest_nodes <= topology.nodes() && topology.nodes() <= most_nodes) {
+      all.push_back(std::move(topology));
+    }
+  }
+  return all;
+}
+
+/// The call of an algorithm with arguments that every operation can use; the last node is the root.
+Collective call_of(const Algorithm& algorithm, const Topology& topology) {
+  Collective collective(algorithm);
+  collective.arguments.root = topology.nodes() - 1;
+  collective.arguments.by = 2;
+  collective.arguments.sources = {topology.nodes() - 1};
+  if (algorithm.operation->reduces) {
+    collective.arguments.reduction = algorithm.needs_commutative
+                                         ? find_reduction("sum", "int32")
+                                         : find_reduction("compose", "affine");
+  }
+  return collective;
+}
+
+/// Until the end of the tests MPI's own collectives are in the registry.
+void add_library_algorithms() {
+  static const bool added = [] {
+    for (const Algorithm& each : mpi_library_algorithms()) add_algorithm(each, "MPI library");
+    return true;
+  }();
+  (void)added;
+}
+
 /// What was wrong on all nodes together.
 std::uint64_t wrong(MpiMachine& machine, Verification& verification) {
   std::uint64_t sum = 0;
   for (Rank rank = machine.nodes_here().first; rank < machine.nodes_here().second; ++rank) {
     const Findings& findings = verification.of(rank);
-    sum += (findings.compared ? 0 : 1) + findings.wrong_bytes + findings.missing + findings.foreign;
+    sum += (findings.compared ? 0 : 1) + findings.wrong_bytes + findings.wrong_elements;
   }
   machine.sum({&sum, 1});
   return sum;
@@ -132,92 +177,190 @@ TEST_CASE("pieces travel as one message, packed or described, and are cut differ
   }
 }
 
-/// Runs every algorithm on every test network with so many nodes; returns how many programs ran.
+/// Runs every algorithm on every network with so many nodes; returns how many programs ran.
 std::uint64_t run_all(Bytes eager_limit, Rank fewest_nodes, Rank most_nodes) {
+  add_library_algorithms();
   std::uint64_t programs = 0;
-  for (const Topology& topology : cases::topologies()) {
-    if (topology.nodes() < fewest_nodes || topology.nodes() > most_nodes) continue;
+  for (const Topology& topology : topologies(fewest_nodes, most_nodes)) {
     MpiMachine machine(topology, options_with(eager_limit));
-    std::vector<const Algorithm*> algorithms;
-    for (const std::span<const Algorithm> table : {registry(), mpi_library_algorithms()}) {
-      for (const Algorithm& algorithm : table) {
-        if (!refusal(algorithm, topology, {})) algorithms.push_back(&algorithm);
-      }
-    }
-    for (const Algorithm* const algorithm : algorithms) {
-      INFO(cases::title(*algorithm, topology));
-      const Bytes bytes = cases::tag_bytes(*algorithm, topology);
-      Verification verification(topology.nodes());
-      // A barrier's own check counts the nodes of one process; the test below counts all.
+    for (const Algorithm* algorithm : registry()) {
+      const Collective collective = call_of(*algorithm, topology);
+      if (refusal(collective, topology)) continue;
+      INFO(algorithm->operation->name << ' ' << collective.text() << " on " << topology.name());
+      const Bytes bytes = 16 * static_cast<Bytes>(collective.parts(topology));
+      const Contract contract = contract_of(collective, topology.nodes(), bytes, seed);
+      Verification verification(contract);
+      // A barrier's own check counts the nodes of one process; run_collective's counts all.
       const auto [first, end] = machine.nodes_here();
       verification.entered = topology.nodes() - (end - first);
       Schedule trace{topology, {}};
-      const auto program = [&](Verification* each) {
-        return collective_program(*algorithm, {}, bytes, cases::seed, each, Pattern::tags);
-      };
-      machine.run(program(&verification), trace);
+      machine.run(collective_program(collective, contract, &verification), trace);
       INFO(machine.first_text(verification.first()));
       CHECK(wrong(machine, verification) == 0);
-      if (machine.is_first_process()) CHECK(trace == record(topology, program(nullptr)));
+      if (machine.is_first_process()) {
+        CHECK(trace == record(topology, collective_program(collective, contract, nullptr)));
+      }
       ++programs;
     }
   }
   return programs;
 }
 
-// Some processes with no node, one node in each, several in each; short and long messages. All
+// Some processes with no node, one node in each, several in each; short and long messages. More
 // networks are in the wide test.
 TEST_CASE("every algorithm delivers every block, and its trace is its record") {
   const int processes = MpiMachine(Topology::parse("ring:1")).processes();
-  const Rank most_nodes = std::clamp(2 * processes, 4, 16);
-  CHECK(run_all(0, processes / 2, most_nodes) > 20);
-  CHECK(run_all(16384, processes, most_nodes) > 10);
+  const Rank most_nodes = std::clamp(2 * processes, 4, 9);
+  CHECK(run_all(0, processes / 2, most_nodes) > (processes > 8 ? 20 : 100));
+  CHECK(run_all(16384, std::min(processes, 8), most_nodes) > 20);
 }
 
 TEST_CASE("every algorithm on all test networks of up to 64 nodes", "[.][wide]") {
-  CHECK(run_all(0, 1, 64) > 100);
-  CHECK(run_all(16384, 1, 64) > 100);
+  CHECK(run_all(0, 1, 16) > 500);
+  CHECK(run_all(16384, 10, 64) > 500);
+}
+
+/// run_collective as the command line calls it.
+RunResult measured(Multicomputer& machine, const Collective& collective, Bytes bytes,
+                   bool in_place = false) {
+  CollectiveRun run;
+  run.block_bytes = bytes;
+  run.iterations = 3;
+  run.in_place = in_place;
+  return run_collective(machine, collective, run);
+}
+
+TEST_CASE("the MPI library's own collectives give what ours give, in place too") {
+  const int processes = MpiMachine(Topology::parse("ring:1")).processes();
+  const Topology topology({Graph::complete(processes)});
+  MpiMachine machine(topology);
+  for (const Algorithm& algorithm : mpi_library_algorithms()) {
+    for (const bool in_place : {false, true}) {
+      if (in_place && algorithm.operation->place_of_input == nullptr) continue;
+      for (const Bytes bytes : {Bytes{0}, Bytes{24}, Bytes{20000}}) {
+        CAPTURE(algorithm.operation->name, in_place, bytes);
+        const RunResult result = measured(machine, call_of(algorithm, topology), bytes, in_place);
+        INFO(result.first_wrong);
+        CHECK(result.wrong == std::uint64_t{0});
+        CHECK(everywhere(machine, result.passed()));
+      }
+    }
+  }
 }
 
 TEST_CASE("the library's own collectives need one node in each process") {
   const int processes = MpiMachine(Topology::parse("ring:1")).processes();
+  const Topology fits({Graph::complete(processes)}), other({Graph::complete(processes + 1)});
   for (const Algorithm& algorithm : mpi_library_algorithms()) {
-    CHECK_FALSE(refusal(algorithm, Topology({Graph::complete(processes)}), {}));
-    CHECK_THAT(refusal(algorithm, Topology({Graph::complete(processes + 1)}), {}).value_or(""),
+    CHECK_FALSE(refusal(call_of(algorithm, fits), fits));
+    CHECK_THAT(refusal(call_of(algorithm, other), other).value_or(""),
                Contains(std::to_string(processes + 1) + " nodes, " + std::to_string(processes) +
-                        " processes"));
+                        " process"));
   }
 }
 
+TEST_CASE("a run's figures are the same in every process, and of all nodes") {
+  MpiMachine machine(Topology::parse("ring:5"));
+  const RunResult result = measured(machine, parse_collective(operations::allgather, "ring"), 4000);
+  CHECK(result.wrong == std::uint64_t{0});
+  CHECK_FALSE(result.has_links);
+  // 5 nodes send 4 blocks in each of 4 calls, and messages for the barriers.
+  CHECK(result.messages > 80);
+  std::array<double, 3> times{};
+  std::ranges::copy(result.times_us, times.begin());
+  machine.maximum(times);
+  CHECK(everywhere(machine, std::ranges::equal(times, result.times_us)));
+  CHECK(everywhere(machine, result.min_us > 0));
+}
+
+TEST_CASE("the time of a call is the slowest process's") {
+  MpiMachine machine(Topology::parse("ring:4"));
+  static constexpr auto nap = std::chrono::milliseconds(20);
+  static const Algorithm slow{
+      .operation = operations::barrier,
+      .name = "sleeps on node 3",
+      .summary = "",
+      .source = "",
+      .program = [](Node& node, const Call& call) {
+        find_algorithm(operations::barrier, "dissemination").program(node, call);
+        if (node.rank() == 3) node.local([] { std::this_thread::sleep_for(nap); });
+      }};
+  const RunResult result = measured(machine, Collective(slow), 0);
+  CHECK(everywhere(machine, result.min_us >= 20000));
+  CHECK(everywhere(machine, result.wrong == std::uint64_t{0}));
+}
+
 TEST_CASE("a wrong byte anywhere is found in every process") {
-  const Topology topology = Topology::parse("ring:5");
-  MpiMachine machine(topology);
-  Verification verification(5);
-  const Algorithm& algorithm = find_algorithm(Operation::allgather, "ring");
-  const auto program =
-      collective_program(algorithm, {}, 8, cases::seed, &verification, Pattern::tags);
-  machine.run([&](Node& node) {
-    cases::Tampering tampering(node);
-    tampering.change_step = [&](int step, std::vector<Op>& ops) {
-      if (node.rank() != 3 || step != 1) return;
-      for (Op& op : ops) {
-        if (op.is_send()) node.local([&] { op.pieces()[0][0] ^= std::byte{1}; });
-      }
-    };
-    program(tampering);
-  });
-  CHECK(wrong(machine, verification) > 0);
-  CHECK_THAT(machine.first_text(verification.first()), Contains("not from block"));
+  MpiMachine machine(Topology::parse("ring:5"));
+  static const Algorithm broken{.operation = operations::allgather,
+                                .name = "spoils a byte",
+                                .summary = "",
+                                .source = "",
+                                .program = [](Node& node, const Call& call) {
+                                  find_algorithm(operations::allgather, "ring").program(node, call);
+                                  if (node.rank() == 3)
+                                    node.local([&] { call.output[1][0] ^= std::byte{1}; });
+                                }};
+  const RunResult result = measured(machine, Collective(broken), 8);
+  CHECK(everywhere(machine, result.wrong == std::uint64_t{1}));
+  CHECK(everywhere(machine, result.first_wrong.starts_with("node 3, block 1, byte 0")));
+}
+
+TEST_CASE("a barrier that is none is found") {
+  const int processes = MpiMachine(Topology::parse("ring:1")).processes();
+  static const Algorithm none{.operation = operations::barrier,
+                              .name = "waits for nobody",
+                              .summary = "",
+                              .source = "",
+                              .program = [](Node&, const Call&) {}};
+  // Two nodes in each process: the first leaves before the second has come.
+  MpiMachine machine(Topology({Graph::ring(2 * processes)}));
+  const RunResult result = measured(machine, Collective(none), 0);
+  CHECK(everywhere(machine, result.wrong.value_or(0) > 0));
+  CHECK_THAT(result.first_wrong, Contains("nodes had entered"));
+}
+
+TEST_CASE("fft and transpose give every process the whole result") {
+  MpiMachine machine(Topology::parse("mesh:3x2"));
+  const apps::Runner runner = apps::on(machine);
+  apps::FftJob fft{apps::generate_signal(apps::SignalKind::random, {60, 7}, 1), {}, {}};
+  const apps::FftResult spectrum = apps::run_fft(runner, {}, fft);
+  CHECK(everywhere(machine, spectrum.verified() && spectrum.passed()));
+  // More nodes than rows: some have none.
+  for (const std::size_t rows : {std::size_t{4}, std::size_t{50}}) {
+    const apps::TransposeJob job{apps::generate_matrix(apps::ElementType::float64, rows, 31, 1),
+                                 {}};
+    const apps::TransposeResult result = apps::run_transpose(runner, {}, job);
+    CHECK(everywhere(machine, result.wrong == std::size_t{0}));
+    CHECK_FALSE(result.figures.has_links);
+  }
+}
+
+TEST_CASE("every process gets what the others have written to an array") {
+  MpiMachine machine(Topology::parse("ring:11"));
+  const auto [first, end] = machine.nodes_here();
+  std::vector<std::byte> all(11);
+  for (Rank rank = first; rank < end; ++rank) {
+    all[static_cast<std::size_t>(rank)] = static_cast<std::byte>(rank + 1);
+  }
+  machine.join(all, static_cast<std::size_t>(first), static_cast<std::size_t>(end));
+  bool right = true;
+  for (int i = 0; i < 11; ++i)
+    right = right && all[static_cast<std::size_t>(i)] == std::byte(i + 1);
+  CHECK(everywhere(machine, right));
 }
 
 TEST_CASE("no node leaves a barrier before all have entered it") {
   for (const char* text : {"ring:2", "hypercube:3", "ring:13"}) {
     MpiMachine machine(Topology::parse(text));
     const auto counter = machine.counter();
-    const Algorithm& barrier = find_algorithm(Operation::barrier, "dissemination");
+    const Collective barrier = parse_collective(operations::barrier, "dissemination");
     const auto enter_and_leave = [&](Node& node, bool barred) {
       node.local([&] { counter->add_one(); });
-      if (barred) barrier.program(node, {ConstBlocks(ConstSpan(), 1), Blocks(Span(), 1), {}});
+      if (barred) {
+        barrier.algorithm->program(
+            node, {{ConstSpan(), 0}, {Span(), 0}, barrier.arguments, barrier.options});
+      }
       node.local([&] {
         expect(counter->value() >= static_cast<std::uint64_t>(node.size()), "left too early");
       });
@@ -372,17 +515,15 @@ TEST_CASE("a prime number of nodes, and thousands of them in few processes") {
     Operation operation;
     const char* algorithm;
   };
-  for (const Case& each : {Case{"ring:31", Operation::alltoall, "ring"},
-                           Case{"ring:127", Operation::allgather, "ring"},
-                           Case{"mesh:64x64", Operation::broadcast, "halving"}}) {
-    const Topology topology = Topology::parse(each.network);
-    MpiMachine machine(topology, options_with(16384));
+  for (const Case& each : {Case{"ring:31", operations::alltoall, "ring"},
+                           Case{"ring:127", operations::allgather, "ring"},
+                           Case{"mesh:64x64", operations::broadcast, "halving"}}) {
+    MpiMachine machine(Topology::parse(each.network), options_with(16384));
     if (machine.processes() > 3) continue;
-    Verification verification(topology.nodes());
-    const Algorithm& algorithm = find_algorithm(each.operation, each.algorithm);
-    const Bytes bytes = cases::tag_bytes(algorithm, topology);
-    machine.run(collective_program(algorithm, {}, bytes, 1, &verification));
-    CHECK(wrong(machine, verification) == 0);
+    CAPTURE(each.network, machine.processes());
+    const RunResult result =
+        measured(machine, parse_collective(each.operation, each.algorithm), 16);
+    CHECK(result.wrong == std::uint64_t{0});
   }
 }
 

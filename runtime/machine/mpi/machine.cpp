@@ -54,6 +54,11 @@ class Stopwatch {
   Clock::time_point start_;
 };
 
+std::optional<Stopwatch> stopwatch(bool timing, std::chrono::nanoseconds& sum) {
+  if (!timing) return std::nullopt;
+  return std::optional<Stopwatch>(std::in_place, sum);
+}
+
 /// A message that was here before its receive: kept in a buffer, pinned in the memory of a sender
 /// of this process, or announced by another process.
 struct Early {
@@ -261,9 +266,10 @@ class MpiMachine::Impl::MpiNode final : public Node {
   void prepare(std::span<const Op> ops);
 
   void work(Charge charge, Bytes /*bytes*/, Work work) override {
-    const Stopwatch watch(charge == Charge::none        ? statistics.local
-                          : charge == Charge::rearrange ? statistics.rearranging
-                                                        : statistics.combining);
+    const auto watch =
+        stopwatch(machine_.options_.timing, charge == Charge::none        ? statistics.local
+                                            : charge == Charge::rearrange ? statistics.rearranging
+                                                                          : statistics.combining);
     work();
   }
   PlanCache& plans() override { return plans_; }
@@ -297,7 +303,7 @@ void MpiMachine::Impl::MpiNode::prepare(std::span<const Op> ops) {
 }
 
 void MpiMachine::Impl::MpiNode::step(std::span<const Op> ops) {
-  const Stopwatch watch(statistics.stepping);
+  const auto watch = stopwatch(machine_.options_.timing, statistics.stepping);
   if (machine_.stopping_) machine_.unwind_when_drained(*this);
   prepare(ops);
   pending = transfers_in_use;
@@ -778,6 +784,23 @@ std::string MpiMachine::first_text(std::string text) {
   reduce_all(all, std::span(&first, 1), MPI_INT, MPI_MIN);
   if (first < processes()) broadcast_text(all, text, first);
   return text;
+}
+
+// One broadcast per process and GiB: MPI counts in int.
+void MpiMachine::join(Span array, std::size_t begin, std::size_t end) {
+  constexpr std::size_t most = std::size_t{1} << 30;
+  const MPI_Comm all = impl_->transport().communicator();
+  const std::array<std::uint64_t, 2> mine{begin, end};
+  const auto ranges = gather_all(all, std::span<const std::array<std::uint64_t, 2>>(&mine, 1));
+  for (int process = 0; process < processes(); ++process) {
+    const auto [first, last] = ranges[static_cast<std::size_t>(process)];
+    for (std::size_t at = first; at < last; at += most) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      MPI_Ibcast(array.data() + at, static_cast<int>(std::min(most, last - at)), MPI_BYTE, process,
+                 all, &request);
+      await(request);
+    }
+  }
 }
 
 std::unique_ptr<Multicomputer::Counter> MpiMachine::counter() {

@@ -16,19 +16,32 @@ namespace wormcube {
 /// MPI from here to the end of the scope. One per process, around all MpiMachines.
 class MpiSession {
  public:
+  MpiSession();
   MpiSession(int& argc, char**& argv);
-  /// Waits for all processes; if an exception is on its way out of this one alone, the others would
-  /// never come: end it with abort() instead.
+  /// Waits for all processes. If an exception is on its way out and the others do not come in
+  /// `grace`, all are aborted.
   ~MpiSession();
   MpiSession(const MpiSession&) = delete;
   MpiSession& operator=(const MpiSession&) = delete;
 
   int process() const;
   int processes() const;
-  /// The library's own words: "Open MPI v4.1.4, ..".
+  /// Processes on this computer.
+  int processes_here() const;
+  /// The end of the processes' work, or a point on the way: returns the highest exit code, and
+  /// `text` becomes that of the first process that has one. A process with a text, which is an
+  /// error's, waits `grace` for the others; if they do not come it ends all, its text first.
+  int agree(int exit_code, std::string& text) const;
+  /// The library by its own name: "Open MPI v4.1.4".
   static std::string library();
   /// Ends all processes at once, the last resort.
   [[noreturn]] static void abort(int exit_code);
+
+  static constexpr std::chrono::milliseconds grace{10000};
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 struct MpiOptions {
@@ -36,13 +49,14 @@ struct MpiOptions {
   /// the two nodes' memories. With its header one of the default still fits the 4 KiB that Open MPI
   /// sends at once through shared memory; 64 KiB take 11 us long and 26 us short (bench/README.md).
   Bytes eager_limit = 4064;
-  /// A long message of several pieces: packed by us into one, or described to MPI. Packed is as
-  /// fast or faster from 64 B to 64 KiB (bench/README.md).
+  /// A long message of several pieces: packed by us into one, or described to MPI. Packed is faster
+  /// up to 4 KiB; at 64 KiB neither wins (bench/README.md).
   bool pack_pieces = true;
   std::chrono::milliseconds time_limit{0};  ///< 0: none
   /// How long the other processes may take to end when one has failed; then all are aborted.
-  std::chrono::milliseconds grace{10000};
+  std::chrono::milliseconds grace = MpiSession::grace;
   Bytes stack_bytes = Bytes{256} << 10;  ///< per node, if a process has several
+  bool timing = false;                   ///< as in MachineOptions
 };
 
 /// A multicomputer of MPI processes. Node r of N lives in process floor(((r + 1) P - 1) / N) of P:
@@ -71,9 +85,11 @@ class MpiMachine final : public Multicomputer {
   int process() const override;
   int processes() const override;
   std::pair<Rank, Rank> nodes_here() const override;
+  bool has_links() const override { return false; }
   void sum(std::span<std::uint64_t> values) override;
   void maximum(std::span<double> values) override;
   std::string first_text(std::string text) override;
+  void join(Span array, std::size_t begin, std::size_t end) override;
   std::unique_ptr<Counter> counter() override;
 
  private:

@@ -1,30 +1,102 @@
 // The life of MPI in this process.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/runtime/machine/mpi/gather.hpp"
 #include "wormcube/runtime/machine/mpi/machine.hpp"
 
+#include <array>
 #include <cstdlib>
+#include <exception>
 
+#include <fmt/core.h>
 #include <mpi.h>
+#include <sched.h>
 
 namespace wormcube {
 
-MpiSession::MpiSession(int& argc, char**& argv) {
-  int given = 0;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &given);
+namespace {
+
+/// Whether it is complete within `grace`.
+bool completes(MPI_Request& request, std::chrono::milliseconds grace) {
+  const auto start = std::chrono::steady_clock::now();
+  for (int done = 0; done == 0;) {
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (done != 0) break;
+    if (std::chrono::steady_clock::now() - start > grace) return false;
+    sched_yield();
+  }
+  return true;
 }
 
-MpiSession::~MpiSession() { MPI_Finalize(); }
+}  // namespace
+
+/// A communicator of its own: what is agreed on is never taken for a collective of a node program.
+class MpiSession::Impl {
+ public:
+  Impl(int* argc, char*** argv) {
+    int given = 0;
+    MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &given);
+    MPI_Comm_dup(MPI_COMM_WORLD, &ends);
+    is_crowded();
+  }
+  ~Impl() {
+    if (std::uncaught_exceptions() > exceptions) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      MPI_Ibarrier(ends, &request);
+      if (!completes(request, grace)) {
+        fmt::print(stderr, "wormcube: an exception has left one process alone; aborting all\n");
+        abort(1);
+      }
+    }
+    MPI_Comm_free(&ends);
+    MPI_Finalize();
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  MPI_Comm ends = MPI_COMM_NULL;
+  int exceptions = std::uncaught_exceptions();
+};
+
+MpiSession::MpiSession() : impl_(std::make_unique<Impl>(nullptr, nullptr)) {}
+MpiSession::MpiSession(int& argc, char**& argv) : impl_(std::make_unique<Impl>(&argc, &argv)) {}
+MpiSession::~MpiSession() = default;
 
 int MpiSession::process() const {
   int process = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &process);
+  MPI_Comm_rank(impl_->ends, &process);
   return process;
 }
 
 int MpiSession::processes() const {
   int processes = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &processes);
+  MPI_Comm_size(impl_->ends, &processes);
   return processes;
+}
+
+int MpiSession::processes_here() const {
+  MPI_Comm here = MPI_COMM_NULL;
+  int processes = 1;
+  MPI_Comm_split_type(impl_->ends, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
+  MPI_Comm_size(here, &processes);
+  MPI_Comm_free(&here);
+  return processes;
+}
+
+int MpiSession::agree(int exit_code, std::string& text) const {
+  const std::array<int, 2> mine{exit_code, text.empty() ? -processes() : -process()};
+  std::array<int, 2> most{};
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Iallreduce(mine.data(), most.data(), 2, MPI_INT, MPI_MAX, impl_->ends, &request);
+  if (text.empty()) {
+    await(request);
+  } else if (!completes(request, grace)) {
+    fmt::print(stderr, "wormcube: {}\nwormcube: process {} of {} alone; aborting all\n", text,
+               process(), processes());
+    abort(exit_code);
+  }
+  const int first = -most[1];
+  if (first < processes()) broadcast_text(impl_->ends, text, first);
+  return most[0];
 }
 
 std::string MpiSession::library() {
@@ -32,10 +104,12 @@ std::string MpiSession::library() {
   int length = 0;
   MPI_Get_library_version(text.data(), &length);
   text.resize(static_cast<std::size_t>(length));
-  return text.substr(0, text.find_first_of("\n\0"));
+  return text.substr(0, text.find_first_of(std::string_view("\n\0,", 3)));
 }
 
 void MpiSession::abort(int exit_code) {
+  std::fflush(stdout);
+  std::fflush(stderr);
   MPI_Abort(MPI_COMM_WORLD, exit_code);
   std::abort();
 }

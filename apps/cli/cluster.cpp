@@ -1,0 +1,155 @@
+// One process of several: who prints, what is asked of the flags, what is said of the machine.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/cli/cluster.hpp"
+
+#include "wormcube/runtime/error.hpp"
+
+#include <atomic>
+#include <cmath>
+#include <cstdio>
+#include <string_view>
+
+#include <fmt/core.h>
+
+namespace wormcube::cli {
+
+namespace {
+
+std::atomic<Cluster*> current{nullptr};  // the thread that waits for signals asks too
+
+Cluster::Settings settings_of(const MachineFlags& flags, bool timing) {
+  Cluster::Settings settings;
+  if (flags.eager_limit_option != nullptr && flags.eager_limit_option->count() > 0) {
+    settings.eager_limit = parse_bytes(flags.eager_limit);
+  }
+  settings.time_limit =
+      std::chrono::milliseconds(static_cast<long>(std::ceil(flags.time_limit * 1000)));
+  settings.timing = timing;
+  return settings;
+}
+
+}  // namespace
+
+bool wants_cluster(int argc, const char* const* argv) {
+  constexpr std::string_view option = "--nodes-as";
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == option && i + 1 < argc && std::string_view(argv[i + 1]).starts_with("mpi")) {
+      return true;
+    }
+    if (word.starts_with("--nodes-as=mpi")) return true;
+  }
+  return false;
+}
+
+Cluster* cluster() { return current; }
+
+ClusterScope::ClusterScope(Cluster* cluster) {
+  current = cluster;
+  if (is_first_process()) return;
+  // No result of theirs is wanted; if this fails they print too.
+  [[maybe_unused]] const std::FILE* nowhere = std::freopen("/dev/null", "w", stdout);
+}
+
+ClusterScope::~ClusterScope() { current = nullptr; }
+
+bool is_first_process() {
+  const Cluster* const processes = cluster();
+  return processes == nullptr || processes->process() == 0;
+}
+
+void in_first_process(const std::function<void()>& act) {
+  if (cluster() == nullptr) {
+    act();
+    return;
+  }
+  std::string text;
+  try {
+    if (is_first_process()) act();
+  } catch (const UsageError& error) {
+    text = error.what();
+  }
+  cluster()->agree(0, text);
+  if (!text.empty()) throw UsageError(text);
+}
+
+void require_cluster(const MachineFlags& flags, const Topology& topology) {
+  if (!flags.in_processes()) return;
+  if (cluster() == nullptr) {
+    throw UsageError(
+        fmt::format("--nodes-as {}: this wormcube was built without MPI; install one (Debian: "
+                    "libopenmpi-dev openmpi-bin, or libmpich-dev mpich) and build again",
+                    flags.nodes_as));
+  }
+  const int processes = cluster()->processes();
+  if (flags.nodes_as == "mpi" && processes != topology.nodes()) {
+    throw UsageError(fmt::format(
+        "{}: {} nodes, but {} process{}, and --nodes-as mpi puts one node in each; start mpirun -n "
+        "{}, or use --nodes-as mpi+fibers",
+        topology.name(), topology.nodes(), processes, processes == 1 ? "" : "es",
+        topology.nodes()));
+  }
+  const MachineFlags plain;
+  const char* const idle = flags.lock_step                                    ? "--lockstep"
+                           : flags.capacity != plain.capacity                 ? "--capacity"
+                           : flags.virtual_channels != plain.virtual_channels ? "--virtual-channels"
+                                                                              : nullptr;
+  if (idle != nullptr) {
+    throw UsageError(fmt::format("{} has no effect with --nodes-as {}: the network is a real one",
+                                 idle, flags.nodes_as));
+  }
+}
+
+std::unique_ptr<Multicomputer> cluster_machine(const MachineFlags& flags, const Topology& topology,
+                                               bool timing) {
+  require_cluster(flags, topology);
+  return cluster()->machine(topology, settings_of(flags, timing));
+}
+
+double share_here() {
+  if (cluster() == nullptr) return 1;
+  return static_cast<double>(cluster()->processes_here()) / cluster()->processes();
+}
+
+void print_machine(const OutputOptions& output, const MachineFlags& flags,
+                   const MachineOptions& options) {
+  if (!flags.in_processes()) {
+    print_setting(output, "machine", machine_text(options));
+    return;
+  }
+  const Cluster::Settings settings = settings_of(flags, false);
+  print_setting(
+      output, "machine",
+      fmt::format(
+          "nodes as {}, {} processes ({} on the first one's computer), {}, eager limit {}, "
+          "{}",
+          flags.nodes_as, cluster()->processes(), cluster()->processes_here(), cluster()->library(),
+          bytes_text(
+              static_cast<double>(settings.eager_limit.value_or(cluster()->default_eager_limit()))),
+          flags.time_limit > 0 ? fmt::format("time limit {} s", flags.time_limit)
+                               : "no time limit"));
+  print_setting(output, "network",
+                "mpi: routes and reservations are the real network's business; no link figures");
+}
+
+void add_machine_json(Json& json, const MachineFlags& flags, const MachineOptions& options) {
+  json["nodes_as"] = flags.nodes_as;
+  json["network"] = flags.in_processes() ? "mpi" : "emulated";
+  if (!flags.in_processes()) {
+    json["channel_capacity"] = options.channel_capacity;
+    json["eager_limit"] = options.eager_limit;
+    json["virtual_channels"] = options.virtual_channels;
+    json["lock_step"] = options.lock_step;
+    return;
+  }
+  json["processes"] = cluster()->processes();
+  json["mpi_library"] = cluster()->library();
+  json["eager_limit"] =
+      settings_of(flags, false).eager_limit.value_or(cluster()->default_eager_limit());
+  for (const char* name : {"channel_capacity", "virtual_channels", "lock_step"}) {
+    json[name] = nullptr;
+    json[std::string(name) + "_reason"] = no_links;
+  }
+}
+
+}  // namespace wormcube::cli

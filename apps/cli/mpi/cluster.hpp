@@ -1,0 +1,12 @@
+// The processes of an MPI job.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/cli/cluster.hpp"
+
+namespace wormcube::cli {
+
+/// Starts MPI; the library's own collectives become algorithms. Ends with the object.
+std::unique_ptr<Cluster> start_mpi();
+
+}  // namespace wormcube::cli
