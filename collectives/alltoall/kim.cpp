@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include <fmt/core.h>
@@ -149,13 +150,15 @@ Prediction predict(const Topology& topology, int divisions) {
 }  // namespace
 
 void alltoall_kim_recursive(Node& node, ConstBlocks out, Blocks in, int divisions) {
-  require_network(algorithms::alltoall_kim_recursive, node.topology());
+  Options options(algorithms::alltoall_kim_recursive.options);
+  options.set("divisions", std::to_string(divisions));
+  require(algorithms::alltoall_kim_recursive, {node.topology(), {}, options});
   require_exchange("kim-recursive", node.size(), out, in);
   run(node, out, in, resolved_divisions(node.topology(), divisions));
 }
 
 void alltoall_kim_a1(Node& node, ConstBlocks out, Blocks in) {
-  require_network(algorithms::alltoall_kim_a1, node.topology());
+  require(algorithms::alltoall_kim_a1, {node.topology(), {}, {}});
   require_exchange("kim-a1", node.size(), out, in);
   run(node, out, in, 1);
 }
