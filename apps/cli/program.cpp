@@ -6,7 +6,7 @@
 #include "wormcube/apps/cli/help.hpp"
 #include "wormcube/apps/cli/output.hpp"
 #include "wormcube/collectives/plugin.hpp"
-#include "wormcube/collectives/words.hpp"
+#include "wormcube/runtime/topology/words.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/host/memory.hpp"
 #include "wormcube/version.hpp"

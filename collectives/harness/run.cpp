@@ -235,13 +235,12 @@ void require_memory_to_run(const Collective& collective, const Topology& topolog
                        Oracle::bytes(contract);
   const double scale = static_cast<double>(run.block_bytes) / static_cast<double>(small);
   const double times = 2.0 * sizeof(Clock::time_point) * run.iterations * topology.nodes();
-  require_memory(
-      fmt::format("{} {} on {} with blocks of {} bytes, {} iterations",
-                  collective.operation()->name, collective.name(), topology.name(),
-                  run.block_bytes, run.iterations),
-      (nodes * scale + times + static_cast<double>(topology.routing_table_bytes())) *
-          run.share_here,
-      "use fewer nodes, smaller blocks (--bytes) or fewer iterations");
+  require_memory(fmt::format("{} {} on {} with blocks of {} bytes, {} iterations",
+                             collective.operation()->name, collective.name(), topology.name(),
+                             run.block_bytes, run.iterations),
+                 (nodes * scale + times + static_cast<double>(topology.routing_table_bytes())) *
+                     run.share_here,
+                 "use fewer nodes, smaller blocks (--bytes) or fewer iterations");
 }
 
 RunResult run_collective(Machine& machine, const Collective& collective, const CollectiveRun& run) {

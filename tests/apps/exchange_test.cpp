@@ -14,17 +14,22 @@ using Catch::Matchers::Contains;
 using namespace std::chrono_literals;
 
 TEST_CASE("an exchange is found by name, first among alltoall, then among alltoallv", "[apps]") {
-  CHECK(find_exchange("auto").algorithm == nullptr);
-  CHECK(find_exchange("shift").algorithm == &find_algorithm(Operation::alltoall, "shift"));
-  for (const Algorithm& algorithm : registry()) {
-    if (algorithm.operation == Operation::alltoallv) {
-      const std::string name = "alltoallv:" + std::string(algorithm.name);
-      CHECK(find_exchange(name).algorithm == &algorithm);
-    } else if (algorithm.operation == Operation::alltoall) {
-      CHECK(find_exchange(algorithm.name).algorithm == &algorithm);
-      CHECK(find_exchange(algorithm.name).ports == algorithm.ports);
+  const auto algorithm_of = [](std::string_view text) {
+    return find_exchange(text).collective.algorithm;
+  };
+  CHECK(algorithm_of("auto") == nullptr);
+  CHECK(algorithm_of("shift") == &find_algorithm(operations::alltoall, "shift"));
+  for (const Algorithm* algorithm : registry()) {
+    if (algorithm->operation == operations::alltoallv) {
+      CHECK(algorithm_of("alltoallv:" + std::string(algorithm->name)) == algorithm);
+    } else if (algorithm->operation == operations::alltoall) {
+      CHECK(algorithm_of(algorithm->name) == algorithm);
+      CHECK(find_exchange(algorithm->name).ports == algorithm->ports);
     }
   }
+  CHECK(find_exchange("kim-recursive:divisions=2").collective.options.number("divisions") == 2);
+  CHECK_THROWS_WITH(find_exchange("kim-recursive:division=2"),
+                    Contains("did you mean 'divisions'"));
   CHECK_THROWS_WITH(find_exchange("teleport"), Contains("teleport") && Contains("shift"));
   CHECK_THROWS_AS(find_exchange("alltoallv:teleport"), UsageError);
 }
@@ -33,12 +38,16 @@ TEST_CASE("resolving chooses the cheapest for the block's size, and refuses what
           "[apps]") {
   const auto torus = Topology::parse("torus:4x4");
   const Exchange small = resolve(find_exchange("auto"), torus, 16);
-  CHECK(small.parameters.block_bytes == 16);
-  CHECK(small.algorithm == &cheapest(Operation::alltoall, torus, small.parameters, Ports::one));
+  CHECK(small.collective.text() ==
+        cheapest(operations::alltoall, torus, small.model, 16, Ports::one).text());
+  // Dear bytes, dear start-ups: another one.
+  const CostModel dear{.startup_us = 1000};
+  CHECK(resolve(find_exchange("auto", dear), torus, 1).collective.text() ==
+        cheapest(operations::alltoall, torus, dear, 1, Ports::one).text());
   CHECK_THROWS_AS(resolve(find_exchange("hypercube-pairwise"), Topology::parse("ring:3"), 16),
                   UsageError);
-  const Algorithm& broadcast = find_algorithm(Operation::broadcast, "halving");
-  CHECK_THROWS_WITH(resolve({&broadcast}, torus, 16), Contains("not broadcast halving"));
+  const Algorithm& broadcast = find_algorithm(operations::broadcast, "halving");
+  CHECK_THROWS_WITH(resolve({Collective(broadcast)}, torus, 16), Contains("not broadcast halving"));
 }
 
 TEST_CASE("figures are the median run's: means over nodes, sums of messages, the busiest link",

@@ -18,7 +18,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-using Sizes = std::vector<std::size_t>;
+using Extents = std::vector<std::size_t>;
 using Values = std::vector<Complex>;
 
 FftResult run(const Topology& topology, Signal signal, const FftOptions& options = {},
@@ -27,7 +27,7 @@ FftResult run(const Topology& topology, Signal signal, const FftOptions& options
 }
 
 // The bare transform, without its checks.
-Values transformed(const Topology& topology, const Sizes& shape, const Values& values,
+Values transformed(const Topology& topology, const Extents& shape, const Values& values,
                    const FftOptions& options = {},
                    const Exchange& exchange = find_exchange("shift")) {
   return run(topology, {shape, values, false, "test"}, options, exchange,
@@ -93,7 +93,7 @@ TEST_CASE("a transform works with every registered exchange", "[apps][fft]") {
   const Values x = random_values(240, 4);
   const Values wanted = transform_by_definition(x, Direction::forward);
   for (const Exchange& exchange : exchanges(topology)) {
-    CAPTURE(topology.name(), exchange.algorithm->name);
+    CAPTURE(topology.name(), exchange.collective.text());
     for (const FftMethod method : {FftMethod::six_step, FftMethod::bluestein}) {
       CHECK(relative_error(transformed(topology, {240}, x, {.method = method}, exchange), wanted) <
             fft_tolerance(240));
@@ -153,8 +153,8 @@ TEST_CASE(
 
 TEST_CASE("a transform passes its three checks, forward and inverse", "[apps][fft]") {
   const auto topology = Topology::parse(GENERATE("complete:1", "mesh:5x3"));
-  const auto shape = GENERATE(Sizes{1}, Sizes{2}, Sizes{360}, Sizes{1009}, Sizes{4096},
-                              Sizes{40, 33}, Sizes{1, 97});
+  const auto shape = GENERATE(Extents{1}, Extents{2}, Extents{360}, Extents{1009}, Extents{4096},
+                              Extents{40, 33}, Extents{1, 97});
   const auto kind = GENERATE(SignalKind::random, SignalKind::impulse, SignalKind::tones);
   const bool inverse = GENERATE(false, true);
   CAPTURE(topology.name(), shape, inverse);
@@ -228,7 +228,7 @@ TEST_CASE("a constant series has no period", "[apps][fft]") {
 
 TEST_CASE("the sunspot record inside the program is the file's", "[apps][fft]") {
   const Signal inside = sunspot_record(), file = read_signal(sunspots, "sunspots");
-  CHECK(inside.shape == Sizes{2820});
+  CHECK(inside.shape == Extents{2820});
   CHECK(inside.values == file.values);
   CHECK(inside.real);
 }
@@ -333,7 +333,7 @@ TEST_CASE("a transform that is not verified has not passed", "[apps][fft]") {
 
 TEST_CASE("a real transform does what its dry run says", "[apps][fft]") {
   const auto topology = Topology::parse("torus:4x2");
-  const auto shape = GENERATE(Sizes{100}, Sizes{101}, Sizes{10, 12});
+  const auto shape = GENERATE(Extents{100}, Extents{101}, Extents{10, 12});
   for (const Exchange& exchange : plain_exchanges(topology)) {
     std::vector<Schedule> traces, dry;
     Runner runner = tracing_proof(topology, traces);
@@ -349,7 +349,7 @@ TEST_CASE("a real transform does what its dry run says", "[apps][fft]") {
 }
 
 TEST_CASE("the report counts exchanges, and names method, factors and idle nodes", "[apps][fft]") {
-  const auto report = [](const char* topology, const Sizes& shape,
+  const auto report = [](const char* topology, const Extents& shape,
                          FftMethod method = FftMethod::automatic) {
     return run(Topology::parse(topology), generate_signal(SignalKind::random, shape, 1),
                {.method = method});
@@ -427,7 +427,7 @@ TEST_CASE("roots of unity are right to the last places", "[apps][fft]") {
 
 TEST_CASE("signals are read from .npy and CSV files", "[apps][fft]") {
   const Signal record = read_signal(sunspots, "3");
-  CHECK(record.shape == Sizes{2820});
+  CHECK(record.shape == Extents{2820});
   CHECK(record.real);
   CHECK_THAT(record.source, Contains("sunspots.csv (sunspots)"));
 
@@ -435,7 +435,7 @@ TEST_CASE("signals are read from .npy and CSV files", "[apps][fft]") {
   const Values x = random_values(6, 1);
   write_npy(file.name(), to_array(x, {2, 3}));
   const Signal image = read_signal(file.name());
-  CHECK(image.shape == Sizes{2, 3});
+  CHECK(image.shape == Extents{2, 3});
   CHECK(image.values == x);
   CHECK_FALSE(image.real);
 

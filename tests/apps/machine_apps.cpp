@@ -36,7 +36,7 @@ TEST_CASE("a machine transposes with every registered exchange", "[apps][transpo
   const auto topology = Topology::parse(GENERATE("torus:4x4", "mesh:3x2", "hypercube:3"));
   const auto nodes_as = GENERATE(NodesAs::threads, NodesAs::fibers);
   for (const Exchange& exchange : exchanges(topology)) {
-    CAPTURE(topology.name(), exchange.algorithm->name);
+    CAPTURE(topology.name(), exchange.collective.text());
     Machine machine(
         topology, {.nodes_as = nodes_as, .all_port = exchange.ports == Ports::all, .timing = true});
     const TransposeResult result =

@@ -71,37 +71,36 @@ TEST_CASE("auto chooses between A1 and Suh where the formulas cross") {
   const Topology topology = Topology::parse("torus:32x32");
   const double saved_steps = 32 / 4 - 3, more_blocks = 3.5 * 32 * 32,
                more_rearranged = 7.0 * 32 * 32;
-  Parameters parameters;
-  parameters.transfer_us = 0.002;
-  parameters.rearrange_us = 0.0003;
-  parameters.block_bytes = 100;
-  const double crossing =
-      static_cast<double>(parameters.block_bytes) *
-      (more_blocks * parameters.transfer_us + more_rearranged * parameters.rearrange_us) /
-      saved_steps;
+  CostModel model;
+  model.transfer_us = 0.002;
+  model.rearrange_us = 0.0003;
+  constexpr Bytes block_bytes = 100;
+  const double crossing = static_cast<double>(block_bytes) *
+                          (more_blocks * model.transfer_us + more_rearranged * model.rearrange_us) /
+                          saved_steps;
   const auto time = [&](std::string_view name) {
-    return predicted_us(find_algorithm(Operation::alltoall, name).predict(topology, parameters),
-                        parameters);
+    const Collective collective(find_algorithm(operations::alltoall, name));
+    return predicted_us(collective.predict(topology), model, block_bytes);
   };
-  parameters.startup_us = crossing * 1.001;
+  model.startup_us = crossing * 1.001;
   CHECK(time("kim-a1") < time("suh-torus"));
-  parameters.startup_us = crossing * 0.999;
+  model.startup_us = crossing * 0.999;
   CHECK(time("kim-a1") > time("suh-torus"));
 
   // `auto` follows: dear start-ups favour few steps, dear bytes few blocks.
-  parameters.startup_us = 1e6;
-  const Algorithm& few_steps = cheapest(Operation::alltoall, topology, parameters, Ports::one);
-  parameters.startup_us = 0;
-  const Algorithm& few_blocks = cheapest(Operation::alltoall, topology, parameters, Ports::one);
-  for (const Algorithm* algorithm : admitted(Operation::alltoall, topology, parameters)) {
-    if (algorithm->ports == Ports::all) continue;
-    const Prediction prediction = algorithm->predict(topology, parameters);
-    if (!prediction.startups || !prediction.transmission_blocks || !prediction.rearranged_blocks)
-      continue;
-    INFO(algorithm->name);
-    CHECK(few_steps.predict(topology, parameters).startups <= prediction.startups);
-    CHECK(predicted_us(few_blocks.predict(topology, parameters), parameters) <=
-          predicted_us(prediction, parameters));
+  const auto choice = [&](double startup_us) {
+    model.startup_us = startup_us;
+    return cheapest(operations::alltoall, topology, model, block_bytes, Ports::one);
+  };
+  const Collective few_steps = choice(1e6), few_blocks = choice(0);
+  for (const Collective& collective : admitted(operations::alltoall, topology)) {
+    if (collective.algorithm->ports == Ports::all) continue;
+    const Prediction prediction = collective.predict(topology);
+    if (!prediction.complete()) continue;
+    INFO(collective.text());
+    CHECK(few_steps.predict(topology).startups <= prediction.startups);
+    CHECK(predicted_us(few_blocks.predict(topology), model, block_bytes) <=
+          predicted_us(prediction, model, block_bytes));
   }
 }
 

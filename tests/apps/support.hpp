@@ -51,9 +51,10 @@ inline Runner tracing_proof(const Topology& topology, std::vector<Schedule>& tra
 /// Every alltoall and alltoallv algorithm that the network admits.
 inline std::vector<Exchange> exchanges(const Topology& topology) {
   std::vector<Exchange> all;
-  for (const Operation operation : {Operation::alltoall, Operation::alltoallv}) {
-    for (const Algorithm* algorithm : admitted(operation, topology, {})) {
-      all.push_back({algorithm, {}, algorithm->ports});
+  for (const Operation operation :
+       {Operation(operations::alltoall), Operation(operations::alltoallv)}) {
+    for (const Collective& collective : admitted(operation, topology)) {
+      all.push_back({collective, {}, collective.algorithm->ports});
     }
   }
   return all;
@@ -61,16 +62,16 @@ inline std::vector<Exchange> exchanges(const Topology& topology) {
 
 /// One alltoall algorithm and one alltoallv algorithm that run everywhere.
 inline std::vector<Exchange> plain_exchanges(const Topology& topology) {
-  return {find_exchange("shift"), {admitted(Operation::alltoallv, topology, {}).at(0)}};
+  return {find_exchange("shift"), {admitted(operations::alltoallv, topology).at(0)}};
 }
 
 /// An exchange that delivers everything, then damages one byte on node 0: what a check must find.
 inline Exchange damaging_exchange() {
   static const Algorithm damaging = [] {
-    Algorithm algorithm = find_algorithm(Operation::alltoall, "shift");
+    Algorithm algorithm = find_algorithm(operations::alltoall, "shift");
     algorithm.name = "damaging";
     algorithm.program = [](Node& node, const Call& call) {
-      find_algorithm(Operation::alltoall, "shift").program(node, call);
+      find_algorithm(operations::alltoall, "shift").program(node, call);
       node.local([&] {
         // The top byte of the first element: its sign and exponent.
         if (node.rank() == 0) call.output.all()[sizeof(double) - 1] ^= std::byte{0x01};
@@ -78,7 +79,7 @@ inline Exchange damaging_exchange() {
     };
     return algorithm;
   }();
-  return {&damaging};
+  return {Collective(damaging)};
 }
 
 /// A file name in the temporary directory; the file is removed at the end.

@@ -86,7 +86,7 @@ TEST_CASE("transposition works with every registered exchange", "[apps][transpos
                                                  "hypercube:4", "complete:5", "tree:8", "ghc:4x3"));
   const Array matrix = generate_matrix(ElementType::complex64, 19, 23, 2);
   for (const Exchange& exchange : exchanges(topology)) {
-    CAPTURE(topology.name(), exchange.algorithm->name);
+    CAPTURE(topology.name(), exchange.collective.text());
     require_transposed(matrix, transposed(topology, exchange, matrix).transposed);
   }
   require_transposed(matrix, transposed(topology, find_exchange("auto"), matrix).transposed);

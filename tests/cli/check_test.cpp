@@ -67,6 +67,17 @@ TEST_CASE("check gives every key that the design names") {
                           "deadlock_free",
                           "predicted",
                           "lower_bound",
+                          "options",
+                          "arguments",
+                          "combined_blocks",
+                          "contended_blocks",
+                          "working_blocks",
+                          "arrivals",
+                          "step_bytes",
+                          "step_load",
+                          "step_cost_bytes",
+                          "time_lockstep",
+                          "made",
                           "passed"}) {
     INFO(key);
     CHECK(result.contains(key));
@@ -74,6 +85,12 @@ TEST_CASE("check gives every key that the design names") {
   for (const char* key : {"startups", "transmission_blocks", "rearranged_blocks"}) {
     CHECK(result["predicted"].contains(key));
   }
+  for (const char* key : {"schema", "version", "command", "host", "cores", "date"}) {
+    INFO(key);
+    CHECK(result["made"].contains(key));
+  }
+  CHECK_THAT(result["made"]["command"].get<std::string>(),
+             Catch::EndsWith("check alltoall --on torus:4x4 --algorithm mesh --json -"));
 }
 
 TEST_CASE(
@@ -92,7 +109,7 @@ TEST_CASE(
     "their reason") {
   const auto output = run_wormcube("check alltoall --on torus:6x6 --algorithm all");
   CHECK(output.exit == 0);
-  CHECK_THAT(output.out, Catch::Contains("# not here: ") && Catch::Contains("suh-torus"));
+  CHECK_THAT(output.out, Catch::Contains("# not applicable: ") && Catch::Contains("suh-torus"));
   const auto results =
       run_wormcube("check alltoall --on torus:6x6 --algorithm all --json -").json();
   REQUIRE(results.is_array());

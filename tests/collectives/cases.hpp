@@ -1,4 +1,5 @@
-// What the tests of collectives share: the networks they walk, and a node that cheats.
+// What the tests of collectives share: the networks, the calls and the options that they walk,
+// proofs, and a node that cheats.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,6 +13,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace wormcube::cases {
@@ -63,49 +65,200 @@ inline std::vector<Topology> topologies() {
   return all;
 }
 
-/// Calls f(algorithm, topology) for every registered algorithm on every network above that it
-/// admits, of `most_nodes` at most.
+/// The operator of calls that reduce: not commutative, unless the algorithm needs that.
+inline Reduction operator_for(const Algorithm& algorithm) {
+  return algorithm.needs_commutative ? find_reduction("sum", "int32")
+                                     : find_reduction("compose", "affine");
+}
+
+/// The call's arguments where a test does not care: root 0, by 1, one source.
+inline Arguments plain_arguments(const Algorithm& algorithm) {
+  Arguments arguments;
+  if (algorithm.operation->reduces) arguments.reduction = operator_for(algorithm);
+  return arguments;
+}
+
+/// Every root; shifts by none, by 1, back, round and far; one source, some, all.
+inline std::vector<Arguments> every_argument(const Algorithm& algorithm, Rank nodes) {
+  const Operation operation = algorithm.operation;
+  std::vector<Arguments> all{plain_arguments(algorithm)};
+  const auto add = [&](auto change) { change(all.emplace_back(plain_arguments(algorithm))); };
+  if (operation->rooted) {
+    for (Rank root = 1; root < nodes; ++root) add([=](Arguments& a) { a.root = root; });
+  }
+  if (operation->shifts) {
+    for (const std::int64_t by : {0, -1, 2, 3, nodes / 2, nodes, nodes + 1, -3 * nodes - 2}) {
+      add([=](Arguments& a) { a.by = by; });
+    }
+  }
+  if (operation->has_sources) {
+    for (const int every : {1, 2, 3}) {
+      add([=](Arguments& a) {
+        for (Rank q = nodes - 1; q >= 0; q -= every) a.sources.insert(a.sources.begin(), q);
+      });
+    }
+    add([=](Arguments& a) { a.sources = {nodes - 1}; });
+  }
+  return all;
+}
+
+/// The options of an algorithm in every combination: each choice, and of numbers the least few and
+/// the most. The presets come first.
+inline std::vector<Options> every_option(const Algorithm& algorithm) {
+  std::vector<Options> all{Options(algorithm.options)};
+  for (const Option& option : algorithm.options) {
+    std::vector<std::string> values;
+    if (option.choices.empty()) {
+      for (std::int64_t value = option.least; value <= option.most; ++value) {
+        if (value <= option.least + 3 || value == option.most) {
+          values.push_back(std::to_string(value));
+        }
+      }
+    } else {
+      values.assign(option.choices.begin(), option.choices.end());
+    }
+    std::vector<Options> with = std::move(all);
+    all.clear();
+    for (const Options& others : with) {
+      all.push_back(others);
+      for (const std::string& value : values) {
+        if (value == option.text(option.preset)) continue;
+        Options changed = others;
+        changed.set(option.name, value);
+        all.push_back(std::move(changed));
+      }
+    }
+  }
+  return all;
+}
+
+/// Calls f(collective, topology) for every registered algorithm on every network above that it
+/// admits, of `most_nodes` at most, with every combination of its options.
 template <class F>
 void for_each(F f, Rank most_nodes = 1 << 20) {
   for (const Topology& topology : topologies()) {
     if (topology.nodes() > most_nodes) continue;
-    for (const Algorithm& algorithm : registry()) {
-      if (!refusal(algorithm, topology, {})) f(algorithm, topology);
+    for (const Algorithm* algorithm : registry()) {
+      Collective collective(*algorithm, plain_arguments(*algorithm));
+      for (const Options& options : every_option(*algorithm)) {
+        collective.options = options;
+        if (!refusal(collective, topology)) f(std::as_const(collective), topology);
+      }
     }
   }
 }
 
-inline std::string title(const Algorithm& algorithm, const Topology& topology) {
-  return std::string(to_string(algorithm.operation)).append(" ").append(algorithm.name) + " on " +
-         topology.name();
+/// The same with every argument of the call: roots, shifts, sources.
+template <class F>
+void for_each_call(F f, Rank most_nodes) {
+  for_each(
+      [&](const Collective& collective, const Topology& topology) {
+        Collective call = collective;
+        for (const Arguments& arguments : every_argument(*call.algorithm, topology.nodes())) {
+          call.arguments = arguments;
+          if (!refusal(call, topology)) f(std::as_const(call), topology);
+        }
+      },
+      most_nodes);
 }
 
-/// The smallest block of tags that the algorithm can cut into its parts.
-inline Bytes tag_bytes(const Algorithm& algorithm, const Topology& topology) {
-  return 8 * static_cast<Bytes>(algorithm.parts(topology));
+inline std::string title(const Collective& collective, const Topology& topology) {
+  std::string text = std::string(to_string(collective.operation())) + " " + collective.text() +
+                     " on " + topology.name();
+  const Arguments& arguments = collective.arguments;
+  if (collective.operation()->rooted) text += ", root " + std::to_string(arguments.root);
+  if (collective.operation()->shifts) text += ", by " + std::to_string(arguments.by);
+  for (const Rank source : arguments.sources) text += ", source " + std::to_string(source);
+  return text;
+}
+
+inline Collective collective_of(Operation operation, std::string_view text,
+                                Arguments arguments = {}) {
+  return parse_collective(operation, text, std::move(arguments));
+}
+inline Collective alltoall(std::string_view text) {
+  return collective_of(operations::alltoall, text);
+}
+
+/// Blocks that tell where they come from; where the operator must commute, which the witness does
+/// not, its own operands.
+inline Pattern telling_pattern(const Collective& collective) {
+  return collective.algorithm->needs_commutative ? Pattern::words : Pattern::tags;
+}
+/// The smallest block of such elements that the algorithm can cut into its parts.
+inline Bytes telling_bytes(const Collective& collective, const Topology& topology) {
+  const Contract contract =
+      contract_of(collective, topology.nodes(), 0, seed, telling_pattern(collective));
+  return std::max<Bytes>(contract.element_bytes(), 8) *
+         static_cast<Bytes>(collective.parts(topology));
+}
+
+/// What is called, with blocks of this size.
+struct Call {
+  Collective collective;
+  Contract contract;
+
+  Call(const Collective& called, const Topology& topology, Bytes block_bytes, Pattern pattern,
+       bool in_place = false)
+      : collective(called),
+        contract(contract_of(called, topology.nodes(), block_bytes, seed, pattern, in_place)) {}
+  /// Of the smallest telling blocks.
+  Call(const Collective& called, const Topology& topology, bool in_place = false)
+      : Call(called, topology, telling_bytes(called, topology), telling_pattern(called), in_place) {
+  }
+  Program dry() const { return collective_program(collective, contract, nullptr); }
+};
+
+/// What a proof found.
+struct Outcome {
+  bool delivered = false;
+  std::uint64_t wrong_bytes = 0, wrong_elements = 0;
+  std::uint64_t repeated = 0;  ///< tags that came to a node again
+  bool counted = false;        ///< arrivals were counted
+  std::string first;           ///< the first difference, in words
+
+  bool exactly_once() const { return repeated == 0; }
+};
+
+/// \param change  the program that is proved, made of the right one
+inline Outcome outcome(const Call& call, const Topology& topology,
+                       const std::function<Program(const Program&)>& change = {}) {
+  Verification verification(call.contract);
+  Arrivals arrivals(call.contract);
+  const Program program = collective_program(call.collective, call.contract, &verification);
+  prove(topology, change ? change(program) : program,
+        [&](const Delivery& delivery) { arrivals.add(delivery.to, delivery.pieces); });
+  return {verification.passed(), verification.wrong_bytes(), verification.wrong_elements(),
+          arrivals.repeated(),   arrivals.counted(),         verification.first()};
+}
+inline Outcome outcome(const Collective& collective, const Topology& topology) {
+  return outcome(Call(collective, topology), topology);
 }
 
 struct Counts {
   ScheduleReport report;
-  double startups, transmission_blocks, rearranged_blocks, peak_blocks;
+  double startups, transmission_blocks, rearranged_blocks, combined_blocks, contended_blocks,
+      working_blocks;
 };
 
-inline Counts count(const Algorithm& algorithm, const Topology& topology, const Program& program,
-                    Bytes block_bytes) {
-  const auto report =
-      check(record(topology, program), Routing(topology), algorithm.ports == Ports::all);
+inline Counts count(const Topology& topology, const Program& program, Bytes block_bytes,
+                    Ports ports = Ports::one) {
+  const auto report = check(record(topology, program), Routing(topology), ports == Ports::all);
   const auto blocks = [&](Bytes bytes) {
     return static_cast<double>(bytes) / static_cast<double>(block_bytes);
   };
-  return {report, static_cast<double>(report.startups), blocks(report.transmission),
-          blocks(report.rearranged), blocks(report.peak_block_bytes)};
+  return {report,
+          static_cast<double>(report.startups),
+          blocks(report.transmission),
+          blocks(report.rearranged),
+          blocks(report.combined),
+          blocks(report.contended),
+          blocks(report.peak_block_bytes)};
 }
 
-inline Counts count(const Algorithm& algorithm, const Topology& topology,
-                    const Parameters& parameters = {}) {
-  const Bytes bytes = tag_bytes(algorithm, topology);
-  return count(algorithm, topology, collective_program(algorithm, parameters, bytes, seed, nullptr),
-               bytes);
+inline Counts count(const Collective& collective, const Topology& topology) {
+  const Call call(collective, topology);
+  return count(topology, call.dry(), call.contract.block_bytes, collective.algorithm->ports);
 }
 
 /// A node that passes everything on, but lets a test change it on the way.
@@ -150,5 +303,14 @@ class Tampering final : public ForwardingNode {
   std::vector<Memory> memory_;
   int steps_ = 0, rearrangements_ = 0;
 };
+
+/// The program on nodes that `tamper` has prepared.
+inline Program tampered(const Program& program, std::function<void(Tampering&)> tamper) {
+  return [=](Node& node) {
+    Tampering cheat(node);
+    tamper(cheat);
+    program(cheat);
+  };
+}
 
 }  // namespace wormcube::cases

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/contract.hpp"
 
-#include "wormcube/runtime/schedule/prove.hpp"
 #include "wormcube/tests/collectives/cases.hpp"
 
 #include <cstring>
+#include <map>
 #include <set>
 
 #include <catch2/catch.hpp>
@@ -15,162 +15,350 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-Contract exchange(Rank nodes, Bytes block_bytes, Pattern pattern) {
-  return {.operation = Operation::alltoall,
+using Program4 = void (*)(Node&, const Call&);
+
+/// The arguments of every kind of call.
+Arguments some_arguments() {
+  Arguments arguments;
+  arguments.root = 2;
+  arguments.by = 3;
+  arguments.sources = {1, 3};
+  arguments.reduction = find_reduction("compose", "affine");
+  return arguments;
+}
+
+Contract contract_for(Operation operation, Rank nodes, Bytes block_bytes, Pattern pattern) {
+  return {.operation = operation,
           .nodes = nodes,
+          .arguments = some_arguments(),
           .block_bytes = block_bytes,
           .seed = cases::seed,
           .pattern = pattern};
 }
 
-/// What a node must end with, put together from the inputs of all.
-std::vector<std::byte> right_output(const Contract& contract, Rank rank) {
-  std::vector<std::byte> output;
-  for (Rank b = 0; b < contract.output_blocks(); ++b) {
-    const Label label = contract.output(rank, b);
-    const std::vector<Bytes> offsets = contract.input_offsets(label.origin);
-    std::vector<std::byte> input(offsets.back());
-    fill_input(contract, label.origin, input);
-    output.insert(output.end(), input.begin() + static_cast<std::ptrdiff_t>(offsets[label.block]),
-                  input.begin() + static_cast<std::ptrdiff_t>(offsets[label.block + 1]));
-  }
-  return output;
+/// Two elements a block.
+Bytes two_elements(Operation operation, Pattern pattern) {
+  return 2 * std::max<Bytes>(contract_for(operation, 1, 0, pattern).element_bytes(), 8);
 }
 
-constexpr Operation operations[] = {Operation::broadcast, Operation::allgather, Operation::alltoall,
-                                    Operation::alltoallv, Operation::barrier};
+std::vector<std::byte> input_of(const Oracle& oracle, Rank rank) {
+  std::vector<std::byte> input(oracle.contract().input_offsets(rank).back());
+  oracle.write_input(rank, input);
+  return input;
+}
+
+/// Block `block` of a node's input.
+std::vector<std::byte> input_block(const Oracle& oracle, Rank rank, Rank block) {
+  const std::vector<Bytes> offsets = oracle.contract().input_offsets(rank);
+  const std::vector<std::byte> input = input_of(oracle, rank);
+  const auto at = [&](Rank b) {
+    return input.begin() + static_cast<std::ptrdiff_t>(offsets[static_cast<std::size_t>(b)]);
+  };
+  return {at(block), at(block + 1)};
+}
+
+/// What a block must hold, put together from the inputs of all.
+std::vector<std::byte> right_block(const Oracle& oracle, const Content& content) {
+  const Contract& contract = oracle.contract();
+  std::vector<std::byte> sum = input_block(oracle, content.first, content.block);
+  const Reduction& reduction =
+      contract.pattern == Pattern::tags ? interval_reduction() : contract.arguments.reduction;
+  for (Rank rank = content.first + 1; rank < content.last; ++rank) {
+    const std::vector<std::byte> next = input_block(oracle, rank, content.block);
+    reduction.apply(sum.data(), next.data(), sum.data(), sum.size() / reduction.element_bytes);
+  }
+  return sum;
+}
+
+/// A collective with this program instead of an algorithm's.
+class Wrong {
+ public:
+  Wrong(Operation operation, Program4 program) : algorithm_(mutant(operation, program)) {}
+  cases::Outcome outcome(Rank nodes, bool in_place = false) const {
+    const Collective collective(algorithm_, some_arguments());
+    const Topology topology({Graph::complete(nodes)});
+    const Bytes bytes = two_elements(algorithm_.operation, Pattern::tags);
+    return cases::outcome({collective, topology, bytes, Pattern::tags, in_place}, topology);
+  }
+
+ private:
+  static Algorithm mutant(Operation operation, Program4 program) {
+    Algorithm algorithm = find_algorithm(operations::alltoall, "shift");
+    algorithm.operation = operation;
+    algorithm.name = "wrong";
+    algorithm.program = program;
+    return algorithm;
+  }
+  Algorithm algorithm_;
+};
+
+cases::Outcome outcome(Operation operation, Program4 program, Rank nodes = 4,
+                       bool in_place = false) {
+  return Wrong(operation, program).outcome(nodes, in_place);
+}
+
+void shift(Node& node, const Call& call) {
+  find_algorithm(operations::alltoall, "shift").program(node, call);
+}
 
 }  // namespace
 
-TEST_CASE("what the contracts ask for, in words of 4 nodes", "[collectives][contract]") {
-  Contract contract{.operation = Operation::alltoall, .nodes = 4, .root = 2, .block_bytes = 5};
-  CHECK(contract.input(1, 3) == Label{1, 3, 5});
-  CHECK(contract.output(3, 1) == Label{1, 3, 5});
-  CHECK(contract.input_blocks(1) == 4);
-
-  contract.operation = Operation::allgather;
-  CHECK(contract.input(1, 0) == Label{1, 0, 5});
-  CHECK(contract.output(3, 1) == Label{1, 0, 5});
-  CHECK(contract.input_blocks(1) == 1);
-  CHECK(contract.output_blocks() == 4);
-
-  contract.operation = Operation::broadcast;
-  CHECK(contract.output(3, 0) == Label{2, 0, 5});
-  CHECK(contract.input_blocks(2) == 1);
-  CHECK(contract.input_blocks(3) == 0);
-
-  contract.operation = Operation::barrier;
-  CHECK(contract.output_blocks() == 0);
+TEST_CASE("what the operations ask for, in words of 4 nodes", "[collectives][contract]") {
+  // "r: given -> block block ..": "q.b" is block b of node q, "0-2.b" that of nodes 0 to 2 combined.
+  const auto words = [](Operation operation) {
+    Arguments arguments = some_arguments();
+    const Instance on{4, arguments};
+    std::string text;
+    for (Rank rank = 0; rank < 4; ++rank) {
+      text += (rank == 0 ? "" : " | ") + std::to_string(operation->gives(on, rank)) + " ->";
+      for (Rank block = 0; block < operation->ends_with(on, rank); ++block) {
+        const Content content = operation->result(on, rank, block);
+        text += " ";
+        if (content.first == content.last) {
+          text += "same";
+          continue;
+        }
+        text += std::to_string(content.first);
+        if (content.last - content.first > 1) text += "-" + std::to_string(content.last - 1);
+        text += "." + std::to_string(content.block);
+      }
+    }
+    return text;
+  };
+  // Root 2, shift by 3, sources 1 and 3.
+  const std::map<std::string_view, const char*> expected{
+      {"broadcast", "0 -> 2.0 | 0 -> 2.0 | 1 -> 2.0 | 0 -> 2.0"},
+      {"reduce", "1 -> | 1 -> | 1 -> 0-3.0 | 1 ->"},
+      {"allgather",
+       "1 -> 0.0 1.0 2.0 3.0 | 1 -> 0.0 1.0 2.0 3.0 | 1 -> 0.0 1.0 2.0 3.0 | 1 -> 0.0 1.0 2.0 "
+       "3.0"},
+      {"reduce_scatter", "4 -> 0-3.0 | 4 -> 0-3.1 | 4 -> 0-3.2 | 4 -> 0-3.3"},
+      {"allreduce", "1 -> 0-3.0 | 1 -> 0-3.0 | 1 -> 0-3.0 | 1 -> 0-3.0"},
+      {"scan", "1 -> 0.0 | 1 -> 0-1.0 | 1 -> 0-2.0 | 1 -> 0-3.0"},
+      {"exscan", "1 -> same | 1 -> 0.0 | 1 -> 0-1.0 | 1 -> 0-2.0"},
+      {"barrier", "0 -> | 0 -> | 0 -> | 0 ->"},
+      {"scatter", "0 -> 2.0 | 0 -> 2.1 | 4 -> 2.2 | 0 -> 2.3"},
+      {"gather", "1 -> | 1 -> | 1 -> 0.0 1.0 2.0 3.0 | 1 ->"},
+      {"alltoall",
+       "4 -> 0.0 1.0 2.0 3.0 | 4 -> 0.1 1.1 2.1 3.1 | 4 -> 0.2 1.2 2.2 3.2 | 4 -> 0.3 1.3 2.3 "
+       "3.3"},
+      {"shift", "1 -> 1.0 | 1 -> 2.0 | 1 -> 3.0 | 1 -> 0.0"},
+      {"k_broadcast", "0 -> 1.0 3.0 | 1 -> 1.0 3.0 | 0 -> 1.0 3.0 | 1 -> 1.0 3.0"},
+      {"k_alltoall", "0 -> 1.0 3.0 | 4 -> 1.1 3.1 | 0 -> 1.2 3.2 | 4 -> 1.3 3.3"}};
+  for (const Operation operation : all_operations) {
+    std::string_view name = operation->name;
+    if (operation->sizes != Sizes::equal) {  // the same with blocks whose sizes differ
+      REQUIRE(name.ends_with("v"));
+      name.remove_suffix(1);
+    }
+    INFO(operation->name);
+    REQUIRE(expected.contains(name));
+    CHECK(words(operation) == expected.at(name));
+  }
+  CHECK(all_operations.size() == expected.size() + 5);
 }
 
-TEST_CASE("the right output is accepted, a spoilt one is wrong in every byte",
+TEST_CASE("the rows say where an input may lie in the output, and who counts as what",
           "[collectives][contract]") {
-  const Pattern pattern = GENERATE(Pattern::words, Pattern::tags);
-  const Bytes block_bytes = pattern == Pattern::tags ? 24 : 21;
-  for (const Operation operation : operations) {
-    const Contract contract{.operation = operation,
-                            .nodes = 5,
-                            .root = 3,
-                            .block_bytes = block_bytes,
-                            .seed = cases::seed,
-                            .pattern = pattern};
-    for (Rank rank = 0; rank < 5; ++rank) {
-      INFO(to_string(operation) << " node " << rank);
-      std::vector<std::byte> output = right_output(contract, rank);
-      const Findings right = compare_output(contract, rank, output);
-      CHECK(right.compared);
-      CHECK(right.wrong_bytes == 0);
-      CHECK(right.missing == 0);
-      CHECK(right.first.empty());
+  const Arguments arguments = some_arguments();
+  const Instance on{4, arguments};
+  const std::map<std::string_view, std::vector<Rank>> places{
+      {"broadcast", {-1, -1, 0, -1}}, {"reduce", {-1, -1, 0, -1}}, {"allgather", {0, 1, 2, 3}},
+      {"allreduce", {0, 0, 0, 0}},    {"scan", {0, 0, 0, 0}},      {"gather", {-1, -1, 2, -1}},
+      {"shift", {0, 0, 0, 0}}};
+  for (const Operation operation : all_operations) {
+    INFO(operation->name);
+    const auto found = places.find(operation->name);
+    CHECK((operation->place_of_input != nullptr) == (found != places.end()));
+    if (found == places.end()) continue;
+    for (Rank rank = 0; rank < 4; ++rank) {
+      CHECK(operation->place_of_input(on, rank) == found->second[static_cast<std::size_t>(rank)]);
+    }
+  }
+  CHECK(on.is_source(1));
+  CHECK_FALSE(on.is_source(2));
+  const Arguments none;
+  CHECK(Instance{4, none}.sources() == 1);
+  CHECK(Instance{4, none}.is_source(0));
+}
 
-      spoil_output(contract, rank, output);
-      const Findings spoilt = compare_output(contract, rank, output);
-      CHECK(spoilt.wrong_bytes == output.size());
-      CHECK(spoilt.missing == (pattern == Pattern::tags ? output.size() / 8 : 0));
-      CHECK(spoilt.foreign == 0);
+TEST_CASE("the oracle wants what the inputs add up to", "[collectives][contract]") {
+  const Pattern pattern = GENERATE(Pattern::words, Pattern::tags);
+  for (const Operation operation : all_operations) {
+    const Oracle oracle(contract_for(operation, 5, two_elements(operation, pattern), pattern));
+    const Contract& contract = oracle.contract();
+    for (Rank rank = 0; rank < 5; ++rank) {
+      for (Rank block = 0; block < contract.ends_with(rank); ++block) {
+        INFO(operation->name << " node " << rank << " block " << block);
+        const Content content = contract.result(rank, block);
+        if (content.first == content.last) continue;
+        std::vector<std::byte> wanted(contract.size(content));
+        oracle.write(content, wanted);
+        CHECK(wanted == right_block(oracle, content));
+      }
     }
   }
 }
 
+namespace {
+
+/// Writes what the oracle wants, without a message.
+const Oracle* omniscient = nullptr;
+void knows_all(Node& node, const Call& call) {
+  node.local([&] {
+    const Contract& contract = omniscient->contract();
+    for (Rank block = 0; block < call.output.count(); ++block) {
+      const Content content = contract.result(node.rank(), block);
+      if (content.first < content.last) omniscient->write(content, call.output[block]);
+    }
+  });
+}
+void says_nothing(Node&, const Call&) {}
+
+}  // namespace
+
+TEST_CASE("the right output is accepted; where nothing is written every byte is wrong",
+          "[collectives][contract]") {
+  const Pattern pattern = GENERATE(Pattern::words, Pattern::tags);
+  const Topology topology({Graph::complete(5)});
+  for (const Operation operation : all_operations) {
+    if (operation == Operation(operations::barrier)) continue;  // it has no output
+    INFO(operation->name);
+    Algorithm algorithm = find_algorithm(operations::alltoall, "shift");
+    algorithm.operation = operation;
+    algorithm.program = knows_all;
+    const Collective right(algorithm, some_arguments());
+    const cases::Call call(right, topology, two_elements(operation, pattern), pattern);
+    const Oracle oracle(call.contract);
+    omniscient = &oracle;
+    const cases::Outcome found = cases::outcome(call, topology);
+    INFO(found.first);
+    CHECK(found.delivered);
+    CHECK(found.wrong_bytes == 0);
+    CHECK(found.wrong_elements == 0);
+
+    algorithm.program = says_nothing;
+    std::uint64_t bytes = 0;
+    for (Rank rank = 0; rank < 5; ++rank) {
+      for (Rank block = 0; block < call.contract.ends_with(rank); ++block) {
+        const Content content = call.contract.result(rank, block);
+        const bool in_place = call.contract.place_of_input(rank) == block;
+        if (content.first < content.last && !in_place) bytes += call.contract.size(content);
+      }
+    }
+    const cases::Outcome nothing = cases::outcome(call, topology);
+    CHECK(bytes > 0);
+    CHECK_FALSE(nothing.delivered);
+    CHECK(nothing.wrong_bytes == bytes);
+    if (pattern == Pattern::tags) {
+      CHECK(nothing.wrong_elements == bytes / call.contract.element_bytes());
+    }
+  }
+}
+
+namespace {
+
+template <int mistake>
+void spoilt_shift(Node& node, const Call& call) {
+  shift(node, call);
+  if (node.rank() != 1) return;
+  node.local([&] {
+    const auto block = [&](Rank b) { return call.output[b]; };
+    if (mistake == 0) std::ranges::swap_ranges(block(0), block(2));
+    if (mistake == 1) std::ranges::fill(block(3), std::byte{0xff});
+    if (mistake == 2) copy(block(0), block(3));
+    if (mistake == 3) std::ranges::swap_ranges(block(3).first(8), block(3).last(8));
+    if (mistake == 4) block(2)[9] ^= std::byte{64};
+  });
+}
+
+}  // namespace
+
 TEST_CASE("swapped, dropped, doubled and damaged blocks are told apart",
           "[collectives][contract]") {
-  const Contract contract = exchange(4, 16, Pattern::tags);  // two tags a block
-  std::vector<std::byte> output = right_output(contract, 1);
-  const auto block = [&](Rank b) { return Blocks(Span(output), 4)[b]; };
-
+  const Operation exchange = operations::alltoall;  // two tags a block
   SECTION("two blocks swapped") {
-    std::ranges::swap_ranges(block(0), block(2));
-    const Findings findings = compare_output(contract, 1, output);
-    CHECK(findings.missing == 4);
-    CHECK(findings.foreign == 4);
-    CHECK(findings.first ==
+    const cases::Outcome found = outcome(exchange, spoilt_shift<0>);
+    CHECK_FALSE(found.delivered);
+    CHECK(found.wrong_elements == 4);
+    CHECK(found.first ==
           "node 1, block 0, byte 0: not from block 1 of node 0, but from block 1 of node 2");
   }
   SECTION("one block dropped") {
-    std::vector<std::byte> spoilt(output.size());
-    spoil_output(contract, 1, spoilt);
-    copy(ConstBlocks(ConstSpan(spoilt), 4)[3], block(3));
-    const Findings findings = compare_output(contract, 1, output);
-    CHECK(findings.missing == 2);
-    CHECK(findings.foreign == 0);
-    CHECK(findings.first == "node 1, block 3, byte 0: not from block 1 of node 3");
+    const cases::Outcome found = outcome(exchange, spoilt_shift<1>);
+    CHECK(found.wrong_elements == 2);
+    CHECK(found.wrong_bytes == 16);
+    CHECK(found.first == "node 1, block 3, byte 0: not from block 1 of node 3");
   }
   SECTION("one block doubled") {
-    copy(block(0), block(3));
-    const Findings findings = compare_output(contract, 1, output);
-    CHECK(findings.missing == 2);
-    CHECK(findings.foreign == 2);
+    const cases::Outcome found = outcome(exchange, spoilt_shift<2>);
+    CHECK(found.wrong_elements == 2);
+    CHECK_THAT(found.first, Contains("block 3") && Contains("but from block 1 of node 0"));
   }
   SECTION("two elements of a block swapped") {
-    std::ranges::swap_ranges(block(3).first(8), block(3).last(8));
-    CHECK(compare_output(contract, 1, output).missing == 2);
+    CHECK(outcome(exchange, spoilt_shift<3>).wrong_elements == 2);
   }
-  SECTION("a block of another node") {
-    output = right_output(contract, 2);
-    CHECK(compare_output(contract, 1, output).foreign == 8);
+  SECTION("a single wrong bit is one wrong byte") {
+    const cases::Outcome found = outcome(exchange, spoilt_shift<4>);
+    CHECK(found.wrong_bytes == 1);
+    CHECK(found.wrong_elements == 1);
+    CHECK_THAT(found.first, Contains("node 1, block 2, byte 8"));
   }
+  SECTION("without a mistake it passes") { CHECK(outcome(exchange, shift).delivered); }
 }
 
 TEST_CASE("a single wrong bit is one wrong byte, in whole words and in the rest",
           "[collectives][contract]") {
-  const Contract contract = exchange(3, 11, Pattern::words);
-  std::vector<std::byte> output = right_output(contract, 0);
-  const std::size_t at = GENERATE(0, 7, 8, 10, 11, 32);
-  output[at] ^= std::byte{64};
-  const Findings findings = compare_output(contract, 0, output);
-  CHECK(findings.wrong_bytes == 1);
-  CHECK_THAT(findings.first, Contains("node 0, block " + std::to_string(at / 11)));
+  static std::size_t at;
+  at = GENERATE(0U, 7U, 8U, 10U, 11U, 32U);
+  Algorithm mutant = find_algorithm(operations::alltoall, "shift");
+  mutant.program = [](Node& node, const Call& call) {
+    shift(node, call);
+    node.local([&] {
+      if (node.rank() == 0) call.output.all()[at] ^= std::byte{64};
+    });
+  };
+  const Topology topology = Topology::parse("ring:3");
+  const cases::Outcome found =
+      cases::outcome({Collective(mutant), topology, 11, Pattern::words}, topology);
+  CHECK(found.wrong_bytes == 1);
+  CHECK_THAT(found.first, Contains("node 0, block " + std::to_string(at / 11)));
 }
 
 TEST_CASE("other seeds, origins, blocks and places have other words", "[collectives][contract]") {
   std::set<std::uint64_t> words;
-  const auto add = [&](const Contract& contract, Rank rank) {
-    std::vector<std::byte> input(static_cast<std::size_t>(contract.nodes) * contract.block_bytes);
-    fill_input(contract, rank, input);
-    for (std::size_t i = 0; i < input.size(); i += 8) {
-      std::uint64_t word = 0;
-      std::memcpy(&word, &input[i], 8);
-      words.insert(word);
+  Contract contract = contract_for(operations::alltoall, 6, 32, Pattern::words);
+  for (int seeds = 0; seeds < 2; ++seeds, ++contract.seed) {
+    const Oracle oracle(contract);
+    for (Rank rank = 0; rank < 6; ++rank) {
+      const std::vector<std::byte> input = input_of(oracle, rank);
+      REQUIRE(input.size() == 6 * 32);
+      for (std::size_t i = 0; i < input.size(); i += 8) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, &input[i], 8);
+        words.insert(word);
+      }
     }
-  };
-  Contract contract = exchange(6, 32, Pattern::words);
-  for (Rank rank = 0; rank < 6; ++rank) add(contract, rank);
-  ++contract.seed;
-  for (Rank rank = 0; rank < 6; ++rank) add(contract, rank);
+  }
   CHECK(words.size() == 2 * 6 * 6 * 4);
 }
 
 TEST_CASE("uneven blocks have the size on which both ends agree, empty and odd ones among them",
           "[collectives][contract]") {
   const Pattern pattern = GENERATE(Pattern::words, Pattern::tags);
-  Contract contract = exchange(16, 24, pattern);
-  contract.operation = Operation::alltoallv;
+  const Contract contract = contract_for(operations::alltoallv, 16, 24, pattern);
   int empty = 0, odd = 0, large = 0;
   for (Rank source = 0; source < 16; ++source) {
+    const std::vector<Bytes> given = contract.input_offsets(source);
     for (Rank destination = 0; destination < 16; ++destination) {
-      const Bytes bytes = uneven_bytes(contract, source, destination);
-      CHECK(contract.input(source, destination).bytes == bytes);
-      CHECK(contract.output(destination, source).bytes == bytes);
+      const Bytes bytes = contract.block_size(source, destination);
+      const std::vector<Bytes> got = contract.output_offsets(destination);
+      const auto size = [](const std::vector<Bytes>& offsets, Rank block) {
+        return offsets[static_cast<std::size_t>(block) + 1] -
+               offsets[static_cast<std::size_t>(block)];
+      };
+      CHECK(size(given, destination) == bytes);
+      CHECK(size(got, source) == bytes);
       CHECK(bytes <= 48);
       if (pattern == Pattern::tags) CHECK(bytes % 8 == 0);
       empty += bytes == 0 ? 1 : 0;
@@ -181,6 +369,29 @@ TEST_CASE("uneven blocks have the size on which both ends agree, empty and odd o
   CHECK(empty > 32);
   CHECK(large > 32);
   if (pattern == Pattern::words) CHECK(odd > 32);
+  CHECK(contract.known_sizes().empty());
+}
+
+TEST_CASE("sizes that all nodes must know depend on the origin, or on the block, alone",
+          "[collectives][contract]") {
+  for (const Operation operation : all_operations) {
+    INFO(operation->name);
+    const Contract contract = contract_for(operation, 16, 24, Pattern::words);
+    const std::vector<Bytes> known = contract.known_sizes();
+    const bool by_origin = operation->sizes == Sizes::by_origin;
+    if (!by_origin && operation->sizes != Sizes::by_block) {
+      CHECK(known.empty());
+      continue;
+    }
+    REQUIRE(known.size() == 16);
+    CHECK(std::set(known.begin(), known.end()).size() > 4);
+    for (Rank origin = 0; origin < 16; ++origin) {
+      for (Rank block = 0; block < 16; ++block) {
+        CHECK(contract.block_size(origin, block) ==
+              known[static_cast<std::size_t>(by_origin ? origin : block)]);
+      }
+    }
+  }
 }
 
 namespace {
@@ -202,59 +413,244 @@ void wrong_shift(Node& node, const Call& call) {
       node.step({send(to, call.input[to]), receive(from, call.output[from])});
     }
   }
+  // Node 2's block for node 3 once more: it has come already.
+  if (mistake == 3 && r == 2) node.step({send(3, call.input[3])});
+  if (mistake == 3 && r == 3) node.step({receive(2, call.output[2])});
+  if (mistake == 3 && r != 2 && r != 3) node.step();
 }
 
-void barrier_of_nothing(Node& /*node*/, const Call& /*call*/) {}
+/// Through a node that has no use for it, twice: nothing in the output shows it.
+void by_way_of_node_0_twice(Node& node, const Call& call) {
+  shift(node, call);
+  const Memory guest = node.memory(call.input[0].size());
+  for (int turn = 0; turn < 2; ++turn) {
+    if (node.rank() == 1) node.step({send(0, call.input[3])});
+    if (node.rank() == 0) node.step({receive(1, guest)});
+    if (node.rank() > 1) node.step();
+  }
+}
 
-void verify(Operation operation, void (*program)(Node&, const Call&), Verification& verification) {
-  const Algorithm algorithm{.operation = operation,
-                            .name = "wrong",
-                            .summary = "",
-                            .source = "",
-                            .require = nullptr,
-                            .predict = nullptr,
-                            .program = program};
-  prove(Topology::parse("ring:6"),
-        collective_program(algorithm, {}, 16, cases::seed, &verification, Pattern::tags));
+void changes_its_input(Node& node, const Call& call) {
+  shift(node, call);
+  node.local([&] {
+    if (node.rank() == 3) {
+      const ConstSpan first = call.input[0];
+      const_cast<std::byte*>(first.data())[2] ^= std::byte{1};
+    }
+  });
 }
 
 }  // namespace
 
 TEST_CASE("wrong programs fail, each in its way", "[collectives][contract]") {
-  Verification verification(6);
-  SECTION("a block sent twice") {
-    verify(Operation::alltoall, wrong_shift<0>, verification);
-    CHECK_FALSE(verification.delivered());
-    CHECK_FALSE(verification.exactly_once());
-    CHECK_FALSE(verification.passed());
-    CHECK(verification.wrong_bytes() > 0);
-    CHECK_THAT(verification.first(), Contains("node 3, block 2"));
+  const Operation exchange = operations::alltoall;
+  SECTION("a block sent in another's place") {
+    const cases::Outcome found = outcome(exchange, wrong_shift<0>, 6);
+    CHECK_FALSE(found.delivered);
+    CHECK(found.wrong_bytes > 0);
+    CHECK_THAT(found.first, Contains("node 3, block 2"));
   }
   SECTION("a message left out") {
-    verify(Operation::alltoall, wrong_shift<1>, verification);
-    CHECK_FALSE(verification.delivered());
-    CHECK(verification.exactly_once());
-    CHECK_FALSE(verification.passed());
+    const cases::Outcome found = outcome(exchange, wrong_shift<1>, 6);
+    CHECK_FALSE(found.delivered);
+    CHECK(found.exactly_once());
   }
   SECTION("without a mistake it passes") {
-    verify(Operation::alltoall, wrong_shift<2>, verification);
-    CHECK(verification.passed());
+    const cases::Outcome found = outcome(exchange, wrong_shift<2>, 6);
+    CHECK(found.delivered);
+    CHECK(found.counted);
+    CHECK(found.exactly_once());
+  }
+  SECTION("a block that comes twice is delivered, and counted") {
+    const cases::Outcome found = outcome(exchange, wrong_shift<3>, 6);
+    CHECK(found.delivered);
+    CHECK(found.repeated == 2);  // tags
+  }
+  SECTION("one that comes twice to a node on its way, too") {
+    const cases::Outcome found = outcome(exchange, by_way_of_node_0_twice, 6);
+    CHECK(found.delivered);
+    CHECK(found.repeated == 2);
+  }
+  SECTION("an input that was changed") {
+    const cases::Outcome found = outcome(exchange, changes_its_input, 6);
+    CHECK_FALSE(found.delivered);
+    CHECK(found.wrong_bytes == 1);
+    CHECK(found.first == "node 3: its input was changed");
   }
   SECTION("a barrier that does not wait") {
-    verify(Operation::barrier, barrier_of_nothing, verification);
-    CHECK_FALSE(verification.passed());
-    CHECK(verification.first() == "node 0 left when 1 of 6 nodes had entered");
+    const cases::Outcome found = outcome(operations::barrier, says_nothing, 6);
+    CHECK_FALSE(found.delivered);
+    CHECK(found.first == "node 0 left when 1 of 6 nodes had entered");
   }
   SECTION("nothing compared is not a pass") {
+    const Verification verification(contract_for(exchange, 6, 16, Pattern::tags));
     CHECK_FALSE(verification.passed());
-    CHECK_FALSE(verification.delivered());
-    CHECK_FALSE(verification.exactly_once());
   }
 }
 
-TEST_CASE("tags need blocks of whole tags", "[collectives][contract]") {
-  const Algorithm& shift = find_algorithm(Operation::alltoall, "shift");
-  CHECK_THROWS_WITH(collective_program(shift, {}, 12, 0, nullptr, Pattern::tags),
-                    "tags: blocks of 12 bytes; need a multiple of 8 up to 524288");
-  CHECK_THROWS_AS(collective_program(shift, {}, 524296, 0, nullptr, Pattern::tags), UsageError);
+TEST_CASE("arrivals are counted tag by tag, at each node apart", "[collectives][contract]") {
+  const Contract contract = contract_for(operations::alltoall, 4, 16, Pattern::tags);
+  const Oracle oracle(contract);
+  std::vector<std::byte> block = input_block(oracle, 2, 3);
+  const Span pieces[]{Span(block).first(8), Span(block).last(8)};
+  Arrivals arrivals(contract);
+  REQUIRE(arrivals.counted());
+  arrivals.add(3, pieces);
+  CHECK(arrivals.repeated() == 0);
+  CHECK(arrivals.first().empty());
+  arrivals.add(1, pieces);  // another node
+  CHECK(arrivals.repeated() == 0);
+  arrivals.add(3, std::span(pieces).last(1));  // one tag again
+  CHECK(arrivals.repeated() == 1);
+  CHECK(arrivals.first() == "node 3 receives block 3 of node 2 twice");
+  arrivals.add(1, pieces);
+  CHECK(arrivals.repeated() == 3);
+  CHECK(arrivals.first() == "node 3 receives block 3 of node 2 twice");
+  // What is no tag is not counted: a program's own words.
+  std::vector<std::byte> words(16, std::byte{0xff});
+  const Span foreign[]{words};
+  arrivals.add(0, foreign);
+  arrivals.add(0, foreign);
+  CHECK(arrivals.repeated() == 3);
+
+  CHECK_FALSE(Arrivals(contract_for(operations::alltoall, 4, 16, Pattern::words)).counted());
+  CHECK_FALSE(Arrivals(contract_for(operations::scan, 4, 16, Pattern::tags)).counted());
+  CHECK_FALSE(Arrivals(contract_for(operations::barrier, 4, 16, Pattern::tags)).counted());
+  CHECK_FALSE(Arrivals(contract_for(operations::alltoall, 4096, 16, Pattern::tags)).counted());
+}
+
+namespace {
+
+enum class Mistake { none, swaps, doubles, drops };
+
+/// All blocks to everybody, combined rank by rank; on node 2 with a mistake.
+template <Mistake mistake>
+void allreduce(Node& node, const Call& call) {
+  const Rank p = node.size(), r = node.rank();
+  const Bytes bytes = call.input.bytes();
+  const Memory gathered = node.memory(bytes * static_cast<Bytes>(p));
+  const auto of = [&](Rank q) { return gathered.subspan(static_cast<Bytes>(q) * bytes, bytes); };
+  node.local([&] { copy(call.input[0], of(r)); });
+  for (Rank i = 1; i < p; ++i) {
+    node.step({send(mod(r + i, p), of(r)), receive(mod(r - i, p), of(mod(r - i, p)))});
+  }
+  const bool wrong = r == 2;
+  const Reduction& reduction = call.arguments.reduction;
+  node.local([&] { copy(of(0), call.output[0]); });
+  for (Rank q = 1; q < p; ++q) {
+    if (wrong && mistake == Mistake::drops && q == 1) continue;
+    if (wrong && mistake == Mistake::swaps) {
+      combine(node, reduction, of(q), call.output[0], call.output[0]);
+    } else {
+      combine(node, reduction, call.output[0], of(q), call.output[0]);
+    }
+    if (wrong && mistake == Mistake::doubles && q == 1) {
+      combine(node, reduction, call.output[0], of(q), call.output[0]);
+    }
+  }
+}
+
+/// Every node the blocks of all before it; node 0 writes to its output too.
+template <bool touches>
+void exscan(Node& node, const Call& call) {
+  const Rank p = node.size(), r = node.rank();
+  const Bytes bytes = call.input.bytes();
+  const Memory gathered = node.memory(bytes * static_cast<Bytes>(p));
+  const auto of = [&](Rank q) { return gathered.subspan(static_cast<Bytes>(q) * bytes, bytes); };
+  for (Rank i = 1; i < p; ++i) {
+    node.step({send(mod(r + i, p), call.input[0]), receive(mod(r - i, p), of(mod(r - i, p)))});
+  }
+  if (r == 0) {
+    if (touches) {
+      node.local([&] { std::ranges::fill(call.output[0], std::byte{0}); });
+    }
+    return;
+  }
+  node.local([&] { copy(of(0), call.output[0]); });
+  for (Rank q = 1; q < r; ++q) {
+    combine(node, call.arguments.reduction, call.output[0], of(q), call.output[0]);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("wrong reductions fail: operands swapped, a contribution doubled or dropped",
+          "[collectives][contract]") {
+  const Operation reduces = operations::allreduce;
+  SECTION("without a mistake it passes") {
+    const cases::Outcome found = outcome(reduces, allreduce<Mistake::none>, 5);
+    INFO(found.first);
+    CHECK(found.delivered);
+  }
+  const Program4 wrong =
+      GENERATE(Program4(allreduce<Mistake::swaps>), Program4(allreduce<Mistake::doubles>),
+               Program4(allreduce<Mistake::drops>));
+  const cases::Outcome found = outcome(reduces, wrong, 5);
+  CHECK_FALSE(found.delivered);
+  CHECK(found.wrong_elements == 2);  // both intervals of node 2
+  CHECK_THAT(found.first, Contains("node 2, block 0, byte 0: not the combination of nodes 0 to 4"));
+  CHECK_THAT(found.first, Contains("not combined in the order of ranks, or twice"));
+}
+
+TEST_CASE("an operator that hides it does not hide it from the witness",
+          "[collectives][contract]") {
+  // max of doubled or swapped operands is the same: with its own operands nobody sees it.
+  Algorithm algorithm = find_algorithm(operations::alltoall, "shift");
+  algorithm.operation = operations::allreduce;
+  algorithm.program = allreduce<Mistake::doubles>;
+  Arguments arguments;
+  arguments.reduction = find_reduction("max", "int32");
+  const Collective collective(algorithm, arguments);
+  const Topology topology({Graph::complete(5)});
+  CHECK(cases::outcome({collective, topology, 16, Pattern::words}, topology).delivered);
+  CHECK_FALSE(cases::outcome({collective, topology, 16, Pattern::tags}, topology).delivered);
+}
+
+TEST_CASE("an exscan must leave node 0's output as it was", "[collectives][contract]") {
+  CHECK(outcome(operations::exscan, exscan<false>, 5).delivered);
+  const cases::Outcome found = outcome(operations::exscan, exscan<true>, 5);
+  CHECK_FALSE(found.delivered);
+  CHECK_THAT(found.first, Contains("node 0, block 0, byte 0: not left as it was"));
+}
+
+TEST_CASE("blocks must be whole elements, and tags fit", "[collectives][contract]") {
+  const Collective shift_call = cases::alltoall("shift");
+  const Topology topology = Topology::parse("ring:4");
+  const auto refused = [&](const Collective& collective, Bytes bytes, Pattern pattern,
+                           bool in_place = false) -> std::string {
+    try {
+      cases::Call(collective, topology, bytes, pattern, in_place).dry();
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(refused(shift_call, 12, Pattern::tags) ==
+        "tags: blocks of 12 bytes; need a multiple of 8 up to 524288");
+  CHECK(refused(shift_call, 524288, Pattern::tags).empty());
+  CHECK(refused(shift_call, 524296, Pattern::tags) ==
+        "tags: blocks of 524296 bytes; need a multiple of 8 up to 524288");
+  CHECK(refused(shift_call, 12, Pattern::words).empty());
+  CHECK(refused(shift_call, 12, Pattern::words, true) ==
+        "alltoall: its input cannot lie in its output");
+  Algorithm scan = *shift_call.algorithm;
+  scan.operation = operations::scan;
+  Arguments arguments;
+  arguments.reduction = find_reduction("sum", "double");
+  CHECK(refused(Collective(scan, arguments), 12, Pattern::words) ==
+        "scan: blocks of 12 bytes; need a multiple of 8, an element of sum double");
+  CHECK(refused(Collective(scan, arguments), 24, Pattern::tags) ==
+        "tags: blocks of 24 bytes; need a multiple of 16 up to 524288");
+}
+
+TEST_CASE("in place the input is in the output, and is not spoilt", "[collectives][contract]") {
+  const Collective ring = cases::collective_of(operations::allgather, "ring");
+  const Topology topology = Topology::parse("ring:5");
+  CHECK(cases::outcome({ring, topology, 16, Pattern::tags, true}, topology).delivered);
+  // A program that does nothing has its own block right, and that one only.
+  Algorithm lazy = *ring.algorithm;
+  lazy.program = says_nothing;
+  const cases::Outcome found =
+      cases::outcome({Collective(lazy), topology, 16, Pattern::tags, true}, topology);
+  CHECK(found.wrong_elements == 5 * 4 * 2);
 }

@@ -3,11 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/mesh_array.hpp"
 #include "wormcube/collectives/alltoall/scott_direct.hpp"
-#include "wormcube/collectives/harness/contract.hpp"
-#include "wormcube/collectives/registry.hpp"
 #include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/schedule/check.hpp"
-#include "wormcube/runtime/schedule/prove.hpp"
+#include "wormcube/tests/collectives/cases.hpp"
 
 #include <array>
 #include <atomic>
@@ -23,55 +20,50 @@ using namespace wormcube;
 
 namespace {
 
+using cases::alltoall;
+
 constexpr Bytes tag_bytes = 8;
 
-const Algorithm& alltoall(std::string_view name) {
-  return find_algorithm(Operation::alltoall, name);
+cases::Call call(const Collective& collective, const Topology& topology) {
+  return {collective, topology, tag_bytes, Pattern::tags};
 }
 
-Schedule dry_run(const Algorithm& algorithm, const Topology& topology, const Parameters& parameters,
-                 Bytes block_bytes = tag_bytes) {
-  return record(topology, collective_program(algorithm, parameters, block_bytes, 0, nullptr));
+Schedule dry_run(const Collective& collective, const Topology& topology) {
+  return record(topology, call(collective, topology).dry());
 }
 
 /// Laws, counts equal to the formulas, and delivery of the real program's tags.
-ScheduleReport require_all(std::string_view name, const std::string& shape,
-                           const Parameters& parameters = {}) {
-  CAPTURE(name, shape, static_cast<int>(parameters.order), static_cast<int>(parameters.ring));
-  const Algorithm& algorithm = alltoall(name);
+ScheduleReport require_all(const std::string& text, const std::string& shape) {
+  CAPTURE(text, shape);
+  const Collective collective = alltoall(text);
   const Topology topology = Topology::parse(shape);
-  const ScheduleReport report =
-      check(dry_run(algorithm, topology, parameters), Routing(topology), false);
+  const ScheduleReport report = check(dry_run(collective, topology), Routing(topology), false);
   CAPTURE(report.problems);
   REQUIRE(report.matched());
   REQUIRE(report.port_violations == 0);
   REQUIRE(report.link_load_max <= 1);
   REQUIRE(report.deadlock_free);
 
-  const Prediction predicted = algorithm.predict(topology, parameters);
+  const Prediction predicted = collective.predict(topology);
   const auto blocks = [](Bytes bytes) { return static_cast<double>(bytes) / tag_bytes; };
   REQUIRE(static_cast<double>(report.startups) == predicted.startups.value());
   REQUIRE(report.steps == report.startups);  // no step is idle on all nodes
   REQUIRE(blocks(report.transmission) == predicted.transmission_blocks.value());
   REQUIRE(blocks(report.rearranged) == predicted.rearranged_blocks.value());
-  REQUIRE(blocks(report.peak_block_bytes) == predicted.peak_blocks.value());
+  REQUIRE(blocks(report.peak_block_bytes) == predicted.working_blocks.value());
 
-  Verification verification(topology.nodes());
-  prove(topology,
-        collective_program(algorithm, parameters, tag_bytes, 0, &verification, Pattern::tags));
-  CAPTURE(verification.first());
-  REQUIRE(verification.passed());
+  const cases::Outcome outcome = cases::outcome(call(collective, topology), topology);
+  CAPTURE(outcome.first);
+  REQUIRE(outcome.delivered);
+  REQUIRE(outcome.exactly_once());
   return report;
 }
 
-constexpr std::array orders{MeshOrder::paper, MeshOrder::parity, MeshOrder::overlap};
-constexpr std::array rings{MeshRing::plus, MeshRing::folded};
+constexpr std::array orders{"paper", "parity", "overlap"};
+constexpr std::array rings{"plus", "folded"};
 
-Parameters with(MeshOrder order, MeshRing ring) {
-  Parameters parameters;
-  parameters.order = order;
-  parameters.ring = ring;
-  return parameters;
+std::string with(const char* order, const char* ring) {
+  return fmt::format("suh-mesh:order={}:ring={}", order, ring);
 }
 
 }  // namespace
@@ -79,8 +71,8 @@ Parameters with(MeshOrder order, MeshRing ring) {
 TEST_CASE("suh-mesh delivers on every mesh up to 8 x 8, at its formulas' cost") {
   for (int R = 1; R <= 8; ++R) {
     for (int C = 1; C <= 8; ++C) {
-      for (const MeshRing ring : rings) {
-        require_all("suh-mesh", fmt::format("mesh:{}x{}", R, C), with(MeshOrder::best, ring));
+      for (const char* const ring : rings) {
+        require_all(with("paper", ring), fmt::format("mesh:{}x{}", R, C));
       }
     }
   }
@@ -89,8 +81,8 @@ TEST_CASE("suh-mesh delivers on every mesh up to 8 x 8, at its formulas' cost") 
 TEST_CASE("suh-mesh delivers on larger and longer meshes") {
   for (const char* shape : {"mesh:9x13", "mesh:16x16", "mesh:3x16", "mesh:16x5", "mesh:11x12",
                             "mesh:15x15", "mesh:2x16", "mesh:10x14"}) {
-    for (const MeshRing ring : rings) {
-      require_all("suh-mesh", shape, with(MeshOrder::best, ring));
+    for (const char* const ring : rings) {
+      require_all(with("paper", ring), shape);
     }
   }
 }
@@ -99,8 +91,8 @@ TEST_CASE("suh-mesh delivers on single lines, single nodes and hypercubes") {
   for (const char* shape :
        {"line:1", "line:2", "line:3", "line:4", "line:9", "line:16", "mesh:1x1x1", "mesh:1x6x1",
         "hypercube:3", "hypercube:6", "torus:2x2", "ring:2*line:3*ring:1"}) {
-    for (const MeshOrder order : orders) {
-      require_all("suh-mesh", shape, with(order, MeshRing::folded));
+    for (const char* const order : orders) {
+      require_all(with(order, "folded"), shape);
     }
   }
 }
@@ -109,8 +101,8 @@ TEST_CASE("suh-mesh delivers in n dimensions, in all orders and rings") {
   for (const char* shape :
        {"mesh:8x8x4", "mesh:16x4x4", "mesh:8x4x2x2", "mesh:4x6x8", "mesh:5x5x5", "mesh:7x5x3",
         "mesh:3x3x3x3", "mesh:2x3x1x4x3", "mesh:9x2x3", "mesh:4x4x4x2"}) {
-    for (const MeshOrder order : orders) {
-      for (const MeshRing ring : rings) require_all("suh-mesh", shape, with(order, ring));
+    for (const char* const order : orders) {
+      for (const char* const ring : rings) require_all(with(order, ring), shape);
     }
   }
   require_all("suh-mesh", "mesh:8x8x8");
@@ -129,34 +121,32 @@ TEST_CASE("suh-mesh delivers on random meshes of 2 to 5 dimensions") {
     }
     if (nodes > 200) continue;
     ++i;
-    require_all("suh-mesh", shape, with(orders[i % 3], rings[i % 2]));
+    require_all(with(orders[i % 3], rings[i % 2]), shape);
   }
 }
 
 TEST_CASE("suh-mesh moves blocks of no bytes and of odd sizes") {
   const Topology topology = Topology::parse("mesh:5x4");
   for (const Bytes block_bytes : {0, 1, 13}) {
-    Verification verification(topology.nodes());
-    prove(topology, collective_program(alltoall("suh-mesh"), {}, block_bytes, 1, &verification));
-    CAPTURE(block_bytes, verification.first());
-    REQUIRE(verification.passed());
+    const cases::Outcome outcome =
+        cases::outcome({alltoall("suh-mesh"), topology, block_bytes, Pattern::words}, topology);
+    CAPTURE(block_bytes, outcome.first);
+    REQUIRE(outcome.delivered);
   }
 }
 
 TEST_CASE("folded rings keep every hop of a ring within 4 links") {
-  const Parameters plus = with(MeshOrder::best, MeshRing::plus),
-                   folded = with(MeshOrder::best, MeshRing::folded);
-  const ScheduleReport straight = require_all("suh-mesh", "mesh:16x16", plus);
+  const ScheduleReport straight = require_all("suh-mesh:ring=plus", "mesh:16x16");
   REQUIRE(straight.sum_max_hops == 198);
   REQUIRE(straight.max_hops == 14);
-  const ScheduleReport short_hops = require_all("suh-mesh", "mesh:16x16", folded);
+  const ScheduleReport short_hops = require_all("suh-mesh:ring=folded", "mesh:16x16");
   REQUIRE(short_hops.sum_max_hops == 58);
   REQUIRE(short_hops.max_hops == 4);
 }
 
 TEST_CASE("every message of suh-mesh moves along one dimension, by explicit moves") {
   const Topology topology = Topology::parse("mesh:5x4x6");
-  const Schedule schedule = dry_run(alltoall("suh-mesh"), topology, {});
+  const Schedule schedule = dry_run(alltoall("suh-mesh"), topology);
   for (const RankLog& log : schedule.ranks) {
     for (const OpRecord& op : log.ops) {
       if (op.kind == Op::Kind::send) REQUIRE(op.moves == 1);
@@ -169,10 +159,10 @@ TEST_CASE("the last messages of suh-mesh have 1, 1 pieces in two dimensions, 1, 
     std::atomic<std::size_t> most = 0;
     record(Topology::parse(shape), [&](Node& node) {
       const Memory data = node.memory(2 * static_cast<Bytes>(node.size()));
-      const Call call{ConstBlocks(data.span().first(node.size()), node.size()),
-                      Blocks(data.span().last(node.size()), node.size()),
-                      {}};
-      const std::size_t pieces = MeshArray(node, call).second_half(d, false).size();
+      const ConstBlocks out(data.span().first(node.size()), node.size());
+      const Blocks in(data.span().last(node.size()), node.size());
+      const std::size_t pieces =
+          MeshArray(node, out, in, MeshRing::plus).second_half(d, false).size();
       std::size_t seen = most;
       while (seen < pieces && !most.compare_exchange_weak(seen, pieces)) {
       }
@@ -266,19 +256,18 @@ void printed_mesh(Node& node, const Call& call) {
 }
 
 template <Misprint misprint>
-Algorithm printed() {
-  Algorithm algorithm = alltoall("suh-mesh");
-  algorithm.program = printed_mesh<misprint>;
-  return algorithm;
+Collective printed() {
+  static const Algorithm algorithm = [] {
+    Algorithm copy = *alltoall("suh-mesh").algorithm;
+    copy.program = printed_mesh<misprint>;
+    return copy;
+  }();
+  return Collective(algorithm);
 }
 
-std::uint64_t wrong_places(const Algorithm& algorithm, const std::string& shape) {
+std::uint64_t wrong_places(const Collective& collective, const std::string& shape) {
   const Topology topology = Topology::parse(shape);
-  Verification verification(topology.nodes());
-  prove(topology, collective_program(algorithm, {}, tag_bytes, 0, &verification, Pattern::tags));
-  std::uint64_t wrong = 0;
-  for (Rank r = 0; r < topology.nodes(); ++r) wrong += verification.of(r).missing;
-  return wrong;
+  return cases::outcome(call(collective, topology), topology).wrong_elements;
 }
 
 }  // namespace
@@ -286,8 +275,8 @@ std::uint64_t wrong_places(const Algorithm& algorithm, const std::string& shape)
 TEST_CASE("the paper's text, its misprints corrected, sends the messages that suh-mesh sends") {
   for (const char* shape : {"mesh:2x2", "mesh:4x4", "mesh:6x6", "mesh:4x8", "mesh:2x6"}) {
     const Topology topology = Topology::parse(shape);
-    const Schedule ours = dry_run(alltoall("suh-mesh"), topology, {}),
-                   printed_one = dry_run(printed<Misprint{}>(), topology, {});
+    const Schedule ours = dry_run(alltoall("suh-mesh"), topology),
+                   printed_one = dry_run(printed<Misprint{}>(), topology);
     REQUIRE(wrong_places(printed<Misprint{}>(), shape) == 0);
     REQUIRE(ours.steps() == printed_one.steps());
     for (Rank r = 0; r < topology.nodes(); ++r) {
@@ -299,8 +288,8 @@ TEST_CASE("the paper's text, its misprints corrected, sends the messages that su
 }
 
 TEST_CASE("misprint: the last step by the parity of the column sends off the mesh") {
-  REQUIRE_THROWS_AS(
-      dry_run(printed<Misprint{.last_step = true}>(), Topology::parse("mesh:6x6"), {}), UsageError);
+  REQUIRE_THROWS_AS(dry_run(printed<Misprint{.last_step = true}>(), Topology::parse("mesh:6x6")),
+                    UsageError);
   REQUIRE_THROWS_AS(wrong_places(printed<Misprint{.last_step = true}>(), "mesh:6x6"), UsageError);
 }
 
@@ -312,11 +301,11 @@ TEST_CASE("misprint: the index rule for odd coordinates delivers blocks to wrong
 
 TEST_CASE("misprint: a recursion that ends at one dimension puts two rings on one line") {
   const Topology topology = Topology::parse("mesh:6x6");
-  const Algorithm algorithm = printed<Misprint{.recursion = true}>();
-  const ScheduleReport report = check(dry_run(algorithm, topology, {}), Routing(topology), false);
+  const Collective collective = printed<Misprint{.recursion = true}>();
+  const ScheduleReport report = check(dry_run(collective, topology), Routing(topology), false);
   REQUIRE(report.matched());
   REQUIRE(report.link_load_max == 2);
-  REQUIRE(wrong_places(algorithm, "mesh:6x6") == 0);  // it delivers, but not free of contention
+  REQUIRE(wrong_places(collective, "mesh:6x6") == 0);  // it delivers, but not free of contention
 }
 
 TEST_CASE("bokhari-quadrant and sundar-cyclic cost what Table 2 of the paper says") {
@@ -356,6 +345,33 @@ TEST_CASE("the layers of scott-direct hold every pair of coordinates once, in di
   }
 }
 
+// The layers in pairs the other way round would be as good; the header says which is which.
+TEST_CASE("a pattern of scott-direct is the cycle j, i, j+h, i+h, i the lower one in even layers") {
+  for (const Rank a : {4, 8, 12, 20}) {
+    const Rank h = a / 2;
+    for (Rank number = 0; number < a; ++number) {
+      const ScottLayer layer{a, number};
+      for (Rank x = 0; x < h; ++x) {
+        const Rank y = layer.target(x) % h;
+        if (y == x) continue;  // of the last two layers
+        const Rank i = number % 2 == 0 ? std::min(x, y) : std::max(x, y), j = x + y - i;
+        CAPTURE(a, number, i, j);
+        REQUIRE(layer.target(j) == i);
+        REQUIRE(layer.target(i) == j + h);
+        REQUIRE(layer.target(j + h) == i + h);
+        REQUIRE(layer.target(i + h) == j);
+      }
+    }
+    // The last two: i <-> i+h, and j and j+h to themselves; then i and j exchanged.
+    for (Rank x = 0; x < a; ++x) {
+      const ScottLayer even{a, a - 2}, odd{a, a - 1};
+      const Rank across = (x + h) % a;
+      REQUIRE((even.target(x) == across) == (odd.target(x) == x));
+      REQUIRE((even.target(x) == x || even.target(x) == across));
+    }
+  }
+}
+
 TEST_CASE("scott-direct delivers single blocks at the bisection bound") {
   const std::pair<const char*, std::size_t> rows[]{
       {"mesh:4x4", 16},   {"mesh:4x8", 64},    {"mesh:8x4", 64},    {"mesh:8x8", 128},
@@ -380,16 +396,19 @@ TEST_CASE("naive-direct delivers single blocks without contention, in more steps
 
 TEST_CASE("the algorithms of meshes refuse other networks, with both numbers and a way out") {
   const auto refused = [](std::string_view name, std::string_view shape) {
-    const auto reason = refusal(alltoall(name), Topology::parse(shape), {});
+    const auto reason = refusal(alltoall(name), Topology::parse(shape));
     return reason.value_or("admitted");
   };
   using Catch::Contains;
   REQUIRE(refused("scott-direct", "mesh:6x6") ==
-          "scott-direct: both sides must be multiples of 4; mesh:6x6 has 6; use suh-mesh");
-  REQUIRE_THAT(refused("scott-direct", "mesh:4x4x4"), Contains("2 dimensions") && Contains("3"));
+          "scott-direct: every dimension must be a multiple of 4; mesh:6x6 has 6; use suh-mesh, "
+          "mesh or shift");
+  REQUIRE_THAT(refused("scott-direct", "mesh:4x4x4"),
+               Contains("2 dimensions") && Contains("has 3"));
   REQUIRE_THAT(refused("bokhari-quadrant", "mesh:4x8"),
-               Contains("power of two") && Contains("4 and 8") && Contains("suh-mesh"));
-  REQUIRE_THAT(refused("sundar-cyclic", "mesh:6x6"), Contains("6 and 6") && Contains("suh-mesh"));
+               Contains("2^d x 2^d; mesh:4x8 is not one") && Contains("suh-mesh"));
+  REQUIRE_THAT(refused("sundar-cyclic", "mesh:6x6"),
+               Contains("mesh:6x6 is not one") && Contains("suh-mesh"));
   REQUIRE_THAT(refused("suh-mesh", "torus:3x4"), Contains("ring:3") && Contains("shift"));
   REQUIRE_THAT(refused("suh-mesh", "complete:4"), Contains("complete:4"));
   REQUIRE_THAT(refused("naive-direct", "mesh:64x32"), Contains("1024") && Contains("2048"));
@@ -401,9 +420,9 @@ TEST_CASE("the algorithms of meshes refuse other networks, with both numbers and
 TEST_CASE("dry runs of large meshes take seconds at most", "[large]") {
   for (const char* shape : {"mesh:64x64", "mesh:63x65", "mesh:15x17x13"}) {
     const Topology topology = Topology::parse(shape);
-    const Schedule schedule = dry_run(alltoall("suh-mesh"), topology, {});
+    const Schedule schedule = dry_run(alltoall("suh-mesh"), topology);
     const ScheduleReport report = check(schedule, Routing(topology), false);
-    const Prediction predicted = alltoall("suh-mesh").predict(topology, {});
+    const Prediction predicted = alltoall("suh-mesh").predict(topology);
     CAPTURE(shape);
     REQUIRE(report.link_load_max == 1);
     REQUIRE(report.startups == predicted.startups.value());

@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/mesh_order.hpp"
 
+#include "wormcube/collectives/registry.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <random>
 #include <set>
@@ -16,9 +19,9 @@ using namespace wormcube;
 
 namespace {
 
-using Sizes = std::vector<Rank>;
+using Sides = std::vector<Rank>;
 
-std::int64_t product(const Sizes& sizes) {
+std::int64_t product(const Sides& sizes) {
   std::int64_t nodes = 1;
   for (const Rank size : sizes) nodes *= size;
   return nodes;
@@ -99,13 +102,13 @@ TEST_CASE("the slots of a line hold each pair of coordinates once, before and af
 
 TEST_CASE("in every order the two rings of a line are never active at the same time") {
   std::mt19937 random(20240607);
-  std::vector<Sizes> shapes{{2}, {7}, {8}, {5, 8}, {8, 5}, {16, 4, 4}, {7, 5, 3}, {8, 4, 2, 2}};
+  std::vector<Sides> shapes{{2}, {7}, {8}, {5, 8}, {8, 5}, {16, 4, 4}, {7, 5, 3}, {8, 4, 2, 2}};
   for (int i = 0; i < 60; ++i) {
-    Sizes sizes(std::uniform_int_distribution<std::size_t>(1, 5)(random));
+    Sides sizes(std::uniform_int_distribution<std::size_t>(1, 5)(random));
     for (Rank& size : sizes) size = std::uniform_int_distribution<Rank>(2, 11)(random);
     shapes.push_back(sizes);
   }
-  for (const Sizes& sizes : shapes) {
+  for (const Sides& sizes : shapes) {
     for (const MeshOrder order : {MeshOrder::paper, MeshOrder::parity, MeshOrder::overlap}) {
       CAPTURE(sizes, static_cast<int>(order));
       std::vector<bool> busy(ring_steps(sizes, order), false);
@@ -138,9 +141,9 @@ TEST_CASE("even R x C: max(R,C) start-ups, RC max(R,C)/2 blocks, 2RC rearranged,
   for (Rank R = 2; R <= 16; R += 2) {
     for (Rank C = 2; C <= 16; C += 2) {
       for (const MeshOrder order : {MeshOrder::paper, MeshOrder::parity, MeshOrder::overlap}) {
-        REQUIRE(mesh_startups(Sizes{R, C}, order) == std::max(R, C));
-        REQUIRE(mesh_transmission(Sizes{R, C}, order) == R * C * std::max(R, C) / 2);
-        REQUIRE(mesh_rearranged(Sizes{R, C}, order) == 2 * R * C);
+        REQUIRE(mesh_startups(Sides{R, C}, order) == std::max(R, C));
+        REQUIRE(mesh_transmission(Sides{R, C}, order) == R * C * std::max(R, C) / 2);
+        REQUIRE(mesh_rearranged(Sides{R, C}, order) == 2 * R * C);
       }
     }
   }
@@ -151,7 +154,7 @@ TEST_CASE("odd sides: one more start-up each than the mesh rounded up, and its c
   for (Rank R = 2; R <= 16; ++R) {
     for (Rank C = 2; C <= 16; ++C) {
       CAPTURE(R, C);
-      const Sizes sizes{R, C};
+      const Sides sizes{R, C};
       const Rank longest = std::max(up(R), up(C));
       REQUIRE(mesh_startups(sizes, MeshOrder::paper) == longest + R % 2 + C % 2);
       const std::int64_t blocks = mesh_transmission(sizes, MeshOrder::paper);
@@ -162,20 +165,20 @@ TEST_CASE("odd sides: one more start-up each than the mesh rounded up, and its c
       }
     }
   }
-  REQUIRE(mesh_transmission(Sizes{3, 16}, MeshOrder::paper) == 528);
-  REQUIRE(mesh_transmission(Sizes{3, 3}, MeshOrder::paper) == 37);
+  REQUIRE(mesh_transmission(Sides{3, 16}, MeshOrder::paper) == 528);
+  REQUIRE(mesh_transmission(Sides{3, 3}, MeshOrder::paper) == 37);
 }
 
 TEST_CASE("a single line of a needs a - 1 start-ups if even, a if odd") {
   for (Rank a = 2; a <= 16; ++a) {
-    REQUIRE(mesh_startups(Sizes{a}, MeshOrder::paper) == (a % 2 == 0 ? a - 1 : a));
-    if (a % 2 == 0) REQUIRE(mesh_transmission(Sizes{a}, MeshOrder::paper) == a * (a - 1) / 2);
+    REQUIRE(mesh_startups(Sides{a}, MeshOrder::paper) == (a % 2 == 0 ? a - 1 : a));
+    if (a % 2 == 0) REQUIRE(mesh_transmission(Sides{a}, MeshOrder::paper) == a * (a - 1) / 2);
   }
 }
 
 TEST_CASE("n even sides: the paper's order costs n a_1 / 2 start-ups and n a_1 N / 4 blocks") {
-  for (const Sizes& sizes : {Sizes{8, 8, 8}, Sizes{16, 4, 4}, Sizes{4, 4, 4, 4}, Sizes{4, 6, 8},
-                             Sizes{8, 4, 2, 2}, Sizes{4, 2, 6, 2, 2}}) {
+  for (const Sides& sizes : {Sides{8, 8, 8}, Sides{16, 4, 4}, Sides{4, 4, 4, 4}, Sides{4, 6, 8},
+                             Sides{8, 4, 2, 2}, Sides{4, 2, 6, 2, 2}}) {
     const auto n = std::ssize(sizes);
     const Rank longest = std::ranges::max(sizes);
     REQUIRE(mesh_startups(sizes, MeshOrder::paper) == n * longest / 2);
@@ -186,7 +189,7 @@ TEST_CASE("n even sides: the paper's order costs n a_1 / 2 start-ups and n a_1 N
 
 TEST_CASE("the three orders cost what the specification's table says") {
   struct Row {
-    Sizes sizes;
+    Sides sizes;
     std::int64_t startups[3], blocks[3];
   };
   const Row rows[]{{{8, 8, 8}, {12, 12, 12}, {3072, 3072, 3072}},
@@ -204,23 +207,44 @@ TEST_CASE("the three orders cost what the specification's table says") {
       REQUIRE(mesh_transmission(row.sizes, order) == row.blocks[i]);
     }
   }
-  REQUIRE(mesh_transmission(Sizes{16, 16, 20}, MeshOrder::paper) == 76800);
-  REQUIRE(mesh_transmission(Sizes{16, 16, 20}, MeshOrder::overlap) == 80128);
+  REQUIRE(mesh_transmission(Sides{16, 16, 20}, MeshOrder::paper) == 76800);
+  REQUIRE(mesh_transmission(Sides{16, 16, 20}, MeshOrder::overlap) == 80128);
 }
 
-TEST_CASE("the best order weighs start-ups against transmission, and is the paper's among equals") {
-  const auto best = [](const Sizes& sizes, double startup_us, Bytes block_bytes) {
-    Parameters parameters;
-    parameters.startup_us = startup_us;
-    parameters.block_bytes = block_bytes;
-    return resolved_order(sizes, parameters);
+TEST_CASE(
+    "auto takes the order that weighs start-ups against transmission, the paper's of equals") {
+  const auto best = [](const char* mesh, double startup_us, Bytes block_bytes) {
+    CostModel model;
+    model.startup_us = startup_us;
+    const Topology topology = Topology::parse(mesh);
+    Collective cheapest_one;
+    double least = std::numeric_limits<double>::infinity();
+    // As cheapest() does among all algorithms; here suh-mesh alone is asked.
+    for (const char* const order : {"paper", "parity", "overlap"}) {
+      const Collective collective =
+          parse_collective(operations::alltoall, std::string("suh-mesh:order=") + order);
+      const double time = predicted_us(collective.predict(topology), model, block_bytes);
+      if (time < least) cheapest_one = collective;
+      least = std::min(least, time);
+    }
+    // Where suh-mesh is the choice of all, it is with this order.
+    const Collective chosen =
+        cheapest(operations::alltoall, topology, model, block_bytes, Ports::one);
+    if (chosen.name() == "suh-mesh") CHECK(chosen.text() == cheapest_one.text());
+    return cheapest_one.options.choice<MeshOrder>("order");
   };
-  REQUIRE(best({16, 16, 20}, 1000, 1) == MeshOrder::overlap);
-  REQUIRE(best({16, 16, 20}, 0, 1024) != MeshOrder::overlap);
-  REQUIRE(best({7, 5, 3}, 10, 1024) == MeshOrder::overlap);
-  REQUIRE(best({8, 8, 8}, 10, 1024) == MeshOrder::paper);
-  REQUIRE(best({4, 9}, 10, 1024) == MeshOrder::paper);
-  Parameters asked;
-  asked.order = MeshOrder::parity;
-  REQUIRE(resolved_order(Sizes{7, 5, 3}, asked) == MeshOrder::parity);
+  REQUIRE(best("mesh:16x16x20", 1000, 1) == MeshOrder::overlap);
+  REQUIRE(best("mesh:16x16x20", 0, 1024) != MeshOrder::overlap);
+  REQUIRE(best("mesh:7x5x3", 10, 1024) == MeshOrder::overlap);
+  REQUIRE(best("mesh:8x8x8", 10, 1024) == MeshOrder::paper);
+  REQUIRE(best("mesh:4x9", 10, 1024) == MeshOrder::paper);
+
+  // Dear start-ups: suh-mesh is chosen, and its order.
+  CostModel dear;
+  dear.startup_us = 1e6;
+  const auto choice = [&](const char* mesh) {
+    return cheapest(operations::alltoall, Topology::parse(mesh), dear, 1, Ports::one).text();
+  };
+  CHECK(choice("mesh:7x5x3") == "suh-mesh:order=overlap:ring=plus");
+  CHECK(choice("mesh:8x8x8") == "suh-mesh:order=paper:ring=plus");
 }

@@ -14,30 +14,79 @@
 
 using namespace wormcube;
 using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
 
 TEST_CASE("operations and algorithms are found by name, unknown ones with the known ones listed",
           "[collectives]") {
-  CHECK(parse_operation("alltoallv") == Operation::alltoallv);
+  CHECK(parse_operation("alltoallv") == operations::alltoallv);
   CHECK_THROWS_WITH(parse_operation("alltoal"),
-                    "unknown operation 'alltoal'; known are: broadcast allgather alltoall "
-                    "alltoallv barrier");
-  CHECK(find_algorithm(Operation::alltoallv, "shift").operation == Operation::alltoallv);
-  CHECK_THROWS_WITH(find_algorithm(Operation::barrier, "ring"),
-                    "barrier has no algorithm 'ring'; known are: dissemination");
-  for (const Algorithm& algorithm : registry()) {
-    CHECK(parse_operation(to_string(algorithm.operation)) == algorithm.operation);
+                    "unknown operation 'alltoal' (did you mean 'alltoall'?); known are: broadcast "
+                    "reduce allgather allgatherv reduce_scatter reduce_scatterv allreduce scan "
+                    "exscan barrier scatter scatterv gather gatherv alltoall alltoallv shift "
+                    "k_broadcast k_alltoall");
+  CHECK(find_algorithm(operations::alltoallv, "shift").operation == operations::alltoallv);
+  CHECK_THROWS_WITH(
+      find_algorithm(operations::barrier, "disseminate"),
+      StartsWith("barrier has no algorithm 'disseminate' (did you mean 'dissemination'?); known") &&
+          Contains(" dissemination"));
+  for (const Operation operation : all_operations) {
+    CHECK(parse_operation(to_string(operation)) == operation);
+  }
+  for (const Algorithm* algorithm : registry()) {
+    CHECK(&find_algorithm(algorithm->operation, algorithm->name) == algorithm);
   }
 }
 
 TEST_CASE("every algorithm says what it is, where it comes from, and is called once",
           "[collectives]") {
-  std::set<std::pair<Operation, std::string_view>> names;
-  for (const Algorithm& algorithm : registry()) {
-    INFO(to_string(algorithm.operation) << " " << algorithm.name);
-    CHECK(names.emplace(algorithm.operation, algorithm.name).second);
-    CHECK_FALSE(algorithm.summary.empty());
-    CHECK_FALSE(algorithm.source.empty());
+  std::set<std::pair<std::string_view, std::string_view>> names;
+  for (const Algorithm* algorithm : registry()) {
+    INFO(algorithm->operation->name << " " << algorithm->name);
+    CHECK(names.emplace(algorithm->operation->name, algorithm->name).second);
+    CHECK_FALSE(algorithm->summary.empty());
+    CHECK_FALSE(algorithm->source.empty());
+    CHECK(algorithm->program != nullptr);
+    // A refusal shows the way out; what runs everywhere has none.
+    CHECK(algorithm->needs.empty() == algorithm->instead.empty());
+    for (const Option& option : algorithm->options) {
+      CHECK_FALSE(option.help.empty());
+      const auto values = static_cast<std::int64_t>(option.choices.size());
+      CHECK((values > 0 ? option.preset >= 0 && option.preset < values
+                        : option.least <= option.preset && option.preset <= option.most));
+    }
+    for (const LedgerRow& row : algorithm->rows) {
+      const std::string text(algorithm->name);
+      CHECK_NOTHROW(
+          parse_collective(algorithm->operation,
+                           row.options.empty() ? text : text + ":" + std::string(row.options)));
+      if (!row.network.empty()) CHECK_NOTHROW(Topology::parse(row.network));
+    }
   }
+}
+
+TEST_CASE("the registry is in the order of operations, and of names in each", "[collectives]") {
+  const auto place = [](const Algorithm* algorithm) {
+    return std::pair(std::ranges::find(all_operations, algorithm->operation), algorithm->name);
+  };
+  CHECK(registry().size() > 15);
+  CHECK(std::ranges::is_sorted(registry(), {}, place));
+}
+
+TEST_CASE("an algorithm is added once, and found where it belongs", "[collectives]") {
+  static Algorithm mine = find_algorithm(operations::alltoall, "shift");
+  if (mine.name == "shift") {  // once a process: the registry keeps it
+    mine.name = "test-own";
+    add_algorithm(mine, "libown.so");
+  }
+  CHECK(&find_algorithm(operations::alltoall, "test-own") == &mine);
+  CHECK(origin(mine) == "libown.so");
+  CHECK(origin(find_algorithm(operations::alltoall, "shift")).empty());
+  CHECK(std::ranges::is_sorted(registry(), {}, [](const Algorithm* algorithm) {
+    return std::pair(std::ranges::find(all_operations, algorithm->operation), algorithm->name);
+  }));
+  static const Algorithm again = mine;
+  CHECK_THROWS_WITH(add_algorithm(again, "other.so"),
+                    "other.so: alltoall has an algorithm 'test-own' already");
 }
 
 TEST_CASE("networks that do not fit are refused in words that help", "[collectives]") {
@@ -46,7 +95,7 @@ TEST_CASE("networks that do not fit are refused in words that help", "[collectiv
     std::string_view algorithm, topology;
     std::string text;
   };
-  const auto exchange = Operation::alltoall;
+  const Operation exchange = operations::alltoall;
   for (const auto& [operation, algorithm, topology, text] : std::vector<Refusal>{
            {exchange, "suh-torus", "torus:6x6",
             "suh-torus: every dimension must be a multiple of 4; torus:6x6 has 6; use mesh or "
@@ -55,33 +104,33 @@ TEST_CASE("networks that do not fit are refused in words that help", "[collectiv
             "suh-torus: every dimension must be a multiple of 4; torus:8x1 has 1; use mesh or "
             "shift"},
            {exchange, "suh-torus", "ring:8",
-            "suh-torus: needs a torus of two dimensions or more; ring:8 has 1; use mesh or shift"},
+            "suh-torus: needs 2 dimensions or more; ring:8 has 1; use mesh or shift"},
            {exchange, "suh-torus", "mesh:4x4",
             "suh-torus: every dimension must be a ring; mesh:4x4 has line:4; use mesh or shift"},
            {exchange, "ring", "torus:4x4",
             "ring: needs one line or ring; torus:4x4 has 2 dimensions; use mesh or shift"},
            {exchange, "ring", "tree:4",
-            "ring: every dimension must be a line or a ring; tree:4 has tree:4; use mesh or shift"},
+            "ring: needs one line or ring; tree:4 is not one; use mesh or shift"},
            {exchange, "mesh", "ring:4*complete:3",
             "mesh: every dimension must be a line or a ring; ring:4*complete:3 has complete:3; "
             "use shift"},
            {exchange, "hypercube-pairwise", "torus:4x4",
-            "hypercube-pairwise: needs a hypercube; torus:4x4 is none (16 nodes); use shift"},
+            "hypercube-pairwise: needs a hypercube; torus:4x4 is not one (16 nodes); use shift"},
            {exchange, "hypercube-all-port", "line:3",
-            "hypercube-all-port: needs a hypercube; line:3 is none (3 nodes); use shift"},
-           {Operation::alltoallv, "hypercube-pairwise", "complete:12",
-            "hypercube-pairwise: needs a hypercube; complete:12 is none (12 nodes); use shift"},
+            "hypercube-all-port: needs a hypercube; line:3 is not one (3 nodes); use shift"},
+           {operations::alltoallv, "hypercube-pairwise", "complete:12",
+            "hypercube-pairwise: needs a hypercube; complete:12 is not one (12 nodes); use shift"},
        }) {
     INFO(algorithm << " on " << topology);
     const Topology network = Topology::parse(topology);
-    const Algorithm& refused = find_algorithm(operation, algorithm);
-    CHECK(refusal(refused, network, {}) == text);
+    const Collective refused(find_algorithm(operation, algorithm));
+    CHECK(refusal(refused, network) == text);
     // The program itself refuses too, on every node, before its first step.
     Rank threw = 0;
     prove(network, [&](Node& node) {
       cases::Tampering watched(node);
       try {
-        collective_program(refused, {}, 8, cases::seed, nullptr)(watched);
+        cases::Call(refused, network, 8, Pattern::words).dry()(watched);
       } catch (const UsageError&) {
         if (watched.steps() == 0) ++threw;
       }
@@ -90,16 +139,54 @@ TEST_CASE("networks that do not fit are refused in words that help", "[collectiv
   }
 }
 
-TEST_CASE("a root that is no node is refused", "[collectives]") {
-  const Algorithm& halving = find_algorithm(Operation::broadcast, "halving");
+TEST_CASE("arguments that are not there are refused", "[collectives]") {
   const Topology network = Topology::parse("ring:5");
-  Parameters parameters;
-  parameters.root = GENERATE(-1, 5);
-  CHECK(refusal(halving, network, parameters) == "halving: root " +
-                                                     std::to_string(parameters.root) +
-                                                     " is not a node of ring:5; nodes are 0 to 4");
-  CHECK_THROWS_AS(record(network, collective_program(halving, parameters, 8, 0, nullptr)),
-                  UsageError);
+  const auto refused = [&](std::string_view operation, const Arguments& arguments) -> std::string {
+    try {
+      require_arguments(parse_operation(operation), 5, arguments);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  for (const Rank root : {-1, 5}) {
+    Arguments arguments;
+    arguments.root = root;
+    const std::string text = "root " + std::to_string(root) + " of 5 nodes; nodes are 0 to 4";
+    for (const std::string operation : {"broadcast", "reduce", "scatter", "gather"}) {
+      CHECK(refused(operation, arguments) == operation + ": " + text);
+    }
+    CHECK(refused("alltoall", arguments).empty());  // not its own
+    const Collective halving(find_algorithm(operations::broadcast, "halving"), arguments);
+    CHECK(refusal(halving, network) == "broadcast: " + text);
+    CHECK_THROWS_AS(record(network, cases::Call(halving, network, 8, Pattern::words).dry()),
+                    UsageError);
+  }
+  Arguments sources;
+  sources.sources = {0, 3, 4};
+  CHECK(refused("k_broadcast", sources).empty());
+  sources.sources = {3, 3};
+  CHECK(refused("k_broadcast", sources) == "k_broadcast: sources must ascend; 3 stands before 3");
+  sources.sources = {1, 5};
+  CHECK(refused("k_alltoall", sources) == "k_alltoall: source 5 of 5 nodes; nodes are 0 to 4");
+  for (const std::string operation : {"reduce", "allreduce", "scan", "exscan", "reduce_scatter"}) {
+    CHECK(refused(operation, {}) == operation + ": needs a reduction operator");
+  }
+}
+
+TEST_CASE("what needs a commutative operator refuses others", "[collectives]") {
+  Algorithm needy = find_algorithm(operations::alltoall, "shift");
+  needy.operation = operations::allreduce;
+  needy.name = "needy";
+  needy.needs_commutative = true;
+  needy.instead = "use another";
+  const Topology network = Topology::parse("ring:5");
+  Arguments arguments;
+  arguments.reduction = find_reduction("compose", "affine");
+  CHECK(refusal(Collective(needy, arguments), network) ==
+        "needy: needs a commutative operator; compose is not; use another");
+  arguments.reduction = find_reduction("sum", "int32");
+  CHECK_FALSE(refusal(Collective(needy, arguments), network));
 }
 
 TEST_CASE("blocks that do not fit are refused before any message", "[collectives]") {
@@ -145,22 +232,32 @@ TEST_CASE("the cheapest algorithm is admitted, keeps to the ports, and no other 
           "[collectives]") {
   const Ports ports = GENERATE(Ports::one, Ports::all);
   const Bytes bytes = GENERATE(0, 64, 1 << 20);
-  Parameters parameters;
-  parameters.block_bytes = bytes;
+  const CostModel model;
   for (const Topology& topology : cases::topologies()) {
     for (const Operation operation :
-         {Operation::broadcast, Operation::alltoall, Operation::alltoallv, Operation::barrier}) {
+         {Operation(operations::broadcast), Operation(operations::alltoall),
+          Operation(operations::alltoallv), Operation(operations::barrier)}) {
       INFO(to_string(operation) << " on " << topology.name() << " with " << bytes << " bytes");
-      const Algorithm& best = cheapest(operation, topology, parameters, ports);
-      CHECK_FALSE(refusal(best, topology, parameters));
-      CHECK((ports == Ports::all || best.ports == Ports::one));
-      const double best_us = predicted_us(best.predict(topology, parameters), parameters);
-      for (const Algorithm* other : admitted(operation, topology, parameters)) {
-        const Prediction prediction = other->predict(topology, parameters);
-        if (ports == Ports::one && other->ports == Ports::all) continue;
-        if (!prediction.transmission_blocks || !prediction.rearranged_blocks) continue;
-        INFO(best.name << " or " << other->name);
-        CHECK(best_us <= predicted_us(prediction, parameters));
+      const Collective best = cheapest(operation, topology, model, bytes, ports);
+      CHECK_FALSE(refusal(best, topology));
+      CHECK((ports == Ports::all || best.algorithm->ports == Ports::one));
+      const double best_us = predicted_us(best.predict(topology), model, bytes);
+      for (const Collective& other : admitted(operation, topology)) {
+        if (ports == Ports::one && other.algorithm->ports == Ports::all) continue;
+        if (!other.algorithm->chosen_by_auto) continue;
+        for (const Options& options : cases::every_option(*other.algorithm)) {
+          Collective with = other;
+          with.options = options;
+          // Numbers stay at their presets.
+          const bool preset = std::ranges::all_of(options.declared(), [&](const Option& option) {
+            return !option.choices.empty() || options.number(option.name) == option.preset;
+          });
+          if (!preset || refusal(with, topology)) continue;
+          const Prediction prediction = with.predict(topology);
+          if (!prediction.complete()) continue;
+          INFO(best.text() << " or " << with.text());
+          CHECK(best_us <= predicted_us(prediction, model, bytes));
+        }
       }
     }
   }
@@ -169,32 +266,46 @@ TEST_CASE("the cheapest algorithm is admitted, keeps to the ports, and no other 
 TEST_CASE("choosing weighs start-ups against bytes, and shared links against free ones",
           "[collectives]") {
   const auto choice = [](const char* topology, Bytes bytes, Ports ports = Ports::one) {
-    Parameters parameters;
-    parameters.block_bytes = bytes;
-    parameters.rearrange_us = 0;
-    return cheapest(Operation::alltoall, Topology::parse(topology), parameters, ports).name;
+    CostModel model;
+    model.rearrange_us = 0;
+    return cheapest(operations::alltoall, Topology::parse(topology), model, bytes, ports).name();
   };
   CHECK(choice("ring:8", 1 << 20) == "shift");  // 16 blocks of time; ring: 28
-  CHECK(choice("ring:8", 0) == "ring");         // as many start-ups, and the first of the table
   CHECK(choice("hypercube:4", 1 << 20) == "hypercube-pairwise");
   CHECK(choice("hypercube:4", 1 << 20, Ports::all) == "hypercube-all-port");
   CHECK(choice("complete:9", 8) == "shift");
   CHECK_THROWS_WITH(
-      cheapest(Operation::allgather, Topology({samples::petersen()}), {}, Ports::one),
-      Contains("allgather has no one-port algorithm for petersen; wormcube list shows what"));
+      cheapest(operations::scatterv, Topology({samples::petersen()}), {}, 8, Ports::one),
+      Contains("scatterv has no one-port algorithm for petersen; wormcube list shows what"));
+}
+
+// As many start-ups: ring, mesh and shift; the first by name that is complete.
+TEST_CASE("of equals auto takes the first by name", "[collectives]") {
+  CHECK(cheapest(operations::alltoall, Topology::parse("ring:8"), {}, 0, Ports::one).name() ==
+        "mesh");
+}
+
+TEST_CASE("auto does not ask what takes long", "[collectives]") {
+  CHECK_FALSE(find_algorithm(operations::alltoall, "naive-direct").chosen_by_auto);
+  for (const char* const text : {"line:3", "mesh:3x3", "ring:5"}) {
+    CostModel free;
+    free.startup_us = 0;
+    CHECK(cheapest(operations::alltoall, Topology::parse(text), free, 8, Ports::one).name() !=
+          "naive-direct");
+  }
 }
 
 TEST_CASE("predicted time is the sum of its terms", "[collectives]") {
-  Parameters parameters;
-  parameters.startup_us = 3;
-  parameters.transfer_us = 0.5;
-  parameters.rearrange_us = 0.25;
-  parameters.block_bytes = 8;
-  Prediction prediction{10, 20, 30};
-  CHECK(predicted_us(prediction, parameters) == 3 * 10 + 0.5 * 8 * 20 + 0.25 * 8 * 30);
+  const CostModel model{3, 0.5, 0.25, 0.125};
+  Prediction prediction{.startups = 10, .transmission_blocks = 20, .rearranged_blocks = 30};
+  CHECK(predicted_us(prediction, model, 8) == 3 * 10 + 0.5 * 8 * 20 + 0.25 * 8 * 30);
+  prediction.combined_blocks = 5;
+  CHECK(predicted_us(prediction, model, 8) ==
+        3 * 10 + 0.5 * 8 * 20 + 0.25 * 8 * 30 + 0.125 * 8 * 5);
   prediction.contended_blocks = 40;
-  CHECK(predicted_us(prediction, parameters) == 3 * 10 + 0.5 * 8 * 40 + 0.25 * 8 * 30);
-  CHECK(predicted_us({}, parameters) == 0);
+  CHECK(predicted_us(prediction, model, 8) ==
+        3 * 10 + 0.5 * 8 * 40 + 0.25 * 8 * 30 + 0.125 * 8 * 5);
+  CHECK(predicted_us({}, model, 8) == 0);
 }
 
 TEST_CASE("lower bounds on paper", "[collectives]") {
@@ -204,7 +315,7 @@ TEST_CASE("lower bounds on paper", "[collectives]") {
     Ports ports;
     double startups, transmission_blocks;
   };
-  const auto exchange = Operation::alltoall;
+  const Operation exchange = operations::alltoall;
   for (const Bound& bound : {
            Bound{exchange, "ring:1", Ports::one, 0, 0},
            Bound{exchange, "ring:2", Ports::one, 1, 1},
@@ -218,11 +329,11 @@ TEST_CASE("lower bounds on paper", "[collectives]") {
            Bound{exchange, "hypercube:4", Ports::all, 2, 8},  // p/2; start-ups: fivefold each
            Bound{exchange, "complete:9", Ports::all, 1, 1},
            Bound{exchange, "tree:8", Ports::all, 3, 16},
-           Bound{Operation::broadcast, "ring:9", Ports::one, 4, 1},
-           Bound{Operation::broadcast, "ring:9", Ports::all, 2, 0.5},
-           Bound{Operation::allgather, "ring:9", Ports::one, 4, 8},
-           Bound{Operation::allgather, "ring:9", Ports::all, 2, 4},
-           Bound{Operation::barrier, "line:9", Ports::one, 4, 0},
+           Bound{operations::broadcast, "ring:9", Ports::one, 4, 1},
+           Bound{operations::broadcast, "ring:9", Ports::all, 2, 0.5},
+           Bound{operations::allgather, "ring:9", Ports::one, 4, 8},
+           Bound{operations::allgather, "ring:9", Ports::all, 2, 4},
+           Bound{operations::barrier, "line:9", Ports::one, 4, 0},
        }) {
     INFO(to_string(bound.operation) << " on " << bound.topology << " " << to_string(bound.ports));
     const LowerBound lower =
@@ -230,5 +341,5 @@ TEST_CASE("lower bounds on paper", "[collectives]") {
     CHECK(lower.startups == bound.startups);
     CHECK(lower.transmission_blocks == bound.transmission_blocks);
   }
-  CHECK_FALSE(lower_bound(Operation::alltoallv, Topology::parse("ring:8"), Ports::one).startups);
+  CHECK_FALSE(lower_bound(operations::alltoallv, Topology::parse("ring:8"), Ports::one).startups);
 }

@@ -12,16 +12,10 @@ using namespace wormcube;
 
 namespace {
 
-const Algorithm& suh_torus() { return find_algorithm(Operation::alltoall, "suh-torus"); }
+Collective suh_torus() { return cases::alltoall("suh-torus"); }
 
-/// The program on nodes that `tamper` has prepared.
-Program tampered(const Program& program, std::function<void(cases::Tampering&)> tamper) {
-  return [=](Node& node) {
-    cases::Tampering cheat(node);
-    tamper(cheat);
-    program(cheat);
-  };
-}
+/// Of one tag a block.
+cases::Call call(const Topology& topology) { return {suh_torus(), topology, 8, Pattern::tags}; }
 
 }  // namespace
 
@@ -58,19 +52,18 @@ TEST_CASE("suh-torus has the costs of the literature, free links, and delivers",
     CHECK(counts.startups == row.startups);
     CHECK(counts.transmission_blocks == row.transmission);
     CHECK(counts.rearranged_blocks == row.rearranged);
-    CHECK(counts.peak_blocks == topology.nodes());
+    CHECK(counts.working_blocks == topology.nodes());
     CHECK(counts.report.link_load_max == 1);
     CHECK(counts.report.port_violations == 0);
-    const Prediction prediction = suh_torus().predict(topology, {});
+    const Prediction prediction = suh_torus().predict(topology);
     CHECK(prediction.startups == row.startups);
     CHECK(prediction.transmission_blocks == row.transmission);
     CHECK(prediction.rearranged_blocks == row.rearranged);
 
-    Verification verification(topology.nodes());
-    prove(topology,
-          collective_program(suh_torus(), {}, 8, cases::seed, &verification, Pattern::tags));
-    INFO(verification.first());
-    CHECK(verification.passed());
+    const cases::Outcome outcome = cases::outcome(call(topology), topology);
+    INFO(outcome.first);
+    CHECK(outcome.delivered);
+    CHECK(outcome.exactly_once());
   }
 }
 
@@ -80,29 +73,26 @@ TEST_CASE("a message of suh-torus is one slice in two dimensions, up to 2^(n-2) 
                                      std::pair("torus:4x4x4", 2), std::pair("torus:4x4x4x4", 4));
   const Topology topology = Topology::parse(name);
   std::size_t pieces = 0;
-  prove(topology, tampered(collective_program(suh_torus(), {}, 8, cases::seed, nullptr),
-                           [&](cases::Tampering& node) {
-                             node.change_step = [&](int /*step*/, std::vector<Op>& ops) {
-                               for (const Op& op : ops)
-                                 pieces = std::max(pieces, op.pieces().size());
-                             };
-                           }));
+  prove(topology, cases::tampered(call(topology).dry(), [&](cases::Tampering& node) {
+          node.change_step = [&](int /*step*/, std::vector<Op>& ops) {
+            for (const Op& op : ops) pieces = std::max(pieces, op.pieces().size());
+          };
+        }));
   CHECK(pieces == static_cast<std::size_t>(most));
 }
 
 TEST_CASE("a router that chose the way at half a ring would load links twice",
           "[collectives][torus]") {
   const Topology topology = Topology::parse("torus:8x8");
-  const auto program = tampered(
-      collective_program(suh_torus(), {}, 8, cases::seed, nullptr), [&](cases::Tampering& node) {
-        node.change_step = [&](int /*step*/, std::vector<Op>& ops) {
-          for (Op& op : ops) {
-            if (!op.is_send()) continue;
-            op = send_pieces(peer_of(topology, node.rank(), op), op.pieces(), op.tag());
-          }
-        };
-      });
-  const cases::Counts counts = cases::count(suh_torus(), topology, program, 8);
+  const auto program = cases::tampered(call(topology).dry(), [&](cases::Tampering& node) {
+    node.change_step = [&](int /*step*/, std::vector<Op>& ops) {
+      for (Op& op : ops) {
+        if (!op.is_send()) continue;
+        op = send_pieces(peer_of(topology, node.rank(), op), op.pieces(), op.tag());
+      }
+    };
+  });
+  const cases::Counts counts = cases::count(topology, program, 8);
   CHECK(counts.report.matched());
   CHECK(counts.report.link_load_max == 2);
 }
@@ -112,43 +102,44 @@ TEST_CASE("without any one of its rearrangements suh-torus does not deliver",
   const std::string name = GENERATE("torus:8x8", "torus:4x4", "torus:8x4", "torus:4x4x4");
   const Topology topology = Topology::parse(name);
   const int rearrangements =
-      static_cast<int>(*suh_torus().predict(topology, {}).rearranged_blocks / topology.nodes());
+      static_cast<int>(*suh_torus().predict(topology).rearranged_blocks / topology.nodes());
   for (int left_out = -1; left_out < rearrangements; ++left_out) {
     INFO(name << " without rearrangement " << left_out);
-    Verification verification(topology.nodes());
-    prove(topology, tampered(collective_program(suh_torus(), {}, 8, cases::seed, &verification,
-                                                Pattern::tags),
-                             [=](cases::Tampering& node) {
-                               node.change_rearrangement = [=, &node](int i, Work work) {
-                                 // Output and input come first, then the two arrays, in turn.
-                                 const Span from = node.held(2 + i % 2), to = node.held(3 - i % 2);
-                                 if (i == left_out) {
-                                   copy(from, to);
-                                 } else {
-                                   work();
-                                 }
-                               };
-                             }));
-    CHECK(verification.delivered() == (left_out == -1));
-    CHECK(verification.exactly_once() == (left_out == -1));
+    const cases::Outcome outcome =
+        cases::outcome(call(topology), topology, [&](const Program& program) {
+          return cases::tampered(program, [=](cases::Tampering& node) {
+            node.change_rearrangement = [=, &node](int i, Work work) {
+              // Output and input come first, then the two arrays, in turn.
+              const Span from = node.held(2 + i % 2), to = node.held(3 - i % 2);
+              if (i == left_out) {
+                copy(from, to);
+              } else {
+                work();
+              }
+            };
+          });
+        });
+    // Without its rearrangement the wrong blocks travel, some to where they were before.
+    CHECK(outcome.delivered == (left_out == -1));
+    CHECK(outcome.exactly_once() == (left_out == -1));
   }
 }
 
 TEST_CASE("one bundle out of order on one node is noticed", "[collectives][torus]") {
   const Topology topology = Topology::parse("torus:8x8");
-  Verification verification(topology.nodes());
-  prove(topology,
-        tampered(collective_program(suh_torus(), {}, 8, cases::seed, &verification, Pattern::tags),
-                 [](cases::Tampering& node) {
-                   node.change_rearrangement = [&node](int i, Work work) {
-                     work();
-                     if (i != 1 || node.rank() != 21) return;
-                     const Span to = node.held(2);
-                     std::ranges::swap_ranges(to.first(8), to.last(8));
-                   };
-                 }));
-  CHECK_FALSE(verification.delivered());
-  CHECK(verification.wrong_bytes() > 0);
+  const cases::Outcome outcome =
+      cases::outcome(call(topology), topology, [](const Program& program) {
+        return cases::tampered(program, [](cases::Tampering& node) {
+          node.change_rearrangement = [&node](int i, Work work) {
+            work();
+            if (i != 1 || node.rank() != 21) return;
+            const Span to = node.held(2);
+            std::ranges::swap_ranges(to.first(8), to.last(8));
+          };
+        });
+      });
+  CHECK_FALSE(outcome.delivered);
+  CHECK(outcome.wrong_bytes > 0);
 }
 
 namespace {
@@ -224,7 +215,7 @@ TEST_CASE("the core of a divided torus exchanges inside its subnetworks, on link
     const auto program = [&](Node& node) { exchange_in_subnetworks(node, row.divisions, wrong); };
     prove(topology, program);
     CHECK(wrong == 0);
-    const cases::Counts counts = cases::count(suh_torus(), topology, program, 8);
+    const cases::Counts counts = cases::count(topology, program, 8);
     CHECK(counts.startups == row.startups);
     CHECK(counts.transmission_blocks == row.transmission);
     CHECK(counts.rearranged_blocks == row.rearranged);

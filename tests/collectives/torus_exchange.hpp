@@ -2,11 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/harness/contract.hpp"
-#include "wormcube/collectives/registry.hpp"
 #include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/schedule/check.hpp"
-#include "wormcube/runtime/schedule/prove.hpp"
+#include "wormcube/tests/collectives/cases.hpp"
 
 #include <ostream>
 #include <string>
@@ -16,6 +13,7 @@
 namespace torus_exchange {
 
 using namespace wormcube;
+using cases::alltoall;
 
 inline constexpr Bytes block_bytes = 8;  // one tag
 
@@ -29,14 +27,13 @@ struct Counts {
   }
 };
 
-inline Parameters divided(int divisions) {
-  Parameters parameters;
-  parameters.divisions = divisions;
-  return parameters;
+/// kim-recursive with so many divisions.
+inline std::string divided(int divisions) {
+  return "kim-recursive:divisions=" + std::to_string(divisions);
 }
 
-inline const Algorithm& alltoall(std::string_view name) {
-  return find_algorithm(Operation::alltoall, name);
+inline cases::Call call(std::string_view text, const Topology& topology) {
+  return {alltoall(text), topology, block_bytes, Pattern::tags};
 }
 
 inline Counts counts(const ScheduleReport& report) {
@@ -52,7 +49,7 @@ inline Counts counts(const Prediction& prediction) {
     return result;
   };
   return {whole(prediction.startups), whole(prediction.transmission_blocks),
-          whole(prediction.rearranged_blocks), whole(prediction.peak_blocks)};
+          whole(prediction.rearranged_blocks), whole(prediction.working_blocks)};
 }
 
 inline ScheduleReport dry_check(const Topology& topology, const Program& program) {
@@ -61,35 +58,30 @@ inline ScheduleReport dry_check(const Topology& topology, const Program& program
 
 /// The counts of a dry run that keeps all laws and has no step that is idle on all nodes; equal to
 /// the algorithm's own prediction.
-inline Counts counted(std::string_view name, const std::string& shape,
-                      const Parameters& parameters = {}) {
-  const Algorithm& algorithm = alltoall(name);
+inline Counts counted(const std::string& text, const std::string& shape) {
   const Topology topology = Topology::parse(shape);
-  const ScheduleReport report = dry_check(
-      topology, collective_program(algorithm, parameters, block_bytes, 0, nullptr, Pattern::tags));
-  CAPTURE(name, shape, parameters.divisions, report.problems);
+  const ScheduleReport report = dry_check(topology, call(text, topology).dry());
+  CAPTURE(text, shape, report.problems);
   CHECK(report.problems.empty());
   CHECK(report.matched());
   CHECK(report.port_violations == 0);
   CHECK(report.link_load_max == 1);
   CHECK(report.deadlock_free);
   CHECK(report.steps == report.startups);
-  CHECK(counts(report) == counts(algorithm.predict(topology, parameters)));
+  CHECK(counts(report) == counts(alltoall(text).predict(topology)));
   return counts(report);
 }
 
-/// The counts, after a proof that every block arrives exactly once.
-inline Counts proved(std::string_view name, const std::string& shape,
-                     const Parameters& parameters = {}) {
+/// The counts, after a proof that every block arrives; exactly once, unless the algorithm says that
+/// blocks pass their destinations on the way.
+inline Counts proved(const std::string& text, const std::string& shape) {
   const Topology topology = Topology::parse(shape);
-  Verification verification(topology.nodes());
-  prove(topology, collective_program(alltoall(name), parameters, block_bytes, 0, &verification,
-                                     Pattern::tags));
-  CAPTURE(name, shape, parameters.divisions, verification.first());
-  CHECK(verification.delivered());
-  CHECK(verification.exactly_once());
-  CHECK(verification.passed());
-  return counted(name, shape, parameters);
+  const cases::Outcome outcome = cases::outcome(call(text, topology), topology);
+  CAPTURE(text, shape, outcome.first);
+  CHECK(outcome.delivered);
+  CHECK(outcome.counted);
+  if (alltoall(text).algorithm->exactly_once) CHECK(outcome.exactly_once());
+  return counted(text, shape);
 }
 
 }  // namespace torus_exchange

@@ -33,8 +33,8 @@ Counts diagonal(std::size_t n) {
   return {n / 2 + 2, (n * n * n + 4 * n * n) / 4, (n * n * n + 2 * n * n) / 2, n * n};
 }
 
-std::string refused(std::string_view name, const std::string& shape, int divisions = 0) {
-  return refusal(alltoall(name), Topology::parse(shape), divided(divisions)).value_or("");
+std::string refused(std::string_view text, const std::string& shape) {
+  return refusal(alltoall(text), Topology::parse(shape)).value_or("");
 }
 
 }  // namespace
@@ -71,25 +71,25 @@ TEST_CASE("kim-recursive is A_{n-1} and needs N^3/2 blocks of space", "[torus]")
 TEST_CASE("divisions 0 is the most divisions, at A_{n-1}'s formulas", "[torus]") {
   const std::size_t n = GENERATE(4, 8, 16, 32, 64);
   CHECK(counted("kim-recursive", square(n)) == a_most(n));
-  CHECK(counted("kim-recursive", square(n), divided(static_cast<int>(log2(n)) - 1)) == a_most(n));
+  CHECK(counted(divided(static_cast<int>(log2(n)) - 1), square(n)) == a_most(n));
 }
 
 TEST_CASE("A_k has the costs of the specification's formulas and delivers", "[torus]") {
-  CHECK(proved("kim-recursive", "torus:16x16", divided(1)) == a_k(16, 1));
-  CHECK(proved("kim-recursive", "torus:16x16", divided(2)) == a_k(16, 2));
-  CHECK(proved("kim-recursive", "torus:32x32", divided(2)) == a_k(32, 2));
-  CHECK(proved("kim-recursive", "torus:32x32", divided(3)) == a_k(32, 3));
+  CHECK(proved(divided(1), "torus:16x16") == a_k(16, 1));
+  CHECK(proved(divided(2), "torus:16x16") == a_k(16, 2));
+  CHECK(proved(divided(2), "torus:32x32") == a_k(32, 2));
+  CHECK(proved(divided(3), "torus:32x32") == a_k(32, 3));
   // 16 x 32: RC for N^2, 32 for N; the core's longer ring has two cells of 4.
-  CHECK(proved("kim-recursive", "torus:16x32", divided(2)) ==
+  CHECK(proved(divided(2), "torus:16x32") ==
         Counts{12, 32 * 512 / 4 + 512 * 23 / 2, 512 * 24, 2048});
-  CHECK(proved("kim-recursive", "torus:32x16", divided(2)) ==
+  CHECK(proved(divided(2), "torus:32x16") ==
         Counts{12, 32 * 512 / 4 + 512 * 23 / 2, 512 * 24, 2048});
 }
 
 TEST_CASE("at N = 64 the start-ups of A_1 .. A_5 are 21, 16, 15, 16, 17", "[torus]") {
   const std::vector<std::size_t> startups{21, 16, 15, 16, 17};
   for (std::size_t k = 1; k <= 5; ++k) {
-    const Counts found = counted("kim-recursive", "torus:64x64", divided(static_cast<int>(k)));
+    const Counts found = counted(divided(static_cast<int>(k)), "torus:64x64");
     CHECK(found == (k < 5 ? a_k(64, k) : a_most(64)));
     CHECK(found.startups == startups[k - 1]);
   }
@@ -97,15 +97,15 @@ TEST_CASE("at N = 64 the start-ups of A_1 .. A_5 are 21, 16, 15, 16, 17", "[toru
 
 TEST_CASE("in more than two dimensions A_k delivers, at the formulas' costs", "[torus]") {
   // k(n+1) + core steps; core 2^k T + (n+3) T (2^k - 1)/2 blocks; 4 T (2^k - 1) + core rearranged.
-  CHECK(proved("kim-recursive", "torus:4x4x4", divided(1)) == Counts{7, 384, 256, 128});
-  CHECK(proved("kim-recursive", "torus:8x8x8", divided(1)) == Counts{10, 4608, 3072, 1024});
-  CHECK(proved("kim-recursive", "torus:8x8x16", divided(1)) == Counts{12, 11264, 10240, 2048});
-  CHECK(proved("kim-recursive", "torus:4x4x4x4", divided(1)) == Counts{9, 1920, 1024, 512});
-  CHECK(proved("kim-recursive", "torus:8x8x8", divided(2)) == Counts{11, 7680, 6144, 2048});
+  CHECK(proved(divided(1), "torus:4x4x4") == Counts{7, 384, 256, 128});
+  CHECK(proved(divided(1), "torus:8x8x8") == Counts{10, 4608, 3072, 1024});
+  CHECK(proved(divided(1), "torus:8x8x16") == Counts{12, 11264, 10240, 2048});
+  CHECK(proved(divided(1), "torus:4x4x4x4") == Counts{9, 1920, 1024, 512});
+  CHECK(proved(divided(2), "torus:8x8x8") == Counts{11, 7680, 6144, 2048});
   CHECK(proved("kim-recursive", "torus:8x8x8") == Counts{11, 7680, 6144, 2048});
   CHECK(proved("kim-a1", "torus:4x4x4") == Counts{7, 384, 256, 128});
-  CHECK(counted("kim-recursive", "torus:16x8x16", divided(1)).startups == 13);
-  CHECK(counted("kim-recursive", "torus:4x4x4x4x4", divided(1)).startups == 11);
+  CHECK(counted(divided(1), "torus:16x8x16").startups == 13);
+  CHECK(counted(divided(1), "torus:4x4x4x4x4").startups == 11);
 }
 
 TEST_CASE("in two dimensions every message is one slice", "[torus]") {
@@ -130,12 +130,12 @@ TEST_CASE("in two dimensions every message is one slice", "[torus]") {
     Rank rank_;
     PlanCache plans_;
   };
-  const auto most_pieces = [](std::string_view name, const std::string& shape) {
+  const auto most_pieces = [](const std::string& name, const std::string& shape) {
     const Topology topology = Topology::parse(shape);
     std::size_t most = 0;
     for (Rank rank = 0; rank < topology.nodes(); ++rank) {
       Inspector node(topology, rank);
-      collective_program(alltoall(name), {}, block_bytes, 0, nullptr)(node);
+      call(name, topology).dry()(node);
       most = std::max(most, node.most_pieces);
     }
     return most;
@@ -168,7 +168,7 @@ TEST_CASE("tseng-diagonal on rectangles", "[torus]") {
 TEST_CASE("half a ring is crossed both ways at once: kim-a1 at N = 16, A_2 at N = 32", "[torus]") {
   // Ring phases hop 4 * 2^k in rings of 8 * 2^k; counted() requires one message per link.
   CHECK(counted("kim-a1", "torus:16x16").startups == 9);
-  CHECK(counted("kim-recursive", "torus:32x32", divided(2)).startups == 12);
+  CHECK(counted(divided(2), "torus:32x32").startups == 12);
   CHECK(counted("tseng-diagonal", "torus:8x8").startups == 6);
 }
 
@@ -176,10 +176,10 @@ TEST_CASE("blocks of other sizes, none and odd ones, arrive too", "[torus]") {
   const Bytes bytes = GENERATE(0, 1, 3, 40);
   const auto name = GENERATE("kim-a1", "kim-recursive", "tseng-diagonal");
   const Topology topology = Topology::parse("torus:8x8");
-  Verification verification(topology.nodes());
-  prove(topology, collective_program(alltoall(name), {}, bytes, 7, &verification));
-  CAPTURE(name, bytes, verification.first());
-  CHECK(verification.passed());
+  const cases::Outcome outcome =
+      cases::outcome({alltoall(name), topology, bytes, Pattern::words}, topology);
+  CAPTURE(name, bytes, outcome.first);
+  CHECK(outcome.delivered);
 }
 
 TEST_CASE("tori outside the domain are refused with the way out", "[torus]") {
@@ -189,32 +189,32 @@ TEST_CASE("tori outside the domain are refused with the way out", "[torus]") {
   CHECK_THAT(refused("kim-a1", "torus:6x6"), Contains("torus:6x6 is not; use mesh or shift"));
   CHECK_THAT(refused("kim-a1", "torus:2x2"), Contains("use mesh or shift"));
   CHECK_THAT(refused("kim-a1", "mesh:8x8"), Contains("must be a ring; mesh:8x8 has line:8"));
-  CHECK_THAT(refused("kim-a1", "ring:8"), Contains("two dimensions or more; ring:8 has 1"));
+  CHECK_THAT(refused("kim-a1", "ring:8"), Contains("2 dimensions or more; ring:8 has 1"));
   CHECK_THAT(refused("kim-a1", "hypercube:4"), Contains("use"));
 
   CHECK_THAT(refused("kim-recursive", "torus:8x16"),
-             Contains("torus:8x16") && Contains("--divisions 1"));
-  CHECK_THAT(refused("kim-recursive", "torus:24x24"), Contains("--divisions 1"));
-  CHECK_THAT(refused("kim-recursive", "torus:32x16"), Contains("--divisions 1 to 2"));
-  CHECK_THAT(refused("kim-recursive", "torus:12x12", 1),
+             Contains("torus:8x16") && Contains("kim-recursive:divisions=1"));
+  CHECK_THAT(refused("kim-recursive", "torus:24x24"), Contains("kim-recursive:divisions=1"));
+  CHECK_THAT(refused("kim-recursive", "torus:32x16"), Contains("kim-recursive:divisions=1 to 2"));
+  CHECK_THAT(refused(divided(1), "torus:12x12"),
              Contains("torus:12x12") && Contains("use suh-torus"));
-  CHECK_THAT(refused("kim-recursive", "torus:16x16", 4),
-             Contains("4 divisions of torus:16x16") && Contains("--divisions 1 to 3"));
-  CHECK_THAT(refused("kim-recursive", "torus:16x16", -1), Contains("--divisions 1 to 3"));
-  CHECK_THAT(refused("kim-recursive", "torus:16x16", 1000), Contains("--divisions 1 to 3"));
-  CHECK_THAT(refused("kim-recursive", "torus:16x32", 3), Contains("--divisions 1 to 2"));
+  CHECK_THAT(refused(divided(4), "torus:16x16"),
+             Contains("4 divisions of torus:16x16") && Contains("kim-recursive:divisions=1 to 3"));
+  CHECK_THROWS_WITH(refused(divided(-1), "torus:16x16"), Contains("divisions is '-1'; need 0..28"));
+  CHECK_THROWS_WITH(refused(divided(1000), "torus:16x16"), Contains("'1000'; need 0..28"));
+  CHECK_THAT(refused(divided(3), "torus:16x32"), Contains("kim-recursive:divisions=1 to 2"));
   CHECK_THAT(refused("kim-recursive", "torus:3x3"), Contains("use mesh or shift"));
 
   CHECK_THAT(refused("tseng-diagonal", "torus:6x8"), Contains("multiple of 4; torus:6x8 has 6"));
   CHECK_THAT(refused("tseng-diagonal", "torus:4x4x4"),
              Contains("torus:4x4x4 has 3; use suh-torus"));
-  CHECK_THAT(refused("tseng-diagonal", "ring:8"), Contains("ring:8 has 1; use mesh or shift"));
+  CHECK_THAT(refused("tseng-diagonal", "ring:8"),
+             Contains("ring:8 has 1; use suh-torus, mesh or shift"));
   CHECK_THAT(refused("tseng-diagonal", "mesh:8x8"), Contains("mesh:8x8 has line:8"));
 }
 
 TEST_CASE("a refusal comes before the first message, from the program itself", "[torus]") {
   const auto name = GENERATE("kim-a1", "kim-recursive", "tseng-diagonal");
   const Topology topology = Topology::parse("torus:6x6");
-  CHECK_THROWS_AS(record(topology, collective_program(alltoall(name), {}, block_bytes, 0, nullptr)),
-                  UsageError);
+  CHECK_THROWS_AS(record(topology, call(name, topology).dry()), UsageError);
 }

@@ -1,6 +1,5 @@
 // What must fail: total exchanges on tori with one thing wrong, and the paper's rules as printed.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/tests/collectives/cases.hpp"
 #include "wormcube/tests/collectives/torus_exchange.hpp"
 
 #include <algorithm>
@@ -20,50 +19,38 @@ namespace {
 using Rewrite = std::function<void(const Node&, std::size_t step, std::vector<Op>&)>;
 
 Program mutated(const Program& program, const Rewrite& rewrite) {
-  return [=](Node& node) {
-    cases::Tampering mutant(node);
-    mutant.change_step = [&](int step, std::vector<Op>& ops) {
-      rewrite(node, static_cast<std::size_t>(step), ops);
+  return cases::tampered(program, [rewrite](cases::Tampering& mutant) {
+    mutant.change_step = [&mutant, rewrite](int step, std::vector<Op>& ops) {
+      rewrite(mutant, static_cast<std::size_t>(step), ops);
     };
-    program(mutant);
-  };
+  });
 }
 
 struct Case {
-  std::string name, shape;
-  int divisions = 0;
+  std::string text, shape;
 };
 
 /// One case as a dry run and as a proof, with ops rewritten.
 class Specimen {
  public:
   explicit Specimen(const Case& which)
-      : topology_(Topology::parse(which.shape)),
-        algorithm_(alltoall(which.name)),
-        parameters_(divided(which.divisions)) {}
+      : topology_(Topology::parse(which.shape)), call_(call(which.text, topology_)) {}
 
   const Topology& topology() const { return topology_; }
-  Schedule schedule() const { return record(topology_, dry()); }
+  Schedule schedule() const { return record(topology_, call_.dry()); }
   ScheduleReport check(const Rewrite& rewrite) const {
-    return dry_check(topology_, mutated(dry(), rewrite));
+    return dry_check(topology_, mutated(call_.dry(), rewrite));
   }
   /// Throws what the proof throws.
   bool delivered(const Rewrite& rewrite) const {
-    Verification verification(topology_.nodes());
-    prove(topology_, mutated(collective_program(algorithm_, parameters_, block_bytes, 0,
-                                                &verification, Pattern::tags),
-                             rewrite));
-    CHECK(verification.passed() == verification.delivered());
-    return verification.delivered();
+    return cases::outcome(call_, topology_,
+                          [&](const Program& program) { return mutated(program, rewrite); })
+        .delivered;
   }
 
  private:
-  Program dry() const {
-    return collective_program(algorithm_, parameters_, block_bytes, 0, nullptr, Pattern::tags);
-  }
   Topology topology_;
-  const Algorithm& algorithm_;
-  Parameters parameters_;
+  cases::Call call_;
 };
 
 /// The same message without its last block; its data must be one slice.
@@ -92,7 +79,7 @@ bool half_a_ring(const Topology& topology, const Op& op) {
 
 const std::vector<Case> specimens{
     {"kim-a1", "torus:8x8"},           {"kim-a1", "torus:16x16"},
-    {"kim-recursive", "torus:8x8"},    {"kim-recursive", "torus:16x16", 2},
+    {"kim-recursive", "torus:8x8"},    {divided(2), "torus:16x16"},
     {"tseng-diagonal", "torus:12x12"}, {"tseng-diagonal", "torus:8x8"}};
 
 }  // namespace
@@ -113,7 +100,7 @@ TEST_CASE("mutant: a tie broken by the router puts two messages on a link", "[to
     return report.link_load_max;
   };
   CHECK(link_load({"kim-a1", "torus:16x16"}) == 2);
-  CHECK(link_load({"kim-recursive", "torus:32x32", 2}) == 2);
+  CHECK(link_load({divided(2), "torus:32x32"}) == 2);
   CHECK(link_load({"suh-torus", "torus:8x8"}) == 2);
   CHECK(link_load({"tseng-diagonal", "torus:8x8"}) == 2);
   // Ties of the 2-hop and 1-hop phases are harmless.
@@ -126,7 +113,7 @@ TEST_CASE("mutant: a block dropped from any step's message is missed", "[torus][
     const Specimen specimen(which);
     const Schedule schedule = specimen.schedule();
     for (std::size_t step = 0; step < schedule.steps(); ++step) {
-      CAPTURE(which.name, which.shape, which.divisions, step);
+      CAPTURE(which.text, which.shape, step);
       const auto [from, to] = a_message(schedule, step);
       const auto drop = [&, from = from, to = to](bool at_receiver) {
         return [=](const Node& node, std::size_t now, std::vector<Op>& ops) {
@@ -152,7 +139,7 @@ TEST_CASE("mutant: a move with the wrong sign misses its receiver, or shares lin
     const Schedule schedule = specimen.schedule();
     std::vector<std::size_t> shared;
     for (std::size_t step = 0; step < schedule.steps(); ++step) {
-      CAPTURE(which.name, which.shape, which.divisions, step);
+      CAPTURE(which.text, which.shape, step);
       const Rank from = a_message(schedule, step).first;
       std::atomic<bool> tie = false;
       const Rewrite wrong_sign = [&](const Node& node, std::size_t now, std::vector<Op>& ops) {
@@ -173,7 +160,7 @@ TEST_CASE("mutant: a move with the wrong sign misses its receiver, or shares lin
       }
     }
     // Where a ring phase goes half round its rings, all links are busy.
-    if (which.name == "kim-a1" && which.shape == "torus:16x16") {
+    if (which.text == "kim-a1" && which.shape == "torus:16x16") {
       CHECK_THAT(shared, Catch::Matchers::Contains(std::vector<std::size_t>{2, 3}));
     }
   }
@@ -362,28 +349,26 @@ void a1_block_by_block(Node& node, const Call& call) {
   take(node, call, steps);
 }
 
-struct Outcome {
+struct Found {
   ScheduleReport report;
-  bool delivered, exactly_once;
+  cases::Outcome outcome;
 };
 
-Outcome outcome(void (*program)(Node&, const Call&)) {
+Found found_in(void (*program)(Node&, const Call&)) {
   const Topology topology = Topology::parse("torus:16x16");
-  Algorithm algorithm = alltoall("kim-a1");
+  Algorithm algorithm = *alltoall("kim-a1").algorithm;
   algorithm.program = program;
-  Verification verification(topology.nodes());
-  prove(topology, collective_program(algorithm, {}, block_bytes, 0, &verification, Pattern::tags));
-  return {dry_check(topology, collective_program(algorithm, {}, block_bytes, 0, nullptr)),
-          verification.delivered(), verification.passed()};
+  const cases::Call a1(Collective(algorithm), topology, block_bytes, Pattern::tags);
+  return {dry_check(topology, a1.dry()), cases::outcome(a1, topology)};
 }
 
 }  // namespace
 
 TEST_CASE("the paper's A_1, block by block with its errata mended, costs what kim-a1 costs",
           "[torus][mutant]") {
-  const Outcome mended = outcome(a1_block_by_block<false, false>);
-  CHECK(mended.delivered);
-  CHECK(mended.exactly_once);
+  const Found mended = found_in(a1_block_by_block<false, false>);
+  CHECK(mended.outcome.delivered);
+  CHECK(mended.outcome.exactly_once());
   CHECK(mended.report.problems.empty());
   CHECK(mended.report.link_load_max == 1);
   CHECK(mended.report.startups == 9);
@@ -394,8 +379,8 @@ TEST_CASE("mutant: phases 3 and 4 of A_1 as printed keep the ports and links, an
           "[torus][mutant]") {
   for (const auto printed : {a1_block_by_block<true, false>, a1_block_by_block<false, true>,
                              a1_block_by_block<true, true>}) {
-    const Outcome found = outcome(printed);
-    CHECK_FALSE(found.delivered);
+    const Found found = found_in(printed);
+    CHECK_FALSE(found.outcome.delivered);
     CHECK(found.report.matched());
     CHECK(found.report.port_violations == 0);
     CHECK(found.report.link_load_max == 1);

@@ -16,6 +16,8 @@
 
 namespace wormcube::fuzz {
 
+using namespace apps;
+
 namespace {
 
 /// Calls f; a refusal is an answer, with a text that fits on a screen.

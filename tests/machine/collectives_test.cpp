@@ -40,21 +40,23 @@ TEST_CASE("every algorithm delivers every block on real nodes, and its trace is 
   const Kind chosen = kinds()[static_cast<std::size_t>(choice.first)];
   INFO(chosen.name);
   cases::for_each(
-      [&](const Algorithm& algorithm, const Topology& topology) {
-        INFO(cases::title(algorithm, topology));
+      [&](const Collective& collective, const Topology& topology) {
+        INFO(cases::title(collective, topology));
         MachineOptions options = chosen.options;
-        options.all_port = algorithm.ports == Ports::all;
+        options.all_port = collective.algorithm->ports == Ports::all;
         Machine machine(topology, options);
-        const Bytes bytes = odd_words ? 13 : 8 * static_cast<Bytes>(algorithm.parts(topology));
-        const Pattern pattern = odd_words ? Pattern::words : Pattern::tags;
-        Verification verification(topology.nodes());
+        Collective called = collective;
+        if (odd_words && called.operation()->reduces) {
+          called.arguments.reduction = find_reduction("max", "uint8");
+        }
+        const cases::Call call = odd_words ? cases::Call(called, topology, 13, Pattern::words)
+                                           : cases::Call(called, topology);
+        Verification verification(call.contract);
         Schedule trace{topology, {}};
-        machine.run(collective_program(algorithm, {}, bytes, cases::seed, &verification, pattern),
-                    trace);
+        machine.run(collective_program(call.collective, call.contract, &verification), trace);
         INFO(verification.first());
         CHECK(verification.passed());
-        CHECK(trace == record(topology, collective_program(algorithm, {}, bytes, cases::seed,
-                                                           nullptr, pattern)));
+        CHECK(trace == record(topology, call.dry()));
       },
       most_nodes);
 }
@@ -63,24 +65,27 @@ TEST_CASE("blocks of many sizes arrive whole, empty ones too", "[machine][collec
   const Bytes bytes = GENERATE(Bytes{0}, Bytes{1}, Bytes{7}, Bytes{64}, Bytes{1000}, Bytes{5000});
   for (const char* text : {"torus:4x4", "mesh:3x5", "hypercube:4", "ring:7", "complete:5"}) {
     const Topology topology = Topology::parse(text);
-    for (const Algorithm& algorithm : registry()) {
-      if (refusal(algorithm, topology, {})) continue;
-      INFO(cases::title(algorithm, topology) << ", " << bytes << " bytes");
+    for (const Algorithm* algorithm : registry()) {
+      Arguments arguments;
+      if (algorithm->operation->reduces) arguments.reduction = find_reduction("sum", "uint8");
+      const Collective collective(*algorithm, arguments);
+      if (refusal(collective, topology)) continue;
+      INFO(cases::title(collective, topology) << ", " << bytes << " bytes");
       MachineOptions options;
-      options.all_port = algorithm.ports == Ports::all;
+      options.all_port = algorithm->ports == Ports::all;
       Machine machine(topology, options);
       CollectiveRun run;
       run.block_bytes = bytes;
       run.iterations = 2;
-      const RunResult result = run_collective(machine, algorithm, {}, run);
+      const RunResult result = run_collective(machine, collective, run);
       CHECK(result.wrong == 0U);
     }
   }
 }
 
-TEST_CASE("the parameters of the complete exchanges run on real nodes", "[machine][collectives]") {
-  const auto delivers = [](const char* text, const char* name, const Parameters& parameters) {
-    INFO(name << " on " << text);
+TEST_CASE("the options of the complete exchanges run on real nodes", "[machine][collectives]") {
+  const auto delivers = [](const char* text, const std::string& called) {
+    INFO(called << " on " << text);
     const Topology topology = Topology::parse(text);
     MachineOptions options;
     options.nodes_as = NodesAs::fibers;
@@ -89,30 +94,24 @@ TEST_CASE("the parameters of the complete exchanges run on real nodes", "[machin
     CollectiveRun run;
     run.block_bytes = 24;
     run.iterations = 2;
-    CHECK(
-        run_collective(machine, find_algorithm(Operation::alltoall, name), parameters, run).wrong ==
-        0U);
+    CHECK(run_collective(machine, cases::alltoall(called), run).wrong == 0U);
   };
-  Parameters parameters;
-  for (const MeshOrder order : {MeshOrder::paper, MeshOrder::parity, MeshOrder::overlap}) {
-    for (const MeshRing ring : {MeshRing::plus, MeshRing::folded}) {
-      parameters.order = order;
-      parameters.ring = ring;
+  for (const std::string order : {"paper", "parity", "overlap"}) {
+    for (const std::string ring : {"plus", "folded"}) {
       for (const char* mesh : {"mesh:7x5x3", "mesh:8x4x2x2", "mesh:9x7", "line:9"}) {
-        delivers(mesh, "suh-mesh", parameters);
+        delivers(mesh, "suh-mesh:order=" + order + ":ring=" + ring);
       }
     }
   }
-  for (const int divisions : {1, 2}) {
-    parameters.divisions = divisions;
-    delivers("torus:8x8", "kim-recursive", parameters);
+  for (const char* const divisions : {"1", "2"}) {
+    delivers("torus:8x8", std::string("kim-recursive:divisions=") + divisions);
   }
   for (const Rank root : {0, 3, 11}) {
-    parameters.root = root;
-    const Topology topology = Topology::parse("mesh:3x4");
-    Machine machine(topology);
-    CHECK(run_collective(machine, find_algorithm(Operation::broadcast, "halving"), parameters, {})
-              .wrong == 0U);
+    Arguments arguments;
+    arguments.root = root;
+    Machine machine(Topology::parse("mesh:3x4"));
+    const auto halving = cases::collective_of(operations::broadcast, "halving", arguments);
+    CHECK(run_collective(machine, halving, {}).wrong == 0U);
   }
 }
 
@@ -120,14 +119,14 @@ TEST_CASE("every torus exchange of 256 nodes runs on OS threads",
           "[machine][collectives][stress]") {
   if (machine_tests::patience > 1) return;  // too many threads for a sanitizer
   Machine machine(Topology::parse("torus:16x16"));
-  for (const Algorithm* algorithm : admitted(Operation::alltoall, machine.topology(), {})) {
-    if (algorithm->ports == Ports::all) continue;
-    if (algorithm->name == "product-naive") continue;  // 17408 steps of one block
-    INFO(algorithm->name);
+  for (const Collective& collective : admitted(operations::alltoall, machine.topology())) {
+    if (collective.algorithm->ports == Ports::all) continue;
+    if (collective.name() == "product-naive") continue;  // 17408 steps of one block
+    INFO(collective.text());
     CollectiveRun run;
     run.block_bytes = 40;
     run.iterations = 2;
-    CHECK(run_collective(machine, *algorithm, {}, run).wrong == 0U);
+    CHECK(run_collective(machine, collective, run).wrong == 0U);
   }
 }
 

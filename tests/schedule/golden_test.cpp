@@ -31,14 +31,14 @@ struct Golden {
 };
 
 constexpr Golden goldens[]{
-    {Operation::alltoall, "ring", "ring:8"},
-    {Operation::alltoall, "mesh", "mesh:2x4"},
-    {Operation::alltoall, "hypercube-pairwise", "hypercube:3"},
-    {Operation::alltoall, "suh-torus", "torus:4x4"},
-    {Operation::alltoall, "shift", "complete:8"},
-    {Operation::broadcast, "halving", "line:8"},
-    {Operation::barrier, "dissemination", "complete:8"},
-    {Operation::allgather, "ring", "ring:8"},
+    {operations::alltoall, "ring", "ring:8"},
+    {operations::alltoall, "mesh", "mesh:2x4"},
+    {operations::alltoall, "hypercube-pairwise", "hypercube:3"},
+    {operations::alltoall, "suh-torus", "torus:4x4"},
+    {operations::alltoall, "shift", "complete:8"},
+    {operations::broadcast, "halving", "line:8"},
+    {operations::barrier, "dissemination", "complete:8"},
+    {operations::allgather, "ring", "ring:8"},
 };
 
 const std::filesystem::path folder = WORMCUBE_SOURCE_DIR "/tests/schedule/golden";
@@ -69,9 +69,10 @@ std::optional<std::string> first_difference(const std::string& golden, const std
 TEST_CASE("classic algorithms have the schedules that are kept as text", "[schedule][golden]") {
   for (const Golden& golden : goldens) {
     const auto topology = Topology::parse(golden.topology);
+    const Collective collective(find_algorithm(golden.operation, golden.algorithm));
     const Schedule schedule = record(
         topology,
-        collective_program(find_algorithm(golden.operation, golden.algorithm), {}, 8, 1, nullptr));
+        collective_program(collective, contract_of(collective, topology.nodes(), 8, 1), nullptr));
     const auto difference =
         first_difference(text_of(folder / golden.file()), schedule_text(schedule));
     INFO(golden.file() << ": " << difference.value_or(""));

@@ -70,12 +70,16 @@ TEST_CASE("a schedule that is written as text is read again as it was", "[schedu
 }
 
 TEST_CASE("every registered algorithm's schedule is read again as it was", "[schedule][text]") {
-  for (const Algorithm& algorithm : registry()) {
+  for (const Algorithm* algorithm : registry()) {
+    Arguments arguments;
+    if (algorithm->operation->reduces) arguments.reduction = find_reduction("sum", "int32");
+    const Collective collective(*algorithm, arguments);
     for (const char* const name : {"torus:4x4", "mesh:4x4", "hypercube:3", "ring:5"}) {
       const auto topology = Topology::parse(name);
-      if (refusal(algorithm, topology, {})) continue;
-      const Schedule schedule = record(topology, collective_program(algorithm, {}, 16, 1, nullptr));
-      CAPTURE(algorithm.name, name);
+      if (refusal(collective, topology)) continue;
+      const Contract contract = contract_of(collective, topology.nodes(), 16, 1);
+      const Schedule schedule = record(topology, collective_program(collective, contract, nullptr));
+      CAPTURE(algorithm->name, name);
       CHECK(parse_schedule(schedule_text(schedule), "x") == schedule);
     }
   }
