@@ -40,6 +40,8 @@ template <class T>
 T wrapping_product(T x, T y) {
   if constexpr (std::is_integral_v<T>) {
     return static_cast<T>(static_cast<std::uint64_t>(x) * static_cast<std::uint64_t>(y));
+  } else if constexpr (std::is_same_v<T, Complex>) {
+    return x * y + T();  // no part is -0, whose sign would tell how products were bracketed
   } else {
     return x * y;
   }

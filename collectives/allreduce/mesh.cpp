@@ -4,6 +4,7 @@
 
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/allreduce/recursive_doubling.hpp"
+#include "wormcube/collectives/partial.hpp"
 
 namespace wormcube {
 
@@ -13,6 +14,7 @@ void allreduce_mesh(Node& node, const Reduction& reduction, ConstSpan mine, Span
     allreduce_recursive_doubling(line, reduction, mine, result);
     mine = result;
   }
+  Partial(node, reduction, mine, result).settle();  // a network of no dimensions
 }
 
 namespace {

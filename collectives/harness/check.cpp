@@ -196,7 +196,7 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
   result.nodes = topology.nodes();
   result.all_port = options.all_port;
   result.block_bytes = contract.block_bytes;
-  result.predicted = collective.predict(topology);
+  result.predicted = result.collective.predict(topology);  // of the witness: it does not commute
   const Ports ports = options.all_port ? Ports::all : Ports::one;
   const auto bound = collective.algorithm->bound;
   result.lower_bound = bound != nullptr

@@ -6,8 +6,6 @@
 #include "wormcube/collectives/partial.hpp"
 #include "wormcube/collectives/reduce/tree.hpp"
 
-#include <ranges>
-
 namespace wormcube {
 
 void reduce_halving(Node& node, const Reduction& reduction, ConstSpan mine, Span result,
@@ -18,7 +16,8 @@ void reduce_halving(Node& node, const Reduction& reduction, ConstSpan mine, Span
   const Memory own = node.memory(r == root ? 0 : mine.size());
   Partial partial(node, reduction, mine, r == root ? result : own.span());
   // Invariant: the holder of each interval done has what the interval's nodes gave, in their order.
-  for (const Halving& level : levels | std::views::reverse) {
+  for (auto at = levels.rbegin(); at != levels.rend(); ++at) {
+    const Halving& level = *at;
     if (level.alone()) {
       node.step();
     } else if (r == level.holder) {

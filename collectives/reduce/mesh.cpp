@@ -3,6 +3,7 @@
 #include "wormcube/collectives/reduce/mesh.hpp"
 
 #include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/partial.hpp"
 #include "wormcube/collectives/reduce/halving.hpp"
 #include "wormcube/collectives/reduce/tree.hpp"
 
@@ -24,6 +25,8 @@ void reduce_mesh(Node& node, const Reduction& reduction, ConstSpan mine, Span re
     }
     active = active && line.rank() == to;
   }
+  // A network of no dimensions.
+  if (node.rank() == root) Partial(node, reduction, mine, result).settle();
 }
 
 namespace {

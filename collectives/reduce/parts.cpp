@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <ranges>
 
 namespace wormcube {
 
@@ -24,7 +23,8 @@ void gather_parts(Node& node, Blocks parts, Rank root) {
   const Rank r = node.rank();
   const std::vector<Halving> levels = halvings(node.size(), root, r);
   // Invariant: the holder of each interval done has the parts of its nodes.
-  for (const Halving& level : levels | std::views::reverse) {
+  for (auto at = levels.rbegin(); at != levels.rend(); ++at) {
+    const Halving& level = *at;
     const auto half = [&] { return parts.range(level.lower, level.upper - level.lower); };
     if (level.alone() || (r != level.holder && r != level.heir)) {
       node.step();

@@ -383,14 +383,14 @@ TEST_CASE("prefix sums of an array on the nodes: 2n/p - 1 + 2(log p - 1) additio
 
 namespace {
 
-/// One interval for each result that a program's nodes hold; false if one is not in order.
-using Book = void (*)(Node&, const Reduction&, ConstBlocks in, Span out);
-
 /// A reduce_scatter or scan as it stands in the book, as an algorithm of ours.
 Algorithm as_algorithm(Operation operation, void (*program)(Node&, const Call&)) {
-  Algorithm algorithm{.operation = operation, .name = "book", .summary = "", .source = ""};
-  algorithm.contention_free = false;
-  algorithm.program = program;
+  Algorithm algorithm{.operation = operation,
+                      .name = "book",
+                      .summary = "",
+                      .source = "",
+                      .contention_free = false,
+                      .program = program};
   return algorithm;
 }
 
