@@ -175,9 +175,10 @@ TEST_CASE("a split broadcast wins above the cut-off, on a hypercube", "[broadcas
        std::vector<std::pair<int, double>>{{2, 4}, {3, 2.4}, {4, 1.882}, {6, 1.488}}) {
     const Rank p = 1 << d;
     CHECK(d / (d - 2.0 * (p - 1) / p) == Approx(cut).margin(5e-4));
-    const Topology topology = Topology::parse(on("hypercube", d));
+    const std::string network = on("hypercube", d);
+    const Topology topology = Topology::parse(network);
     const auto us = [&](const char* algorithm, double blocks) {
-      const auto collective = broadcast(algorithm, on("hypercube", d)).collective();
+      const auto collective = broadcast(algorithm, network).collective();
       return predicted_us(collective.predict(topology), model,
                           static_cast<Bytes>(blocks * ts_over_tw));
     };

@@ -4,6 +4,8 @@
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/tests/collectives/ledger.hpp"
 
+#include <array>
+
 #include <fmt/core.h>
 
 using namespace wormcube;
