@@ -3,6 +3,8 @@
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/broadcast/halving.hpp"
 
+#include <optional>
+
 namespace wormcube::algorithms {
 
 WORMCUBE_ALGORITHM(broadcast_tree){

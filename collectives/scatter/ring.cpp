@@ -81,12 +81,13 @@ class Pipeline {
   int here_ = 0;
 };
 
-/// The dimension in which a node gets its blocks: the last in which it differs from the root.
-int dimension_of(const Topology& topology, Rank rank, Rank root) {
-  for (int d = topology.dimensions() - 1; d > 0; --d) {
-    if (topology.coordinate(rank, d) != topology.coordinate(root, d)) return d;
+/// How many blocks a node holds: all at the root; elsewhere those of the bundle that it gets along
+/// the last dimension in which it differs from the root.
+Rank blocks_held(const Topology& topology, Rank rank, Rank root) {
+  for (int d = topology.dimensions(); d-- > 0;) {
+    if (topology.coordinate(rank, d) != topology.coordinate(root, d)) return topology.stride(d);
   }
-  return 0;
+  return topology.nodes();
 }
 
 enum class Way : std::uint8_t { scatter, gather };
@@ -135,10 +136,9 @@ void run(Node& node, int d, const Holding& held, Rank root, Way way) {
 }
 
 Holding holding(Node& node, Span all, Span own, Rank root, std::span<const Bytes> sizes) {
-  const Topology& topology = node.topology();
-  const Rank r = node.rank(), stride = topology.stride(dimension_of(topology, r, root));
-  const Rank first = r / stride * stride;
-  return {node, all, own, r == root, first, first + stride, sizes};
+  const Rank r = node.rank(), count = blocks_held(node.topology(), r, root);
+  const Rank first = r / count * count;
+  return {node, all, own, r == root, first, first + count, sizes};
 }
 
 }  // namespace
@@ -165,9 +165,10 @@ Prediction predict(const Setting& setting) {
   double steps = 0;
   for (const Rank size : topology.sizes()) steps += size - 1;
   // A bundle of the first dimension is the largest; a single block goes where it belongs.
-  int d = 0;
-  while (d < topology.dimensions() - 1 && topology.size(d) == 1) ++d;
-  const Rank most = topology.stride(d);
+  Rank most = 1;
+  for (int d = topology.dimensions(); d-- > 0;) {
+    if (topology.size(d) > 1) most = topology.stride(d);
+  }
   return {.startups = steps,
           .transmission_blocks = p - 1,
           .rearranged_blocks = 0,
