@@ -1,0 +1,206 @@
+// Circular shifts: the textbook's formulas, and where they are wrong.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/shift/direct.hpp"
+#include "wormcube/collectives/shift/gray_code.hpp"
+#include "wormcube/runtime/schedule/check.hpp"
+#include "wormcube/runtime/schedule/schedule.hpp"
+#include "wormcube/tests/collectives/textbook.hpp"
+
+#include <bit>
+
+using namespace textbook;
+
+namespace {
+
+constexpr Operation shift = operations::shift;
+
+/// What a shift costs on a hypercube whose nodes are numbered along a line by the Gray code.
+template <class F>
+ScheduleReport on_gray_labels(int d, F program) {
+  const Topology cube = Topology::parse(sized("hypercube", d));
+  std::vector<Rank> members;
+  for (Rank i = 0; i < cube.nodes(); ++i) members.push_back(gray(i));
+  const Schedule schedule = record(cube, [&](Node& node) {
+    GroupView line = node.group(members);
+    const Memory memory = line.memory(16);
+    program(line, ConstBlocks(memory.subspan(0, 8), 1), Blocks(memory.subspan(8, 8), 1));
+  });
+  return check(schedule, Routing(cube), false);
+}
+
+/// The exact number of unit steps on s x s nodes.
+Rank unit_steps(Rank s, Rank q) {
+  const Rank r = q % s, rows = q / s;
+  return std::min(r, s - r) + (r > 0 ? std::min(rows + 1, s - rows) : std::min(rows, s - rows));
+}
+
+}  // namespace
+
+TEST_CASE("unit steps on a ring or line: min(q, p - q), for any q",
+          "[collectives][shift]") {  // 7.1
+  for (const Rank p : {1, 2, 3, 8, 9}) {
+    for (const char* shape : {"ring", "line"}) {
+      for (Rank q = -2 * p; q <= 2 * p; ++q) {
+        const CheckResult result = checked(shift, "unit-steps", sized(shape, p), by(q));
+        const auto steps = static_cast<std::size_t>(std::min(mod(q, p), mod(-q, p)));
+        CHECK(result.report.startups == steps);
+        CHECK(result.report.max_hops <= (shape[0] == 'r' ? 1 : p - 1));
+      }
+    }
+  }
+  CHECK(time(shift, "unit-steps", "ring:1024", 7, by(-300)) == (100 + 7) * 300);
+}
+
+TEST_CASE("unit steps with compensation take exactly as many steps as needed, at most s on s x s",
+          "[collectives][shift]") {  // row 7.3, errata E1 and E2
+  CHECK(checked(shift, "unit-steps", "mesh:4x4", by(3)).report.startups == 2);  // the book says 1
+  CHECK(checked(shift, "unit-steps", "torus:4x4", by(5)).report.startups == 3);
+  for (const Rank s : {2, 3, 4, 5, 8}) {
+    const std::string sides = std::to_string(s) + "x" + std::to_string(s);
+    std::size_t most = 0;
+    for (Rank q = 0; q < s * s; ++q) {
+      for (const char* shape : {"mesh:", "torus:"}) {
+        const CheckResult result = checked(shift, "unit-steps", shape + sides, by(q));
+        CHECK(result.report.startups == static_cast<std::size_t>(unit_steps(s, q)));
+        most = std::max(most, result.report.startups);
+      }
+    }
+    CHECK(most == static_cast<std::size_t>(s));
+  }
+  for (const char* network :
+       {"mesh:3x5", "torus:2x8", "mesh:2x3x4", "torus:3x1x4", "hypercube:4"}) {
+    for (Rank q = -1; q < Topology::parse(network).nodes(); ++q) {
+      checked(shift, "unit-steps", network, by(q));
+    }
+  }
+}
+
+TEST_CASE(
+    "one message each: min(q, p - q) on a link of a ring or line, the worst dimension on a "
+    "mesh, 1 on a hypercube",
+    "[collectives][shift]") {
+  for (const Rank p : {2, 7, 16, 64}) {  // row 7.2
+    for (const char* shape : {"ring", "line"}) {
+      for (Rank q = 1; q < p; ++q) {
+        CHECK(checked(shift, "direct", sized(shape, p), by(q)).report.link_load_max ==
+              std::min(q, p - q));
+      }
+    }
+  }
+  for (const Rank s : {3, 4, 8}) {  // row 7.4
+    const std::string sides = std::to_string(s) + "x" + std::to_string(s);
+    for (Rank q = 1; q < s * s; ++q) {
+      const Rank r = q % s, rows = q / s;
+      const Rank load = std::max({std::min(r, s - r), std::min(rows, s - rows),
+                                  r > 0 ? std::min(rows + 1, s - rows - 1) : 0});
+      for (const char* shape : {"mesh:", "torus:"}) {
+        CHECK(checked(shift, "direct", shape + sides, by(q)).contended_blocks == load);
+      }
+    }
+  }
+  for (int d = 1; d <= 7; ++d) {  // rows 7.7, 7.8
+    for (Rank q = 1; q < 1 << d; ++q) {
+      const CheckResult result = checked(shift, "direct", sized("hypercube", d), by(q));
+      CHECK(result.report.link_load_max == 1);
+      CHECK(result.report.max_hops == d - std::countr_zero(static_cast<unsigned>(q)));
+    }
+  }
+  CHECK(time(shift, "direct", "hypercube:10", 50, by(333)) == 150);
+}
+
+TEST_CASE("powers of two along a Gray code: neighbours only, two steps each, one for bit 0",
+          "[collectives][shift]") {  // rows 7.5, 7.6
+  for (int d = 1; d <= 6; ++d) {
+    for (Rank q = 0; q < 1 << d; ++q) {
+      const int bits = std::popcount(static_cast<unsigned>(q));
+      for (const ShiftPowers powers : {ShiftPowers::forward, ShiftPowers::both}) {
+        const ScheduleReport report =
+            on_gray_labels(d, [&](Node& node, ConstBlocks mine, Blocks result) {
+              shift_gray_code(node, q, mine, result, powers);
+            });
+        CAPTURE(d, q, report.problems);
+        CHECK(report.matched());
+        CHECK(report.port_violations == 0);
+        CHECK(report.link_load_max == (q > 0 ? 1 : 0));
+        CHECK(report.max_hops == (q > 0 ? 1 : 0));
+        if (powers == ShiftPowers::forward) {
+          CHECK(report.startups == static_cast<std::size_t>(2 * bits - q % 2));
+        } else {
+          CHECK(report.startups <= static_cast<std::size_t>(d));
+        }
+      }
+      for (const char* powers : {"forward", "both"}) {
+        checked(shift, std::string("gray-code:powers=") + powers, sized("hypercube", d), by(q));
+      }
+    }
+  }
+}
+
+TEST_CASE("signed digits are the fewest steps, and log p of them are needed",
+          "[collectives][shift]") {
+  for (int d = 1; d <= 10; ++d) {
+    const Rank p = 1 << d;
+    // The fewest steps to every q: breadth first, where a leap of 1 costs one and others two.
+    std::vector<int> fewest(static_cast<std::size_t>(p), p);
+    fewest[0] = 0;
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (Rank q = 0; q < p; ++q) {
+        for (int b = 0; b < d; ++b) {
+          for (const Rank leap : {1 << b, -(1 << b)}) {
+            int& there = fewest[static_cast<std::size_t>(mod(q + leap, p))];
+            const int cost = fewest[static_cast<std::size_t>(q)] + (b > 0 ? 2 : 1);
+            if (cost < there) there = cost, changed = true;
+          }
+        }
+      }
+    }
+    int most = 0;
+    for (Rank q = 0; q < p; ++q) {
+      int steps = 0;
+      Rank sum = 0;
+      for (const Rank leap : shift_leaps(q, d, ShiftPowers::both)) {
+        steps += std::abs(leap) > 1 ? 2 : 1;
+        sum += leap;
+      }
+      CHECK(mod(sum, p) == q);
+      CHECK(steps == fewest[static_cast<std::size_t>(q)]);
+      most = std::max(most, steps);
+    }
+    CHECK(most == d);
+  }
+}
+
+TEST_CASE("on Gray labels, e-cube routing of a whole shift congests",
+          "[collectives][shift]") {  // E3
+  const auto congested = [](int d) {
+    std::vector<Rank> all;
+    for (Rank q = 1; q < 1 << d; ++q) {
+      const ScheduleReport report =
+          on_gray_labels(d, [&](Node& node, ConstBlocks mine, Blocks result) {
+            shift_direct(node, q, mine, result);
+          });
+      if (report.link_load_max > 1) all.push_back(q);
+    }
+    return all;
+  };
+  CHECK(congested(3) == std::vector<Rank>{3, 5});
+  CHECK(congested(6).size() == 52);
+}
+
+TEST_CASE("no step of a shift can be left out, in place or not", "[collectives][shift]") {
+  every_step_matters(shift, "unit-steps", "mesh:3x4", by(7));
+  every_step_matters(shift, "direct", "petersen", by(3));
+  every_step_matters(shift, "gray-code:powers=forward", "hypercube:3", by(7));
+  every_step_matters(shift, "gray-code:powers=both", "ring:8", by(3));
+  for (const char* algorithm : {"unit-steps", "direct", "gray-code:powers=forward"}) {
+    for (Rank q = 0; q < 8; ++q) {
+      CheckOptions options;
+      options.in_place = true;
+      const CheckResult result = check_collective(parse_collective(shift, algorithm, by(q)),
+                                                  Topology::parse("ring:8"), options);
+      CAPTURE(algorithm, q, result.failures);
+      CHECK(result.passed());
+    }
+  }
+}
