@@ -3,6 +3,7 @@
 #include "wormcube/collectives/alltoall/hypercube_all_port.hpp"
 
 #include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/block_array.hpp"
 #include "wormcube/collectives/require.hpp"
 #include "wormcube/runtime/together.hpp"
 
@@ -16,36 +17,40 @@ extern const Algorithm alltoall_hypercube_all_port;
 
 namespace {
 
-/// Copy j of the exchange: of every block its part j, over the dimensions j, j+1, .., j-1 (mod d).
-///
-/// A held part is named by the label e with its source's bits in the dimensions done and its
-/// destination's in the others. Before it crosses dimension b, a node puts the half that stays
-/// first: the parts whose label has its own bit b.
-void exchange_part(Node& node, int j, ConstBlocks out, Blocks in) {
-  const Rank p = node.size(), r = node.rank(), d = node.topology().dimensions();
-  const Bytes bytes = p * part(out[0], j, d).size();
-  const Memory ready_memory = node.memory(bytes, Purpose::blocks), held_memory = node.memory(bytes);
-  const Blocks ready(ready_memory, p), held(held_memory, p);
-  const auto place = [r, p](int b, Rank e) {
-    const Rank low = e & ((1 << b) - 1), high = e >> (b + 1);
-    return ((e ^ r) >> b & 1) * (p / 2) + (high << b | low);
+/// A block's place, before or after it crosses dimension b: whether it crosses b, then the bits of
+/// the label e, the high ones first, with e its source's bits in the dimensions done and its
+/// destination's in the others.
+Layout layout(Rank r, int d, int b, std::uint32_t done) {
+  const auto bit = [&](int k, Rank value) {
+    const Rank own = r & 1 << k, other = value << k;
+    return (done >> k & 1) != 0 ? BlockName{other, own} : BlockName{own, other};
   };
-  const auto staying = [p](Blocks parts) { return parts.range(0, p / 2); };
-  const auto leaving = [p](Blocks parts) { return parts.range(p / 2, p / 2); };
+  const Rank own = r >> b & 1;
+  Places places{{}, {{bit(b, own), bit(b, own ^ 1)}}};
+  for (int k = d - 1; k >= 0; --k) {
+    if (k != b) places.digits.push_back({bit(k, 0), bit(k, 1)});
+  }
+  return places;
+}
 
+/// Copy j of the exchange: of every block its part j, over the dimensions j, j+1, .., j-1 (mod d).
+BlockArray plan(const Topology& topology, Rank r, int j) {
+  require_network(algorithms::alltoall_hypercube_all_port, topology);
+  const Rank p = topology.nodes(), d = topology.dimensions();
+  BlockArray array(p);
+  std::uint32_t done = 0;
   for (int t = 0; t < d; ++t) {
     const int last = (j + t + d - 1) % d, b = (j + t) % d;
-    node.rearrange(bytes, [&] {
-      for (Rank e = 0; e < p; ++e) {
-        copy(t == 0 ? part(out[e], j, d) : held[place(last, e)], ready[place(b, e)]);
-      }
-    });
-    node.step(exchange(r ^ 1 << b, leaving(ready), leaving(held)));
-    node.local([&] { copy(staying(ready), staying(held)); });
+    if (t == 0) {
+      array.lay_out(layout(r, d, b, done), Charge::rearrange);
+    } else {
+      array.rearrange(layout(r, d, last, done), layout(r, d, b, done));
+    }
+    array.exchange(r ^ 1 << b, {{p / 2, p / 2}});
+    done |= 1U << b;
   }
-  node.local([&] {
-    for (Rank e = 0; e < p; ++e) copy(held[place((j + d - 1) % d, e)], part(in[e], j, d));
-  });
+  array.deliver(layout(r, d, (j + d - 1) % d, done));
+  return array;
 }
 
 }  // namespace
@@ -53,12 +58,16 @@ void exchange_part(Node& node, int j, ConstBlocks out, Blocks in) {
 void alltoall_hypercube_all_port(Node& node, ConstBlocks out, Blocks in) {
   require_network(algorithms::alltoall_hypercube_all_port, node.topology());
   require_exchange("alltoall_hypercube_all_port", node.size(), out, in);
-  if (node.size() == 1) {
+  const int d = node.topology().dimensions();
+  if (d == 0 || node.size() == 1) {
     node.local([&] { copy(out[0], in[0]); });
     return;
   }
-  together(node, node.topology().dimensions(),
-           [&](int j, Node& own) { exchange_part(own, j, out, in); });
+  together(node, d, [&](int j, Node& own) {
+    own.plan<BlockArray>("hypercube-all-port", {j},
+                         [&] { return plan(own.topology(), own.rank(), j); })
+        .run(own, out, in, j, d);
+  });
 }
 
 namespace {
