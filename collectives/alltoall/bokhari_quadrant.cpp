@@ -16,10 +16,11 @@ namespace algorithms {
 extern const Algorithm alltoall_bokhari_quadrant;
 }
 
-void alltoall_bokhari_quadrant(Node& node, ConstBlocks out, Blocks in) {
-  require_network(algorithms::alltoall_bokhari_quadrant, node.topology());
-  require_exchange("bokhari-quadrant", node.size(), out, in);
-  MeshQuadrants quadrants(node, out);
+namespace {
+
+BlockArray plan(const Topology& topology, Rank rank) {
+  require_network(algorithms::alltoall_bokhari_quadrant, topology);
+  MeshQuadrants quadrants(topology, rank);
   const Rank r = quadrants.row(), c = quadrants.column();
 
   for (bool more = quadrants.half() > 0; more; more = quadrants.next_level()) {
@@ -32,12 +33,21 @@ void alltoall_bokhari_quadrant(Node& node, ConstBlocks out, Blocks in) {
         if (s == turn) {
           quadrants.exchange(part, part, part);
         } else {
-          node.step();
+          quadrants.idle();
         }
       }
     }
   }
-  quadrants.deliver(in);
+  return quadrants.done();
+}
+
+}  // namespace
+
+void alltoall_bokhari_quadrant(Node& node, ConstBlocks out, Blocks in) {
+  const auto& planned = node.plan<BlockArray>("bokhari-quadrant", {},
+                                              [&] { return plan(node.topology(), node.rank()); });
+  require_exchange("bokhari-quadrant", node.size(), out, in);
+  planned.run(node, out, in);
 }
 
 namespace {

@@ -3,10 +3,11 @@
 #include "wormcube/collectives/alltoall/mesh.hpp"
 
 #include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/alltoall/ring.hpp"
+#include "wormcube/collectives/block_array.hpp"
 #include "wormcube/collectives/require.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace wormcube {
 
@@ -14,38 +15,68 @@ namespace algorithms {
 extern const Algorithm alltoall_mesh;
 }
 
-void alltoall_mesh(Node& node, ConstBlocks out, Blocks in) {
-  require_network(algorithms::alltoall_mesh, node.topology());
-  require_exchange("alltoall_mesh", node.size(), out, in);
-  const Topology& topology = node.topology();
-  const Rank p = node.size();
-  const Memory memory = node.memory(out.all().size(), Purpose::blocks);
-  const Blocks bundles(memory, p);
+namespace {
 
-  // A held block is named by the rank e with its source's coordinates in the dimensions done and
-  // its destination's in the others. Bundled for dimension d, it stands at place(d, e).
-  const auto place = [&](int d, Rank e) {
-    return topology.coordinate(e, d) * (p / topology.size(d)) + topology.line(e, d);
+/// Bundled for dimension d. The first digit is h: the bundle that travels h hops on, or after the
+/// ring has come h hops. The others are coordinates, of sources in the dimensions done (all from
+/// `done` on), of destinations in the others.
+Layout bundles(const Topology& topology, Rank rank, int d, int done) {
+  Places places;
+  const auto name = [&](int e, Rank other) {
+    const Rank own = topology.coordinate(rank, e) * topology.stride(e);
+    return e >= done ? BlockName{other * topology.stride(e), own}
+                     : BlockName{own, other * topology.stride(e)};
   };
-
-  int done = -1;
-  for (int d = topology.dimensions() - 1; d >= 0; --d) {
-    if (topology.size(d) == 1) continue;
-    if (done < 0) {
-      node.local([&] {
-        for (Rank e = 0; e < p; ++e) copy(out[e], bundles[place(d, e)]);
-      });
-    } else {
-      node.rearrange(memory.size(), [&] {
-        for (Rank e = 0; e < p; ++e) copy(in[place(done, e)], bundles[place(d, e)]);
-      });
-    }
-    LineView line = node.along(d);
-    alltoall_ring(line, ConstBlocks(bundles.all(), line.size()), Blocks(in.all(), line.size()));
-    done = d;
+  Digit first;
+  for (Rank h = 0; h < topology.size(d); ++h) {
+    const Rank x = topology.coordinate(rank, d);
+    first.push_back(name(d, mod(d >= done ? x - h : x + h, topology.size(d))));
   }
-  // Bundled for the first dimension, blocks stand in the order of ranks: `in` is in order now.
-  if (done < 0) node.local([&] { copy(out[0], in[0]); });
+  places.digits.push_back(std::move(first));
+  for (int e = 0; e < topology.dimensions(); ++e) {
+    Digit coordinate;
+    for (Rank other = 0; other < topology.size(e); ++other) coordinate.push_back(name(e, other));
+    if (e != d) places.digits.push_back(std::move(coordinate));
+  }
+  return places;
+}
+
+BlockArray plan(const Topology& topology, Rank rank) {
+  require_network(algorithms::alltoall_mesh, topology);
+  const Rank p = topology.nodes();
+  BlockArray array(p);
+  Layout held = Places{};  // one node
+  bool first = true;
+  for (int d = topology.dimensions() - 1; d >= 0; --d) {
+    const Rank size = topology.size(d), x = topology.coordinate(rank, d);
+    if (size == 1) continue;
+    const Layout layout = bundles(topology, rank, d, d + 1);
+    if (first) {
+      array.lay_out(layout);
+    } else {
+      array.rearrange(held, layout);
+    }
+    first = false;
+    const Move next{d, topology.factor(d).hops(x, mod(x + 1, size))};
+    const Move previous{d, topology.factor(d).hops(x, mod(x - 1, size))};
+    // Invariant: before step h the bundles with h hops to go, or more, have come h - 1.
+    for (Rank h = 1; h < size; ++h) {
+      array.exchange(next, previous, {{h * (p / size), (size - h) * (p / size)}});
+    }
+    held = bundles(topology, rank, d, d);
+  }
+  if (first) array.lay_out(held);
+  array.deliver(held);
+  return array;
+}
+
+}  // namespace
+
+void alltoall_mesh(Node& node, ConstBlocks out, Blocks in) {
+  const auto& planned =
+      node.plan<BlockArray>("mesh", {}, [&] { return plan(node.topology(), node.rank()); });
+  require_exchange("alltoall_mesh", node.size(), out, in);
+  planned.run(node, out, in);
 }
 
 namespace {

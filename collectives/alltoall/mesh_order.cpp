@@ -52,19 +52,19 @@ Rank MeshLine::ahead(Rank x, Rank places) const {
 }
 
 MeshLine::Ends MeshLine::ends(Rank x, Rank slot) const {
-  const Rank w = is_lonely(x) && slot > 0 ? slot + 1 : slot;  // its own guest does not exist
+  const Rank w = is_unpaired(x) && slot > 0 ? slot + 1 : slot;  // its own guest does not exist
   const Rank destination = ahead(x, w / 2) ^ (w % 2);
   return destination < size_ ? Ends{x, destination} : Ends{x + 1, size_ - 1};
 }
 
 Rank MeshLine::slot(Rank x, int half, Rank i) const {
-  if (!is_lonely(x)) return 2 * i + half;
+  if (!is_unpaired(x)) return 2 * i + half;
   return half == 0 ? std::max(2 * i - 1, 0) : 2 * i + 2;
 }
 
 Rank MeshLine::source(Rank x, int half, Rank i) const {
   if (half == 0) return ahead(x, -i);
-  return is_lonely(x) ? ahead(x, -i - 1) + 1 : ahead(x ^ 1, -i);
+  return is_unpaired(x) ? ahead(x, -i - 1) + 1 : ahead(x ^ 1, -i);
 }
 
 std::vector<RingTurn> ring_turns(std::span<const Rank> sizes, MeshOrder order,

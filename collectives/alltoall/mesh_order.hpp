@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/blocks.hpp"
+#include "wormcube/runtime/node.hpp"
 
 #include <cstdint>
 #include <span>
@@ -17,7 +17,7 @@ enum class MeshOrder { paper, parity, overlap };
 enum class MeshRing { plus, folded };
 
 /// One line of a mesh. Its coordinates fall into cells {0,1}, {2,3}, ..; if the size is odd the
-/// last coordinate is a cell of its own, a lonely one. The even coordinates, one of each cell, form
+/// last coordinate is a cell of its own, unpaired. The even coordinates, one of each cell, form
 /// a ring; so do the odd ones. One ring uses each directed link of the line at most once; the two
 /// rings share links and must never be active in the same step.
 ///
@@ -26,21 +26,22 @@ enum class MeshRing { plus, folded };
 /// it pair k has come from k members back and is for the node's own cell. The first of a pair is
 /// for the coordinate with the node's parity, the second for its partner, the other of the cell.
 ///
-/// A lonely coordinate is of the even ring, and odd coordinates never reach its cell. They hand
-/// what is for it to their partners beforehand: guests, which fill the second slots of that cell.
-/// The lonely node itself has one slot less: there is nobody who could hand it a guest.
+/// An unpaired coordinate is of the even ring, and odd coordinates never reach its cell. They hand
+/// what is for it to their partners beforehand. Such a block, at a node that is not its source
+/// though no ring has moved it, is a guest; guests fill the second slots of that cell. The unpaired
+/// node itself has one slot less: it has no partner to hand it a guest.
 class MeshLine {
  public:
   explicit MeshLine(Rank size, MeshRing ring = MeshRing::plus) : size_(size), ring_(ring) {}
 
   Rank size() const { return size_; }
   bool has_odd_size() const { return size_ % 2 != 0; }
-  bool is_lonely(Rank x) const { return (x ^ 1) >= size_; }
+  bool is_unpaired(Rank x) const { return (x ^ 1) >= size_; }
   /// Members of the ring through x.
   Rank members(Rank x) const { return (size_ + 1 - x % 2) / 2; }
   /// The ring member that is `places` after x; before it if negative.
   Rank ahead(Rank x, Rank places) const;
-  Rank slots(Rank x) const { return 2 * members(x) - (is_lonely(x) ? 1 : 0); }
+  Rank slots(Rank x) const { return 2 * members(x) - (is_unpaired(x) ? 1 : 0); }
 
   struct Ends {
     Rank source, destination;
@@ -50,10 +51,10 @@ class MeshLine {
 
   // After the ring's turn the slots fall into two halves: 0, what is for x and comes from x's ring;
   // 1, the rest. The rest is for the partner until the exchange with it, and what came from the
-  // other ring after it; if x is lonely, guests, which are from the other ring from the start.
+  // other ring after it; if x is unpaired, guests, which are from the other ring from the start.
 
   Rank in_half(Rank x, int half, bool exchanged) const {
-    return half != 0 && (exchanged || is_lonely(x)) ? size_ - members(x) : members(x);
+    return half != 0 && (exchanged || is_unpaired(x)) ? size_ - members(x) : members(x);
   }
   /// The slot of the i-th of a half, before the exchange.
   Rank slot(Rank x, int half, Rank i) const;
@@ -100,20 +101,5 @@ std::int64_t mesh_transmission(std::span<const Rank> sizes, MeshOrder order);
 std::int64_t mesh_rearranged(std::span<const Rank> sizes, MeshOrder order);
 /// Blocks that a node holds at most: all sides rounded up to even.
 std::int64_t mesh_peak(std::span<const Rank> sizes);
-
-/// Calls f(index) for each index vector below the extents, the last one fastest.
-template <class F>
-void for_each_index(std::span<const Rank> extents, F&& f) {
-  for (const Rank extent : extents) {
-    if (extent == 0) return;
-  }
-  std::vector<Rank> index(extents.size(), 0);
-  for (;;) {
-    f(std::span<const Rank>(index));
-    std::size_t d = extents.size();
-    while (d > 0 && ++index[d - 1] == extents[d - 1]) index[--d] = 0;
-    if (d == 0) return;
-  }
-}
 
 }  // namespace wormcube

@@ -2,77 +2,55 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/mesh_quadrants.hpp"
 
-#include "wormcube/collectives/alltoall/mesh_order.hpp"
-#include "wormcube/runtime/error.hpp"
-
-#include <bit>
 #include <utility>
-
-#include <fmt/core.h>
 
 namespace wormcube {
 
-MeshQuadrants::MeshQuadrants(Node& node, ConstBlocks out)
-    : node_(node),
-      side_(node.topology().size(0)),
-      row_(node.rank() / side_),
-      column_(node.rank() % side_),
-      half_(side_ / 2),
-      bytes_(out.bytes()),
-      memory_(node.memory(out.all().size(), Purpose::blocks)),
-      second_(node.memory(out.all().size(), Purpose::staging)),
-      now_(memory_),
-      other_(second_) {
-  node_.local([&] {
-    for (Rank i = 0; i < node_.size(); ++i) copy(out[relative(i)], block(now_, i));
-  });
+MeshQuadrants::MeshQuadrants(const Topology& topology, Rank rank)
+    : rank_(rank), side_(topology.size(0)), half_(side_ / 2), array_(topology.nodes()) {
+  array_.lay_out(layout(half_, side_));
 }
 
-/// The node at the same place of another quadrant of a square of side 2 half.
+/// The node at the same place of another quadrant of a square of side 2 half, as what differs.
 Rank MeshQuadrants::across(Part part, Rank half) const {
   const bool other_row = part == vertical || part == diagonal;
   const bool other_column = part == horizontal || part == diagonal;
   return (other_row ? half * side_ : 0) ^ (other_column ? half : 0);
 }
 
-/// The node that a place speaks of, when its digits are in the order of the levels.
-Rank MeshQuadrants::relative(Rank place) const {
-  Rank rank = node_.rank();
-  for (Rank half = 1; half < side_; half *= 2, place /= 4) {
-    rank ^= across(static_cast<Part>(place % 4), half);
+/// The level of this half comes first, the lower ones follow, then the higher ones. Levels with a
+/// half of `done` or more have taken their exchanges: their digits say where blocks are from.
+Layout MeshQuadrants::layout(Rank first, Rank done) const {
+  Places places;
+  Rank half = first;
+  for (Rank levels = 1; levels < side_; levels *= 2) {
+    const Rank here = rank_ & across(diagonal, half);
+    Digit digit;
+    for (const Part part : {self, vertical, diagonal, horizontal}) {
+      const Rank there = here ^ across(part, half);
+      digit.push_back(half >= done ? BlockName{there, here} : BlockName{here, there});
+    }
+    places.digits.push_back(std::move(digit));
+    half = half > 1 ? half / 2 : side_ / 2;
   }
-  return rank;
+  return places;
 }
 
 void MeshQuadrants::exchange(Part towards, Part first, Part last) {
-  const Bytes part = now_.size() / 4, begin = first * part, count = (last - first + 1) * part;
-  const Span going = now_.subspan(begin, count), coming = other_.subspan(begin, count);
-  const Rank partner = node_.rank() ^ across(towards, half_);
-  node_.step({send(partner, going), receive(partner, coming)});
-  node_.local([&] { copy(coming, going); });
+  const Rank part = side_ * side_ / 4;
+  array_.exchange(rank_ ^ across(towards, half_), {{first * part, (last - first + 1) * part}});
 }
 
 bool MeshQuadrants::next_level() {
+  if (half_ <= 1) return false;
+  array_.rearrange(layout(half_, half_), layout(half_ / 2, half_));
   half_ /= 2;
-  if (half_ == 0) return false;
-  const Rank quarter = node_.size() / 4;
-  node_.rearrange(now_.size(), [&] {  // the first digit becomes the last
-    for (Rank i = 0; i < node_.size(); ++i) {
-      copy(block(now_, i), block(other_, i % quarter * 4 + i / quarter));
-    }
-  });
-  std::swap(now_, other_);
   return true;
 }
 
-void MeshQuadrants::deliver(Blocks in) {
-  // The last level's digit is still the first.
-  const Rank quarter = std::max(node_.size() / 4, Rank{1});
-  node_.local([&] {
-    for (Rank i = 0; i < node_.size(); ++i) {
-      copy(block(now_, i), in[relative(i % quarter * 4 + i / quarter)]);
-    }
-  });
+BlockArray MeshQuadrants::done() {
+  array_.deliver(layout(half_, half_));
+  return std::move(array_);
 }
 
 }  // namespace wormcube

@@ -2,50 +2,50 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/blocks.hpp"
-
-#include <string_view>
+#include "wormcube/collectives/block_array.hpp"
 
 namespace wormcube {
 
-/// The 4^d blocks of a node of a 2^d x 2^d mesh. Level k = d .. 1 divides squares of side 2^k into
-/// four quadrants; a node's blocks then lie in four contiguous parts by the quadrant that they are
-/// for, seen from the node's own: self, vertical, diagonal, horizontal. An exchange swaps parts
-/// with the node at the same place of such a quadrant.
+/// The plan for the 4^d blocks of a node of a 2^d x 2^d mesh. Level k = d .. 1 divides squares of
+/// side 2^k into four quadrants; a node's blocks then lie in four contiguous parts by the quadrant
+/// that they are for, seen from the node's own: self, vertical, diagonal, horizontal. An exchange
+/// swaps parts with the node at the same place of such a quadrant.
 ///
 /// A block's place has one digit (a part) per level: where it is for, relative to the node, and
 /// after the level where it is from, relative to the node: the partner's part has the same number.
-/// The present level's digit is the first.
+/// The present level's digit is the first, those of the levels done are the last.
+///
+/// Example, 4x4, node (2,1), its block for (3,3): at level 2 that is in the horizontal quadrant (3),
+/// at level 1 in the diagonal one (2), as both coordinates differ in bit 0: place 3*4 + 2 = 14. It
+/// goes to (2,3), which turns the digits for level 1: place 2*4 + 3 = 11. It goes to (3,3), where 11
+/// says that it came from the diagonal at level 1 and the horizontal at level 2: from (2,1).
 class MeshQuadrants {
  public:
   enum Part { self, vertical, diagonal, horizontal };
 
   /// Lays the blocks out for level d; not charged, as their first order is free.
-  MeshQuadrants(Node& node, ConstBlocks out);
+  MeshQuadrants(const Topology& topology, Rank rank);
 
-  Rank row() const { return row_; }
-  Rank column() const { return column_; }
+  Rank row() const { return rank_ / side_; }
+  Rank column() const { return rank_ % side_; }
   /// Half the side of the squares of the present level, 2^(k-1); 0 if there is none (one node).
   Rank half() const { return half_; }
 
   /// One step: swaps parts first .. last (neighbours) with the same parts of the node that is
   /// half() away in the direction of part `towards`.
   void exchange(Part towards, Part first, Part last);
+  void idle(Rank steps = 1) { array_.idle(steps); }
   /// Rearranges for the next level and returns true; false after the last.
   bool next_level();
-  /// All blocks are here: writes them in the order of their sources.
-  void deliver(Blocks in);
+  /// All blocks are here: delivers them.
+  BlockArray done();
 
  private:
   Rank across(Part part, Rank half) const;
-  Rank relative(Rank place) const;
-  Span block(Span array, Rank place) const { return array.subspan(place * bytes_, bytes_); }
+  Layout layout(Rank first, Rank done) const;
 
-  Node& node_;
-  Rank side_, row_, column_, half_;
-  Bytes bytes_;
-  Memory memory_, second_;
-  Span now_, other_;  // the two memories, in turn
+  Rank rank_, side_, half_;
+  BlockArray array_;
 };
 
 }  // namespace wormcube

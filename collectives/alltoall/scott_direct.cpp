@@ -3,7 +3,6 @@
 #include "wormcube/collectives/alltoall/scott_direct.hpp"
 
 #include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/alltoall/mesh_order.hpp"
 #include "wormcube/collectives/require.hpp"
 #include "wormcube/runtime/error.hpp"
 

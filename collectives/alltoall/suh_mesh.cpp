@@ -3,7 +3,7 @@
 #include "wormcube/collectives/alltoall/suh_mesh.hpp"
 
 #include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/alltoall/mesh_array.hpp"
+#include "wormcube/collectives/alltoall/mesh_places.hpp"
 #include "wormcube/collectives/require.hpp"
 
 namespace wormcube {
@@ -20,87 +20,81 @@ std::vector<Rank> sizes_above_1(const Topology& topology) {
   return sizes;
 }
 
-/// Odd sizes: odd nodes hand what is for the lonely last coordinate to their even partners.
-void hand_over(Node& node, MeshArray& array) {
-  for (int d = 0; d < array.dimensions(); ++d) {
-    const auto& [dimension, line, x] = array.side(d);
-    if (!line.has_odd_size()) continue;
-    if (x % 2 != 0) {
-      const std::vector<Span> leaving = array.leaving(d);
-      node.step({send_pieces(Move{dimension, -1}, leaving)});
-    } else if (!line.is_lonely(x)) {
-      node.step({receive(array.with(d, x + 1), array.guests(d))});
-    } else {
-      node.step();
-    }
-  }
-}
-
-/// The ring phases: all blocks reach their cell.
-void go_round(Node& node, MeshArray& array, std::span<const RingTurn> turns, Rank steps) {
-  array.lay_out(turns[0].dimension);
+/// The ring phases: all blocks reach their cell. Returns where they lie then.
+Layout go_round(const MeshPlaces& places, std::span<const RingTurn> turns, Rank steps,
+                BlockArray& array) {
   std::size_t k = 0;
-  for (Rank t = 0; t < steps; ++t) {
-    while (k + 1 < turns.size() && turns[k + 1].start == t) array.rearrange(turns[++k].dimension);
+  std::uint32_t done = 0;
+  const auto next_turn = [&] {
     const int d = turns[k].dimension;
-    const auto& [dimension, line, x] = array.side(d);
+    done |= 1U << d;
+    array.rearrange(places.in_ring(d, done), places.in_ring(turns[k + 1].dimension, done));
+    ++k;
+  };
+  for (Rank t = 0; t < steps; ++t) {
+    while (k + 1 < turns.size() && turns[k + 1].start == t) next_turn();
+    const auto [d, start] = turns[k];
+    const MeshSide& side = places.side(d);
+    const MeshLine& line = side.line;
     // Step s of a turn: the blocks of the first s pairs of slots have arrived, the others go on.
-    const Rank s = t - turns[k].start + 1, pairs = line.members(x) - s;
+    const Rank s = t - start + 1, pairs = line.members(side.x) - s;
     if (s < 1 || pairs < 1) {
-      node.step();
-      continue;
+      array.idle();
+    } else {
+      array.exchange(side.to(line.ahead(side.x, 1)), side.to(line.ahead(side.x, -1)),
+                     places.last_pairs(d, pairs));
     }
-    const Span going = array.last_pairs(d, pairs), coming = array.opposite(going);
-    node.step({send(Move{dimension, line.ahead(x, 1) - x}, going),
-               receive(array.with(d, line.ahead(x, -1)), coming)});
-    node.local([&] { copy(coming, going); });
   }
-  while (k + 1 < turns.size()) array.rearrange(turns[++k].dimension);
+  while (k + 1 < turns.size()) next_turn();
+  return places.in_ring(turns[k].dimension, done | 1U << turns[k].dimension);
 }
 
 /// The last phase: the members of each cell exchange, one dimension after the other.
-void exchange_in_cells(Node& node, MeshArray& array) {
-  array.rearrange_by_halves();
-  for (int d = array.dimensions() - 1; d >= 0; --d) {
-    const auto& [dimension, line, x] = array.side(d);
-    if (line.is_lonely(x)) {
-      node.step();
-      continue;
+void exchange_in_cells(const MeshPlaces& places, BlockArray& array) {
+  for (int d = places.sides() - 1; d >= 0; --d) {
+    const MeshSide& side = places.side(d);
+    if (side.line.is_unpaired(side.x)) {
+      array.idle();
+    } else {
+      const Move partner = side.to(side.x ^ 1);
+      array.exchange(partner, partner, places.second_half(d, false), places.second_half(d, true));
     }
-    const Rank partner = x ^ 1;
-    const std::vector<Span> going = array.second_half(d, false),
-                            arrived = array.second_half(d, true);
-    std::vector<Span> coming;
-    coming.reserve(arrived.size());
-    for (const Span piece : arrived) coming.push_back(array.opposite(piece));
-    node.step({send_pieces(Move{dimension, partner - x}, going),
-               receive_pieces(array.with(d, partner), coming)});
-    node.local([&] {
-      for (std::size_t i = 0; i < coming.size(); ++i) copy(coming[i], arrived[i]);
-    });
   }
+}
+
+BlockArray plan(const Topology& topology, Rank rank, MeshOrder order, MeshRing ring) {
+  require_network(algorithms::alltoall_suh_mesh, topology);
+  const MeshPlaces places(topology, rank, ring);
+  BlockArray array(places.capacity());
+  if (places.sides() == 0) {  // one node
+    array.lay_out(Places{});
+    array.deliver(Places{});
+    return array;
+  }
+  const std::vector<Rank> sizes = places.sizes();
+  const std::vector<RingTurn> turns = ring_turns(sizes, order, places.parities());
+
+  const Layout first = places.in_ring(turns[0].dimension, 0);
+  if (has_odd_size(places)) {
+    array.rearrange(hand_over_guests(places, array), first, Charge::none);
+  } else {
+    array.lay_out(first);
+  }
+  const Layout in_cells = go_round(places, turns, ring_steps(sizes, order), array);
+  array.rearrange(in_cells, places.in_halves(false));
+  exchange_in_cells(places, array);
+  array.deliver(places.in_halves(true));
+  return array;
 }
 
 }  // namespace
 
 void alltoall_suh_mesh(Node& node, ConstBlocks out, Blocks in, MeshOrder order, MeshRing ring) {
-  require_network(algorithms::alltoall_suh_mesh, node.topology());
+  const auto& planned = node.plan<BlockArray>(
+      "suh-mesh", {static_cast<std::int64_t>(order), static_cast<std::int64_t>(ring)},
+      [&] { return plan(node.topology(), node.rank(), order, ring); });
   require_exchange("suh-mesh", node.size(), out, in);
-  const std::vector<Rank> sizes = sizes_above_1(node.topology());
-  MeshArray array(node, out, in, ring);
-  if (sizes.empty()) {  // one node
-    node.local([&] { copy(out[0], in[0]); });
-    return;
-  }
-  std::uint32_t parities = 0;
-  for (int d = 0; d < array.dimensions(); ++d) {
-    parities |= static_cast<std::uint32_t>(array.side(d).x % 2) << d;
-  }
-
-  hand_over(node, array);
-  go_round(node, array, ring_turns(sizes, order, parities), ring_steps(sizes, order));
-  exchange_in_cells(node, array);
-  array.deliver();
+  planned.run(node, out, in);
 }
 
 namespace {

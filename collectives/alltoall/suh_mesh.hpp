@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wormcube/collectives/alltoall/mesh_order.hpp"
+#include "wormcube/collectives/blocks.hpp"
 
 namespace wormcube {
 

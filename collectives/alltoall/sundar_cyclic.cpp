@@ -15,10 +15,11 @@ namespace algorithms {
 extern const Algorithm alltoall_sundar_cyclic;
 }
 
-void alltoall_sundar_cyclic(Node& node, ConstBlocks out, Blocks in) {
-  require_network(algorithms::alltoall_sundar_cyclic, node.topology());
-  require_exchange("sundar-cyclic", node.size(), out, in);
-  MeshQuadrants quadrants(node, out);
+namespace {
+
+BlockArray plan(const Topology& topology, Rank rank) {
+  require_network(algorithms::alltoall_sundar_cyclic, topology);
+  MeshQuadrants quadrants(topology, rank);
   const Rank r = quadrants.row(), c = quadrants.column();
 
   for (bool more = quadrants.half() > 0; more; more = quadrants.next_level()) {
@@ -28,7 +29,7 @@ void alltoall_sundar_cyclic(Node& node, ConstBlocks out, Blocks in) {
       const Rank turn = (along_row ? c : r) % h / 2;
       for (Rank s = 0; s < std::max(h / 2, Rank{1}); ++s) {
         if (s != turn) {
-          node.step();
+          quadrants.idle();
         } else if (along_row) {
           quadrants.exchange(MeshQuadrants::horizontal, MeshQuadrants::diagonal,
                              MeshQuadrants::horizontal);
@@ -39,7 +40,16 @@ void alltoall_sundar_cyclic(Node& node, ConstBlocks out, Blocks in) {
       }
     }
   }
-  quadrants.deliver(in);
+  return quadrants.done();
+}
+
+}  // namespace
+
+void alltoall_sundar_cyclic(Node& node, ConstBlocks out, Blocks in) {
+  const auto& planned = node.plan<BlockArray>("sundar-cyclic", {},
+                                              [&] { return plan(node.topology(), node.rank()); });
+  require_exchange("sundar-cyclic", node.size(), out, in);
+  planned.run(node, out, in);
 }
 
 namespace {

@@ -3,6 +3,7 @@
 #include "wormcube/collectives/alltoall/tseng_diagonal.hpp"
 
 #include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/block_array.hpp"
 #include "wormcube/collectives/require.hpp"
 
 #include <algorithm>
@@ -20,138 +21,103 @@ extern const Algorithm alltoall_tseng_diagonal;
 
 namespace {
 
-/// One dimension in one phase, at coordinate x of a ring. The node holds blocks of `size` pairs
-/// (a, b), source's and destination's coordinate. Before the phase a = x modulo `before` and
-/// floor(b/before) = floor(x/before), after it the same with `after`.
-///
-/// A pair has a place in 0 .. size-1, in the order of the hops it makes, and keeps it on every node
-/// that it passes.
-struct Leg {
-  Rank size, x, before, after;
-  int sign;
-
-  Rank most_hops() const { return before / after - 1; }
-  Rank first_place(Rank hops) const { return size / before * after * hops; }
-  Rank place(Rank a, Rank b) const {
-    const Rank hops = mod(sign * (b / after - a / after), before / after);
-    return first_place(hops) + a / before * after + b % after;
-  }
-  /// The places of all pairs, in the same order for all legs; `modulus` is `before` or `after`.
-  std::vector<Rank> places(Rank modulus) const {
-    std::vector<Rank> result;
-    result.reserve(static_cast<std::size_t>(size));
-    for (Rank i = 0; i < size; ++i) {
-      result.push_back(
-          place(x % modulus + i / modulus * modulus, x / modulus * modulus + i % modulus));
-    }
-    return result;
-  }
-};
-
-/// A step's layout of the array, a matrix of places in both dimensions, that which moves first; and
-/// what moves in it: all that makes `hop` hops or more.
+/// One step: all that makes `hop` hops or more along dimension `moving` goes one further. In its
+/// phase the node's blocks go, in each dimension, from a = x modulo `before` and floor(b/before) =
+/// floor(x/before) to the same with `after`: a is the source's coordinate there, b the destination's.
 struct Turn {
-  std::array<Leg, 2> legs;
   int moving;
   Rank hop;
+  std::array<Rank, 2> before, after;
+  std::array<int, 2> sign;
 
-  const Leg& leg() const { return legs[moving]; }
-  Rank place(std::array<Rank, 2> places) const {
-    return places[moving] * legs[1 - moving].size + places[1 - moving];
-  }
-  Span going(Span array) const {
-    const Blocks rows(array, leg().size);
-    const Rank first = leg().first_place(hop);
-    return rows.range(first, leg().size - first);
-  }
+  Rank most_hops() const { return before[moving] / after[moving] - 1; }
 };
 
 /// The steps of a node, in time.
 std::vector<Turn> turns(const Topology& topology, Rank rank) {
-  const Rank longest = std::max(topology.size(0), topology.size(1));
-  const Rank c = mod(topology.coordinate(rank, 1) - topology.coordinate(rank, 0), 4);
+  const std::array x{topology.coordinate(rank, 0), topology.coordinate(rank, 1)};
+  const std::array size{topology.size(0), topology.size(1)};
+  const Rank longest = std::max(size[0], size[1]), c = mod(x[1] - x[0], 4);
   const int first = c % 2 == 0 ? 1 : 0;
   std::vector<Turn> result;
-  const auto add = [&](std::array<int, 2> order, Rank hop, Rank before, Rank after, auto sign) {
-    std::array<Leg, 2> legs;
-    for (int d = 0; d < 2; ++d) {
-      const Rank size = topology.size(d), x = topology.coordinate(rank, d);
-      legs[d] = {size, x, std::min(size, before), after, sign(x)};
+  const auto add = [&](std::array<int, 2> order, Rank hop, std::array<Rank, 2> before, Rank after,
+                       auto sign) {
+    for (const int d : order) {
+      result.push_back({d, hop, before, {after, after}, {sign(x[0]), sign(x[1])}});
     }
-    for (const int d : order) result.push_back({legs, d, hop});
   };
   for (Rank hop = 1; hop < longest / 4; ++hop) {
-    add({first, 1 - first}, hop, longest, 4, [&](Rank) { return c < 2 ? 1 : -1; });
+    add({first, 1 - first}, hop, size, 4, [&](Rank) { return c < 2 ? 1 : -1; });
   }
-  add({first, 1 - first}, 1, 4, 2, [](Rank x) { return x % 4 < 2 ? 1 : -1; });
-  add({1, 0}, 1, 2, 1, [](Rank x) { return x % 2 == 0 ? 1 : -1; });
+  add({first, 1 - first}, 1, {4, 4}, 2, [](Rank own) { return own % 4 < 2 ? 1 : -1; });
+  add({1, 0}, 1, {2, 2}, 1, [](Rank own) { return own % 2 == 0 ? 1 : -1; });
   return result;
 }
 
-/// From one step's layout to the next one's.
-void rearrange(const Turn& from, const Turn& to, ConstBlocks source, Blocks target) {
-  std::array<std::vector<Rank>, 2> old_places, new_places;
-  for (int d = 0; d < 2; ++d) {
-    const Rank modulus = to.legs[d].before;  // from's too in one phase; from's `after` in the next
-    old_places[d] = from.legs[d].places(modulus);
-    new_places[d] = to.legs[d].places(modulus);
-  }
-  for (std::size_t i = 0; i < old_places[0].size(); ++i) {
-    for (std::size_t j = 0; j < old_places[1].size(); ++j) {
-      copy(source[from.place({old_places[0][i], old_places[1][j]})],
-           target[to.place({new_places[0][i], new_places[1][j]})]);
+/// The node's blocks in a phase, a matrix of what they do in both dimensions, that which moves
+/// first: in each by the hops it makes in the phase, floor(a/before), b mod after. A block keeps its
+/// place on every node that it passes. Which blocks, the hops made say: a dimension has made all of
+/// the phase's (`made`), or so many of a ring's that the block has or has not come round.
+Layout layout(const Topology& topology, Rank rank, const Turn& turn, std::array<Rank, 2> made) {
+  Places places;
+  for (const int d : {turn.moving, 1 - turn.moving}) {
+    const Rank before = turn.before[d], after = turn.after[d], rings = before / after;
+    const Rank x = topology.coordinate(rank, d), stride = topology.stride(d);
+    const BlockName source{stride, 0}, destination{0, stride};
+    places.base = places.base + x % after * source + x / before * before * destination;
+    Digit hops;
+    for (Rank h = 0; h < rings; ++h) {
+      const Rank done = std::min(h, made[d]), here = x % before / after;
+      const Rank from = mod(here - turn.sign[d] * done, rings);
+      hops.push_back(from * after * source +
+                     mod(from + turn.sign[d] * h, rings) * after * destination);
     }
+    places.digits.push_back(std::move(hops));
+    places.digits.push_back(multiples(topology.size(d) / before, before * source));
+    places.digits.push_back(multiples(after, destination));
   }
+  return places;
 }
 
-/// The place of the block of each node, destination (before all steps) or source (after them).
-std::vector<Rank> places_of_nodes(const Turn& turn, bool before) {
-  std::vector<Rank> result;
-  const auto places = [&](const Leg& leg) { return leg.places(before ? leg.before : leg.after); };
-  const std::vector<Rank> columns = places(turn.legs[1]);
-  for (const Rank row : places(turn.legs[0])) {
-    for (const Rank column : columns) result.push_back(turn.place({row, column}));
+BlockArray plan(const Topology& topology, Rank rank) {
+  require_network(algorithms::alltoall_tseng_diagonal, topology);
+  BlockArray array(topology.nodes());
+  const std::vector<Turn> steps = turns(topology, rank);
+  // Hops made in the phase, and in the end: all.
+  std::array<Rank, 2> made{0, 0};
+  for (std::size_t t = 0; t < steps.size(); ++t) {
+    const Turn& turn = steps[t];
+    const int d = turn.moving;
+    if (t == 0) {
+      array.lay_out(layout(topology, rank, turn, {0, 0}));
+    } else {
+      const Turn& last = steps[t - 1];
+      const Layout held = layout(topology, rank, last, made);
+      if (turn.after != last.after) made = {0, 0};
+      array.rearrange(held, layout(topology, rank, turn, made));
+    }
+    if (turn.hop > turn.most_hops()) {  // a shorter ring
+      array.idle();
+      continue;
+    }
+    const Move on{d, turn.sign[d] * turn.after[d]};
+    // With more hops than one a ring turns; with one, two nodes exchange.
+    const Move from{d, turn.most_hops() == 1 ? on.hops : -on.hops};
+    const Rank same_hops = topology.nodes() / (turn.most_hops() + 1);
+    array.exchange(on, from, {{turn.hop * same_hops, topology.nodes() - turn.hop * same_hops}});
+    ++made[d];
   }
-  return result;
+  array.deliver(layout(topology, rank, steps.back(), made));
+  return array;
 }
 
 }  // namespace
 
 void alltoall_tseng_diagonal(Node& node, ConstBlocks out, Blocks in) {
-  require_network(algorithms::alltoall_tseng_diagonal, node.topology());
+  const auto& planned = node.plan<BlockArray>("tseng-diagonal", {},
+                                              [&] { return plan(node.topology(), node.rank()); });
   require_exchange("tseng-diagonal", node.size(), out, in);
-  const Rank p = node.size();
-  const Memory work = node.memory(out.all().size(), Purpose::blocks);
-  const Memory second = node.memory(out.all().size());
-  Span held = work, spare = second;
-  const std::vector<Turn> steps = turns(node.topology(), node.rank());
-
-  node.local([&] {
-    const std::vector<Rank> places = places_of_nodes(steps.front(), true);
-    for (Rank q = 0; q < p; ++q) copy(out[q], Blocks(held, p)[places[q]]);
-  });
-  for (std::size_t t = 0; t < steps.size(); ++t) {
-    const Turn& turn = steps[t];
-    if (t > 0) {
-      node.rearrange(held.size(),
-                     [&] { rearrange(steps[t - 1], turn, Blocks(held, p), Blocks(spare, p)); });
-      std::swap(held, spare);
-    }
-    if (turn.hop > turn.leg().most_hops()) {  // a shorter ring
-      node.step();
-      continue;
-    }
-    const int hops = turn.leg().sign * turn.leg().after;
-    const bool swap = turn.leg().most_hops() == 1;  // two nodes meet; else a ring turns
-    const Rank from = node.topology().neighbour(node.rank(), turn.moving, swap ? hops : -hops);
-    const Span going = turn.going(held), coming = turn.going(spare);
-    node.step({send(Move{turn.moving, hops}, going), receive(from, coming)});
-    node.local([&] { copy(coming, going); });
-  }
-  node.local([&] {
-    const std::vector<Rank> places = places_of_nodes(steps.back(), false);
-    for (Rank q = 0; q < p; ++q) copy(Blocks(held, p)[places[q]], in[q]);
-  });
+  planned.run(node, out, in);
 }
 
 namespace {
