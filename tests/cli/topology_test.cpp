@@ -56,7 +56,9 @@ TEST_CASE("topology tells status and bounds as exact fractions and as numbers") 
 TEST_CASE("topology says why a network has no such figures") {
   const auto tree = run_wormcube("topology tree:8 --json -").json();
   CHECK(tree["average_status"].is_null());
-  CHECK(tree["bound_cut"].is_null());
+  CHECK(tree["bound_cut"] == "16");
+  CHECK(tree["bound_tree"].is_null());
+  CHECK_THAT(tree["bound_tree_reason"].get<std::string>(), Catch::Contains("only switch"));
   CHECK_THAT(tree["average_status_reason"].get<std::string>(),
              Catch::Contains("tree:8 has 7 inner vertices that only switch"));
   CHECK(run_wormcube("topology tree:8").exit == 0);
