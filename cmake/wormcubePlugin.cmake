@@ -2,6 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 function(wormcube_add_plugin name)
   add_library(${name} MODULE ${ARGN})
-  # Linked statically for what the program does not contain; the rest is the program's own.
-  target_link_libraries(${name} PRIVATE wormcube::wormcube)
+  # Not the library: a second copy of its objects would be constructed, and destroyed, beside the program's.
+  target_link_libraries(${name} PRIVATE wormcube::headers)
 endfunction()

@@ -13,14 +13,6 @@ namespace wormcube {
 
 namespace {
 
-void* open(const std::string& file, int mode) {
-  // Without a slash the loader would look in the system's folders.
-  const std::string path = file.find('/') == std::string::npos ? "./" + file : file;
-  void* const object = dlopen(path.c_str(), mode | RTLD_LOCAL);
-  if (object == nullptr) throw UsageError(fmt::format("plugin {}: {}", file, dlerror()));
-  return object;
-}
-
 template <class Function>
 Function* find(void* object, const std::string& file, const char* name) {
   void* const symbol = dlsym(object, name);
@@ -29,6 +21,26 @@ Function* find(void* object, const std::string& file, const char* name) {
         "plugin {}: has no function {}; end its source with WORMCUBE_PLUGIN(..)", file, name));
   }
   return reinterpret_cast<Function*>(symbol);
+}
+
+void require_version(void* object, const std::string& file) {
+  const std::string_view built_against =
+      find<const char*()>(object, file, "wormcube_plugin_version")();
+  if (built_against != WORMCUBE_PLUGIN_VERSION) {
+    throw UsageError(fmt::format("plugin {}: built against wormcube {}, this is {}; build it again",
+                                 file, built_against, WORMCUBE_PLUGIN_VERSION));
+  }
+}
+
+void* open(const std::string& file) {
+  // Without a slash the loader would look in the system's folders.
+  const std::string path = file.find('/') == std::string::npos ? "./" + file : file;
+  if (void* const object = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return object;
+  const std::string reason = dlerror();
+  // One of another version may lack symbols: lazily loaded it can say its version, which says more.
+  if (void* const object = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL))
+    require_version(object, file);
+  throw UsageError(fmt::format("plugin {}: {}", file, reason));
 }
 
 }  // namespace
@@ -43,15 +55,8 @@ void PluginRegistry::add(const Algorithm& algorithm) {
 }
 
 std::vector<const Algorithm*> load_plugin(const std::string& file) {
-  // Lazily: one of another version may lack symbols, and its version says more.
-  void* const object = open(file, RTLD_LAZY);
-  const std::string_view built_against =
-      find<const char*()>(object, file, "wormcube_plugin_version")();
-  if (built_against != WORMCUBE_PLUGIN_VERSION) {
-    throw UsageError(fmt::format("plugin {}: built against wormcube {}, this is {}; build it again",
-                                 file, built_against, WORMCUBE_PLUGIN_VERSION));
-  }
-  open(file, RTLD_NOW);
+  void* const object = open(file);
+  require_version(object, file);
   PluginRegistry registry(file.substr(file.rfind('/') + 1));
   find<void(PluginRegistry&)>(object, file, "wormcube_plugin_register")(registry);
   return registry.added();

@@ -27,8 +27,9 @@ class PluginRegistry {
 /// Loads a shared object and registers its algorithms, with the name of its file as their origin. It
 /// stays loaded. Returns what it added.
 ///
-/// The program must export its symbols (CMake: ENABLE_EXPORTS), as `wormcube` does: then both have
-/// one registry and one address for each operation and type.
+/// A plugin contains nothing of the library, and finds all of it in the program: which must export
+/// its symbols (CMake: ENABLE_EXPORTS) and contain the whole library
+/// ($<LINK_LIBRARY:WHOLE_ARCHIVE,wormcube::wormcube>), as `wormcube` does.
 ///
 /// Throws UsageError if the file is not there, lacks symbols, is no plugin, or was built against
 /// another version of wormcube.
