@@ -5,6 +5,7 @@
 
 #include "wormcube/apps/fft/run.hpp"
 #include "wormcube/apps/transpose/run.hpp"
+#include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/run.hpp"
 #include "wormcube/collectives/mpi/library.hpp"
 #include "wormcube/runtime/error.hpp"
@@ -31,7 +32,7 @@ MpiOptions options_with(Bytes eager_limit, bool pack_pieces = true) {
   return options;
 }
 
-constexpr std::uint64_t seed = 20231;
+constexpr std::uint64_t data_seed = 20231;
 
 /// Networks of up to 16 nodes of every kind, and some larger ones.
 std::vector<Topology> topologies(Rank fewest_nodes, Rank most_nodes) {
@@ -188,7 +189,7 @@ std::uint64_t run_all(Bytes eager_limit, Rank fewest_nodes, Rank most_nodes) {
       if (refusal(collective, topology)) continue;
       INFO(algorithm->operation->name << ' ' << collective.text() << " on " << topology.name());
       const Bytes bytes = 16 * static_cast<Bytes>(collective.parts(topology));
-      const Contract contract = contract_of(collective, topology.nodes(), bytes, seed);
+      const Contract contract = contract_of(collective, topology.nodes(), bytes, data_seed);
       Verification verification(contract);
       // A barrier's own check counts the nodes of one process; run_collective's counts all.
       const auto [first, end] = machine.nodes_here();

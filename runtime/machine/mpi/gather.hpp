@@ -20,7 +20,8 @@ namespace wormcube {
 /// More processes than cores on this computer: who waits must give his core away. The first call is
 /// collective.
 bool is_crowded();
-/// MPI_Wait, polite where it is crowded; the library's own blocking calls may spin for a time slice.
+/// MPI_Wait that gives its core away when it takes long; the library's own blocking calls may spin
+/// for a time slice.
 void await(MPI_Request& request);
 
 // All functions from here on are collective.

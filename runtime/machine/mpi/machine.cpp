@@ -613,7 +613,9 @@ void MpiMachine::Impl::turn() {
     if (unfinished_ == 0 || Clock::now() - idle_since_ > patience) join_round();
   }
   watch_clock();
-  if (is_crowded()) sched_yield();
+  // Nothing has come for a while: perhaps who would send has no core, be it for other programs' sake.
+  constexpr auto spin = std::chrono::microseconds(50);
+  if (is_crowded() || Clock::now() - idle_since_ > spin) sched_yield();
 }
 
 void MpiMachine::Impl::join_round() {
