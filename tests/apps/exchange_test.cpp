@@ -96,8 +96,14 @@ TEST_CASE("an runner without statistics, and a run without a check, leave their 
   CHECK_FALSE(figures.schedule);
 }
 
-TEST_CASE("more memory than there is is refused with both figures", "[apps]") {
-  require_host_memory("nothing", 0);
-  CHECK_THROWS_WITH(require_host_memory("transpose", 1e18),
-                    Contains("transpose needs 931322574.6 GiB") && Contains("this computer has"));
+TEST_CASE("an application that needs more memory than there is is refused with both figures",
+          "[apps]") {
+  const Runner runner = proof(Topology::parse("ring:2"));
+  const Program program = [](Node& node) {
+    const Memory memory = node.memory(1000);
+    node.step();
+  };
+  CHECK_NOTHROW(require_memory_to_run("nothing", runner, 0, program));
+  CHECK_THROWS_WITH(require_memory_to_run("transpose", runner, 1e18, program),
+                    Contains("transpose needs 9.31e+08 GiB") && Contains("is available ("));
 }

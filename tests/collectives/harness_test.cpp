@@ -324,10 +324,7 @@ TEST_CASE("a run is refused, before it starts, for memory, ports and counts") {
                     Contains("ports"));
 }
 
-TEST_CASE("memory is what /proc/meminfo says, and a few ranks tell what all need") {
-  CHECK(available_memory_bytes() > 1e7);
-  CHECK_NOTHROW(require_available_memory("test", 1000));
-  CHECK_THROWS_AS(require_available_memory("test", 1e18), UsageError);
+TEST_CASE("a few ranks tell what all need") {
   const Topology ring = Topology::parse("ring:200");
   const MemoryNeed need = memory_need(ring, [](Node& node) {
     const Memory memory = node.memory(1000);

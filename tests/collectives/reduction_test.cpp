@@ -222,11 +222,11 @@ TEST_CASE("test operands are exact: any bracketing, and if it commutes any order
       return left;
     };
     std::vector<Data> given;
-    std::set<Data> different;
+    std::set<std::string> different;
     for (std::uint64_t stream = 0; stream < nodes; ++stream) {
       given.emplace_back(elements * reduction.element_bytes);
       reduction.operands(stream, given.back());
-      different.insert(given.back());
+      different.emplace(reinterpret_cast<const char*>(given.back().data()), given.back().size());
     }
     CHECK(different.size() > nodes / 2);
     Data in_turn = given.front();

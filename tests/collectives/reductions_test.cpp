@@ -385,13 +385,12 @@ namespace {
 
 /// A reduce_scatter or scan as it stands in the book, as an algorithm of ours.
 Algorithm as_algorithm(Operation operation, void (*program)(Node&, const Call&)) {
-  Algorithm algorithm{.operation = operation,
-                      .name = "book",
-                      .summary = "",
-                      .source = "",
-                      .contention_free = false,
-                      .program = program};
-  return algorithm;
+  return {.operation = operation,
+          .name = "book",
+          .summary = "",
+          .source = "",
+          .contention_free = false,
+          .program = program};
 }
 
 bool right(const Algorithm& algorithm, const char* on, const Reduction& reduction, Rank root = 0) {
