@@ -16,10 +16,10 @@ namespace wormcube {
 /// The arguments of a collective call beside its data: the same on every node. An operation ignores
 /// what is not its own.
 struct Arguments {
-  Rank root = 0;              ///< broadcast, reduce, scatter, gather
-  std::int64_t by = 1;        ///< shift: node r's block goes to node r + by modulo p
-  std::vector<Rank> sources;  ///< k_broadcast, k_alltoall: ascending; empty: node 0 alone
-  Reduction reduction;        ///< what reduces
+  Rank root = 0;                   ///< broadcast, reduce, scatter, gather
+  std::int64_t by = 1;             ///< shift: node r's block goes to node r + by modulo p
+  std::vector<Rank> sources = {};  ///< k_broadcast, k_alltoall: ascending; empty: node 0 alone
+  Reduction reduction = {};        ///< what reduces
 };
 
 /// An operation on so many nodes.

@@ -39,6 +39,8 @@ class Examples(unittest.TestCase):
 
     def test_a_failing_command_is_seen(self):
         self.assertEqual(len(wrongs(console("$ false"))), 1)
+        self.assertEqual(len(wrongs(console("$ echo a; false", "..."))), 1)
+        self.assertEqual(wrongs(console("$ echo wormcube: no; false", "wormcube: no")), [])
 
     def test_a_document_without_examples_is_seen(self):
         self.assertEqual(len(wrongs("text\n")), 1)

@@ -1,0 +1,109 @@
+// A collective called as a function in a node program, and operations that are copies of each other.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/registry.hpp"
+#include "wormcube/runtime/machine/machine.hpp"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+using namespace wormcube;
+
+namespace {
+
+constexpr Rank p = 4;
+using Row = std::vector<std::int64_t>;
+
+/// Runs one call on every node of a ring of four.
+template <class Program>
+void on_four(Program program) {
+  Machine machine(Topology::parse("ring:4"));
+  machine.run([&](Node& node) { program(node, static_cast<std::size_t>(node.rank())); });
+}
+
+}  // namespace
+
+TEST_CASE("a collective is called with vectors, on every node", "[collectives][call]") {
+  const Collective exchange = parse_collective(operations::alltoall, "ring");
+  std::vector<Row> out(p, Row(p)), in(p, Row(p));
+  for (Rank r = 0; r < p; ++r) {
+    for (Rank q = 0; q < p; ++q) out[r][q] = 10 * r + q;
+  }
+  on_four([&](Node& node, std::size_t r) { exchange(node, out[r], in[r]); });
+  for (Rank r = 0; r < p; ++r) {
+    for (Rank q = 0; q < p; ++q) CHECK(in[r][q] == 10 * q + r);
+  }
+}
+
+TEST_CASE("a collective is called in place where its operation offers it", "[collectives][call]") {
+  std::vector<std::array<int, 2>> messages(p);
+  messages[2] = {7, 8};
+  const Collective broadcast = parse_collective(operations::broadcast, "halving", {.root = 2});
+  on_four([&](Node& node, std::size_t r) { broadcast(node, messages[r]); });
+  for (const auto& message : messages) CHECK(message == std::array{7, 8});
+
+  std::vector<Row> rows(p, Row(p, -1));
+  for (Rank r = 0; r < p; ++r) rows[r][r] = r;
+  const Collective allgather = parse_collective(operations::allgather, "ring");
+  on_four([&](Node& node, std::size_t r) { allgather(node, rows[r]); });
+  for (const Row& row : rows) CHECK(row == Row{0, 1, 2, 3});
+}
+
+TEST_CASE("blocks of different sizes are given as blocks", "[collectives][call]") {
+  const Collective exchange = parse_collective(operations::alltoallv, "shift");
+  // Node r sends q+1 bytes to node q, all of value r.
+  std::vector<std::vector<std::byte>> in(p);
+  on_four([&](Node& node, std::size_t r) {
+    const std::array<Bytes, 5> out_offsets{0, 1, 3, 6, 10};
+    const std::vector<std::byte> out(10, std::byte(r));
+    in[r].resize(4 * (r + 1));
+    const std::array<Bytes, 5> in_offsets{0, r + 1, 2 * (r + 1), 3 * (r + 1), 4 * (r + 1)};
+    exchange(node, ConstBlocks(out, std::span(out_offsets)), Blocks(in[r], std::span(in_offsets)));
+  });
+  for (std::size_t r = 0; r < p; ++r) {
+    for (std::size_t i = 0; i < in[r].size(); ++i) CHECK(in[r][i] == std::byte(i / (r + 1)));
+  }
+}
+
+TEST_CASE("a call whose sizes are not the operation's is refused before any message",
+          "[collectives][call]") {
+  const Collective exchange = parse_collective(operations::alltoall, "ring"),
+                   broadcast = parse_collective(operations::broadcast, "halving"),
+                   uneven = parse_collective(operations::alltoallv, "shift");
+  const auto refused = [](const char* text, auto call) {
+    INFO(text);
+    CHECK_THROWS_MATCHES(on_four([&](Node& node, std::size_t) { call(node); }), UsageError,
+                         Catch::Matchers::Predicate<UsageError>([text](const UsageError& error) {
+                           return std::string(error.what()).find(text) != std::string::npos;
+                         }));
+  };
+  refused("cannot be cut", [&](Node& node) { exchange(node, Row(p), std::vector<char>(3)); });
+  refused("blocks of 8 bytes in and 4 out",
+          [&](Node& node) { exchange(node, Row(p), std::vector<int>(p)); });
+  refused("not in place", [&](Node& node) { exchange(node, Row(p)); });
+  refused("is in place", [&](Node& node) { broadcast(node, Row(p), Row(p)); });
+  refused("different sizes", [&](Node& node) { uneven(node, Row(p), Row(p)); });
+  refused("3 blocks in and 4 out; node", [&](Node& node) {
+    Row out(3), in(p);
+    exchange(node, ConstBlocks(std::as_bytes(std::span(out)), 3),
+             Blocks(std::as_writable_bytes(std::span(in)), p));
+  });
+}
+
+TEST_CASE("bytes are elements only where they are whole and aligned", "[collectives][call]") {
+  alignas(8) std::array<std::byte, 16> bytes{};
+  CHECK(as<double>(bytes).size() == 2);
+  CHECK_THROWS_AS(as<double>(Span(bytes).first(12)), UsageError);
+  CHECK_THROWS_AS(as<double>(Span(bytes).subspan(4, 8)), UsageError);
+}
+
+TEST_CASE("an operation is equal to a copy of its row, and to no other", "[collectives][call]") {
+  const OperationRow copy = operations::alltoall;  // as in another shared object
+  CHECK(Operation(copy) == operations::alltoall);
+  for (const Operation a : all_operations) {
+    for (const Operation b : all_operations) CHECK((a == b) == (a->name == b->name));
+  }
+}
