@@ -12,6 +12,7 @@
 #include <catch2/catch.hpp>
 
 using namespace wormcube;
+using namespace wormcube::apps;
 
 namespace {
 

@@ -1,9 +1,9 @@
 // Broadcast on all-port tori: formulas, contention, delivery, and that the checks can fail.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/broadcast/itinerary.hpp"
 #include "wormcube/collectives/broadcast/plan.hpp"
 #include "wormcube/collectives/broadcast/wang_tseng.hpp"
 #include "wormcube/collectives/harness/check.hpp"
+#include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/run.hpp"
 #include "wormcube/tests/collectives/cases.hpp"
 
@@ -12,12 +12,14 @@
 #include <random>
 #include <set>
 #include <string>
-#include <tuple>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
 using namespace wormcube;
+using namespace std::string_view_literals;
 
 namespace {
 
@@ -32,18 +34,23 @@ Rank any_root(const Topology& topology) {
   return static_cast<Rank>(random() % static_cast<unsigned>(topology.nodes()));
 }
 
-CheckResult checked(std::string_view name, const Topology& topology, Parameters parameters,
-                    Rank prove_up_to = 0) {
-  const Algorithm& algorithm = find_algorithm(Operation::broadcast, name);
-  return check_collective(algorithm, topology, parameters,
-                          {.all_port = algorithm.ports == Ports::all, .prove_up_to = prove_up_to});
+/// \param text  "wang-tseng:once=yes"
+Collective broadcast_by(std::string_view text, Rank root = 0) {
+  Arguments arguments;
+  arguments.root = root;
+  return parse_collective(operations::broadcast, text, std::move(arguments));
+}
+
+CheckResult checked(const Collective& collective, const Topology& topology, Rank prove_up_to = 0) {
+  return check_collective(
+      collective, topology,
+      {.all_port = collective.algorithm->ports == Ports::all, .prove_up_to = prove_up_to});
 }
 
 /// Everything that is promised of a tree, whatever the algorithm.
-void require_lawful(std::string_view name, const Topology& topology, Parameters parameters,
-                    bool once = true) {
-  const CheckResult result = checked(name, topology, parameters);
-  CAPTURE(std::string(name), topology.name(), parameters.root, result.failures);
+void require_lawful(const Collective& collective, const Topology& topology, bool once = true) {
+  const CheckResult result = checked(collective, topology);
+  CAPTURE(cases::title(collective, topology), result.failures);
   REQUIRE(result.passed());
   REQUIRE(result.delivered == true);
   REQUIRE(result.report.link_load_max == (topology.nodes() > 1 ? 1 : 0));
@@ -64,10 +71,12 @@ int formula(int k, int n) {
 void require_wang_tseng(int k, int n) {
   const Topology topology = Topology::parse(square(k, n));
   for (const bool once : {false, true}) {
-    for (const bool mirror : {false, true}) {
-      Parameters parameters{.root = any_root(topology), .once = once, .mirror = mirror};
-      require_lawful("wang-tseng", topology, parameters, once);
-      REQUIRE(checked("wang-tseng", topology, parameters).report.startups ==
+    for (const char* mirror : {"no", "yes"}) {
+      const std::string text =
+          std::string("wang-tseng:once=") + (once ? "yes" : "no") + ":mirror=" + mirror;
+      const Collective collective = broadcast_by(text, any_root(topology));
+      require_lawful(collective, topology, once);
+      REQUIRE(checked(collective, topology).report.startups ==
               static_cast<std::size_t>(formula(k, n)));
     }
   }
@@ -299,14 +308,14 @@ TEST_CASE("wang-tseng sends as many messages as specified, and plan and peel tak
         Row{3, 16, 5, 8, 4311, 7, 6, 12}, Row{4, 5, 3, 7, 696, 5, 5, 10}}) {
     CAPTURE(row.k, row.n);
     const Topology topology = Topology::parse(square(row.k, row.n));
-    const CheckResult result = checked("wang-tseng", topology, {.root = any_root(topology)});
+    const CheckResult result = checked(broadcast_by("wang-tseng", any_root(topology)), topology);
     CHECK(result.report.startups == row.steps);
     CHECK(result.report.messages == row.messages);
     // A ring of 2 is one cable here: fewer ports, a higher bound than the table's.
     if (row.n > 2) CHECK(result.lower_bound.startups == static_cast<double>(row.bound));
-    CHECK(checked("peel", topology, {}).report.startups == row.peel);
-    CHECK(checked("plan", topology, {}).report.startups == row.plan);
-    CHECK(checked("umesh", topology, {}).report.startups == row.one_port);
+    CHECK(checked(broadcast_by("peel"), topology).report.startups == row.peel);
+    CHECK(checked(broadcast_by("plan"), topology).report.startups == row.plan);
+    CHECK(checked(broadcast_by("umesh"), topology).report.startups == row.one_port);
   }
 }
 
@@ -366,7 +375,7 @@ TEST_CASE("wrong signs, wrong rounding and a router that breaks ties are noticed
         cases::Tampering router(node);
         router.change_step = [&](int, std::vector<Op>& ops) {
           for (Op& op : ops) {
-            if (op.is_send()) op = send(destination(topology, node.rank(), op), message);
+            if (op.is_send()) op = send(peer_of(topology, node.rank(), op), message);
           }
         };
         broadcast_wang_tseng(router, message, 0, {.mirror = mirror});
@@ -396,7 +405,7 @@ TEST_CASE("wang-tseng serves tori with a first dimension of c n", "[broadcast]")
   for (const char* text : {"torus:6x3", "torus:12x4", "torus:20x5", "torus:21x7", "torus:9x3x3",
                            "torus:15x5x5", "torus:8x4x4", "torus:6x3x3x3", "torus:1x8x8"}) {
     const Topology topology = Topology::parse(text);
-    require_lawful("wang-tseng", topology, {.root = any_root(topology), .once = true});
+    require_lawful(broadcast_by("wang-tseng:once=yes", any_root(topology)), topology);
   }
 }
 
@@ -411,7 +420,7 @@ TEST_CASE("peel, squeeze and plan serve every torus, each node once", "[broadcas
   for (const std::string& shape : shapes) {
     const Topology topology = Topology::parse(shape);
     for (const char* name : {"peel", "squeeze", "plan"})
-      require_lawful(name, topology, {.root = any_root(topology)});
+      require_lawful(broadcast_by(name, any_root(topology)), topology);
   }
 }
 
@@ -420,8 +429,7 @@ TEST_CASE("plan is never worse than what it is made of", "[broadcast]") {
     for (int n = 2; n <= 64; ++n) {
       const Topology topology = Topology::parse(square(k, n));
       const auto steps = [&](const char* name) {
-        const Algorithm& algorithm = find_algorithm(Operation::broadcast, name);
-        return *algorithm.predict(topology, {}).startups;
+        return *broadcast_by(name).predict(topology).startups;
       };
       CAPTURE(k, n);
       CHECK(steps("plan") <= steps("wang-tseng"));
@@ -431,9 +439,24 @@ TEST_CASE("plan is never worse than what it is made of", "[broadcast]") {
   }
 }
 
-TEST_CASE("auto is the plan on an all-port torus", "[broadcast]") {
+TEST_CASE("auto takes no more steps than the plan on an all-port torus, and is it where it is best",
+          "[broadcast]") {
+  const auto automatic = [](const Topology& topology) {
+    return cheapest(operations::broadcast, topology, {}, 1024, Ports::all);
+  };
+  // Of equals the first by name is taken, and peel takes as many steps on these.
   for (const char* text : {"torus:5x5", "torus:9x9x9", "torus:6x10"}) {
-    CHECK(cheapest(Operation::broadcast, Topology::parse(text), {}, Ports::all).name == "plan");
+    const Topology topology = Topology::parse(text);
+    CAPTURE(text, automatic(topology).text());
+    CHECK(automatic(topology).predict(topology).startups ==
+          broadcast_by("plan").predict(topology).startups);
+  }
+  for (const char* text : {"torus:8x8", "torus:16x16", "torus:4x8x8"}) {
+    const Topology topology = Topology::parse(text);
+    CAPTURE(text);
+    REQUIRE(*broadcast_by("plan").predict(topology).startups <
+            *broadcast_by("peel").predict(topology).startups);
+    CHECK(automatic(topology).name() == "plan");
   }
 }
 
@@ -441,10 +464,10 @@ TEST_CASE("quad quarters squares of powers of two", "[broadcast]") {
   for (const char* text : {"torus:4x4", "torus:8x8", "torus:16x16", "torus:32x32", "torus:3x4x4",
                            "torus:7x8x8", "torus:8x8x8", "torus:43x4x4"}) {
     const Topology topology = Topology::parse(text);
-    require_lawful("quad", topology, {.root = any_root(topology)});
+    require_lawful(broadcast_by("quad", any_root(topology)), topology);
   }
-  CHECK(refusal(find_algorithm(Operation::broadcast, "quad"), Topology::parse("torus:6x6"), {}));
-  CHECK(refusal(find_algorithm(Operation::broadcast, "quad"), Topology::parse("torus:2x2"), {}));
+  CHECK(refusal(broadcast_by("quad"), Topology::parse("torus:6x6")));
+  CHECK(refusal(broadcast_by("quad"), Topology::parse("torus:2x2")));
 }
 
 TEST_CASE("park meets the lower bound, and its free routes cannot wait in a cycle", "[broadcast]") {
@@ -452,9 +475,9 @@ TEST_CASE("park meets the lower bound, and its free routes cannot wait in a cycl
                            "torus:14x14x14", "torus:9x9x9x9"}) {
     const Topology topology = Topology::parse(text);
     for (int i = 0; i < (topology.nodes() < 1000 ? 6 : 1); ++i) {
-      const Parameters parameters{.root = any_root(topology)};
-      require_lawful("park", topology, parameters);
-      const CheckResult result = checked("park", topology, parameters);
+      const Collective park = broadcast_by("park", any_root(topology));
+      require_lawful(park, topology);
+      const CheckResult result = checked(park, topology);
       CHECK(result.lower_bound.startups == static_cast<double>(result.report.startups));
     }
   }
@@ -463,17 +486,17 @@ TEST_CASE("park meets the lower bound, and its free routes cannot wait in a cycl
 TEST_CASE("park with one virtual channel is refused by a machine that is not in lock step",
           "[broadcast]") {
   const Topology topology = Topology::parse("torus:5x5");
-  const Algorithm& park = find_algorithm(Operation::broadcast, "park");
+  const Collective park = broadcast_by("park");
   const CollectiveRun run{.iterations = 1, .warmup = 0};
   {
     Machine ordered(topology, {.all_port = true});
-    CHECK_THROWS_WITH(run_collective(ordered, park, {}, run), Catch::Contains("any order"));
+    CHECK_THROWS_WITH(run_collective(ordered, park, run), Catch::Contains("any order"));
   }
   Machine one_channel(
       topology, {.all_port = true, .virtual_channels = 1, .allow_cycles = true, .any_order = true});
-  CHECK_THROWS_WITH(run_collective(one_channel, park, {}, run), Catch::Contains("deadlock"));
+  CHECK_THROWS_WITH(run_collective(one_channel, park, run), Catch::Contains("deadlock"));
   Machine free(topology, {.all_port = true, .any_order = true});
-  CHECK(run_collective(free, park, {.root = 13}, run).wrong == 0U);
+  CHECK(run_collective(free, broadcast_by("park", 13), run).wrong == 0U);
 }
 
 TEST_CASE("the checker tells cyclic waits inside steps from those across them", "[broadcast]") {
@@ -509,7 +532,7 @@ TEST_CASE("umesh is free of contention through one port on any lines and rings",
   for (const char* text : {"line:17", "ring:12", "mesh:5x7", "mesh:8x8", "mesh:4x6x5", "torus:9x5",
                            "ring:5*line:7", "line:9*ring:6*line:4", "hypercube:5", "torus:2x3x4"}) {
     const Topology topology = Topology::parse(text);
-    for (int i = 0; i < 5; ++i) require_lawful("umesh", topology, {.root = any_root(topology)});
+    for (int i = 0; i < 5; ++i) require_lawful(broadcast_by("umesh", any_root(topology)), topology);
   }
 }
 
@@ -518,25 +541,24 @@ TEST_CASE("packets follow each other through the tree, and too close ones are no
   const Topology topology = Topology::parse("torus:5x5x5");
   for (const char* name : {"wang-tseng", "peel", "squeeze", "plan", "umesh"}) {
     CAPTURE(name);
-    const Parameters whole{.root = 11, .once = true};
-    Parameters cut = whole;
-    cut.packets = 4;
-    const auto one = checked(name, topology, whole, 4096),
-               four = checked(name, topology, cut, 4096);
+    const std::string whole = name + std::string(name == "wang-tseng"sv ? ":once=yes" : "");
+    const std::string cut = whole + ":packets=4";
+    const auto one = checked(broadcast_by(whole, 11), topology, 4096),
+               four = checked(broadcast_by(cut, 11), topology, 4096);
     CHECK(four.passed());
     CHECK(four.delivered == true);
     CHECK(four.report.startups == 4 * one.report.startups);
     CHECK(four.transmission_blocks == one.transmission_blocks);  // nothing gained
     CHECK(four.report.messages == 4 * one.report.messages);
-    cut.period = 1;  // every packet starts one step after the one before
-    const auto close = checked(name, topology, cut);
+    // Every packet starts one step after the one before.
+    const auto close = checked(broadcast_by(cut + ":period=1", 11), topology);
     CHECK(close.report.link_load_max > 1);
     CHECK_FALSE(close.passed());
   }
   // The root is idle while the others align, so with one distribution step a stage
   // (n <= 2k+1, k >= 3) packets may overlap by two of the five steps.
-  Parameters overlapped{.root = 11, .once = true, .packets = 4, .period = 3};
-  const auto result = checked("wang-tseng", topology, overlapped, 4096);
+  const Collective overlapped = broadcast_by("wang-tseng:once=yes:packets=4:period=3", 11);
+  const auto result = checked(overlapped, topology, 4096);
   CAPTURE(result.failures);
   CHECK(result.passed());
   CHECK(result.report.startups == 5 + 3 * 3);
@@ -547,19 +569,21 @@ TEST_CASE("broadcasts on tori deliver real bytes on real machines, as recorded",
                           std::initializer_list<Bytes> sizes) {
     const Topology topology = Topology::parse(text);
     for (const char* name : names) {
-      const Algorithm& algorithm = find_algorithm(Operation::broadcast, name);
+      const Algorithm& algorithm = find_algorithm(operations::broadcast, name);
       Machine machine(topology, {.nodes_as = as,
                                  .all_port = algorithm.ports == Ports::all,
                                  .any_order = algorithm.any_order});
       for (const Bytes bytes : sizes) {
-        Parameters parameters{.root = any_root(topology), .packets = bytes > 100 ? 3 : 1};
+        const Collective collective =
+            broadcast_by(name + std::string(bytes > 100 ? ":packets=3" : ""), any_root(topology));
         const RunResult result =
-            run_collective(machine, algorithm, parameters,
+            run_collective(machine, collective,
                            {.block_bytes = bytes, .iterations = 2, .warmup = 0, .verify = true});
-        CAPTURE(text, name, bytes, parameters.root, result.first_wrong);
+        CAPTURE(cases::title(collective, topology), bytes, result.first_wrong);
         CHECK(result.wrong == 0U);
 
-        const Program program = collective_program(algorithm, parameters, bytes, 1, nullptr);
+        const Contract contract = contract_of(collective, topology.nodes(), bytes, 1);
+        const Program program = collective_program(collective, contract, nullptr);
         Schedule trace{topology, {}};
         machine.run(program, trace);
         CHECK(trace == record(topology, program));
@@ -574,11 +598,10 @@ TEST_CASE("broadcasts on tori deliver real bytes on real machines, as recorded",
 
 TEST_CASE("wang-tseng runs on a thousand nodes with up to 4 MiB", "[.][wide][broadcast]") {
   const Topology topology = Topology::parse("torus:10x10x10");
-  const Algorithm& algorithm = find_algorithm(Operation::broadcast, "wang-tseng");
   Machine machine(topology, {.all_port = true});
   for (const Bytes bytes : {Bytes{1}, Bytes{64}, Bytes{4096}, Bytes{1} << 20, Bytes{4} << 20}) {
     const RunResult result =
-        run_collective(machine, algorithm, {.root = any_root(topology)},
+        run_collective(machine, broadcast_by("wang-tseng", any_root(topology)),
                        {.block_bytes = bytes, .iterations = 1, .warmup = 0, .verify = true});
     CAPTURE(bytes, result.first_wrong);
     CHECK(result.wrong == 0U);
@@ -586,14 +609,17 @@ TEST_CASE("wang-tseng runs on a thousand nodes with up to 4 MiB", "[.][wide][bro
 }
 
 TEST_CASE("wrong shapes, roots and packets are refused before any message", "[broadcast]") {
-  const auto reason = [](const char* name, const char* text, const Parameters& parameters = {}) {
-    return refusal(find_algorithm(Operation::broadcast, name), Topology::parse(text), parameters)
-        .value_or("");
+  const auto reason = [](const char* name, const char* text, Rank root = 0) {
+    return refusal(broadcast_by(name, root), Topology::parse(text)).value_or("");
   };
   CHECK_THAT(reason("wang-tseng", "torus:4x6"), Catch::Contains("plan, peel"));
   CHECK_THAT(reason("wang-tseng", "torus:4x8"), Catch::Contains("last dimension has 8"));
   CHECK_THAT(reason("peel", "mesh:4x4"), Catch::Contains("umesh"));
   CHECK_THAT(reason("park", "torus:6x6"), Catch::Contains("5^p"));
-  CHECK_THAT(reason("plan", "torus:4x4", {.root = 16}), Catch::Contains("root 16"));
-  CHECK_THAT(reason("plan", "torus:4x4", {.packets = 0}), Catch::Contains("0 packets"));
+  CHECK_THAT(reason("plan", "torus:4x4", 16), Catch::Contains("root 16"));
+  // As an option of a collective, and of the function itself.
+  CHECK_THROWS_WITH(broadcast_by("plan:packets=0"),
+                    Catch::Contains("packets is '0'") && Catch::Contains("1..65536"));
+  CHECK_THROWS_WITH(require_broadcast_plan(Topology::parse("torus:4x4"), 0, {.count = 0}),
+                    Catch::Contains("0 packets"));
 }
