@@ -168,7 +168,8 @@ Action add_fft(CLI::App& program) {
                  "Make data instead: random, random-real, impulse, tones")
       ->type_name("KIND")
       ->group("Data");
-  app.add_option("--shape", options->shape, "The shape of generated data: a length, or rows x columns")
+  app.add_option("--shape", options->shape,
+                 "The shape of generated data: a length, or rows x columns")
       ->type_name("N|RxC")
       ->group("Data");
   app.add_flag("--inverse", options->inverse, "Transform back, divided by the number of elements")

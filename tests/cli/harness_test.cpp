@@ -136,9 +136,8 @@ TEST_CASE("the check notices each kind of mutant") {
     }
   }
   SECTION("a ring without its second virtual channel") {
-    CHECK(
-        fails_with(check_collective(mutant, Topology::parse("ring:5"), {}, {.virtual_channels = 1}),
-                   "cycle"));
+    CHECK(fails_with(
+        check_collective(mutant, Topology::parse("ring:5"), {}, {.virtual_channels = 1}), "cycle"));
   }
 }
 
