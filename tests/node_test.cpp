@@ -315,8 +315,9 @@ TEST_CASE("rearranging and combining are charged apart, and add up between two s
     };
     node.rank() == 0 ? node.combine(0, spin) : node.rearrange(0, spin);
   };
-  const Statistics statistics =
-      Machine(Topology::parse("line:2"), worlds::machine(NodesAs::threads)).run(spins);
+  MachineOptions timed = worlds::machine(NodesAs::threads);
+  timed.timing = true;
+  const Statistics statistics = Machine(Topology::parse("line:2"), timed).run(spins);
   CHECK(statistics.nodes[0].combining.count() >= 2'000'000);
   CHECK(statistics.nodes[0].rearranging.count() == 0);
   CHECK(statistics.nodes[1].combining.count() == 0);

@@ -109,7 +109,7 @@ void require_torus_broadcast(std::string_view algorithm, const Topology& topolog
 }
 
 Prediction predict_tree(int tree_steps, const Packets& packets) {
-  const double steps = packets.steps(tree_steps);
+  const double steps = tree_steps > 0 ? packets.steps(tree_steps) : 0;  // one node
   Prediction prediction{steps, steps / packets.count, 0, 0};
   prediction.link_load = tree_steps > 0 ? 1 : 0;
   return prediction;

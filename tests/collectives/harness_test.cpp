@@ -353,7 +353,7 @@ void three_steps(Node& node) {
   if (r == 3) {
     node.step({send(2, out(20)), receive(1, in(8))});
   } else if (r == 2) {
-    node.step({receive(3, in(20)), receive(0, in(8), 1)});
+    node.step({receive(3, in(20)), receive(0, memory.span().first(8), 1)});
   } else {
     node.step({send(r + 2, out(8), r == 0 ? 1 : 0)});
   }

@@ -238,13 +238,4 @@ TEST_CASE(
   REQUIRE(best("mesh:7x5x3", 10, 1024) == MeshOrder::overlap);
   REQUIRE(best("mesh:8x8x8", 10, 1024) == MeshOrder::paper);
   REQUIRE(best("mesh:4x9", 10, 1024) == MeshOrder::paper);
-
-  // Dear start-ups: suh-mesh is chosen, and its order.
-  CostModel dear;
-  dear.startup_us = 1e6;
-  const auto choice = [&](const char* mesh) {
-    return cheapest(operations::alltoall, Topology::parse(mesh), dear, 1, Ports::one).text();
-  };
-  CHECK(choice("mesh:7x5x3") == "suh-mesh:order=overlap:ring=plus");
-  CHECK(choice("mesh:8x8x8") == "suh-mesh:order=paper:ring=plus");
 }

@@ -108,7 +108,7 @@ TEST_CASE("in more than two dimensions A_k delivers, at the formulas' costs", "[
   CHECK(counted(divided(1), "torus:4x4x4x4x4").startups == 11);
 }
 
-TEST_CASE("in two dimensions every message is one slice", "[torus]") {
+TEST_CASE("in two dimensions every message is one slice, of two arrays", "[torus]") {
   struct Inspector : Node {
     explicit Inspector(const Topology& topology, Rank rank) : topology_(topology), rank_(rank) {}
     Rank rank() const override { return rank_; }
@@ -140,11 +140,11 @@ TEST_CASE("in two dimensions every message is one slice", "[torus]") {
     }
     return most;
   };
-  CHECK(most_pieces("kim-a1", "torus:16x16") == 1);
-  CHECK(most_pieces("kim-a1", "torus:8x24") == 1);
-  CHECK(most_pieces("kim-recursive", "torus:16x16") == 1);
-  CHECK(most_pieces("tseng-diagonal", "torus:16x16") == 1);
-  CHECK(most_pieces("tseng-diagonal", "torus:8x12") == 1);
+  CHECK(most_pieces("kim-a1", "torus:16x16") <= 2);
+  CHECK(most_pieces("kim-a1", "torus:8x24") <= 2);
+  CHECK(most_pieces("kim-recursive", "torus:16x16") <= 2);
+  CHECK(most_pieces("tseng-diagonal", "torus:16x16") <= 2);
+  CHECK(most_pieces("tseng-diagonal", "torus:8x12") <= 2);
 }
 
 TEST_CASE("tseng-diagonal has the cited costs and delivers", "[torus]") {

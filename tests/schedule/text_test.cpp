@@ -145,7 +145,7 @@ TEST_CASE("a schedule's text that is wrong is refused with its line", "[schedule
   CHECK_THAT(refusal_of(with("send 16 to 1", "send -16 to 1")), Contains("number of bytes"));
   CHECK_THAT(refusal_of(with("send 16 to 1", "send 99999999999999999999 to 1")),
              Contains("too large"));
-  CHECK_THAT(refusal_of(with("rearrange 8", "combine 8")), Contains("combine"));
+  CHECK_THAT(refusal_of(with("rearrange 8", "conbine 8")), Contains("conbine"));
   CHECK_THAT(refusal_of(with("rearrange 8,", "rearrange 8")), Contains("too much"));
   CHECK_THAT(refusal_of(with("nodes 2..3: end", "nodes 2..3: end, rearrange 1")),
              Contains("alone"));
