@@ -12,7 +12,7 @@ using namespace wormcube;
 using namespace wormcube::cli;
 using Catch::Matchers::Contains;
 
-TEST_CASE("--nodes-as mpi without an MPI says what is missing") {
+TEST_CASE("nodes as mpi without an MPI says what is missing") {
   for (const char* nodes_as : {"mpi", "mpi+fibers"}) {
     MachineFlags flags;
     flags.nodes_as = nodes_as;

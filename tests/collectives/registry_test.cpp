@@ -272,7 +272,8 @@ TEST_CASE("choosing weighs start-ups against bytes, and shared links against fre
     model.rearrange_us = 0;
     return cheapest(operations::alltoall, Topology::parse(topology), model, bytes, ports).name();
   };
-  CHECK(choice("ring:7", 1 << 20) == "shift");  // 12 blocks of time; ring: 21
+  CHECK(choice("ring:7", 1 << 20) ==
+        "ring-bidirectional");  // 12 blocks of time, as shift; ring: 21
   CHECK(choice("hypercube:4", 1 << 20) == "hypercube-pairwise");
   CHECK(choice("hypercube:4", 1 << 20, Ports::all) == "hypercube-all-port");
   CHECK(choice("complete:9", 8) == "bruck");  // 4 start-ups; shift: 8
