@@ -212,7 +212,9 @@ const std::vector<BlockArray::Copy>& BlockArray::table(const OwnWork& work) cons
       });
     }
   } else {
-    auto [from, unit] = permutation(*work.from, *work.to, work.seams, places_);
+    auto permuted = permutation(*work.from, *work.to, work.seams, places_);
+    auto& from = permuted.from;
+    const Rank unit = permuted.unit;
     std::vector<bool> needed(2 * static_cast<std::size_t>(places_), false);
     for (Rank to = 0; to < places_; to += unit) {
       if (from[to] >= 0) needed[from[to]] = true;
