@@ -6,9 +6,9 @@
 #include "wormcube/apps/cli/help.hpp"
 #include "wormcube/apps/cli/output.hpp"
 #include "wormcube/collectives/plugin.hpp"
-#include "wormcube/runtime/topology/words.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/host/memory.hpp"
+#include "wormcube/runtime/topology/words.hpp"
 #include "wormcube/version.hpp"
 
 #include <algorithm>
