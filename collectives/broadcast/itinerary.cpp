@@ -115,4 +115,23 @@ Prediction predict_tree(int tree_steps, const Packets& packets) {
   return prediction;
 }
 
+Option packets_option() {
+  return {.name = "packets",
+          .preset = 1,
+          .least = 1,
+          .most = 65536,
+          .help = "cut the message into so many packets"};
+}
+
+Option period_option() {
+  return {.name = "period",
+          .least = 0,
+          .most = 1 << 20,
+          .help = "steps between packets; 0: one packet after the other"};
+}
+
+Packets packets_of(const Options& options) {
+  return {static_cast<int>(options.number("packets")), static_cast<int>(options.number("period"))};
+}
+
 }  // namespace wormcube

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wormcube/collectives/cost.hpp"
+#include "wormcube/collectives/options.hpp"
 
 #include <cstdint>
 #include <span>
@@ -24,6 +25,11 @@ struct Packets {
   /// The steps in all, for a tree of so many.
   int steps(int tree_steps) const { return tree_steps + (count - 1) * gap(tree_steps); }
 };
+
+/// The options `packets` and `period` of these broadcasts, and their values.
+Option packets_option();
+Option period_option();
+Packets packets_of(const Options& options);
 
 /// What one node does in a broadcast on a torus, worked out by that node alone, from coordinates.
 ///

@@ -173,14 +173,6 @@ Prediction predict_broadcast_park(const Topology& topology, const Packets& packe
   return predict_tree(axes * side.power + first, packets);
 }
 
-namespace {
-
-Packets packets_option(const Options& options) {
-  return {static_cast<int>(options.number("packets")), static_cast<int>(options.number("period"))};
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(broadcast_park){
@@ -191,28 +183,20 @@ WORMCUBE_ALGORITHM(broadcast_park){
     .ports = Ports::all,
     .any_order = true,
     .remark = "not dimension ordered; displacements found by search, not the authors' own",
-    .options = {{.name = "packets",
-                 .preset = 1,
-                 .least = 1,
-                 .most = 65536,
-                 .help = "cut the message into so many packets"},
-                {.name = "period",
-                 .least = 0,
-                 .most = 1 << 20,
-                 .help = "steps between packets; 0: one packet after the other"}},
+    .options = {packets_option(), period_option()},
     .require =
         [](const Setting& setting) {
           require_broadcast_park(setting.topology, setting.arguments.root,
-                                 packets_option(setting.options));
+                                 packets_of(setting.options));
         },
     .predict =
         [](const Setting& setting) {
-          return predict_broadcast_park(setting.topology, packets_option(setting.options));
+          return predict_broadcast_park(setting.topology, packets_of(setting.options));
         },
     .program =
         [](Node& node, const Call& call) {
           wormcube::broadcast_park(node, call.output.all(), call.arguments.root,
-                                   packets_option(call.options));
+                                   packets_of(call.options));
         },
     .parts =
         [](const Setting& setting) { return static_cast<Rank>(setting.options.number("packets")); },

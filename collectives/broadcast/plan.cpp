@@ -64,14 +64,6 @@ Prediction predict_broadcast_plan(const Topology& topology, const Packets& packe
   return predict_tree(plan_torus_broadcast(axis_sizes(topology)).steps, packets);
 }
 
-namespace {
-
-Packets packets_option(const Options& options) {
-  return {static_cast<int>(options.number("packets")), static_cast<int>(options.number("period"))};
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(broadcast_plan){
@@ -81,28 +73,20 @@ WORMCUBE_ALGORITHM(broadcast_plan){
     .source = "ours",
     .ports = Ports::all,
     .remark = "our extension",
-    .options = {{.name = "packets",
-                 .preset = 1,
-                 .least = 1,
-                 .most = 65536,
-                 .help = "cut the message into so many packets"},
-                {.name = "period",
-                 .least = 0,
-                 .most = 1 << 20,
-                 .help = "steps between packets; 0: one packet after the other"}},
+    .options = {packets_option(), period_option()},
     .require =
         [](const Setting& setting) {
           require_broadcast_plan(setting.topology, setting.arguments.root,
-                                 packets_option(setting.options));
+                                 packets_of(setting.options));
         },
     .predict =
         [](const Setting& setting) {
-          return predict_broadcast_plan(setting.topology, packets_option(setting.options));
+          return predict_broadcast_plan(setting.topology, packets_of(setting.options));
         },
     .program =
         [](Node& node, const Call& call) {
           wormcube::broadcast_plan(node, call.output.all(), call.arguments.root,
-                                   packets_option(call.options));
+                                   packets_of(call.options));
         },
     .parts =
         [](const Setting& setting) { return static_cast<Rank>(setting.options.number("packets")); },

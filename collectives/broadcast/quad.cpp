@@ -68,14 +68,6 @@ Prediction predict_broadcast_quad(const Topology& topology, const Packets& packe
   return predict_tree(peel_steps(sizes, 2) + quarter_steps(sizes), packets);
 }
 
-namespace {
-
-Packets packets_option(const Options& options) {
-  return {static_cast<int>(options.number("packets")), static_cast<int>(options.number("period"))};
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(broadcast_quad){
@@ -85,28 +77,20 @@ WORMCUBE_ALGORITHM(broadcast_quad){
     .source = "counts: Tsai, McKinley, as quoted by Wang and Tseng, sec. 5",
     .ports = Ports::all,
     .remark = "stand-in for Tsai and McKinley: counts theirs or fewer, construction ours",
-    .options = {{.name = "packets",
-                 .preset = 1,
-                 .least = 1,
-                 .most = 65536,
-                 .help = "cut the message into so many packets"},
-                {.name = "period",
-                 .least = 0,
-                 .most = 1 << 20,
-                 .help = "steps between packets; 0: one packet after the other"}},
+    .options = {packets_option(), period_option()},
     .require =
         [](const Setting& setting) {
           require_broadcast_quad(setting.topology, setting.arguments.root,
-                                 packets_option(setting.options));
+                                 packets_of(setting.options));
         },
     .predict =
         [](const Setting& setting) {
-          return predict_broadcast_quad(setting.topology, packets_option(setting.options));
+          return predict_broadcast_quad(setting.topology, packets_of(setting.options));
         },
     .program =
         [](Node& node, const Call& call) {
           wormcube::broadcast_quad(node, call.output.all(), call.arguments.root,
-                                   packets_option(call.options));
+                                   packets_of(call.options));
         },
     .parts =
         [](const Setting& setting) { return static_cast<Rank>(setting.options.number("packets")); },

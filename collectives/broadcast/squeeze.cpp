@@ -135,14 +135,6 @@ Prediction predict_broadcast_squeeze(const Topology& topology, const Packets& pa
   return predict_tree(sizes.empty() ? 0 : best_virtual_torus(sizes).steps, packets);
 }
 
-namespace {
-
-Packets packets_option(const Options& options) {
-  return {static_cast<int>(options.number("packets")), static_cast<int>(options.number("period"))};
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(broadcast_squeeze){
@@ -152,28 +144,20 @@ WORMCUBE_ALGORITHM(broadcast_squeeze){
     .source = "ours, after Wang and Tseng",
     .ports = Ports::all,
     .remark = "our extension",
-    .options = {{.name = "packets",
-                 .preset = 1,
-                 .least = 1,
-                 .most = 65536,
-                 .help = "cut the message into so many packets"},
-                {.name = "period",
-                 .least = 0,
-                 .most = 1 << 20,
-                 .help = "steps between packets; 0: one packet after the other"}},
+    .options = {packets_option(), period_option()},
     .require =
         [](const Setting& setting) {
           require_broadcast_squeeze(setting.topology, setting.arguments.root,
-                                    packets_option(setting.options));
+                                    packets_of(setting.options));
         },
     .predict =
         [](const Setting& setting) {
-          return predict_broadcast_squeeze(setting.topology, packets_option(setting.options));
+          return predict_broadcast_squeeze(setting.topology, packets_of(setting.options));
         },
     .program =
         [](Node& node, const Call& call) {
           wormcube::broadcast_squeeze(node, call.output.all(), call.arguments.root,
-                                      packets_option(call.options));
+                                      packets_of(call.options));
         },
     .parts =
         [](const Setting& setting) { return static_cast<Rank>(setting.options.number("packets")); },

@@ -75,14 +75,6 @@ Prediction predict_broadcast_umesh(const Topology& topology, const Packets& pack
   return predict_tree(log2_ceiling(topology.nodes()), packets);
 }
 
-namespace {
-
-Packets packets_option(const Options& options) {
-  return {static_cast<int>(options.number("packets")), static_cast<int>(options.number("period"))};
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(broadcast_umesh){
@@ -90,30 +82,22 @@ WORMCUBE_ALGORITHM(broadcast_umesh){
     .name = "umesh",
     .summary = "halves of the chain of nodes in dimension order; lines, rings and their products",
     .source = "McKinley, Xu, Esfahanian, Ni 1994 (U-mesh)",
-    .options = {{.name = "packets",
-                 .preset = 1,
-                 .least = 1,
-                 .most = 65536,
-                 .help = "cut the message into so many packets"},
-                {.name = "period",
-                 .least = 0,
-                 .most = 1 << 20,
-                 .help = "steps between packets; 0: one packet after the other"}},
+    .options = {packets_option(), period_option()},
     .needs = {needs::lines_and_rings()},
     .instead = "use halving",
     .require =
         [](const Setting& setting) {
           require_broadcast_umesh(setting.topology, setting.arguments.root,
-                                  packets_option(setting.options));
+                                  packets_of(setting.options));
         },
     .predict =
         [](const Setting& setting) {
-          return predict_broadcast_umesh(setting.topology, packets_option(setting.options));
+          return predict_broadcast_umesh(setting.topology, packets_of(setting.options));
         },
     .program =
         [](Node& node, const Call& call) {
           wormcube::broadcast_umesh(node, call.output.all(), call.arguments.root,
-                                    packets_option(call.options));
+                                    packets_of(call.options));
         },
     .parts =
         [](const Setting& setting) { return static_cast<Rank>(setting.options.number("packets")); },

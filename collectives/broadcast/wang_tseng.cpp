@@ -45,11 +45,8 @@ Prediction predict_broadcast_wang_tseng(const Topology& topology, const WangTsen
 
 namespace {
 
-Packets packets_option(const Options& options) {
-  return {static_cast<int>(options.number("packets")), static_cast<int>(options.number("period"))};
-}
 WangTseng wang_tseng_options(const Options& options) {
-  return {options.is("once", "yes"), options.is("mirror", "yes"), packets_option(options)};
+  return {options.is("once", "yes"), options.is("mirror", "yes"), packets_of(options)};
 }
 
 }  // namespace
@@ -73,15 +70,8 @@ WORMCUBE_ALGORITHM(broadcast_wang_tseng){
                 {.name = "mirror",
                  .choices = {"no", "yes"},
                  .help = "for routers that break ties at half a ring to +"},
-                {.name = "packets",
-                 .preset = 1,
-                 .least = 1,
-                 .most = 65536,
-                 .help = "cut the message into so many packets"},
-                {.name = "period",
-                 .least = 0,
-                 .most = 1 << 20,
-                 .help = "steps between packets; 0: one packet after the other"}},
+                packets_option(),
+                period_option()},
     .require =
         [](const Setting& setting) {
           require_broadcast_wang_tseng(setting.topology, setting.arguments.root,
