@@ -69,7 +69,8 @@ Json describe(const Algorithm& algorithm) {
 
 std::vector<const Algorithm*> chosen(const std::string& operation) {
   std::vector<const Algorithm*> algorithms;
-  const auto wanted = operation.empty() ? std::optional<Operation>() : parse_operation(operation);
+  std::optional<Operation> wanted;
+  if (!operation.empty()) wanted = parse_operation(operation);
   for (const Algorithm* algorithm : registry()) {
     if (!wanted || algorithm->operation == *wanted) algorithms.push_back(algorithm);
   }
