@@ -60,8 +60,7 @@ void add_application_options(CLI::App& app, ApplicationOptions& options) {
 }
 
 Exchange ApplicationOptions::exchange() const {
-  const Exchange exchange =
-      find_exchange(algorithm, model, ports == "all" ? Ports::all : Ports::one);
+  Exchange exchange = find_exchange(algorithm, model, ports == "all" ? Ports::all : Ports::one);
   const Algorithm* chosen = exchange.collective.algorithm;
   if (ports == "one" && chosen != nullptr && chosen->ports == Ports::all) {
     throw UsageError(fmt::format(

@@ -211,6 +211,7 @@ ExitCode check(const Options& options) {
   CheckOptions check = options.check;
   check.in_place = options.call.in_place == "on";
   std::vector<Selection> selections;
+  selections.reserve(topologies.size());
   for (const Topology& topology : topologies) {
     selections.push_back(select(options.algorithm, operation, topology, arguments, options.model,
                                 block_bytes, topologies.size() > 1));
