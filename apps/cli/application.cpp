@@ -138,7 +138,7 @@ void print_run(const ApplicationOptions& options, const RunFigures& figures,
       output, "exchange",
       fmt::format("{} {}{}{}, {} in a run, blocks up to {}, padding {}", figures.operation,
                   figures.algorithm,
-                  options.algorithm == "auto" ? " (auto: the cheapest by formula)" : "",
+                  options.algorithm == "auto" ? " (auto: cheapest by formula)" : "",
                   is_of_results(figures.remark) ? fmt::format(" [{}]", figures.remark) : "",
                   figures.exchanges, bytes_text(static_cast<double>(figures.block_bytes)),
                   bytes_text(static_cast<double>(figures.padding))));

@@ -137,6 +137,19 @@ void write_json_and_csv(const OutputOptions& options, const std::vector<Json>& r
   if (!options.csv.empty()) write_text(options.csv, csv_text(results));
 }
 
+/// JSON or CSV by the file's name; every line of CSV says how it was made, in short.
+void write_links(const std::string& file, std::vector<Json> channels) {
+  Json made = made_json();
+  if (file.ends_with(".json")) {
+    const Json all{{"channels", std::move(channels)}, {"made", std::move(made)}};
+    write_text(file, all.dump(2, ' ', false, Json::error_handler_t::replace) + '\n');
+  } else if (!file.empty()) {
+    made.erase("settings");
+    for (Json& channel : channels) channel["made"] = made;
+    write_text(file, csv_text(channels));
+  }
+}
+
 }  // namespace
 
 void OutputOptions::validate() const {
@@ -396,11 +409,7 @@ void Results::write(bool single) {
     for (const std::string& text : notes_) fmt::print("{}", filled(text, "# ", "#   "));
     std::fflush(stdout);
   }
-  if (options_.links.ends_with(".csv")) {
-    write_text(options_.links, csv_text(channels_));
-  } else if (!options_.links.empty()) {
-    write_text(options_.links, Json{{"channels", channels_}, {"made", made_json()}}.dump(2) + '\n');
-  }
+  write_links(options_.links, channels_);
   write_json_and_csv(options_, kept_, single);
 }
 

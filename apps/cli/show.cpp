@@ -254,7 +254,7 @@ Action add_show(CLI::App& program) {
       "  from, to  nodes\n"
       "  load      most messages on one link of the route, this one included; 1: no contention\n"
       "  moves     dimension and signed hops each, where the algorithm says the way; `-`: the "
-      "router's choice\n"
+      "router's\n"
       "  route     the links in the order reserved; `vc 1`: after the dateline of a ring\n\n"
       "With --node the load still counts the messages of all nodes.\n\n"
       "Examples:\n"

@@ -249,6 +249,10 @@ class Tables(unittest.TestCase):
                     self.assertNotIn("", heads)
                     self.assertLessEqual(len(units), len(heads))
 
+    def test_help_fits(self):
+        for command in COMMANDS:
+            self.assertEqual([line for line in run(command, "--help").stdout.splitlines() if len(line) > self.WIDTH], [])
+
     def test_wide_shows_no_less(self):
         for command in ("run alltoall --on ring:4 --iterations 1", "check alltoall --on ring:4", "list alltoall", "reproduce kim --sizes 4",
                         "show alltoall --on ring:4 --algorithm shift"):
