@@ -25,12 +25,17 @@ struct TimedRun {
   std::chrono::nanoseconds host;
 };
 
+/// \param walls  gets the times of all timed runs
 TimedRun median_run(const Runner& runner, const RunOptions& options, const Program& program,
-                    const std::function<std::chrono::nanoseconds()>& host_time) {
+                    const std::function<std::chrono::nanoseconds()>& host_time,
+                    std::vector<std::chrono::nanoseconds>& walls) {
+  options.tell("warm-up");
   for (int i = 0; i < options.warmup; ++i) runner.run(program);
   std::vector<TimedRun> runs;
   for (int i = 0; i < options.iterations; ++i) {
+    options.tell(fmt::format("run {} of {}", i + 1, options.iterations));
     Statistics statistics = runner.run(program);
+    walls.push_back(statistics.wall);
     runs.push_back({std::move(statistics), host_time()});
   }
   const auto middle = runs.begin() + static_cast<std::ptrdiff_t>(runs.size() / 2);
@@ -155,10 +160,11 @@ RunFigures measure(const Runner& runner, const Exchange& exchange, const RunOpti
   figures.has_links = runner.processes == nullptr || runner.processes->has_links();
   const bool is_first = runner.processes == nullptr || runner.processes->is_first_process();
   if (options.check && is_first && nodes * nodes * figures.exchanges <= most_recorded_messages) {
+    options.tell("dry run");
     figures.schedule = check(record(runner.topology, program),
                              Routing(runner.topology, runner.virtual_channels), runner.all_port);
   }
-  const TimedRun run = median_run(runner, options, program, host_time);
+  const TimedRun run = median_run(runner, options, program, host_time, figures.walls);
   if (!run.statistics.nodes.empty()) add_statistics(run, figures);
   return figures;
 }

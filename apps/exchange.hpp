@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace wormcube::apps {
 
@@ -69,6 +70,12 @@ struct RunOptions {
   int iterations = 1;  ///< timed runs; the figures are those of the median by wall time
   bool verify = true;
   bool check = true;  ///< record the program dry and check the schedule; up to 4 million messages
+  /// Told what comes next: "dry run", "run 2 of 5"; may be empty.
+  std::function<void(std::string_view phase)> progress = {};
+
+  void tell(std::string_view phase) const {
+    if (progress) progress(phase);
+  }
 };
 
 /// What ran and what it cost. Times and counts come from the runner's statistics.
@@ -95,6 +102,7 @@ struct RunFigures {
   Bytes peak_bytes = 0;  ///< most private memory held by one node
 
   std::chrono::nanoseconds wall{0};
+  std::vector<std::chrono::nanoseconds> walls;  ///< of all timed runs, in their order
   // Means over the nodes, with MachineOptions::timing, else 0 (but for host). The rest of the wall
   // time is starting, ending and taking memory.
   // With more nodes than cores each of them contains waiting for a core.

@@ -3,6 +3,7 @@
 #include "wormcube/apps/cli/application.hpp"
 
 #include "wormcube/apps/cli/cluster.hpp"
+#include "wormcube/collectives/harness/run.hpp"
 #include "wormcube/runtime/error.hpp"
 
 #include <charconv>
@@ -56,7 +57,7 @@ void add_application_options(CLI::App& app, ApplicationOptions& options) {
       ->group("What");
   add_machine_options(app, options.machine);
   add_cost_options(app, options.model);
-  add_output_options(app, options.output);
+  add_output_options(app, options.output, true, false);
 }
 
 Exchange ApplicationOptions::exchange() const {
@@ -132,13 +133,14 @@ void print_run(const ApplicationOptions& options, const RunFigures& figures,
   print_setting(output, "topology",
                 fmt::format("{} ({} node{})", figures.topology, figures.nodes,
                             figures.nodes == 1 ? "" : "s"));
-  print_setting(output, "exchange",
-                fmt::format("{} {}{}{}, {} in a run, blocks up to {}, padding {}",
-                            figures.operation, figures.algorithm,
-                            options.algorithm == "auto" ? " (auto: the cheapest by formula)" : "",
-                            figures.remark.empty() ? "" : fmt::format(" [{}]", figures.remark),
-                            figures.exchanges, bytes_text(static_cast<double>(figures.block_bytes)),
-                            bytes_text(static_cast<double>(figures.padding))));
+  print_setting(
+      output, "exchange",
+      fmt::format("{} {}{}{}, {} in a run, blocks up to {}, padding {}", figures.operation,
+                  figures.algorithm,
+                  options.algorithm == "auto" ? " (auto: cheapest by formula)" : "",
+                  is_of_results(figures.remark) ? fmt::format(" [{}]", figures.remark) : "",
+                  figures.exchanges, bytes_text(static_cast<double>(figures.block_bytes)),
+                  bytes_text(static_cast<double>(figures.padding))));
   print_setting(output, "ports",
                 fmt::format("{} (the exchange is {}-port)", ports_text(machine.all_port),
                             to_string(figures.ports)));
@@ -151,6 +153,16 @@ void print_run(const ApplicationOptions& options, const RunFigures& figures,
                             options.run.iterations, options.run.warmup));
 }
 
+namespace {
+
+TimeSummary summarize_walls(const RunFigures& figures) {
+  std::vector<double> times;
+  for (const std::chrono::nanoseconds wall : figures.walls) times.push_back(microseconds(wall));
+  return summarize(std::move(times));
+}
+
+}  // namespace
+
 Table figures_table(const RunFigures& figures) {
   Table table({{"quantity", "", true}, {"value"}, {"unit", "", true}});
   const auto time = [&](std::string name, std::chrono::nanoseconds value) {
@@ -160,6 +172,13 @@ Table figures_table(const RunFigures& figures) {
     table.add({std::move(name), cell(static_cast<double>(value)), std::move(unit)});
   };
   time("wall time", figures.wall);
+  if (figures.walls.size() > 1) {
+    const TimeSummary wall = summarize_walls(figures);
+    table.add({"wall time, least", cell_rate(wall.min), "us"});
+    table.add({"wall time, quartile 1", cell_rate(wall.quartile1), "us"});
+    table.add({"wall time, quartile 3", cell_rate(wall.quartile3), "us"});
+    table.add({"wall time, most", cell_rate(wall.max), "us"});
+  }
   time("  compute", figures.compute);
   time("  rearrangement", figures.rearrangement);
   time("  communication", figures.communication);
@@ -187,7 +206,6 @@ Json figures_json(const RunFigures& figures) {
               {"operation", figures.operation},
               {"algorithm", figures.algorithm},
               {"ports", to_string(figures.ports)},
-              {"remark", figures.remark.empty() ? Json(nullptr) : Json(figures.remark)},
               {"exchanges", figures.exchanges},
               {"block_bytes", figures.block_bytes},
               {"padding_bytes", figures.padding},
@@ -197,18 +215,25 @@ Json figures_json(const RunFigures& figures) {
               {"link_messages_max", figures.link_messages_max},
               {"link_bytes_max", figures.link_bytes_max},
               {"blocked", figures.blocked},
-              {"peak_bytes", figures.peak_bytes},
-              {"times_us",
-               {{"wall", microseconds(figures.wall)},
-                {"compute", microseconds(figures.compute)},
-                {"rearrangement", microseconds(figures.rearrangement)},
-                {"communication", microseconds(figures.communication)},
-                {"host", microseconds(figures.host)}}}};
-  result["network"] = figures.has_links ? "emulated" : "mpi";
+              {"peak_bytes", figures.peak_bytes}};
+  put(result, "remark", figures.remark.empty() ? Json(nullptr) : Json(figures.remark),
+      "nothing to remark");
+  Json& times = result["times_us"] = Json::array();
+  for (const std::chrono::nanoseconds wall : figures.walls) times.push_back(microseconds(wall));
+  const TimeSummary wall = summarize_walls(figures);
+  result["time_min_us"] = wall.min;
+  result["time_quartile1_us"] = wall.quartile1;
+  result["time_median_us"] = wall.median;
+  result["time_quartile3_us"] = wall.quartile3;
+  result["time_max_us"] = wall.max;
+  result["median_run_us"] = {{"wall", microseconds(figures.wall)},
+                             {"compute", microseconds(figures.compute)},
+                             {"rearrangement", microseconds(figures.rearrangement)},
+                             {"communication", microseconds(figures.communication)},
+                             {"host", microseconds(figures.host)}};
   if (!figures.has_links) {
     for (const char* name : {"links_used", "link_messages_max", "link_bytes_max", "blocked"}) {
-      result[name] = nullptr;
-      result[std::string(name) + "_reason"] = no_links;
+      put(result, name, nullptr, no_links);
     }
   }
   if (figures.schedule) {
@@ -224,10 +249,20 @@ Json figures_json(const RunFigures& figures) {
                           {"matched", report.matched()},
                           {"deadlock_free", report.deadlock_free}};
   } else {
-    result["schedule"] = nullptr;
-    result["schedule_reason"] = "not recorded: too many messages for a dry run beside the real one";
+    put(result, "schedule", nullptr,
+        "not recorded: too many messages for a dry run beside the real one");
   }
   return result;
+}
+
+void add_settings_json(Json& json, const ApplicationOptions& options,
+                       const MachineOptions& machine) {
+  json["machine_ports"] = ports_text(machine.all_port);
+  add_machine_json(json, options.machine, machine);
+  json["iterations"] = options.run.iterations;
+  json["warmup"] = options.run.warmup;
+  json["seed"] = options.seed;
+  json["cost_model"] = cost_model_json(options.model);
 }
 
 }  // namespace wormcube::cli

@@ -62,6 +62,9 @@ void print_run(const ApplicationOptions& options, const RunFigures& figures,
 /// What it cost, as rows of a table of quantity, value, unit.
 Table figures_table(const RunFigures& figures);
 Json figures_json(const RunFigures& figures);
+/// Machine, runs, seed and cost model: what a result was measured with.
+void add_settings_json(Json& json, const ApplicationOptions& options,
+                       const MachineOptions& machine);
 
 double microseconds(std::chrono::nanoseconds time);
 
