@@ -120,9 +120,9 @@ std::vector<Collective> admitted(Operation operation, const Topology& topology,
 
 Collective cheapest(Operation operation, const Topology& topology, const CostModel& model,
                     Bytes block_bytes, Ports ports, const Arguments& arguments) {
-  // Complete formulas first, then by time; of equals the first.
-  using Cost = std::tuple<bool, double>;
-  Cost least{true, std::numeric_limits<double>::infinity()};
+  // Complete formulas first, then by time; of equals those made for these ports, then the first.
+  using Cost = std::tuple<bool, double, bool>;
+  Cost least{true, std::numeric_limits<double>::infinity(), true};
   Collective best;
   for (Collective& collective : admitted(operation, topology, arguments)) {
     const Algorithm& algorithm = *collective.algorithm;
@@ -133,7 +133,8 @@ Collective cheapest(Operation operation, const Topology& topology, const CostMod
       const auto prediction =
           algorithm.chosen_by_auto ? collective.predict(topology) : Prediction{};
       const Cost cost{!prediction.complete(),
-                      prediction.complete() ? predicted_us(prediction, model, block_bytes) : 0};
+                      prediction.complete() ? predicted_us(prediction, model, block_bytes) : 0,
+                      algorithm.ports != ports};
       if (best.algorithm != nullptr && cost >= least) return;
       least = cost;
       best = collective;

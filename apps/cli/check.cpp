@@ -278,6 +278,12 @@ Action add_check(CLI::App& program) {
       ->check(at_least(0))
       ->capture_default_str()
       ->group("What");
+  app.add_option("--prove-messages", options->check.prove_messages,
+                 "The same on up to so many messages: a proof moves some 2 million a second")
+      ->type_name("N")
+      ->check(at_least(0))
+      ->capture_default_str()
+      ->group("What");
   app.add_option("--seed", options->check.seed, "For the block sizes of alltoallv")
       ->type_name("N")
       ->capture_default_str()

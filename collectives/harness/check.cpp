@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -90,6 +91,20 @@ void judge(CheckResult& result) {
   // The checker also tells of shared links; without a broken law they are no failure.
   if (!failures.empty())
     failures.insert(failures.end(), report.problems.begin(), report.problems.end());
+}
+
+/// Why a proof by a run would take too long; empty if it would not.
+std::string reason_not_to_prove(const CheckResult& result, const CheckOptions& options) {
+  if (result.nodes > options.prove_up_to) {
+    return fmt::format("{} nodes, proved up to {} (--prove-up-to)", result.nodes,
+                       options.prove_up_to);
+  }
+  if (std::cmp_greater(result.report.messages, options.prove_messages)) {
+    return fmt::format(
+        "the run would move {} messages one after the other; proved up to {} (--prove-messages)",
+        result.report.messages, options.prove_messages);
+  }
+  return {};
 }
 
 void prove_by_run(CheckResult& result, const Topology& topology, const Contract& contract) {
@@ -213,7 +228,7 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
     const std::string what = fmt::format("{} {}", operation->name, collective.text());
     const Schedule schedule = record(topology, program, what);
     result.report = check(schedule, Routing(topology, options.virtual_channels), options.all_port);
-    if (operation == operations::broadcast && result.nodes > options.prove_up_to) {
+    if (operation == operations::broadcast && !reason_not_to_prove(result, options).empty()) {
       prove_by_schedule(result, schedule, collective.arguments.root);
     }
   }
@@ -223,7 +238,7 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
   constexpr double fiber_bytes = 48 << 10;
   // Plans that programs keep say what their schedules say, in less.
   const double proof_bytes = need.nodes + need.schedule + fiber_bytes * result.nodes;
-  if (result.nodes <= options.prove_up_to) {
+  if (const std::string reason = reason_not_to_prove(result, options); reason.empty()) {
     const AvailableMemory available = available_memory();
     if (proof_bytes <= available.bytes) {
       prove_by_run(result, topology, contract);
@@ -233,8 +248,7 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
                       memory_text(proof_bytes), memory_text(available.bytes), available.limit);
     }
   } else if (result.proof.empty()) {
-    result.proof = fmt::format("not proved: {} nodes, proved up to {} (--prove-up-to)",
-                               result.nodes, options.prove_up_to);
+    result.proof = "not proved: " + reason;
   }
   if (result.arrivals.empty()) result.arrivals = result.proof;
   judge(result);

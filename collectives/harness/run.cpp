@@ -247,18 +247,18 @@ void require_memory_to_run(const Collective& collective, const Topology& topolog
   // A dry run with small blocks, scaled: memory grows with the block.
   const Bytes small = 64 * static_cast<Bytes>(collective.parts(topology));
   const Contract contract = contract_of(collective, topology.nodes(), small, run.seed);
-  const double nodes = memory_need(topology, collective_program(collective, contract, nullptr),
-                                   collective.arguments.root)
-                           .nodes +
-                       Oracle::bytes(contract);
+  const MemoryNeed need = memory_need(topology, collective_program(collective, contract, nullptr),
+                                      collective.arguments.root);
+  const double nodes = need.nodes + Oracle::bytes(contract);
   const double scale = static_cast<double>(run.block_bytes) / static_cast<double>(small);
   const double times = 2.0 * sizeof(Clock::time_point) * run.iterations * topology.nodes();
-  require_memory(fmt::format("{} {} on {} with blocks of {} bytes, {} iterations",
-                             collective.operation()->name, collective.name(), topology.name(),
-                             run.block_bytes, run.iterations),
-                 (nodes * scale + times + static_cast<double>(topology.routing_table_bytes())) *
-                     run.share_here,
-                 "use fewer nodes, smaller blocks (--bytes) or fewer iterations");
+  require_memory(
+      fmt::format("{} {} on {} with blocks of {} bytes, {} iterations",
+                  collective.operation()->name, collective.name(), topology.name(), run.block_bytes,
+                  run.iterations),
+      (nodes * scale + need.plans + times + static_cast<double>(topology.routing_table_bytes())) *
+          run.share_here,
+      "use fewer nodes, smaller blocks (--bytes) or fewer iterations");
 }
 
 RunResult run_collective(Machine& machine, const Collective& collective, const CollectiveRun& run) {
