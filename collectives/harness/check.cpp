@@ -118,7 +118,7 @@ void prove_by_run(CheckResult& result, const Topology& topology, const Contract&
                        ? "proved by a run with blocks that remember where they come from"
                        : verification.first();
     if (contract.operation->reduces) {
-      // The intervals: what is combined twice, or not at all, is never a right result.
+      // The witness: what is combined twice, or not at all, is never a right result.
       result.exactly_once = result.delivered;
       result.arrivals = result.proof;
     } else if (arrivals.counted()) {
@@ -211,7 +211,8 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
   result.nodes = topology.nodes();
   result.all_port = options.all_port;
   result.block_bytes = contract.block_bytes;
-  result.predicted = result.collective.predict(topology);  // of the witness: it does not commute
+  // Of the witness: it commutes only if the algorithm needs that.
+  result.predicted = result.collective.predict(topology);
   const Ports ports = options.all_port ? Ports::all : Ports::one;
   const auto bound = collective.algorithm->bound;
   result.lower_bound = bound != nullptr
