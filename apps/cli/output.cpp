@@ -352,7 +352,7 @@ Json made_json() {
                                utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec)}};
 }
 
-Results::Results(const OutputOptions& options, std::vector<Table::Column> columns)
+Results::Results(const OutputOptions& options, const std::vector<Table::Column>& columns)
     : options_(options), table_(columns), has_table_(!columns.empty()) {
   const std::scoped_lock lock(results_mutex);
   current_results = this;

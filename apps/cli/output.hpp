@@ -85,7 +85,7 @@ void print_table(const OutputOptions& options, const Table& table);
 class Results {
  public:
   /// \param columns  of the table; nothing is printed where there are none
-  Results(const OutputOptions& options, std::vector<Table::Column> columns);
+  Results(const OutputOptions& options, const std::vector<Table::Column>& columns);
   /// Writes what is not written yet; for errors on the way.
   ~Results();
   Results(const Results&) = delete;
