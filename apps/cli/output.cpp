@@ -250,7 +250,8 @@ std::string Table::line(const char* start, const std::vector<std::size_t>& width
   std::string out;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     if (columns_[c].wide && !wide) continue;
-    out += (out.empty() ? "" : "  ") + pad(cut(cell_of(c), widths[c]), widths[c], columns_[c].text);
+    const std::string cell = columns_[c].cut > 0 ? cut(cell_of(c), widths[c]) : cell_of(c);
+    out += (out.empty() ? "" : "  ") + pad(cell, widths[c], columns_[c].text);
   }
   out.erase(out.find_last_not_of(' ') + 1);
   return start + out + '\n';

@@ -166,7 +166,7 @@ std::vector<Table::Column> columns(std::size_t topology_width, std::size_t algor
           {.head = "quartile 3", .unit = "us", .wide = true},
           {.head = "max", .unit = "us", .width = 7},
           {.head = "algbw", .unit = "GB/s", .wide = true},
-          {.head = "busbw", .unit = "GB/s", .width = 7},
+          {.head = "busbw", .unit = "GB/s", .width = 8},
           {.head = "model", .unit = "us", .width = 7},
           {.head = "busiest link", .unit = "B", .wide = true},
           {.head = "host waits", .wide = true},

@@ -44,7 +44,8 @@ Load measured(const std::string& call) {
   INFO(output.err);
   REQUIRE(output.exit == 0);
   Load load;
-  for (const auto& channel : nlohmann::json::parse(read_text(file.path()))["channels"]) {
+  const auto document = nlohmann::json::parse(read_text(file.path()));
+  for (const auto& channel : document["channels"]) {
     load[{channel["link"].get<int>(), channel["virtual_channel"].get<int>()}] = {
         channel["messages"].get<std::uint64_t>(), channel["bytes"].get<std::uint64_t>()};
   }
