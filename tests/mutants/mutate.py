@@ -53,7 +53,7 @@ TESTS = (("runtime/schedule/draw", ["draw"]),
          ("collectives/shift", ["golden", WALK, "shift"]),
          ("collectives/scatter", ["golden", WALK, "scatter_gather"]),
          ("collectives/gather", ["golden", WALK, "scatter_gather"]),
-         ("collectives/", ["registry needs options call contract harness block_array", WALK, "reductions"]))
+         ("collectives/", ["registry needs options call contract harness block_array pattern_load", WALK, "reductions"]))
 # For changes that are no operation's: one algorithm of each kind.
 KINDS = ("alltoall/suh-torus alltoall/suh-mesh alltoall/shift alltoall/product broadcast/park allgather/ring allreduce/ring "
          "scan/hypercube scatter/halving barrier k_broadcast/split alltoallv/shift")
