@@ -188,8 +188,8 @@ bool check_one(const Topology& topology, const Collective& collective, const Opt
   }
   results.add(cells(result), std::move(json));
   const Algorithm& algorithm = *collective.algorithm;
-  if (!algorithm.remark.empty()) {
-    results.note(fmt::format("{}: {}", algorithm.name, algorithm.remark));
+  if (const std::string_view remark = remark_on_result(algorithm.remark); !remark.empty()) {
+    results.note(fmt::format("{}: {}", algorithm.name, remark));
   }
   if (!result.delivered) results.note(fmt::format("{}: {}", algorithm.name, result.proof));
   if (result.exactly_once == false && result.delivered == true) {

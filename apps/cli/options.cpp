@@ -19,7 +19,16 @@ CLI::Validator at_least(double least) {
   const auto complaint = [least](std::string& text) -> std::string {
     double value = 0;
     if (!CLI::detail::lexical_cast(text, value)) return fmt::format("'{}' is not a number", text);
+    if (!std::isfinite(value)) return fmt::format("{} is not finite", text);
     return value >= least ? "" : fmt::format("{} is less than {}", text, least);
+  };
+  return {complaint, ""};
+}
+
+CLI::Validator whole_number() {
+  const auto complaint = [](std::string& text) -> std::string {
+    const bool digits = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+    return digits ? "" : fmt::format("'{}' is not a whole number of 0 or more", text);
   };
   return {complaint, ""};
 }
@@ -93,7 +102,15 @@ void add_on_option(CLI::App& app, std::vector<std::string>& on, bool required) {
 std::vector<Topology> parse_topologies(const std::vector<std::string>& on) {
   std::vector<Topology> topologies;
   topologies.reserve(on.size());
-  for (const std::string& text : on) topologies.push_back(Topology::parse(text));
+  for (const std::string& text : on) {
+    const bool is_size = !text.empty() && text.find_first_not_of("0123456789x") == text.npos;
+    if (is_size && !topologies.empty()) {
+      throw UsageError(fmt::format(
+          "--on: '{}' is not a network; a comma separates networks, and x separates sizes: {}x{}",
+          text, topologies.back().name(), text));
+    }
+    topologies.push_back(Topology::parse(text));
+  }
   return topologies;
 }
 
@@ -318,6 +335,10 @@ Json options_json(const Options& options) {
   return json;
 }
 
+std::string_view remark_on_result(std::string_view remark) {
+  return remark.starts_with("free of contention") ? std::string_view() : remark;
+}
+
 void add_cost_options(CLI::App& app, CostModel& model) {
   const auto add = [&](const char* name, double& value, const char* what, const char* unit) {
     app.add_option(name, value, what)
@@ -429,9 +450,10 @@ MachineOptions MachineFlags::resolve(bool all_port) const {
 
 std::string machine_text(const MachineOptions& options) {
   return fmt::format(
-      "nodes as {}, channel capacity {} flits, eager limit {}, {} virtual channels per ring link, "
+      "nodes as {}, channel capacity {} flit{}, eager limit {}, {} virtual channels per ring link, "
       "{}, {}",
       options.nodes_as == NodesAs::fibers ? "fibers" : "threads", options.channel_capacity,
+      options.channel_capacity == 1 ? "" : "s",
       bytes_text(static_cast<double>(options.eager_limit)), options.virtual_channels,
       options.lock_step ? "lock step" : "free running",
       options.time_limit.count() > 0

@@ -20,6 +20,9 @@ namespace wormcube::cli {
 /// double.)
 CLI::Validator at_least(double least);
 
+/// A check of a number option: digits only, so that no sign is taken for a large number.
+CLI::Validator whole_number();
+
 /// "64", "4K", "1M", "2G": bytes, suffixes binary. Throws UsageError.
 Bytes parse_bytes(std::string_view text);
 
@@ -79,6 +82,10 @@ std::string arguments_text(Operation operation, const Arguments& arguments);
 Json arguments_json(Operation operation, const Arguments& arguments);
 /// {"order": "paper", "ring": "plus"}
 Json options_json(const Options& options);
+
+/// An algorithm's remark, where it is about a result: not on which networks links are shared in
+/// general, which reads as if it were about this one.
+std::string_view remark_on_result(std::string_view remark);
 
 void add_cost_options(CLI::App& app, CostModel& model);
 std::string cost_model_text(const CostModel& model);

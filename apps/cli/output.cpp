@@ -4,6 +4,7 @@
 
 #include "wormcube/apps/cli/cluster.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/host/memory.hpp"
 #include "wormcube/version.hpp"
 
 #include <algorithm>
@@ -117,13 +118,16 @@ void OutputOptions::validate() const {
     throw UsageError(
         "two of --json -, --jsonl - and --csv - want standard output; give the others a file");
   }
-  const auto same = [](const std::string& a, const std::string& b) {
-    return a == b && !a.empty() && a != "-";
-  };
-  if (same(json, jsonl) || same(json, csv) || same(jsonl, csv)) {
-    throw UsageError(fmt::format("'{}' is given for two outputs", same(jsonl, csv) ? csv : json));
-  }
+  require_different_files({json, jsonl, csv});
   for (const std::string& file : {json, jsonl, csv}) require_writable(file);
+}
+
+void require_different_files(std::initializer_list<std::string_view> files) {
+  for (const std::string_view* file = files.begin(); file != files.end(); ++file) {
+    if (file->empty() || *file == "-") continue;
+    if (std::find(files.begin(), file, *file) != file)
+      throw UsageError(fmt::format("'{}' is given for two outputs", *file));
+  }
 }
 
 void require_writable(const std::string& file) {
@@ -148,7 +152,7 @@ void add_output_options(CLI::App& app, OutputOptions& options, bool csv) {
       ->group("Output");
   if (csv) {
     app.add_option("--csv", options.csv,
-                   "The same as CSV: one line per result, JSON's keys as heads")
+                   "The same as CSV: one line per result, JSON's keys as column headers")
         ->type_name("FILE|-")
         ->group("Output");
   }
@@ -233,6 +237,7 @@ void print_table(const OutputOptions& options, const Table& table) {
 namespace {
 
 std::string command_line;
+std::string current_doing;  // guarded by results_mutex
 
 // The signal thread and the one that works both finish results.
 std::mutex results_mutex;
@@ -241,7 +246,12 @@ Results* current_results = nullptr;
 }  // namespace
 
 void set_command_line(int argc, const char* const* argv) {
+  command_line.clear();
+  current_doing.clear();
   for (int i = 0; i < argc; ++i) command_line += (i == 0 ? "" : " ") + std::string(argv[i]);
+  for (int i = 1; i < argc; ++i) current_doing += (i == 1 ? "" : " ") + std::string(argv[i]);
+  constexpr std::size_t most = 200;
+  if (current_doing.size() > most) current_doing = current_doing.substr(0, most) + "...";
 }
 
 Json made_json() {
@@ -255,6 +265,8 @@ Json made_json() {
           {"command", command_line},
           {"host", host.data()},
           {"cores", std::thread::hardware_concurrency()},
+          {"memory_estimate_bytes", std::llround(expected_peak_memory())},
+          {"memory_peak_bytes", std::llround(peak_memory())},
           {"date", fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", utc.tm_year + 1900,
                                utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec)}};
 }
@@ -262,6 +274,8 @@ Json made_json() {
 Results::Results(const OutputOptions& options, std::vector<Table::Column> columns)
     : options_(options), table_(columns), has_table_(!columns.empty()) {
   const std::scoped_lock lock(results_mutex);
+  // Not what an earlier run left there, if this one ends before its first row.
+  if (!options_.jsonl.empty() && options_.jsonl != "-") append_text(options_.jsonl, "", true);
   current_results = this;
 }
 
@@ -283,7 +297,7 @@ void Results::add(const std::vector<std::string>& cells, Json json) {
   }
   if (!options_.jsonl.empty()) {
     append_text(options_.jsonl, json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n',
-                kept_.empty());
+                false);
   }
   kept_.push_back(std::move(json));
 }
@@ -295,13 +309,12 @@ void Results::note(std::string text) {
 
 void Results::set_doing(std::string text) {
   const std::scoped_lock lock(results_mutex);
-  doing_ = std::move(text);
+  current_doing = std::move(text);
 }
 
 std::string Results::doing() {
   const std::scoped_lock lock(results_mutex);
-  const bool known = current_results != nullptr && !current_results->doing_.empty();
-  return known ? current_results->doing_ + ": " : "";
+  return current_doing.empty() ? "" : current_doing + ": ";
 }
 
 void Results::write(bool single) {
@@ -329,6 +342,12 @@ void Results::finish_now() noexcept {
 }
 
 void write_results(const OutputOptions& options, const std::vector<Json>& results, bool single) {
+  const auto lacks_made = [](const Json& result) { return !result.contains("made"); };
+  if (std::ranges::any_of(results, lacks_made)) {
+    std::vector<Json> made = results;
+    for (Json& result : made) result["made"] = made_json();
+    return write_results(options, made, single);
+  }
   if (!options.json.empty()) {
     const Json all = single && results.size() == 1 ? results.front() : Json(results);
     write_text(options.json, all.dump(2, ' ', false, Json::error_handler_t::replace) + '\n');

@@ -5,6 +5,7 @@
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/memory.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/host/faults.hpp"
 #include "wormcube/runtime/host/memory.hpp"
 #include "wormcube/runtime/routing/routing.hpp"
 #include "wormcube/runtime/schedule/prove.hpp"
@@ -183,6 +184,7 @@ Bytes unit_block_bytes(const Collective& collective, const Topology& topology) {
 
 CheckResult check_collective(const Collective& collective, const Topology& topology,
                              const CheckOptions& options) {
+  const Activity activity(fmt::format("{} {}", collective.operation()->name, collective.text()));
   CheckResult result;
   result.collective = collective;
   const Operation operation = collective.operation();
@@ -210,8 +212,7 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
                  need.schedule + static_cast<double>(topology.routing_table_bytes()),
                  "use fewer nodes");
   {
-    const std::string what = fmt::format("{} {}", operation->name, collective.text());
-    const Schedule schedule = record(topology, program, what);
+    const Schedule schedule = record(topology, program);
     result.report = check(schedule, Routing(topology, options.virtual_channels), options.all_port);
     if (operation == operations::broadcast && result.nodes > options.prove_up_to) {
       prove_by_schedule(result, schedule, collective.arguments.root);
@@ -226,6 +227,7 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
   if (result.nodes <= options.prove_up_to) {
     const AvailableMemory available = available_memory();
     if (proof_bytes <= available.bytes) {
+      require_memory("the proof", proof_bytes, "", available);  // noted as expected
       prove_by_run(result, topology, contract);
     } else {
       result.proof =
