@@ -287,6 +287,7 @@ Results::~Results() {
 
 void Results::add(const std::vector<std::string>& cells, Json json) {
   const std::scoped_lock lock(results_mutex);
+  if (finished_) return;  // by a signal: what is printed now would not be in the files
   json["made"] = made_json();
   if (has_table_ && options_.text()) {
     if (!std::exchange(heads_printed_, true)) {

@@ -31,6 +31,7 @@
 #include <vector>
 
 #include <fmt/core.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -237,6 +238,10 @@ int main(int argc, const char* const* argv, StartCluster start_cluster) {
 namespace {
 
 int run_main(int argc, const char* const* argv, StartCluster start_cluster) {
+  // glibc would raise the limit from which blocks are maps of their own, and every node's thread keep
+  // the large ones that it frees: memory that no estimate can know.
+  constexpr int own_map_bytes = 1 << 20;
+  mallopt(M_MMAP_THRESHOLD, own_map_bytes);
   set_command_line(argc, argv);
   finish_on_signals();
   const std::unique_ptr<Cluster> processes =
