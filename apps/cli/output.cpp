@@ -141,6 +141,8 @@ void require_writable(const std::string& file) {
   if (status.type() == std::filesystem::file_type::none) fail(error.message());
   if (std::filesystem::is_directory(status)) fail("it is a directory");
   const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  if (!std::filesystem::is_directory(folder, error))
+    fail(std::strerror(error ? error.value() : std::filesystem::exists(folder) ? ENOTDIR : ENOENT));
   const auto& target = std::filesystem::exists(status) ? path : folder;
   if (access(target.c_str(), W_OK) != 0) fail(std::strerror(errno));
 }

@@ -330,11 +330,11 @@ Routing Machine::Impl::checked(Topology topology, const MachineOptions& options)
   return routing;
 }
 
-// Before the first message: the network's tables, and of each node its state and two pages of stack.
+// Before the first message: the network's tables, and of each node its state and three pages of stack.
 double Machine::Impl::bytes_needed(const Routing& routing, const MachineOptions& options) {
   const auto page = static_cast<double>(sysconf(_SC_PAGESIZE));
   return Network::bytes_of_tables(routing, settings(options)) +
-         routing.topology().nodes() * (sizeof(EmulatedNode) + 2 * page);
+         routing.topology().nodes() * (sizeof(EmulatedNode) + 3 * page);
 }
 
 std::string Machine::Impl::title(const Routing& routing) {
