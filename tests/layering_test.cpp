@@ -27,17 +27,18 @@ bool may_include(std::string_view file, std::string_view other) {
        {"runtime/together.", "runtime/node.", "runtime/fiber/", "runtime/error."}},
       {"runtime/topology/", {"runtime/topology/", "runtime/error."}},
       {"runtime/routing/", {"runtime/routing/", "runtime/topology/", "runtime/error."}},
-      {"runtime/fiber/", {"runtime/fiber/", "runtime/error."}},
+      {"runtime/fiber/", {"runtime/fiber/", "runtime/host/", "runtime/error."}},
       {"runtime/host/", {"runtime/host/", "runtime/error."}},  // the computer underneath
       {"runtime/network/",
        {"runtime/network/", "runtime/routing/", "runtime/topology/", "runtime/node.",
         "runtime/error."}},
       {"runtime/schedule/",
        {"runtime/schedule/", "runtime/routing/", "runtime/topology/", "runtime/fiber/",
-        "runtime/node.", "runtime/error."}},
+        "runtime/host/", "runtime/node.", "runtime/error."}},
       {"runtime/machine/",  // it writes traces: schedule.hpp, and no more of it
        {"runtime/machine/", "runtime/network/", "runtime/routing/", "runtime/topology/",
-        "runtime/fiber/", "runtime/schedule/schedule.hpp", "runtime/node.", "runtime/error."}},
+        "runtime/fiber/", "runtime/host/", "runtime/schedule/schedule.hpp", "runtime/node.",
+        "runtime/error."}},
       // The harness runs, checks and proves algorithms; they do not know it.
       {"collectives/harness/", {"collectives/", "runtime/"}},
       // Offers the MPI library's collectives as algorithms; nobody of the core includes it.

@@ -51,10 +51,11 @@ void add_application_options(CLI::App& app, ApplicationOptions& options) {
       ->check(CLI::Range(0, 1000000))
       ->capture_default_str()
       ->group("Measuring");
-  app.add_option("--seed", options.seed, "For generated data")
-      ->type_name("N")
-      ->capture_default_str()
-      ->group("What");
+  options.seed_option = app.add_option("--seed", options.seed, "For generated data")
+                            ->type_name("N")
+                            ->check(whole_number())
+                            ->capture_default_str()
+                            ->group("What");
   add_machine_options(app, options.machine);
   add_cost_options(app, options.model);
   add_output_options(app, options.output, true, false);
@@ -81,6 +82,18 @@ RunOptions ApplicationOptions::run_options() const {
   RunOptions resolved = run;
   resolved.verify = verify == "on";
   return resolved;
+}
+
+void ApplicationOptions::validate(const std::string& input, const std::string& output_file) const {
+  output.validate();
+  for (const std::string& file : {input, output_file}) {
+    if (file == "-")
+      throw UsageError("'-' is no file: --input and --output take the name of a file");
+  }
+  require_different_files({output.json, output.jsonl, output.csv, output_file});
+  require_writable(output_file);
+  if (!input.empty() && seed_option != nullptr && seed_option->count() > 0)
+    throw UsageError("--seed has no effect on data from a file (--input)");
 }
 
 ApplicationMachine::ApplicationMachine(const ApplicationOptions& options, const Topology& topology,
@@ -111,10 +124,11 @@ std::vector<std::size_t> parse_shape(std::string_view text, std::size_t least, s
     if (rest.front() != 'x') break;
     rest.remove_prefix(1);
   }
-  throw UsageError(fmt::format("--shape '{}': expected {}, each size 1 or more", text,
-                               most == 1   ? "one size, as in 4096"
-                               : least < 2 ? "one or two sizes, as in 4096 or 512x256"
-                                           : "two sizes, as in 512x256"));
+  throw UsageError(
+      fmt::format("--shape '{}': expected {}, each a whole number in digits, 1 or more", text,
+                  most == 1   ? "one size, as in 4096"
+                  : least < 2 ? "one or two sizes, as in 4096 or 512x256"
+                              : "two sizes, as in 512x256"));
 }
 
 std::string shape_text(const std::vector<std::size_t>& shape) {
@@ -149,7 +163,7 @@ void print_run(const ApplicationOptions& options, const RunFigures& figures,
   }
   print_machine(output, options.machine, machine);
   print_setting(output, "runs",
-                fmt::format("{} timed after {} to warm up; the median by wall time is shown",
+                fmt::format("{} timed, {} before them to warm up; the median by wall time is shown",
                             options.run.iterations, options.run.warmup));
 }
 

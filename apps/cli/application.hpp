@@ -27,6 +27,7 @@ struct ApplicationOptions {
   RunOptions run;
   std::string verify = "on";
   std::uint64_t seed = 1;
+  const CLI::Option* seed_option = nullptr;
   OutputOptions output;
 
   /// Throws UsageError for an exchange that does not exist, or does not run with these ports.
@@ -34,6 +35,10 @@ struct ApplicationOptions {
   /// Whether the machine needs all ports for this exchange.
   bool all_port(const Exchange& exchange) const;
   RunOptions run_options() const;
+  /// Throws UsageError, before anything is read, if a file cannot be written, is named twice, or is
+  /// '-' where no stream can be; and for options that make data beside an input file.
+  /// \param input, output_file  of the command's own options; empty for none
+  void validate(const std::string& input, const std::string& output_file) const;
 };
 /// What an application runs on: a machine of this process or of several.
 class ApplicationMachine {

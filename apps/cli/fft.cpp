@@ -31,6 +31,8 @@ bool is_sunspots(const Options& options) {
 }
 
 Signal signal(const Options& options) {
+  if (options.input.empty() && !options.column.empty())
+    throw UsageError("--column is of a CSV file, and needs --input");
   if (is_sunspots(options)) return sunspot_record();
   if (!options.input.empty()) {
     if (!options.generate.empty() || !options.shape.empty()) {
@@ -143,10 +145,7 @@ Json result_json(const Options& options, const FftJob& job, const FftResult& res
 
 ExitCode transform(const Options& options) {
   const ApplicationOptions& application = options.application;
-  in_first_process([&] {
-    application.output.validate();
-    require_writable(options.output);
-  });
+  in_first_process([&] { application.validate(options.input, options.output); });
   const Topology topology = Topology::parse(application.on);
   const Exchange exchange = application.exchange();
   Progress progress(application.output, "fft on " + topology.name());

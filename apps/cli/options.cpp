@@ -26,6 +26,14 @@ CLI::Validator at_least(double least) {
   return {complaint, ""};
 }
 
+CLI::Validator whole_number() {
+  const auto complaint = [](std::string& text) -> std::string {
+    const bool digits = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+    return digits ? "" : fmt::format("'{}' is not a whole number of 0 or more", text);
+  };
+  return {complaint, ""};
+}
+
 Bytes parse_bytes(std::string_view text) {
   const auto fail = [&](std::string_view problem) -> Bytes {
     throw UsageError(
@@ -95,7 +103,15 @@ void add_on_option(CLI::App& app, std::vector<std::string>& on, bool required) {
 std::vector<Topology> parse_topologies(const std::vector<std::string>& on) {
   std::vector<Topology> topologies;
   topologies.reserve(on.size());
-  for (const std::string& text : on) topologies.push_back(Topology::parse(text));
+  for (const std::string& text : on) {
+    const bool is_size = !text.empty() && text.find_first_not_of("0123456789x") == text.npos;
+    if (is_size && !topologies.empty()) {
+      throw UsageError(fmt::format(
+          "--on: '{}' is not a network; a comma separates networks, and x separates sizes: {}x{}",
+          text, topologies.back().name(), text));
+    }
+    topologies.push_back(Topology::parse(text));
+  }
   return topologies;
 }
 
@@ -446,9 +462,10 @@ MachineOptions MachineFlags::resolve(bool all_port) const {
 
 std::string machine_text(const MachineOptions& options) {
   return fmt::format(
-      "nodes as {}, channel capacity {} flits, eager limit {}, {} virtual channels per ring link, "
+      "nodes as {}, channel capacity {} flit{}, eager limit {}, {} virtual channels per ring link, "
       "{}, {}",
       options.nodes_as == NodesAs::fibers ? "fibers" : "threads", options.channel_capacity,
+      options.channel_capacity == 1 ? "" : "s",
       bytes_text(static_cast<double>(options.eager_limit)), options.virtual_channels,
       options.lock_step ? "lock step" : "free running",
       options.time_limit.count() > 0

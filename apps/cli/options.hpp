@@ -20,6 +20,9 @@ namespace wormcube::cli {
 /// double.)
 CLI::Validator at_least(double least);
 
+/// A check of a number option: digits only, so that no sign is taken for a large number.
+CLI::Validator whole_number();
+
 /// "64", "4K", "1M", "2G": bytes, suffixes binary. Throws UsageError.
 Bytes parse_bytes(std::string_view text);
 

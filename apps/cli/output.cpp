@@ -5,6 +5,7 @@
 #include "wormcube/apps/cli/cluster.hpp"
 #include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/host/memory.hpp"
 #include "wormcube/version.hpp"
 
 #include <algorithm>
@@ -158,21 +159,20 @@ void OutputOptions::validate() const {
     throw UsageError(
         "two of --json -, --jsonl - and --csv - want standard output; give the others a file");
   }
-  const auto same = [](const std::string& a, const std::string& b) {
-    return a == b && !a.empty() && a != "-";
-  };
-  const std::array files{json, jsonl, csv, links};
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    for (std::size_t j = i + 1; j < files.size(); ++j) {
-      if (same(files[i], files[j]))
-        throw UsageError(fmt::format("'{}' is given for two outputs", files[i]));
-    }
-  }
+  require_different_files({json, jsonl, csv, links});
   if (!links.empty() && !links.ends_with(".json") && !links.ends_with(".csv")) {
     throw UsageError(
         fmt::format("--links '{}': its name says the format; end it with .json or .csv", links));
   }
   for (const std::string& file : {json, jsonl, csv, links}) require_writable(file);
+}
+
+void require_different_files(std::initializer_list<std::string_view> files) {
+  for (const std::string_view* file = files.begin(); file != files.end(); ++file) {
+    if (file->empty() || *file == "-") continue;
+    if (std::find(files.begin(), file, *file) != file)
+      throw UsageError(fmt::format("'{}' is given for two outputs", *file));
+  }
 }
 
 void require_writable(const std::string& file) {
@@ -186,6 +186,8 @@ void require_writable(const std::string& file) {
   if (status.type() == std::filesystem::file_type::none) fail(error.message());
   if (std::filesystem::is_directory(status)) fail("it is a directory");
   const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  if (!std::filesystem::is_directory(folder, error))
+    fail(std::strerror(error ? error.value() : std::filesystem::exists(folder) ? ENOTDIR : ENOENT));
   const auto& target = std::filesystem::exists(status) ? path : folder;
   if (access(target.c_str(), W_OK) != 0) fail(std::strerror(errno));
 }
@@ -197,7 +199,7 @@ void add_output_options(CLI::App& app, OutputOptions& options, bool csv, bool wi
       ->group("Output");
   if (csv) {
     app.add_option("--csv", options.csv,
-                   "The same as CSV: one line per result, JSON's keys as heads")
+                   "The same as CSV: one line per result, JSON's keys as column headers")
         ->type_name("FILE|-")
         ->group("Output");
   }
@@ -324,6 +326,7 @@ namespace {
 
 std::string command_line;
 Json settings = Json::object();
+std::string current_doing;  // guarded by results_mutex
 
 // The signal thread and the one that works both finish results.
 std::mutex results_mutex;
@@ -332,7 +335,12 @@ Results* current_results = nullptr;
 }  // namespace
 
 void set_command_line(int argc, const char* const* argv) {
+  command_line.clear();
+  current_doing.clear();
   for (int i = 0; i < argc; ++i) command_line += (i == 0 ? "" : " ") + std::string(argv[i]);
+  for (int i = 1; i < argc; ++i) current_doing += (i == 1 ? "" : " ") + std::string(argv[i]);
+  constexpr std::size_t most = 200;
+  if (current_doing.size() > most) current_doing = current_doing.substr(0, most) + "...";
 }
 
 void set_settings(Json all) { settings = std::move(all); }
@@ -349,6 +357,8 @@ Json made_json() {
           {"settings", settings},
           {"host", host.data()},
           {"cores", std::thread::hardware_concurrency()},
+          {"memory_estimate_bytes", std::llround(expected_peak_memory())},
+          {"memory_peak_bytes", std::llround(peak_memory())},
           {"date", fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", utc.tm_year + 1900,
                                utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec)}};
 }
@@ -356,6 +366,8 @@ Json made_json() {
 Results::Results(const OutputOptions& options, const std::vector<Table::Column>& columns)
     : options_(options), table_(columns), has_table_(!columns.empty()) {
   const std::scoped_lock lock(results_mutex);
+  // Not what an earlier run left there, if this one ends before its first row.
+  if (!options_.jsonl.empty() && options_.jsonl != "-") append_text(options_.jsonl, "", true);
   current_results = this;
 }
 
@@ -367,6 +379,7 @@ Results::~Results() {
 
 void Results::add(const std::vector<std::string>& cells, Json json) {
   const std::scoped_lock lock(results_mutex);
+  if (finished_) return;  // by a signal: what is printed now would not be in the files
   json["made"] = made_json();
   if (has_table_ && options_.text()) {
     const auto alone = Progress::pause();
@@ -377,7 +390,7 @@ void Results::add(const std::vector<std::string>& cells, Json json) {
     std::fflush(stdout);
   }
   if (!options_.jsonl.empty()) {
-    append_text(options_.jsonl, compact(json), kept_.empty());
+    append_text(options_.jsonl, compact(json), false);
   }
   kept_.push_back(std::move(json));
 }
@@ -394,13 +407,12 @@ void Results::add_links(std::vector<Json> channels) {
 
 void Results::set_doing(std::string text) {
   const std::scoped_lock lock(results_mutex);
-  doing_ = std::move(text);
+  current_doing = std::move(text);
 }
 
 std::string Results::doing() {
   const std::scoped_lock lock(results_mutex);
-  const bool known = current_results != nullptr && !current_results->doing_.empty();
-  return known ? current_results->doing_ + ": " : "";
+  return current_doing.empty() ? "" : current_doing + ": ";
 }
 
 void Results::write(bool single) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,6 +35,8 @@ struct OutputOptions {
 };
 /// Throws UsageError, before hours of work, if a file surely cannot be written. "" and "-" pass.
 void require_writable(const std::string& file);
+/// Throws UsageError if a file is named twice; "" and "-" are none.
+void require_different_files(std::initializer_list<std::string_view> files);
 /// \param csv   there is one line per result
 /// \param wide  there are columns that --wide alone shows
 void add_output_options(CLI::App& app, OutputOptions& options, bool csv = true, bool wide = true);
@@ -81,7 +84,7 @@ void print_table(const OutputOptions& options, const Table& table);
 
 /// Results as they come: each row is printed and kept when it is there, and JSON and CSV are
 /// complete on every way out, Ctrl-C and SIGTERM included. CSV has one line per result and the
-/// JSON's keys as heads; lists are left out.
+/// JSON's keys as column headers; lists are left out.
 class Results {
  public:
   /// \param columns  of the table; nothing is printed where there are none
@@ -103,8 +106,9 @@ class Results {
   /// Throws UsageError if a file cannot be written.
   void finish(bool single);
 
-  /// What is being measured now, for messages from other threads: "TEXT: ".
-  void set_doing(std::string text);
+  /// What is being measured now, for messages from other threads and about missing memory: "TEXT: ".
+  /// The command line until it is set.
+  static void set_doing(std::string text);
   static std::string doing();
   /// Called by the thread that waits for signals: finishes the current results.
   static void finish_now() noexcept;
@@ -117,7 +121,6 @@ class Results {
   bool has_table_, heads_printed_ = false, finished_ = false;
   std::vector<Json> kept_, channels_;
   std::vector<std::string> notes_;
-  std::string doing_;
 };
 
 /// Schema and program version, command line and settings, host, cores and date of this process.

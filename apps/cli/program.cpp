@@ -8,12 +8,14 @@
 #include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/collectives/plugin.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/host/faults.hpp"
 #include "wormcube/runtime/host/memory.hpp"
 #include "wormcube/runtime/topology/words.hpp"
 #include "wormcube/version.hpp"
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -30,6 +32,9 @@
 #include <vector>
 
 #include <fmt/core.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <unistd.h>
 
 namespace wormcube::cli {
 
@@ -62,16 +67,19 @@ bool is_or_holds(const std::exception& error) {
   return false;
 }
 
+/// \param text  of the exception: "node 5: std::bad_alloc"
+End out_of_memory(std::string_view text) {
+  std::string what = Results::doing();
+  what += text.substr(0, text.find("std::bad_alloc"));
+  while (what.ends_with(' ') || what.ends_with(':')) what.pop_back();
+  return {usage, out_of_memory_text(what, "use fewer nodes, smaller blocks or a smaller array")};
+}
+
 /// What this computer did not give, memory, threads or files, is not a wrong result.
 End end_by(const std::exception& error) {
-  if (is_or_holds<std::bad_alloc>(error)) {
-    const AvailableMemory available = available_memory();
-    return {usage, fmt::format("out of memory ({}): {} is available now ({}); use fewer nodes, "
-                               "smaller blocks or a smaller array",
-                               error.what(), memory_text(available.bytes), available.limit)};
-  }
+  if (is_or_holds<std::bad_alloc>(error)) return out_of_memory(error.what());
   if (is_or_holds<std::system_error>(error)) {
-    return {usage, fmt::format("the system refused: {}", error.what())};
+    return {usage, fmt::format("{}the system refused: {}", Results::doing(), error.what())};
   }
   return {failed, error.what()};
 }
@@ -107,26 +115,51 @@ std::string option_meant(const CLI::App& command, int argc, const char* const* a
   return {};
 }
 
-/// What was wrong with the arguments, and where to look.
-std::string mistake(const CLI::App& program, const CLI::ParseError& error, int argc,
-                    const char* const* argv) {
-  if (const auto parsed = program.get_subcommands(); !parsed.empty()) {
-    return fmt::format("{}{}\n  `wormcube {} --help` shows what is possible", error.what(),
-                       option_meant(*parsed.front(), argc, argv), parsed.front()->get_name());
-  }
+/// What is said of a first word that is no command.
+std::string unknown_command(const CLI::App& program, std::string_view first) {
   std::vector<std::string_view> known;
   for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
     known.push_back(command->get_name());
   }
-  int at = 1;  // past the plugins
-  while (at + 1 < argc && std::string_view(argv[at]) == "--plugin") at += 2;
-  const std::string_view first = at < argc ? argv[at] : "";
   const std::string what =
       first.empty() ? "a command is missing"
       : first.starts_with("-")
           ? fmt::format("no command, and no option '{}'", first)
           : fmt::format("unknown command '{}'{}", first, did_you_mean(first, known));
   return fmt::format("{}; commands are:{}\n  `wormcube --help` explains them", what, listed(known));
+}
+
+/// CLI11's errors, in our words where its own are odd.
+std::string told(const CLI::App& command, const CLI::ParseError& error, int argc,
+                 const char* const* argv) {
+  const std::string_view text = error.what();
+  if (const std::vector<std::string> left = command.remaining();
+      dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !left.empty()) {
+    std::string words;
+    for (const std::string& word : left) words += (words.empty() ? "" : " ") + word;
+    const bool is_file =
+        !left.front().starts_with("-") && command.get_option_no_throw("--input") != nullptr;
+    return fmt::format("'{}' is not expected here{}", words,
+                       is_file ? fmt::format("; a file is read with --input {}", left.front())
+                               : option_meant(command, argc, argv));
+  }
+  constexpr std::string_view unconverted = "Could not convert: ";
+  if (text.starts_with(unconverted)) {
+    return fmt::format("not a number that the option takes: {}", text.substr(unconverted.size()));
+  }
+  return std::string(text) + option_meant(command, argc, argv);
+}
+
+/// What was wrong with the arguments, and where to look.
+std::string mistake(const CLI::App& program, const CLI::ParseError& error, int argc,
+                    const char* const* argv) {
+  if (const auto parsed = program.get_subcommands(); !parsed.empty()) {
+    return fmt::format("{}\n  `wormcube {} --help` shows what is possible",
+                       told(*parsed.front(), error, argc, argv), parsed.front()->get_name());
+  }
+  int at = 1;  // past the plugins
+  while (at + 1 < argc && std::string_view(argv[at]) == "--plugin") at += 2;
+  return unknown_command(program, at < argc ? argv[at] : "");
 }
 
 }  // namespace
@@ -158,31 +191,85 @@ Json settings_of(const CLI::App& command) {
   return settings;
 }
 
-/// Ctrl-C and SIGTERM: a thread waits for them, so that what it does then is ordinary code.
+/// SIGINT and SIGTERM from outside; after a fault the thread that faulted hands over with this one.
+const int fault_signal = SIGRTMIN;
+
+/// The report of a fault: written by the thread that faulted, before it sends fault_signal.
+struct {
+  pthread_t reader;
+  std::array<char, 1000> text;
+  std::size_t bytes;
+} fault;
+
+/// In the handler of SIGSEGV: nothing but waiting is safe there.
+[[noreturn]] void hand_over_fault(std::string_view text) {
+  static std::atomic_flag first;
+  if (!first.test_and_set()) {
+    fault.bytes = std::min(text.size(), fault.text.size());
+    std::copy_n(text.begin(), fault.bytes, fault.text.begin());
+    pthread_kill(fault.reader, fault_signal);
+    constexpr unsigned patience_s = 10;  // the heap may be locked by the program that faulted
+    alarm(patience_s);
+  }
+  for (;;) pause();
+}
+
+/// Ctrl-C, SIGTERM and faults: a thread waits for them, so that what it does then is ordinary code.
+/// Without that thread (the process may have no other) signals end the program as they always do.
 void finish_on_signals() {
+  static std::atomic_flag done;  // tests call main() many times
+  if (done.test_and_set()) return;
   sigset_t signals;
   sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
+  for (const int signal : {SIGINT, SIGTERM, fault_signal}) sigaddset(&signals, signal);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // in all threads started from now on
-  std::thread([signals] {
+  const auto wait = [signals] {
     int signal = 0;
     if (sigwait(&signals, &signal) != 0) return;
     Results::finish_now();
     std::fflush(stdout);
-    const std::string doing = Results::doing();
-    const auto alone = Progress::pause();
-    if (is_first_process()) {
+    const bool is_fault = signal == fault_signal;
+    if (is_fault) {
+      fmt::print(stderr, "wormcube: {}\n", std::string_view(fault.text.data(), fault.bytes));
+    } else if (is_first_process()) {
+      const std::string doing = Results::doing();
+      const auto alone = Progress::pause();
       fmt::print(stderr, "wormcube: {}stopped by {}\n", doing,
                  signal == SIGINT ? "SIGINT" : "SIGTERM");
     }
-    std::_Exit(128 + signal);
-  }).detach();
+    std::_Exit(is_fault ? static_cast<int>(usage) : 128 + signal);
+  };
+  try {
+    std::thread waiting(wait);
+    fault.reader = waiting.native_handle();
+    waiting.detach();
+    end_by_fault_with(hand_over_fault);
+  } catch (const std::system_error&) {
+    pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+  }
 }
+
+int run_main(int argc, const char* const* argv, StartCluster start_cluster);
 
 }  // namespace
 
 int main(int argc, const char* const* argv, StartCluster start_cluster) {
+  try {
+    return run_main(argc, argv, start_cluster);
+  } catch (const std::exception& error) {  // what comes before a command begins
+    const End end = end_by(error);
+    fmt::print(stderr, "wormcube: {}\n", end.text);
+    return end.code;
+  }
+}
+
+namespace {
+
+int run_main(int argc, const char* const* argv, StartCluster start_cluster) {
+  // glibc would raise the limit from which blocks are maps of their own, and every node's thread keep
+  // the large ones that it frees: memory that no estimate can know.
+  constexpr int own_map_bytes = 1 << 20;
+  mallopt(M_MMAP_THRESHOLD, own_map_bytes);
   set_command_line(argc, argv);
   finish_on_signals();
   const std::unique_ptr<Cluster> processes =
@@ -225,11 +312,19 @@ int main(int argc, const char* const* argv, StartCluster start_cluster) {
     Action action = add(program);
     commands.emplace_back(program.get_subcommands({}).back(), std::move(action));
   }
-  // `wormcube help run` is `wormcube run --help`.
+  // `wormcube help run` is `wormcube run --help`, `wormcube version` is `wormcube --version`.
   std::vector<const char*> words(argv, argv + argc);
   if (argc > 1 && std::string_view(argv[1]) == "help") {
     words.erase(words.begin() + 1);
     words.push_back("--help");
+    const bool known = argc == 2 || argv[2][0] == '-' || std::string_view(argv[2]) == "help" ||
+                       std::ranges::any_of(commands, [&](const auto& command) {
+                         return command.first->get_name() == argv[2];
+                       });
+    if (!known) return conclude({usage, unknown_command(program, argv[2])});
+    if (argc > 2 && std::string_view(argv[2]) == "help") words.erase(words.begin() + 1);
+  } else if (argc == 2 && std::string_view(argv[1]) == "version") {
+    words.back() = "--version";
   }
   try {
     program.parse(static_cast<int>(words.size()), words.data());
@@ -251,5 +346,7 @@ int main(int argc, const char* const* argv, StartCluster start_cluster) {
   }
   return passed;
 }
+
+}  // namespace
 
 }  // namespace wormcube::cli

@@ -305,11 +305,11 @@ ExitCode run(const Options& given) {
                 fmt::format("{} cores; {}", std::thread::hardware_concurrency(),
                             options.machine.in_processes()
                                 ? "times are those of the slowest process, by its own clock"
-                                : "with more nodes than cores times are the emulator's throughput, "
-                                  "the model's are a network's"));
+                                : "with more nodes than cores times are the emulator's throughput; "
+                                  "the column `model` is about a network"));
   print_setting(
       output, "runs",
-      fmt::format("{} timed after {} to warm up, verify {}, seed {}", options.run.iterations,
+      fmt::format("{} timed, {} before them to warm up, verify {}, seed {}", options.run.iterations,
                   options.run.warmup, options.verify, options.run.seed));
   print_setting(output, "cost model", cost_model_text(options.run.model));
 
@@ -366,6 +366,7 @@ Action add_run(CLI::App& program) {
       ->group("Measuring");
   app.add_option("--seed", options->run.seed, "For the data, and the block sizes of alltoallv")
       ->type_name("N")
+      ->check(whole_number())
       ->capture_default_str()
       ->group("Measuring");
   add_machine_options(app, options->machine);

@@ -118,6 +118,24 @@ Json step_json(const DrawnStep& step, const DrawnStep& shown, const Routing& rou
           {"links", std::move(links)}};
 }
 
+/// What the messages of a whole schedule take as JSON, with its text.
+double json_bytes(const Schedule& schedule, const Routing& routing) {
+  constexpr double message_bytes = 1500, hop_bytes = 600;
+  double bytes = 0;
+  std::vector<Channel> route;
+  for (Rank rank = 0; rank < schedule.topology.nodes(); ++rank) {
+    for (std::size_t step = 0; step < schedule.steps(); ++step) {
+      for (const OpRecord& op : schedule.ops(rank, step)) {
+        if (op.kind != Op::Kind::send) continue;
+        route.clear();
+        routing.route(rank, op.peer, route);
+        bytes += message_bytes + hop_bytes * static_cast<double>(route.size());
+      }
+    }
+  }
+  return bytes;
+}
+
 /// The steps that were asked for.
 std::vector<std::size_t> chosen_steps(const Options& options, std::size_t steps) {
   if (options.step >= 0) {
@@ -163,6 +181,10 @@ ExitCode show(const Options& options) {
   progress.doing("dry run");
   const Schedule schedule = record(topology, program, title);
   const Routing routing(topology, options.virtual_channels);
+  if (!output.json.empty() && options.step < 0 && options.node < 0) {
+    require_memory(fmt::format("{} on {} as JSON", title, topology.name()),
+                   json_bytes(schedule, routing), "choose a step (--step) or a node (--node)");
+  }
   const std::vector<std::size_t> steps = chosen_steps(options, schedule.steps());
   const bool uneven = operation->sizes != Sizes::equal || operation == operations::barrier;
   const Bytes block_bytes = uneven ? 0 : bytes;

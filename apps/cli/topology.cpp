@@ -7,6 +7,7 @@
 #include "wormcube/apps/cli/program.hpp"
 #include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/host/memory.hpp"
 #include "wormcube/runtime/routing/routing.hpp"
 #include "wormcube/runtime/topology/theory.hpp"
 
@@ -264,6 +265,17 @@ Json show_route(const Topology& topology, const Routing& routing, Rank from, Ran
 }
 
 constexpr const char* no_halves = "no dimension falls into equal halves";
+/// What dependency_cycle() takes: arbitrary graphs and trees are looked at link by link.
+double dependency_bytes(const Topology& topology) {
+  constexpr double link_bytes = 90;
+  double most = 0;
+  for (int d = 0; d < topology.dimensions(); ++d) {
+    const Graph& graph = topology.factor(d);
+    if (graph.shape() == Shape::graph || graph.shape() == Shape::tree)
+      most = std::max(most, link_bytes * static_cast<double>(graph.links()));
+  }
+  return most;
+}
 
 ExitCode show(const Options& options) {
   options.output.validate();
@@ -271,6 +283,8 @@ ExitCode show(const Options& options) {
   if (options.node >= 0) require_node(topology, options.node);
   for (const Rank end : options.route) require_node(topology, end);
   const Routing routing(topology, options.virtual_channels);
+  require_memory("topology " + topology.name() + ": the channel dependency graph",
+                 dependency_bytes(topology), "use a network of fewer links");
   Progress progress(options.output, "topology " + topology.name());
   progress.doing("channel dependencies");
   const auto cycle = dependency_cycle(routing);

@@ -22,15 +22,22 @@ namespace {
 struct Options {
   ApplicationOptions application;
   std::string input, shape = "1024x768", type = "double", output;
-  bool shape_given = false;
+  const CLI::Option *shape_option = nullptr, *type_option = nullptr;
 };
 
 Array matrix(const Options& options) {
   if (!options.input.empty()) {
-    if (options.shape_given)
+    if (options.shape_option->count() + options.type_option->count() > 0)
       throw UsageError(
-          "--input brings its own shape; --shape makes a matrix instead of reading it");
-    return read_npy(options.input);
+          "--input brings its own shape and type; --shape and --type make a matrix instead of "
+          "reading it");
+    Array array = read_npy(options.input);
+    if (array.shape.size() != 2) {
+      throw UsageError(fmt::format("{}: an array of {} dimension{}; transpose takes 2",
+                                   options.input, array.shape.size(),
+                                   array.shape.size() == 1 ? "" : "s"));
+    }
+    return array;
   }
   const auto shape = parse_shape(options.shape, 2, 2);
   const ElementType type = parse_element_type(options.type);
@@ -60,10 +67,7 @@ void print_result(const Options& options, const TransposeJob& job, const Transpo
 
 ExitCode run(const Options& options) {
   const ApplicationOptions& application = options.application;
-  in_first_process([&] {
-    application.output.validate();
-    require_writable(options.output);
-  });
+  in_first_process([&] { application.validate(options.input, options.output); });
   const Topology topology = Topology::parse(application.on);
   const Exchange exchange = application.exchange();
   Progress progress(application.output, "transpose on " + topology.name());
@@ -101,15 +105,18 @@ Action add_transpose(CLI::App& program) {
   app.add_option("--input", options->input, "Read a matrix in NumPy's format instead of making one")
       ->type_name("FILE.npy")
       ->group("Data");
-  CLI::Option* shape = app.add_option("--shape", options->shape, "Rows x columns of a made matrix")
-                           ->type_name("RxC")
-                           ->capture_default_str()
-                           ->group("Data");
-  app.add_option("--type", options->type,
-                 "Its elements: float, double, complex, or NumPy's names (int32, complex64, ...)")
-      ->type_name("TYPE")
-      ->capture_default_str()
-      ->group("Data");
+  options->shape_option =
+      app.add_option("--shape", options->shape, "Rows x columns of a made matrix")
+          ->type_name("RxC")
+          ->capture_default_str()
+          ->group("Data");
+  options->type_option =
+      app.add_option(
+             "--type", options->type,
+             "Its elements: float, double, complex, or NumPy's names (int32, complex64, ...)")
+          ->type_name("TYPE")
+          ->capture_default_str()
+          ->group("Data");
   app.add_option("--output", options->output, "Write the transposed matrix in NumPy's format")
       ->type_name("FILE.npy")
       ->group("Data");
@@ -126,10 +133,7 @@ Action add_transpose(CLI::App& program) {
       "  wormcube transpose\n"
       "  wormcube transpose --shape 3000x17 --type complex --on mesh:6x5\n"
       "  wormcube transpose --input a.npy --output b.npy --on hypercube:4 --algorithm shift");
-  return [options, shape] {
-    options->shape_given = shape->count() > 0;
-    return run(*options);
-  };
+  return [options] { return run(*options); };
 }
 
 }  // namespace wormcube::cli

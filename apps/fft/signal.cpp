@@ -89,6 +89,10 @@ Signal read_signal(const std::string& file, std::string_view column) {
                                    shown(column)));
     }
     const Array array = read_npy(file);
+    if (array.shape.empty() || array.shape.size() > 2) {
+      throw UsageError(
+          fmt::format("{}: an array of {} dimensions; fft takes 1 or 2", file, array.shape.size()));
+    }
     require_memory(fmt::format("{}: {} elements as complex128", file, array.elements()),
                    static_cast<double>(array.elements()) * sizeof(Complex),
                    "use a part of the array");

@@ -137,6 +137,9 @@ std::size_t find_column(const CsvReader& reader, const std::vector<std::string>&
   if (wanted.empty() && names.size() == 1) return 0;
   if (const auto found = std::ranges::find(names, wanted);
       !wanted.empty() && found != names.end()) {
+    if (std::find(found + 1, names.end(), wanted) != names.end())
+      reader.fail(
+          fmt::format("two columns are called '{}'; choose by number from 1", shown(wanted)));
     return static_cast<std::size_t>(found - names.begin());
   }
   std::size_t number = 0;

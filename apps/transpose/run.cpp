@@ -5,6 +5,7 @@
 #include "wormcube/apps/random.hpp"
 #include "wormcube/apps/transpose/transpose.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/host/faults.hpp"
 #include "wormcube/runtime/host/memory.hpp"
 
 #include <cstring>
@@ -20,8 +21,8 @@ using Clock = std::chrono::steady_clock;
 
 MatrixShape shape_of(const Array& matrix) {
   if (matrix.shape.size() != 2) {
-    throw UsageError(fmt::format("transpose: an array of {} dimensions; need 2 (rows, columns)",
-                                 matrix.shape.size()));
+    throw UsageError(fmt::format("transpose: an array of {} dimension{}; need 2 (rows, columns)",
+                                 matrix.shape.size(), matrix.shape.size() == 1 ? "" : "s"));
   }
   const MatrixShape shape{matrix.shape[0], matrix.shape[1], bytes_of(matrix.type)};
   if (shape.rows == 0 || shape.columns == 0) {
@@ -40,6 +41,7 @@ MatrixShape shape_of(const Array& matrix) {
 
 TransposeResult run_transpose(const Runner& runner, const Exchange& exchange,
                               const TransposeJob& job) {
+  const Activity activity("transpose");
   const MatrixShape shape = shape_of(job.matrix);
   const Rank p = runner.topology.nodes();
   const Exchange resolved = resolve(exchange, runner.topology, shape.padded_block_bytes(p));

@@ -160,7 +160,7 @@ void require_broadcast_park(const Topology& topology, Rank root, const Packets& 
   if (!side_of(axis_sizes(topology))) {
     throw UsageError(
         fmt::format("park: needs a torus 5^p x 5^p or 2 5^p x 2 5^p, three sides of 7^p or 2 7^p, "
-                    "or four of 9^p; {} is none; use plan or wang-tseng",
+                    "or four of 9^p; {} is not one; use plan or wang-tseng",
                     topology.name()));
   }
 }

@@ -58,7 +58,7 @@ void require_broadcast_quad(const Topology& topology, Rank root, const Packets& 
   if (sizes.size() > 3 || !can_quarter(sizes)) {
     throw UsageError(
         fmt::format("quad: needs a torus of 2 or 3 dimensions whose last two have the same power "
-                    "of two, 4 or more, of nodes; {} is none; use plan or peel",
+                    "of two, 4 or more, of nodes; {} is not one; use plan or peel",
                     topology.name()));
   }
 }

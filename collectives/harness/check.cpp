@@ -5,6 +5,7 @@
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/memory.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/host/faults.hpp"
 #include "wormcube/runtime/host/memory.hpp"
 #include "wormcube/runtime/routing/routing.hpp"
 #include "wormcube/runtime/schedule/prove.hpp"
@@ -198,6 +199,7 @@ Bytes unit_block_bytes(const Collective& collective, const Topology& topology) {
 
 CheckResult check_collective(const Collective& collective, const Topology& topology,
                              const CheckOptions& options) {
+  const Activity activity(fmt::format("{} {}", collective.operation()->name, collective.text()));
   CheckResult result;
   result.collective = collective;
   const Operation operation = collective.operation();
@@ -226,8 +228,7 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
                  need.schedule + static_cast<double>(topology.routing_table_bytes()),
                  "use fewer nodes");
   {
-    const std::string what = fmt::format("{} {}", operation->name, collective.text());
-    const Schedule schedule = record(topology, program, what);
+    const Schedule schedule = record(topology, program);
     result.report = check(schedule, Routing(topology, options.virtual_channels), options.all_port);
     if (operation == operations::broadcast && !reason_not_to_prove(result, options).empty()) {
       prove_by_schedule(result, schedule, collective.arguments.root);
@@ -242,6 +243,7 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
   if (const std::string reason = reason_not_to_prove(result, options); reason.empty()) {
     const AvailableMemory available = available_memory();
     if (proof_bytes <= available.bytes) {
+      require_memory("the proof", proof_bytes, "", available);  // noted as expected
       prove_by_run(result, topology, contract);
     } else {
       result.proof =

@@ -247,13 +247,17 @@ void Oracle::write_input(Rank rank, Span input) const {
   for (Rank block = 0; block < contract_.gives(rank); ++block) {
     const Span data = input.subspan(begin, contract_.block_size(rank, block));
     begin += data.size();
-    if (witnesses(contract_)) {
-      write_witness(contract_, from(rank, block), data);
-    } else if (contract_.operation->reduces) {
-      write_operand(rank, block, data);
-    } else {
-      write_words(contract_, rank, block, data);
-    }
+    write_input_block(rank, block, data);
+  }
+}
+
+void Oracle::write_input_block(Rank rank, Rank block, Span data) const {
+  if (witnesses(contract_)) {
+    write_witness(contract_, from(rank, block), data);
+  } else if (contract_.operation->reduces) {
+    write_operand(rank, block, data);
+  } else {
+    write_words(contract_, rank, block, data);
   }
 }
 
@@ -386,11 +390,22 @@ void CollectiveNode::compare() {
   Findings& findings = verification_->of(r);
   findings = {};
   findings.compared = true;
+  struct Turn {
+    explicit Turn(std::counting_semaphore<>& all) : turns(all) { turns.acquire(); }
+    ~Turn() { turns.release(); }
+    std::counting_semaphore<>& turns;
+  } const turn(verification_->comparing);
   compare_outputs(findings);
   if (contract_.place_of_input(r) < 0) {
-    std::vector<std::byte> right(input_offsets_.back());
-    verification_->oracle.write_input(r, right);
-    if (!std::ranges::equal(right, own_input_.span())) {
+    std::vector<std::byte> right;
+    bool changed = false;
+    for (std::size_t block = 0; block + 1 < input_offsets_.size() && !changed; ++block) {
+      const Bytes begin = input_offsets_[block];
+      right.resize(input_offsets_[block + 1] - begin);
+      verification_->oracle.write_input_block(r, static_cast<Rank>(block), right);
+      changed = !std::ranges::equal(right, own_input_.span().subspan(begin, right.size()));
+    }
+    if (changed) {
       ++findings.wrong_bytes;
       if (findings.first.empty()) findings.first = fmt::format("node {}: its input was changed", r);
     }

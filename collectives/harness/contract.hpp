@@ -5,12 +5,16 @@
 
 #include "wormcube/collectives/registry.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <semaphore>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -67,8 +71,9 @@ class Oracle {
  public:
   explicit Oracle(const Contract& contract);
 
-  /// Writes what a node gives.
+  /// Writes what a node gives; and one block of it.
   void write_input(Rank rank, Span input) const;
+  void write_input_block(Rank rank, Rank block, Span data) const;
   /// Writes what a block must hold.
   void write(const Content& content, Span block) const;
   const Contract& contract() const { return contract_; }
@@ -128,6 +133,10 @@ class Verification {
   std::string first() const;
 
   const Oracle oracle;
+  /// A node that compares holds a block of what it must have found: as many at a time as there are
+  /// cores.
+  std::counting_semaphore<> comparing{
+      std::max<std::ptrdiff_t>(1, std::thread::hardware_concurrency())};
   /// Barrier: nodes that have entered.
   std::atomic<Rank> entered = 0;
 

@@ -5,6 +5,7 @@
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/memory.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/host/faults.hpp"
 #include "wormcube/runtime/host/memory.hpp"
 #include "wormcube/runtime/routing/routing.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
@@ -175,13 +176,17 @@ void add_statistics(RunResult& result, const Statistics& statistics, int calls) 
   }
 }
 
+std::string title(const Collective& collective) {
+  return fmt::format("{} {}", collective.operation()->name, collective.text());
+}
+
 /// Free routes are run only where no cyclic wait can arise among them and those of the barrier
 /// before them: a dry run of both tells.
 void require_deadlock_free(const Machine& machine, const Collective& collective,
                            const Collective& barrier) {
   if (!collective.algorithm->any_order) return;
   const Topology& topology = machine.topology();
-  const std::string name = fmt::format("{} {}", collective.operation()->name, collective.text());
+  const std::string name = title(collective);
   const MachineOptions& options = machine.options();
   if (!options.any_order) {
     throw UsageError(
@@ -243,6 +248,7 @@ TimeSummary summarize(std::vector<double> times) {
 
 void require_memory_to_run(const Collective& collective, const Topology& topology,
                            const CollectiveRun& run) {
+  const Activity activity(title(collective));
   topology.require_routable();
   // A dry run with small blocks, scaled: memory grows with the block.
   const Bytes small = 64 * static_cast<Bytes>(collective.parts(topology));
@@ -253,9 +259,9 @@ void require_memory_to_run(const Collective& collective, const Topology& topolog
   const double scale = static_cast<double>(run.block_bytes) / static_cast<double>(small);
   const double times = 2.0 * sizeof(Clock::time_point) * run.iterations * topology.nodes();
   require_memory(
-      fmt::format("{} {} on {} with blocks of {} bytes, {} iterations",
+      fmt::format("{} {} on {} with blocks of {} bytes, {} timed call{}",
                   collective.operation()->name, collective.name(), topology.name(), run.block_bytes,
-                  run.iterations),
+                  run.iterations, run.iterations == 1 ? "" : "s"),
       (nodes * scale + need.plans + times + static_cast<double>(topology.routing_table_bytes())) *
           run.share_here,
       "use fewer nodes, smaller blocks (--bytes) or fewer iterations");
@@ -277,7 +283,7 @@ RunResult run_collective(Multicomputer& machine, const Collective& collective,
                          const CollectiveRun& run) {
   const Topology& topology = machine.topology();
   if (run.iterations < 1 || run.warmup < 0) {
-    throw UsageError(fmt::format("{} iterations after {} to warm up; need at least 1 and 0",
+    throw UsageError(fmt::format("{} timed calls, {} before them to warm up; need at least 1 and 0",
                                  run.iterations, run.warmup));
   }
   collective.require(topology);
@@ -286,6 +292,7 @@ RunResult run_collective(Multicomputer& machine, const Collective& collective,
   contract.require_sizes();
   require_memory_to_run(collective, topology, run);
 
+  const Activity activity(title(collective));
   const Collective barrier = cheapest(operations::barrier, topology, {}, 0, Ports::one);
   TimedRun timed(machine, collective, barrier, contract, run);
   const Statistics statistics = machine.run([&timed](Node& node) { timed(node); });

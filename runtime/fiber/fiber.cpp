@@ -5,6 +5,7 @@
 
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/fiber/sanitizers.hpp"
+#include "wormcube/runtime/host/faults.hpp"
 
 #include <cerrno>
 #include <cstdint>
@@ -38,6 +39,8 @@ std::size_t page_bytes() {
   static const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   return bytes;
 }
+
+thread_local const Fiber* innermost = nullptr;  // that runs on this thread
 
 /// How many memory maps a process may have.
 std::size_t most_maps() {
@@ -129,13 +132,22 @@ void Fiber::require_stack() const {
   std::uint64_t low[4];
   std::memcpy(low, stack_.data(), sizeof low);
   if ((low[0] | low[1] | low[2] | low[3]) == 0) return;
+  report_fault(stack_.data() - 1);
   fmt::print(stderr, "fiber: its stack of {} bytes has overflowed; use larger stacks\n",
              stack_.size());
   std::abort();
 }
 
+bool Fiber::is_below_stack(const std::byte* address) noexcept {
+  if (innermost == nullptr) return is_below_thread_stack(address);
+  const std::less<const std::byte*> before;
+  const std::byte* const low = innermost->stack_.data();
+  return before(address, low) && !before(address, low - page_bytes());
+}
+
 void Fiber::resume() {
   WORMCUBE_ASSERT(!done_);
+  const Fiber* const outer = std::exchange(innermost, this);
   void* const thread_exceptions = Switch::thread_exceptions();
   decltype(exceptions_) outside;
   std::memcpy(&outside, thread_exceptions, sizeof outside);
@@ -155,6 +167,7 @@ void Fiber::resume() {
   std::memcpy(&exceptions_, thread_exceptions, sizeof outside);
   std::memcpy(thread_exceptions, &outside, sizeof outside);
   require_stack();
+  innermost = outer;
 }
 
 void Fiber::suspend() {

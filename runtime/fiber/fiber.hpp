@@ -14,7 +14,7 @@ namespace wormcube {
 /// Below each stack lies a guard page: an overflow is a SIGSEGV, not silence. A stack and its guard
 /// are two maps of the process, of which Linux allows 65530 (vm.max_map_count), so more stacks than
 /// a quarter of that have no guards. Their fibers look at the low end of their stack whenever they
-/// stop, and an overflow ends the process then, in words.
+/// stop, and an overflow ends the process then, in words (FaultReports).
 class Stacks {
  public:
   /// \param stack_bytes  rounded up to whole pages
@@ -63,12 +63,17 @@ class Fiber {
   /// True when the entry has returned.
   bool done() const noexcept { return done_; }
 
+  /// Whether an address lies where the stack overflows to on which the calling thread runs: that of
+  /// the innermost fiber, or the thread's own (keep_signal_stack).
+  static bool is_below_stack(const std::byte* address) noexcept;
+
  private:
   Fiber(std::unique_ptr<Stacks> stack, std::function<void()> entry);
   struct Switch;  // the boundary to Boost.Context and to the sanitizers
 
-  std::function<void()> entry_;
   void require_stack() const;
+
+  std::function<void()> entry_;
 
   std::unique_ptr<Stacks> own_stack_;
   std::span<std::byte> stack_;

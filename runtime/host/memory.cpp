@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +15,7 @@
 
 #include <fmt/core.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 namespace wormcube {
 
@@ -147,13 +149,51 @@ AvailableMemory available_memory(const MemorySources& sources) {
   return least.take();
 }
 
+namespace {
+
+std::atomic<double> expected_peak{0};
+
+double resident_memory() {
+  std::ifstream stream("/proc/self/statm");
+  double all = 0, resident = 0;
+  stream >> all >> resident;
+  return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
+void expect(double bytes) {
+  const double peak = resident_memory() + bytes;
+  for (double before = expected_peak; before < peak;) {
+    if (expected_peak.compare_exchange_weak(before, peak)) return;
+  }
+}
+
+}  // namespace
+
+double expected_peak_memory() { return expected_peak; }
+
+double peak_memory() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  constexpr double kibibyte = 1024;
+  return static_cast<double>(used.ru_maxrss) * kibibyte;
+}
+
+std::string out_of_memory_text(std::string_view what, std::string_view way_out) {
+  const AvailableMemory available = available_memory();
+  return fmt::format("{}: out of memory; {} is available now ({}); {}", what,
+                     memory_text(available.bytes), available.limit, way_out);
+}
+
 void require_memory(std::string_view what, double bytes, std::string_view way_out) {
   require_memory(what, bytes, way_out, available_memory());
 }
 
 void require_memory(std::string_view what, double bytes, std::string_view way_out,
                     const AvailableMemory& available) {
-  if (bytes <= available.bytes) return;  // an estimate of NaN is refused as well
+  if (bytes <= available.bytes) {  // an estimate of NaN is refused as well
+    expect(bytes);
+    return;
+  }
   throw UsageError(fmt::format("{} needs {} of memory, {} is available ({}); {}", what,
                                memory_text(bytes), memory_text(available.bytes), available.limit,
                                way_out));

@@ -35,12 +35,22 @@ struct AvailableMemory {
 /// What cannot be read sets no limit. Infinite where nothing can be read at all.
 AvailableMemory available_memory(const MemorySources& sources = MemorySources::of_this_process());
 
-/// Throws UsageError if `bytes` are more than is available:
+/// Throws UsageError if `bytes`, besides what the process has now, are more than is available:
 /// "WHAT needs 12.3 GiB of memory, 4.10 GiB is available (cgroup memory.max); WAY OUT".
 /// \param way_out  what the user can do: "use smaller blocks (--bytes)"
 void require_memory(std::string_view what, double bytes, std::string_view way_out);
 void require_memory(std::string_view what, double bytes, std::string_view way_out,
                     const AvailableMemory& available);
+
+/// For memory that was not there after all: "WHAT: out of memory; 4.10 GiB is available now (cgroup
+/// memory.max); WAY OUT".
+std::string out_of_memory_text(std::string_view what, std::string_view way_out);
+
+/// Bytes of memory that this process was expected to have at most so far: over all calls of
+/// require_memory what it had then, and what was needed besides.
+double expected_peak_memory();
+/// Bytes of memory that it has had at most.
+double peak_memory();
 
 /// "12.3 GiB", "512 MiB", "17 B": three digits.
 std::string memory_text(double bytes);

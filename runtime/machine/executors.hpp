@@ -15,6 +15,8 @@ class NodeExecutor : public Parker {
  public:
   /// Starts body(rank) for every node; returns at once. The body must not throw.
   virtual void start(const std::function<void(Rank)>& body) = 0;
+  /// The node that runs on the calling thread; -1: none of this executor.
+  virtual Rank running_here() const noexcept = 0;
 };
 
 /// Throws UsageError that says how many threads there can be.

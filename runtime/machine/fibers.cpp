@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/fiber/fiber.hpp"
+#include "wormcube/runtime/host/faults.hpp"
 #include "wormcube/runtime/machine/executors.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <deque>
 #include <system_error>
 #include <thread>
@@ -17,6 +20,7 @@ namespace {
 
 struct Task {
   std::unique_ptr<Fiber> fiber;
+  Rank rank = 0;
   Task* next = nullptr;  // in one list at a time: a worker's inbox or its queue
 };
 
@@ -64,9 +68,13 @@ class Worker {
       Task& task = *first_;
       first_ = task.next;
       if (first_ == nullptr) last_ = nullptr;
+      running_ = task.rank;
       task.fiber->resume();
+      running_ = -1;
     }
   }
+  /// The node that runs now; for the worker's own thread.
+  Rank running() const noexcept { return running_; }
 
  private:
   void take_inbox() {
@@ -109,6 +117,7 @@ class Worker {
 
   Task* first_ = nullptr;
   Task* last_ = nullptr;
+  Rank running_ = -1;
   alignas(64) std::atomic<Task*> inbox_{nullptr};
   std::atomic<std::uint32_t> asleep_{0};
   std::atomic<bool> finished_{false};
@@ -125,6 +134,7 @@ class FiberExecutor final : public NodeExecutor {
         stacks_(static_cast<std::size_t>(nodes), stack_bytes),
         tasks_(static_cast<std::size_t>(nodes)) {
     for (Rank rank = 0; rank < nodes; ++rank) {
+      tasks_[rank].rank = rank;
       tasks_[rank].fiber = std::make_unique<Fiber>(stacks_, rank, [this, rank] {
         for (;;) {
           tasks_[rank].fiber->suspend();
@@ -139,6 +149,8 @@ class FiberExecutor final : public NodeExecutor {
       for (Worker& worker : workers_) {
         threads_.emplace_back([&worker] {
           current_worker = &worker;
+          alignas(64) std::array<std::byte, SignalStack::bytes> memory;  // touched by a fault only
+          const SignalStack signals(memory);
           worker.run();
         });
       }
@@ -167,6 +179,11 @@ class FiberExecutor final : public NodeExecutor {
   void unblock(Rank rank, Gate& /*gate*/) override {
     Worker& worker = home(rank);
     current_worker == &worker ? worker.append(tasks_[rank]) : worker.send(tasks_[rank]);
+  }
+  Rank running_here() const noexcept override {
+    const bool ours = std::ranges::any_of(
+        workers_, [](const Worker& worker) { return &worker == current_worker; });
+    return ours ? current_worker->running() : -1;
   }
   // Parking is cheaper than a wait.
   bool linger(const Gate& gate) override { return gate.is_open(); }

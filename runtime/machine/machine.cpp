@@ -3,6 +3,9 @@
 #include "wormcube/runtime/machine/machine.hpp"
 
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/fiber/fiber.hpp"
+#include "wormcube/runtime/host/faults.hpp"
+#include "wormcube/runtime/host/memory.hpp"
 #include "wormcube/runtime/machine/arena.hpp"
 #include "wormcube/runtime/machine/executors.hpp"
 #include "wormcube/runtime/network/network.hpp"
@@ -62,9 +65,7 @@ struct alignas(64) Padded : std::atomic<T> {
   using std::atomic<T>::operator=;
 };
 
-double physical_memory_bytes() {
-  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-}
+constexpr std::string_view fewer_nodes = "use fewer nodes";
 
 bool overlap(std::span<const Span> a, std::span<const Span> b) {
   const std::less<const std::byte*> before;
@@ -103,7 +104,7 @@ class Machine::Impl final : public NetworkHost {
  private:
   class EmulatedNode;
 
-  static std::string no_memory(const Routing& routing, const MachineOptions& options);
+  static std::string title(const Routing& routing);
   static Routing checked(Topology topology, const MachineOptions& options);
 
   static double bytes_needed(const Routing& routing, const MachineOptions& options);
@@ -126,6 +127,7 @@ class Machine::Impl final : public NetworkHost {
   void arrive_at_barrier() noexcept;
   bool stopping() const noexcept { return stopping_.load(std::memory_order_acquire); }
   std::string deadlock_table() const;
+  std::size_t explain(const std::byte* address, std::span<char> text) const;
   Statistics statistics(std::chrono::nanoseconds wall) const;
 
   MachineOptions options_;
@@ -151,6 +153,8 @@ class Machine::Impl final : public NetworkHost {
 
   const Program* program_ = nullptr;
   const std::function<void(Rank)> main_ = [this](Rank rank) { main(rank); };
+  const FaultReports faults_{
+      [this](const std::byte* address, std::span<char> text) { return explain(address, text); }};
   std::unique_ptr<NodeExecutor> executor_;  // last: its threads end before the rest does
 };
 
@@ -314,9 +318,7 @@ void Machine::Impl::EmulatedNode::step(std::span<const Op> ops) {
 Routing Machine::Impl::checked(Topology topology, const MachineOptions& options) {
   if (options.channel_capacity < 1) throw UsageError("channel capacity: 0 flits, need 1 or more");
   Routing routing(std::move(topology), options.virtual_channels);
-  if (const double need = bytes_needed(routing, options); need > physical_memory_bytes()) {
-    throw UsageError(no_memory(routing, options));
-  }
+  require_memory(title(routing), bytes_needed(routing, options), fewer_nodes);
   if (options.allow_cycles) return routing;
   if (const auto cycle = dependency_cycle(routing)) {
     throw UsageError(
@@ -328,20 +330,16 @@ Routing Machine::Impl::checked(Topology topology, const MachineOptions& options)
   return routing;
 }
 
-// Before the first message: the network's tables, and of each node its state and two pages of stack.
+// Before the first message: the network's tables, and of each node its state and three pages of stack.
 double Machine::Impl::bytes_needed(const Routing& routing, const MachineOptions& options) {
   const auto page = static_cast<double>(sysconf(_SC_PAGESIZE));
   return Network::bytes_of_tables(routing, settings(options)) +
-         routing.topology().nodes() * (sizeof(EmulatedNode) + 2 * page);
+         routing.topology().nodes() * (sizeof(EmulatedNode) + 3 * page);
 }
 
-std::string Machine::Impl::no_memory(const Routing& routing, const MachineOptions& options) {
-  constexpr double gibibyte = 1024.0 * 1024 * 1024;
-  return fmt::format(
-      "{}: a machine of {} nodes and {} channels needs {:.3g} GiB before the first message, this "
-      "computer has {:.3g} GiB, or its limits are lower (ulimit -v); use fewer nodes",
-      routing.topology().name(), routing.topology().nodes(), routing.channels(),
-      bytes_needed(routing, options) / gibibyte, physical_memory_bytes() / gibibyte);
+std::string Machine::Impl::title(const Routing& routing) {
+  return fmt::format("{}: a machine of {} nodes and {} channels", routing.topology().name(),
+                     routing.topology().nodes(), routing.channels());
 }
 
 Machine::Impl::Impl(Topology topology, const MachineOptions& options)
@@ -359,7 +357,8 @@ std::unique_ptr<Machine::Impl> Machine::Impl::make(const Topology& topology,
   try {
     return std::make_unique<Impl>(topology, options);
   } catch (const std::bad_alloc&) {
-    throw UsageError(no_memory(Routing(topology, options.virtual_channels), options));
+    throw UsageError(
+        out_of_memory_text(title(Routing(topology, options.virtual_channels)), fewer_nodes));
   }
 }
 
@@ -556,6 +555,19 @@ void Machine::Impl::arrive_at_barrier() noexcept {
   for (EmulatedNode& node : nodes_) {
     if (!node.finished && node.gates.barrier.arrive()) wake(node.rank(), node.gates.barrier);
   }
+}
+
+// The report of a node's stack that is used up, in that node's thread.
+std::size_t Machine::Impl::explain(const std::byte* address, std::span<char> text) const {
+  const Rank rank = executor_ != nullptr ? executor_->running_here() : -1;
+  if (rank < 0 || !Fiber::is_below_stack(address)) return 0;
+  const auto end = fmt::format_to_n(
+      text.data(), text.size(),
+      "{}node {}, step {} on {}: a node program has used up its stack (too deep a recursion, or "
+      "too large a local array?)",
+      Activity::prefix(), rank, nodes_[static_cast<std::size_t>(rank)].statistics.steps,
+      topology().name());
+  return std::min<std::size_t>(end.size, text.size());
 }
 
 std::string Machine::Impl::deadlock_table() const {

@@ -1,9 +1,12 @@
 // Nodes as OS threads.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/host/faults.hpp"
 #include "wormcube/runtime/machine/executors.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstring>
 #include <deque>
 #include <thread>
@@ -26,7 +29,7 @@ class ThreadExecutor final : public NodeExecutor {
     oversubscribed_ = static_cast<unsigned>(nodes) > std::thread::hardware_concurrency();
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
-    int error = pthread_attr_setstacksize(&attributes, stack_bytes);
+    int error = pthread_attr_setstacksize(&attributes, stack_bytes + SignalStack::bytes);
     for (Rank rank = 0; rank < nodes && error == 0; ++rank) {
       Thread& thread = threads_.emplace_back(Thread{this, rank, {}});
       error = pthread_create(&thread.handle, &attributes, &ThreadExecutor::main, &thread);
@@ -39,7 +42,8 @@ class ThreadExecutor final : public NodeExecutor {
       join();
       throw UsageError(fmt::format(
           "threads: the system gives {} threads of {} (stack {} bytes each): {}; use {}", started,
-          nodes, stack_bytes, std::strerror(error), too_large ? "smaller stacks" : "fibers"));
+          nodes, stack_bytes, std::strerror(error),
+          too_large ? "smaller stacks" : "fibers, or fewer nodes"));
     }
   }
   ~ThreadExecutor() override { join(); }
@@ -56,6 +60,10 @@ class ThreadExecutor final : public NodeExecutor {
       if (!gate.is_parked()) return;
       sleep_while_equal(gate.word(), seen);
     }
+  }
+  Rank running_here() const noexcept override {
+    return of_this_thread != nullptr && of_this_thread->executor == this ? of_this_thread->rank
+                                                                         : -1;
   }
   void unblock(Rank /*rank*/, Gate& gate) override { wake_sleepers(gate.word()); }
 
@@ -92,6 +100,10 @@ class ThreadExecutor final : public NodeExecutor {
   static void* main(void* argument) {
     const Thread& thread = *static_cast<Thread*>(argument);
     ThreadExecutor& self = *thread.executor;
+    of_this_thread = &thread;
+    know_thread_stack();
+    alignas(64) std::array<std::byte, SignalStack::bytes> memory;  // touched by a fault only
+    const SignalStack signals(memory);
     for (std::uint32_t done = 0;;) {
       std::uint32_t seen = self.generation_.load(std::memory_order_acquire);
       while (seen == done) {
@@ -103,6 +115,8 @@ class ThreadExecutor final : public NodeExecutor {
       (*self.body_)(thread.rank);
     }
   }
+
+  static inline thread_local const Thread* of_this_thread = nullptr;
 
   void join() {
     body_ = nullptr;

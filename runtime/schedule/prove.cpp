@@ -4,6 +4,7 @@
 
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/fiber/fiber.hpp"
+#include "wormcube/runtime/host/faults.hpp"
 #include "wormcube/runtime/schedule/logger.hpp"
 #include "wormcube/runtime/schedule/step_matcher.hpp"
 
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include <fmt/core.h>
+#include <pthread.h>
 
 namespace wormcube {
 namespace {
@@ -70,6 +72,11 @@ class Proof {
       : topology_(topology), program_(program), listener_(listener), matcher_(topology.nodes()) {}
 
   void run() {
+    keep_signal_stack();
+    const FaultReports faults(
+        [this, thread = pthread_self()](const std::byte* address, std::span<char> text) {
+          return pthread_equal(pthread_self(), thread) != 0 ? explain(address, text) : 0;
+        });
     for (Rank rank = 0; rank < topology_.nodes(); ++rank) nodes_.emplace_back(*this, rank);
     for (ProofNode& node : nodes_) running_.push_back(&node);
     while (advance()) {
@@ -114,6 +121,7 @@ class Proof {
   /// Runs each node to its next step or to its end; false if none is left or one has failed.
   bool advance() {
     for (ProofNode* node : running_) {
+      resumed_ = node->rank();
       node->fiber().resume();
       if (failure_ != nullptr) return false;
     }
@@ -177,6 +185,18 @@ class Proof {
     }
   }
 
+  /// The report of a stack that the node's program resumed last has used up.
+  std::size_t explain(const std::byte* address, std::span<char> text) const {
+    if (!Fiber::is_below_stack(address)) return 0;
+    const auto end =
+        fmt::format_to_n(text.data(), text.size(),
+                         "{}node {}, step {} on {}: a node program has used up its stack of {} "
+                         "bytes in a proof (too "
+                         "deep a recursion, or too large a local array?)",
+                         Activity::prefix(), resumed_, step_, topology_.name(), stack_bytes);
+    return std::min<std::size_t>(end.size, text.size());
+  }
+
   /// Every program leaves the step it waits in by Stopped, so that its stack unwinds.
   void stop() {
     stopping_ = true;
@@ -211,7 +231,7 @@ class Proof {
   std::size_t step_ = 0;
   bool stopping_ = false;
   std::exception_ptr failure_;
-  Rank failed_ = 0;
+  Rank failed_ = 0, resumed_ = 0;
 };
 
 ProofNode::ProofNode(Proof& proof, Rank rank)

@@ -1,37 +1,46 @@
 // The dry run: a node that only writes down what its program asks for.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/fiber/fiber.hpp"
+#include "wormcube/runtime/host/faults.hpp"
+#include "wormcube/runtime/host/memory.hpp"
 #include "wormcube/runtime/schedule/logger.hpp"
 #include "wormcube/runtime/schedule/parallel.hpp"
 #include "wormcube/runtime/schedule/schedule.hpp"
 
 #include <algorithm>
-#include <csignal>
+#include <bit>
 #include <exception>
+#include <functional>
 #include <iterator>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 namespace wormcube {
 namespace {
 
 /// Addresses that nobody can read or write, reserved once and kept: they cost nothing but numbers.
-/// All recording nodes use the same ones, since each node's memory is its own.
+/// Where these are limited (ulimit -v), a quarter of them: the real run needs the rest. All recording
+/// nodes use the same ones, since each node's memory is its own.
 Span unreadable_memory() {
   static const Span memory = [] {
-    for (Bytes bytes = Bytes{1} << 36; bytes >= Bytes{1} << 30; bytes /= 2) {
+    constexpr Bytes least = Bytes{1} << 26;
+    const Bytes limit = MemorySources::of_this_process().address_space.value_or(Bytes{1} << 38);
+    for (Bytes bytes = std::min(Bytes{1} << 36, std::bit_floor(limit / 4)); bytes >= least;
+         bytes /= 2) {
       void* map =
           mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
       if (map != MAP_FAILED) return Span(static_cast<std::byte*>(map), bytes);
     }
     throw UsageError(
-        "dry run: the process may not reserve 1 GiB of addresses; raise its limit (ulimit -v)");
+        fmt::format("dry run: the process may not reserve {} MiB of addresses, a quarter of its "
+                    "limit; raise it "
+                    "(ulimit -v)",
+                    least >> 20));
   }();
   return memory;
 }
@@ -129,65 +138,24 @@ struct Recording {
 };
 thread_local const Recording* current_recording = nullptr;
 
-/// While one of these lives, a fault in the unreadable memory ends the process with a report.
-/// Faults elsewhere go where they went before.
-///
-/// The handler runs on the stack of the program that faults, unless the thread has one set apart:
-/// that stack is not what has run out.
-class FaultReports {
- public:
-  FaultReports() {
-    const std::lock_guard lock(mutex_);
-    static_cast<void>(unreadable_memory());  // made here, not in the handler
-    if (users_++ > 0) return;
-    struct sigaction ours {};
-    ours.sa_sigaction = &handle;
-    ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    sigaction(SIGSEGV, &ours, &previous_);
-  }
-  ~FaultReports() {
-    const std::lock_guard lock(mutex_);
-    if (--users_ == 0) sigaction(SIGSEGV, &previous_, nullptr);
-  }
-  FaultReports(const FaultReports&) = delete;
-  FaultReports& operator=(const FaultReports&) = delete;
-
- private:
-  static void handle(int signal, siginfo_t* info, void* context) {
-    const Span memory = unreadable_memory();
-    const auto* const address = static_cast<const std::byte*>(info->si_addr);
-    const std::less<const std::byte*> before;
-    const bool is_ours = info->si_code > 0 && !before(address, memory.data()) &&
-                         before(address, memory.data() + memory.size());
-    if (is_ours && current_recording != nullptr) report(*current_recording);
-    if ((previous_.sa_flags & SA_SIGINFO) != 0) {
-      previous_.sa_sigaction(signal, info, context);
-    } else if (previous_.sa_handler != SIG_DFL && previous_.sa_handler != SIG_IGN) {
-      previous_.sa_handler(signal);
-    } else {
-      sigaction(SIGSEGV, &previous_, nullptr);  // the same instruction faults again
-    }
-  }
-
-  [[noreturn]] static void report(const Recording& recording) {
-    char text[1000];
-    const RecordingNode& node = *recording.node;
-    const auto end = fmt::format_to_n(
-        text, sizeof text,
-        "{}{}node {}, step {} on {}: a node program touches its data outside local() in a dry run "
-        "(record, check)\n",
-        recording.what, recording.what.empty() ? "" : ": ", node.rank(), node.steps(),
-        node.topology().name());
-    const std::size_t bytes = std::min<std::size_t>(end.size, sizeof text);
-    constexpr int usage_error = 2;
-    [[maybe_unused]] const auto written = write(STDERR_FILENO, text, bytes);
-    _exit(usage_error);
-  }
-
-  static inline std::mutex mutex_;  // guards users_; the handler is ours only while it is above 0
-  static inline int users_ = 0;
-  static inline struct sigaction previous_ {};
-};
+/// The report of a fault in the program that the calling thread records, if it is one of these: data
+/// touched outside local(), a stack used up.
+std::size_t explain(const std::byte* address, std::span<char> text) {
+  if (current_recording == nullptr) return 0;
+  const auto& [node, what] = *current_recording;
+  const Span memory = unreadable_memory();
+  const std::less<const std::byte*> before;
+  const bool data =
+      !before(address, memory.data()) && before(address, memory.data() + memory.size());
+  if (!data && !Fiber::is_below_stack(address)) return 0;
+  const auto end = fmt::format_to_n(
+      text.data(), text.size(), "{}{}node {}, step {} on {}: a node program {} in a dry run ({})",
+      what.empty() ? Activity::prefix() : what, what.empty() ? "" : ": ", node->rank(),
+      node->steps(), node->topology().name(),
+      data ? "touches its data outside local()" : "has used up its stack",
+      data ? "record, check" : "too deep a recursion, or too large a local array?");
+  return std::min<std::size_t>(end.size, text.size());
+}
 
 /// Runs the program; what it throws after its first step, and what is not a UsageError, is told with
 /// the node and the step.
@@ -215,8 +183,10 @@ void run(const Program& program, RecordingNode& node) {
 Schedule record(const Topology& topology, const Program& program, std::string_view what) {
   const auto nodes = static_cast<std::size_t>(topology.nodes());
   Schedule schedule{topology, std::vector<RankLog>(nodes)};
-  const FaultReports faults;
+  static_cast<void>(unreadable_memory());  // made here, not in a signal handler
+  const FaultReports faults(explain);
   parallel_for_each_index(nodes, [&](std::size_t rank) {
+    keep_signal_stack();
     RankLog& log = schedule.ranks[rank];
     RecordingNode node(schedule.topology, static_cast<Rank>(rank), log);
     const Recording recording{&node, what};

@@ -142,8 +142,11 @@ class Parser {
     if (form == forms.end()) {
       std::vector<std::string_view> shapes;
       for (const Form& known : forms) shapes.push_back(known.shape);
-      fail(fmt::format("unknown shape '{}' at position {}{}; known are: {}", shape,
-                       position(factor), did_you_mean(shape, shapes), known_shapes()));
+      const bool is_size = whole_number(shape).has_value() && factor.data() != text_.data();
+      fail(fmt::format(
+          "unknown shape '{}' at position {}{}; known are: {}", shape, position(factor),
+          is_size ? " (sizes are separated by x, as in torus:8x8)" : did_you_mean(shape, shapes),
+          known_shapes()));
     }
     if (shape == "petersen") {
       if (colon != factor.npos) {

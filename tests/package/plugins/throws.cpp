@@ -31,13 +31,46 @@ const Algorithm fails{.operation = operations::barrier,
                         node.step();
                       }};
 
+/// Recursion deeper than any stack.
+[[gnu::noinline]] int sink(volatile int* depth) {
+  if (*depth < 0) return 0;  // never: an end that the compiler can see
+  volatile char frame[256];
+  frame[*depth % 256] = 1;
+  *depth = *depth + 1;
+  return sink(depth) + frame[*depth % 256];
+}
+
+void sink_in_node_3(Node& node, bool locally) {
+  const auto work = [] {
+    volatile int depth = 0;
+    sink(&depth);
+  };
+  node.step();
+  if (node.rank() != 3) return;
+  locally ? node.local(work) : work();
+}
+
+const Algorithm sinks{.operation = operations::barrier,
+                      .name = "sinks",
+                      .summary = "node 3 uses up its stack",
+                      .source = "a test",
+                      .program = [](Node& node, const Call&) { sink_in_node_3(node, false); }};
+
+const Algorithm sinks_locally{
+    .operation = operations::barrier,
+    .name = "sinks-locally",
+    .summary = "the same where a dry run does not go",
+    .source = "a test",
+    .program = [](Node& node, const Call&) { sink_in_node_3(node, true); }};
+
 /// What it sees of the program's registry, and of the program's operations, is the program's own.
 void add_all(PluginRegistry& registry) {
   if (find_algorithm(operations::alltoall, "ring").operation != operations::alltoall ||
       parse_operation("alltoall") != operations::alltoall) {
     throw UsageError("an operation is not equal to itself");
   }
-  for (const Algorithm* algorithm : {&refuses, &complains, &fails}) registry.add(*algorithm);
+  for (const Algorithm* algorithm : {&refuses, &complains, &fails, &sinks, &sinks_locally})
+    registry.add(*algorithm);
 }
 
 }  // namespace

@@ -1,0 +1,85 @@
+// Reports of faults in node programs: a stack that has overflowed, memory that must not be touched.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace wormcube {
+
+/// While one of these lives, a fault (SIGSEGV) that its function knows ends the process with a text
+/// instead: on standard error, exit code 2, or as end_by_fault_with() says. Faults that nobody knows
+/// go where they went before.
+///
+/// Threads  make and destroy anywhere. The function is called in a signal handler of the thread
+///          that faulted: it only reads what that thread was working with.
+class FaultReports {
+ public:
+  /// Writes the report of a fault at this address, without taking memory (malloc may be what has
+  /// faulted), and returns its size; 0: not mine.
+  using Explain = std::function<std::size_t(const std::byte* address, std::span<char> text)>;
+  explicit FaultReports(Explain explain);
+  ~FaultReports();
+  FaultReports(const FaultReports&) = delete;
+  FaultReports& operator=(const FaultReports&) = delete;
+
+  struct Entry;  // in the list of all
+
+ private:
+  std::unique_ptr<Entry> entry_;
+};
+
+/// Reports a fault that was found without a signal, if somebody knows it; returns if nobody does.
+void report_fault(const std::byte* address);
+
+/// What ends the process after a fault, with the text of the report; must not return. It runs in the
+/// signal handler. Null: text and exit code 2.
+void end_by_fault_with(void (*end)(std::string_view text));
+
+/// A second stack for the signal handlers of this thread while one lives, so that they run although
+/// the thread's own stack, or that of the fiber on it, is used up. Does nothing where the thread has
+/// one already.
+class SignalStack {
+ public:
+  /// Enough for the registers of any core and for putting a text together.
+  static constexpr std::size_t bytes = std::size_t{32} << 10;
+  /// In memory of the caller, of `bytes` bytes: an array of the thread's outermost function costs
+  /// no map.
+  explicit SignalStack(std::span<std::byte> memory);
+  ~SignalStack();
+  SignalStack(const SignalStack&) = delete;
+  SignalStack& operator=(const SignalStack&) = delete;
+
+ private:
+  bool installed_ = false;
+};
+/// The same until the calling thread ends, in memory of its own; and know_thread_stack().
+void keep_signal_stack();
+
+/// Finds out where the calling thread's own stack ends, for is_below_thread_stack.
+void know_thread_stack();
+/// Whether an address lies where the calling thread's own stack (not that of a fiber) overflows to.
+bool is_below_thread_stack(const std::byte* address) noexcept;
+
+/// What this process does now, for reports: "alltoall suh-torus". Of nested ones the innermost.
+///
+/// Threads  one at a time makes and destroys; any reads.
+class Activity {
+ public:
+  explicit Activity(std::string_view what);
+  ~Activity();
+  Activity(const Activity&) = delete;
+  Activity& operator=(const Activity&) = delete;
+
+  /// "WHAT: ", or nothing; without taking memory or a lock, cut where it is long.
+  static std::string_view prefix() noexcept;
+
+ private:
+  std::string outer_;
+};
+
+}  // namespace wormcube

@@ -1,0 +1,235 @@
+// What users met in the first version: results lost, silence, limits, words. By command, as they typed.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/runtime/fiber/sanitizers.hpp"
+#include "wormcube/tests/cli/program.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+
+#include <catch2/catch.hpp>
+#include <sys/resource.h>
+
+using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
+using wormcube::test::read_text;
+using wormcube::test::run_wormcube;
+using wormcube::test::TemporaryFile;
+
+namespace {
+
+void write(const TemporaryFile& file, const std::string& text) {
+  std::ofstream(file.path(), std::ios::binary) << text;
+}
+
+/// The programs that this one starts have so many MiB of addresses, while it lives.
+class Addresses {
+ public:
+  explicit Addresses(rlim_t mebibytes) {
+    getrlimit(RLIMIT_AS, &before_);
+    const rlimit now{mebibytes << 20, before_.rlim_max};
+    setrlimit(RLIMIT_AS, &now);
+  }
+  Addresses(const Addresses&) = delete;
+  Addresses& operator=(const Addresses&) = delete;
+  ~Addresses() { setrlimit(RLIMIT_AS, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+/// Sanitizers reserve terabytes of addresses.
+#if defined(WORMCUBE_ASAN) || defined(WORMCUBE_TSAN)
+constexpr bool sanitized = true;
+#else
+constexpr bool sanitized = false;
+#endif
+
+}  // namespace
+
+TEST_CASE("a run over its time limit is named, and the next ones go on") {
+  const TemporaryFile json(".json");
+  const auto output = run_wormcube(
+      "run alltoall --on ring:4,ring:5 --algorithm ring --bytes 8 --iterations 1000000 "
+      "--time-limit "
+      "0.2 --json " +
+      json.path());
+  CHECK(output.exit == 4);
+  CHECK_THAT(output.err,
+             Contains("alltoall ring on ring:4, blocks of 8 bytes: not finished after 200 ms") &&
+                 Contains("alltoall ring on ring:5, blocks of 8 bytes: not finished after 200 ms"));
+  CHECK_THAT(output.out, Contains("# no result: alltoall ring on ring:4, blocks of 8 bytes"));
+  CHECK(nlohmann::json::parse(read_text(json.path())).empty());
+}
+
+TEST_CASE("--jsonl holds this run's results only") {
+  const TemporaryFile lines(".jsonl");
+  write(lines, "an earlier run's\n");
+  CHECK(run_wormcube("run alltoall --on ring:4 --algorithm ring --bytes 8 --iterations 1000000 "
+                     "--time-limit 0.2 --jsonl " +
+                     lines.path())
+            .exit == 4);
+  CHECK(read_text(lines.path()).empty());
+  CHECK(run_wormcube("run alltoall --on ring:4 --algorithm ring,shift --bytes 8 --jsonl " +
+                     lines.path())
+            .exit == 0);
+  const std::string text = read_text(lines.path());
+  CHECK(std::count(text.begin(), text.end(), '\n') == 2);
+}
+
+TEST_CASE("--quiet keeps the network in each row, and the reasons") {
+  const auto rows =
+      run_wormcube("run alltoall --on ring:4,hypercube:3 --bytes 64,1K --iterations 1 --quiet");
+  CHECK_THAT(rows.out, Contains("\n  ring:4 ") && Contains("\n  hypercube:3 "));
+  const auto failed =
+      run_wormcube("check alltoall --on ring:5 --algorithm shift --virtual-channels 1 --quiet");
+  CHECK(failed.exit == 1);
+  CHECK_THAT(failed.out, Contains("FAILED: its routes can deadlock: a cyclic channel dependency"));
+}
+
+TEST_CASE("a list of algorithms goes over networks that not all of them admit") {
+  const auto output = run_wormcube(
+      "run alltoall --on torus:4x4,mesh:4x4 --algorithm suh-torus,suh-mesh,mesh --iterations 1");
+  CHECK(output.exit == 0);
+  CHECK_THAT(output.out,
+             Contains("torus:4x4  suh-torus") && Contains("mesh:4x4   suh-mesh") &&
+                 Contains("# not applicable: suh-mesh: every dimension must be a line"));
+}
+
+TEST_CASE("a claim about other networks is not made beside a result") {
+  CHECK(run_wormcube("run alltoall --on ring:4 --algorithm shift --iterations 1")
+            .out.find("free of") == std::string::npos);
+  CHECK_THAT(run_wormcube("list alltoall").out, Contains("free of contention on hypercubes"));
+}
+
+TEST_CASE("memory that is not there after all is told in a sentence, with exit code 2") {
+  if (sanitized) return;
+  for (const char* arguments :
+       {"run alltoall --on ring:8 --algorithm shift --bytes 16M --iterations 1",
+        "check alltoall --on torus:16x16 --algorithm shift", "transpose --shape 20000x10000",
+        "fft --shape 16777213 --on ring:4", "topology complete:1024",
+        "show alltoall --on torus:16x16 --algorithm shift"}) {
+    for (const rlim_t mebibytes : {30, 60, 120, 250, 500}) {
+      const Addresses limit(mebibytes);
+      const auto output = run_wormcube(arguments);
+      INFO(arguments << " with " << mebibytes << " MiB: " << output.err);
+      CHECK((output.exit == 0 || output.exit == 2));
+      CHECK(output.err.find("std::") == std::string::npos);
+      CHECK(output.err.find("terminate") == std::string::npos);
+      if (output.exit == 2)
+        CHECK_THAT(output.err, StartsWith("wormcube: ") && Contains("ulimit -v"));
+    }
+  }
+}
+
+TEST_CASE("every estimate is in the JSON, beside what was used") {
+  const auto made =
+      run_wormcube(
+          "run alltoall --on torus:4x4 --algorithm suh-torus --bytes 64K --iterations 1 --json -")
+          .json()["made"];
+  CHECK(made["memory_estimate_bytes"] > 2 * 16 * 16 * (64 << 10));
+  CHECK(made["memory_peak_bytes"] > 2 * 16 * 16 * (64 << 10));
+}
+
+TEST_CASE("a constant series has no period, and JSON says why") {
+  const TemporaryFile file(".csv"), json(".json");
+  write(file, "v\n5\n5\n5\n5\n");
+  const auto output =
+      run_wormcube("fft --on ring:2 --input " + file.path() + " --json " + json.path());
+  CHECK(output.exit == 0);
+  CHECK_THAT(output.out, Contains("no period: "));
+  const auto result = nlohmann::json::parse(read_text(json.path()));
+  CHECK(result["peak"].is_null());
+  CHECK(result["peak_reason"].is_string());
+}
+
+TEST_CASE("values of every size pass their checks") {
+  for (const char* scale : {"e200", "e-310", ""}) {
+    const TemporaryFile file(".csv");
+    std::string text = "v\n";
+    for (int i = 1; i < 120; ++i) text += std::to_string(i * 37 % 101) + scale + "\n";
+    write(file, text);
+    const auto output = run_wormcube("fft --on ring:4 --input " + file.path());
+    INFO(output.out << output.err);
+    CHECK(output.exit == 0);
+    CHECK(output.out.find("nan") == std::string::npos);
+  }
+}
+
+TEST_CASE("what cannot be written is refused with the file and the reason, streams too") {
+  for (const char* option : {"--json", "--csv", "--output"}) {
+    const auto output = run_wormcube(std::string("fft --on ring:2 ") + option + " /dev/null/x");
+    CHECK(output.exit == 2);
+    CHECK_THAT(output.err, Contains("cannot write '/dev/null/x': Not a directory"));
+  }
+  for (const char* arguments : {"fft --on ring:2 >/dev/full", "--help >/dev/full", "fft --help >&-",
+                                "--version >/dev/full"}) {
+    const auto output = run_wormcube(arguments);
+    INFO(arguments);
+    CHECK(output.exit == 2);
+    CHECK_THAT(output.err, Contains("cannot write to standard output"));
+  }
+  const auto full = run_wormcube("fft --on ring:2 --json /dev/full");
+  CHECK(full.exit == 2);
+  CHECK_THAT(full.err, Contains("'/dev/full': No space left on device"));
+}
+
+TEST_CASE("what has no effect is refused") {
+  const TemporaryFile series(".csv");
+  write(series, "v\n1\n2\n3\n4\n");
+  const std::string input = " --input " + series.path();
+  const auto refusal = [](const std::string& arguments) {
+    const auto output = run_wormcube(arguments);
+    INFO(arguments << "\n" << output.out);
+    CHECK(output.exit == 2);
+    return output.err;
+  };
+  CHECK_THAT(refusal("fft --column v"), Contains("--column is of a CSV file, and needs --input"));
+  CHECK_THAT(refusal("fft --seed 3" + input), Contains("--seed has no effect on data from a file"));
+  CHECK_THAT(refusal("transpose --type int32" + input),
+             Contains("--input brings its own shape and type"));
+  CHECK_THAT(refusal("run alltoall --on ring:4 --seed -1"), Contains("'-1' is not a whole number"));
+  CHECK_THAT(refusal("run alltoall --on ring:4 --seed abc"),
+             Contains("'abc' is not a whole number"));
+  CHECK_THAT(refusal("run alltoall --on ring:4 --ts inf"), Contains("inf is not finite"));
+  CHECK_THAT(refusal("fft --on ring:2 --output -"), Contains("take the name of a file"));
+  CHECK_THAT(refusal("fft --on ring:2 --json x.out --output x.out"),
+             Contains("'x.out' is given for two outputs"));
+}
+
+TEST_CASE("hints help where they stand") {
+  const auto said = [](const std::string& arguments) {
+    const auto output = run_wormcube(arguments);
+    CHECK(output.exit == 2);
+    return output.err;
+  };
+  CHECK_THAT(said("fft data.csv"), Contains("a file is read with --input data.csv"));
+  CHECK_THAT(said("check alltoall --on ring:4 --time-limit 3"),
+             Contains("'--time-limit 3' is not expected here"));
+  CHECK_THAT(said("run alltoall --on ring:4 --iteration 3"),
+             Contains("did you mean '--iterations'?"));
+  CHECK_THAT(said("run alltoall --on torus:8,8"), Contains("x separates sizes: torus:8x8"));
+  CHECK_THAT(said("topology 'torus:8*8'"), Contains("sizes are separated by x, as in torus:8x8"));
+  CHECK_THAT(said("help nonsense"), Contains("unknown command 'nonsense'"));
+  CHECK_THAT(said("run alltoall --on ring:8 --iterations 100000000 --bytes 1G"),
+             Contains("or fewer iterations"));
+  const TemporaryFile graph(".txt"), twice(".csv");
+  write(graph, "1 2\n2 3\n3 1\n");
+  CHECK_THAT(said("topology graph:" + graph.path()), Contains("numbered from 0, not from 1"));
+  write(twice, "v,v\n1,2\n");
+  CHECK_THAT(said("fft --column v --input " + twice.path()),
+             Contains("two columns are called 'v'"));
+}
+
+TEST_CASE("help and version are found under their usual names") {
+  CHECK(run_wormcube("version").out == run_wormcube("--version").out);
+  CHECK(run_wormcube("-V").out == run_wormcube("--version").out);
+  CHECK(run_wormcube("help").out == run_wormcube("--help").out);
+  CHECK(run_wormcube("help run").out == run_wormcube("run --help").out);
+}
+
+TEST_CASE("one of a thing is not called several") {
+  CHECK_THAT(run_wormcube("run alltoall --on line:2 --iterations 1 --capacity 1").out,
+             Contains("channel capacity 1 flit,") && Contains("(2 nodes, 2 links)"));
+  CHECK_THAT(run_wormcube("topology line:2").out, Contains("1 cable,"));
+}

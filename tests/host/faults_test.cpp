@@ -1,0 +1,130 @@
+// Stacks that are used up: node, step, algorithm and network are told, in every world.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/runtime/host/faults.hpp"
+
+#include "wormcube/runtime/machine/machine.hpp"
+#include "wormcube/runtime/schedule/prove.hpp"
+#include "wormcube/runtime/together.hpp"
+#include "wormcube/tests/schedule/dies.hpp"
+
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+using namespace wormcube;
+using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
+
+namespace {
+
+/// Recursion deeper than any stack.
+[[gnu::noinline]] int sink(volatile int* depth) {
+  if (*depth < 0) return 0;  // never: an end that the compiler can see
+  volatile char frame[256];
+  frame[*depth % 256] = 1;
+  *depth = *depth + 1;
+  return sink(depth) + frame[*depth % 256];
+}
+
+void use_up_stack() {
+  volatile int depth = 0;
+  sink(&depth);
+}
+
+/// Node 2 uses up its stack after a step.
+void program(Node& node) {
+  node.step();
+  if (node.rank() == 2) use_up_stack();
+  node.step();
+}
+
+}  // namespace
+
+TEST_CASE("a stack used up in a dry run is told with algorithm, node, step and network",
+          "[schedule]") {
+  if (sanitized) return;
+  const Topology topology = Topology::parse("ring:4");
+  const End named = end_of([&] { record(topology, program, "barrier mine"); });
+  CHECK(named.exit_code == 2);
+  CHECK_THAT(named.text,
+             StartsWith("barrier mine: node 2, step 1 on ring:4: a node program has used "
+                        "up its stack in a dry run"));
+  const End of_activity = end_of([&] {
+    const Activity outer("alltoall mine"), inner("barrier theirs");
+    record(topology, program);
+  });
+  CHECK_THAT(of_activity.text, StartsWith("barrier theirs: node 2, step 1 on ring:4: "));
+}
+
+TEST_CASE("a stack used up in a proof is told with node, step and network", "[schedule]") {
+  if (sanitized) return;
+  const End end = end_of([&] {
+    const Activity activity("barrier mine");
+    prove(Topology::parse("ring:4"), program);
+  });
+  CHECK(end.exit_code == 2);
+  CHECK_THAT(end.text,
+             StartsWith("barrier mine: node 2, step 1 on ring:4: ") && Contains("in a proof"));
+}
+
+TEST_CASE("a stack used up on the machine is told with node, step and network", "[machine]") {
+  if (sanitized) return;
+  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+    MachineOptions options;
+    options.nodes_as = nodes_as;
+    const auto text_of = [&](const Program& run) {
+      return end_of([&] {
+        Machine other(Topology::parse("ring:3"), options),
+            machine(Topology::parse("ring:4"), options);
+        const Activity activity("barrier mine");
+        machine.run(run);
+      });
+    };
+    const End end = text_of(program);
+    CHECK(end.exit_code == 2);
+    CHECK_THAT(
+        end.text,
+        StartsWith("barrier mine: node 2, step 1 on ring:4: a node program has used up its stack"));
+    // Parts of a step have stacks of their own.
+    const End part = text_of([](Node& node) {
+      together(node, {[](Node& inner) { inner.step(); },
+                      [](Node& inner) {
+                        inner.step();
+                        if (inner.rank() == 2) use_up_stack();
+                      }});
+    });
+    CHECK(part.exit_code == 2);
+    CHECK_THAT(part.text, StartsWith("barrier mine: node 2, step 1 on ring:4: "));
+  }
+}
+
+TEST_CASE("a fault that nobody knows goes where it went before, and ours are gone afterwards",
+          "[machine]") {
+  if (sanitized) return;
+  const auto fault = [] {
+    volatile int* volatile nowhere = nullptr;
+    *nowhere = 1;
+  };
+  CHECK(dies([&] { Machine(Topology::parse("ring:3")).run([&](Node&) { fault(); }); }));
+  CHECK(end_of([&] {
+          std::signal(SIGSEGV, [](int) { _exit(7); });
+          {
+            const FaultReports reports(
+                [](const std::byte*, std::span<char>) { return std::size_t{0}; });
+          }
+          fault();
+        }).exit_code == 7);
+}
+
+TEST_CASE("an activity is told until it ends, and is cut where it is long", "[machine]") {
+  CHECK(Activity::prefix().empty());
+  {
+    const Activity outer("one");
+    {
+      const Activity inner(std::string(1000, 'x'));
+      CHECK(Activity::prefix().size() == 300);
+    }
+    CHECK(Activity::prefix() == "one: ");
+  }
+  CHECK(Activity::prefix().empty());
+}
