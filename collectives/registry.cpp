@@ -130,6 +130,7 @@ Collective cheapest(Operation operation, const Topology& topology, const CostMod
     for_each_choice(algorithm, [&](const Options& options) {
       collective.options = options;
       if (refusal(collective, topology)) return;
+      collective.settle(topology, model, block_bytes);
       const auto prediction =
           algorithm.chosen_by_auto ? collective.predict(topology) : Prediction{};
       const Cost cost{!prediction.complete(),

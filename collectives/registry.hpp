@@ -31,7 +31,7 @@ Collective parse_collective(Operation operation, std::string_view text, Argument
 std::vector<Collective> admitted(Operation operation, const Topology& topology,
                                  const Arguments& arguments = {});
 /// The cheapest of them that needs no more than these ports, by predicted_us; of its options that
-/// are choices, the cheapest ones. One whose formulas are incomplete is chosen only where no
+/// are choices, the cheapest ones; those that the size decides are settled. One whose formulas are incomplete is chosen only where no
 /// complete one is admitted; the first by name then.
 /// Throws UsageError when the network admits none.
 Collective cheapest(Operation operation, const Topology& topology, const CostModel& model,
