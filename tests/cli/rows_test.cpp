@@ -4,6 +4,7 @@
 #include "wormcube/runtime/topology/topology.hpp"
 #include "wormcube/tests/cli/program.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>

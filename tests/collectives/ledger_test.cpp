@@ -6,6 +6,7 @@
 #include "wormcube/runtime/routing/routing.hpp"
 #include "wormcube/runtime/topology/theory.hpp"
 
+#include <algorithm>
 #include <array>
 #include <set>
 
