@@ -29,6 +29,12 @@ void Collective::require(const Topology& topology) const {
   wormcube::require(*algorithm, setting(topology));
 }
 
+void Collective::settle(const Topology& topology, const CostModel& model, Bytes block_bytes) {
+  if (algorithm->settle == nullptr) return;
+  const Options open = options;
+  algorithm->settle({topology, arguments, open}, model, block_bytes, options);
+}
+
 Prediction Collective::predict(const Topology& topology) const {
   Prediction prediction = algorithm->predict(setting(topology));
   if (!operation()->reduces) prediction.combined_blocks = 0;

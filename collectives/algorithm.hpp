@@ -67,6 +67,9 @@ struct Algorithm {
   /// out. nullptr: none.
   void (*require)(const Setting&) = nullptr;
 
+  /// Puts the best numbers for blocks of this size and these costs where options leave them open
+  /// (packets=0). nullptr: nothing is left open.
+  void (*settle)(const Setting&, const CostModel&, Bytes block_bytes, Options&) = nullptr;
   Prediction (*predict)(const Setting&) = [](const Setting&) { return Prediction{}; };
   /// What bounds it where that is not what bounds its operation: its messages go to neighbours only.
   /// nullptr: the operation's.
@@ -100,6 +103,8 @@ struct Collective {
   Setting setting(const Topology& topology) const { return {topology, arguments, options}; }
   /// Throws UsageError unless it runs here.
   void require(const Topology& topology) const;
+  /// Gives options that the size of a block decides their numbers; formulas need them.
+  void settle(const Topology& topology, const CostModel& model, Bytes block_bytes);
   Prediction predict(const Topology& topology) const;
   Rank parts(const Topology& topology) const { return algorithm->parts(setting(topology)); }
 

@@ -13,13 +13,26 @@
 
 namespace wormcube {
 
+/// Where `permute` takes node r's block, of p nodes. Each is its own inverse.
+enum class Permutation : std::uint8_t {
+  complement,    ///< to node p - 1 - r: every bit of the label turned over
+  bit_reversal,  ///< the label read backwards; p = 2^d
+  transpose,     ///< from row i, column j of s x s nodes to row j, column i; p = s^2
+};
+std::string_view to_string(Permutation permutation);
+Rank permuted(Permutation permutation, Rank rank, Rank nodes);
+/// No block moves.
+bool is_identity(Permutation permutation, Rank nodes);
+
 /// The arguments of a collective call beside its data: the same on every node. An operation ignores
 /// what is not its own.
 struct Arguments {
-  Rank root = 0;                   ///< broadcast, reduce, scatter, gather
-  std::int64_t by = 1;             ///< shift: node r's block goes to node r + by modulo p
-  std::vector<Rank> sources = {};  ///< k_broadcast, k_alltoall: ascending; empty: node 0 alone
-  Reduction reduction = {};        ///< what reduces
+  Rank root = 0;        ///< broadcast, reduce, scatter, gather
+  std::int64_t by = 1;  ///< shift: node r's block goes to node r + by modulo p
+  /// k_broadcast, k_alltoall: who gives; k_reduce, k_gather: who gets. Ascending; empty: node 0 alone.
+  std::vector<Rank> sources = {};
+  Permutation permutation = Permutation::complement;  ///< permute
+  Reduction reduction = {};                           ///< what reduces
 };
 
 /// An operation on so many nodes.
@@ -31,6 +44,8 @@ struct Instance {
     return arguments.sources.empty() ? 1 : static_cast<Rank>(arguments.sources.size());
   }
   bool is_source(Rank rank) const;
+  /// How many sources have a lower rank: of a source its number.
+  Rank sources_below(Rank rank) const;
   Rank root() const { return arguments.root; }
   /// The node that a shift's block comes from.
   Rank shifted_from(Rank rank) const {
@@ -62,7 +77,7 @@ struct OperationRow {
   /// nullptr: not offered.
   Rank (*place_of_input)(const Instance&, Rank rank) = nullptr;
   bool always_in_place = false;  // broadcast: there is no other input
-  bool rooted = false, reduces = false, shifts = false, has_sources = false;
+  bool rooted = false, reduces = false, shifts = false, permutes = false, has_sources = false;
   Sizes sizes = Sizes::equal;
   /// A node's data in blocks, what nccl-tests calls the size; 0: it moves none.
   double (*data)(const Instance&) = nullptr;
@@ -118,6 +133,11 @@ inline LowerBound one_block(const Limits& on, const Instance&) {
 }
 inline LowerBound others_in(const Limits& on, const Instance&) {
   return {on.rounds, (on.nodes - 1) / on.fewest_ports};
+}
+/// Of k sources' blocks, a node that is no source gets all: of its own it needs none.
+inline LowerBound source_blocks_in(const Limits& on, const Instance& in) {
+  const double k = in.sources();
+  return {on.rounds, (k < on.nodes ? k : k - 1) / on.fewest_ports};
 }
 inline LowerBound others_at_root(const Limits& on, const Instance&) {
   return {on.rounds, (on.nodes - 1) / on.most_ports};
@@ -277,6 +297,23 @@ inline constexpr OperationRow shift{
           return LowerBound{moves, moves / on.fewest_ports};
         }};
 
+inline constexpr OperationRow permute{
+    .name = "permute",
+    .summary = "node r's block to the node that a permutation names",
+    .gives = detail::one,
+    .ends_with = detail::one,
+    .result = [](const Instance& on, Rank rank,
+                 Rank) { return from(permuted(on.arguments.permutation, rank, on.nodes), 0); },
+    .place_of_input = detail::none,
+    .permutes = true,
+    .data = detail::block,
+    .bus_factor = detail::all,
+    .bound =
+        [](const Limits& on, const Instance& in) {
+          const double moves = is_identity(in.arguments.permutation, in.nodes) ? 0 : 1;
+          return LowerBound{moves, moves / on.fewest_ports};
+        }};
+
 inline constexpr OperationRow k_broadcast{
     .name = "k_broadcast",
     .summary = "the blocks of k source nodes to every node",
@@ -286,11 +323,7 @@ inline constexpr OperationRow k_broadcast{
     .has_sources = true,
     .data = detail::source_blocks,
     .bus_factor = detail::all,
-    .bound =
-        [](const Limits& on, const Instance& in) {
-          const double k = in.sources();
-          return LowerBound{on.rounds, (k < on.nodes ? k : k - 1) / on.fewest_ports};
-        }};
+    .bound = detail::source_blocks_in};
 
 inline constexpr OperationRow k_alltoall{
     .name = "k_alltoall",
@@ -299,6 +332,33 @@ inline constexpr OperationRow k_alltoall{
     .ends_with = detail::per_source,
     .result = [](const Instance& on, Rank rank,
                  Rank block) { return from(on.source(block), rank); },
+    .has_sources = true,
+    .data = detail::blocks,
+    .bus_factor = detail::others,
+    .bound = detail::others_at_root};
+
+inline constexpr OperationRow k_reduce{
+    .name = "k_reduce",
+    .summary = "k blocks of all nodes combined, block i to the i-th of k nodes",
+    .gives = detail::per_source,
+    .ends_with = detail::one_at_sources,
+    .result =
+        [](const Instance& on, Rank rank, Rank) {
+          return Content{0, on.nodes, on.sources_below(rank)};
+        },
+    .reduces = true,
+    .has_sources = true,
+    .data = detail::source_blocks,
+    .bus_factor = detail::all,
+    .bound = detail::source_blocks_in};
+
+inline constexpr OperationRow k_gather{
+    .name = "k_gather",
+    .summary = "block i of every node to the i-th of k nodes",
+    .gives = detail::per_source,
+    .ends_with = detail::each_at_sources,
+    .result = [](const Instance& on, Rank rank,
+                 Rank block) { return from(block, on.sources_below(rank)); },
     .has_sources = true,
     .data = detail::blocks,
     .bus_factor = detail::others,
@@ -322,20 +382,21 @@ inline constexpr OperationRow alltoallv = uneven(alltoall, "alltoallv", Sizes::b
 }  // namespace operations
 
 /// All operations, in the order of documentation.
-inline constexpr std::array<Operation, 19> all_operations{
-    operations::broadcast,  operations::reduce,         operations::allgather,
-    operations::allgatherv, operations::reduce_scatter, operations::reduce_scatterv,
-    operations::allreduce,  operations::scan,           operations::exscan,
-    operations::barrier,    operations::scatter,        operations::scatterv,
-    operations::gather,     operations::gatherv,        operations::alltoall,
-    operations::alltoallv,  operations::shift,          operations::k_broadcast,
-    operations::k_alltoall};
+inline constexpr std::array<Operation, 22> all_operations{
+    operations::broadcast,   operations::reduce,         operations::allgather,
+    operations::allgatherv,  operations::reduce_scatter, operations::reduce_scatterv,
+    operations::allreduce,   operations::scan,           operations::exscan,
+    operations::barrier,     operations::scatter,        operations::scatterv,
+    operations::gather,      operations::gatherv,        operations::alltoall,
+    operations::alltoallv,   operations::shift,          operations::permute,
+    operations::k_broadcast, operations::k_reduce,       operations::k_alltoall,
+    operations::k_gather};
 
 inline std::string_view to_string(Operation operation) { return operation->name; }
 /// Throws UsageError that lists the known ones.
 Operation parse_operation(std::string_view text);
 /// Throws UsageError unless the arguments fit so many nodes: the root is a node, the sources are
-/// different nodes, a reduction is given where one is needed.
+/// different nodes, a reduction is given where one is needed, and the permutation is one of so many.
 void require_arguments(Operation operation, Rank nodes, const Arguments& arguments);
 
 LowerBound lower_bound(Operation operation, const Topology& topology, Ports ports,

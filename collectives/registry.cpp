@@ -164,6 +164,7 @@ Collective cheapest(Operation operation, const Topology& topology, const CostMod
     for (Options& options : combinations(algorithm)) {
       collective.options = std::move(options);
       if (refusal(collective, topology)) continue;
+      collective.settle(topology, model, block_bytes);
       const auto prediction =
           algorithm.chosen_by_auto ? collective.predict(topology) : Prediction{};
       const Cost cost{!prediction.complete(),

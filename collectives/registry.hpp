@@ -41,8 +41,8 @@ Collective parse_collective(Operation operation, std::string_view text, Argument
 std::vector<Collective> admitted(Operation operation, const Topology& topology,
                                  const Arguments& arguments = {});
 /// The cheapest of them that needs no more than these ports, by predicted_us; of its options that
-/// are choices, the cheapest combination. One whose formulas are incomplete is chosen only where no
-/// complete one is admitted; the first by name then.
+/// are choices, the cheapest combination; those that the size decides are settled. One whose
+/// formulas are incomplete is chosen only where no complete one is admitted; the first by name then.
 /// Throws UsageError when the network admits none.
 Collective cheapest(Operation operation, const Topology& topology, const CostModel& model,
                     Bytes block_bytes, Ports ports, const Arguments& arguments = {});

@@ -47,7 +47,9 @@ void add_steps(Json& json, const ScheduleReport& report, const LockStepTime& tim
                               {"combining", time.combine_us}};
 }
 
-Json result_json(const CheckResult& result, const Options& options, Bytes block_bytes) {
+/// \param of_call  of the call's own operator, where the check's does not commute
+Json result_json(const CheckResult& result, const Prediction& of_call, const Options& options,
+                 Bytes block_bytes) {
   const Algorithm& algorithm = *result.collective.algorithm;
   const ScheduleReport& report = result.report;
   Json json{{"operation", to_string(algorithm.operation)},
@@ -98,8 +100,7 @@ Json result_json(const CheckResult& result, const Options& options, Bytes block_
   put(json, "optimal", json_value(result.optimal()), not_exact);
   json["block_bytes"] = block_bytes;
   json["cost_model"] = cost_model_json(options.model);
-  put(json, "model_time_us",
-      json_value(model_time_us(result.predicted, options.model, block_bytes)),
+  put(json, "model_time_us", json_value(model_time_us(of_call, options.model, block_bytes)),
       "the source gives no formula");
   json["source"] = algorithm.source;
   json["origin"] = origin(algorithm).empty() ? "built in" : origin(algorithm);
@@ -172,7 +173,7 @@ bool check_one(const Topology& topology, const Collective& collective, const Opt
   CheckOptions check = options.check;
   check.all_port = all_port(options.algorithm, *collective.algorithm);
   const CheckResult result = check_collective(collective, topology, check);
-  Json json = result_json(result, options, block_bytes);
+  Json json = result_json(result, collective.predict(topology), options, block_bytes);
   if (!options.output.json.empty() || !options.output.jsonl.empty()) {
     // With the call's own operator and bytes, as `run` would take them.
     const ScheduleReport steps = check_steps(collective, topology, block_bytes, check);

@@ -135,7 +135,7 @@ void list_admitted(const std::vector<const Algorithm*>& algorithms, const Topolo
                {.head = "model", .unit = "us"}});
   std::vector<std::string> refused;
   for (const Algorithm* algorithm : algorithms) {
-    const Collective collective(*algorithm, plain_arguments(algorithm->operation));
+    Collective collective(*algorithm, plain_arguments(algorithm->operation));
     Json result = describe(*algorithm);
     result["topology"] = topology.name();
     const auto reason = refusal(collective, topology);
@@ -145,6 +145,7 @@ void list_admitted(const std::vector<const Algorithm*>& algorithms, const Topolo
       refused.push_back(
           fmt::format("{} {}", to_string(algorithm->operation), named(algorithm->name, *reason)));
     } else {
+      collective.settle(topology, model, block_bytes);
       const Prediction prediction = collective.predict(topology);
       const auto model_us = model_time_us(prediction, model, block_bytes);
       table.add({std::string(to_string(algorithm->operation)), std::string(algorithm->name),

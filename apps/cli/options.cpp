@@ -165,6 +165,7 @@ Selection select(const AlgorithmOptions& options, Operation operation, const Top
       selection.refused.push_back(*std::move(reason));
       return;
     }
+    collective.settle(topology, model, block_bytes);
     const bool known = std::ranges::any_of(selection.collectives, [&](const Collective& other) {
       return other.text() == collective.text();
     });
@@ -222,9 +223,16 @@ void add_call_options(CLI::App& app, CallOptions& options) {
           ->group(group);
   options.sources_option =
       app.add_option("--sources", options.sources,
-                     "k_broadcast, k_alltoall: K for the nodes 0 to K-1, or a list such as 0,3,5 "
-                     "(of one node: 7,)")
+                     "k_broadcast, k_alltoall, and the targets of k_reduce, k_gather: K for the "
+                     "nodes 0 to K-1, or a list such as 0,3,5 (of one node: 7,)")
           ->type_name("K|NODE,NODE..")
+          ->capture_default_str()
+          ->group(group);
+  options.permutation_option =
+      app.add_option("--permutation", options.permutation,
+                     "permute: complement, node r to p - 1 - r; bit-reversal of labels; transpose "
+                     "of s x s nodes")
+          ->type_name("complement|bit-reversal|transpose")
           ->capture_default_str()
           ->group(group);
   options.operator_option = app.add_option("--operator", options.reduction,
@@ -270,6 +278,16 @@ std::vector<Rank> parse_sources(const std::string& text) {
   return sources;
 }
 
+Permutation parse_permutation(const std::string& text) {
+  std::string known;
+  for (const Permutation permutation :
+       {Permutation::complement, Permutation::bit_reversal, Permutation::transpose}) {
+    if (to_string(permutation) == text) return permutation;
+    known += fmt::format(" {}", to_string(permutation));
+  }
+  throw UsageError(fmt::format("unknown permutation '{}'; known are:{}", text, known));
+}
+
 }  // namespace
 
 Arguments CallOptions::resolve(Operation operation) const {
@@ -281,6 +299,7 @@ Arguments CallOptions::resolve(Operation operation) const {
   refuse(root_option, operation->rooted);
   refuse(by_option, operation->shifts);
   refuse(sources_option, operation->has_sources);
+  refuse(permutation_option, operation->permutes);
   refuse(operator_option, operation->reduces);
   refuse(type_option, operation->reduces);
   refuse(in_place_option, operation->place_of_input != nullptr);
@@ -288,6 +307,7 @@ Arguments CallOptions::resolve(Operation operation) const {
   arguments.root = root;
   arguments.by = by;
   if (operation->has_sources) arguments.sources = parse_sources(sources);
+  if (operation->permutes) arguments.permutation = parse_permutation(permutation);
   if (operation->reduces) {
     const bool only_type =
         reduction == "compose" && (type_option == nullptr || type_option->count() == 0);
@@ -299,21 +319,25 @@ Arguments CallOptions::resolve(Operation operation) const {
 std::string arguments_text(Operation operation, const Arguments& arguments) {
   if (operation->rooted) return fmt::format("root {}", arguments.root);
   if (operation->shifts) return fmt::format("by {}", arguments.by);
-  if (operation->has_sources) {
-    std::string text;
-    for (const Rank source : arguments.sources) text += fmt::format(" {}", source);
-    return fmt::format("{} sources:{}", arguments.sources.size(), text);
-  }
+  if (operation->permutes) return std::string(to_string(arguments.permutation));
+  std::string text;
   if (operation->reduces) {
-    return fmt::format("{} on {}", arguments.reduction.name, arguments.reduction.type);
+    text = fmt::format("{} on {}", arguments.reduction.name, arguments.reduction.type);
   }
-  return {};
+  if (operation->has_sources) {
+    const bool gives = operation->gives == operations::detail::per_source;
+    text += fmt::format("{}{} {}:", text.empty() ? "" : ", ", arguments.sources.size(),
+                        gives ? "targets" : "sources");
+    for (const Rank source : arguments.sources) text += fmt::format(" {}", source);
+  }
+  return text;
 }
 
 Json arguments_json(Operation operation, const Arguments& arguments) {
   Json json = Json::object();
   if (operation->rooted) json["root"] = arguments.root;
   if (operation->shifts) json["by"] = arguments.by;
+  if (operation->permutes) json["permutation"] = to_string(arguments.permutation);
   if (operation->has_sources) json["sources"] = arguments.sources;
   if (operation->reduces) {
     json["operator"] = arguments.reduction.name;

@@ -63,14 +63,17 @@ std::string named(std::string_view algorithm, std::string_view reason);
 /// Whether the machine has all ports when this algorithm runs.
 bool all_port(const AlgorithmOptions& options, const Algorithm& algorithm);
 
-/// The arguments of a call: --root, --by, --sources, --operator, --type, --in-place.
+/// The arguments of a call: --root, --by, --sources, --permutation, --operator, --type,
+/// --in-place.
 struct CallOptions {
   Rank root = 0;
   std::int64_t by = 1;
-  std::string sources = "1", reduction = "sum", type = "double", in_place = "off";
+  std::string sources = "1", permutation = "complement", reduction = "sum", type = "double",
+              in_place = "off";
   // Which of them were given: one that has no effect is refused.
   CLI::Option *root_option = nullptr, *by_option = nullptr, *sources_option = nullptr,
-              *operator_option = nullptr, *type_option = nullptr, *in_place_option = nullptr;
+              *permutation_option = nullptr, *operator_option = nullptr, *type_option = nullptr,
+              *in_place_option = nullptr;
 
   /// Throws UsageError for what the operation does not take, and for what is not there.
   Arguments resolve(Operation operation) const;

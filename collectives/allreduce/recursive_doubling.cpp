@@ -105,7 +105,10 @@ WORMCUBE_ALGORITHM(allreduce_recursive_doubling){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.3, Eq. 4.5, problem 4.6",
     .contention_free = false,
     .remark = "free of contention on hypercubes and complete networks",
-    .rows = {{"3.2", "", "hypercube:6"}, {"3.2", "", "complete:6"}, {"3.4", "", "ring:8"}},
+    .rows = {{"3.2", "", "hypercube:6"},
+             {"3.2", "", "complete:6"},
+             {"3.4", "", "ring:8"},
+             {"3.5", "", "ring:512"}},
     .predict = predict,
     .program =
         [](Node& node, const Call& call) {

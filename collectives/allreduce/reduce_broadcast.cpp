@@ -55,7 +55,10 @@ WORMCUBE_ALGORITHM(allreduce_reduce_broadcast){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.3, problem 4.6 (ii)",
     .contention_free = false,
     .remark = "free of contention in one dimension, and on hypercubes",
-    .rows = {{"3.1", "", "ring:8"}, {"3.1", "", "line:7"}, {"3.1", "", "hypercube:6"}},
+    .rows = {{"3.1", "", "ring:8"},
+             {"3.1", "", "line:7"},
+             {"3.1", "", "hypercube:6"},
+             {"3.5", "", "ring:1024"}},
     .predict = predict,
     .program =
         [](Node& node, const Call& call) {

@@ -41,7 +41,7 @@ WORMCUBE_ALGORITHM(broadcast_naive){
     .name = "naive",
     .summary = "the root sends to one node after another; every network",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1",
-    .rows = {{"1.1"}},
+    .rows = {{"1.1", "", "ring:8"}},
     .predict = predict,
     .chosen_by_auto = false,
     .program =

@@ -18,8 +18,8 @@ namespace {
 
 constexpr Rank most_packets = 1 << 20;
 
-Rank best_packets(Bytes message, int d) {
-  const CostModel model;
+Rank best_packets(Bytes message, int d, const CostModel& model = {}) {
+  if (d <= 1) return 1;  // nothing to overlap
   const double best =
       std::sqrt(model.transfer_us * static_cast<double>(message) * d / model.startup_us);
   return static_cast<Rank>(std::clamp<double>(std::round(best), 1, most_packets));
@@ -63,7 +63,7 @@ Rank packets(const Setting& setting) {
   return static_cast<Rank>(setting.options.number("packets"));
 }
 
-/// The best number of packets depends on the message's size: there is no count without one.
+/// The best number of packets depends on the message's size: no count before it is settled.
 Prediction predict(const Setting& setting) {
   const double d = setting.topology.dimensions(), count = packets(setting);
   Prediction prediction{.rearranged_blocks = 0, .working_blocks = 0, .link_load = d > 0 ? 1 : 0};
@@ -86,10 +86,16 @@ WORMCUBE_ALGORITHM(broadcast_pipelined){
     .options = {{.name = "packets",
                  .least = 0,
                  .most = most_packets,
-                 .help = "N; 0: sqrt(tw m d / ts), the best one for ts = 10 us, tw = 0.001 us/B"}},
-    .rows = {{"1.15", "packets=8", "hypercube:3"}},
+                 .help = "N; 0: sqrt(tw m d / ts), the best one"}},
+    .rows = {{"1.15", "packets=8", "hypercube:3"}, {"1.15", "packets=0", "hypercube:3"}},
     .needs = {needs::hypercube()},
     .instead = "use scatter-allgather or halving",
+    .settle =
+        [](const Setting& setting, const CostModel& model, Bytes block_bytes, Options& options) {
+          if (packets(setting) > 0) return;
+          const Rank best = best_packets(block_bytes, setting.topology.dimensions(), model);
+          options.set("packets", std::to_string(best));
+        },
     .predict = predict,
     .program =
         [](Node& node, const Call& call) {

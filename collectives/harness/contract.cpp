@@ -228,6 +228,9 @@ Oracle::Oracle(const Contract& contract) : contract_(contract) {
 
 double Oracle::bytes(const Contract& contract) {
   if (!contract.operation->reduces || witnesses(contract)) return 0;
+  if (contract.operation->has_sources) {
+    return static_cast<double>(contract.block_bytes) * contract.instance().sources();
+  }
   const double blocks = contract.ends_with(contract.arguments.root);
   const bool alike = contract.result(0, 0) == contract.result(contract.nodes - 1, 0);
   return static_cast<double>(contract.block_bytes) * (alike ? blocks : contract.nodes);

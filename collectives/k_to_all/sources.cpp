@@ -43,6 +43,21 @@ void require_sources(std::string_view algorithm, const Node& node, std::span<con
   }
 }
 
+void require_targets(std::string_view algorithm, const Node& node, std::span<const Rank> targets,
+                     Rank takes, ConstBlocks mine, Blocks result) {
+  const auto k = static_cast<Rank>(targets.size());
+  if (number_of(targets, node.rank()) < 0) takes = 0;
+  if (mine.count() != k || result.count() != takes) {
+    throw UsageError(fmt::format(
+        "{}: node {} of {} has {} blocks to give, must be {}; {} to end with, must be {}",
+        algorithm, node.rank(), node.size(), mine.count(), k, result.count(), takes));
+  }
+  if (takes > 0 && mine.bytes() != result.bytes()) {
+    throw UsageError(fmt::format("{}: blocks of {} bytes to give but of {} to end with", algorithm,
+                                 mine.bytes(), result.bytes()));
+  }
+}
+
 Rank gather_bits(Rank x, Rank mask) {
   Rank gathered = 0;
   for (int to = 0; mask != 0; mask &= mask - 1, ++to) {

@@ -1,4 +1,5 @@
-// The source nodes of k-to-all operations: which they are, and where they lie in a hypercube.
+// The source nodes of k-to-all operations, and the targets of their duals: which they are, and where
+// they lie in a hypercube.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -23,6 +24,11 @@ std::vector<Rank> sources_before(std::span<const Rank> sources, Rank p);
 /// `gives` blocks at a source and none elsewhere; k blocks to end with. Throws UsageError.
 void require_sources(std::string_view algorithm, const Node& node, std::span<const Rank> sources,
                      Rank gives, ConstBlocks mine, Blocks blocks);
+
+/// The duals, where sources are targets: k blocks to give; `takes` blocks to end with at a target and
+/// none elsewhere. Throws UsageError.
+void require_targets(std::string_view algorithm, const Node& node, std::span<const Rank> targets,
+                     Rank takes, ConstBlocks mine, Blocks result);
 
 /// How k = 2^j sources split a cube of p = 2^d nodes: j bits of the label in which every value occurs
 /// in exactly one source. So each of the k subcubes spanned by the other bits has its own source.

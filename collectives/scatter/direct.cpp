@@ -3,10 +3,12 @@
 #include "wormcube/collectives/scatter/direct.hpp"
 
 #include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/scatter/require.hpp"
 
 namespace wormcube {
 
 void scatter_direct(Node& node, ConstBlocks out, Span own, Rank root) {
+  require_rooted("scatter_direct", node, out, own, root);
   const Rank p = node.size(), r = node.rank();
   if (r == root) node.local([&] { copy(out[r], own); });
   for (Rank t = 1; t < p; ++t) {
@@ -22,6 +24,7 @@ void scatter_direct(Node& node, ConstBlocks out, Span own, Rank root) {
 }
 
 void gather_direct(Node& node, ConstSpan own, Blocks in, Rank root) {
+  require_rooted("gather_direct", node, in, own, root);
   const Rank p = node.size(), r = node.rank();
   if (r == root) node.local([&] { copy(own, in[r]); });
   for (Rank t = 1; t < p; ++t) {

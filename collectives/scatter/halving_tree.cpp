@@ -4,6 +4,7 @@
 
 #include "wormcube/collectives/holding.hpp"
 #include "wormcube/collectives/links.hpp"
+#include "wormcube/collectives/scatter/require.hpp"
 
 namespace wormcube {
 
@@ -72,6 +73,7 @@ std::vector<Handover> handovers(HalvingTree tree, const Topology& topology, Rank
 
 void scatter_by_halving(Node& node, HalvingTree tree, ConstBlocks out, Span own, Rank root,
                         std::span<const Bytes> sizes) {
+  require_rooted("scatter_by_halving", node, out, own, root, sizes);
   const Rank r = node.rank();
   const std::vector<Handover> steps = handovers(tree, node.topology(), r, root);
   const Handover mine = taken(steps, node.size());
@@ -90,6 +92,7 @@ void scatter_by_halving(Node& node, HalvingTree tree, ConstBlocks out, Span own,
 
 void gather_by_halving(Node& node, HalvingTree tree, ConstSpan own, Blocks in, Rank root,
                        std::span<const Bytes> sizes) {
+  require_rooted("gather_by_halving", node, in, own, root, sizes);
   const Rank r = node.rank();
   std::vector<Handover> steps = handovers(tree, node.topology(), r, root);
   const Handover mine = taken(steps, node.size());

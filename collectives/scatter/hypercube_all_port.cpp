@@ -3,6 +3,7 @@
 #include "wormcube/collectives/scatter/hypercube_all_port.hpp"
 
 #include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/scatter/require.hpp"
 #include "wormcube/runtime/together.hpp"
 
 #include <algorithm>
@@ -141,6 +142,7 @@ void gather_part(Node& node, int j, ConstSpan own, Blocks in, Rank root) {
 
 void scatter_hypercube_all_port(Node& node, ConstBlocks out, Span own, Rank root) {
   require_network(algorithms::scatter_hypercube_all_port, node.topology());
+  require_rooted("scatter_hypercube_all_port", node, out, own, root, {});
   if (node.size() == 1) {
     node.local([&] { copy(out[0], own); });
     return;
@@ -151,6 +153,7 @@ void scatter_hypercube_all_port(Node& node, ConstBlocks out, Span own, Rank root
 
 void gather_hypercube_all_port(Node& node, ConstSpan own, Blocks in, Rank root) {
   require_network(algorithms::gather_hypercube_all_port, node.topology());
+  require_rooted("gather_hypercube_all_port", node, in, own, root, {});
   if (node.size() == 1) {
     node.local([&] { copy(own, in[0]); });
     return;

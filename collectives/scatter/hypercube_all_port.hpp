@@ -19,7 +19,7 @@ namespace wormcube {
 ///          pieces, the others keep what they get in the order of the copy.
 /// Links    the copies cross different dimensions in each step.
 /// Source   Grama, Gupta, Karypis, Kumar, sec. 4.7.2.
-/// Throws   UsageError, before any message, on other networks.
+/// Throws   UsageError, before any message, on other networks, and unless the blocks are as above.
 void scatter_hypercube_all_port(Node& node, ConstBlocks out, Span own, Rank root);
 /// Gather, the same backwards; the root's own block may lie in its place from the start.
 void gather_hypercube_all_port(Node& node, ConstSpan own, Blocks in, Rank root);

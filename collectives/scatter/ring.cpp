@@ -4,6 +4,7 @@
 
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/holding.hpp"
+#include "wormcube/collectives/scatter/require.hpp"
 
 #include <algorithm>
 #include <array>
@@ -145,6 +146,7 @@ Holding holding(Node& node, Span all, Span own, Rank root, std::span<const Bytes
 
 void scatter_ring(Node& node, ConstBlocks out, Span own, Rank root, std::span<const Bytes> sizes) {
   require_network(algorithms::scatter_ring, node.topology());
+  require_rooted("scatter_ring", node, out, own, root, sizes);
   const Holding held = holding(node, only_read(out.all()), own, root, sizes);
   for (int d = 0; d < node.topology().dimensions(); ++d) run(node, d, held, root, Way::scatter);
   held.get_own(node);
@@ -152,6 +154,7 @@ void scatter_ring(Node& node, ConstBlocks out, Span own, Rank root, std::span<co
 
 void gather_ring(Node& node, ConstSpan own, Blocks in, Rank root, std::span<const Bytes> sizes) {
   require_network(algorithms::gather_ring, node.topology());
+  require_rooted("gather_ring", node, in, own, root, sizes);
   const Holding held = holding(node, in.all(), only_read(own), root, sizes);
   held.put_own(node, own);
   for (int d = node.topology().dimensions(); d-- > 0;) run(node, d, held, root, Way::gather);

@@ -20,7 +20,7 @@ namespace wormcube {
 ///          nodes of a line are s or more hops away, so all bundles arrive by the last step.
 /// Links    every message takes one hop, on a link of its own.
 /// Source   Grama, Gupta, Karypis, Kumar, problem 4.13.
-/// Throws   UsageError, before any message, on other networks.
+/// Throws   UsageError, before any message, on other networks, and unless the blocks are as above.
 void scatter_ring(Node& node, ConstBlocks out, Span own, Rank root,
                   std::span<const Bytes> sizes = {});
 /// Gather, the same backwards: node q's own block ends as block q of the root's `in`, where the

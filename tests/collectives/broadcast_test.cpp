@@ -185,13 +185,14 @@ TEST_CASE("a split broadcast wins above the cut-off, on a hypercube", "[broadcas
     CHECK(us("scatter-allgather", 1.02 * cut) < us("halving", 1.02 * cut));
     CHECK(us("scatter-allgather", 0.98 * cut) > us("halving", 0.98 * cut));
   }
-  const auto chosen = [](Bytes bytes) {
-    return cheapest(operations::broadcast, Topology::parse("hypercube:6"), CostModel{}, bytes,
-                    Ports::one)
-        .name();
+  const auto chosen = [](const char* network, Bytes bytes) {
+    return cheapest(operations::broadcast, Topology::parse(network), CostModel{}, bytes, Ports::one)
+        .text();
   };
-  CHECK(chosen(1 << 20) == "scatter-allgather");
-  CHECK(chosen(64) != "scatter-allgather");
+  CHECK(chosen("complete:64", 1 << 20) == "scatter-allgather:allgather=doubling");
+  CHECK_THAT(chosen("complete:64", 64), !Contains("scatter-allgather"));
+  CHECK(chosen("hypercube:6", 1 << 20) == "pipelined:packets=25");  // round sqrt(1048.576 * 6 / 10)
+  CHECK_THAT(chosen("hypercube:6", 64), !Contains("scatter-allgather"));
 }
 
 TEST_CASE("pipelined broadcast takes N + d steps of m / N from every root", "[broadcast]") {
@@ -220,6 +221,36 @@ TEST_CASE("pipelined broadcast by itself takes the best number of packets", "[br
     const double us = lock_step_time(report, model).total_us();
     CHECK(us >= 0.999 * bound);
     if (exact > 3) CHECK(us <= 1.01 * bound);
+  }
+}
+
+TEST_CASE(
+    "the number of packets is settled by the message's size and the costs, and then predicted",
+    "[broadcast]") {
+  const CostModel dear{.startup_us = 100, .transfer_us = 1};
+  auto open = broadcast("pipelined", "hypercube:4").collective();
+  CHECK_FALSE(open.predict(Topology::parse("hypercube:4")).complete());
+  for (const auto& [network, bytes, packets] :
+       std::vector<std::tuple<const char*, Bytes, int>>{{"hypercube:4", 10000, 20},
+                                                        {"hypercube:4", 0, 1},
+                                                        {"hypercube:1", 10000, 1},
+                                                        {"hypercube:10", 64000, 80}}) {
+    const Topology cube = Topology::parse(network);
+    const double d = cube.dimensions();
+    Collective settled = open;
+    settled.settle(cube, dear, bytes);
+    INFO(network << ", " << bytes << " bytes: " << settled.text());
+    CHECK(settled.options.number("packets") == packets);
+    const double startups = d > 1 ? packets + d : packets;
+    CHECK(settled.predict(cube).startups == startups);
+    CHECK(settled.predict(cube).transmission_blocks == Approx(startups / packets));
+    const ScheduleReport report = check_steps(settled, cube, bytes);
+    CHECK(report.startups == (bytes > 0 ? static_cast<std::size_t>(startups) : report.startups));
+    CHECK(lock_step_time(report, dear).total_us() ==
+          Approx(predicted_us(settled.predict(cube), dear, bytes)));
+    Collective chosen = settled;  // what is chosen stays
+    chosen.settle(cube, dear, 10 * bytes);
+    CHECK(chosen.text() == settled.text());
   }
 }
 

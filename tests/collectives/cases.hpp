@@ -35,31 +35,15 @@ inline std::vector<Topology> topologies() {
   add("hypercube", 0, 6);
   add("complete", 1, 9);
   add("tree", 1, 8);
-  for (const char* text : {"ring:16",
-                           "ring:31",
-                           "line:12",
-                           "torus:4x4",
-                           "torus:8x8",
-                           "torus:8x4",
-                           "torus:12x8",
-                           "torus:6x6",
-                           "torus:2x8",
-                           "torus:1x8",
-                           "torus:4x4x4",
-                           "torus:8x4x4",
-                           "mesh:3x5",
-                           "mesh:1x4",
-                           "mesh:6x5",
-                           "mesh:4x4",
-                           "mesh:8x8",
-                           "mesh:2x3x4",
-                           "mesh:2x2x2",
-                           "ghc:4x3",
-                           "ring:4*line:3",
-                           "torus:3x4*line:2",
-                           "tree:4*ring:8",
-                           "tree:5*line:3",
-                           "ring:3*complete:4*tree:2"}) {
+  for (const char* text :
+       {"ring:12",          "ring:16",       "ring:31",       "ring:64",
+        "line:12",          "line:31",       "complete:16",   "complete:31",
+        "tree:12",          "tree:64",       "torus:4x4",     "torus:8x8",
+        "torus:8x4",        "torus:12x8",    "torus:6x6",     "torus:2x8",
+        "torus:1x8",        "torus:4x4x4",   "torus:8x4x4",   "mesh:3x5",
+        "mesh:1x4",         "mesh:6x5",      "mesh:4x4",      "mesh:8x8",
+        "mesh:2x3x4",       "mesh:2x2x2",    "ghc:4x3",       "ring:4*line:3",
+        "torus:3x4*line:2", "tree:4*ring:8", "tree:5*line:3", "ring:3*complete:4*tree:2"}) {
     all.push_back(Topology::parse(text));
   }
   all.emplace_back(std::vector{samples::petersen()});
@@ -80,17 +64,23 @@ inline Arguments plain_arguments(const Algorithm& algorithm) {
   return arguments;
 }
 
-/// Every root; shifts by none, by 1, back, round and far; one source, some, all.
+/// Every root (of large networks a sample); shifts by none, by 1, back, round and far; one source, some, all.
 inline std::vector<Arguments> every_argument(const Algorithm& algorithm, Rank nodes) {
   const Operation operation = algorithm.operation;
   std::vector<Arguments> all{plain_arguments(algorithm)};
   const auto add = [&](auto change) { change(all.emplace_back(plain_arguments(algorithm))); };
   if (operation->rooted) {
-    for (Rank root = 1; root < nodes; ++root) add([=](Arguments& a) { a.root = root; });
+    const Rank stride = nodes > 32 ? 5 : 1;
+    for (Rank root = 1; root < nodes; root += stride) add([=](Arguments& a) { a.root = root; });
   }
   if (operation->shifts) {
     for (const std::int64_t by : {0, -1, 2, 3, nodes / 2, nodes, nodes + 1, -3 * nodes - 2}) {
       add([=](Arguments& a) { a.by = by; });
+    }
+  }
+  if (operation->permutes) {
+    for (const Permutation permutation : {Permutation::bit_reversal, Permutation::transpose}) {
+      add([=](Arguments& a) { a.permutation = permutation; });
     }
   }
   if (operation->has_sources) {
@@ -186,6 +176,8 @@ inline std::string title(const Collective& collective, const Topology& topology)
   const Arguments& arguments = collective.arguments;
   if (collective.operation()->rooted) text += ", root " + std::to_string(arguments.root);
   if (collective.operation()->shifts) text += ", by " + std::to_string(arguments.by);
+  if (collective.operation()->permutes)
+    text += ", " + std::string(to_string(arguments.permutation));
   for (const Rank source : arguments.sources) text += ", source " + std::to_string(source);
   return text;
 }

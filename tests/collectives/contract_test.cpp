@@ -143,6 +143,9 @@ TEST_CASE("what the operations ask for, in words of 4 nodes", "[collectives][con
        "4 -> 0.0 1.0 2.0 3.0 | 4 -> 0.1 1.1 2.1 3.1 | 4 -> 0.2 1.2 2.2 3.2 | 4 -> 0.3 1.3 2.3 "
        "3.3"},
       {"shift", "1 -> 1.0 | 1 -> 2.0 | 1 -> 3.0 | 1 -> 0.0"},
+      {"permute", "1 -> 3.0 | 1 -> 2.0 | 1 -> 1.0 | 1 -> 0.0"},
+      {"k_reduce", "2 -> | 2 -> 0-3.0 | 2 -> | 2 -> 0-3.1"},
+      {"k_gather", "2 -> | 2 -> 0.0 1.0 2.0 3.0 | 2 -> | 2 -> 0.1 1.1 2.1 3.1"},
       {"k_broadcast", "0 -> 1.0 3.0 | 1 -> 1.0 3.0 | 0 -> 1.0 3.0 | 1 -> 1.0 3.0"},
       {"k_alltoall", "0 -> 1.0 3.0 | 4 -> 1.1 3.1 | 0 -> 1.2 3.2 | 4 -> 1.3 3.3"}};
   for (const Operation operation : all_operations) {
@@ -165,7 +168,7 @@ TEST_CASE("the rows say where an input may lie in the output, and who counts as 
   const std::map<std::string_view, std::vector<Rank>> places{
       {"broadcast", {-1, -1, 0, -1}}, {"reduce", {-1, -1, 0, -1}}, {"allgather", {0, 1, 2, 3}},
       {"allreduce", {0, 0, 0, 0}},    {"scan", {0, 0, 0, 0}},      {"gather", {-1, -1, 2, -1}},
-      {"shift", {0, 0, 0, 0}}};
+      {"shift", {0, 0, 0, 0}},        {"permute", {0, 0, 0, 0}}};
   for (const Operation operation : all_operations) {
     INFO(operation->name);
     const auto found = places.find(operation->name);

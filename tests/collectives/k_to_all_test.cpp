@@ -9,7 +9,8 @@ using namespace textbook;
 
 namespace {
 
-constexpr Operation k_broadcast = operations::k_broadcast, k_alltoall = operations::k_alltoall;
+constexpr Operation k_broadcast = operations::k_broadcast, k_alltoall = operations::k_alltoall,
+                    k_reduce = operations::k_reduce, k_gather = operations::k_gather;
 
 /// All sets of k of p nodes.
 std::vector<std::vector<Rank>> sets(Rank p, int k) {
@@ -26,8 +27,8 @@ std::vector<std::vector<Rank>> sets(Rank p, int k) {
 
 }  // namespace
 
-TEST_CASE("k-to-all broadcast from a subcube: descending dimensions beat the book's",
-          "[collectives][k_broadcast]") {  // rows 6.1, 6.2, erratum E6
+TEST_CASE("E6: k-to-all broadcast from a subcube: descending dimensions beat the book's",
+          "[collectives][k_broadcast][errata]") {  // rows 6.1, 6.2
   for (const int d : {0, 1, 3, 4, 6, 10}) {
     for (int j = 0; j <= d; ++j) {
       const double k = 1 << j;
@@ -110,8 +111,8 @@ TEST_CASE("k-to-all personalized: log(p/k) + k - 1 steps, p - 1 blocks",
   }
 }
 
-TEST_CASE("where sources lie decides: of 70 sets of 4 in a 3-cube 38 split it",
-          "[collectives][k_alltoall]") {  // erratum E7
+TEST_CASE("E7: where sources lie decides: of 70 sets of 4 in a 3-cube 38 split it",
+          "[collectives][k_alltoall][errata]") {
   int splitting = 0;
   for (const auto& set : sets(8, 4)) {
     const Collective scatter = parse_collective(k_alltoall, "hypercube", from(set));
@@ -143,6 +144,63 @@ TEST_CASE("k-to-all personalized from any sources on any network", "[collectives
   }
 }
 
+TEST_CASE("the duals, backwards, take as many steps and blocks: row 6.5",
+          "[collectives][k_from_all]") {
+  for (const int d : {0, 1, 3, 4, 6, 8}) {
+    const std::string cube = sized("hypercube", d);
+    const double p = 1 << d;
+    for (int j = 0; j <= d; ++j) {
+      const double k = 1 << j;
+      const Arguments first = from_first(1 << j);
+      std::vector<Rank> apart;  // the multiples of p/k
+      for (Rank i = 0; i < 1 << j; ++i) apart.push_back(i << (d - j));
+      const CheckResult near = checked(k_reduce, "hypercube", cube, first),
+                        far = checked(k_reduce, "hypercube", cube, from(apart)),
+                        split = checked(k_reduce, "split", cube, first),
+                        gather = checked(k_gather, "hypercube", cube, first);
+      CHECK(near.transmission_blocks == d - j + k - 1);       // 6.2
+      CHECK(far.transmission_blocks == k * (d - j) + k - 1);  // 6.1
+      for (const CheckResult* result : {&near, &far}) {
+        CHECK(result->report.startups == static_cast<std::size_t>(d));
+        CHECK(result->combined_blocks == result->transmission_blocks);
+      }
+      CHECK(split.report.startups == static_cast<std::size_t>(2 * d - j));  // 6.3
+      CHECK(split.transmission_blocks == Approx(k + 1 - 2 * k / p));
+      CHECK(gather.report.startups == static_cast<std::size_t>(d - j + (1 << j) - 1));  // 6.4
+      CHECK(gather.transmission_blocks == p - 1);
+      for (const CheckResult* result : {&near, &far, &split, &gather}) {
+        CHECK(result->report.link_load_max == (d > 0 ? 1 : 0));
+      }
+    }
+  }
+  Arguments summing = from_first(4);
+  summing.reduction = find_reduction("sum", "uint8");
+  CHECK(time(k_reduce, "hypercube", "hypercube:6", 9, summing) == 600 + 9 * (4 + 3));
+}
+
+TEST_CASE("the duals run to any targets; split and exchange where these split the cube",
+          "[collectives][k_from_all]") {
+  for (const auto& set : sets(8, 4)) {
+    checked(k_reduce, "hypercube", "hypercube:3", from(set));
+    checked(k_reduce, "direct", "hypercube:3", from(set));
+    checked(k_gather, "direct", "hypercube:3", from(set));
+    const bool splits = placement(set, 8).has_value();
+    const Collective gather = parse_collective(k_gather, "hypercube", from(set));
+    CHECK(refusal(gather, Topology::parse("hypercube:3")).has_value() != splits);
+    if (!splits) continue;
+    checked(k_gather, "hypercube", "hypercube:3", from(set));
+    checked(k_reduce, "split", "hypercube:3", from(set));
+  }
+  for (const char* network :
+       {"ring:7", "line:7", "complete:7", "mesh:1x7", "tree:7", "star:7", "ring:1"}) {
+    const bool one = Topology::parse(network).nodes() == 1;
+    for (const auto& targets : {from({}), from({0}), one ? from({}) : from({2, 3, 6})}) {
+      checked(k_reduce, "direct", network, targets);
+      checked(k_gather, "direct", network, targets);
+    }
+  }
+}
+
 TEST_CASE("no step of a k-to-all operation can be left out", "[collectives][k_broadcast]") {
   every_step_matters(k_broadcast, "hypercube:order=ascending", "hypercube:3", from({1, 4, 6}));
   every_step_matters(k_broadcast, "hypercube:order=descending", "hypercube:3", from_first(2));
@@ -151,4 +209,9 @@ TEST_CASE("no step of a k-to-all operation can be left out", "[collectives][k_br
   every_step_matters(k_broadcast, "pipelined", "line:6", from({1, 4}));
   every_step_matters(k_alltoall, "hypercube", "hypercube:3", from({1, 6}));
   every_step_matters(k_alltoall, "direct", "tree:6", from({0, 5}));
+  every_step_matters(k_reduce, "hypercube", "hypercube:3", from({1, 4, 6}));
+  every_step_matters(k_reduce, "split", "hypercube:3", from({1, 6}));
+  every_step_matters(k_reduce, "direct", "tree:6", from({0, 5}));
+  every_step_matters(k_gather, "hypercube", "hypercube:3", from({1, 6}));
+  every_step_matters(k_gather, "direct", "tree:6", from({0, 5}));
 }

@@ -24,7 +24,7 @@ TEST_CASE("operations and algorithms are found by name, unknown ones with the kn
                     "unknown operation 'alltoal' (did you mean 'alltoall'?); known are: broadcast "
                     "reduce allgather allgatherv reduce_scatter reduce_scatterv allreduce scan "
                     "exscan barrier scatter scatterv gather gatherv alltoall alltoallv shift "
-                    "k_broadcast k_alltoall");
+                    "permute k_broadcast k_reduce k_alltoall k_gather");
   CHECK(find_algorithm(operations::alltoallv, "shift").operation == operations::alltoallv);
   CHECK_THROWS_WITH(
       find_algorithm(operations::barrier, "disseminate"),
@@ -343,6 +343,7 @@ TEST_CASE("the cheapest algorithm is admitted, keeps to the ports, and no other 
             return !option.choices.empty() || options.number(option.name) == option.preset;
           });
           if (!preset || refusal(with, topology)) continue;
+          with.settle(topology, model, bytes);
           const Prediction prediction = with.predict(topology);
           if (!prediction.complete()) continue;
           INFO(best.text() << " or " << with.text());

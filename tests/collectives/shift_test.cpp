@@ -51,9 +51,23 @@ TEST_CASE("unit steps on a ring or line: min(q, p - q), for any q",
   CHECK(time(shift, "unit-steps", "ring:1024", 7, by(-300)) == (100 + 7) * 300);
 }
 
-TEST_CASE("unit steps with compensation take exactly as many steps as needed, at most s on s x s",
-          "[collectives][shift]") {  // row 7.3, errata E1 and E2
-  CHECK(checked(shift, "unit-steps", "mesh:4x4", by(3)).report.startups == 2);  // the book says 1
+TEST_CASE("E1: a 3-shift on 4 x 4 nodes is no single row shift: that delivers 4 of 16 packets",
+          "[collectives][shift][errata]") {
+  Rank delivered = 0, moves_on = 0;  // by one backward row shift alone, and one row further down
+  for (Rank r = 0; r < 16; ++r) {
+    const Rank back = r / 4 * 4 + mod(r - 1, 4), right = mod(r + 3, 16);
+    delivered += back == right ? 1 : 0;
+    moves_on += mod(back + 4, 16) == right ? 1 : 0;
+  }
+  CHECK(delivered == 4);
+  CHECK(moves_on == 12);
+  for (const char* network : {"mesh:4x4", "torus:4x4"}) {
+    CHECK(checked(shift, "unit-steps", network, by(3)).report.startups == 2);
+  }
+}
+
+TEST_CASE("E2: unit steps with compensation take at most s steps on s x s nodes, never s + 1",
+          "[collectives][shift][errata]") {  // row 7.3
   CHECK(checked(shift, "unit-steps", "torus:4x4", by(5)).report.startups == 3);
   for (const Rank s : {2, 3, 4, 5, 8}) {
     const std::string sides = std::to_string(s) + "x" + std::to_string(s);
@@ -171,8 +185,9 @@ TEST_CASE("signed digits are the fewest steps, and log p of them are needed",
   }
 }
 
-TEST_CASE("on Gray labels, e-cube routing of a whole shift congests",
-          "[collectives][shift]") {  // E3
+TEST_CASE(
+    "E3: on Gray labels, e-cube routing of a whole shift congests; on binary labels it is free",
+    "[collectives][shift][errata]") {
   const auto congested = [](int d) {
     std::vector<Rank> all;
     for (Rank q = 1; q < 1 << d; ++q) {
@@ -186,6 +201,58 @@ TEST_CASE("on Gray labels, e-cube routing of a whole shift congests",
   };
   CHECK(congested(3) == std::vector<Rank>{3, 5});
   CHECK(congested(6).size() == 52);
+  for (Rank q = 1; q < 64; ++q) {
+    CHECK(checked(shift, "direct", "hypercube:6", by(q)).report.link_load_max == 1);
+  }
+  // Nor is the longest path that of problem 4.23: a 1-shift takes one link, not log p.
+  CHECK(on_gray_labels(6, [](Node& node, ConstBlocks mine, Blocks result) {
+          shift_direct(node, 1, mine, result);
+        }).max_hops == 1);
+}
+
+TEST_CASE("named permutations in one step: row 7.9", "[collectives][shift]") {
+  const auto permuting = [](Permutation permutation) {
+    Arguments arguments;
+    arguments.permutation = permutation;
+    return arguments;
+  };
+  for (int d = 0; d <= 10; ++d) {
+    const std::string cube = sized("hypercube", d);
+    const CheckResult complement =
+        checked(operations::permute, "direct", cube, permuting(Permutation::complement));
+    CHECK(complement.report.startups == (d > 0 ? 1U : 0U));
+    CHECK(complement.report.link_load_max == (d > 0 ? 1 : 0));
+    CHECK(complement.report.max_hops == d);
+    if (d % 2 != 0 || d == 0) continue;
+    const int load = 1 << (d / 2 - 1);  // sqrt(p) / 2
+    for (const Permutation permutation : {Permutation::bit_reversal, Permutation::transpose}) {
+      const CheckResult result =
+          checked(operations::permute, "direct", cube, permuting(permutation));
+      CHECK(result.report.link_load_max == load);
+      CHECK(result.predicted.contended_blocks == load);
+      CHECK(time(operations::permute, "direct", cube, 50, permuting(permutation)) ==
+            100 + 50 * load);
+    }
+  }
+  for (const char* network : {"ring:7", "mesh:3x5", "tree:6", "complete:1", "petersen"}) {
+    checked(operations::permute, "direct", network, permuting(Permutation::complement));
+  }
+  for (const char* network : {"ring:9", "mesh:5x5", "torus:3x3", "complete:4"}) {
+    checked(operations::permute, "direct", network, permuting(Permutation::transpose));
+  }
+  CHECK(permuted(Permutation::bit_reversal, 1, 8) == 4);
+  CHECK(permuted(Permutation::transpose, 5, 9) == 7);
+  const auto refused = [&](Permutation permutation, const char* network) {
+    return refusal(parse_collective(operations::permute, "direct", permuting(permutation)),
+                   Topology::parse(network))
+        .value_or("");
+  };
+  CHECK(refused(Permutation::bit_reversal, "ring:6") ==
+        "permute: bit-reversal needs a power of 2 of nodes, not 6; use complement");
+  CHECK(refused(Permutation::transpose, "hypercube:3") ==
+        "permute: transpose needs s x s nodes, not 8; use complement");
+  every_step_matters(operations::permute, "direct", "hypercube:4",
+                     permuting(Permutation::transpose));
 }
 
 TEST_CASE("no step of a shift can be left out, in place or not", "[collectives][shift]") {

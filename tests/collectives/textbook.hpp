@@ -19,7 +19,8 @@ using namespace wormcube;
 /// Checked, and proved up to 64 nodes: a failure of any law or prediction fails the test.
 inline CheckResult checked(Operation operation, const std::string& algorithm,
                            const std::string& network, const Arguments& arguments = {}) {
-  const Collective collective = parse_collective(operation, algorithm, arguments);
+  Collective collective = parse_collective(operation, algorithm, arguments);
+  if (operation->reduces) collective.arguments.reduction = find_reduction("sum", "int32");
   CheckOptions options;
   options.all_port = collective.algorithm->ports == Ports::all;
   options.prove_up_to = 64;
@@ -36,7 +37,7 @@ inline double time(Operation operation, const std::string& algorithm, const std:
   CheckOptions options;
   options.all_port = collective.algorithm->ports == Ports::all;
   return lock_step_time(check_steps(collective, Topology::parse(network), bytes, options),
-                        {.startup_us = 100, .transfer_us = 1, .rearrange_us = 0})
+                        {.startup_us = 100, .transfer_us = 1, .rearrange_us = 0, .combine_us = 0})
       .total_us();
 }
 

@@ -1,0 +1,65 @@
+// k-from-all gather by shifts.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/k_gather/direct.hpp"
+
+#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/k_to_all/sources.hpp"
+#include "wormcube/collectives/pattern_load.hpp"
+
+namespace wormcube {
+
+void k_gather_direct(Node& node, std::span<const Rank> targets, ConstBlocks mine, Blocks result) {
+  const Rank p = node.size(), r = node.rank(), own = number_of(targets, r);
+  require_targets("k_gather_direct", node, targets, p, mine, result);
+  if (own >= 0) node.local([&] { copy(mine[own], result[r]); });
+  for (Rank i = 1; i < p; ++i) {
+    const Rank to = mod(r + i, p), from = mod(r - i, p), number = number_of(targets, to);
+    std::vector<Op> ops;
+    if (number >= 0) ops.push_back(send(to, mine[number]));
+    if (own >= 0) ops.push_back(receive(from, result[from]));
+    node.step(ops);
+  }
+}
+
+namespace {
+
+/// Loads of p - 1 steps take long to find on more.
+constexpr Rank most_nodes = 2048;
+
+Prediction predict(const Setting& setting) {
+  const Rank p = setting.topology.nodes();
+  const Prediction prediction{p - 1, p - 1, 0, 0};
+  if (p > most_nodes) return prediction;
+  PatternSteps steps(setting.topology);
+  for (Rank i = 1; i < p; ++i) {
+    std::vector<PatternMessage> messages;
+    for (const Rank target : sources_of(setting.arguments)) {
+      messages.push_back({mod(target - i, p), target});
+    }
+    steps.add(messages);
+  }
+  return steps.with_loads(prediction);
+}
+
+}  // namespace
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(k_gather_direct){
+    .operation = operations::k_gather,
+    .name = "direct",
+    .summary =
+        "in step i each target hears from the node i ranks before; every network, any targets",
+    .source = "Grama, Gupta, Karypis, Kumar, problem 4.20, backwards, for any targets",
+    .contention_free = false,
+    .remark = "free of contention on hypercubes and complete networks",
+    .predict = predict,
+    .program =
+        [](Node& node, const Call& call) {
+          wormcube::k_gather_direct(node, sources_of(call.arguments), call.input, call.output);
+        },
+};
+
+}  // namespace algorithms
+
+}  // namespace wormcube

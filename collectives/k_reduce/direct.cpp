@@ -1,0 +1,88 @@
+// k-from-all reduction by shifts.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/k_reduce/direct.hpp"
+
+#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/k_to_all/sources.hpp"
+#include "wormcube/collectives/partial.hpp"
+#include "wormcube/collectives/pattern_load.hpp"
+
+#include <algorithm>
+
+namespace wormcube {
+
+void k_reduce_direct(Node& node, const Reduction& reduction, std::span<const Rank> targets,
+                     ConstBlocks mine, Blocks result) {
+  require_targets("k_reduce_direct", node, targets, 1, mine, result);
+  const Rank p = node.size(), r = node.rank(), own = number_of(targets, r);
+  const Bytes m = own < 0 ? 0 : mine.bytes();
+  const Memory incoming = node.memory(m), lower = node.memory(m);
+  const Span place = own < 0 ? Span() : result[0];
+  Partial above(node, reduction, own < 0 ? ConstSpan() : mine[own], place),
+      below(node, reduction, lower, lower);
+  for (Rank t = 1; t < p; ++t) {
+    const Rank from = mod(r + t, p), to = mod(r - t, p), number = number_of(targets, to);
+    std::vector<Op> ops;
+    if (number >= 0) ops.push_back(send(to, mine[number]));
+    if (own >= 0) ops.push_back(receive(from, from == 0 ? lower : incoming));
+    node.step(ops);
+    if (own < 0) continue;
+    if (from > r) {
+      above.before(incoming);
+    } else if (from > 0) {
+      below.before(incoming);
+    }
+  }
+  if (own < 0) return;
+  if (r > 0) above.after(below.value());
+  above.settle();
+}
+
+namespace {
+
+/// Loads and sums of p - 1 steps take long to find on more.
+constexpr Rank most_nodes = 2048;
+
+Prediction predict(const Setting& setting) {
+  const Rank p = setting.topology.nodes();
+  Prediction prediction{p - 1, p - 1, 0};
+  if (p > most_nodes) return prediction;
+  PatternSteps steps(setting.topology);
+  double combined = 0;
+  for (Rank t = 1; t < p; ++t) {
+    std::vector<PatternMessage> messages;
+    Rank most = 0;
+    for (const Rank target : sources_of(setting.arguments)) {
+      const Rank from = mod(target + t, p);
+      messages.push_back({from, target});
+      most = std::max(most, (from > 0 ? 1 : 0) + (t == p - 1 && target > 0 ? 1 : 0));
+    }
+    steps.add(messages);
+    combined += most;
+  }
+  prediction.combined_blocks = combined;
+  return steps.with_loads(prediction);
+}
+
+}  // namespace
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(k_reduce_direct){
+    .operation = operations::k_reduce,
+    .name = "direct",
+    .summary = "in step t each target hears from the node t ranks on; every network, any targets",
+    .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2 and 4.6, for any targets",
+    .contention_free = false,
+    .remark = "free of contention on hypercubes and complete networks",
+    .predict = predict,
+    .program =
+        [](Node& node, const Call& call) {
+          wormcube::k_reduce_direct(node, call.arguments.reduction, sources_of(call.arguments),
+                                    call.input, call.output);
+        },
+};
+
+}  // namespace algorithms
+
+}  // namespace wormcube

@@ -1,0 +1,108 @@
+// k-from-all reduction on a hypercube.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/k_reduce/hypercube.hpp"
+
+#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/k_to_all/sources.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace wormcube {
+
+namespace algorithms {
+extern const Algorithm k_reduce_hypercube;
+}
+
+void k_reduce_hypercube(Node& node, const Reduction& reduction, std::span<const Rank> targets,
+                        ConstBlocks mine, Blocks result) {
+  require_network(algorithms::k_reduce_hypercube, node.topology());
+  require_targets("k_reduce_hypercube", node, targets, 1, mine, result);
+  const Rank p = node.size(), r = node.rank(), k = mine.count();
+  if (p == 1) {
+    node.local([&] { copy(mine[0], result[0]); });
+    return;
+  }
+
+  // The targets with the same bits as a node in the places below `end`.
+  const auto alike = [&](Rank with, Rank end) {
+    std::vector<Rank> found;
+    for (Rank i = 0; i < k; ++i) {
+      if (((targets[static_cast<std::size_t>(i)] ^ with) & (end - 1)) == 0) found.push_back(i);
+    }
+    return found;
+  };
+  // Places for what is kept in the first step; later ones keep theirs.
+  std::vector<Rank> place(static_cast<std::size_t>(k));
+  const std::vector<Rank> kept = alike(r, 2);
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    place[static_cast<std::size_t>(kept[i])] = static_cast<Rank>(i);
+  }
+  const Bytes m = mine.bytes();
+  const Memory combined = node.memory(m * kept.size()), incoming = node.memory(combined.size());
+  const auto at = [&](const Memory& memory, Rank i) {
+    return memory.subspan(m * static_cast<Bytes>(place[static_cast<std::size_t>(i)]), m);
+  };
+  std::vector<Span> going, coming;
+  // Invariant: before the step of `bit` this node has, for every target that agrees with it in the
+  // bits below, what the nodes gave that differ from it there only.
+  for (Rank bit = 1; bit < p; bit *= 2) {
+    const Rank partner = r ^ bit;
+    const auto held = [&](Rank i) { return bit == 1 ? mine[i] : ConstSpan(at(combined, i)); };
+    going.clear(), coming.clear();
+    for (const Rank i : alike(partner, 2 * bit)) going.push_back(only_read(held(i)));
+    const std::vector<Rank> mine_still = alike(r, 2 * bit);
+    for (const Rank i : mine_still) coming.push_back(at(incoming, i));
+    std::vector<Op> ops;
+    if (!going.empty()) ops.push_back(send_pieces(partner, going));
+    if (!coming.empty()) ops.push_back(receive_pieces(partner, coming));
+    node.step(ops);
+    for (const Rank i : mine_still) {
+      ConstSpan left = held(i), right = at(incoming, i);
+      if (partner < r) std::swap(left, right);
+      combine(node, reduction, left, right, 2 * bit == p ? result[0] : at(combined, i));
+    }
+  }
+}
+
+namespace {
+
+Prediction predict(const Setting& setting) {
+  const Rank p = setting.topology.nodes();
+  Prediction prediction{log2_ceiling(p), 0, 0};
+  for (Rank bit = 1; bit < p; bit *= 2) {
+    std::vector<Rank> alike(static_cast<std::size_t>(2 * bit));
+    for (const Rank target : sources_of(setting.arguments)) {
+      ++alike[static_cast<std::size_t>(target % (2 * bit))];
+    }
+    *prediction.transmission_blocks += *std::ranges::max_element(alike);
+  }
+  prediction.combined_blocks = prediction.contended_blocks = prediction.transmission_blocks;
+  prediction.link_load = p > 1 ? 1 : 0;
+  return prediction;
+}
+
+}  // namespace
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(k_reduce_hypercube){
+    .operation = operations::k_reduce,
+    .name = "hypercube",
+    .summary = "strided halves swapped bit by bit, lowest first; hypercubes, any targets",
+    .source = "Grama, Gupta, Karypis, Kumar, problem 4.16, backwards",
+    .remark = "the order of ranks kept",
+    .rows = {{"6.5", "", "hypercube:4"}},
+    .needs = {needs::hypercube()},
+    .instead = "use direct",
+    .predict = predict,
+    .program =
+        [](Node& node, const Call& call) {
+          wormcube::k_reduce_hypercube(node, call.arguments.reduction, sources_of(call.arguments),
+                                       call.input, call.output);
+        },
+};
+
+}  // namespace algorithms
+
+}  // namespace wormcube

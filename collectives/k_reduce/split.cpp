@@ -1,0 +1,135 @@
+// k-from-all reduction: reduce-scatter, then gather.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/k_reduce/split.hpp"
+
+#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/k_to_all/sources.hpp"
+#include "wormcube/collectives/reduce/parts.hpp"
+
+#include <utility>
+
+namespace wormcube {
+
+namespace algorithms {
+extern const Algorithm k_reduce_split;
+}
+
+namespace {
+
+constexpr std::string_view way_out = "use hypercube or direct";
+
+/// Every node's part of its target's block, combined: lowest bit first, as reduce_scatter_hypercube.
+/// \param piece   the part of node e in this node's input
+/// \param result  room for this node's own
+void reduce_parts(Node& node, const Reduction& reduction, auto piece, Span result) {
+  const Rank p = node.size(), r = node.rank();
+  if (p == 1) {
+    node.local([&] { copy(piece(0), result); });
+    return;
+  }
+  std::vector<Bytes> place(static_cast<std::size_t>(p));
+  Bytes total = 0;
+  for (Rank e = r % 2; e < p; e += 2) {
+    place[static_cast<std::size_t>(e)] = total;
+    total += piece(e).size();
+  }
+  const Memory combined = node.memory(total), incoming = node.memory(total);
+  const auto at = [&](const Memory& memory, Rank e) {
+    return memory.subspan(place[static_cast<std::size_t>(e)], piece(e).size());
+  };
+  std::vector<Span> going, coming;
+  for (Rank bit = 1; bit < p; bit *= 2) {
+    const Rank partner = r ^ bit;
+    const auto held = [&](Rank e) { return bit == 1 ? piece(e) : ConstSpan(at(combined, e)); };
+    going.clear(), coming.clear();
+    for (Rank e = partner % (2 * bit); e < p; e += 2 * bit) going.push_back(only_read(held(e)));
+    for (Rank e = r % (2 * bit); e < p; e += 2 * bit) coming.push_back(at(incoming, e));
+    node.step({send_pieces(partner, going), receive_pieces(partner, coming)});
+    for (Rank e = r % (2 * bit); e < p; e += 2 * bit) {
+      ConstSpan left = held(e), right = at(incoming, e);
+      if (partner < r) std::swap(left, right);
+      combine(node, reduction, left, right, 2 * bit == p ? result : at(combined, e));
+    }
+  }
+}
+
+}  // namespace
+
+void k_reduce_split(Node& node, const Reduction& reduction, std::span<const Rank> targets,
+                    ConstBlocks mine, Blocks result) {
+  require_network(algorithms::k_reduce_split, node.topology());
+  require_targets("k_reduce_split", node, targets, 1, mine, result);
+  const Rank p = node.size(), r = node.rank(), rows = p / static_cast<Rank>(targets.size());
+  const Placement placed = require_placement("k_reduce_split", targets, p, way_out);
+  const std::vector<Bytes> offsets = part_offsets(mine.bytes(), reduction.element_bytes, rows);
+  const Rank row = placed.row(r);
+  const Memory passing = node.memory(row == 0 ? 0 : mine.bytes());
+  const Blocks parts(row == 0 ? result[0] : passing.span(), offsets);
+
+  reduce_parts(
+      node, reduction,
+      [&](Rank e) {
+        const Rank target = number_of(targets, placed.source_of(e));
+        return ConstBlocks(mine[target], offsets)[placed.row(e)];
+      },
+      parts[row]);
+
+  // Invariant: the nodes of rows that `half` divides have the parts up to the next such row.
+  for (Rank half = 1; half < rows; half *= 2) {
+    const Rank place = row % (2 * half), partner = placed.with_row(r, row ^ half);
+    if (place == 0) {
+      node.step({receive(partner, parts.range(row + half, half))});
+    } else if (place == half) {
+      node.step({send(partner, parts.range(row, half))});
+    } else {
+      node.step();
+    }
+  }
+}
+
+namespace {
+
+Rank rows(const Setting& setting) {
+  return setting.topology.nodes() / static_cast<Rank>(sources_of(setting.arguments).size());
+}
+
+Prediction predict(const Setting& setting) {
+  const Rank p = setting.topology.nodes();
+  const auto k = static_cast<double>(sources_of(setting.arguments).size());
+  Prediction prediction{log2_ceiling(p) + log2_ceiling(rows(setting)), k + 1 - 2 * k / p, 0};
+  prediction.combined_blocks = k * (p - 1) / p;
+  prediction.contended_blocks = prediction.transmission_blocks;
+  prediction.link_load = p > 1 ? 1 : 0;
+  return prediction;
+}
+
+}  // namespace
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(k_reduce_split){
+    .operation = operations::k_reduce,
+    .name = "split",
+    .summary = "reduce-scatter of parts, then a gather in each target's subcube; hypercubes",
+    .source = "Grama, Gupta, Karypis, Kumar, problem 4.18, backwards, and sec. 4.7.1",
+    .remark = "the order of ranks kept",
+    .rows = {{"6.5", "", "hypercube:4"}},
+    .needs = {needs::hypercube()},
+    .instead = "use direct",
+    .require =
+        [](const Setting& setting) {
+          require_placement("split", sources_of(setting.arguments), setting.topology.nodes(),
+                            way_out);
+        },
+    .predict = predict,
+    .program =
+        [](Node& node, const Call& call) {
+          wormcube::k_reduce_split(node, call.arguments.reduction, sources_of(call.arguments),
+                                   call.input, call.output);
+        },
+    .parts = rows,
+};
+
+}  // namespace algorithms
+
+}  // namespace wormcube

@@ -1,0 +1,231 @@
+// Every row of the textbook's ledger, on the networks of its kind: what is counted, and the time in
+// lock step, are what the registry predicts.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/tests/collectives/ledger.hpp"
+
+#include "wormcube/runtime/routing/routing.hpp"
+#include "wormcube/runtime/topology/theory.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include <fmt/core.h>
+
+using namespace wormcube;
+
+namespace {
+
+/// Networks of the kind that a row names: "ring:8" is one of the rings.
+std::vector<std::string> kind(std::string_view network) {
+  REQUIRE_FALSE(network.empty());
+  const std::string shape(network.substr(0, network.find(':')));
+  std::vector<std::string> all;
+  if (shape == "hypercube") {
+    for (int d = 0; d <= 10; ++d) all.push_back(fmt::format("hypercube:{}", d));
+  } else if (shape == "mesh" || shape == "torus") {
+    const bool flat = std::ranges::count(network, 'x') == 1;
+    const auto sides =
+        flat ? std::vector{"1x1", "2x2", "2x3", "3x3", "4x4", "5x7", "8x8", "16x16", "32x32"}
+             : std::vector{"1x1x1", "2x2x2", "3x3x3", "2x3x4", "4x4x4", "8x8x16"};
+    for (const char* side : sides) all.push_back(shape + ":" + side);
+  } else {
+    for (const int p : {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 31, 64, 255, 1024}) {
+      all.push_back(fmt::format("{}:{}", shape, p));
+    }
+  }
+  return all;
+}
+
+/// The arguments of calls on p nodes: roots, shifts, sources, permutations.
+std::vector<Arguments> calls(Operation operation, Rank p) {
+  std::vector<Arguments> all;
+  Arguments plain;
+  if (operation->reduces) plain.reduction = find_reduction("sum", "uint8");
+  const auto add = [&](auto change) {
+    change(plain);
+    all.push_back(plain);
+  };
+  if (operation->rooted) {
+    for (const Rank root : std::set<Rank>{0, 5 * p / 8}) add([=](Arguments& a) { a.root = root; });
+  } else if (operation->shifts) {
+    for (const Rank by : std::set<Rank>{1, 3, p / 2, p - 1, -5}) {
+      add([=](Arguments& a) { a.by = by; });
+    }
+  } else if (operation->permutes) {
+    for (const Permutation permutation :
+         {Permutation::complement, Permutation::bit_reversal, Permutation::transpose}) {
+      add([=](Arguments& a) { a.permutation = permutation; });
+    }
+  } else if (operation->has_sources) {
+    for (Rank k = 1; k <= p; k *= 4) {
+      add([=](Arguments& a) {
+        a.sources.clear();
+        for (Rank i = 0; i < k; ++i) a.sources.push_back(i);
+      });
+    }
+  } else {
+    all.push_back(plain);
+  }
+  return all;
+}
+
+struct Costs {
+  Bytes elements;  // of a part of a block, of 8 bytes each
+  CostModel model;
+};
+// start-up, transfer, rearrangement, combining
+constexpr std::array<Costs, 3> costs{
+    {{1, {100, 1, 0, 0}}, {3, {7, 0.25, 0.125, 2}}, {40, {0.5, 3, 1, 0.75}}}};
+
+void same(const char* what, const std::optional<double>& predicted, double counted) {
+  if (!predicted) return;
+  INFO(what);
+  CHECK(counted == Approx(*predicted).epsilon(1e-12));
+}
+
+/// Counts and times of one call, for a block of `elements` elements in each part.
+void check_call(Collective collective, const Topology& topology, const Costs& chosen) {
+  collective.settle(topology, chosen.model, 8 * chosen.elements);
+  const Prediction predicted = collective.predict(topology);
+  const Bytes block = 8 * chosen.elements * static_cast<Bytes>(collective.parts(topology));
+  CheckOptions options;
+  options.all_port = collective.algorithm->ports == Ports::all;
+  const ScheduleReport report = check_steps(collective, topology, block, options);
+  const auto blocks = [&](Bytes bytes) {
+    return static_cast<double>(bytes) / static_cast<double>(block);
+  };
+  CHECK(report.matched());
+  CHECK(report.port_violations == 0);
+  CHECK(report.deadlock_free);
+  if (collective.algorithm->contention_free) CHECK(report.link_load_max <= 1);
+  REQUIRE(predicted.startups);
+  same("start-ups", predicted.startups, static_cast<double>(report.startups));
+  same("link load", predicted.link_load, report.link_load_max);
+  if (collective.operation()->sizes != Sizes::equal) return;
+  REQUIRE(predicted.complete());
+  same("transmission", predicted.transmission_blocks, blocks(report.transmission));
+  same("contended", predicted.contended_blocks, blocks(report.contended));
+  same("rearranged", predicted.rearranged_blocks, blocks(report.rearranged));
+  same("combined", predicted.combined_blocks, blocks(report.combined));
+  same("working blocks", predicted.working_blocks, blocks(report.peak_block_bytes));
+  if (!predicted.contended_blocks && !collective.algorithm->contention_free) return;
+  for (const Costs& other : costs) {
+    CHECK(lock_step_time(report, other.model).total_us() ==
+          Approx(predicted_us(predicted, other.model, block)).epsilon(1e-12));
+  }
+}
+
+/// Walks the rows: every entry x networks of its kind x calls.
+/// \param f  f(collective, topology)
+template <class F>
+void for_each_row(F f) {
+  for (const Algorithm* const algorithm : registry()) {
+    std::set<std::string> done;  // an entry may stand for several rows
+    for (const LedgerRow& row : algorithm->rows) {
+      std::string text(algorithm->name);
+      if (!row.options.empty()) text.append(":").append(row.options);
+      for (const std::string& network : kind(row.network)) {
+        if (!done.insert(text + network).second) continue;
+        const Topology topology = Topology::parse(network);
+        for (const Arguments& arguments : calls(algorithm->operation, topology.nodes())) {
+          INFO("row " << row.row << ": " << algorithm->operation->name << " " << text << " on "
+                      << network << ", root " << arguments.root << ", by " << arguments.by << ", "
+                      << arguments.sources.size() << " sources, "
+                      << to_string(arguments.permutation));
+          const Collective collective = parse_collective(algorithm->operation, text, arguments);
+          bool takes = true;
+          try {
+            collective.require(topology);
+          } catch (const UsageError&) {
+            takes = false;
+          }
+          if (takes) f(collective, topology);
+        }
+      }
+    }
+  }
+}
+
+/// Messages of a call, about: what a dry run takes.
+double messages(const Collective& collective, const Topology& topology) {
+  const double startups = collective.predict(topology).startups.value_or(1);
+  return startups * topology.nodes();
+}
+constexpr double many = 30000;
+
+}  // namespace
+
+TEST_CASE("what the rows of the ledger take is what is predicted, up to 1024 nodes",
+          "[collectives][ledger]") {
+  std::size_t checked = 0;
+  for_each_row([&](const Collective& collective, const Topology& topology) {
+    if (messages(collective, topology) > many) return;
+    check_call(collective, topology, costs[checked++ % costs.size()]);
+  });
+  CHECK(checked > 1000);
+}
+
+TEST_CASE("the same where it takes p - 1 steps on 1024 nodes", "[collectives][ledger][.]") {
+  for_each_row([&](const Collective& collective, const Topology& topology) {
+    if (messages(collective, topology) > many) check_call(collective, topology, costs[1]);
+  });
+}
+
+TEST_CASE("all-port copies on a hypercube share no link: d = 1 .. 10", "[collectives][ledger]") {
+  int algorithms = 0;
+  for (const Algorithm* const algorithm : registry()) {
+    if (algorithm->ports != Ports::all || algorithm->name != "hypercube-all-port") continue;
+    ++algorithms;
+    for (int d = 1; d <= 10; ++d) {
+      INFO(algorithm->operation->name << " on hypercube:" << d);
+      const Topology cube = Topology::parse(fmt::format("hypercube:{}", d));
+      const Collective collective(*algorithm);
+      const ScheduleReport report =
+          check_steps(collective, cube, unit_block_bytes(collective, cube), {.all_port = true});
+      CHECK(report.startups == static_cast<std::size_t>(d));
+      CHECK(report.link_load_max == 1);
+      CHECK(report.port_violations == 0);
+      // All d copies at once: each sends in every step.
+      const auto p = static_cast<std::size_t>(cube.nodes());
+      const bool all_send = !algorithm->operation->rooted;
+      CHECK(report.messages == (all_send ? p * d * d : (p - 1) * d));
+    }
+  }
+  CHECK(algorithms == 5);
+}
+
+TEST_CASE(
+    "row 5.15 and erratum E12: C(d, l) nodes are l links away, half the dimensions and a bit "
+    "on average",
+    "[collectives][ledger]") {
+  for (int d = 1; d <= 10; ++d) {
+    const Topology cube = Topology::parse(fmt::format("hypercube:{}", d));
+    const Routing routing(cube);
+    const Rank p = cube.nodes();
+    std::vector<std::int64_t> at(static_cast<std::size_t>(d) + 1);
+    std::vector<Channel> route;
+    for (Rank q = 0; q < p; ++q) {
+      route.clear();
+      if (q != 0) routing.route(0, q, route);
+      ++at[route.size()];
+    }
+    std::int64_t binomial = 1, sum = 0;
+    for (int l = 0; l <= d; ++l) {
+      CHECK(at[static_cast<std::size_t>(l)] == binomial);
+      sum += l * binomial;
+      binomial = binomial * (d - l) / (l + 1);
+    }
+    // E12: not (log p)/2 but (log p)/2 * p/(p-1); and p log p directed links carry the exchange, so
+    // that traffic alone would take p/2 blocks' time. The p-1 are the ports' bound.
+    CHECK(theory::average_distance(cube) == Rational(d * p, 2 * (p - 1)));
+    CHECK(sum * 2 == static_cast<std::int64_t>(d) * p);
+    CHECK(sum * p / (static_cast<std::int64_t>(p) * d) == p / 2);
+    const auto time = [&](const char* algorithm) {
+      return *parse_collective(operations::alltoall, algorithm).predict(cube).transmission_blocks;
+    };
+    CHECK(time("hypercube-pairwise") == p - 1);
+    CHECK(time("hypercube-all-port") == p / 2);
+    CHECK(lower_bound(operations::alltoall, cube, Ports::one).transmission_blocks == p - 1);
+  }
+}
