@@ -177,7 +177,7 @@ TEST_CASE("a transposition that cannot be is refused", "[apps][transpose]") {
     run_transpose(proof(topology), exchange, {matrix, options});
   };
   CHECK_THROWS_WITH(refused({ElementType::int8, {3}, std::vector<std::byte>(3)}),
-                    Contains("1 dimensions") && Contains("need 2"));
+                    Contains("1 dimension;") && Contains("need 2"));
   CHECK_THROWS_WITH(refused({ElementType::int8, {3, 0}, {}}), Contains("3 x 0"));
   CHECK_THROWS_WITH(refused({ElementType::int16, {3, 2}, std::vector<std::byte>(3)}),
                     Contains("3 bytes"));

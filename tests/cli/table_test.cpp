@@ -50,7 +50,7 @@ TEST_CASE("columns that may be cut are cut until the line fits", "[cli][table]")
 
 TEST_CASE("a figure is never cut, however narrow its column", "[cli][table]") {
   const Table table({{.head = "topology", .text = true, .width = 6, .cut = 6}, {.head = "us"}});
-  CHECK(table.row_text({"ring:4", "0.0023165"}, false) == "  ring:4  0.0023165\n");
+  CHECK(table.row_text({"ring:4", "0.0023165"}, false) == "  ring:4    0.0023165\n");
 }
 
 TEST_CASE("null has a reason, a figure has none", "[cli][table]") {

@@ -62,7 +62,7 @@ TEST_CASE("a run over its time limit is named, and the next ones go on") {
   CHECK(nlohmann::json::parse(read_text(json.path())).empty());
 }
 
-TEST_CASE("--jsonl holds this run's results only") {
+TEST_CASE("with --jsonl a file holds this run's results only") {
   const TemporaryFile lines(".jsonl");
   write(lines, "an earlier run's\n");
   CHECK(run_wormcube("run alltoall --on ring:4 --algorithm ring --bytes 8 --iterations 1000000 "
@@ -77,7 +77,7 @@ TEST_CASE("--jsonl holds this run's results only") {
   CHECK(std::count(text.begin(), text.end(), '\n') == 2);
 }
 
-TEST_CASE("--quiet keeps the network in each row, and the reasons") {
+TEST_CASE("with --quiet a table keeps the network in each row, and the reasons") {
   const auto rows =
       run_wormcube("run alltoall --on ring:4,hypercube:3 --bytes 64,1K --iterations 1 --quiet");
   CHECK_THAT(rows.out, Contains("\n  ring:4 ") && Contains("\n  hypercube:3 "));
@@ -99,7 +99,7 @@ TEST_CASE("a list of algorithms goes over networks that not all of them admit") 
 TEST_CASE("a claim about other networks is not made beside a result") {
   CHECK(run_wormcube("run alltoall --on ring:4 --algorithm shift --iterations 1")
             .out.find("free of") == std::string::npos);
-  CHECK_THAT(run_wormcube("list alltoall").out, Contains("free of contention on hypercubes"));
+  CHECK_THAT(run_wormcube("list alltoall --wide").out, Contains("free of contention on hypercubes"));
 }
 
 TEST_CASE("memory that is not there after all is told in a sentence, with exit code 2") {

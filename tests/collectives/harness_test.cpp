@@ -329,7 +329,7 @@ TEST_CASE("a run is refused, before it starts, for memory, ports and counts") {
                     Contains("GiB"));
   CHECK_THROWS_WITH(
       run_collective(machine, named(operations::alltoall, "shift"), {.iterations = 0}),
-      Contains("iterations"));
+      Contains("0 timed calls"));
   Machine cube(Topology::parse("hypercube:2"));
   CHECK_THROWS_WITH(run_collective(cube, named(operations::alltoall, "hypercube-all-port"), {}),
                     Contains("ports"));
