@@ -142,12 +142,12 @@ ExitCode transform(const Options& options) {
   const Exchange exchange = application.exchange();
   FftJob job{signal(options), {}, application.run_options()};
   job.fft = {options.inverse, parse_fft_method(options.method), options.measure};
-  const ApplicationMachine machine(application, topology, exchange);
+  const ApplicationMachine machine(application, topology, exchange.all_port());
   const FftResult result = run_fft(machine.runner(), exchange, job);
   if (!options.output.empty() && is_first_process())
     write_npy(options.output, to_array(result.output, job.signal.shape));
   print_result(options, job, result, machine.options());
-  write_results(application.output, {result_json(options, job, result)}, true);
+  write_result(application, result_json(options, job, result));
   return !result.verified() || result.passed() ? passed : failed;
 }
 

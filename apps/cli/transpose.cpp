@@ -66,7 +66,7 @@ ExitCode run(const Options& options) {
   const Topology topology = Topology::parse(application.on);
   const Exchange exchange = application.exchange();
   const TransposeJob job{matrix(options), application.run_options()};
-  const ApplicationMachine machine(application, topology, exchange);
+  const ApplicationMachine machine(application, topology, exchange.all_port());
   const TransposeResult result = run_transpose(machine.runner(), exchange, job);
   const double wall_us = microseconds(result.figures.wall);
   const double rate =
@@ -82,7 +82,7 @@ ExitCode run(const Options& options) {
   json["wrong"] = result.wrong ? Json(*result.wrong) : Json(nullptr);
   if (!result.wrong) json["wrong_reason"] = "--verify off";
   json["passed"] = result.verified() ? Json(result.passed()) : Json(nullptr);
-  write_results(application.output, {json}, true);
+  write_result(application, std::move(json));
   return !result.verified() || result.passed() ? passed : failed;
 }
 

@@ -65,13 +65,16 @@ TEST_CASE("figures are the median run's: means over nodes, sums of messages, the
         statistics.links = {{0, 5, 100, 1}, {1, 2, 700, 2}, {2, 0, 0, 3}};
         return statistics;
       }};
+  RunFigures known;
+  known.collectives = {UsedCollective(find_exchange("shift").collective, 2)};
   const RunFigures figures = measure(
-      runner, find_exchange("shift"), {.warmup = 1, .iterations = 3}, [](Node&) {}, {},
-      [] { return 5ms; });
+      runner, {.warmup = 1, .iterations = 3}, [](Node&) {}, std::move(known), [] { return 5ms; });
   CHECK(run == 4);
   CHECK(figures.measured);
-  CHECK(figures.algorithm == "shift");
-  CHECK(figures.operation == "alltoall");
+  REQUIRE(figures.collectives.size() == 1);
+  CHECK(figures.collectives[0].algorithm == "shift");
+  CHECK(figures.collectives[0].operation == "alltoall");
+  CHECK(figures.collectives[0].calls == 2);
   CHECK(figures.nodes == 2);
   CHECK(figures.wall == 100ms);
   CHECK(figures.host == 5ms);
@@ -90,8 +93,8 @@ TEST_CASE("figures are the median run's: means over nodes, sums of messages, the
 TEST_CASE("an runner without statistics, and a run without a check, leave their figures unmeasured",
           "[apps]") {
   const RunFigures figures = measure(
-      proof(Topology::parse("ring:2")), find_exchange("shift"), {.check = false},
-      [](Node& node) { node.step(); }, {}, [] { return 0ns; });
+      proof(Topology::parse("ring:2")), {.check = false}, [](Node& node) { node.step(); }, {},
+      [] { return 0ns; });
   CHECK_FALSE(figures.measured);
   CHECK_FALSE(figures.schedule);
 }
