@@ -237,10 +237,12 @@ Action add_lookup(CLI::App& program) {
   const std::vector<CLI::Option*> makes{
       app.add_option("--entries", options->entries, "How many entries of a table to make")
           ->type_name("N")
+          ->check(at_least(0))
           ->capture_default_str()
           ->group("Data"),
       app.add_option("--lookups", options->lookups, "How many keys to make")
           ->type_name("N")
+          ->check(at_least(0))
           ->capture_default_str()
           ->group("Data"),
       app.add_option("--absent", options->absent, "The share of them that is not in the table")

@@ -137,6 +137,7 @@ Action add_sort(CLI::App& program) {
   const std::vector<CLI::Option*> makes{
       app.add_option("--count", options->count, "How many keys to make")
           ->type_name("N")
+          ->check(at_least(0))
           ->capture_default_str()
           ->group("Data"),
       app.add_option("--type", options->type,
@@ -157,6 +158,7 @@ Action add_sort(CLI::App& program) {
                  "Samples of each node; a node's share is at most 1 + nodes / samples times the "
                  "mean; 0: one for each node")
       ->type_name("N")
+      ->check(at_least(0))
       ->capture_default_str()
       ->group("What");
   app.add_flag("--rebalance", options->rebalance,

@@ -62,6 +62,7 @@ TEST_CASE("figures are the median run's: means over nodes, sums of messages, the
         statistics.nodes[0] = {.messages = 3, .bytes = 30, .peak_bytes = 7, .local = time / 2};
         statistics.nodes[1] = {.messages = 4, .bytes = 50, .peak_bytes = 9, .stepping = 60ms};
         statistics.nodes[1].rearranging = 20ms;
+        statistics.nodes[1].combining = 10ms;
         statistics.links = {{0, 5, 100, 1}, {1, 2, 700, 2}, {2, 0, 0, 3}};
         return statistics;
       }};
@@ -78,7 +79,7 @@ TEST_CASE("figures are the median run's: means over nodes, sums of messages, the
   CHECK(figures.nodes == 2);
   CHECK(figures.wall == 100ms);
   CHECK(figures.host == 5ms);
-  CHECK(figures.compute == 20ms);  // 50 ms of one node in two, without the host's share
+  CHECK(figures.compute == 25ms);  // 50 ms of one node and 10 of the other, less the host's share
   CHECK(figures.rearrangement == 10ms);
   CHECK(figures.communication == 30ms);
   CHECK(figures.messages == 7);
