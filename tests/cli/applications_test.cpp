@@ -157,6 +157,13 @@ TEST_CASE("mistakes with the applications end with exit code 2 and one line", "[
   }
 }
 
+TEST_CASE("help shows what --algorithm takes, options included", "[cli]") {
+  CHECK_THAT(run_wormcube("sort --help").out,
+             Contains("--algorithm [OPERATION=]NAME[:OPTION=VALUE..],..|auto"));
+  CHECK_THAT(run_wormcube("run --help").out,
+             Contains("--ports auto|one|all\n") || Contains("--ports auto|one|all "));
+}
+
 TEST_CASE("the applications end at the time limit", "[cli]") {
   for (const char* const command : {"sort --count 200000", "lookup", "matvec"}) {
     const Output output = run_wormcube(std::string(command) +
