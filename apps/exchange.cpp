@@ -25,12 +25,17 @@ struct TimedRun {
   std::chrono::nanoseconds host;
 };
 
+/// \param walls  gets the times of all timed runs
 TimedRun median_run(const Runner& runner, const RunOptions& options, const Program& program,
-                    const std::function<std::chrono::nanoseconds()>& after_run) {
+                    const std::function<std::chrono::nanoseconds()>& after_run,
+                    std::vector<std::chrono::nanoseconds>& walls) {
+  options.tell("warm-up");
   for (int i = 0; i < options.warmup; ++i) runner.run(program);
   std::vector<TimedRun> runs;
   for (int i = 0; i < options.iterations; ++i) {
+    options.tell(fmt::format("run {} of {}", i + 1, options.iterations));
     Statistics statistics = runner.run(program);
+    walls.push_back(statistics.wall);
     runs.push_back({std::move(statistics), after_run()});
   }
   const auto middle = runs.begin() + static_cast<std::ptrdiff_t>(runs.size() / 2);
@@ -153,11 +158,12 @@ RunFigures measure(const Runner& runner, const RunOptions& options, const Progra
   figures.topology = runner.topology.describe();
   figures.nodes = runner.topology.nodes();
   figures.has_links = runner.processes == nullptr || runner.processes->has_links();
-  const TimedRun run = median_run(runner, options, program, after_run);
+  const TimedRun run = median_run(runner, options, program, after_run, figures.walls);
   if (!run.statistics.nodes.empty()) add_statistics(run, figures);
   const bool is_first = runner.processes == nullptr || runner.processes->is_first_process();
-  if (options.check && is_first &&
-      memory_need(runner.topology, program).schedule <= most_recorded_bytes) {
+  if (!options.check || !is_first) return figures;
+  options.tell("dry run");
+  if (memory_need(runner.topology, program).schedule <= most_recorded_bytes) {
     figures.schedule = check(record(runner.topology, program),
                              Routing(runner.topology, runner.virtual_channels), runner.all_port);
   }

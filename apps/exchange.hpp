@@ -74,6 +74,12 @@ struct RunOptions {
   int iterations = 1;  ///< timed runs; the figures are those of the median by wall time
   bool verify = true;
   bool check = true;  ///< record the program dry and check the schedule; up to 256 MB of it
+  /// Told what comes next: "dry run", "run 2 of 5"; may be empty.
+  std::function<void(std::string_view phase)> progress = {};
+
+  void tell(std::string_view phase) const {
+    if (progress) progress(phase);
+  }
 };
 
 /// A collective that an application called.
@@ -106,6 +112,7 @@ struct RunFigures {
   Bytes peak_bytes = 0;  ///< most private memory held by one node
 
   std::chrono::nanoseconds wall{0};
+  std::vector<std::chrono::nanoseconds> walls;  ///< of all timed runs, in their order
   // Means over the nodes, with MachineOptions::timing, else 0 (but for host). The rest of the wall
   // time is starting, ending and taking memory.
   // With more nodes than cores each of them contains waiting for a core.

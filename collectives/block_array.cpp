@@ -5,7 +5,7 @@
 #include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
-#include <array>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
@@ -38,10 +38,8 @@ Rank Places::count() const {
   return count;
 }
 
-Rank Layout::count() const {
-  Rank count = 0;
-  for (const Places& places : parts_) count += places.count();
-  return count;
+Layout::Layout(std::vector<Places> parts) : parts_(std::move(parts)) {
+  for (const Places& places : parts_) count_ += places.count();
 }
 
 // Planning.
@@ -131,28 +129,62 @@ void BlockArray::idle(Rank steps) {
 
 namespace {
 
-/// Whether a block is in the second array.
-bool in_second(const std::vector<Rank>& seams, Rank place) {
-  return (std::ranges::upper_bound(seams, place) - seams.begin()) % 2 != 0;
-}
+/// In which array places are, asked in ascending order.
+class Side {
+ public:
+  explicit Side(std::span<const Rank> seams) : next_(seams.begin()), end_(seams.end()) {}
+  bool in_second(Rank place) {
+    for (; next_ != end_ && *next_ <= place; ++next_) second_ = !second_;
+    return second_;
+  }
 
-struct Named {
-  std::uint64_t name;
-  Rank place;
+ private:
+  std::span<const Rank>::iterator next_, end_;
+  bool second_ = false;
 };
 
-std::vector<Named> by_name(const Layout& layout) {
-  std::vector<Named> result;
-  result.reserve(static_cast<std::size_t>(layout.count()));
-  for (const Places& places : layout.parts()) {
-    places.for_each([&](Rank place, BlockName block) {
-      const auto source = static_cast<std::uint64_t>(block.source);
-      result.push_back({source << 32 | static_cast<std::uint32_t>(block.destination), place});
-    });
+/// Where each of so many blocks is, by name: open addressing, at most half full.
+class PlacesByName {
+ public:
+  explicit PlacesByName(Rank blocks) {
+    const auto size = std::bit_ceil(2 * static_cast<std::size_t>(std::max(blocks, 1)));
+    shift_ = 64 - std::countr_zero(size);
+    entries_.resize(size, {none, 0});
   }
-  std::ranges::sort(result, {}, &Named::name);
-  return result;
-}
+
+  void insert(BlockName block, Rank place) {
+    Entry& entry = entries_[find(key(block))];
+    WORMCUBE_ASSERT(entry.key == none);
+    entry = {key(block), place};
+  }
+  Rank at(BlockName block) const {
+    const Entry& entry = entries_[find(key(block))];
+    WORMCUBE_ASSERT(entry.key != none);
+    return entry.place;
+  }
+
+ private:
+  struct Entry {
+    std::uint64_t key;
+    Rank place;
+  };
+  static constexpr std::uint64_t none = ~std::uint64_t{0};
+
+  static std::uint64_t key(BlockName block) {
+    return static_cast<std::uint64_t>(block.source) << 32 |
+           static_cast<std::uint32_t>(block.destination);
+  }
+  /// The entry with this key, or the free one where it belongs.
+  std::size_t find(std::uint64_t key) const {
+    // Names are sums of a few strides: a multiple of the golden ratio spreads them evenly.
+    std::size_t i = key * 0x9E3779B97F4A7C15U >> shift_;
+    while (entries_[i].key != key && entries_[i].key != none) i = (i + 1) & (entries_.size() - 1);
+    return i;
+  }
+
+  std::vector<Entry> entries_;
+  int shift_;
+};
 
 /// The place from which the block of each place comes, -1 for a gap; and a length into which all
 /// can be cut so that whole pieces move.
@@ -163,13 +195,17 @@ struct Permutation {
 
 Permutation permutation(const Layout& from, const Layout& to, const std::vector<Rank>& seams,
                         Rank places) {
-  const std::vector<Named> before = by_name(from), after = by_name(to);
-  WORMCUBE_ASSERT(before.size() == after.size());
+  WORMCUBE_ASSERT(from.count() == to.count());
+  PlacesByName before(from.count());
+  for (const Places& part : from.parts()) {
+    Side side(seams);
+    part.for_each([&](Rank place, BlockName block) {
+      before.insert(block, place + (side.in_second(place) ? places : 0));
+    });
+  }
   Permutation result{std::vector<Rank>(static_cast<std::size_t>(places), -1), places};
-  for (std::size_t i = 0; i < before.size(); ++i) {
-    WORMCUBE_ASSERT(before[i].name == after[i].name);
-    const Rank place = before[i].place;
-    result.from[after[i].place] = place + (in_second(seams, place) ? places : 0);
+  for (const Places& part : to.parts()) {
+    part.for_each([&](Rank place, BlockName block) { result.from[place] = before.at(block); });
   }
   for (Rank to_place = 0, next = 0; to_place < places; ++to_place) {
     const Rank source = result.from[to_place];
@@ -184,9 +220,8 @@ Permutation permutation(const Layout& from, const Layout& to, const std::vector<
 
 }  // namespace
 
-/// Copies in an order in which none overwrites what a later one reads.
-const std::vector<BlockArray::Copy>& BlockArray::table(const OwnWork& work) const {
-  if (work.table) return *work.table;
+/// The copies of a piece of own work, in an order in which none overwrites what a later one reads.
+std::vector<BlockArray::Copy> BlockArray::copies(const OwnWork& work) const {
   std::vector<Copy> copies;
   const bool inside = work.from && work.to;
   const auto add = [&](Rank from, Rank to, Rank count) {
@@ -203,11 +238,12 @@ const std::vector<BlockArray::Copy>& BlockArray::table(const OwnWork& work) cons
 
   if (!inside) {
     for (const Places& places : (work.from ? *work.from : *work.to).parts()) {
+      Side side(work.seams);
       places.for_each([&](Rank place, BlockName block) {
         if (work.to) {
           add(block.destination, place, 1);
         } else {
-          add(place + (in_second(work.seams, place) ? places_ : 0), block.source, 1);
+          add(place + (side.in_second(place) ? places_ : 0), block.source, 1);
         }
       });
     }
@@ -240,11 +276,18 @@ const std::vector<BlockArray::Copy>& BlockArray::table(const OwnWork& work) cons
       fill(to);
     }
   }
-  work.table = std::move(copies);
-  return *work.table;
+  return copies;
 }
 
 // A call.
+
+namespace {
+
+/// Copies that a plan keeps from call to call. More are made anew in each call, which takes as long as
+/// moving some kilobytes: kept, those of a thousand nodes would be gigabytes.
+constexpr std::size_t most_kept = 1024;
+
+}  // namespace
 
 void BlockArray::run(Node& node, ConstBlocks out, Blocks in, Rank part, Rank parts) const {
   const Bytes bytes = wormcube::part(out[0], part, parts).size();
@@ -258,17 +301,17 @@ void BlockArray::run(Node& node, ConstBlocks out, Blocks in, Rank part, Rank par
     if (count > 0) std::memcpy(to, from, count);
   };
 
-  const auto do_work = [&](const OwnWork& work) {
+  const auto move_all = [&](const OwnWork& work, const std::vector<Copy>& copies) {
     if (work.from && work.to) {
-      for (const auto& [from, to, count] : table(work)) move(at(from), at(to), count * bytes);
+      for (const auto& [from, to, count] : copies) move(at(from), at(to), count * bytes);
       return;
     }
-    for (const auto& [from, to, count] : table(work)) {
+    for (const auto& [from, to, count] : copies) {
       if (parts == 1) {
         if (work.to) {
-          move(out[from].data(), at(to), count * bytes);
+          move(out.all().data() + from * bytes, at(to), count * bytes);
         } else {
-          move(at(from), in[to].data(), count * bytes);
+          move(at(from), in.all().data() + to * bytes, count * bytes);
         }
         continue;
       }
@@ -280,6 +323,15 @@ void BlockArray::run(Node& node, ConstBlocks out, Blocks in, Rank part, Rank par
         }
       }
     }
+  };
+  const auto do_work = [&](const OwnWork& work) {
+    if (!work.kept) {
+      std::vector<Copy> made = copies(work);
+      if (made.size() > most_kept) return move_all(work, made);
+      made.shrink_to_fit();
+      work.kept = std::move(made);
+    }
+    move_all(work, *work.kept);
   };
 
   std::vector<Span> pieces;

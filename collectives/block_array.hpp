@@ -55,13 +55,14 @@ struct Places {
 /// Where all blocks of a node lie: one or several ranges of places.
 class Layout {
  public:
-  Layout(Places places) { parts_.push_back(std::move(places)); }  // NOLINT: is one
-  explicit Layout(std::vector<Places> parts) : parts_(std::move(parts)) {}
+  Layout(Places places) : Layout(std::vector{std::move(places)}) {}  // NOLINT: is one
+  explicit Layout(std::vector<Places> parts);
   std::span<const Places> parts() const { return parts_; }
-  Rank count() const;
+  Rank count() const { return count_; }
 
  private:
   std::vector<Places> parts_;
+  Rank count_ = 0;
 };
 
 /// `count` neighbouring places.
@@ -90,8 +91,8 @@ using Slices = std::vector<Slice>;
 /// there until it is sent on, rearranged or delivered. rearrange() reads each block where it is, and
 /// brings all into the first array.
 ///
-/// A plan has layouts and slices; the tables that only data need are made by the first run() with
-/// data, so that dry runs of many nodes stay small.
+/// A plan has layouts and slices. The copies that own work amounts to are made by the first run() with
+/// data, so that dry runs stay small, and kept if they are few, so that machines of many nodes do.
 ///
 /// Threads  one node's.
 class BlockArray {
@@ -141,13 +142,13 @@ class BlockArray {
     Charge charge;
     std::optional<Layout> from, to;  // not there: the caller's
     std::vector<Rank> seams;         // as they were before it
-    mutable std::optional<std::vector<Copy>> table = {};
+    mutable std::optional<std::vector<Copy>> kept = {};
   };
 
   Slices where(const Slices& slices) const;
   void arrive(const Slices& slices);
   void add(std::vector<Message> messages);
-  const std::vector<Copy>& table(const OwnWork& work) const;
+  std::vector<Copy> copies(const OwnWork& work) const;
 
   Rank places_;
   /// Ascending places at which the blocks change over from one array to the other; they begin in

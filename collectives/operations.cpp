@@ -1,9 +1,8 @@
-// The operations: finding one, and what its arguments must be.
+// The operations: what their arguments must be, and what bounds them.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/operations.hpp"
 
 #include "wormcube/collectives/require.hpp"
-#include "wormcube/runtime/topology/words.hpp"
 
 #include <algorithm>
 
@@ -14,16 +13,6 @@ namespace wormcube {
 bool Instance::is_source(Rank rank) const {
   return arguments.sources.empty() ? rank == 0
                                    : std::ranges::binary_search(arguments.sources, rank);
-}
-
-Operation parse_operation(std::string_view text) {
-  std::vector<std::string_view> known;
-  for (const Operation operation : all_operations) {
-    if (operation->name == text) return operation;
-    known.push_back(operation->name);
-  }
-  throw UsageError(fmt::format("unknown operation '{}'{}; known are:{}", text,
-                               did_you_mean(text, known), listed(known)));
 }
 
 void require_arguments(Operation operation, Rank nodes, const Arguments& arguments) {

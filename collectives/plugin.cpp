@@ -54,6 +54,10 @@ void PluginRegistry::add(const Algorithm& algorithm) {
   added_.push_back(&algorithm);
 }
 
+void PluginRegistry::add(const OperationRow& operation) {
+  add_operation(operation, "plugin " + origin_);
+}
+
 std::vector<const Algorithm*> load_plugin(const std::string& file) {
   void* const object = open(file);
   require_version(object, file);

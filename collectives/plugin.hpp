@@ -1,4 +1,4 @@
-// Algorithms from shared objects: what `wormcube --plugin FILE.so` loads.
+// Algorithms and operations from shared objects: what `wormcube --plugin FILE.so` loads.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,13 +10,15 @@
 
 namespace wormcube {
 
-/// What a plugin's function gets: it adds the plugin's algorithms, which live as long as the
-/// process.
+/// What a plugin's function gets: it adds the plugin's operations and algorithms, which live as long
+/// as the process.
 class PluginRegistry {
  public:
   explicit PluginRegistry(std::string origin) : origin_(std::move(origin)) {}
   /// Throws UsageError for an algorithm without name or program, and for a name that is taken.
   void add(const Algorithm& algorithm);
+  /// An operation of one's own, before its algorithms. Throws UsageError as add_operation.
+  void add(const OperationRow& operation);
   const std::vector<const Algorithm*>& added() const { return added_; }
 
  private:
@@ -24,8 +26,8 @@ class PluginRegistry {
   std::vector<const Algorithm*> added_;
 };
 
-/// Loads a shared object and registers its algorithms, with the name of its file as their origin. It
-/// stays loaded. Returns what it added.
+/// Loads a shared object and registers what it adds, with the name of its file as their origin. It
+/// stays loaded. Returns the algorithms.
 ///
 /// A plugin contains nothing of the library, and finds all of it in the program: which must export
 /// its symbols (CMake: ENABLE_EXPORTS) and contain the whole library

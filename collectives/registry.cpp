@@ -16,6 +16,7 @@ namespace wormcube {
 namespace {
 
 struct Registry {
+  std::vector<Operation> operations{all_operations.begin(), all_operations.end()};
   std::vector<const Algorithm*> algorithms;
   std::map<const Algorithm*, std::string> origins;
 
@@ -25,8 +26,8 @@ struct Registry {
     sort();
   }
   void sort() {
-    std::ranges::sort(algorithms, {}, [](const Algorithm* algorithm) {
-      return std::pair(std::ranges::find(all_operations, algorithm->operation), algorithm->name);
+    std::ranges::sort(algorithms, {}, [this](const Algorithm* algorithm) {
+      return std::pair(std::ranges::find(operations, algorithm->operation), algorithm->name);
     });
   }
 };
@@ -36,27 +37,60 @@ Registry& state() {
   return registry;
 }
 
-/// Calls f(options) for every combination of the algorithm's choices, presets first.
-template <class F>
-void for_each_choice(const Algorithm& algorithm, F f) {
-  Options options(algorithm.options);
-  f(options);
+/// Every combination of the algorithm's choices, presets first; its numbers stay at their presets.
+std::vector<Options> combinations(const Algorithm& algorithm) {
+  std::vector<Options> all{Options(algorithm.options)};
   for (const Option& option : algorithm.options) {
     const std::string preset = option.text(option.preset);
+    const std::size_t of_the_others = all.size();
     for (const std::string_view choice : option.choices) {
       if (choice == preset) continue;
-      options.set(option.name, choice);
-      f(options);
+      for (std::size_t i = 0; i < of_the_others; ++i) {
+        Options changed = all[i];
+        changed.set(option.name, choice);
+        all.push_back(std::move(changed));
+      }
     }
-    if (!option.choices.empty()) options.set(option.name, preset);
   }
+  return all;
 }
 
 }  // namespace
 
+std::span<const Operation> registered_operations() { return state().operations; }
+
+void add_operation(const OperationRow& row, std::string_view origin) {
+  if (row.name.empty() || row.gives == nullptr || row.ends_with == nullptr ||
+      row.result == nullptr || (row.data == nullptr) != (row.bus_factor == nullptr)) {
+    throw UsageError(
+        fmt::format("{}: operation '{}' needs a name, gives, ends_with and result; and data and "
+                    "bus_factor, or neither",
+                    origin, row.name));
+  }
+  if (std::ranges::find(state().operations, Operation(row)) != state().operations.end()) {
+    throw UsageError(fmt::format("{}: there is an operation '{}' already", origin, row.name));
+  }
+  state().operations.emplace_back(row);
+}
+
+Operation parse_operation(std::string_view text) {
+  std::vector<std::string_view> known;
+  for (const Operation operation : registered_operations()) {
+    if (operation->name == text) return operation;
+    known.push_back(operation->name);
+  }
+  throw UsageError(fmt::format("unknown operation '{}'{}; known are:{}", text,
+                               did_you_mean(text, known), listed(known)));
+}
+
 std::span<const Algorithm* const> registry() { return state().algorithms; }
 
 void add_algorithm(const Algorithm& algorithm, std::string origin) {
+  const auto operations = registered_operations();
+  if (std::ranges::find(operations, algorithm.operation) == operations.end()) {
+    throw UsageError(fmt::format("{}: {} is for an operation '{}', which nobody has added", origin,
+                                 algorithm.name, algorithm.operation->name));
+  }
   for (const Algorithm* other : registry()) {
     if (other->operation == algorithm.operation && other->name == algorithm.name) {
       throw UsageError(fmt::format("{}: {} has an algorithm '{}' already", origin,
@@ -120,24 +154,25 @@ std::vector<Collective> admitted(Operation operation, const Topology& topology,
 
 Collective cheapest(Operation operation, const Topology& topology, const CostModel& model,
                     Bytes block_bytes, Ports ports, const Arguments& arguments) {
-  // Complete formulas first, then by time; of equals the first.
-  using Cost = std::tuple<bool, double>;
-  Cost least{true, std::numeric_limits<double>::infinity()};
+  // Complete formulas first, then by time; of equals those made for these ports, then the first.
+  using Cost = std::tuple<bool, double, bool>;
+  Cost least{true, std::numeric_limits<double>::infinity(), true};
   Collective best;
   for (Collective& collective : admitted(operation, topology, arguments)) {
     const Algorithm& algorithm = *collective.algorithm;
     if (algorithm.any_order || (ports == Ports::one && algorithm.ports == Ports::all)) continue;
-    for_each_choice(algorithm, [&](const Options& options) {
-      collective.options = options;
-      if (refusal(collective, topology)) return;
+    for (Options& options : combinations(algorithm)) {
+      collective.options = std::move(options);
+      if (refusal(collective, topology)) continue;
       const auto prediction =
           algorithm.chosen_by_auto ? collective.predict(topology) : Prediction{};
       const Cost cost{!prediction.complete(),
-                      prediction.complete() ? predicted_us(prediction, model, block_bytes) : 0};
-      if (best.algorithm != nullptr && cost >= least) return;
+                      prediction.complete() ? predicted_us(prediction, model, block_bytes) : 0,
+                      algorithm.ports != ports};
+      if (best.algorithm != nullptr && cost >= least) continue;
       least = cost;
       best = collective;
-    });
+    }
   }
   if (best.algorithm == nullptr) {
     throw UsageError(

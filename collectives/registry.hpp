@@ -1,5 +1,5 @@
-// The registry: all algorithms, and choosing among them. Tests, benches, the command line and the
-// selection walk it.
+// The registry: all operations and algorithms, and choosing among them. Tests, benches, the command
+// line and the selection walk it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,11 +12,21 @@
 
 namespace wormcube {
 
+/// All operations: the built-in ones in the order of documentation, then those added since.
+std::span<const Operation> registered_operations();
+/// Adds one. Its row, which must outlive all uses, is read like the built-in ones: with it the
+/// operation is listed, checked, proved, run and timed.
+/// \param origin  where it comes from
+/// Throws UsageError if there is one of this name, or the row does not say what each node gives and
+/// ends with. Not while others use the registry.
+void add_operation(const OperationRow& row, std::string_view origin);
+
 /// All algorithms, operation by operation, by name: the built-in ones, each defined in its own file
 /// by WORMCUBE_ALGORITHM, and those added since.
 std::span<const Algorithm* const> registry();
 /// Adds one, which must outlive all uses. \param origin  where it comes from: shown with it
-/// Throws UsageError if the operation has one of this name. Not while others use the registry.
+/// Throws UsageError if the operation is not registered or has one of this name. Not while others
+/// use the registry.
 void add_algorithm(const Algorithm& algorithm, std::string origin);
 /// Where an added algorithm comes from; empty for a built-in one.
 std::string_view origin(const Algorithm& algorithm);
@@ -31,7 +41,7 @@ Collective parse_collective(Operation operation, std::string_view text, Argument
 std::vector<Collective> admitted(Operation operation, const Topology& topology,
                                  const Arguments& arguments = {});
 /// The cheapest of them that needs no more than these ports, by predicted_us; of its options that
-/// are choices, the cheapest ones. One whose formulas are incomplete is chosen only where no
+/// are choices, the cheapest combination. One whose formulas are incomplete is chosen only where no
 /// complete one is admitted; the first by name then.
 /// Throws UsageError when the network admits none.
 Collective cheapest(Operation operation, const Topology& topology, const CostModel& model,

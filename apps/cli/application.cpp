@@ -3,6 +3,7 @@
 #include "wormcube/apps/cli/application.hpp"
 
 #include "wormcube/apps/cli/cluster.hpp"
+#include "wormcube/collectives/harness/run.hpp"
 #include "wormcube/runtime/error.hpp"
 
 #include <charconv>
@@ -55,7 +56,7 @@ void add_options(CLI::App& app, ApplicationOptions& options, const std::string& 
       ->group("What");
   add_machine_options(app, options.machine);
   add_cost_options(app, options.model);
-  add_output_options(app, options.output);
+  add_output_options(app, options.output, true, false);
 }
 
 Ports ports_to_choose(const ApplicationOptions& options) {
@@ -150,12 +151,6 @@ std::string shape_text(const std::vector<std::size_t>& shape) {
   return text;
 }
 
-void write_result(const ApplicationOptions& options, Json json) {
-  Results results(options.output, {});
-  results.add({}, std::move(json));
-  results.finish(true);
-}
-
 double microseconds(std::chrono::nanoseconds time) {
   return static_cast<double>(time.count()) / 1000;
 }
@@ -168,11 +163,12 @@ void print_topology(const OutputOptions& output, const RunFigures& figures) {
                             figures.nodes == 1 ? "" : "s"));
 }
 
-/// "alltoall shift (auto: the cheapest by formula) [remark], 3 in a run"
+/// "alltoall shift (auto: cheapest by formula) [remark], 3 in a run"
 std::string text(const UsedCollective& used, bool automatic) {
   return fmt::format("{} {}{}{}, {} in a run", used.operation, used.algorithm,
-                     automatic ? " (auto: the cheapest by formula)" : "",
-                     used.remark.empty() ? "" : fmt::format(" [{}]", used.remark), used.calls);
+                     automatic ? " (auto: cheapest by formula)" : "",
+                     is_of_results(used.remark) ? fmt::format(" [{}]", used.remark) : "",
+                     used.calls);
 }
 
 void print_machine_and_runs(const ApplicationOptions& options, const MachineOptions& machine) {
@@ -215,6 +211,16 @@ void print_collectives_run(const ApplicationOptions& options, const RunFigures& 
   print_machine_and_runs(options, machine);
 }
 
+namespace {
+
+TimeSummary summarize_walls(const RunFigures& figures) {
+  std::vector<double> times;
+  for (const std::chrono::nanoseconds wall : figures.walls) times.push_back(microseconds(wall));
+  return summarize(std::move(times));
+}
+
+}  // namespace
+
 Table figures_table(const RunFigures& figures) {
   Table table({{"quantity", "", true}, {"value"}, {"unit", "", true}});
   const auto time = [&](std::string name, std::chrono::nanoseconds value) {
@@ -224,6 +230,13 @@ Table figures_table(const RunFigures& figures) {
     table.add({std::move(name), cell(static_cast<double>(value)), std::move(unit)});
   };
   time("wall time", figures.wall);
+  if (figures.walls.size() > 1) {
+    const TimeSummary wall = summarize_walls(figures);
+    table.add({"wall time, least", cell_rate(wall.min), "us"});
+    table.add({"wall time, quartile 1", cell_rate(wall.quartile1), "us"});
+    table.add({"wall time, quartile 3", cell_rate(wall.quartile3), "us"});
+    table.add({"wall time, most", cell_rate(wall.max), "us"});
+  }
   time("  compute", figures.compute);
   time("  rearrangement", figures.rearrangement);
   time("  communication", figures.communication);
@@ -252,7 +265,7 @@ void add_collective_json(Json& json, const UsedCollective& used) {
   json["operation"] = used.operation;
   json["algorithm"] = used.algorithm;
   json["ports"] = to_string(used.ports);
-  json["remark"] = used.remark.empty() ? Json(nullptr) : Json(used.remark);
+  put(json, "remark", used.remark.empty() ? Json(nullptr) : Json(used.remark), "nothing to remark");
 }
 
 /// What every application has.
@@ -265,18 +278,23 @@ Json cost_json(const RunFigures& figures) {
               {"link_messages_max", figures.link_messages_max},
               {"link_bytes_max", figures.link_bytes_max},
               {"blocked", figures.blocked},
-              {"peak_bytes", figures.peak_bytes},
-              {"times_us",
-               {{"wall", microseconds(figures.wall)},
-                {"compute", microseconds(figures.compute)},
-                {"rearrangement", microseconds(figures.rearrangement)},
-                {"communication", microseconds(figures.communication)},
-                {"host", microseconds(figures.host)}}}};
-  result["network"] = figures.has_links ? "emulated" : "mpi";
+              {"peak_bytes", figures.peak_bytes}};
+  Json& times = result["times_us"] = Json::array();
+  for (const std::chrono::nanoseconds wall : figures.walls) times.push_back(microseconds(wall));
+  const TimeSummary wall = summarize_walls(figures);
+  result["time_min_us"] = wall.min;
+  result["time_quartile1_us"] = wall.quartile1;
+  result["time_median_us"] = wall.median;
+  result["time_quartile3_us"] = wall.quartile3;
+  result["time_max_us"] = wall.max;
+  result["median_run_us"] = {{"wall", microseconds(figures.wall)},
+                             {"compute", microseconds(figures.compute)},
+                             {"rearrangement", microseconds(figures.rearrangement)},
+                             {"communication", microseconds(figures.communication)},
+                             {"host", microseconds(figures.host)}};
   if (!figures.has_links) {
     for (const char* name : {"links_used", "link_messages_max", "link_bytes_max", "blocked"}) {
-      result[name] = nullptr;
-      result[std::string(name) + "_reason"] = no_links;
+      put(result, name, nullptr, no_links);
     }
   }
   if (figures.schedule) {
@@ -292,8 +310,8 @@ Json cost_json(const RunFigures& figures) {
                           {"matched", report.matched()},
                           {"deadlock_free", report.deadlock_free}};
   } else {
-    result["schedule"] = nullptr;
-    result["schedule_reason"] = "not recorded: too many messages for a dry run beside the real one";
+    put(result, "schedule", nullptr,
+        "not recorded: too many messages for a dry run beside the real one");
   }
   return result;
 }
@@ -320,6 +338,16 @@ Json collectives_json(const RunFigures& figures) {
   }
   json.update(cost_json(figures));
   return json;
+}
+
+void add_settings_json(Json& json, const ApplicationOptions& options,
+                       const MachineOptions& machine) {
+  json["machine_ports"] = ports_text(machine.all_port);
+  add_machine_json(json, options.machine, machine);
+  json["iterations"] = options.run.iterations;
+  json["warmup"] = options.run.warmup;
+  json["seed"] = options.seed;
+  json["cost_model"] = cost_model_json(options.model);
 }
 
 }  // namespace wormcube::cli

@@ -73,9 +73,9 @@ Table figures_table(const RunFigures& figures);
 Json figures_json(const RunFigures& figures);
 /// Of an application of several collectives.
 Json collectives_json(const RunFigures& figures);
-
-/// --json, --jsonl and --csv: one result, with where and how it was made.
-void write_result(const ApplicationOptions& options, Json json);
+/// Machine, runs, seed and cost model: what a result was measured with.
+void add_settings_json(Json& json, const ApplicationOptions& options,
+                       const MachineOptions& machine);
 
 double microseconds(std::chrono::nanoseconds time);
 

@@ -6,6 +6,7 @@
 #include "wormcube/apps/cli/options.hpp"
 #include "wormcube/apps/cli/output.hpp"
 #include "wormcube/apps/cli/program.hpp"
+#include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/runtime/error.hpp"
 
 #include <memory>
@@ -70,11 +71,9 @@ Json result_json(const CheckResult& result, const Options& options, Bytes block_
             {"link_load_max", report.link_load_max},
             {"contention_free_claimed", algorithm.contention_free},
             {"port_violations", report.port_violations},
-            {"matched", report.matched()},
-            {"delivered", json_value(result.delivered)}};
-  if (!result.delivered) json["delivered_reason"] = result.proof;
-  json["exactly_once"] = json_value(result.exactly_once);
-  if (!result.exactly_once) json["exactly_once_reason"] = result.arrivals;
+            {"matched", report.matched()}};
+  put(json, "delivered", json_value(result.delivered), result.proof);
+  put(json, "exactly_once", json_value(result.exactly_once), result.arrivals);
   json["exactly_once_claimed"] = algorithm.exactly_once;
   json["proof"] = result.proof;
   json["arrivals"] = result.arrivals;
@@ -84,42 +83,36 @@ Json result_json(const CheckResult& result, const Options& options, Bytes block_
   json["virtual_channels"] = options.check.virtual_channels;
   json["seed"] = options.check.seed;
   json["predicted"] = prediction_json(result.predicted);
-  json["lower_bound"] = {
-      {"startups", json_value(result.lower_bound.startups)},
-      {"transmission_blocks", json_value(result.lower_bound.transmission_blocks)}};
-  if (!result.lower_bound.startups) json["lower_bound"]["startups_reason"] = "no bound is known";
-  if (!result.lower_bound.transmission_blocks) {
-    json["lower_bound"]["transmission_blocks_reason"] = "no bound is known";
-  }
   const LowerBound& bound = result.lower_bound;
-  json["lower_bound"]["exact"] = bound.exact ? Json(bound.exact->text()) : Json(nullptr);
-  json["lower_bound"]["source"] = bound.exact ? Json(bound.source) : Json(nullptr);
-  json["bound_met"] = json_value(result.bound_met());
-  json["optimal"] = json_value(result.optimal());
-  if (!bound.exact) {
-    const char* reason = bound.startups || bound.transmission_blocks
-                             ? "the bound is on start-ups and transmission separately"
-                             : "no bound is known";
-    json["lower_bound"]["exact_reason"] = json["lower_bound"]["source_reason"] = reason;
-    json["bound_met_reason"] = json["optimal_reason"] = reason;
-  }
+  constexpr const char* unknown = "no bound is known";
+  const char* const not_exact = bound.startups || bound.transmission_blocks
+                                    ? "the bound is on start-ups and transmission separately"
+                                    : unknown;
+  Json bound_json;
+  put(bound_json, "startups", json_value(bound.startups), unknown);
+  put(bound_json, "transmission_blocks", json_value(bound.transmission_blocks), unknown);
+  put(bound_json, "exact", bound.exact ? Json(bound.exact->text()) : Json(nullptr), not_exact);
+  put(bound_json, "source", bound.exact ? Json(bound.source) : Json(nullptr), not_exact);
+  json["lower_bound"] = std::move(bound_json);
+  put(json, "bound_met", json_value(result.bound_met()), not_exact);
+  put(json, "optimal", json_value(result.optimal()), not_exact);
   json["block_bytes"] = block_bytes;
   json["cost_model"] = cost_model_json(options.model);
-  const auto model_us = model_time_us(result.predicted, options.model, block_bytes);
-  json["model_time_us"] = json_value(model_us);
-  if (!model_us) json["model_time_us_reason"] = "the source gives no formula";
+  put(json, "model_time_us",
+      json_value(model_time_us(result.predicted, options.model, block_bytes)),
+      "the source gives no formula");
   json["source"] = algorithm.source;
   json["origin"] = origin(algorithm).empty() ? "built in" : origin(algorithm);
-  json["remark"] = algorithm.remark.empty() ? Json(nullptr) : Json(algorithm.remark);
-  if (algorithm.remark.empty()) json["remark_reason"] = "nothing to remark";
+  add_remark(json, algorithm);
   json["passed"] = result.passed();
   json["failures"] = result.failures;
   return json;
 }
 
-std::vector<Table::Column> columns(std::size_t topology_width, std::size_t algorithm_width) {
-  return {{.head = "topology", .text = true, .width = topology_width},
-          {.head = "algorithm", .text = true, .width = algorithm_width},
+std::vector<Table::Column> columns(std::size_t topology_width, std::size_t algorithm_width,
+                                   bool reduces) {
+  return {{.head = "topology", .text = true, .width = topology_width, .cut = 12},
+          {.head = "algorithm", .text = true, .width = algorithm_width, .cut = 20},
           {.head = "ports", .text = true, .wide = true},
           {.head = "startups"},
           {.head = "startups formula", .wide = true},
@@ -130,7 +123,7 @@ std::vector<Table::Column> columns(std::size_t topology_width, std::size_t algor
           {.head = "transm. bound", .unit = "blocks", .wide = true},
           {.head = "rearr.", .unit = "blocks", .width = 7},
           {.head = "rearr. formula", .unit = "blocks", .wide = true},
-          {.head = "comb.", .unit = "blocks", .width = 6},
+          {.head = "comb.", .unit = "blocks", .width = 6, .wide = !reduces},
           {.head = "messages", .wide = true},
           {.head = "longest", .unit = "links", .wide = true},
           {.head = "load"},
@@ -188,9 +181,7 @@ bool check_one(const Topology& topology, const Collective& collective, const Opt
   }
   results.add(cells(result), std::move(json));
   const Algorithm& algorithm = *collective.algorithm;
-  if (!algorithm.remark.empty()) {
-    results.note(fmt::format("{}: {}", algorithm.name, algorithm.remark));
-  }
+  note_remark(results, algorithm);
   if (!result.delivered) results.note(fmt::format("{}: {}", algorithm.name, result.proof));
   if (result.exactly_once == false && result.delivered == true) {
     results.note(fmt::format("{}: {}", algorithm.name, result.arrivals));
@@ -211,6 +202,7 @@ ExitCode check(const Options& options) {
   CheckOptions check = options.check;
   check.in_place = options.call.in_place == "on";
   std::vector<Selection> selections;
+  selections.reserve(topologies.size());
   for (const Topology& topology : topologies) {
     selections.push_back(select(options.algorithm, operation, topology, arguments, options.model,
                                 block_bytes, topologies.size() > 1));
@@ -243,15 +235,16 @@ ExitCode check(const Options& options) {
   }
   Options resolved = options;
   resolved.check = check;
-  Results results(output, columns(topology_width, algorithm_width));
+  Results results(output, columns(topology_width, algorithm_width, operation->reduces));
   Progress progress(output, "check");
   bool all_passed = true;
   long done = 0, total = 0;
   for (const Selection& selection : selections) total += std::ssize(selection.collectives);
   for (std::size_t i = 0; i < topologies.size(); ++i) {
     for (const Collective& collective : selections[i].collectives) {
+      progress.doing(
+          fmt::format("{} {} on {}", operation->name, collective.text(), topologies[i].name()));
       progress(done++, total);
-      progress.clear();
       all_passed =
           check_one(topologies[i], collective, resolved, block_bytes, results) && all_passed;
     }
@@ -285,6 +278,12 @@ Action add_check(CLI::App& program) {
       ->check(at_least(0))
       ->capture_default_str()
       ->group("What");
+  app.add_option("--prove-messages", options->check.prove_messages,
+                 "The same on up to so many messages: a proof moves some 2 million a second")
+      ->type_name("N")
+      ->check(at_least(0))
+      ->capture_default_str()
+      ->group("What");
   app.add_option("--seed", options->check.seed, "For the block sizes of alltoallv")
       ->type_name("N")
       ->capture_default_str()
@@ -302,17 +301,18 @@ Action add_check(CLI::App& program) {
       "  startups      steps in which anybody sends\n"
       "  transm.       transmission: sum over the steps of the largest message\n"
       "  rearr.        blocks permuted in local memory, along the critical path\n"
-      "  comb.         blocks combined by a reduction, along the critical path\n"
+      "  comb.         blocks combined by a reduction, along the critical path; of others only "
+      "with "
+      "--wide\n"
       "  load          most messages on one directed link in one step; 1 is free of contention\n"
       "  delivered     every block arrives where it belongs; `?`: not proved (the reason follows)\n"
       "  once          no node receives the same data twice\n"
       "  passed        all of this holds, and the counts are those of the formulas\n"
       "  with --wide: `formula`, what the algorithm's source says; `bound`, what no algorithm can "
-      "beat here; `optimal`,\n"
-      "  of algorithms whose blocks go from neighbour to neighbour: `met`, the start-ups equal the "
-      "bound; `best`, no integer\n"
-      "  is between; messages; longest route; peak blocks of a node; deadlock freedom of the "
-      "routes\n\n"
+      "beat\n"
+      "  here; `optimal`, of algorithms whose blocks go from neighbour to neighbour: `met`, the\n"
+      "  start-ups equal the bound; `best`, no integer is between; messages; longest route; peak\n"
+      "  blocks of a node; deadlock freedom of the routes\n\n"
       "JSON: one object if one algorithm was asked for (by name or `auto`) on one network; "
       "otherwise an array of objects.\n"
       "Exit code 1 if anything failed.\n\n"

@@ -6,6 +6,7 @@
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/machine/machine.hpp"
 
+#include <algorithm>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -20,7 +21,7 @@ struct Options {
   std::string on = "ring:4", of = "receives";
   int virtual_channels = 1;
   double time_limit = 10;
-  bool quiet = false;
+  OutputOptions output;
 };
 
 /// Holds every worm on the first link of its route until all of them have one.
@@ -110,16 +111,39 @@ void wait_for_channels(const Topology& topology, const Options& options,
   machine.run([dimension](Node& node) { send_two_links_on(node, dimension); });
 }
 
-ExitCode demonstrate(const Options& options) {
-  OutputOptions output;
-  output.quiet = options.quiet;
-  const Topology topology = Topology::parse(options.on);
-  if (options.of == "channels") {
-    wait_for_channels(topology, options, output);
-  } else {
-    wait_for_receives(topology, options, output);
+/// \param report  the machine's diagnosis, line by line; empty if every message arrived
+Json result_json(const Options& options, const Topology& topology, std::string_view report) {
+  Json lines = Json::array();
+  for (std::string_view rest = report; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    lines.push_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
   }
-  fmt::print("no deadlock: every message arrived\n");
+  return {{"topology", topology.name()},
+          {"nodes", topology.nodes()},
+          {"of", options.of},
+          {"virtual_channels", options.virtual_channels},
+          {"time_limit_s", options.time_limit},
+          {"deadlock", !report.empty()},
+          {"report", lines}};
+}
+
+ExitCode demonstrate(const Options& options) {
+  const OutputOptions& output = options.output;
+  output.validate();
+  const Topology topology = Topology::parse(options.on);
+  try {
+    if (options.of == "channels") {
+      wait_for_channels(topology, options, output);
+    } else {
+      wait_for_receives(topology, options, output);
+    }
+  } catch (const Deadlock& error) {
+    write_results(output, {result_json(options, topology, error.what())}, true);
+    throw;
+  }
+  if (output.text()) fmt::print("no deadlock: every message arrived\n");
+  write_results(output, {result_json(options, topology, {})}, true);
   return passed;
 }
 
@@ -146,7 +170,7 @@ Action add_deadlock(CLI::App& program) {
       ->type_name("SECONDS")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
-  app.add_flag("--quiet", options->quiet, "No '#' lines");
+  add_output_options(app, options->output, false, false);
   app.footer(
       "A deadlock is noticed when every node waits and nothing moves: the program ends with exit "
       "code 3 and a table on\n"

@@ -3,6 +3,7 @@
 #include "wormcube/apps/cli/application.hpp"
 #include "wormcube/apps/cli/cluster.hpp"
 #include "wormcube/apps/cli/program.hpp"
+#include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/apps/fft/run.hpp"
 #include "wormcube/apps/io/npy.hpp"
 #include "wormcube/runtime/error.hpp"
@@ -44,15 +45,20 @@ Signal signal(const Options& options) {
                          parse_shape(options.shape, 1, 2), options.application.seed);
 }
 
+constexpr const char* not_verified = "--verify off";
+
 Json check_json(const FftCheck& check) {
-  if (!check.measured)
-    return {{"error", nullptr}, {"error_reason", "--verify off"}, {"passed", nullptr}};
-  return {{"error", check.error}, {"tolerance", check.tolerance}, {"passed", check.passed()}};
+  const auto if_measured = [&](auto value) { return check.measured ? Json(value) : Json(nullptr); };
+  Json json;
+  put(json, "error", if_measured(check.error), not_verified);
+  put(json, "tolerance", if_measured(check.tolerance), not_verified);
+  put(json, "passed", if_measured(check.passed()), not_verified);
+  return json;
 }
 
 void add_check(Table& table, const char* name, const FftCheck& check) {
   if (check.measured) {
-    table.add({name, fmt::format("{:.2e}", check.error), fmt::format("{:.2e}", check.tolerance),
+    table.add({name, fmt::format("{:.3e}", check.error), fmt::format("{:.3e}", check.tolerance),
                check.passed() ? "yes" : "NO"});
   } else {
     table.add({name, "-", "-", "?"});
@@ -92,6 +98,7 @@ void print_result(const Options& options, const FftJob& job, const FftResult& re
   print_table(output, checks);
   if (has_period(options, job) && output.text()) {
     const SpectralPeak peak = strongest_frequency(result.output);
+    const auto alone = Progress::pause();
     if (peak.bin == 0) {
       fmt::print("no period: {}\n", no_period);
       return;
@@ -103,9 +110,11 @@ void print_result(const Options& options, const FftJob& job, const FftResult& re
   }
 }
 
-Json result_json(const Options& options, const FftJob& job, const FftResult& result) {
+Json result_json(const Options& options, const FftJob& job, const FftResult& result,
+                 const ApplicationMachine& machine) {
   Json json = figures_json(result.figures);
-  json["topology"] = options.application.on;
+  json["topology"] = machine.runner().topology.name();
+  add_settings_json(json, options.application, machine.options());
   json["input"] = job.signal.source;
   json["shape"] = job.signal.shape;
   json["real"] = job.signal.real;
@@ -115,20 +124,20 @@ Json result_json(const Options& options, const FftJob& job, const FftResult& res
   json["checks"] = {{"inverse", check_json(result.inverse)},
                     {"parseval", check_json(result.parseval)},
                     {"serial", check_json(result.serial)}};
-  json["times_us"]["serial"] =
-      result.serial.measured ? Json(microseconds(result.serial_wall)) : Json(nullptr);
+  put(json, "serial_us",
+      result.serial.measured ? Json(microseconds(result.serial_wall)) : Json(nullptr),
+      not_verified);
   if (has_period(options, job)) {
     const SpectralPeak peak = strongest_frequency(result.output);
-    json["peak"] =
+    put(json, "peak",
         peak.bin == 0
             ? Json(nullptr)
-            : Json{{"bin", peak.bin}, {"period", peak.period}, {"magnitude", peak.magnitude}};
-    if (peak.bin == 0) json["peak_reason"] = no_period;
+            : Json{{"bin", peak.bin}, {"period", peak.period}, {"magnitude", peak.magnitude}},
+        no_period);
   } else {
-    json["peak"] = nullptr;
-    json["peak_reason"] = "only of a forward transform of one real series";
+    put(json, "peak", nullptr, "only of a forward transform of one real series");
   }
-  json["passed"] = result.verified() ? Json(result.passed()) : Json(nullptr);
+  put(json, "passed", result.verified() ? Json(result.passed()) : Json(nullptr), not_verified);
   return json;
 }
 
@@ -140,14 +149,18 @@ ExitCode transform(const Options& options) {
   });
   const Topology topology = Topology::parse(application.on);
   const Exchange exchange = application.exchange();
+  Progress progress(application.output, "fft on " + topology.name());
+  progress.doing("input");
   FftJob job{signal(options), {}, application.run_options()};
   job.fft = {options.inverse, parse_fft_method(options.method), options.measure};
+  job.options.progress = [&progress](std::string_view phase) { progress.doing(phase); };
+  progress.doing("the machine");
   const ApplicationMachine machine(application, topology, exchange.all_port());
   const FftResult result = run_fft(machine.runner(), exchange, job);
   if (!options.output.empty() && is_first_process())
     write_npy(options.output, to_array(result.output, job.signal.shape));
   print_result(options, job, result, machine.options());
-  write_result(application, result_json(options, job, result));
+  write_results(application.output, {result_json(options, job, result, machine)}, true);
   return !result.verified() || result.passed() ? passed : failed;
 }
 

@@ -53,23 +53,25 @@ Json describe(const Algorithm& algorithm) {
   for (const Option& option : algorithm.options) options.push_back(option_json(option));
   for (const LedgerRow& row : algorithm.rows) rows.push_back(row_json(algorithm, row));
   for (const Need& need : algorithm.needs) needs.push_back(need.text);
-  return {{"operation", to_string(algorithm.operation)},
-          {"algorithm", algorithm.name},
-          {"ports", to_string(algorithm.ports)},
-          {"contention_free", algorithm.contention_free},
-          {"exactly_once", algorithm.exactly_once},
-          {"summary", algorithm.summary},
-          {"source", algorithm.source},
-          {"remark", algorithm.remark.empty() ? Json(nullptr) : Json(algorithm.remark)},
-          {"origin", origin(algorithm).empty() ? "built in" : origin(algorithm)},
-          {"options", options},
-          {"needs", needs},
-          {"rows", rows}};
+  Json json{{"operation", to_string(algorithm.operation)},
+            {"algorithm", algorithm.name},
+            {"ports", to_string(algorithm.ports)},
+            {"contention_free", algorithm.contention_free},
+            {"exactly_once", algorithm.exactly_once},
+            {"summary", algorithm.summary},
+            {"source", algorithm.source},
+            {"origin", origin(algorithm).empty() ? "built in" : origin(algorithm)},
+            {"options", options},
+            {"needs", needs},
+            {"rows", rows}};
+  add_remark(json, algorithm);
+  return json;
 }
 
 std::vector<const Algorithm*> chosen(const std::string& operation) {
   std::vector<const Algorithm*> algorithms;
-  const auto wanted = operation.empty() ? std::optional<Operation>() : parse_operation(operation);
+  std::optional<Operation> wanted;
+  if (!operation.empty()) wanted = parse_operation(operation);
   for (const Algorithm* algorithm : registry()) {
     if (!wanted || algorithm->operation == *wanted) algorithms.push_back(algorithm);
   }
@@ -78,10 +80,10 @@ std::vector<const Algorithm*> chosen(const std::string& operation) {
 
 std::vector<Json> list_everything(const std::vector<const Algorithm*>& algorithms,
                                   const OutputOptions& output) {
-  Table table({{"operation", "", true},
-               {"algorithm", "", true},
-               {"ports", "", true},
-               {"summary", "", true}});
+  Table table({{.head = "operation", .text = true},
+               {.head = "algorithm", .text = true},
+               {.head = "ports", .text = true, .wide = true},
+               {.head = "summary", .text = true, .cut = 20}});
   std::vector<Json> results;
   std::vector<std::string> sources, options;
   for (const Algorithm* algorithm : algorithms) {
@@ -99,6 +101,10 @@ std::vector<Json> list_everything(const std::vector<const Algorithm*>& algorithm
     results.push_back(describe(*algorithm));
   }
   print_table(output, table);
+  if (!output.wide) {
+    print_note(output, "whole summaries, options, sources and remarks: --wide");
+    return results;
+  }
   if (!options.empty()) print_note(output, "options:");
   for (const std::string& option : options) print_note(output, "  " + option);
   print_note(output, "sources and remarks:");
@@ -119,14 +125,14 @@ void list_admitted(const std::vector<const Algorithm*>& algorithms, const Topolo
   print_setting(output, "topology", topology_text(topology));
   print_setting(output, "block", bytes_text(static_cast<double>(block_bytes)));
   print_setting(output, "cost model", cost_model_text(model));
-  Table table({{"operation", "", true},
-               {"algorithm", "", true},
-               {"ports", "", true},
-               {"startups"},
-               {"transmission", "blocks"},
-               {"rearranged", "blocks"},
-               {"combined", "blocks"},
-               {"model time", "us"}});
+  Table table({{.head = "operation", .text = true},
+               {.head = "algorithm", .text = true},
+               {.head = "ports", .text = true},
+               {.head = "startups"},
+               {.head = "transm.", .unit = "blocks"},
+               {.head = "rearr.", .unit = "blocks"},
+               {.head = "comb.", .unit = "blocks"},
+               {.head = "model", .unit = "us"}});
   std::vector<std::string> refused;
   for (const Algorithm* algorithm : algorithms) {
     const Collective collective(*algorithm, plain_arguments(algorithm->operation));
@@ -134,7 +140,7 @@ void list_admitted(const std::vector<const Algorithm*>& algorithms, const Topolo
     result["topology"] = topology.name();
     const auto reason = refusal(collective, topology);
     result["admitted"] = !reason;
-    result["refusal"] = reason ? Json(*reason) : Json(nullptr);
+    put(result, "refusal", reason ? Json(*reason) : Json(nullptr), "it runs here");
     if (reason) {
       refused.push_back(
           fmt::format("{} {}", to_string(algorithm->operation), named(algorithm->name, *reason)));
@@ -147,7 +153,8 @@ void list_admitted(const std::vector<const Algorithm*>& algorithms, const Topolo
                  cell(prediction.combined_blocks), cell_rate(model_us)});
       result["predicted"] = prediction_json(prediction);
       result["block_bytes"] = block_bytes;
-      result["model_time_us"] = json_value(model_us);
+      result["cost_model"] = cost_model_json(model);
+      put(result, "model_time_us", json_value(model_us), "the source gives no formula");
     }
     results.push_back(std::move(result));
   }
@@ -230,8 +237,8 @@ Action add_list(CLI::App& program) {
   add_cost_options(app, options->model);
   add_output_options(app, options->output);
   app.footer(
-      "Columns with --on: startups (steps), transmission and rearranged (blocks, along the "
-      "critical path) by the formulas of\n"
+      "Columns with --on: startups (steps), transmission, rearrangement and combining (blocks, "
+      "along the critical path) by the formulas of\n"
       "each algorithm's source, and the model's time: ts x startups + tw x m x transmission + tr x "
       "m x rearranged, for\n"
       "blocks of m bytes. '-' where the source gives no formula. Algorithms that the network does "

@@ -3,6 +3,7 @@
 #include "wormcube/apps/cli/application.hpp"
 #include "wormcube/apps/cli/cluster.hpp"
 #include "wormcube/apps/cli/program.hpp"
+#include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/apps/io/array.hpp"
 #include "wormcube/apps/lookup/run.hpp"
 #include "wormcube/runtime/error.hpp"
@@ -181,9 +182,13 @@ ExitCode run(const Options& options) {
   const Topology topology = Topology::parse(application.on);
   const Algorithms algorithms = application.algorithms(lookup_operations());
   require_columns(options);
+  Progress progress(application.output, "lookup on " + topology.name());
+  progress.doing("input");
   Data data = options.table.file.empty() ? make_data(options) : read_data(options);
   data.job.by = parse_table_by(options.by);
   data.job.options = application.run_options();
+  data.job.options.progress = [&progress](std::string_view phase) { progress.doing(phase); };
+  progress.doing("the machine");
   const ApplicationMachine machine(application, topology, algorithms.all_port());
   const LookupResult result = run_lookup(machine.runner(), algorithms, data.job);
   const double wall_us = microseconds(result.figures.wall);
@@ -195,6 +200,7 @@ ExitCode run(const Options& options) {
 
   Json json = collectives_json(result.figures);
   json["topology"] = topology.name();
+  add_settings_json(json, application, machine.options());
   json["entries"] = data.job.table_keys.size();
   json["keys"] = data.job.keys.size();
   json["values"] = to_string(data.values);
@@ -205,10 +211,9 @@ ExitCode run(const Options& options) {
   json["mean_requests"] = result.average_requests;
   json["absent"] = result.absent;
   json["million_keys_per_s"] = rate;
-  json["wrong"] = result.wrong ? Json(*result.wrong) : Json(nullptr);
-  if (!result.wrong) json["wrong_reason"] = "--verify off";
-  json["passed"] = result.verified() ? Json(result.passed()) : Json(nullptr);
-  write_result(application, std::move(json));
+  put(json, "wrong", result.wrong ? Json(*result.wrong) : Json(nullptr), "--verify off");
+  put(json, "passed", result.verified() ? Json(result.passed()) : Json(nullptr), "--verify off");
+  write_results(application.output, {json}, true);
   return !result.verified() || result.passed() ? passed : failed;
 }
 
@@ -275,8 +280,8 @@ Action add_lookup(CLI::App& program) {
       "Examples:\n"
       "  wormcube lookup\n"
       "  wormcube lookup --entries 1000 --lookups 50000 --absent 0.5 --on mesh:5x3\n"
-      "  wormcube lookup --table items.csv --table-column id --values items.csv --values-column "
-      "price --keys sold.npy --output prices.csv\n"
+      "  wormcube lookup --table items.csv --table-column id --values items.csv \\\n"
+      "    --values-column price --keys sold.npy --output prices.csv\n"
       "  wormcube lookup --distribution block --on hypercube:5 --algorithm hypercube-pairwise");
   return [options, makes] {
     options->makes =

@@ -3,10 +3,12 @@
 #include "wormcube/apps/cli/application.hpp"
 #include "wormcube/apps/cli/cluster.hpp"
 #include "wormcube/apps/cli/program.hpp"
+#include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/apps/io/array.hpp"
 #include "wormcube/apps/matvec/run.hpp"
 #include "wormcube/runtime/error.hpp"
 
+#include <cmath>
 #include <memory>
 
 #include <fmt/core.h>
@@ -68,21 +70,25 @@ void print_result(const Options& options, const MatvecJob& job, const MatvecResu
   print_table(output, table);
   Table checks({{"check", "", true}, {"relative error"}, {"allowed"}, {"passed"}});
   if (result.verified()) {
-    checks.add({"same as a serial product", fmt::format("{:.2e}", result.check.error),
-                fmt::format("{:.2e}", result.check.tolerance), result.passed() ? "yes" : "NO"});
+    checks.add({"same as a serial product", fmt::format("{:.3e}", result.check.error),
+                fmt::format("{:.3e}", result.check.tolerance), result.passed() ? "yes" : "NO"});
   } else {
     checks.add({"same as a serial product", "-", "-", "?"});
   }
   print_table(output, checks);
 }
 
+constexpr const char* not_verified = "--verify off";
+
 Json check_json(const MatvecCheck& check) {
-  if (!check.measured)
-    return {{"error", nullptr}, {"error_reason", "--verify off"}, {"passed", nullptr}};
-  return {{"error", check.error},
-          {"tolerance", check.tolerance},
-          {"wrong", check.wrong},
-          {"passed", check.passed()}};
+  const auto if_measured = [&](auto value) { return check.measured ? Json(value) : Json(nullptr); };
+  Json json;
+  put(json, "error", std::isfinite(check.error) ? if_measured(check.error) : Json(nullptr),
+      check.measured ? "an element of the product is not finite" : not_verified);
+  put(json, "tolerance", if_measured(check.tolerance), not_verified);
+  put(json, "wrong", if_measured(check.wrong), not_verified);
+  put(json, "passed", if_measured(check.passed()), not_verified);
+  return json;
 }
 
 ExitCode run(const Options& options) {
@@ -93,9 +99,13 @@ ExitCode run(const Options& options) {
   });
   const Topology topology = Topology::parse(application.on);
   const Algorithms algorithms = application.algorithms(matvec_operations());
+  Progress progress(application.output, "matvec on " + topology.name());
+  progress.doing("input");
   MatvecJob job{
       matrix(options), {}, parse_vectors_on(options.vectors_on), application.run_options()};
   job.x = vector(options, job.matrix.columns);
+  job.options.progress = [&progress](std::string_view phase) { progress.doing(phase); };
+  progress.doing("the machine");
   const ApplicationMachine machine(application, topology, algorithms.all_port());
   const MatvecResult result = run_matvec(machine.runner(), algorithms, job);
   const double wall_us = microseconds(result.figures.wall);
@@ -107,17 +117,20 @@ ExitCode run(const Options& options) {
   }
   print_result(options, job, result, machine.options(), rate);
 
+  const auto if_verified = [&](auto value) {
+    return result.verified() ? Json(value) : Json(nullptr);
+  };
   Json json = collectives_json(result.figures);
   json["topology"] = topology.name();
+  add_settings_json(json, application, machine.options());
   json["shape"] = {job.matrix.rows, job.matrix.columns};
   json["grid"] = {result.grid_rows, result.grid_columns};
   json["vectors_on"] = options.vectors_on;
   json["gflop_per_s"] = rate;
-  json["times_us"]["serial"] =
-      result.verified() ? Json(microseconds(result.serial_wall)) : Json(nullptr);
+  put(json, "serial_us", if_verified(microseconds(result.serial_wall)), not_verified);
   json["check"] = check_json(result.check);
-  json["passed"] = result.verified() ? Json(result.passed()) : Json(nullptr);
-  write_result(application, std::move(json));
+  put(json, "passed", if_verified(result.passed()), not_verified);
+  write_results(application.output, {json}, true);
   return !result.verified() || result.passed() ? passed : failed;
 }
 

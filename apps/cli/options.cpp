@@ -3,6 +3,7 @@
 #include "wormcube/apps/cli/options.hpp"
 
 #include "wormcube/apps/cli/program.hpp"
+#include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
@@ -19,6 +20,7 @@ CLI::Validator at_least(double least) {
   const auto complaint = [least](std::string& text) -> std::string {
     double value = 0;
     if (!CLI::detail::lexical_cast(text, value)) return fmt::format("'{}' is not a number", text);
+    if (!std::isfinite(value)) return fmt::format("{} is not finite", text);
     return value >= least ? "" : fmt::format("{} is less than {}", text, least);
   };
   return {complaint, ""};
@@ -345,6 +347,20 @@ Json cost_model_json(const CostModel& model) {
           {"tc_us_per_byte", model.combine_us}};
 }
 
+void add_remark(Json& json, const Algorithm& algorithm) {
+  put(json, "remark", algorithm.remark.empty() ? Json(nullptr) : Json(algorithm.remark),
+      "nothing to remark");
+}
+
+bool is_of_results(std::string_view remark) {
+  return !remark.empty() && !remark.starts_with("free of contention");
+}
+
+void note_remark(Results& results, const Algorithm& algorithm) {
+  if (!is_of_results(algorithm.remark)) return;
+  results.note(fmt::format("{}: {}", algorithm.name, algorithm.remark));
+}
+
 std::optional<double> model_time_us(const Prediction& prediction, const CostModel& model,
                                     Bytes block_bytes) {
   if (!prediction.startups || (!prediction.transmission_blocks && !prediction.contended_blocks))
@@ -355,8 +371,7 @@ std::optional<double> model_time_us(const Prediction& prediction, const CostMode
 Json prediction_json(const Prediction& prediction) {
   Json json;
   const auto add = [&](const char* name, const std::optional<double>& value) {
-    json[name] = json_value(value);
-    if (!value) json[std::string(name) + "_reason"] = "the source gives no formula";
+    put(json, name, json_value(value), "the source gives no formula");
   };
   add("startups", prediction.startups);
   add("transmission_blocks", prediction.transmission_blocks);
@@ -421,7 +436,9 @@ MachineOptions MachineFlags::resolve(bool all_port) const {
   options.on_overrun = [](const std::string& text) {
     Results::finish_now();  // what was measured before is kept
     std::fflush(stdout);
-    fmt::print(stderr, "wormcube: {}{}\n", Results::doing(), text);
+    const std::string doing = Results::doing();
+    const auto alone = Progress::pause();
+    fmt::print(stderr, "wormcube: {}{}\n", doing, text);
     std::_Exit(cli::time_limit);
   };
   return options;

@@ -84,6 +84,14 @@ void add_cost_options(CLI::App& app, CostModel& model);
 std::string cost_model_text(const CostModel& model);
 Json cost_model_json(const CostModel& model);
 
+/// "remark", and the reason if there is none.
+void add_remark(Json& json, const Algorithm& algorithm);
+/// Whether a remark belongs to results; not one on the networks where an algorithm is free of
+/// contention: results are of one network, and `check` counts its load.
+bool is_of_results(std::string_view remark);
+/// The algorithm's remark, if it belongs there, below a table of results.
+void note_remark(Results& results, const Algorithm& algorithm);
+
 /// The model's time; nothing where a formula is missing.
 std::optional<double> model_time_us(const Prediction& prediction, const CostModel& model,
                                     Bytes block_bytes);

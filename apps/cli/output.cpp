@@ -3,6 +3,7 @@
 #include "wormcube/apps/cli/output.hpp"
 
 #include "wormcube/apps/cli/cluster.hpp"
+#include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/version.hpp"
 
@@ -15,6 +16,7 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <mutex>
 #include <thread>
 
@@ -35,12 +37,23 @@ std::string pad(std::string_view text, std::size_t columns, bool left) {
   return left ? std::string(text) + blanks : blanks + std::string(text);
 }
 
+/// A text that does not fit ends with "..".
+std::string cut(std::string text, std::size_t columns) {
+  if (width(text) <= columns) return text;
+  std::size_t bytes = 0;
+  for (std::size_t shown = 0; shown + 2 <= columns; ++bytes) {
+    if ((text[bytes] & 0xC0) != 0x80) ++shown;
+  }
+  return text.substr(0, bytes == 0 ? 0 : bytes - 1) + "..";
+}
+
 std::string unit_text(const Table::Column& column) {
   return column.unit.empty() ? std::string() : "(" + column.unit + ")";
 }
 
 void write_text(const std::string& target, const std::string& text) {
   if (target == "-") {
+    const auto alone = Progress::pause();
     std::fputs(text.c_str(), stdout);
     return;
   }
@@ -54,6 +67,7 @@ void write_text(const std::string& target, const std::string& text) {
 /// \param anew  empties the file first
 void append_text(const std::string& target, const std::string& text, bool anew) {
   if (target == "-") {
+    const auto alone = Progress::pause();
     std::fputs(text.c_str(), stdout);
     std::fflush(stdout);
     return;
@@ -86,6 +100,11 @@ void flatten(const Json& object, const std::string& prefix,
   }
 }
 
+/// One line.
+std::string compact(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
 std::string csv_text(const std::vector<Json>& results) {
   std::vector<std::vector<std::pair<std::string, std::string>>> rows;
   std::vector<std::string> heads;
@@ -109,6 +128,28 @@ std::string csv_text(const std::vector<Json>& results) {
   return text;
 }
 
+void write_json_and_csv(const OutputOptions& options, const std::vector<Json>& results,
+                        bool single) {
+  if (!options.json.empty()) {
+    const Json all = single && results.size() == 1 ? results.front() : Json(results);
+    write_text(options.json, all.dump(2, ' ', false, Json::error_handler_t::replace) + '\n');
+  }
+  if (!options.csv.empty()) write_text(options.csv, csv_text(results));
+}
+
+/// JSON or CSV by the file's name; every line of CSV says how it was made, in short.
+void write_links(const std::string& file, std::vector<Json> channels) {
+  Json made = made_json();
+  if (file.ends_with(".json")) {
+    const Json all{{"channels", std::move(channels)}, {"made", std::move(made)}};
+    write_text(file, all.dump(2, ' ', false, Json::error_handler_t::replace) + '\n');
+  } else if (!file.empty()) {
+    made.erase("settings");
+    for (Json& channel : channels) channel["made"] = made;
+    write_text(file, csv_text(channels));
+  }
+}
+
 }  // namespace
 
 void OutputOptions::validate() const {
@@ -120,10 +161,18 @@ void OutputOptions::validate() const {
   const auto same = [](const std::string& a, const std::string& b) {
     return a == b && !a.empty() && a != "-";
   };
-  if (same(json, jsonl) || same(json, csv) || same(jsonl, csv)) {
-    throw UsageError(fmt::format("'{}' is given for two outputs", same(jsonl, csv) ? csv : json));
+  const std::array files{json, jsonl, csv, links};
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    for (std::size_t j = i + 1; j < files.size(); ++j) {
+      if (same(files[i], files[j]))
+        throw UsageError(fmt::format("'{}' is given for two outputs", files[i]));
+    }
   }
-  for (const std::string& file : {json, jsonl, csv}) require_writable(file);
+  if (!links.empty() && !links.ends_with(".json") && !links.ends_with(".csv")) {
+    throw UsageError(
+        fmt::format("--links '{}': its name says the format; end it with .json or .csv", links));
+  }
+  for (const std::string& file : {json, jsonl, csv, links}) require_writable(file);
 }
 
 void require_writable(const std::string& file) {
@@ -141,7 +190,7 @@ void require_writable(const std::string& file) {
   if (access(target.c_str(), W_OK) != 0) fail(std::strerror(errno));
 }
 
-void add_output_options(CLI::App& app, OutputOptions& options, bool csv) {
+void add_output_options(CLI::App& app, OutputOptions& options, bool csv, bool wide) {
   app.add_option("--json", options.json,
                  "Also write the results as JSON to FILE; '-' writes JSON alone to standard output")
       ->type_name("FILE|-")
@@ -152,12 +201,13 @@ void add_output_options(CLI::App& app, OutputOptions& options, bool csv) {
         ->type_name("FILE|-")
         ->group("Output");
   }
-  if (csv) {
-    app.add_option("--jsonl", options.jsonl,
-                   "JSON as it comes: one object a line, each written when it is there")
-        ->type_name("FILE|-")
+  app.add_option("--jsonl", options.jsonl,
+                 "JSON as it comes: one object a line, each written when it is there")
+      ->type_name("FILE|-")
+      ->group("Output");
+  if (wide) {
+    app.add_flag("--wide", options.wide, "All columns and notes, whatever their width")
         ->group("Output");
-    app.add_flag("--wide", options.wide, "All columns")->group("Output");
   }
   app.add_flag("--quiet", options.quiet,
                "No settings, no notes, no progress: heads, data, reasons and errors")
@@ -169,13 +219,27 @@ void Table::add(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::vector<std::size_t> Table::widths() const {
+std::vector<std::size_t> Table::widths(bool wide) const {
   std::vector<std::size_t> widths;
+  std::size_t line = 0;  // the mark of two characters, and two blanks between columns
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     const Column& column = columns_[c];
     std::size_t most = std::max({width(column.head), width(unit_text(column)), column.width});
     for (const auto& row : rows_) most = std::max(most, width(row[c]));
     widths.push_back(most);
+    if (wide || !column.wide) line += 2 + most;
+  }
+  for (; !wide && line > line_width; --line) {
+    // The one with most to spare gives a character.
+    std::size_t most = 0, from = 0;
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      const std::size_t cut = columns_[c].cut;
+      if (cut == 0 || widths[c] <= cut || widths[c] - cut <= most) continue;
+      most = widths[c] - cut;
+      from = c;
+    }
+    if (most == 0) break;
+    --widths[from];
   }
   return widths;
 }
@@ -186,14 +250,15 @@ std::string Table::line(const char* start, const std::vector<std::size_t>& width
   std::string out;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     if (columns_[c].wide && !wide) continue;
-    out += (out.empty() ? "" : "  ") + pad(cell_of(c), widths[c], columns_[c].text);
+    const std::string cell = columns_[c].cut > 0 ? cut(cell_of(c), widths[c]) : cell_of(c);
+    out += (out.empty() ? "" : "  ") + pad(cell, widths[c], columns_[c].text);
   }
   out.erase(out.find_last_not_of(' ') + 1);
   return start + out + '\n';
 }
 
 std::string Table::heads_text(bool wide) const {
-  const auto widths = this->widths();
+  const auto widths = this->widths(wide);
   std::string text = line("# ", widths, wide, [&](std::size_t c) { return columns_[c].head; });
   const auto shown = [&](const Column& column) {
     return !column.unit.empty() && (wide || !column.wide);
@@ -206,33 +271,59 @@ std::string Table::heads_text(bool wide) const {
 
 std::string Table::row_text(const std::vector<std::string>& cells, bool wide) const {
   WORMCUBE_ASSERT(cells.size() == columns_.size());
-  return line("  ", widths(), wide, [&](std::size_t c) { return cells[c]; });
+  return line("  ", widths(wide), wide, [&](std::size_t c) { return cells[c]; });
 }
 
-std::string Table::text(bool heads) const {
-  const auto widths = this->widths();
-  std::string text = heads ? heads_text(true) : "";
+std::string Table::text(bool heads, bool wide) const {
+  const auto widths = this->widths(wide);
+  std::string text = heads ? heads_text(wide) : "";
   for (const auto& row : rows_) {
-    text += line("  ", widths, true, [&](std::size_t c) { return row[c]; });
+    text += line("  ", widths, wide, [&](std::size_t c) { return row[c]; });
   }
   return text;
 }
 
+std::string filled(std::string_view text, std::string_view first, std::string_view next) {
+  std::string lines, line(first);
+  bool empty = true;  // but for its start
+  for (std::size_t blanks = 0; (blanks = text.find_first_not_of(' ')) != text.npos;) {
+    const std::string_view word = text.substr(0, text.find(' ', blanks));  // blanks before it too
+    text.remove_prefix(word.size());
+    if (!empty && width(line) + width(word) > line_width) {
+      lines += line + '\n';
+      line = next;
+      line += word.substr(blanks);
+    } else {
+      line += word;
+    }
+    empty = false;
+  }
+  return lines + line + '\n';
+}
+
 void print_setting(const OutputOptions& options, std::string_view name, std::string_view value) {
-  if (options.notes()) fmt::print("# {:<16} {}\n", name, value);
+  if (!options.notes()) return;
+  const std::string first = fmt::format("# {:<16} ", name), next = fmt::format("# {:<16} ", "");
+  const auto alone = Progress::pause();
+  fmt::print("{}", filled(value, first, next));
 }
 
 void print_note(const OutputOptions& options, std::string_view text) {
-  if (options.notes()) fmt::print("# {}\n", text);
+  if (!options.notes()) return;
+  const auto alone = Progress::pause();
+  fmt::print("{}", filled(text, "# ", "#   "));
 }
 
 void print_table(const OutputOptions& options, const Table& table) {
-  if (options.text()) fmt::print("{}", table.text(!options.quiet));
+  if (!options.text()) return;
+  const auto alone = Progress::pause();
+  fmt::print("{}", table.text(!options.quiet, options.wide));
 }
 
 namespace {
 
 std::string command_line;
+Json settings = Json::object();
 
 // The signal thread and the one that works both finish results.
 std::mutex results_mutex;
@@ -244,22 +335,25 @@ void set_command_line(int argc, const char* const* argv) {
   for (int i = 0; i < argc; ++i) command_line += (i == 0 ? "" : " ") + std::string(argv[i]);
 }
 
+void set_settings(Json all) { settings = std::move(all); }
+
 Json made_json() {
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
   const std::time_t now = std::time(nullptr);
   std::tm utc{};
   gmtime_r(&now, &utc);
-  return {{"schema", 2},
+  return {{"schema", 3},
           {"version", version},
           {"command", command_line},
+          {"settings", settings},
           {"host", host.data()},
           {"cores", std::thread::hardware_concurrency()},
           {"date", fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", utc.tm_year + 1900,
                                utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec)}};
 }
 
-Results::Results(const OutputOptions& options, std::vector<Table::Column> columns)
+Results::Results(const OutputOptions& options, const std::vector<Table::Column>& columns)
     : options_(options), table_(columns), has_table_(!columns.empty()) {
   const std::scoped_lock lock(results_mutex);
   current_results = this;
@@ -275,6 +369,7 @@ void Results::add(const std::vector<std::string>& cells, Json json) {
   const std::scoped_lock lock(results_mutex);
   json["made"] = made_json();
   if (has_table_ && options_.text()) {
+    const auto alone = Progress::pause();
     if (!std::exchange(heads_printed_, true)) {
       fmt::print("{}", table_.heads_text(options_.wide));
     }
@@ -282,8 +377,7 @@ void Results::add(const std::vector<std::string>& cells, Json json) {
     std::fflush(stdout);
   }
   if (!options_.jsonl.empty()) {
-    append_text(options_.jsonl, json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n',
-                kept_.empty());
+    append_text(options_.jsonl, compact(json), kept_.empty());
   }
   kept_.push_back(std::move(json));
 }
@@ -291,6 +385,11 @@ void Results::add(const std::vector<std::string>& cells, Json json) {
 void Results::note(std::string text) {
   const std::scoped_lock lock(results_mutex);
   if (std::ranges::find(notes_, text) == notes_.end()) notes_.push_back(std::move(text));
+}
+
+void Results::add_links(std::vector<Json> channels) {
+  const std::scoped_lock lock(results_mutex);
+  std::ranges::move(channels, std::back_inserter(channels_));
 }
 
 void Results::set_doing(std::string text) {
@@ -307,10 +406,12 @@ std::string Results::doing() {
 void Results::write(bool single) {
   if (std::exchange(finished_, true)) return;
   if (options_.text()) {
-    for (const std::string& text : notes_) fmt::print("# {}\n", text);
+    const auto alone = Progress::pause();
+    for (const std::string& text : notes_) fmt::print("{}", filled(text, "# ", "#   "));
     std::fflush(stdout);
   }
-  write_results(options_, kept_, single);
+  write_links(options_.links, channels_);
+  write_json_and_csv(options_, kept_, single);
 }
 
 void Results::finish(bool single) {
@@ -328,28 +429,35 @@ void Results::finish_now() noexcept {
   }
 }
 
-void write_results(const OutputOptions& options, const std::vector<Json>& results, bool single) {
-  if (!options.json.empty()) {
-    const Json all = single && results.size() == 1 ? results.front() : Json(results);
-    write_text(options.json, all.dump(2, ' ', false, Json::error_handler_t::replace) + '\n');
+void write_results(const OutputOptions& options, std::vector<Json> results, bool single) {
+  for (Json& result : results) result["made"] = made_json();
+  for (std::size_t i = 0; i < results.size() && !options.jsonl.empty(); ++i) {
+    append_text(options.jsonl, compact(results[i]), i == 0);
   }
-  if (!options.csv.empty()) write_text(options.csv, csv_text(results));
+  write_json_and_csv(options, results, single);
+}
+
+void put(Json& json, const std::string& key, Json value, std::string_view reason) {
+  const bool missing = value.is_null();
+  json[key] = std::move(value);
+  if (missing) json[key + "_reason"] = reason;
 }
 
 std::string cell(double value) {
   return value == std::floor(value) && std::abs(value) < 1e15 ? fmt::format("{:.0f}", value)
-                                                              : fmt::format("{:.4g}", value);
+                                                              : cell_rate(value);
 }
 std::string cell(const std::optional<double>& value) { return value ? cell(*value) : "-"; }
 std::string cell(const std::optional<bool>& value) { return !value ? "?" : *value ? "yes" : "no"; }
 
 std::string cell_rate(const std::optional<double>& value) {
   if (!value) return "-";
-  const double magnitude = std::abs(*value);
-  if (magnitude == 0) return "0";
-  if (magnitude < 0.1) return fmt::format("{:.3g}", *value);
-  const int decimals = magnitude >= 1000 ? 0 : magnitude >= 100 ? 1 : magnitude >= 10 ? 2 : 3;
-  return fmt::format("{:.{}f}", *value, decimals);
+  if (*value == 0 || !std::isfinite(*value)) return fmt::format("{}", *value);
+  // Rounded first: 9999.6 is 10000, which needs no decimal.
+  const double rounded = std::stod(fmt::format("{:.3e}", *value));
+  const int exponent = static_cast<int>(std::floor(std::log10(std::abs(rounded))));
+  return exponent < -4 ? fmt::format("{:.3e}", rounded)
+                       : fmt::format("{:.{}f}", rounded, std::max(0, 3 - exponent));
 }
 
 Json json_value(double value) {
@@ -370,25 +478,6 @@ std::string bytes_text(double bytes) {
   }
   return bytes == std::floor(bytes) ? fmt::format("{:.0f} {}", bytes, units[unit])
                                     : fmt::format("{:.2f} {}", bytes, units[unit]);
-}
-
-Progress::Progress(const OutputOptions& options, std::string what)
-    : what_(std::move(what)),
-      shown_(!options.quiet && is_first_process() && isatty(STDERR_FILENO) == 1) {}
-
-Progress::~Progress() { clear(); }
-
-void Progress::clear() {
-  if (dirty_) std::fputs("\r\033[K", stderr);
-  dirty_ = false;
-}
-
-void Progress::operator()(long done, long total) {
-  if (!shown_) return;
-  const auto line = fmt::format("\r\033[K{}: {} of {}", what_, done, total);
-  std::fputs(line.c_str(), stderr);
-  std::fflush(stderr);
-  dirty_ = true;
 }
 
 }  // namespace wormcube::cli

@@ -16,9 +16,13 @@ namespace wormcube::cli {
 /// Keeps the order in which keys are added: the order of the documentation.
 using Json = nlohmann::ordered_json;
 
+/// Lines for people have no more characters than this, but for tables with --wide.
+inline constexpr std::size_t line_width = 100;
+
 /// Where results go: --json, --csv, --quiet.
 struct OutputOptions {
   std::string json, jsonl, csv;  // a file, "-" for standard output, empty for none
+  std::string links;             // of `run`: a file, JSON or CSV by its name
   bool quiet = false, wide = false;
 
   /// Throws UsageError if JSON and CSV both want standard output, or a file cannot be written.
@@ -30,7 +34,9 @@ struct OutputOptions {
 };
 /// Throws UsageError, before hours of work, if a file surely cannot be written. "" and "-" pass.
 void require_writable(const std::string& file);
-void add_output_options(CLI::App& app, OutputOptions& options, bool csv = true);
+/// \param csv   there is one line per result
+/// \param wide  there are columns that --wide alone shows
+void add_output_options(CLI::App& app, OutputOptions& options, bool csv = true, bool wide = true);
 
 /// Results for people. Lines of settings start with '#', column heads too, so that what does not
 /// start with '#' is data.
@@ -42,12 +48,13 @@ class Table {
     bool text = false;      // aligned left
     std::size_t width = 0;  // at least; rows that are printed one by one have no more than this
     bool wide = false;      // shown with --wide only
+    std::size_t cut = 0;    // may be cut to this width where the line would be too long; 0: not
   };
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
   /// One cell per column.
   void add(std::vector<std::string> cells);
   /// \param heads  with the two lines of column heads
-  std::string text(bool heads = true) const;
+  std::string text(bool heads, bool wide) const;
   /// For rows as they come: the heads, and one row, in columns of the widths given.
   std::string heads_text(bool wide) const;
   std::string row_text(const std::vector<std::string>& cells, bool wide) const;
@@ -56,11 +63,15 @@ class Table {
   template <class CellOf>
   std::string line(const char* start, const std::vector<std::size_t>& widths, bool wide,
                    const CellOf& cell_of) const;
-  std::vector<std::size_t> widths() const;
+  std::vector<std::size_t> widths(bool wide) const;
 
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };
+
+/// Lines of at most line_width characters, broken at blanks.
+/// \param first, next  what the first line and all others start with
+std::string filled(std::string_view text, std::string_view first, std::string_view next);
 
 /// "# name      value": one resolved setting.
 void print_setting(const OutputOptions& options, std::string_view name, std::string_view value);
@@ -74,7 +85,7 @@ void print_table(const OutputOptions& options, const Table& table);
 class Results {
  public:
   /// \param columns  of the table; nothing is printed where there are none
-  Results(const OutputOptions& options, std::vector<Table::Column> columns);
+  Results(const OutputOptions& options, const std::vector<Table::Column>& columns);
   /// Writes what is not written yet; for errors on the way.
   ~Results();
   Results(const Results&) = delete;
@@ -84,6 +95,8 @@ class Results {
   void add(const std::vector<std::string>& cells, Json json);
   /// A '#' line below the table; the same text once.
   void note(std::string text);
+  /// Keeps what the links carried in one run, one object each channel, for OutputOptions::links.
+  void add_links(std::vector<Json> channels);
   /// Prints the notes and writes the files.
   ///
   /// \param single  one object instead of an array of one
@@ -102,25 +115,30 @@ class Results {
   const OutputOptions& options_;
   Table table_;
   bool has_table_, heads_printed_ = false, finished_ = false;
-  std::vector<Json> kept_;
+  std::vector<Json> kept_, channels_;
   std::vector<std::string> notes_;
   std::string doing_;
 };
 
-/// Schema and program version, command line, host, cores and date of this process.
+/// Schema and program version, command line and settings, host, cores and date of this process.
 Json made_json();
-/// The command line, for made_json.
+/// For made_json: the command line, and all options of the command with their values.
 void set_command_line(int argc, const char* const* argv);
+void set_settings(Json settings);
 
-/// Writes JSON and CSV where they are asked for, all at once.
-void write_results(const OutputOptions& options, const std::vector<Json>& results, bool single);
+/// Writes JSON, JSON lines and CSV where they are asked for, all at once, each result with how it
+/// was made.
+void write_results(const OutputOptions& options, std::vector<Json> results, bool single);
 
-/// A figure, or "-" where there is none.
+/// Sets json[key]; of null also json[key + "_reason"], which says why there is no figure.
+void put(Json& json, const std::string& key, Json value, std::string_view reason);
+
+/// A count or a figure of four significant digits, or "-" where there is none.
 std::string cell(const std::optional<double>& value);
 std::string cell(double value);
 /// "yes", "no", or "?" where it was not measured.
 std::string cell(const std::optional<bool>& value);
-/// Four significant digits, as times and rates need.
+/// Four significant digits without an exponent from 1e-4 on, as times and rates need.
 std::string cell_rate(const std::optional<double>& value);
 
 /// null where there is no figure; a whole number where the figure is one.
@@ -130,22 +148,5 @@ Json json_value(const std::optional<bool>& value);
 
 /// "4 KiB", "1.5 GiB", "100 B".
 std::string bytes_text(double bytes);
-
-/// "12 of 100" on standard error, on a terminal only.
-class Progress {
- public:
-  Progress(const OutputOptions& options, std::string what);
-  ~Progress();
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
-  void operator()(long done, long total);
-  /// Takes the line away, before anything else is printed.
-  void clear();
-
- private:
-  std::string what_;
-  bool shown_;
-  bool dirty_ = false;
-};
 
 }  // namespace wormcube::cli

@@ -5,6 +5,7 @@
 #include "wormcube/apps/cli/cluster.hpp"
 #include "wormcube/apps/cli/help.hpp"
 #include "wormcube/apps/cli/output.hpp"
+#include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/collectives/plugin.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/host/memory.hpp"
@@ -132,6 +133,31 @@ std::string mistake(const CLI::App& program, const CLI::ParseError& error, int a
 
 namespace {
 
+/// All options of a command with their values, given or preset: what JSON tells of them. Flags are
+/// true or false, lists are lists, all else is text; options without a value are left out.
+Json settings_of(const CLI::App& command) {
+  Json settings = Json::object();
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string name =
+        option->get_lnames().empty() ? option->get_name() : option->get_lnames().front();
+    if (name == "help") continue;
+    const bool given = option->count() > 0;
+    if (option->get_items_expected_max() == 0) {
+      settings[name] = given;
+    } else if (option->get_items_expected_max() > 1) {
+      const std::string preset = option->get_default_str();
+      if (given) {
+        settings[name] = option->results();
+      } else if (!preset.empty()) {
+        settings[name] = Json::array({preset.substr(1, preset.size() - 2)});  // "[1K]"
+      }
+    } else if (given || !option->get_default_str().empty()) {
+      settings[name] = given ? option->results().front() : option->get_default_str();
+    }
+  }
+  return settings;
+}
+
 /// Ctrl-C and SIGTERM: a thread waits for them, so that what it does then is ordinary code.
 void finish_on_signals() {
   sigset_t signals;
@@ -144,8 +170,10 @@ void finish_on_signals() {
     if (sigwait(&signals, &signal) != 0) return;
     Results::finish_now();
     std::fflush(stdout);
+    const std::string doing = Results::doing();
+    const auto alone = Progress::pause();
     if (is_first_process()) {
-      fmt::print(stderr, "wormcube: {}stopped by {}\n", Results::doing(),
+      fmt::print(stderr, "wormcube: {}stopped by {}\n", doing,
                  signal == SIGINT ? "SIGINT" : "SIGTERM");
     }
     std::_Exit(128 + signal);
@@ -216,6 +244,7 @@ int main(int argc, const char* const* argv, StartCluster start_cluster) {
   }
   for (const auto& [command, action] : commands) {
     if (!command->parsed()) continue;
+    set_settings(settings_of(*command));
     return conclude(act([&plugins, &action = action] {
       for (const std::string& file : plugins) load_plugin(file);
       return action();

@@ -3,6 +3,7 @@
 #include "wormcube/apps/cli/options.hpp"
 #include "wormcube/apps/cli/output.hpp"
 #include "wormcube/apps/cli/program.hpp"
+#include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/apps/cli/reproduce_products.hpp"
 #include "wormcube/apps/reproduce/paper.hpp"
 #include "wormcube/apps/reproduce/wang_tseng.hpp"
@@ -31,10 +32,11 @@ struct Options {
 };
 
 Json figure_json(const Figure& figure) {
-  return {{"formula", figure.formula},
-          {"printed", json_value(figure.printed)},
-          {"corrected", json_value(figure.corrected)},
-          {"counted", json_value(figure.counted)}};
+  Json json{{"formula", figure.formula}};
+  put(json, "printed", json_value(figure.printed), "the paper gives none for this network");
+  put(json, "corrected", json_value(figure.corrected), "no formula is known");
+  json["counted"] = json_value(figure.counted);
+  return json;
 }
 
 Json row_json(const std::string& network, const ReproducedRow& row) {
@@ -43,48 +45,41 @@ Json row_json(const std::string& network, const ReproducedRow& row) {
             {"row", row.row->label},
             {"algorithm", row.row->algorithm},
             {"options", options_json(check.collective.options)},
-            {"remark", check.collective.algorithm->remark},
             {"startups", figure_json(row.startups)},
             {"transmission_blocks", figure_json(row.transmission)},
             {"rearranged_blocks", figure_json(row.rearrangement)},
             {"peak_blocks", json_value(check.peak_blocks)},
             {"link_load_max", check.report.link_load_max},
-            {"port_violations", check.report.port_violations},
-            {"delivered", json_value(check.delivered)},
-            {"exactly_once", json_value(check.exactly_once)},
-            {"passed", row.passed()}};
-  if (!check.delivered) json["delivered_reason"] = check.proof;
+            {"port_violations", check.report.port_violations}};
+  add_remark(json, *check.collective.algorithm);
+  put(json, "delivered", json_value(check.delivered), check.proof);
+  put(json, "exactly_once", json_value(check.exactly_once), check.arrivals);
+  json["passed"] = row.passed();
   return json;
 }
 
 Table rows_table() {
-  return Table({{"row", "", true},
-                {"algorithm", "", true},
-                {"startups", "printed"},
-                {"", "corrected"},
-                {"", "counted"},
-                {"transmission", "printed"},
-                {"(blocks)", "corrected"},
-                {"", "counted"},
-                {"rearrangement", "printed"},
-                {"(blocks)", "corrected"},
-                {"", "counted"},
-                {"link load"},
-                {"delivered"},
-                {"passed"}});
+  return Table({{.head = "row", .text = true},
+                {.head = "algorithm", .text = true},
+                {.head = "figure", .text = true},
+                {.head = "printed"},
+                {.head = "corrected"},
+                {.head = "counted"},
+                {.head = "link load", .wide = true},
+                {.head = "delivered", .wide = true},
+                {.head = "passed"}});
 }
 
+/// Three lines, one for each figure.
 void add_row(Table& table, const ReproducedRow& row) {
-  std::vector<std::string> cells{std::string(row.row->label), std::string(row.row->algorithm)};
-  for (const Figure* figure : {&row.startups, &row.transmission, &row.rearrangement}) {
-    cells.push_back(cell(figure->printed));
-    cells.push_back(cell(figure->corrected));
-    cells.push_back(cell(figure->counted));
+  for (const auto& [name, figure] : {std::pair("startups (steps)", &row.startups),
+                                     std::pair("transmission (blocks)", &row.transmission),
+                                     std::pair("rearrangement (blocks)", &row.rearrangement)}) {
+    table.add({std::string(row.row->label), std::string(row.row->algorithm), name,
+               cell(figure->printed), cell(figure->corrected), cell(figure->counted),
+               cell(static_cast<double>(row.check.report.link_load_max)), cell(row.check.delivered),
+               row.passed() ? "yes" : "NO"});
   }
-  cells.push_back(cell(static_cast<double>(row.check.report.link_load_max)));
-  cells.push_back(cell(row.check.delivered));
-  cells.emplace_back(row.passed() ? "yes" : "NO");
-  table.add(std::move(cells));
 }
 
 Json errata_json(const Paper& paper) {
@@ -128,11 +123,13 @@ ExitCode reproduce_figure(const Options& options) {
   print_setting(output, "counted",
                 fmt::format("from programs on up to {} nodes, root N/3; `formula`: not counted",
                             options.count_up_to));
+  Progress progress(output, "reproduce wang-tseng");
+  progress.doing(fmt::format("{} sides", sides.size()));
   const BroadcastFigure figure = reproduce_broadcast_figure(sides, options.count_up_to);
   std::vector<Table::Column> columns{{"n"}};
   Json series_json = Json::array();
   for (const FigureSeries& series : figure.series) {
-    columns.push_back({std::string(series.name), series.counted ? "counted" : ""});
+    columns.push_back({std::string(series.name)});
     Json points = Json::array();
     for (std::size_t i = 0; i < figure.sides.size(); ++i) {
       if (!series.steps[i]) continue;
@@ -184,12 +181,16 @@ ExitCode reproduce_paper(const Options& options) {
 
   print_setting(output, "paper", paper.citation);
   print_setting(output, "proof", fmt::format("up to {} nodes", options.check.prove_up_to));
-  print_formulas(output, paper);
   Json rows = Json::array();
   Json refused = Json::array();
   bool all_passed = true;
-  Progress progress(output, "reproduce");
+  Progress progress(output, fmt::format("reproduce {}", paper.name));
+  std::vector<std::string> notes;  // below the last table, each once
+  const auto note = [&](std::string text) {
+    if (std::ranges::find(notes, text) == notes.end()) notes.push_back(std::move(text));
+  };
   for (std::size_t i = 0; i < topologies.size(); ++i) {
+    progress.doing(topologies[i].name());
     progress(static_cast<long>(i), static_cast<long>(topologies.size()));
     const ReproducedTable table = reproduce(paper, topologies[i], options.check);
     Table printed = rows_table();
@@ -198,18 +199,19 @@ ExitCode reproduce_paper(const Options& options) {
       rows.push_back(row_json(table.network, row));
       all_passed = all_passed && row.passed();
     }
-    progress.clear();
     print_setting(output, "topology", topology_text(topologies[i]));
     print_table(output, printed);
     for (const ReproducedRow& row : table.rows) {
       const std::string_view remark = row.check.collective.algorithm->remark;
-      if (!remark.empty()) print_note(output, fmt::format("{}: {}", row.row->label, remark));
+      if (is_of_results(remark)) note(fmt::format("{}: {}", row.row->label, remark));
     }
     for (const std::string& reason : table.refused) {
-      print_note(output, "not applicable: " + reason);
+      note("not applicable: " + reason);
       refused.push_back({{"topology", table.network}, {"reason", reason}});
     }
   }
+  for (const std::string& text : notes) print_note(output, text);
+  print_formulas(output, paper);
   for (const Erratum& erratum : paper.errata) {
     print_note(output, fmt::format("erratum {}: {}: printed: {}; correct: {}", erratum.name,
                                    erratum.place, erratum.printed, erratum.correct));
@@ -252,9 +254,9 @@ Action add_reproduce(CLI::App& program) {
       ->capture_default_str();
   app.add_option("--svg", options->svg, "wang-tseng: draw the figure into this file")
       ->type_name("FILE");
-  add_output_options(app, options->output, false);
+  add_output_options(app, options->output, false, true);
   app.footer(
-      "Columns: for start-ups, transmission and rearrangement in turn what the paper's formula "
+      "For start-ups, transmission and rearrangement, a line each, what the paper's formula "
       "gives ('-': it gives none for this network), what the corrected formula gives, and what is "
       "counted from the recorded program. A row passes if delivery, ports and links are right and "
       "the count equals the corrected formula.\n\n"

@@ -3,6 +3,7 @@
 #include "wormcube/apps/cli/reproduce_products.hpp"
 
 #include "wormcube/apps/cli/options.hpp"
+#include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/apps/reproduce/dimakopoulos.hpp"
 
 #include <fmt/core.h>
@@ -23,20 +24,21 @@ Json row_json(const ProductRow& row) {
   Json exchanges = Json::array();
   for (const ProductExchange& exchange : row.exchanges) {
     const CheckResult& check = exchange.check;
-    exchanges.push_back({{"label", exchange.label},
-                         {"algorithm", check.collective.algorithm->name},
-                         {"ports", to_string(check.collective.algorithm->ports)},
-                         {"remark", check.collective.algorithm->remark},
-                         {"steps", check.report.startups},
-                         {"predicted", json_value(check.predicted.startups)},
-                         {"lower_bound", check.lower_bound.exact->text()},
-                         {"lower_bound_source", check.lower_bound.source},
-                         {"met", check.bound_met() == true},
-                         {"optimal", check.optimal() == true},
-                         {"peak_blocks", json_value(check.peak_blocks)},
-                         {"delivered", json_value(check.delivered)},
-                         {"exactly_once", json_value(check.exactly_once)},
-                         {"passed", check.passed()}});
+    Json json{{"label", exchange.label},
+              {"algorithm", check.collective.algorithm->name},
+              {"ports", to_string(check.collective.algorithm->ports)},
+              {"steps", check.report.startups},
+              {"lower_bound", check.lower_bound.exact->text()},
+              {"lower_bound_source", check.lower_bound.source},
+              {"met", check.bound_met() == true},
+              {"optimal", check.optimal() == true},
+              {"peak_blocks", json_value(check.peak_blocks)}};
+    add_remark(json, *check.collective.algorithm);
+    put(json, "predicted", json_value(check.predicted.startups), "the source gives no formula");
+    put(json, "delivered", json_value(check.delivered), check.proof);
+    put(json, "exactly_once", json_value(check.exactly_once), check.arrivals);
+    json["passed"] = check.passed();
+    exchanges.push_back(std::move(json));
   }
   return {{"topology", row.network},
           {"nodes", row.nodes},
@@ -54,8 +56,9 @@ void add_row(Table& table, const ProductRow& row) {
   for (const char* label : {"A1", "A2", "A3", "A3G"}) {
     const auto exchange = std::ranges::find(row.exchanges, label, &ProductExchange::label);
     const bool runs = exchange != row.exchanges.end();
-    cells.push_back(runs ? fmt::format("{}", exchange->check.report.startups) : "-");
-    cells.push_back(runs ? verdict(exchange->check) : "-");
+    cells.push_back(
+        runs ? fmt::format("{} {:<4}", exchange->check.report.startups, verdict(exchange->check))
+             : "- -   ");
     passed = passed && (!runs || exchange->check.passed());
   }
   cells.emplace_back(passed ? "yes" : "NO");
@@ -72,34 +75,23 @@ ExitCode reproduce_products(const std::vector<std::string>& networks, const Chec
 
   print_setting(output, "paper", dimakopoulos_citation);
   print_setting(output, "proof", fmt::format("up to {} nodes", check.prove_up_to));
-  print_note(
-      output,
-      "steps of one block; A1, A2: one port, against (3) = AS (or a tree's busiest node, or a "
-      "cut, where that is more); A3, A3G: all ports, against (4) (or all hops over all "
-      "links, where that is more); A3G is our extension");
-  print_note(output,
-             "met: equal to the bound; best: no integer is between; no: above it (it may still be "
-             "the best possible)");
-  Table table({{"network", "", true},
-               {"nodes"},
-               {"average distance"},
-               {"AS (3)"},
-               {"cut (4)"},
-               {"A1"},
-               {"bound"},
-               {"A2"},
-               {"bound"},
-               {"A3"},
-               {"bound"},
-               {"A3G"},
-               {"bound"},
-               {"passed"}});
+  Table table({{.head = "network", .text = true, .cut = 14},
+               {.head = "nodes"},
+               {.head = "average distance", .wide = true},
+               {.head = "AS (3)"},
+               {.head = "cut (4)"},
+               {.head = "A1", .unit = "steps"},
+               {.head = "A2", .unit = "steps"},
+               {.head = "A3", .unit = "steps"},
+               {.head = "A3G", .unit = "steps"},
+               {.head = "passed"}});
   Json rows = Json::array();
   Json refused = Json::array();
   std::vector<std::string> notes;
   bool all_passed = true;
-  Progress progress(output, "reproduce");
+  Progress progress(output, "reproduce dimakopoulos");
   for (std::size_t i = 0; i < topologies.size(); ++i) {
+    progress.doing(topologies[i].name());
     progress(static_cast<long>(i), static_cast<long>(topologies.size()));
     const ProductRow row = reproduce_product(topologies[i], check);
     add_row(table, row);
@@ -115,8 +107,15 @@ ExitCode reproduce_products(const std::vector<std::string>& networks, const Chec
       refused.push_back({{"topology", row.network}, {"reason", reason}});
     }
   }
-  progress.clear();
   print_table(output, table);
+  print_note(
+      output,
+      "steps of one block; A1, A2: one port, against (3) = AS (or a tree's busiest node, or a "
+      "cut, where that is more); A3, A3G: all ports, against (4) (or all hops over all "
+      "links, where that is more); A3G is our extension");
+  print_note(output,
+             "met: equal to the bound; best: no integer is between; no: above it (it may still be "
+             "the best possible)");
   for (const std::string& note : notes) print_note(output, note);
   Json errata = Json::array();
   for (const Erratum& erratum : dimakopoulos_errata()) {

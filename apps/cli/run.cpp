@@ -7,12 +7,14 @@
 #include "wormcube/apps/cli/options.hpp"
 #include "wormcube/apps/cli/output.hpp"
 #include "wormcube/apps/cli/program.hpp"
+#include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/machine/machine.hpp"
 #include "wormcube/runtime/routing/routing.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <thread>
@@ -103,24 +105,17 @@ Json result_json(const RunResult& result, const Options& options, const MachineO
             {"time_median_us", result.median_us},
             {"time_quartile3_us", result.quartile3_us},
             {"time_max_us", result.max_us}};
-  const auto figure = [&](const char* name, const std::optional<double>& value,
-                          const char* reason) {
-    json[name] = value ? Json(*value) : Json(nullptr);
-    if (!value) json[std::string(name) + "_reason"] = reason;
-  };
-  figure("model_time_us", result.model_us, "the source gives no formula");
-  figure("data_bytes", result.data_bytes, "a barrier moves no data");
-  figure("algbw_gb_per_s", result.algbw_gb_per_s, "no data, or no time");
-  figure("busbw_gb_per_s", result.busbw_gb_per_s, "no data, or no time");
-  json["wrong"] = result.wrong ? Json(*result.wrong) : Json(nullptr);
-  if (!result.wrong) json["wrong_reason"] = "--verify off";
+  put(json, "model_time_us", json_value(result.model_us), "the source gives no formula");
+  put(json, "data_bytes", json_value(result.data_bytes), "a barrier moves no data");
+  put(json, "algbw_gb_per_s", json_value(result.algbw_gb_per_s), "no data, or no time");
+  put(json, "busbw_gb_per_s", json_value(result.busbw_gb_per_s), "no data, or no time");
+  put(json, "wrong", result.wrong ? Json(*result.wrong) : Json(nullptr), "--verify off");
   if (!result.first_wrong.empty()) json["first_wrong"] = result.first_wrong;
   json["messages"] = result.messages;
   for (const auto& [name, value] : {std::pair("link_bytes_max", json_value(result.link_bytes_max)),
                                     std::pair("blocked", Json(result.blocked)),
                                     std::pair("deadlock_free", Json(result.deadlock_free))}) {
-    json[name] = result.has_links ? value : Json(nullptr);
-    if (!result.has_links) json[std::string(name) + "_reason"] = no_links;
+    put(json, name, result.has_links ? value : Json(nullptr), no_links);
   }
   json["parked"] = result.parked;
   json["peak_bytes"] = result.peak_bytes;
@@ -130,24 +125,49 @@ Json result_json(const RunResult& result, const Options& options, const MachineO
   json["cost_model"] = cost_model_json(options.run.model);
   json["source"] = algorithm.source;
   json["origin"] = origin(algorithm).empty() ? "built in" : origin(algorithm);
-  json["remark"] = algorithm.remark.empty() ? Json(nullptr) : Json(algorithm.remark);
-  if (algorithm.remark.empty()) json["remark_reason"] = "nothing to remark";
-  json["passed"] = result.wrong ? Json(result.passed()) : Json(nullptr);
-  if (!result.wrong) json["passed_reason"] = "--verify off";
+  add_remark(json, algorithm);
+  put(json, "passed", result.wrong ? Json(result.passed()) : Json(nullptr), "--verify off");
   return json;
 }
 
+/// What every channel carried in one call; channels that carried nothing are left out.
+std::vector<Json> channels_json(const RunResult& result, const Topology& topology) {
+  std::vector<Json> rows;
+  for (const LinkStatistics& link : result.links) {
+    const auto ends = topology.link_ends(link.link);
+    for (std::size_t channel = 0; channel < link.channels.size(); ++channel) {
+      const auto [messages, bytes] = link.channels[channel];
+      if (messages == 0) continue;
+      Json row{{"topology", result.topology},
+               {"operation", result.collective.operation()->name},
+               {"algorithm", result.collective.text()},
+               {"block_bytes", result.block_bytes},
+               {"link", link.link},
+               {"link_name", topology.link_name(link.link)}};
+      put(row, "from", ends.from < 0 ? Json(nullptr) : Json(ends.from), "a switch");
+      put(row, "to", ends.to < 0 ? Json(nullptr) : Json(ends.to), "a switch");
+      row["virtual_channel"] = channel;
+      row["messages"] = messages;
+      row["bytes"] = bytes;
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
 std::vector<Table::Column> columns(std::size_t topology_width, std::size_t algorithm_width) {
-  return {{.head = "topology", .text = true, .width = topology_width},
-          {.head = "algorithm", .text = true, .width = algorithm_width},
+  return {{.head = "topology", .text = true, .width = topology_width, .cut = 12},
+          {.head = "algorithm", .text = true, .width = algorithm_width, .cut = 20},
           {.head = "ports", .text = true, .wide = true},
-          {.head = "block", .unit = "B", .width = 8},
-          {.head = "median", .unit = "us", .width = 8},
-          {.head = "min", .unit = "us", .width = 8},
-          {.head = "max", .unit = "us", .width = 8},
+          {.head = "block", .unit = "B", .width = 7},
+          {.head = "median", .unit = "us", .width = 7},
+          {.head = "min", .unit = "us", .width = 7},
+          {.head = "quartile 1", .unit = "us", .wide = true},
+          {.head = "quartile 3", .unit = "us", .wide = true},
+          {.head = "max", .unit = "us", .width = 7},
           {.head = "algbw", .unit = "GB/s", .wide = true},
           {.head = "busbw", .unit = "GB/s", .width = 8},
-          {.head = "model", .unit = "us", .width = 8},
+          {.head = "model", .unit = "us", .width = 7},
           {.head = "busiest link", .unit = "B", .wide = true},
           {.head = "host waits", .wide = true},
           {.head = "parked", .width = 8, .wide = true},
@@ -163,11 +183,13 @@ std::vector<std::string> cells(const RunResult& result, bool all_port) {
           number(result.block_bytes),
           cell_rate(result.median_us),
           cell_rate(result.min_us),
+          cell_rate(result.quartile1_us),
+          cell_rate(result.quartile3_us),
           cell_rate(result.max_us),
           cell_rate(result.algbw_gb_per_s),
           cell_rate(result.busbw_gb_per_s),
           cell_rate(result.model_us),
-          result.has_links ? number(result.link_bytes_max) : "-",
+          result.has_links ? number(std::round(result.link_bytes_max)) : "-",
           result.has_links ? number(result.blocked) : "-",
           number(result.parked),
           number(result.peak_bytes),
@@ -214,8 +236,10 @@ ExitCode run_one(Machines& machines, const Plan& plan, const Collective& collect
                        collective.text(), plan.topology.name(), bytes);
   };
   const auto stopped = [&](const std::exception& error) {
-    progress.clear();
-    if (is_first_process()) fmt::print(stderr, "wormcube: {}: {}\n", title(), error.what());
+    {
+      const auto alone = Progress::pause();
+      if (is_first_process()) fmt::print(stderr, "wormcube: {}: {}\n", title(), error.what());
+    }
     results.note(fmt::format("no result: {}", title()));
   };
   results.set_doing(title());
@@ -226,11 +250,10 @@ ExitCode run_one(Machines& machines, const Plan& plan, const Collective& collect
             ? run_collective(machines.in_processes(), collective, run)
             : run_collective(machines.with(every_port, collective.algorithm->any_order), collective,
                              run);
-    progress.clear();
     results.add(cells(result, every_port),
                 result_json(result, options, options.machine.resolve(every_port)));
-    const std::string_view remark = collective.algorithm->remark;
-    if (!remark.empty()) results.note(fmt::format("{}: {}", collective.name(), remark));
+    if (run.links) results.add_links(channels_json(result, plan.topology));
+    note_remark(results, *collective.algorithm);
     if (result.passed()) return passed;
     results.note(fmt::format("{}: WRONG: {}", title(), result.first_wrong));
     return failed;
@@ -251,6 +274,11 @@ ExitCode run(const Options& given) {
   options.run.verify = options.verify == "on";
   options.run.in_place = options.call.in_place == "on";
   options.run.share_here = share_here();
+  options.run.links = !options.output.links.empty();
+  if (options.run.links && options.machine.in_processes()) {
+    throw UsageError(fmt::format("--links has no effect with --nodes-as {}: {}",
+                                 options.machine.nodes_as, no_links));
+  }
   const std::vector<Plan> plans = make_plans(options, operation, arguments);
   std::size_t topology_width = 0, algorithm_width = 0;
   for (const Plan& plan : plans) {
@@ -344,21 +372,26 @@ Action add_run(CLI::App& program) {
   add_call_options(app, options->call);
   add_cost_options(app, options->run.model);
   add_output_options(app, options->output);
+  app.add_option("--links", options->output.links,
+                 "What every channel carried in one call alone, made after the timed ones")
+      ->type_name("FILE.csv|.json")
+      ->group("Output");
   app.footer(
       "Each timed call follows a barrier; its time is from the first node that starts to the last "
       "one that ends. Columns:\n"
       "  block         bytes of a block: what one pair of nodes exchanges; of a broadcast, all of "
       "it\n"
-      "  busbw         a node's data / median time x the share that must cross the network, as in "
-      "nccl-tests\n"
+      "  busbw         a node's data / median time x the share that must cross the network "
+      "(nccl-tests)\n"
       "  model         the time by the formulas with --ts --tw --tr --tc; '-' where there is no "
       "formula\n"
       "  wrong         wrong bytes in the last call's output; `?` with --verify off\n"
       "  with --wide:\n"
+      "  quartile 1, 3 a quarter of the times is not more, or not less\n"
       "  algbw         a node's data / median time\n"
       "  busiest link  bytes over the link that carried most, in one call\n"
-      "  host waits    headers that waited for a channel: how this computer scheduled the nodes, "
-      "not the network's contention (that is what `check` computes)\n"
+      "  host waits    headers that waited for a channel, as this computer scheduled the nodes;\n"
+      "                the network's contention is what `check` computes\n"
       "  parked        times that a node gave up its core to wait, in the whole run\n"
       "  peak          most memory that one node's program held, its input and output included\n\n"
       "JSON: one object if one algorithm was asked for (by name or `auto`) on one network with one "
@@ -367,6 +400,7 @@ Action add_run(CLI::App& program) {
       "Examples:\n"
       "  wormcube run alltoall --on torus:8x8 --bytes 4K\n"
       "  wormcube run alltoall --on hypercube:6 --algorithm all --bytes 64,4K,64K --csv times.csv\n"
+      "  wormcube run alltoall --on torus:4x4 --algorithm suh-torus --links links.csv\n"
       "  wormcube run broadcast --on mesh:6x5 --root 7 --bytes 1M --nodes-as fibers\n"
       "  mpirun -n 64 wormcube run alltoall --on torus:8x8 --nodes-as mpi --algorithm all");
   return [options] { return run(*options); };

@@ -4,6 +4,7 @@
 #include "wormcube/apps/cli/options.hpp"
 #include "wormcube/apps/cli/output.hpp"
 #include "wormcube/apps/cli/program.hpp"
+#include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/memory.hpp"
 #include "wormcube/runtime/error.hpp"
@@ -41,11 +42,12 @@ struct Options {
 /// What goes to which file, and that only one of them is standard output.
 OutputOptions validated(const Options& options) {
   OutputOptions output = options.output;
-  const std::array<const std::string*, 5> files{&output.json, &output.csv, &options.dot,
-                                                &options.svg, &options.schedule};
+  const std::array<const std::string*, 6> files{&output.json, &output.jsonl, &output.csv,
+                                                &options.dot, &options.svg,  &options.schedule};
   if (std::ranges::count(files, std::string("-"), [](const auto* file) { return *file; }) > 1) {
     throw UsageError(
-        "only one of --json, --csv, --dot, --svg and --schedule can have standard output; give "
+        "only one of --json, --jsonl, --csv, --dot, --svg and --schedule can have standard output; "
+        "give "
         "the others a file");
   }
   for (const std::string* file : files) require_writable(*file);
@@ -88,13 +90,10 @@ Json message_json(const DrawnMessage& message, const Routing& routing, const Dra
   for (const Move move : message.moves)
     moves.push_back({{"dimension", move.dimension}, {"hops", move.hops}});
   Json json{{"from", message.from}, {"to", message.to}, {"bytes", message.bytes}};
-  if (block_bytes > 0) {
-    json["blocks"] =
-        json_value(static_cast<double>(message.bytes) / static_cast<double>(block_bytes));
-  } else {
-    json["blocks"] = nullptr;
-    json["blocks_reason"] = "blocks of this operation have no common size";
-  }
+  const double blocks =
+      block_bytes > 0 ? static_cast<double>(message.bytes) / static_cast<double>(block_bytes) : 0;
+  put(json, "blocks", block_bytes > 0 ? json_value(blocks) : Json(nullptr),
+      "blocks of this operation have no common size");
   json["tag"] = message.tag;
   json["moves"] = std::move(moves);
   json["load"] = message.load;
@@ -160,6 +159,8 @@ ExitCode show(const Options& options) {
                          nullptr);
   require_memory(fmt::format("the schedule of {} on {}", title, topology.name()),
                  memory_need(topology, program, arguments.root).schedule, "use fewer nodes");
+  Progress progress(output, "show " + title);
+  progress.doing("dry run");
   const Schedule schedule = record(topology, program, title);
   const Routing routing(topology, options.virtual_channels);
   const std::vector<std::size_t> steps = chosen_steps(options, schedule.steps());
@@ -179,29 +180,34 @@ ExitCode show(const Options& options) {
             {"nodes", topology.nodes()},
             {"block_bytes", bytes},
             {"virtual_channels", options.virtual_channels},
-            {"steps_in_all", schedule.steps()},
-            {"node", options.node < 0 ? Json(nullptr) : Json(options.node)}};
-  json["made"] = made_json();
-  if (options.node < 0) json["node_reason"] = "all nodes are shown";
+            {"steps_in_all", schedule.steps()}};
+  put(json, "node", options.node < 0 ? Json(nullptr) : Json(options.node), "all nodes are shown");
   Json& json_steps = json["steps"] = Json::array();
+  const bool wants_json = !output.json.empty() || !output.jsonl.empty();
   std::string csv;
   for (const std::size_t number : steps) {
+    progress.doing(fmt::format("step {}", number));
     const DrawnStep step = draw(schedule, routing, number);
     const DrawnStep shown = options.node < 0 ? step : step.of_node(options.node);
     if (has_tables(options)) {
-      const std::string table = draw_table(
-          shown, routing,
-          {.block_bytes = block_bytes, .heads = !output.quiet, .links = options.node < 0});
+      const std::string table = draw_table(shown, routing,
+                                           {.block_bytes = block_bytes,
+                                            .heads = !output.quiet,
+                                            .links = options.node < 0,
+                                            .width = output.wide ? 0 : line_width});
+      const auto alone = Progress::pause();
       std::fwrite(table.data(), 1, table.size(), stdout);
     }
-    if (!output.json.empty()) json_steps.push_back(step_json(step, shown, routing, block_bytes));
+    if (wants_json) json_steps.push_back(step_json(step, shown, routing, block_bytes));
     if (!output.csv.empty())
       csv += draw_csv(shown, routing, {.block_bytes = block_bytes, .heads = csv.empty()});
     if (!options.dot.empty()) write_text(options.dot, draw_dot(shown, routing));
     if (!options.svg.empty()) write_text(options.svg, draw_svg(shown, routing));
   }
-  if (!output.json.empty()) write_text(output.json, json.dump(2) + '\n');
   write_text(output.csv, csv);
+  OutputOptions json_only = output;
+  json_only.csv.clear();
+  write_results(json_only, {json}, true);
   if (!options.schedule.empty()) write_text(options.schedule, schedule_text(schedule));
   return passed;
 }
@@ -248,7 +254,7 @@ Action add_show(CLI::App& program) {
       "  from, to  nodes\n"
       "  load      most messages on one link of the route, this one included; 1: no contention\n"
       "  moves     dimension and signed hops each, where the algorithm says the way; `-`: the "
-      "router's choice\n"
+      "router's\n"
       "  route     the links in the order reserved; `vc 1`: after the dateline of a ring\n\n"
       "With --node the load still counts the messages of all nodes.\n\n"
       "Examples:\n"

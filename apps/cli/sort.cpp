@@ -3,6 +3,7 @@
 #include "wormcube/apps/cli/application.hpp"
 #include "wormcube/apps/cli/cluster.hpp"
 #include "wormcube/apps/cli/program.hpp"
+#include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/apps/io/array.hpp"
 #include "wormcube/apps/sort/run.hpp"
 #include "wormcube/runtime/error.hpp"
@@ -79,6 +80,8 @@ void print_result(const Options& options, const SortJob& job, const SortResult& 
   print_table(output, table);
 }
 
+constexpr const char* not_verified = "--verify off";
+
 ExitCode run(const Options& options) {
   const ApplicationOptions& application = options.application;
   in_first_process([&] {
@@ -87,7 +90,11 @@ ExitCode run(const Options& options) {
   });
   const Topology topology = Topology::parse(application.on);
   const Algorithms algorithms = application.algorithms(sort_operations());
-  const SortJob job{keys(options), options.samples, options.rebalance, application.run_options()};
+  Progress progress(application.output, "sort on " + topology.name());
+  progress.doing("input");
+  SortJob job{keys(options), options.samples, options.rebalance, application.run_options()};
+  job.options.progress = [&progress](std::string_view phase) { progress.doing(phase); };
+  progress.doing("the machine");
   const ApplicationMachine machine(application, topology, algorithms.all_port());
   const SortResult result = run_sort(machine.runner(), algorithms, job);
   const double wall_us = microseconds(result.figures.wall);
@@ -97,8 +104,12 @@ ExitCode run(const Options& options) {
   }
   print_result(options, job, result, machine.options(), rate);
 
+  const auto if_verified = [&](auto value) {
+    return result.verified() ? Json(value) : Json(nullptr);
+  };
   Json json = collectives_json(result.figures);
   json["topology"] = topology.name();
+  add_settings_json(json, application, machine.options());
   json["keys"] = job.keys.elements();
   json["type"] = to_string(job.keys.type);
   json["input"] = options.input.empty() ? options.generate : options.input;
@@ -109,13 +120,11 @@ ExitCode run(const Options& options) {
   json["mean_share"] = result.average_share;
   json["largest_to_mean"] = imbalance(result);
   json["million_keys_per_s"] = rate;
-  json["times_us"]["serial"] =
-      result.verified() ? Json(microseconds(result.check.serial_wall)) : Json(nullptr);
-  json["descents"] = result.verified() ? Json(result.check.descents) : Json(nullptr);
-  json["missing"] = result.verified() ? Json(result.check.missing) : Json(nullptr);
-  if (!result.verified()) json["descents_reason"] = json["missing_reason"] = "--verify off";
-  json["passed"] = result.verified() ? Json(result.passed()) : Json(nullptr);
-  write_result(application, std::move(json));
+  put(json, "serial_us", if_verified(microseconds(result.check.serial_wall)), not_verified);
+  put(json, "descents", if_verified(result.check.descents), not_verified);
+  put(json, "missing", if_verified(result.check.missing), not_verified);
+  put(json, "passed", if_verified(result.passed()), not_verified);
+  write_results(application.output, {json}, true);
   return !result.verified() || result.passed() ? passed : failed;
 }
 

@@ -5,6 +5,7 @@
 #include "wormcube/apps/cli/options.hpp"
 #include "wormcube/apps/cli/output.hpp"
 #include "wormcube/apps/cli/program.hpp"
+#include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/routing/routing.hpp"
 #include "wormcube/runtime/topology/theory.hpp"
@@ -50,9 +51,11 @@ std::optional<int> diameter(const Topology& topology) {
   return sum;
 }
 
+constexpr const char* not_searched = "not searched for: too many nodes";
+
 std::string links_text(const std::optional<int>& diameter) {
   return diameter ? fmt::format("{} {}", *diameter, *diameter == 1 ? "link" : "links")
-                  : "not searched for: too many nodes";
+                  : not_searched;
 }
 
 Json or_null(const std::optional<int>& value) { return value ? Json(*value) : Json(nullptr); }
@@ -89,9 +92,8 @@ std::string_view to_string(theory::CutBound::Searched searched) {
 
 void add_fraction(Json& result, const std::string& key, const std::optional<Rational>& fraction,
                   const std::string& reason) {
-  result[key] = fraction ? Json(fraction->text()) : Json(nullptr);
-  result[key + "_value"] = fraction ? Json(fraction->value()) : Json(nullptr);
-  if (!fraction) result[key + "_reason"] = reason;
+  put(result, key, fraction ? Json(fraction->text()) : Json(nullptr), reason);
+  put(result, key + "_value", fraction ? Json(fraction->value()) : Json(nullptr), reason);
 }
 
 /// Status, and what total exchange takes at least, packet switched, a message a step.
@@ -100,6 +102,10 @@ void show_theory(const Topology& topology, Rank node, const OutputOptions& outpu
   const auto status = figure_or_reason([&] { return theory::average_status(topology); }, reason);
   const theory::CutBound cut = theory::cut_bound(topology);
   std::optional<Rational> distance;
+  for (const char* key : {"status_min", "status_max"}) {
+    if (!status) put(result, key, nullptr, reason);
+  }
+  if (node >= 0 && !status) put(result, "status", nullptr, reason);
   if (status) {
     distance = theory::average_distance(topology);
     const auto [least, most] = theory::status_range(topology);
@@ -182,10 +188,10 @@ Json dimensions_json(const Topology& topology) {
   Json dimensions = Json::array();
   for (int d = 0; d < topology.dimensions(); ++d) {
     const Graph& graph = topology.factor(d);
-    dimensions.push_back({{"shape", to_string(graph.shape())},
-                          {"size", graph.nodes()},
-                          {"links", graph.links()},
-                          {"diameter", or_null(graph.diameter())}});
+    Json dimension{
+        {"shape", to_string(graph.shape())}, {"size", graph.nodes()}, {"links", graph.links()}};
+    put(dimension, "diameter", or_null(graph.diameter()), not_searched);
+    dimensions.push_back(std::move(dimension));
   }
   return dimensions;
 }
@@ -222,12 +228,13 @@ Json show_node(const Topology& topology, Rank node, const OutputOptions& output)
     table.add({std::to_string(port), fmt::format("{}{}", direction, d),
                to < 0 ? "switch" : std::to_string(to), to < 0 ? "" : coordinates_text(topology, to),
                topology.link_name(link)});
-    neighbours.push_back({{"port", port},
-                          {"dimension", d},
-                          {"direction", direction.empty() ? Json(nullptr) : Json(direction)},
-                          {"node", to < 0 ? Json(nullptr) : Json(to)},
-                          {"link", link},
-                          {"link_name", topology.link_name(link)}});
+    Json neighbour{{"port", port}, {"dimension", d}};
+    put(neighbour, "direction", direction.empty() ? Json(nullptr) : Json(direction),
+        "no sign: not a line or a ring");
+    put(neighbour, "node", to < 0 ? Json(nullptr) : Json(to), "a switch");
+    neighbour["link"] = link;
+    neighbour["link_name"] = topology.link_name(link);
+    neighbours.push_back(std::move(neighbour));
   }
   print_table(output, table);
   return neighbours;
@@ -256,12 +263,16 @@ Json show_route(const Topology& topology, const Routing& routing, Rank from, Ran
   return hops;
 }
 
+constexpr const char* no_halves = "no dimension falls into equal halves";
+
 ExitCode show(const Options& options) {
   options.output.validate();
   const Topology topology = Topology::parse(options.topology);
   if (options.node >= 0) require_node(topology, options.node);
   for (const Rank end : options.route) require_node(topology, end);
   const Routing routing(topology, options.virtual_channels);
+  Progress progress(options.output, "topology " + topology.name());
+  progress.doing("channel dependencies");
   const auto cycle = dependency_cycle(routing);
   const auto cut = smallest_cut(topology);
   int fewest = topology.ports(0), most = fewest;
@@ -281,7 +292,7 @@ ExitCode show(const Options& options) {
   print_setting(output, "halving cut",
                 cut ? fmt::format("{} {}, across dimension {}", cut->first,
                                   cut->first == 1 ? "cable" : "cables", cut->second)
-                    : "no dimension falls into equal halves");
+                    : no_halves);
   print_setting(
       output, "virtual channels",
       fmt::format("{} per ring link, {} in all", options.virtual_channels, routing.channels()));
@@ -289,20 +300,18 @@ ExitCode show(const Options& options) {
                 cycle ? "no: messages on these links can wait for each other: " + *cycle
                       : "yes: the channel dependency graph has no cycle");
 
-  Json result{{"topology", topology.name()},
-              {"description", topology.describe()},
-              {"nodes", topology.nodes()},
-              {"links", topology.links()},
-              {"ports_min", fewest},
-              {"ports_max", most},
-              {"diameter", or_null(diameter(topology))},
-              {"halving_cut_cables", cut ? Json(cut->first) : Json(nullptr)},
-              {"halving_cut_dimension", cut ? Json(cut->second) : Json(nullptr)},
-              {"virtual_channels", options.virtual_channels},
-              {"channels", routing.channels()},
-              {"deadlock_free", !cycle},
-              {"cycle", cycle ? Json(*cycle) : Json(nullptr)},
-              {"dimensions", dimensions_json(topology)}};
+  Json result{{"topology", topology.name()}, {"description", topology.describe()},
+              {"nodes", topology.nodes()},   {"links", topology.links()},
+              {"ports_min", fewest},         {"ports_max", most}};
+  put(result, "diameter", or_null(diameter(topology)), not_searched);
+  put(result, "halving_cut_cables", cut ? Json(cut->first) : Json(nullptr), no_halves);
+  put(result, "halving_cut_dimension", cut ? Json(cut->second) : Json(nullptr), no_halves);
+  result["virtual_channels"] = options.virtual_channels;
+  result["channels"] = routing.channels();
+  result["deadlock_free"] = !cycle;
+  put(result, "cycle", cycle ? Json(*cycle) : Json(nullptr), "there is none");
+  result["dimensions"] = dimensions_json(topology);
+  progress.doing("distances and cuts");
   show_theory(topology, options.node, output, result);
   if (options.node < 0 && options.route.empty()) show_dimensions(topology, output);
   if (options.node >= 0) {
@@ -336,7 +345,7 @@ Action add_topology(CLI::App& program) {
       ->delimiter(',')
       ->expected(2);
   add_virtual_channels_option(app, options->virtual_channels);
-  add_output_options(app, options->output, false);
+  add_output_options(app, options->output, false, false);
   app.footer(
       "A node is numbered row-major in its coordinates, the last one fastest. Every cable is two "
       "links, one each way.\n"

@@ -3,6 +3,7 @@
 #include "wormcube/apps/cli/application.hpp"
 #include "wormcube/apps/cli/cluster.hpp"
 #include "wormcube/apps/cli/program.hpp"
+#include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/apps/io/npy.hpp"
 #include "wormcube/apps/transpose/run.hpp"
 #include "wormcube/runtime/error.hpp"
@@ -65,7 +66,11 @@ ExitCode run(const Options& options) {
   });
   const Topology topology = Topology::parse(application.on);
   const Exchange exchange = application.exchange();
-  const TransposeJob job{matrix(options), application.run_options()};
+  Progress progress(application.output, "transpose on " + topology.name());
+  progress.doing("input");
+  TransposeJob job{matrix(options), application.run_options()};
+  job.options.progress = [&progress](std::string_view phase) { progress.doing(phase); };
+  progress.doing("the machine");
   const ApplicationMachine machine(application, topology, exchange.all_port());
   const TransposeResult result = run_transpose(machine.runner(), exchange, job);
   const double wall_us = microseconds(result.figures.wall);
@@ -76,13 +81,14 @@ ExitCode run(const Options& options) {
 
   Json json = figures_json(result.figures);
   json["topology"] = topology.name();
+  add_settings_json(json, application, machine.options());
   json["shape"] = job.matrix.shape;
   json["type"] = to_string(job.matrix.type);
+  json["input"] = options.input.empty() ? "generated" : options.input;
   json["gb_per_s"] = rate;
-  json["wrong"] = result.wrong ? Json(*result.wrong) : Json(nullptr);
-  if (!result.wrong) json["wrong_reason"] = "--verify off";
-  json["passed"] = result.verified() ? Json(result.passed()) : Json(nullptr);
-  write_result(application, std::move(json));
+  put(json, "wrong", result.wrong ? Json(*result.wrong) : Json(nullptr), "--verify off");
+  put(json, "passed", result.verified() ? Json(result.passed()) : Json(nullptr), "--verify off");
+  write_results(application.output, {json}, true);
   return !result.verified() || result.passed() ? passed : failed;
 }
 

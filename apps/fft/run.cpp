@@ -117,6 +117,7 @@ FftResult run_ordinary(const Runner& runner, const Exchange& exchange, const Fft
   const Direction direction = job.fft.inverse ? Direction::backward : Direction::forward;
   const auto what = fmt::format("fft of {} on {} nodes", fmt::join(job.signal.shape, " x "), p);
   Transform transform(runner, resolved, plan);
+  job.options.tell("memory");
   require_memory_to_run(what, runner, host_bytes(job.signal, job.options.verify),
                         transform.program(direction, input, {}));
   FftResult result;
@@ -133,6 +134,7 @@ FftResult run_ordinary(const Runner& runner, const Exchange& exchange, const Fft
 
   const double tolerance = fft_tolerance(input.size());
   {
+    job.options.tell("the inverse transform");
     std::vector<Complex> again(input.size());
     runner.run(transform.program(opposite(direction), result.output, again));
     transform.join_output(again);
@@ -142,6 +144,7 @@ FftResult run_ordinary(const Runner& runner, const Exchange& exchange, const Fft
   result.parseval = {
       true, parseval_error(inverse ? result.output : input, inverse ? input : result.output),
       tolerance};
+  job.options.tell("one serial transform");
   result.serial = check_serial(job, direction, result);
   return result;
 }

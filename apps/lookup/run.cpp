@@ -190,6 +190,7 @@ LookupResult run_lookup(const Runner& runner, const Algorithms& algorithms, cons
   result.found.resize(job.keys.size());
   Lookup lookup(collectives, table, job.keys, p, result);
   const Program program = [&](Node& node) { lookup(node); };
+  job.options.tell("memory");
   require_memory_to_run(what, runner, job.options.verify ? entries * hashed_entry : 0, program,
                         "use a smaller table, or fewer keys");
   RunFigures known;
@@ -206,7 +207,9 @@ LookupResult run_lookup(const Runner& runner, const Algorithms& algorithms, cons
   }
   result.average_table = entries / p;
   result.average_requests = static_cast<double>(job.keys.size()) / p;
-  if (job.options.verify) result.wrong = count_wrong_answers(job, result);
+  if (!job.options.verify) return result;
+  job.options.tell("comparison");
+  result.wrong = count_wrong_answers(job, result);
   return result;
 }
 

@@ -195,6 +195,7 @@ MatvecResult run_matvec(const Runner& runner, const Algorithms& algorithms, cons
   result.y.resize(job.matrix.rows);
   Product product(plan, job, result.y);
   const Program program = [&](Node& node) { product(node); };
+  job.options.tell("memory");
   require_memory_to_run(what, runner, static_cast<double>(job.matrix.rows) * sizeof(double),
                         program, "use a smaller matrix");
   RunFigures known;
@@ -208,9 +209,11 @@ MatvecResult run_matvec(const Runner& runner, const Algorithms& algorithms, cons
   join(runner, std::as_writable_bytes(std::span(result.y)),
        [&](Rank rank) { return product.place(rank); });
   if (!job.options.verify) return result;
+  job.options.tell("one serial product");
   const auto start = Clock::now();
   const std::vector<double> serial = multiply_serially(job.matrix, job.x);
   result.serial_wall = Clock::now() - start;
+  job.options.tell("comparison");
   result.check = check_product(job.matrix, job.x, result.y);
   // What is compared with must itself be right.
   if (!check_product(job.matrix, job.x, serial).passed()) {

@@ -4,6 +4,7 @@
 
 #include "wormcube/collectives/harness/check.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,12 +13,17 @@
 
 namespace wormcube::apps {
 
+/// What a point looks like in the plot.
+enum class Mark : std::uint8_t { none, circle, square, triangle, diamond, wedge };
+
 /// One line of the figure, either counted from a program or a formula of the paper.
 struct FigureSeries {
   std::string_view name;
-  bool counted = false;                      ///< from the recorded program, else by formula
-  std::string_view source;                   ///< the formula, or the program
-  std::string_view colour;                   ///< for the plot
+  bool counted = false;         ///< from the recorded program, else by formula
+  std::string_view source;      ///< the formula, or the program
+  std::string_view label = {};  ///< in the plot's legend
+  std::string_view colour = {};
+  Mark mark = Mark::none;
   std::vector<std::optional<double>> steps;  ///< one for each n
 };
 
@@ -33,7 +39,8 @@ std::vector<Rank> broadcast_figure_sides();
 /// \param count_up_to  nodes; on larger tori programs are not recorded, and only formulas stand
 BroadcastFigure reproduce_broadcast_figure(std::span<const Rank> sides, Rank count_up_to);
 
-/// The figure as SVG: n on a logarithmic axis, programs as lines with dots, formulas dashed.
+/// The figure as SVG, n on a logarithmic axis: what is counted as full lines with filled marks, what
+/// is but a formula dashed, with hollow ones.
 std::string svg(const BroadcastFigure& figure);
 
 }  // namespace wormcube::apps

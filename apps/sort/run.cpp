@@ -264,6 +264,7 @@ SortResult sort_keys(const Runner& runner, const Algorithms& algorithms, const S
   // Every node holds all samples, and their splitters as records while it chooses.
   double samples = 0;
   for (Rank r = 0; r < p; ++r) samples += static_cast<double>(sampling.samples(r));
+  job.options.tell("memory");
   require_memory_to_run(what, runner, 2.0 * p * samples * sizeof(Splitter<T>), program,
                         "use a smaller array, or fewer samples (--samples)");
 
@@ -283,6 +284,7 @@ SortResult sort_keys(const Runner& runner, const Algorithms& algorithms, const S
   }
   result.average_share = static_cast<double>(keys.size()) / p;
   if (!job.options.verify) return result;
+  job.options.tell("comparison");
   result.check = check_keys<T>(keys, elements<T>(result.sorted));
   return result;
 }

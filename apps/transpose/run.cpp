@@ -85,6 +85,7 @@ TransposeResult run_transpose(const Runner& runner, const Exchange& exchange,
     const std::size_t row = shape.rows * shape.element_bytes;
     return std::pair(after.first(rank) * row, after.first(rank + 1) * row);
   });
+  job.options.tell("comparison");
   if (job.options.verify) result.wrong = count_wrong(job.matrix, result.transposed);
   return result;
 }

@@ -101,6 +101,7 @@ WORMCUBE_ALGORITHM(broadcast_peel){
         [](const Setting& setting) {
           return predict_broadcast_peel(setting.topology, packets_of(setting.options));
         },
+    .chosen_by_auto = false,  // plan takes it where it is best
     .program =
         [](Node& node, const Call& call) {
           wormcube::broadcast_peel(node, call.output.all(), call.arguments.root,

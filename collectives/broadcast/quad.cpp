@@ -87,6 +87,7 @@ WORMCUBE_ALGORITHM(broadcast_quad){
         [](const Setting& setting) {
           return predict_broadcast_quad(setting.topology, packets_of(setting.options));
         },
+    .chosen_by_auto = false,  // plan takes it where it is best
     .program =
         [](Node& node, const Call& call) {
           wormcube::broadcast_quad(node, call.output.all(), call.arguments.root,

@@ -154,6 +154,7 @@ WORMCUBE_ALGORITHM(broadcast_squeeze){
         [](const Setting& setting) {
           return predict_broadcast_squeeze(setting.topology, packets_of(setting.options));
         },
+    .chosen_by_auto = false,  // plan takes it where it is best
     .program =
         [](Node& node, const Call& call) {
           wormcube::broadcast_squeeze(node, call.output.all(), call.arguments.root,

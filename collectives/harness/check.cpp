@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -92,6 +93,20 @@ void judge(CheckResult& result) {
     failures.insert(failures.end(), report.problems.begin(), report.problems.end());
 }
 
+/// Why a proof by a run would take too long; empty if it would not.
+std::string reason_not_to_prove(const CheckResult& result, const CheckOptions& options) {
+  if (result.nodes > options.prove_up_to) {
+    return fmt::format("{} nodes, proved up to {} (--prove-up-to)", result.nodes,
+                       options.prove_up_to);
+  }
+  if (std::cmp_greater(result.report.messages, options.prove_messages)) {
+    return fmt::format(
+        "the run would move {} messages one after the other; proved up to {} (--prove-messages)",
+        result.report.messages, options.prove_messages);
+  }
+  return {};
+}
+
 void prove_by_run(CheckResult& result, const Topology& topology, const Contract& contract) {
   try {
     Verification verification(contract);
@@ -103,7 +118,7 @@ void prove_by_run(CheckResult& result, const Topology& topology, const Contract&
                        ? "proved by a run with blocks that remember where they come from"
                        : verification.first();
     if (contract.operation->reduces) {
-      // The intervals: what is combined twice, or not at all, is never a right result.
+      // The witness: what is combined twice, or not at all, is never a right result.
       result.exactly_once = result.delivered;
       result.arrivals = result.proof;
     } else if (arrivals.counted()) {
@@ -196,7 +211,8 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
   result.nodes = topology.nodes();
   result.all_port = options.all_port;
   result.block_bytes = contract.block_bytes;
-  result.predicted = result.collective.predict(topology);  // of the witness: it does not commute
+  // Of the witness: it commutes only if the algorithm needs that.
+  result.predicted = result.collective.predict(topology);
   const Ports ports = options.all_port ? Ports::all : Ports::one;
   const auto bound = collective.algorithm->bound;
   result.lower_bound = bound != nullptr
@@ -213,7 +229,7 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
     const std::string what = fmt::format("{} {}", operation->name, collective.text());
     const Schedule schedule = record(topology, program, what);
     result.report = check(schedule, Routing(topology, options.virtual_channels), options.all_port);
-    if (operation == operations::broadcast && result.nodes > options.prove_up_to) {
+    if (operation == operations::broadcast && !reason_not_to_prove(result, options).empty()) {
       prove_by_schedule(result, schedule, collective.arguments.root);
     }
   }
@@ -223,7 +239,7 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
   constexpr double fiber_bytes = 48 << 10;
   // Plans that programs keep say what their schedules say, in less.
   const double proof_bytes = need.nodes + need.schedule + fiber_bytes * result.nodes;
-  if (result.nodes <= options.prove_up_to) {
+  if (const std::string reason = reason_not_to_prove(result, options); reason.empty()) {
     const AvailableMemory available = available_memory();
     if (proof_bytes <= available.bytes) {
       prove_by_run(result, topology, contract);
@@ -233,8 +249,7 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
                       memory_text(proof_bytes), memory_text(available.bytes), available.limit);
     }
   } else if (result.proof.empty()) {
-    result.proof = fmt::format("not proved: {} nodes, proved up to {} (--prove-up-to)",
-                               result.nodes, options.prove_up_to);
+    result.proof = "not proved: " + reason;
   }
   if (result.arrivals.empty()) result.arrivals = result.proof;
   judge(result);

@@ -51,11 +51,43 @@ void write_words(const Contract& contract, Rank origin, Rank block, Span data) {
   }
 }
 
-void write_intervals(const Content& content, Span data) {
-  Interval interval{content.first, content.last, static_cast<std::uint32_t>(content.block), 0};
-  for (Bytes at = 0; at < data.size(); at += sizeof(Interval), ++interval.index) {
-    std::memcpy(&data[at], &interval, sizeof(Interval));
+/// Some ranks, each any number of times, have been combined in element `index` of block `block`, in
+/// whatever order: `sum` adds up 64 random bits of each. Two such multisets look alike with a chance
+/// of 2^-64.
+struct Multiset {
+  std::uint64_t sum = 0;
+  std::uint32_t block = 0, index = 0;
+};
+static_assert(sizeof(Multiset) == sizeof(Interval));
+
+/// What tags are reduced with.
+const Reduction& witness(const Contract& contract) {
+  static const Reduction multisets = elementwise<Multiset>(
+      "multiset",
+      [](Multiset x, Multiset y) {
+        constexpr Multiset poison{0, 0xffffffff, 0xffffffff};
+        return x.block == y.block && x.index == y.index ? Multiset{x.sum + y.sum, x.block, x.index}
+                                                        : poison;
+      },
+      true);
+  return contract.commutes ? multisets : interval_reduction();
+}
+
+/// Elements that differ in their index alone.
+template <class Element>
+void write_elements(Element element, Span data) {
+  for (Bytes at = 0; at < data.size(); at += sizeof(Element), ++element.index) {
+    std::memcpy(&data[at], &element, sizeof(Element));
   }
+}
+
+/// What the witness makes of the content.
+void write_witness(const Contract& contract, const Content& content, Span data) {
+  const auto block = static_cast<std::uint32_t>(content.block);
+  if (!contract.commutes) return write_elements(Interval{content.first, content.last, block}, data);
+  Multiset all{0, block};
+  for (Rank rank = content.first; rank < content.last; ++rank) all.sum += mix(tag(rank, 1, 0));
+  write_elements(all, data);
 }
 
 std::vector<Bytes> offsets(Rank blocks, auto size) {
@@ -68,6 +100,7 @@ std::vector<Bytes> offsets(Rank blocks, auto size) {
 std::string found_instead(const Contract& contract, ConstSpan place) {
   if (contract.pattern != Pattern::tags || place.size() < contract.element_bytes()) return {};
   if (contract.operation->reduces) {
+    if (contract.commutes) return ", but other blocks, or one of them more than once";
     Interval found;
     std::memcpy(&found, place.data(), sizeof(found));
     if (found.first < 0 || found.last > contract.nodes || found.first >= found.last) {
@@ -215,7 +248,7 @@ void Oracle::write_input(Rank rank, Span input) const {
     const Span data = input.subspan(begin, contract_.block_size(rank, block));
     begin += data.size();
     if (witnesses(contract_)) {
-      write_intervals(from(rank, block), data);
+      write_witness(contract_, from(rank, block), data);
     } else if (contract_.operation->reduces) {
       write_operand(rank, block, data);
     } else {
@@ -228,7 +261,7 @@ void Oracle::write(const Content& content, Span block) const {
   if (content.first == content.last) {
     std::ranges::fill(block, untouched);
   } else if (witnesses(contract_)) {
-    write_intervals(content, block);
+    write_witness(contract_, content, block);
   } else if (contract_.operation->reduces) {
     std::ranges::copy(reduced_.at({content.last, content.block}), block.begin());
   } else {
@@ -399,12 +432,18 @@ void CollectiveNode::compare_outputs(Findings& findings) {
 
 Contract contract_of(const Collective& collective, Rank nodes, Bytes block_bytes,
                      std::uint64_t seed, Pattern pattern, bool in_place) {
-  return {
-      collective.operation(), nodes, collective.arguments, block_bytes, seed, pattern, in_place};
+  return {collective.operation(),
+          nodes,
+          collective.arguments,
+          block_bytes,
+          seed,
+          pattern,
+          in_place,
+          collective.algorithm->needs_commutative};
 }
 
 Collective witnessed(Collective collective, const Contract& contract) {
-  if (witnesses(contract)) collective.arguments.reduction = interval_reduction();
+  if (witnesses(contract)) collective.arguments.reduction = witness(contract);
   return collective;
 }
 

@@ -22,7 +22,8 @@ enum class Pattern : std::uint8_t {
   /// operator's operands.
   words,
   /// Elements that remember. What moves: 8 bytes of origin, block and index, blocks up to 512 KiB.
-  /// What is reduced: intervals of ranks (interval_reduction), 16 bytes.
+  /// What is reduced: intervals of ranks (interval_reduction), or, by algorithms that need a
+  /// commutative operator, multisets of ranks; 16 bytes.
   tags,
 };
 
@@ -35,6 +36,7 @@ struct Contract {
   std::uint64_t seed = 0;
   Pattern pattern = Pattern::words;
   bool in_place = false;  ///< where the operation offers it, the input lies in the output
+  bool commutes = false;  ///< the algorithm may change the order: so may the witness
 
   Instance instance() const { return {nodes, arguments}; }
   /// The size of block `block` of the input of node `origin`.
@@ -89,7 +91,7 @@ struct Findings {
 };
 
 /// Which tags have arrived at which node: each may come once. (What is reduced is not counted: the
-/// intervals show what was combined twice.) Not for several threads.
+/// witness shows what was combined twice.) Not for several threads.
 class Arrivals {
  public:
   explicit Arrivals(const Contract& contract);

@@ -21,13 +21,14 @@ MemoryNeed memory_need(const Topology& topology, const Program& program, Rank ro
     const RankLog& log = sample.ranks[rank];
     ++tried;
     need.nodes += static_cast<double>(log.peak_bytes);
+    need.plans += static_cast<double>(log.ops.size() * sizeof(Rank));
     need.schedule += static_cast<double>(
         log.ops.size() * sizeof(OpRecord) + log.moves.size() * sizeof(Move) +
         log.step_ends.size() * sizeof(std::uint32_t) +
         (log.rearranged.size() + log.combined.size()) * sizeof(Bytes) + sizeof(RankLog));
   }
   const double scale = topology.nodes() / tried;
-  return {need.nodes * scale, need.schedule * scale};
+  return {need.nodes * scale, need.schedule * scale, need.plans * scale};
 }
 
 }  // namespace wormcube

@@ -10,6 +10,7 @@ namespace wormcube {
 struct MemoryNeed {
   double nodes = 0;     // bytes that the nodes' programs hold at once, all nodes together
   double schedule = 0;  // bytes of the recorded schedule
+  double plans = 0;     // bytes of the nodes' plans: a word for each send and receive
 };
 /// \param root  a rank that is surely among those tried
 MemoryNeed memory_need(const Topology& topology, const Program& program, Rank root = 0);

@@ -148,15 +148,13 @@ std::optional<double> data_bytes(const Contract& contract) {
 }
 
 void add_times(RunResult& result, std::vector<double> times_us) {
-  result.times_us = times_us;
-  std::ranges::sort(times_us);
-  const std::size_t count = times_us.size();
-  result.min_us = times_us.front();
-  result.max_us = times_us.back();
-  // The nearest rank: a quartile is a time that was measured.
-  result.quartile1_us = times_us[(count - 1) / 4];
-  result.quartile3_us = times_us[count - 1 - (count - 1) / 4];
-  result.median_us = (times_us[(count - 1) / 2] + times_us[count / 2]) / 2;
+  const TimeSummary summary = summarize(times_us);
+  result.times_us = std::move(times_us);
+  result.min_us = summary.min;
+  result.quartile1_us = summary.quartile1;
+  result.median_us = summary.median;
+  result.quartile3_us = summary.quartile3;
+  result.max_us = summary.max;
   if (result.data_bytes && result.median_us > 0) {
     result.algbw_gb_per_s = *result.data_bytes / result.median_us / 1000;
     result.busbw_gb_per_s =
@@ -221,7 +219,27 @@ void require_ports(const Machine& machine, const Collective& collective) {
   }
 }
 
+/// One call alone: what the links carry then is what the schedule says, without barriers.
+std::vector<LinkStatistics> links_of_one_call(Multicomputer& machine, const Collective& collective,
+                                              const Contract& contract) {
+  if (!machine.has_links()) {
+    throw UsageError("what the links carry is known of emulated networks only, not of MPI's");
+  }
+  Verification verification(contract);
+  return machine.run(collective_program(collective, contract, &verification)).links;
+}
+
 }  // namespace
+
+TimeSummary summarize(std::vector<double> times) {
+  std::ranges::sort(times);
+  const std::size_t count = times.size(), quarter = (count - 1) / 4;
+  return {.min = times.front(),
+          .quartile1 = times[quarter],
+          .median = (times[(count - 1) / 2] + times[count / 2]) / 2,
+          .quartile3 = times[count - 1 - quarter],
+          .max = times.back()};
+}
 
 void require_memory_to_run(const Collective& collective, const Topology& topology,
                            const CollectiveRun& run) {
@@ -229,18 +247,18 @@ void require_memory_to_run(const Collective& collective, const Topology& topolog
   // A dry run with small blocks, scaled: memory grows with the block.
   const Bytes small = 64 * static_cast<Bytes>(collective.parts(topology));
   const Contract contract = contract_of(collective, topology.nodes(), small, run.seed);
-  const double nodes = memory_need(topology, collective_program(collective, contract, nullptr),
-                                   collective.arguments.root)
-                           .nodes +
-                       Oracle::bytes(contract);
+  const MemoryNeed need = memory_need(topology, collective_program(collective, contract, nullptr),
+                                      collective.arguments.root);
+  const double nodes = need.nodes + Oracle::bytes(contract);
   const double scale = static_cast<double>(run.block_bytes) / static_cast<double>(small);
   const double times = 2.0 * sizeof(Clock::time_point) * run.iterations * topology.nodes();
-  require_memory(fmt::format("{} {} on {} with blocks of {} bytes, {} iterations",
-                             collective.operation()->name, collective.name(), topology.name(),
-                             run.block_bytes, run.iterations),
-                 (nodes * scale + times + static_cast<double>(topology.routing_table_bytes())) *
-                     run.share_here,
-                 "use fewer nodes, smaller blocks (--bytes) or fewer iterations");
+  require_memory(
+      fmt::format("{} {} on {} with blocks of {} bytes, {} iterations",
+                  collective.operation()->name, collective.name(), topology.name(), run.block_bytes,
+                  run.iterations),
+      (nodes * scale + need.plans + times + static_cast<double>(topology.routing_table_bytes())) *
+          run.share_here,
+      "use fewer nodes, smaller blocks (--bytes) or fewer iterations");
 }
 
 RunResult run_collective(Machine& machine, const Collective& collective, const CollectiveRun& run) {
@@ -286,6 +304,7 @@ RunResult run_collective(Multicomputer& machine, const Collective& collective,
   result.has_links = machine.has_links();
   add_times(result, timed.times_us());
   add_statistics(result, statistics, run.iterations + run.warmup);
+  if (run.links) result.links = links_of_one_call(machine, collective, contract);
   if (run.verify) {
     result.wrong = timed.wrong();
     result.first_wrong = timed.first_wrong();

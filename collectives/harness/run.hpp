@@ -22,9 +22,17 @@ struct CollectiveRun {
   bool verify = true;
   std::uint64_t seed = 1;
   double share_here = 1;  ///< of the nodes: those in this computer's memory
+  bool links = false;     ///< one call more, alone, of which RunResult::links tells
   /// Told after each iteration, by the thread of node 0; may be empty.
   std::function<void(int done, int total)> progress = {};
 };
+
+/// Of times that were measured. Quartiles by the nearest rank: each is a time that was measured.
+struct TimeSummary {
+  double min = 0, quartile1 = 0, median = 0, quartile3 = 0, max = 0;
+};
+/// \param times  one or more
+TimeSummary summarize(std::vector<double> times);
 
 /// What was measured. What was not is empty.
 struct RunResult {
@@ -58,6 +66,8 @@ struct RunResult {
   std::uint64_t messages = 0, parked = 0, blocked = 0;
   double link_bytes_max = 0;  ///< on the busiest link, in one iteration
   Bytes peak_bytes = 0;  ///< most memory that one node's program held, input and output included
+  /// What each link carried in one call, no barrier before it; with CollectiveRun::links.
+  std::vector<LinkStatistics> links;
   /// The channel dependency graph of the machine's routing has no cycle.
   bool deadlock_free = false;
 

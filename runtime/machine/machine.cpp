@@ -628,9 +628,12 @@ Statistics Machine::Impl::statistics(std::chrono::nanoseconds wall) const {
     const Link link = network_.routing().link(channel->id());
     if (result.links.empty() || result.links.back().link != link)
       result.links.push_back({.link = link});
-    result.links.back().messages += channel->messages();
-    result.links.back().bytes += channel->bytes();
-    result.links.back().blocked += channel->blocked();
+    LinkStatistics& of_link = result.links.back();
+    of_link.messages += channel->messages();
+    of_link.bytes += channel->bytes();
+    of_link.blocked += channel->blocked();
+    of_link.channels[network_.routing().virtual_channel(channel->id())] = {channel->messages(),
+                                                                           channel->bytes()};
   }
   return result;
 }

@@ -6,6 +6,7 @@
 #include "wormcube/runtime/schedule/schedule.hpp"
 #include "wormcube/runtime/topology/topology.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -45,9 +46,16 @@ struct MachineOptions {
 };
 
 struct LinkStatistics {
+  /// What one virtual channel of the link carried.
+  struct Channel {
+    std::uint64_t messages = 0;
+    Bytes bytes = 0;
+  };
+
   Link link;
   std::uint64_t messages = 0;
   Bytes bytes = 0;
+  std::array<Channel, 2> channels = {};  ///< messages and bytes again, by virtual channel
   /// Headers that found one of the link's channels taken, as the host scheduled its threads: no
   /// figure of the network's contention, which check() computes.
   std::uint64_t blocked = 0;

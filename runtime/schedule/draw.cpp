@@ -20,9 +20,9 @@ namespace {
 
 using Row = std::vector<std::string>;
 
-/// Columns aligned right, the last `text_columns` left; `mark` starts the heads.
+/// Columns aligned right, the last `text_columns` left; lines longer than `most` are cut.
 std::string aligned(const Row& heads, const std::vector<Row>& rows, std::size_t text_columns,
-                    bool with_heads) {
+                    bool with_heads, std::size_t most) {
   std::vector<std::size_t> widths(heads.size());
   for (std::size_t c = 0; c < heads.size(); ++c) {
     widths[c] = with_heads ? heads[c].size() : 0;
@@ -37,6 +37,10 @@ std::string aligned(const Row& heads, const std::vector<Row>& rows, std::size_t 
                    : fmt::format("{}{:>{}}", c > 0 ? "  " : "", row[c], widths[c]);
     }
     line.erase(line.find_last_not_of(' ') + 1);
+    if (most > 0 && line.size() > most) {
+      line.erase(line.find_last_of(' ', most - 2) + 1);  // between two links
+      line += "..";
+    }
     text += line + '\n';
   };
   if (with_heads) add("# ", heads);
@@ -271,14 +275,14 @@ std::string draw_table(const DrawnStep& step, const Routing& routing, const Draw
                            message.route.empty() ? "-" : route_text(routing, message.route)});
     rows.push_back(std::move(row));
   }
-  if (!rows.empty()) text += aligned(heads, rows, 2, options.heads);
+  if (!rows.empty()) text += aligned(heads, rows, 2, options.heads, options.width);
   if (!options.links || step.links.empty()) return text;
   rows.clear();
   for (const LinkLoad& load : step.links) {
     rows.push_back({fmt::to_string(load.messages), fmt::to_string(load.bytes),
                     routing.topology().link_name(load.link)});
   }
-  return text + aligned({"messages", "bytes", "link"}, rows, 1, options.heads);
+  return text + aligned({"messages", "bytes", "link"}, rows, 1, options.heads, options.width);
 }
 
 std::string draw_csv(const DrawnStep& step, const Routing& routing, const DrawOptions& options) {

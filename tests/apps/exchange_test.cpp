@@ -63,7 +63,9 @@ TEST_CASE("figures are the median run's: means over nodes, sums of messages, the
         statistics.nodes[1] = {.messages = 4, .bytes = 50, .peak_bytes = 9, .stepping = 60ms};
         statistics.nodes[1].rearranging = 20ms;
         statistics.nodes[1].combining = 10ms;
-        statistics.links = {{0, 5, 100, 1}, {1, 2, 700, 2}, {2, 0, 0, 3}};
+        statistics.links = {{.link = 0, .messages = 5, .bytes = 100, .blocked = 1},
+                            {.link = 1, .messages = 2, .bytes = 700, .blocked = 2},
+                            {.link = 2, .blocked = 3}};
         return statistics;
       }};
   RunFigures known;

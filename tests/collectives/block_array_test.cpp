@@ -198,6 +198,60 @@ TEST_CASE("any permutation of any places is rearranged in two arrays", "[block_a
   }
 }
 
+TEST_CASE("thousands of blocks, whose copies are not kept, call after call", "[block_array]") {
+  constexpr Rank p = 3000;
+  const Topology& topology = nodes(p);
+  std::mt19937 random(2);  // NOLINT: the same each time
+  std::vector<Rank> first(p), numbers(p);
+  std::iota(first.begin(), first.end(), 0);
+  std::vector<Rank> second = first;
+  std::shuffle(first.begin(), first.end(), random);
+  std::shuffle(second.begin(), second.end(), random);
+  // Names without any order, so that some are looked for in the same place.
+  Digit names(p);
+  for (Rank i = 0; i < p; ++i) names[i] = {static_cast<Rank>(random() >> 1), i};
+  const auto named = [&](const std::vector<Rank>& order) {
+    Digit digit;
+    for (const Rank i : order) digit.push_back(names[i]);
+    return Places{{}, {digit}};
+  };
+  BlockArray array(p);
+  array.lay_out(destinations(first));
+  array.exchange(Rank{0}, {{p / 3, p / 2}});
+  array.rearrange(named(first), named(second));
+  array.exchange(Rank{0}, {{p / 4, p / 4}});
+  array.deliver(sources(second));
+  Echo node(topology);
+  for (int call = 0; call < 2; ++call) {
+    for (Rank i = 0; i < p; ++i) numbers[i] = i + call * p;
+    std::vector<Rank> got(p, -1);
+    array.run(node, ConstBlocks(std::as_bytes(std::span(numbers)), p),
+              Blocks(std::as_writable_bytes(std::span(got)), p));
+    CHECK(got == numbers);
+  }
+}
+
+TEST_CASE("the parts of a layout may stand in any order", "[block_array]") {
+  const Topology& topology = nodes(4);
+  const auto part = [](Rank name, Rank first, BlockName step) {
+    return Places{name * step, {multiples(2, step)}, first};
+  };
+  const auto swapped = [&](BlockName step) {
+    return Layout({part(0, 2, step), part(2, 0, step)});  // blocks 0, 1 at 2, 3; 2, 3 at 0, 1
+  };
+  BlockArray array(4);
+  array.lay_out(swapped({0, 1}));
+  array.exchange(Rank{0}, {{2, 2}});
+  SECTION("delivered") { array.deliver(swapped({1, 0})); }
+  SECTION("rearranged") {
+    array.rearrange(swapped({0, 1}), destinations({3, 2, 1, 0}));
+    array.deliver(sources({3, 2, 1, 0}));
+  }
+  Echo node(topology);
+  node.reply = 10;
+  CHECK(run(array, node) == std::vector<int>{10, 11, 2, 3});
+}
+
 TEST_CASE("messages may grow and shrink, and leave gaps", "[block_array]") {
   const Topology& topology = nodes(4);
   Echo node(topology);

@@ -10,8 +10,10 @@
 #include "wormcube/tests/topology/samples.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -133,6 +135,20 @@ inline std::vector<Options> every_option(const Algorithm& algorithm) {
   return all;
 }
 
+/// Whether the tests of all algorithms are to have this one. WORMCUBE_TEST_ONLY in the environment,
+/// "scan alltoall/shift", leaves these operations and algorithms alone: for one who changes them,
+/// and for ./run mutants.
+inline bool is_tested(const Algorithm& algorithm) {
+  static const char* const only = std::getenv("WORMCUBE_TEST_ONLY");
+  if (only == nullptr) return true;
+  std::istringstream words(only);
+  const std::string operation(algorithm.operation->name);
+  for (std::string word; words >> word;) {
+    if (word == operation || word == operation + "/" + std::string(algorithm.name)) return true;
+  }
+  return false;
+}
+
 /// Calls f(collective, topology) for every registered algorithm on every network above that it
 /// admits, of `most_nodes` at most, with every combination of its options.
 template <class F>
@@ -140,6 +156,7 @@ void for_each(F f, Rank most_nodes = 1 << 20) {
   for (const Topology& topology : topologies()) {
     if (topology.nodes() > most_nodes) continue;
     for (const Algorithm* algorithm : registry()) {
+      if (!is_tested(*algorithm)) continue;
       Collective collective(*algorithm, plain_arguments(*algorithm));
       for (const Options& options : every_option(*algorithm)) {
         collective.options = options;
@@ -181,15 +198,9 @@ inline Collective alltoall(std::string_view text) {
   return collective_of(operations::alltoall, text);
 }
 
-/// Blocks that tell where they come from; where the operator must commute, which the witness does
-/// not, its own operands.
-inline Pattern telling_pattern(const Collective& collective) {
-  return collective.algorithm->needs_commutative ? Pattern::words : Pattern::tags;
-}
-/// The smallest block of such elements that the algorithm can cut into its parts.
+/// The smallest block of elements that tell where they come from that the algorithm can cut into its parts.
 inline Bytes telling_bytes(const Collective& collective, const Topology& topology) {
-  const Contract contract =
-      contract_of(collective, topology.nodes(), 0, seed, telling_pattern(collective));
+  const Contract contract = contract_of(collective, topology.nodes(), 0, seed, Pattern::tags);
   return std::max<Bytes>(contract.element_bytes(), 8) *
          static_cast<Bytes>(collective.parts(topology));
 }
@@ -205,8 +216,7 @@ struct Call {
         contract(contract_of(called, topology.nodes(), block_bytes, seed, pattern, in_place)) {}
   /// Of the smallest telling blocks.
   Call(const Collective& called, const Topology& topology, bool in_place = false)
-      : Call(called, topology, telling_bytes(called, topology), telling_pattern(called), in_place) {
-  }
+      : Call(called, topology, telling_bytes(called, topology), Pattern::tags, in_place) {}
   Program dry() const { return collective_program(collective, contract, nullptr); }
 };
 

@@ -1,6 +1,8 @@
 // The harness notices what is wrong: mutants of algorithms, of formulas, of schedules.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/alltoall/product/product.hpp"
 #include "wormcube/collectives/harness/check.hpp"
+#include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/memory.hpp"
 #include "wormcube/collectives/harness/run.hpp"
 #include "wormcube/runtime/error.hpp"
@@ -213,6 +215,15 @@ TEST_CASE("what was not proved has no verdict, and that is no failure") {
   CHECK(result.passed());
 }
 
+TEST_CASE("what would take too many messages to prove is not proved, and says how many") {
+  const Collective shift = named(operations::alltoall, "shift");
+  const CheckResult result = check_collective(shift, ring4, {.prove_messages = 11});
+  CHECK_FALSE(result.delivered.has_value());
+  CHECK_THAT(result.proof, Contains("12 messages") && Contains("up to 11 (--prove-messages)"));
+  CHECK(result.passed());
+  CHECK(check_collective(shift, ring4, {.prove_messages = 12}).delivered == true);
+}
+
 TEST_CASE("a broadcast is proved from its schedule alone") {
   bool once = false;
   SECTION("a tree reaches all") {
@@ -332,6 +343,20 @@ TEST_CASE("a few ranks tell what all need") {
   });
   CHECK(need.nodes == Approx(200 * 1000));
   CHECK(need.schedule > 0);
+  CHECK(need.plans == 0);
+}
+
+TEST_CASE("the plans of a product's exchange are among what a run needs") {
+  const Topology torus = Topology::parse("torus:5x4");
+  const Collective product = named(operations::alltoall, "product");
+  const Contract contract = contract_of(product, torus.nodes(), 8, 1);
+  const MemoryNeed need = memory_need(torus, collective_program(product, contract, nullptr));
+  double bytes = 0;
+  for (Rank rank = 0; rank < torus.nodes(); ++rank) {
+    bytes +=
+        static_cast<double>(make_plan(rank, product_rounds(torus)).places.size() * sizeof(Rank));
+  }
+  CHECK(need.plans == bytes);
 }
 
 namespace {

@@ -656,14 +656,14 @@ TEST_CASE("mutant: a product that skips a phase, or has a wrong template, is cau
   }
   // As a node program: what a node does not hold it cannot send; what nobody sends stays away.
   Rounds phase(rounds.begin() + 4, rounds.end());
-  CHECK_THROWS_AS(make_plan(torus, 0, phase), std::logic_error);
+  CHECK_THROWS_AS(make_plan(0, phase), std::logic_error);
   phase.assign(rounds.begin(), rounds.begin() + 4);
   const auto passes = [&](const Rounds& some) {
     static const Rounds* followed;
     followed = &some;
     Algorithm algorithm = find_algorithm(operations::alltoall, "product");
     algorithm.program = [](Node& node, const Call& call) {
-      run(node, make_plan(node.topology(), node.rank(), *followed), call.input, call.output);
+      run(node, *followed, make_plan(node.rank(), *followed), call.input, call.output);
     };
     return check_collective(Collective(algorithm), torus).passed();
   };

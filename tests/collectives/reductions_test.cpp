@@ -605,6 +605,41 @@ TEST_CASE("the intervals see swapped, doubled, dropped and late contributions",
   CHECK_FALSE(passes(operations::scan, find_algorithm(operations::exscan, "hypercube").program));
 }
 
+TEST_CASE("where the operator must commute the witness does, and sees all but the order",
+          "[reductions][mutants]") {
+  using enum Mistake;
+  const auto checked = [](void (*program)(Node&, const Call&), bool needs_commutative) {
+    Algorithm algorithm = as_algorithm(operations::allreduce, program);
+    algorithm.needs_commutative = needs_commutative;
+    return check_collective(Collective(algorithm), Topology::parse("line:5"));
+  };
+  CHECK(checked(faulty_allreduce<none>, true).delivered == true);
+  const CheckResult swapped_order = checked(faulty_allreduce<swapped>, true);
+  CHECK(swapped_order.delivered == true);
+  CHECK(swapped_order.exactly_once == true);
+  CHECK(checked(faulty_allreduce<swapped>, false).delivered == false);
+  for (const auto program : {faulty_allreduce<doubled>, faulty_allreduce<dropped>}) {
+    const CheckResult wrong = checked(program, true);
+    CHECK(wrong.delivered == false);
+    CHECK(wrong.exactly_once == false);
+    CHECK_THAT(wrong.proof, Contains("not the combination of nodes 0 to 4, block 0, but other "
+                                     "blocks, or one of them more than once"));
+  }
+  // Blocks of one node must not be mixed up either.
+  Algorithm mixed = as_algorithm(operations::reduce_scatter, [](Node& node, const Call& call) {
+    const Rank p = node.size(), r = node.rank();
+    node.local([&] { copy(call.input[r], call.output.all()); });
+    const Memory coming = node.memory(call.output.all().size());
+    for (Rank t = 1; t < p; ++t) {
+      const Rank to = mod(r + t, p), wrong = r == 0 && t == 1 ? mod(to + 1, p) : to;
+      node.step({send(to, call.input[wrong]), receive(mod(r - t, p), coming)});
+      combine(node, call.arguments.reduction, call.output.all(), coming, call.output.all());
+    }
+  });
+  mixed.needs_commutative = true;
+  CHECK(check_collective(Collective(mixed), Topology::parse("ring:3")).delivered == false);
+}
+
 TEST_CASE("real operators hide mistakes that the intervals see", "[reductions][mutants]") {
   using enum Mistake;
   const Algorithm swap = as_algorithm(operations::allreduce, faulty_allreduce<swapped>);

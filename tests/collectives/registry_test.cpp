@@ -6,6 +6,7 @@
 #include "wormcube/collectives/alltoall/hypercube_pairwise.hpp"
 #include "wormcube/collectives/alltoall/ring.hpp"
 #include "wormcube/collectives/alltoall/shift.hpp"
+#include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/tests/collectives/cases.hpp"
 
 #include <set>
@@ -87,6 +88,93 @@ TEST_CASE("an algorithm is added once, and found where it belongs", "[collective
   static const Algorithm again = mine;
   CHECK_THROWS_WITH(add_algorithm(again, "other.so"),
                     "other.so: alltoall has an algorithm 'test-own' already");
+}
+
+TEST_CASE("an operation is added once, if its row is complete, before its algorithms",
+          "[collectives]") {
+  // Each node's block to the node opposite. Runs nowhere: the registry keeps it for the other tests.
+  static constexpr OperationRow opposite{
+      .name = "test-opposite",
+      .summary = "the block of node p-1-r to node r",
+      .gives = [](const Instance&, Rank) { return Rank{1}; },
+      .ends_with = [](const Instance&, Rank) { return Rank{1}; },
+      .result = [](const Instance& on, Rank rank, Rank) { return from(on.nodes - 1 - rank, 0); }};
+  static const Algorithm direct{.operation = opposite,
+                                .name = "direct",
+                                .summary = "one step",
+                                .source = "a test",
+                                .require =
+                                    [](const Setting& setting) {
+                                      if (setting.topology.name() != "line:6")
+                                        throw UsageError("direct: only on line:6");
+                                    },
+                                .program =
+                                    [](Node& node, const Call& call) {
+                                      const Rank partner = node.size() - 1 - node.rank();
+                                      node.step(exchange(partner, call.input[0], call.output[0]));
+                                    }};
+  if (std::ranges::find(registered_operations(), Operation(opposite)) ==
+      registered_operations().end()) {  // once a process
+    CHECK_THROWS_WITH(add_algorithm(direct, "a test"),
+                      "a test: direct is for an operation 'test-opposite', which nobody has added");
+    CHECK_THROWS_WITH(parse_operation("test-opposite"), StartsWith("unknown operation"));
+    for (const auto& spoil : std::vector<void (*)(OperationRow&)>{
+             [](OperationRow& row) { row.name = ""; },
+             [](OperationRow& row) { row.gives = nullptr; },
+             [](OperationRow& row) { row.ends_with = nullptr; },
+             [](OperationRow& row) { row.result = nullptr; },
+             [](OperationRow& row) { row.data = [](const Instance&) { return 1.0; }; },
+             [](OperationRow& row) { row.bus_factor = [](double) { return 1.0; }; }}) {
+      OperationRow incomplete = opposite;
+      spoil(incomplete);
+      CHECK_THROWS_WITH(add_operation(incomplete, "a test"),
+                        Contains("gives, ends_with and result"));
+    }
+    add_operation(opposite, "a test");
+    add_algorithm(direct, "a test");
+  }
+  CHECK(parse_operation("test-opposite") == opposite);
+  CHECK(registered_operations().size() == all_operations.size() + 1);
+  CHECK(registry().back() == &direct);
+  CHECK_THROWS_WITH(add_operation(opposite, "other.so"),
+                    "other.so: there is an operation 'test-opposite' already");
+  CHECK_THROWS_WITH(add_operation(operations::alltoall, "other.so"),
+                    "other.so: there is an operation 'alltoall' already");
+  const CheckResult result =
+      check_collective(parse_collective(opposite, "direct"), Topology::parse("line:6"));
+  CHECK(result.delivered == true);
+  CHECK(result.report.startups == 1);
+}
+
+TEST_CASE("the cheapest is sought among all combinations of choices", "[collectives]") {
+  // Cheap only if both are changed. Runs nowhere: the registry keeps it for the other tests.
+  static bool open = false;
+  static const Algorithm paired{
+      .operation = operations::barrier,
+      .name = "test-paired",
+      .summary = "cheap for one pair of choices",
+      .source = "a test",
+      .options = {{.name = "first", .choices = {"a", "b"}, .preset = 1, .help = "of two"},
+                  {.name = "number", .preset = 2, .least = 1, .most = 9, .help = "of no choice"},
+                  {.name = "second", .choices = {"x", "y", "z"}, .help = "of two"}},
+      .require =
+          [](const Setting&) {
+            if (!open) throw UsageError("test-paired: closed");
+          },
+      .predict =
+          [](const Setting& setting) {
+            const Options& options = setting.options;
+            const bool pair = options.is("first", "a") && options.is("second", "z");
+            return Prediction{pair && options.number("number") == 2 ? 0.0 : 1000.0, 0, 0, 0};
+          },
+      .program = [](Node&, const Call&) {}};
+  static const bool added = (add_algorithm(paired, "a test"), true);
+  CHECK(added);
+  open = true;
+  const Collective best =
+      cheapest(operations::barrier, Topology::parse("ring:4"), CostModel{}, 0, Ports::one);
+  open = false;
+  CHECK(best.text() == "test-paired:first=a:second=z");
 }
 
 TEST_CASE("networks that do not fit are refused in words that help", "[collectives]") {

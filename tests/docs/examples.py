@@ -64,6 +64,19 @@ def parse(text):
     return items
 
 
+def times_without_machine(name, text):
+    """Console blocks that show measured times, where the lines before do not say on what machine."""
+    wrong, lines = [], text.splitlines()
+    for number, line in enumerate(lines):
+        if line.strip() != "```console":
+            continue
+        end = lines.index("```", number)
+        before = " ".join(lines[max(0, number - 6):number])
+        if any(re.search(r"\bmedian\b|\bwall time\b", shown) for shown in lines[number:end]) and "Measured on" not in before:
+            wrong.append(f"{name}:{number + 1}: shows times; say before it what they were \"Measured on\"")
+    return wrong
+
+
 def same_line(wanted, found, masked):
     wanted, found = " ".join(wanted.split()), " ".join(found.split())
     open_end = re.search(r"\s?\.\.\.?$", wanted)
@@ -85,7 +98,7 @@ def same(wanted, found, masked):
 
 def run(document, prefix):
     """Runs a document's examples; returns the texts of what is wrong."""
-    wrong, count = [], 0
+    wrong, count = times_without_machine(document.name, document.read_text()), 0
     environment = dict(os.environ, PREFIX=str(prefix), PATH=f"{prefix}/bin:{os.environ['PATH']}", LC_ALL="C.UTF-8")
     with tempfile.TemporaryDirectory() as folder:
         for item in parse(document.read_text()):

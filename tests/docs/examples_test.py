@@ -37,6 +37,11 @@ class Examples(unittest.TestCase):
         self.assertEqual(len(wrongs(console("$ echo took 3 ms", "took 3 us", mark="<!-- times -->"))), 1)
         self.assertEqual(len(wrongs(console("$ echo torus:8x8", "torus:4x4", mark="<!-- times -->"))), 1)
 
+    def test_times_without_a_machine_are_seen(self):
+        block = console("$ echo wall time 3 us", "wall time 4 us", mark="<!-- times -->")
+        self.assertEqual(len(wrongs(block)), 1)
+        self.assertEqual(wrongs("Measured on 2 cores:\n\n" + block), [])
+
     def test_a_failing_command_is_seen(self):
         self.assertEqual(len(wrongs(console("$ false"))), 1)
         self.assertEqual(len(wrongs(console("$ echo a; false", "..."))), 1)

@@ -4,9 +4,11 @@
 A survivor is a change that no test notices: a test is missing, or the change is equivalent (the program does the same). What
 was found equivalent stands in tests/mutants/equivalent.txt, with the reason, and is not tried again.
 
-It works on a copy, build/mutants/source, with a build tree of its own beside it: the first run builds everything. Default:
-10 random mutants of collectives/ and runtime/schedule/. Ends with 1 if any survived. Needs python3, and ccache if it is
-to be quick.
+It works on a copy of the tracked files, build/mutants/source, with a build tree of its own in it: the first run builds
+everything (with CCACHE_BASEDIR above both, ccache has it from build/release), each mutant one file and two programs. Our
+warnings are errors there too. Of all that walks the registry the tests then see the algorithms of the changed file only,
+or of its folder (WORMCUBE_TEST_ONLY). Default: 10 random mutants of the .cpp files of collectives/ and runtime/schedule/; a
+header, which much depends on, is changed only if it is named. Ends with 1 if any survived. Needs python3.
 
   ./run mutants                                            10 anywhere
   ./run mutants --sample 50 --seconds 3600 collectives/alltoall/kim_array.cpp
@@ -14,10 +16,13 @@ to be quick.
 """
 # SPDX-License-Identifier: Apache-2.0
 import argparse
+import functools
+import os
 import pathlib
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -25,12 +30,33 @@ from dataclasses import dataclass
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WORK = ROOT / "build/mutants"
+BUILD = WORK / "source/build/release"
 FOLDERS = ("collectives", "runtime/schedule")
+ELSEWHERE = ("collectives/mpi/", "collectives/plugin.cpp")  # other programs test these: tests/mpi, tests/package
 
-# The tests that can see a change, by where it is; the first prefix that fits. Catch2 test specs.
-TESTS = (("runtime/schedule/", "[schedule],[collectives],[registry],[harness]"),
-         ("collectives/harness/", "[harness],[collectives],[contract]"),
-         ("collectives/", "[collectives],[registry],[broadcast],[product],[torus],[mesh],[harness]"))
+# The tests that can see a change, by where it is, the first prefix that fits: files of tests, near and quick ones first. A
+# mutant meets the next group only if it survives the one before.
+WALK = "algorithms"  # all algorithms that WORMCUBE_TEST_ONLY leaves
+TESTS = (("runtime/schedule/draw", ["draw"]),
+         ("runtime/schedule/text", ["text golden"]),
+         ("runtime/schedule/", ["check prove record text golden", "harness block_array", WALK]),
+         ("collectives/harness/", ["harness contract", "prove registry reductions", WALK]),
+         ("collectives/block_array", ["block_array torus_core", WALK]),
+         ("collectives/alltoall/product/", [WALK, "product"]),
+         ("collectives/alltoall/mesh", ["mesh_order", WALK, "mesh_exchange"]),
+         ("collectives/alltoall/suh_mesh", ["mesh_order", WALK, "mesh_exchange"]),
+         ("collectives/alltoall/", ["golden torus_core torus_mutants", WALK, "torus_exchange mesh_exchange alltoall_textbook"]),
+         ("collectives/broadcast/", ["golden", WALK, "torus_broadcast broadcast broadcast_figure"]),
+         ("collectives/all", ["golden", WALK, "allgather reductions"]),
+         ("collectives/reduc", ["golden reduction", WALK, "reductions"]),
+         ("collectives/k_", ["golden", WALK, "k_to_all"]),
+         ("collectives/shift", ["golden", WALK, "shift"]),
+         ("collectives/scatter", ["golden", WALK, "scatter_gather"]),
+         ("collectives/gather", ["golden", WALK, "scatter_gather"]),
+         ("collectives/", ["registry needs options call contract harness block_array pattern_load", WALK, "reductions"]))
+# For changes that are no operation's: one algorithm of each kind.
+KINDS = ("alltoall/suh-torus alltoall/suh-mesh alltoall/shift alltoall/product broadcast/park allgather/ring allreduce/ring "
+         "scan/hypercube scatter/halving barrier k_broadcast/split alltoallv/shift")
 
 # Each is looked for in code, outside of comments, strings and preprocessor lines.
 CHANGES = ((r"(?<![<>=!\-])<(?![<=])(?= )", "<="), (r"<=(?!>)", "<"), (r"(?<![>\-])>=", ">"), (r"(?<= )>(?= )", ">="),
@@ -103,25 +129,52 @@ def copy_tree():
         shutil.copymode(source, target)
 
 
-def spec(path, arguments):
-    return arguments.tests or next(tests for prefix, tests in TESTS if path.startswith(prefix))
+@functools.cache
+def users(path):
+    """The file and all that include its header, directly or not."""
+    found, new = set(), {path}
+    while new:
+        found |= new
+        headers = {f"wormcube/{name[:-4]}.hpp" for name in new}
+        new = {name for name, text in sources().items() if name not in found and any(f'"{h}"' in text for h in headers)}
+    return found
+
+
+@functools.cache
+def sources():
+    return {str(p.relative_to(ROOT)): p.read_text() for kind in ("*.cpp", "*.hpp") for p in (ROOT / "collectives").rglob(kind)}
+
+
+def walked(path):
+    """WORMCUBE_TEST_ONLY: the algorithms that the file defines or that use it, ten of them if they are many; or KINDS."""
+    named = re.compile(r'\.operation = operations::(\w+),\s+\.name = "([\w-]+)"')
+    names = sorted({"/".join(match) for name in users(path) for match in named.findall(sources().get(name, ""))})
+    return " ".join(names[::(len(names) + 9) // 10]) if names else KINDS
+
+
+def commands(path, arguments):
+    """What must pass for a mutant of this file to survive: (command, WORMCUBE_TEST_ONLY), in order."""
+    if arguments.command:
+        return [(arguments.command, "")]
+    if arguments.tests:
+        return [(f"tests/wormcube_tests --abort '{arguments.tests}'", walked(path))]
+    groups = next(groups for prefix, groups in TESTS if path.startswith(prefix))
+    specs = [",".join(f"[#{file}_test]~[.]~[stress]" for file in group.split()) for group in groups]
+    return [(f"tests/wormcube_tests -# --abort '{tests}'", walked(path)) for tests in specs]
 
 
 def build(target):
-    done = subprocess.run(["ninja", "-C", str(WORK / "build"), target], capture_output=True, text=True)
+    done = subprocess.run(["ninja", "-C", str(BUILD), target], capture_output=True, text=True)
     return done.returncode == 0, done.stdout[-2000:]
 
 
-def passes(arguments, path, limit):
+def passes(command, only, limit):
     """Whether the tests pass within so many seconds."""
-    command = arguments.command or f"tests/wormcube_tests '{spec(path, arguments)}'"
-    process = subprocess.Popen(command, shell=True, cwd=WORK / "build", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                               start_new_session=True)
+    process = subprocess.Popen(command, shell=True, cwd=BUILD, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               start_new_session=True, env={**os.environ, **({"WORMCUBE_TEST_ONLY": only} if only else {})})
     try:
         return process.wait(limit) == 0
     except subprocess.TimeoutExpired:
-        import os
-        import signal
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         return False
@@ -129,10 +182,8 @@ def passes(arguments, path, limit):
 
 def configure():
     launcher = ["-D", "CMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
-    subprocess.run(["cmake", "-S", str(WORK / "source"), "-B", str(WORK / "build"), "-G", "Ninja", "-D", "CMAKE_BUILD_TYPE=Debug",
-                    # A change may leave a variable unused: no warnings. Invariants that break may end the process: on.
-                    "-D", "CMAKE_CXX_FLAGS_DEBUG=-O1 -w", "-D", "WORMCUBE_BENCHMARKS=OFF", "-D", "WORMCUBE_MPI=OFF", *launcher],
-                   check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["cmake", "--preset", "release", "-D", "WORMCUBE_BENCHMARKS=OFF", "-D", "WORMCUBE_MPI=OFF", *launcher],
+                   cwd=WORK / "source", check=True, stdout=subprocess.DEVNULL)
 
 
 def main():
@@ -150,7 +201,8 @@ def main():
     files = []
     for name in arguments.files or FOLDERS:
         path = (ROOT / name).resolve()
-        files += sorted(p for kind in ("*.cpp", "*.hpp") for p in path.rglob(kind)) if path.is_dir() else [path]
+        files += sorted(path.rglob("*.cpp")) if path.is_dir() else [path]
+    files = [path for path in files if not str(path.relative_to(ROOT)).startswith(ELSEWHERE)]
     equivalent = {line.split(" ## ")[0].strip() for line in (ROOT / "tests/mutants/equivalent.txt").read_text().splitlines()}
     mutants = [m for path in files for m in mutants_of(str(path.relative_to(ROOT)), path.read_text()) if m.key() not in equivalent]
     random.Random(arguments.seed).shuffle(mutants)
@@ -168,18 +220,19 @@ def main():
     if not built:
         print("the unchanged tree does not build:\n" + log)
         return 2
+    # The unchanged tree must pass; how long it takes says when a mutant hangs.
     limits = {}
+    for test in {test for m in mutants for test in commands(m.path, arguments)}:
+        began = time.monotonic()
+        if not passes(*test, 3600):
+            print(f"the unchanged tree fails: WORMCUBE_TEST_ONLY='{test[1]}' {test[0]}")
+            return 2
+        limits[test] = 30 + 4 * (time.monotonic() - began)
     counts = {"killed": 0, "does not compile": 0, "survived": 0, "not tried": 0}
     for m in mutants:
         if time.monotonic() - start > arguments.seconds:
             counts["not tried"] += 1
             continue
-        if spec(m.path, arguments) not in limits:
-            began = time.monotonic()
-            if not passes(arguments, m.path, 3600):
-                print(f"the unchanged tree fails {arguments.command or spec(m.path, arguments)}")
-                return 2
-            limits[spec(m.path, arguments)] = 30 + 4 * (time.monotonic() - began)
         file = WORK / "source" / m.path
         text = file.read_text()
         lines = text.splitlines(keepends=True)
@@ -188,7 +241,7 @@ def main():
         try:
             if not build(arguments.target)[0]:
                 verdict = "does not compile"
-            elif passes(arguments, m.path, limits[spec(m.path, arguments)]):
+            elif all(passes(*test, limits[test]) for test in commands(m.path, arguments)):
                 verdict = "survived"
             else:
                 verdict = "killed"

@@ -3,10 +3,10 @@
 #include "wormcube/collectives/alltoall/product/plan.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <stdexcept>
-#include <unordered_map>
 
 #include <fmt/core.h>
 
@@ -26,59 +26,126 @@ void for_each_step(const Round& round, F f, StepDone step_done) {
   }
 }
 
-/// Where a node keeps the blocks that are under way.
+/// Calls f(exchange, this node's digit, transfer, is_send) for each transfer that the node takes
+/// part in, in the order of NodePlan::places, and step_done after each step.
+template <class F, class StepDone>
+void for_each_transfer(Rank rank, const Rounds& rounds, F f, StepDone step_done) {
+  for (const Round& round : rounds) {
+    for_each_step(
+        round,
+        [&](const Exchange& exchange, std::size_t t) {
+          const ExchangeTemplate& transfers = *exchange.exchange;
+          const Rank digit = exchange.axis.digit(rank);
+          for (const std::uint32_t i : transfers.sent_by(digit, t)) {
+            f(exchange, digit, transfers.transfers()[i], true);
+          }
+          for (const std::uint32_t i : transfers.received_by(digit, t)) {
+            f(exchange, digit, transfers.transfers()[i], false);
+          }
+        },
+        step_done);
+  }
+}
+
+/// A hash table of the blocks that a node holds: open addressing, at most half full.
+class HeldBlocks {
+ public:
+  void insert(const Block& block, Rank place) {
+    if (2 * ++count_ > slots_.size()) grow();
+    slots_[find(block)] = {block, place};
+  }
+  /// The place of a block, which is forgotten; -1 if it is not here.
+  Rank take(const Block& block) {
+    std::size_t hole = find(block);
+    const Rank place = slots_[hole].place;
+    if (place < 0) return place;
+    --count_;
+    // What follows without a gap moves up, unless it would stand before where its search begins.
+    for (std::size_t i = after(hole); slots_[i].place >= 0; i = after(i)) {
+      const std::size_t moved = i - first(slots_[i].block), gap = i - hole;
+      if ((moved & mask()) < (gap & mask())) continue;
+      slots_[hole] = slots_[i];
+      hole = i;
+    }
+    slots_[hole].place = -1;
+    return place;
+  }
+
+ private:
+  struct Slot {
+    Block block{0, 0};
+    Rank place = -1;
+  };
+  std::size_t mask() const { return slots_.size() - 1; }
+  std::size_t after(std::size_t i) const { return (i + 1) & mask(); }
+  std::size_t first(const Block& block) const {
+    const auto key = static_cast<std::uint64_t>(block.source) << 32 |
+                     static_cast<std::uint32_t>(block.destination);
+    return (key * 0x9E3779B97F4A7C15U >> 32) & mask();
+  }
+  /// The slot of the block, or the free one where it belongs.
+  std::size_t find(const Block& block) const {
+    std::size_t i = first(block);
+    while (slots_[i].place >= 0 && slots_[i].block != block) i = after(i);
+    return i;
+  }
+  void grow() {
+    std::vector<Slot> old(2 * slots_.size());
+    old.swap(slots_);
+    for (const Slot& slot : old) {
+      if (slot.place >= 0) slots_[find(slot.block)] = slot;
+    }
+  }
+
+  std::vector<Slot> slots_ = std::vector<Slot>(16);
+  std::size_t count_ = 0;
+};
+
+/// Where a node's blocks are, as NodePlan::places says it.
 class Places {
  public:
-  Places(Rank rank, Rank nodes) : rank_(rank), nodes_(nodes) {}
+  explicit Places(Rank rank) : rank_(rank) {}
 
   /// The block leaves; its place is free from the next step on.
-  std::pair<NodePlan::Where, Rank> leave(const Block& block) {
-    if (block.source == rank_) return {NodePlan::Where::input, block.destination};
-    const auto found = held_.find(number(block));
-    if (found == held_.end()) {
+  Rank leave(const Block& block) {
+    if (block.source == rank_) return block.destination;
+    const Rank place = held_.take(block);
+    if (place < 0) {
       throw std::logic_error(
           fmt::format("product exchange: node {} does not hold the block {} -> {}", rank_,
                       block.source, block.destination));
     }
-    const Rank place = found->second;
-    held_.erase(found);
     leaving_.push_back(place);
-    return {NodePlan::Where::held, place};
+    return ~place;
   }
-  std::pair<NodePlan::Where, Rank> arrive(const Block& block) {
-    if (block.destination == rank_) return {NodePlan::Where::output, block.source};
-    if (free_.empty()) free_.push_back(places_++);
+  Rank arrive(const Block& block) {
+    if (block.destination == rank_) return block.source;
+    if (free_.empty()) free_.push_back(count_++);
     const Rank place = free_.back();
     free_.pop_back();
-    held_[number(block)] = place;
-    return {NodePlan::Where::held, place};
+    held_.insert(block, place);
+    return ~place;
   }
   void step_done() {
     free_.insert(free_.end(), leaving_.begin(), leaving_.end());
     leaving_.clear();
   }
-  Rank count() const { return places_; }
+  Rank count() const { return count_; }
 
  private:
-  std::int64_t number(const Block& block) const {
-    return std::int64_t{block.source} * nodes_ + block.destination;
-  }
-  Rank rank_, nodes_, places_ = 0;
-  std::unordered_map<std::int64_t, Rank> held_;
+  Rank rank_, count_ = 0;
+  HeldBlocks held_;
   std::vector<Rank> free_, leaving_;
 };
 
-/// Addressed to a neighbour: along a line or ring with the sign that leads there.
-NodePlan::Message message(const Topology& topology, Rank rank, Rank peer, Op::Kind kind,
-                          std::pair<NodePlan::Where, Rank> place) {
-  int d = 0;
-  while (topology.coordinate(rank, d) == topology.coordinate(peer, d)) ++d;
+/// Sends to a neighbour: along a line or ring with the sign that leads there, else by rank.
+Op send_to(const Topology& topology, Rank rank, Rank peer, ConstSpan data) {
+  int d = 0;  // where they differ: less than its stride do only later coordinates make
+  while (topology.stride(d) > std::abs(peer - rank)) ++d;
   const Graph& graph = topology.factor(d);
-  const int hops = graph.has_direction()
-                       ? graph.hops(topology.coordinate(rank, d), topology.coordinate(peer, d))
-                       : 0;
-  return {kind, place.first, static_cast<std::int8_t>(d), static_cast<std::int8_t>(hops),
-          peer, place.second};
+  if (!graph.has_direction()) return send(peer, data);
+  return send(Move{d, graph.hops(topology.coordinate(rank, d), topology.coordinate(peer, d))},
+              data);
 }
 
 }  // namespace
@@ -137,78 +204,66 @@ ExchangeTemplate expand(Rank nodes, const Rounds& rounds) {
   return {nodes, 1, steps};
 }
 
-NodePlan make_plan(const Topology& topology, Rank rank, const Rounds& rounds) {
+NodePlan make_plan(Rank rank, const Rounds& rounds) {
   NodePlan plan;
-  Places places(rank, topology.nodes());
-  for (const Round& round : rounds) {
-    for_each_step(
-        round,
-        [&](const Exchange& exchange, std::size_t t) {
-          const Axis& axis = exchange.axis;
-          const ExchangeTemplate& transfers = *exchange.exchange;
-          const Rank digit = axis.digit(rank);
-          for (const std::uint32_t i : transfers.sent_by(digit, t)) {
-            const Transfer& transfer = transfers.transfers()[i];
-            if (const auto block = exchange.carried(rank, transfer)) {
-              plan.messages.push_back(message(topology, rank, axis.with(rank, transfer.to),
-                                              Op::Kind::send, places.leave(*block)));
-            }
-          }
-          for (const std::uint32_t i : transfers.received_by(digit, t)) {
-            const Transfer& transfer = transfers.transfers()[i];
-            if (const auto block = exchange.carried(rank, transfer)) {
-              plan.messages.push_back(message(topology, rank, axis.with(rank, transfer.from),
-                                              Op::Kind::receive, places.arrive(*block)));
-            }
-          }
-        },
-        [&] {
-          places.step_done();
-          plan.step_ends.push_back(static_cast<std::uint32_t>(plan.messages.size()));
-        });
-  }
+  std::size_t transfers = 0;
+  const auto count = [&](const auto&...) { ++transfers; };
+  for_each_transfer(rank, rounds, count, [] {});
+  plan.places.reserve(transfers);
+  Places places(rank);
+  for_each_transfer(
+      rank, rounds,
+      [&](const Exchange& exchange, Rank /*digit*/, const Transfer& transfer, bool is_send) {
+        const auto block = exchange.carried(rank, transfer);
+        plan.places.push_back(!block    ? NodePlan::left_out
+                              : is_send ? places.leave(*block)
+                                        : places.arrive(*block));
+      },
+      [&] { places.step_done(); });
   plan.held = places.count();
   return plan;
 }
 
 void run_rounds(Node& node, std::string_view algorithm, Rounds (*make)(const Topology&),
                 ConstBlocks out, Blocks in) {
-  const NodePlan& plan = node.plan<NodePlan>(algorithm, {}, [&] {
-    return make_plan(node.topology(), node.rank(), *kept_rounds(make, node.topology()));
+  struct Kept {
+    std::shared_ptr<const Rounds> rounds;
+    NodePlan plan;
+  };
+  const auto& kept = node.plan<Kept>(algorithm, {}, [&] {
+    const auto rounds = kept_rounds(make, node.topology());
+    return Kept{rounds, make_plan(node.rank(), *rounds)};
   });
-  run(node, plan, out, in);
+  run(node, *kept.rounds, kept.plan, out, in);
 }
 
-void run(Node& node, const NodePlan& plan, ConstBlocks out, Blocks in) {
-  using Message = NodePlan::Message;
+void run(Node& node, const Rounds& rounds, const NodePlan& plan, ConstBlocks out, Blocks in) {
+  const Topology& topology = node.topology();
+  const Rank rank = node.rank();
   const Bytes m = out.bytes();
   const Memory held = node.memory(static_cast<Bytes>(plan.held) * m, Purpose::blocks);
-  node.local([&] { copy(out[node.rank()], in[node.rank()]); });
+  node.local([&] { copy(out[rank], in[rank]); });
 
-  const auto leaves = [&](const Message& message) -> ConstSpan {
-    return message.where == NodePlan::Where::input ? out[message.place]
-                                                   : held.subspan(message.place * m, m);
-  };
-  const auto arrives = [&](const Message& message) -> Span {
-    return message.where == NodePlan::Where::output ? in[message.place]
-                                                    : held.subspan(message.place * m, m);
-  };
   std::vector<Op> ops;
-  std::size_t next = 0;
-  for (const std::uint32_t end : plan.step_ends) {
-    ops.clear();
-    for (; next < end; ++next) {
-      const Message& message = plan.messages[next];
-      if (message.kind == Op::Kind::receive) {
-        ops.push_back(receive(message.peer, arrives(message)));
-      } else if (message.hops != 0) {
-        ops.push_back(send(Move{message.dimension, message.hops}, leaves(message)));
-      } else {
-        ops.push_back(send(message.peer, leaves(message)));
-      }
-    }
-    node.step(ops);
-  }
+  auto next = plan.places.begin();
+  for_each_transfer(
+      rank, rounds,
+      [&](const Exchange& exchange, Rank digit, const Transfer& transfer, bool is_send) {
+        const Rank place = *next++;
+        if (place == NodePlan::left_out) return;
+        const Rank peer =
+            rank + ((is_send ? transfer.to : transfer.from) - digit) * exchange.axis.stride;
+        const auto kept = [&] { return held.subspan(static_cast<Bytes>(~place) * m, m); };
+        if (is_send) {
+          ops.push_back(send_to(topology, rank, peer, place < 0 ? ConstSpan(kept()) : out[place]));
+        } else {
+          ops.push_back(receive(peer, place < 0 ? kept() : in[place]));
+        }
+      },
+      [&] {
+        node.step(ops);
+        ops.clear();
+      });
 }
 
 }  // namespace wormcube

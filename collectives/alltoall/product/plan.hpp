@@ -7,6 +7,7 @@
 #include "wormcube/runtime/topology/topology.hpp"
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -24,6 +25,7 @@ struct Axis {
 /// A block of the whole network.
 struct Block {
   Rank source, destination;
+  friend bool operator==(const Block&, const Block&) = default;
 };
 
 /// Total exchanges in all copies of one axis at once: every node sends to every other digit x one
@@ -61,27 +63,22 @@ std::shared_ptr<const Rounds> kept_rounds(Rounds (*make)(const Topology&),
 /// \param nodes  of the product; all its messages are written down
 ExchangeTemplate expand(Rank nodes, const Rounds& rounds);
 
-/// One node's messages and where their blocks are: in the call's input or output, or in a place of
-/// the node's own while they are under way. The plan of a node is a pure function of network and
-/// rounds.
+/// Where the blocks of one node's messages lie. The messages themselves are in the factors'
+/// templates, the same for all nodes; a plan adds 4 bytes to each. It is a pure function of
+/// rounds and rank.
 struct NodePlan {
-  enum class Where : std::uint8_t { input, output, held };
-  struct Message {
-    Op::Kind kind;
-    Where where;
-    std::int8_t dimension;  // in which the peer differs
-    std::int8_t hops;       // towards the peer along a line or ring; 0: address it by rank
-    Rank peer;
-    Rank place;  // block of the input or output, or place held
-  };
-  std::vector<Message> messages;
-  std::vector<std::uint32_t> step_ends;  // step t's messages end here
-  Rank held = 0;                         // places
+  /// One for each transfer of this node, in the order of the rounds, of each step's exchanges, of
+  /// their sends and then their receives: block b of the node's input (of a send) or output (of a
+  /// receive); ~h: place h of those that the node keeps for blocks under way; left_out: no message.
+  std::vector<Rank> places;
+  Rank held = 0;  ///< how many places the node keeps
+
+  static constexpr Rank left_out = std::numeric_limits<Rank>::min();
 };
-NodePlan make_plan(const Topology& topology, Rank rank, const Rounds& rounds);
+NodePlan make_plan(Rank rank, const Rounds& rounds);
 
 /// The node program: this node's messages, step by step.
-void run(Node& node, const NodePlan& plan, ConstBlocks out, Blocks in);
+void run(Node& node, const Rounds& rounds, const NodePlan& plan, ConstBlocks out, Blocks in);
 /// Makes this node's plan from a network's rounds, and follows it.
 void run_rounds(Node& node, std::string_view algorithm, Rounds (*make)(const Topology&),
                 ConstBlocks out, Blocks in);

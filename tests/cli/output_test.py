@@ -1,0 +1,351 @@
+#!/usr/bin/env python3
+"""What all commands print: JSON against docs/schemas, tables that fit a line, one line of progress on a terminal.
+
+usage: output_test.py PROGRAM [Schemas|Tables|Terminal]..
+"""
+# SPDX-License-Identifier: Apache-2.0
+import copy
+import json
+import os
+import pathlib
+import pty
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
+SCHEMAS = pathlib.Path(__file__).resolve().parents[2] / "docs" / "schemas"
+PROGRAM = ""  # the first argument
+
+# What is run, by the schema of its JSON. Short ones: all of them together take some seconds.
+COMMANDS = {
+    "list": ["list", "list alltoall", "list alltoall --on torus:8x8,torus:6x6 --bytes 4K", "list reduce --on tree:4"],
+    "run": [
+        "run alltoall --on torus:4x4 --iterations 3",
+        "run alltoall --on torus:4x4,ring:5,tree:4 --algorithm suh-torus,shift,ring --bytes 8..32 --iterations 1",
+        "run alltoall --on torus:4x4 --algorithm all --iterations 2 --nodes-as fibers --lockstep",
+        "run alltoall --on ring:4 --algorithm ring --verify off --ts 0 --tw 0",
+        "run alltoallv --on mesh:2x3 --seed 7 --iterations 1",
+        "run allreduce --on hypercube:2 --operator max --type int32 --algorithm all --iterations 1",
+        "run allgather --on ring:4 --in-place on --algorithm all --iterations 1",
+        "run barrier --on petersen --iterations 1 --warmup 0",
+        "run broadcast --on hypercube:2 --root 2 --algorithm pipelined:packets=4 --iterations 1",
+        "run shift --on ring:6 --by -2 --iterations 1",
+        "run k_broadcast --on hypercube:3 --sources 0,3,5 --algorithm all --iterations 1",
+        "run alltoall --on torus:4x4 --algorithm mesh --bytes 64K --iterations 1000000 --time-limit 0.05",
+    ],
+    "check": [
+        "check alltoall --on torus:4x4",
+        "check alltoall --on torus:4x4,mesh:3x5,ring:3*line:2,tree:4 --algorithm all",
+        "check alltoall --on torus:4x4,torus:6x6 --algorithm suh-torus,mesh",
+        "check alltoall --on ring:6 --prove-up-to 3",
+        "check reduce_scatter --on hypercube:3 --algorithm all",
+        "check broadcast --on mesh:3x3 --root 4 --algorithm all --virtual-channels 1",
+        "check barrier --on star:5",
+        "check alltoallv --on ring:4 --seed 3",
+    ],
+    "show": [
+        "show alltoall --on torus:4x4 --algorithm suh-torus --step 2",
+        "show alltoall --on torus:4x4 --algorithm suh-torus --node 5",
+        "show alltoallv --on ring:4",
+        "show alltoall --on torus:8x8 --algorithm shift --step 20",
+        "show broadcast --on tree:4",
+    ],
+    "topology": [
+        "topology torus:6x6", "topology torus:4x4 --route 0,5", "topology torus:4x4 --node 3", "topology tree:8 --node 0",
+        "topology ring:4 --virtual-channels 1", "topology mesh:3x5", "topology complete:5 --node 1", "topology star-graph:5",
+    ],
+    "fft": [
+        "fft --on torus:4x4", "fft --on ring:3 --shape 12x5 --iterations 3 --warmup 1", "fft --on line:2 --shape 17 --verify off --inverse",
+        "fft --on ring:4 --shape 64 --generate tones --algorithm alltoallv:shift --nodes-as fibers",
+    ],
+    "transpose": [
+        "transpose --on torus:4x4 --shape 30x40", "transpose --on ring:3 --shape 7x5 --type int32 --verify off --iterations 4",
+    ],
+    "matvec": [
+        "matvec --on torus:4x4 --shape 100x70", "matvec --on ring:3 --shape 7x5 --verify off --iterations 3 --warmup 1",
+        "matvec --on mesh:2x3 --shape 20x30 --vectors-on diagonal --nodes-as fibers",
+        "matvec --on hypercube:2 --shape 9x8 --algorithm broadcast=binomial,reduce=halving", "matvec --on ring:1 --shape 3x2",
+    ],
+    "sort": [
+        "sort --on torus:4x4 --count 1000", "sort --on ring:3 --count 50 --type int32 --verify off --iterations 3",
+        "sort --on mesh:2x3 --count 500 --generate equal --rebalance --nodes-as fibers", "sort --on line:4 --count 0",
+        "sort --on ring:4 --count 99 --samples 2 --algorithm alltoall=shift,alltoallv=shift",
+    ],
+    "lookup": [
+        "lookup --on torus:4x4 --entries 300 --lookups 1000", "lookup --on ring:3 --entries 20 --lookups 50 --verify off --iterations 3",
+        "lookup --on mesh:2x3 --entries 90 --lookups 200 --distribution block --absent 0.5 --nodes-as fibers",
+        "lookup --on ring:4 --entries 0 --lookups 9 --algorithm shift",
+    ],
+    "reproduce": [
+        "reproduce kim --sizes 4,8", "reproduce kim --sizes 8 --prove-up-to 3", "reproduce suh --on mesh:4x4,mesh:5x7",
+        "reproduce dimakopoulos --on torus:4x4,mesh:3x3,hypercube:3", "reproduce wang-tseng --count-up-to 100",
+    ],
+    "deadlock": ["deadlock", "deadlock --of channels", "deadlock --of channels --virtual-channels 2"],
+}
+ALL = [(command, arguments) for command, lines in COMMANDS.items() for arguments in lines]
+ENDS = {"deadlock": 3, "deadlock --of channels": 3, COMMANDS["run"][-1]: 4}  # exit codes other than 0
+
+RARE = {"first_wrong", "processes", "mpi_library"}  # of wrong results, and of runs under mpirun
+
+
+def run(arguments, *more):
+    return subprocess.run([PROGRAM, *arguments.split(), *more], text=True, timeout=300, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def schema_of(name):
+    """A schema with common.json taken in: nothing is left to be looked up elsewhere."""
+    schema = json.loads((SCHEMAS / f"{name}.json").read_text().replace("common.json#", "#"))
+    schema["$defs"].update(json.loads((SCHEMAS / "common.json").read_text().replace("common.json#", "#"))["$defs"])
+    return schema
+
+
+def of_one_result(schema):
+    return {**{"$ref": "#/$defs/result"}, "$defs": schema["$defs"], "$schema": schema["$schema"]}
+
+
+def objects(value, path="$"):
+    if isinstance(value, dict):
+        yield path, value
+        for key, inner in value.items():
+            yield from objects(inner, f"{path}.{key}")
+    elif isinstance(value, list):
+        for at, inner in enumerate(value):
+            yield from objects(inner, f"{path}[{at}]")
+
+
+def mistakes(schema, document):
+    """What is wrong with a document: by the schema, and nulls without a reason or reasons without a null."""
+    validator = jsonschema.Draft202012Validator(schema)
+    found = [f"{error.json_path}: {error.message[:300]}" for error in validator.iter_errors(document)]
+    for path, inner in objects(document):
+        found += [f"{path}.{key}: null without a reason" for key, value in inner.items()
+                  if value is None and not inner.get(f"{key}_reason")]
+        found += [f"{path}.{key}: a reason, but {key[:-7]} is not null" for key in inner
+                  if key.endswith("_reason") and inner.get(key[:-7], 0) is not None]
+    return found
+
+
+def own_names(command):
+    """All names of fields that a schema's own file speaks of; not the reasons."""
+    names = set()
+    for _, inner in objects(json.loads((SCHEMAS / f"{command}.json").read_text())):
+        if inner.get("additionalProperties") is False:
+            names |= set(inner["properties"])
+    return {name for name in names if not name.endswith("_reason")}
+
+
+@unittest.skipIf(jsonschema is None, "jsonschema is missing (Debian: python3-jsonschema)")
+class Schemas(unittest.TestCase):
+    def test_every_command_has_a_schema(self):
+        helped = re.findall(r"^  ([a-z_-]+) {2,}\S", subprocess.run([PROGRAM, "--help"], text=True, stdout=subprocess.PIPE).stdout, re.M)
+        self.assertIn("transpose", helped)
+        for command in set(helped) - {"wormcube"}:
+            self.assertTrue((SCHEMAS / f"{command}.json").exists(), f"no docs/schemas/{command}.json")
+            self.assertIn(command, COMMANDS)
+
+    def test_schemas_are_schemas(self):
+        for path in SCHEMAS.glob("*.json"):
+            jsonschema.Draft202012Validator.check_schema(json.loads(path.read_text()))
+            for where, inner in objects(json.loads(path.read_text())):
+                if "properties" in inner and "required" in inner:
+                    self.assertIs(inner.get("additionalProperties"), False, f"{path.name} {where}")
+
+    def test_json_of_all_commands(self):
+        for command, lines in COMMANDS.items():
+            schema, seen = schema_of(command), set()
+            for arguments in lines:
+                with self.subTest(arguments):
+                    done = run(arguments, "--json", "-")
+                    self.assertEqual(done.returncode, ENDS.get(arguments, 0), done.stderr)
+                    document = json.loads(done.stdout)
+                    self.assertEqual(mistakes(schema, document), [])
+                    results = document if isinstance(document, list) else [document]
+                    for result in results:
+                        self.check_made(arguments.split()[0], result["made"], arguments)
+                    seen |= {key for _, inner in objects(document) for key in inner}
+            self.assertEqual(own_names(command) - seen - RARE, set(), f"{command}: documented, but never there")
+
+    def check_made(self, command, made, arguments):
+        self.assertTrue(made["command"].endswith(f"{arguments} --json -"), made["command"])
+        self.helps = getattr(self, "helps", {})
+        if command not in self.helps:
+            self.helps[command] = run(command, "--help").stdout
+        for name, value in made["settings"].items():
+            self.assertRegex(self.helps[command], rf"--{name}\b|\b{name}\b")
+            self.assertNotIn(value, ("", [], None))
+        given = re.findall(r"--([a-z-]+) ([^- ]\S*)", arguments)
+        for name, value in given:
+            kept = made["settings"][name]
+            self.assertEqual(",".join(kept) if isinstance(kept, list) else kept, value, name)
+
+    def test_json_lines(self):
+        for command, lines in COMMANDS.items():
+            schema = of_one_result(schema_of(command))
+            for arguments in lines[:2]:
+                with self.subTest(arguments):
+                    done = run(arguments, "--jsonl", "-")
+                    self.assertEqual(done.returncode, ENDS.get(arguments, 0), done.stderr)
+                    results = [json.loads(line) for line in done.stdout.splitlines()]
+                    self.assertGreater(len(results), 0)
+                    for result in results:
+                        self.assertEqual(mistakes(schema, result), [])
+
+    def test_links(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "links.json")
+            for arguments in ("run alltoall --on ring:5,tree:4 --algorithm shift,mesh --bytes 8,64 --iterations 1",
+                              "run barrier --on ring:3 --iterations 1"):
+                self.assertEqual(run(arguments, "--links", str(path)).returncode, 0)
+                document = json.loads(path.read_text())
+                self.assertEqual(mistakes(schema_of("run-links"), document), [])
+                self.assertGreater(len(document["channels"]), 0)
+
+    def test_other_fields_are_seen(self):
+        """Each field that is dropped, added or nulled in a document of each command makes a mistake."""
+        for command, lines in COMMANDS.items():
+            schema = of_one_result(schema_of(command))
+            document = json.loads(run(lines[0], "--json", "-").stdout)
+            document = document[0] if isinstance(document, list) else document
+            self.assertEqual(mistakes(schema, document), [])
+            unseen = set()
+            for path, _ in list(objects(document))[:12]:
+                open_map = re.search(r"\.(options|settings)$", path) is not None
+                for key in dict(objects(document))[path]:
+                    without = copy.deepcopy(document)
+                    del dict(objects(without))[path][key]
+                    if not mistakes(schema, without) and not open_map:
+                        unseen.add(key)
+                    if dict(objects(document))[path][key] is None:
+                        continue
+                    nulled = copy.deepcopy(document)
+                    dict(objects(nulled))[path][key] = None
+                    self.assertNotEqual(mistakes(schema, nulled), [], f"{command} {path}.{key}: null")
+                more = copy.deepcopy(document)
+                dict(objects(more))[path]["undocumented"] = {}
+                self.assertNotEqual(mistakes(schema, more), [], f"{command} {path}: one more field")
+            # Fields that are not in every document.
+            self.assertLessEqual(unseen, {"on", "topology", "node", "neighbours", "route", "root", "step_bytes", "step_load",
+                                          "step_cost_bytes", "time_lockstep", "time_lockstep_us"}, command)
+
+
+class Tables(unittest.TestCase):
+    WIDTH = 100
+
+    def tables(self, text):
+        """(heads, units, first data line) of each table."""
+        lines = text.splitlines()
+        for at in range(1, len(lines)):
+            if not lines[at].startswith("  ") or not lines[at - 1].startswith("# "):
+                continue
+            has_units = re.fullmatch(r"#(\s+\([^()]+\))+", lines[at - 1]) is not None
+            heads = re.split(r"\s{2,}", lines[at - 2 if has_units else at - 1][2:].strip())
+            yield heads, re.findall(r"\([^()]+\)", lines[at - 1]) if has_units else [], lines[at]
+
+    def test_lines_fit_and_heads_differ(self):
+        for command, arguments in ALL:
+            with self.subTest(arguments):
+                done = run(arguments)
+                self.assertEqual(done.returncode, ENDS.get(arguments, 0), done.stderr)
+                wide = [line for line in done.stdout.splitlines() if len(line) > self.WIDTH]
+                self.assertEqual(wide, [])
+                tables = list(self.tables(done.stdout))
+                if command != "deadlock" and arguments not in ENDS:
+                    self.assertGreater(len(tables), 0, done.stdout)
+                for heads, units, _ in tables:
+                    self.assertEqual(len(heads), len(set(heads)), heads)
+                    self.assertNotIn("", heads)
+                    self.assertLessEqual(len(units), len(heads))
+
+    def test_help_fits(self):
+        for command in COMMANDS:
+            self.assertEqual([line for line in run(command, "--help").stdout.splitlines() if len(line) > self.WIDTH], [])
+
+    def test_wide_shows_no_less(self):
+        for command in ("run alltoall --on ring:4 --iterations 1", "check alltoall --on ring:4", "list alltoall", "reproduce kim --sizes 4",
+                        "show alltoall --on ring:4 --algorithm shift"):
+            self.assertGreaterEqual(len(run(command, "--wide").stdout), len(run(command).stdout), command)
+
+    def test_notes_stand_once_at_the_end(self):
+        for _, arguments in ALL:
+            notes = [line for line in run(arguments).stdout.splitlines() if line.startswith("# not applicable")]
+            self.assertEqual(len(notes), len(set(notes)), arguments)
+        lines = run("run alltoall --on ring:4,ring:6 --algorithm suh-torus,ring --iterations 1").stdout.splitlines()
+        first_note = min(at for at, line in enumerate(lines) if line.startswith("# not applicable"))
+        self.assertTrue(all(line.startswith("#") for line in lines[first_note:]), lines)
+
+    def test_figures_have_four_digits(self):
+        done = run("run alltoall --on torus:4x4 --algorithm shift,mesh --bytes 8 --iterations 5 --wide")
+        for heads, _, _ in self.tables(done.stdout):
+            rows = [re.split(r"\s{2,}", line.strip()) for line in done.stdout.splitlines() if line.startswith("  ")]
+            for row in rows:
+                cells = dict(zip(heads, row))
+                self.assertRegex(cells["block"], r"^\d+$")
+                self.assertRegex(cells["busiest link"], r"^\d+$")
+                for name in ("median", "min", "max", "busbw", "model"):
+                    self.assertRegex(cells[name], r"^\d+(\.\d+)?(e-\d+)?$")
+                    digits = cells[name].replace(".", "").lstrip("0")
+                    self.assertLessEqual(len(digits.rstrip("0")), 4, cells)
+
+
+class Terminal(unittest.TestCase):
+    LONG = {  # by the text that the line must have; each reports at once, as told by the environment
+        "fft on ring:4": "fft --on ring:4 --shape 64",
+        "transpose on ring:4": "transpose --on ring:4 --shape 8x8",
+        "matvec on ring:4": "matvec --on ring:4 --shape 8x8",
+        "sort on ring:4": "sort --on ring:4 --count 100",
+        "lookup on ring:4": "lookup --on ring:4 --entries 10 --lookups 100",
+        "topology torus:4x4": "topology torus:4x4",
+        "alltoall shift on ring:4": "check alltoall --on ring:4 --algorithm shift",
+        "shift on ring:4": "run alltoall --on ring:4 --algorithm shift --iterations 2",
+        "reproduce kim": "reproduce kim --sizes 4",
+        "reproduce dimakopoulos": "reproduce dimakopoulos --on torus:4x4",
+        "reproduce wang-tseng": "reproduce wang-tseng --sizes 4",
+        "show alltoall shift": "show alltoall --on ring:4 --algorithm shift",
+    }
+
+    def on_terminal(self, arguments, *more, **environment):
+        """Standard error of a run, where it is a terminal."""
+        parent, child = pty.openpty()
+        try:
+            subprocess.run([PROGRAM, *arguments.split(), *more], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=child,
+                           timeout=120, env={**os.environ, "TERM": "xterm", "WORMCUBE_PROGRESS_AFTER": "0", **environment})
+        finally:
+            os.close(child)
+        shown = b""
+        try:
+            while part := os.read(parent, 65536):
+                shown += part
+        except OSError:  # the other end is closed
+            pass
+        os.close(parent)
+        return shown.decode()
+
+    def test_every_command_says_what_it_does_and_takes_the_line_away(self):
+        for text, arguments in self.LONG.items():
+            with self.subTest(arguments):
+                shown = self.on_terminal(arguments)
+                self.assertIn(text, shown)
+                self.assertTrue(shown.endswith("\r\x1b[K"), repr(shown[-100:]))
+                self.assertNotIn("\n", shown)
+
+    def test_nothing_is_shown_in_the_first_second(self):
+        self.assertEqual(self.on_terminal("topology torus:4x4", WORMCUBE_PROGRESS_AFTER="600"), "")
+
+    def test_nothing_is_shown_where_it_is_not_wanted_or_cannot_be(self):
+        for more, environment in ((("--quiet",), {}), ((), {"TERM": "dumb"})):
+            self.assertEqual(self.on_terminal("topology torus:4x4", *more, **environment), "")
+        os.environ["WORMCUBE_PROGRESS_AFTER"] = "0"
+        self.assertEqual(run("topology torus:4x4").stderr, "")
+
+
+if __name__ == "__main__":
+    PROGRAM = sys.argv.pop(1)
+    unittest.main(verbosity=2)

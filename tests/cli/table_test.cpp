@@ -1,0 +1,61 @@
+// Tables and lines for people, and figures as texts.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/cli/output.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace wormcube::cli;
+
+TEST_CASE("figures have four significant digits, whole numbers all of theirs", "[cli][table]") {
+  CHECK(cell_rate(105657.3) == "105700");
+  CHECK(cell_rate(9999.6) == "10000");
+  CHECK(cell_rate(1234.5678) == "1235");
+  CHECK(cell_rate(12.345678) == "12.35");
+  CHECK(cell_rate(0.00123456) == "0.001235");
+  CHECK(cell_rate(1.23456e-5) == "1.235e-05");
+  CHECK(cell_rate(-4.5) == "-4.500");
+  CHECK(cell_rate(0.0) == "0");
+  CHECK(cell_rate(std::nullopt) == "-");
+  CHECK(cell(589824.0) == "589824");
+  CHECK(cell(36.25) == "36.25");
+  CHECK(cell(1234567.5) == "1235000");
+}
+
+TEST_CASE("a line that is too long is broken at a blank", "[cli][table]") {
+  const std::string text = filled(
+      std::string(40, 'a') + " " + std::string(40, 'b') + " c " + std::string(30, 'd') + "  e",
+      "# ", "#   ");
+  CHECK(text == "# " + std::string(40, 'a') + " " + std::string(40, 'b') + " c\n#   " +
+                    std::string(30, 'd') + "  e\n");
+  CHECK(filled("", "# ", "#   ") == "# \n");
+  const std::string exact(line_width - 2, 'x');
+  CHECK(filled(exact, "# ", "#   ") == "# " + exact + "\n");
+  CHECK(filled("a " + exact, "# ", "#   ") == "# a\n#   " + exact + "\n");
+}
+
+TEST_CASE("columns that may be cut are cut until the line fits", "[cli][table]") {
+  Table table({{.head = "network", .text = true, .cut = 10},
+               {.head = "what", .text = true},
+               {.head = "note", .text = true, .wide = true}});
+  table.add({std::string(30, 'n'), std::string(80, 'w'), "more"});
+  CHECK(table.text(false, false) ==
+        "  " + std::string(14, 'n') + "..  " + std::string(80, 'w') + "\n");
+  CHECK(table.text(false, true) ==
+        "  " + std::string(30, 'n') + "  " + std::string(80, 'w') + "  more\n");
+  Table longer({{.head = "network", .text = true, .cut = 10}, {.head = "what", .text = true}});
+  longer.add({std::string(30, 'n'), std::string(120, 'w')});
+  CHECK(longer.text(false, false) ==
+        "  " + std::string(8, 'n') + "..  " + std::string(120, 'w') + "\n");
+}
+
+TEST_CASE("a figure is never cut, however narrow its column", "[cli][table]") {
+  const Table table({{.head = "topology", .text = true, .width = 6, .cut = 6}, {.head = "us"}});
+  CHECK(table.row_text({"ring:4", "0.0023165"}, false) == "  ring:4  0.0023165\n");
+}
+
+TEST_CASE("null has a reason, a figure has none", "[cli][table]") {
+  Json json;
+  put(json, "wrong", nullptr, "--verify off");
+  put(json, "passed", true, "--verify off");
+  CHECK(json == Json{{"wrong", nullptr}, {"wrong_reason", "--verify off"}, {"passed", true}});
+}

@@ -1,0 +1,26 @@
+// The load of routed patterns: where sizes differ, the busiest link on each message's own way.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/pattern_load.hpp"
+
+#include <array>
+
+#include <catch2/catch.hpp>
+
+using namespace wormcube;
+
+TEST_CASE("a message is contended by the busiest link on its own way", "[collectives]") {
+  for (const char* const network : {"ring:8", "line:8", "ring:8*line:2"}) {
+    INFO(network);
+    const Topology topology = Topology::parse(network);
+    const Rank stride = topology.stride(0);
+    // The large message shares its last link, the small one its only one; both ways.
+    for (const auto& [from, between, to] : {std::array<Rank, 3>{5, 6, 7}, {3, 2, 1}}) {
+      const std::array messages{PatternMessage{from * stride, to * stride, 5},
+                                PatternMessage{between * stride, to * stride, 1}};
+      const auto load = pattern_load(topology, messages);
+      REQUIRE(load);
+      CHECK(load->link_load == 2);
+      CHECK(load->contended_blocks == 10);
+    }
+  }
+}
