@@ -17,8 +17,8 @@ namespace wormcube::apps {
 
 namespace {
 
-// A dry run keeps every message of every node: about 64 bytes each.
-constexpr double most_recorded_messages = 4e6;
+// A dry run keeps every message of every node.
+constexpr double most_recorded_bytes = 256e6;
 
 struct TimedRun {
   Statistics statistics;
@@ -27,7 +27,7 @@ struct TimedRun {
 
 /// \param walls  gets the times of all timed runs
 TimedRun median_run(const Runner& runner, const RunOptions& options, const Program& program,
-                    const std::function<std::chrono::nanoseconds()>& host_time,
+                    const std::function<std::chrono::nanoseconds()>& after_run,
                     std::vector<std::chrono::nanoseconds>& walls) {
   options.tell("warm-up");
   for (int i = 0; i < options.warmup; ++i) runner.run(program);
@@ -36,7 +36,7 @@ TimedRun median_run(const Runner& runner, const RunOptions& options, const Progr
     options.tell(fmt::format("run {} of {}", i + 1, options.iterations));
     Statistics statistics = runner.run(program);
     walls.push_back(statistics.wall);
-    runs.push_back({std::move(statistics), host_time()});
+    runs.push_back({std::move(statistics), after_run()});
   }
   const auto middle = runs.begin() + static_cast<std::ptrdiff_t>(runs.size() / 2);
   std::ranges::nth_element(runs, middle, {},
@@ -53,7 +53,7 @@ void add_statistics(const TimedRun& run, RunFigures& figures) {
     figures.messages += node.messages;
     figures.bytes_moved += node.bytes;
     figures.peak_bytes = std::max(figures.peak_bytes, node.peak_bytes);
-    figures.compute += node.local;
+    figures.compute += node.local + node.combining;
     figures.rearrangement += node.rearranging;
     figures.communication += node.stepping;
   }
@@ -142,37 +142,37 @@ std::chrono::nanoseconds sum(const Runner& runner,
   return std::reduce(of_nodes.begin(), of_nodes.end());
 }
 
-RunFigures measure(const Runner& runner, const Exchange& exchange, const RunOptions& options,
-                   const Program& program, RunFigures figures,
-                   const std::function<std::chrono::nanoseconds()>& host_time) {
+UsedCollective::UsedCollective(const Collective& collective, int times)
+    : operation(collective.operation()->name),
+      algorithm(collective.text()),
+      ports(collective.algorithm->ports),
+      remark(collective.algorithm->remark),
+      calls(times) {}
+
+RunFigures measure(const Runner& runner, const RunOptions& options, const Program& program,
+                   RunFigures figures, const std::function<std::chrono::nanoseconds()>& after_run) {
   if (options.iterations < 1 || options.warmup < 0) {
     throw UsageError(fmt::format("{} iterations after {} warm-up runs; need at least 1 and 0",
                                  options.iterations, options.warmup));
   }
   figures.topology = runner.topology.describe();
   figures.nodes = runner.topology.nodes();
-  const Algorithm& algorithm = *exchange.collective.algorithm;
-  figures.operation = algorithm.operation->name;
-  figures.algorithm = exchange.collective.text();
-  figures.remark = algorithm.remark;
-  figures.ports = algorithm.ports;
-  const double nodes = figures.nodes;
   figures.has_links = runner.processes == nullptr || runner.processes->has_links();
+  const TimedRun run = median_run(runner, options, program, after_run, figures.walls);
+  if (!run.statistics.nodes.empty()) add_statistics(run, figures);
   const bool is_first = runner.processes == nullptr || runner.processes->is_first_process();
-  if (options.check && is_first && nodes * nodes * figures.exchanges <= most_recorded_messages) {
-    options.tell("dry run");
+  if (!options.check || !is_first) return figures;
+  options.tell("dry run");
+  if (memory_need(runner.topology, program).schedule <= most_recorded_bytes) {
     figures.schedule = check(record(runner.topology, program),
                              Routing(runner.topology, runner.virtual_channels), runner.all_port);
   }
-  const TimedRun run = median_run(runner, options, program, host_time, figures.walls);
-  if (!run.statistics.nodes.empty()) add_statistics(run, figures);
   return figures;
 }
 
 void require_memory_to_run(std::string_view what, const Runner& runner, double host_bytes,
-                           const Program& program) {
-  require_memory(what, host_bytes + memory_need(runner.topology, program).nodes,
-                 "use a smaller array or an algorithm that holds fewer blocks");
+                           const Program& program, std::string_view way_out) {
+  require_memory(what, host_bytes + memory_need(runner.topology, program).nodes, way_out);
 }
 
 }  // namespace wormcube::apps

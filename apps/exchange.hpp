@@ -26,6 +26,10 @@ struct Exchange {
   Ports ports = Ports::one;    ///< for the choice of the cheapest
 
   bool uneven() const { return collective.operation() == operations::alltoallv; }
+  /// Whether the algorithm, if it is chosen already, sends through all ports.
+  bool all_port() const {
+    return collective.algorithm != nullptr && collective.algorithm->ports == Ports::all;
+  }
   /// The exchange of one node.
   void operator()(Node& node, ConstBlocks out, Blocks in) const {
     collective.algorithm->program(node, {out, in, collective.arguments, collective.options});
@@ -69,7 +73,7 @@ struct RunOptions {
   int warmup = 0;      ///< runs before the ones that are timed
   int iterations = 1;  ///< timed runs; the figures are those of the median by wall time
   bool verify = true;
-  bool check = true;  ///< record the program dry and check the schedule; up to 4 million messages
+  bool check = true;  ///< record the program dry and check the schedule; up to 256 MB of it
   /// Told what comes next: "dry run", "run 2 of 5"; may be empty.
   std::function<void(std::string_view phase)> progress = {};
 
@@ -78,17 +82,23 @@ struct RunOptions {
   }
 };
 
+/// A collective that an application called.
+struct UsedCollective {
+  UsedCollective(const Collective& collective, int times);
+
+  std::string operation, algorithm;  ///< the algorithm with its options
+  Ports ports;
+  std::string remark;  ///< the algorithm's: "reconstruction", ...
+  int calls;           ///< of each node, in one run
+};
+
 /// What ran and what it cost. Times and counts come from the runner's statistics.
 struct RunFigures {
   std::string topology;  ///< what the network really is (Topology::describe)
   Rank nodes = 0;
-  std::string operation;  ///< alltoall or alltoallv
-  std::string algorithm;
-  Ports ports = Ports::one;
-  std::string remark;     ///< the algorithm's: "reconstruction", ...
-  int exchanges = 0;      ///< collective calls in one run
-  Bytes block_bytes = 0;  ///< the largest block of any exchange, padding included
-  Bytes padding = 0;      ///< bytes of padding in the blocks of all nodes and exchanges
+  std::vector<UsedCollective> collectives;
+  Bytes block_bytes = 0;  ///< the largest block of any call, padding included
+  Bytes padding = 0;      ///< bytes of padding in the blocks of all nodes and calls
 
   bool measured = false;       ///< false: the runner has no statistics, and what follows is 0
   std::uint64_t messages = 0;  ///< sent by all nodes
@@ -106,7 +116,7 @@ struct RunFigures {
   // Means over the nodes, with MachineOptions::timing, else 0 (but for host). The rest of the wall
   // time is starting, ending and taking memory.
   // With more nodes than cores each of them contains waiting for a core.
-  std::chrono::nanoseconds compute{0};        ///< local transforms, twiddles, own blocks
+  std::chrono::nanoseconds compute{0};        ///< the work on own data, combining, own blocks
   std::chrono::nanoseconds rearrangement{0};  ///< packing, local transposition, the algorithm's own
   std::chrono::nanoseconds communication{0};  ///< in steps
   std::chrono::nanoseconds host{0};           ///< copying the host's array to the nodes and back
@@ -115,16 +125,18 @@ struct RunFigures {
   std::optional<ScheduleReport> schedule = {};
 };
 
-/// Runs the program as the options say and fills in what the runner and the dry run tell.
-/// \param figures    what the application knows already: exchanges, block_bytes, padding
-/// \param host_time  called after each run: mean time per node that went into the host's array
-RunFigures measure(const Runner& runner, const Exchange& exchange, const RunOptions& options,
-                   const Program& program, RunFigures figures,
-                   const std::function<std::chrono::nanoseconds()>& host_time);
+/// Runs the program as the options say and fills in what the runner and the dry run tell. The dry
+/// run comes last: where the sizes of messages depend on data, it repeats those of the last run.
+/// \param figures    what the application knows already: collectives, block_bytes, padding
+/// \param after_run  called after each run, in all processes: mean time per node that went into the
+///                   host's array
+RunFigures measure(const Runner& runner, const RunOptions& options, const Program& program,
+                   RunFigures figures, const std::function<std::chrono::nanoseconds()>& after_run);
 
 /// Throws UsageError with both figures if the program's nodes (a dry run tells) and the host's arrays
 /// together need more memory than there is.
-void require_memory_to_run(std::string_view what, const Runner& runner, double host_bytes,
-                           const Program& program);
+void require_memory_to_run(
+    std::string_view what, const Runner& runner, double host_bytes, const Program& program,
+    std::string_view way_out = "use a smaller array or an algorithm that holds fewer blocks");
 
 }  // namespace wormcube::apps

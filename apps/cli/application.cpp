@@ -14,23 +14,22 @@ namespace wormcube::cli {
 
 using namespace apps;
 
-void add_application_options(CLI::App& app, ApplicationOptions& options) {
+namespace {
+
+void add_options(CLI::App& app, ApplicationOptions& options, const std::string& algorithm_help,
+                 const char* algorithm_type) {
   app.add_option("--on", options.on,
                  "The network: torus:8x8, mesh:5x3, hypercube:4, ring:1 (one node), ...")
       ->type_name("TOPOLOGY")
       ->capture_default_str()
       ->group("What");
-  app.add_option("--algorithm", options.algorithm,
-                 "The exchange inside the transpositions: an alltoall algorithm (blocks padded to "
-                 "equal size), an alltoallv "
-                 "one (exact blocks), or auto: the cheapest alltoall by formula. See `wormcube "
-                 "list alltoall --on TOPOLOGY`")
-      ->type_name("NAME[:OPTION=VALUE..]|auto")
+  app.add_option("--algorithm", options.algorithm, algorithm_help)
+      ->type_name(algorithm_type)
       ->capture_default_str()
       ->group("What");
   app.add_option(
          "--ports", options.ports,
-         "Messages that a node sends and receives at a time; auto: what the exchange was made for")
+         "Messages that a node sends and receives at a time; auto: what the algorithm was made for")
       ->type_name("auto|one|all")
       ->check(CLI::IsMember({"auto", "one", "all"}))
       ->capture_default_str()
@@ -61,21 +60,50 @@ void add_application_options(CLI::App& app, ApplicationOptions& options) {
   add_output_options(app, options.output, true, false);
 }
 
+Ports ports_to_choose(const ApplicationOptions& options) {
+  return options.ports == "all" ? Ports::all : Ports::one;
+}
+
+void require_ports(const ApplicationOptions& options, const Algorithm& algorithm) {
+  if (options.ports != "one" || algorithm.ports != Ports::all) return;
+  throw UsageError(fmt::format(
+      "{}: sends through all ports of a node at once, but --ports one allows one message each "
+      "way; use --ports all (or auto)",
+      algorithm.name));
+}
+
+}  // namespace
+
+void add_application_options(CLI::App& app, ApplicationOptions& options) {
+  add_options(app, options,
+              "The exchange inside the transpositions: an alltoall algorithm (blocks padded to "
+              "equal size), an alltoallv one (exact blocks), or auto: the cheapest alltoall by "
+              "formula. See `wormcube list alltoall --on TOPOLOGY`",
+              "NAME[:OPTION=VALUE..]|auto");
+}
+
+void add_application_options(CLI::App& app, ApplicationOptions& options,
+                             std::string_view operations) {
+  add_options(app, options,
+              fmt::format("The algorithms of its collectives ({}): OPERATION=NAME for one of them, "
+                          "NAME for each that has it; the others, or all with auto: the cheapest "
+                          "by formula. See `wormcube list --on TOPOLOGY`",
+                          operations),
+              "[OPERATION=]NAME[:OPTION=VALUE..],..|auto");
+}
+
 Exchange ApplicationOptions::exchange() const {
-  Exchange exchange = find_exchange(algorithm, model, ports == "all" ? Ports::all : Ports::one);
-  const Algorithm* chosen = exchange.collective.algorithm;
-  if (ports == "one" && chosen != nullptr && chosen->ports == Ports::all) {
-    throw UsageError(fmt::format(
-        "{}: sends through all ports of a node at once, but --ports one allows one message each "
-        "way; use --ports all (or auto)",
-        chosen->name));
+  Exchange exchange = find_exchange(algorithm, model, ports_to_choose(*this));
+  if (exchange.collective.algorithm != nullptr) {
+    require_ports(*this, *exchange.collective.algorithm);
   }
   return exchange;
 }
 
-bool ApplicationOptions::all_port(const Exchange& exchange) const {
-  return ports == "all" || (exchange.collective.algorithm != nullptr &&
-                            exchange.collective.algorithm->ports == Ports::all);
+Algorithms ApplicationOptions::algorithms(std::vector<Operation> operations) const {
+  Algorithms chosen(algorithm, std::move(operations), model, ports_to_choose(*this));
+  for (const Collective& named : chosen.named()) require_ports(*this, *named.algorithm);
+  return chosen;
 }
 
 RunOptions ApplicationOptions::run_options() const {
@@ -97,8 +125,8 @@ void ApplicationOptions::validate(const std::string& input, const std::string& o
 }
 
 ApplicationMachine::ApplicationMachine(const ApplicationOptions& options, const Topology& topology,
-                                       const Exchange& exchange)
-    : settings_(options.machine.resolve(options.all_port(exchange))) {
+                                       bool all_port)
+    : settings_(options.machine.resolve(options.all_port(all_port))) {
   settings_.timing = true;  // its parts are printed
   if (options.machine.in_processes()) {
     processes_ = cluster_machine(options.machine, topology, settings_.timing);
@@ -141,23 +169,24 @@ double microseconds(std::chrono::nanoseconds time) {
   return static_cast<double>(time.count()) / 1000;
 }
 
-void print_run(const ApplicationOptions& options, const RunFigures& figures,
-               const MachineOptions& machine) {
-  const OutputOptions& output = options.output;
+namespace {
+
+void print_topology(const OutputOptions& output, const RunFigures& figures) {
   print_setting(output, "topology",
                 fmt::format("{} ({} node{})", figures.topology, figures.nodes,
                             figures.nodes == 1 ? "" : "s"));
-  print_setting(
-      output, "exchange",
-      fmt::format("{} {}{}{}, {} in a run, blocks up to {}, padding {}", figures.operation,
-                  figures.algorithm,
-                  options.algorithm == "auto" ? " (auto: cheapest by formula)" : "",
-                  is_of_results(figures.remark) ? fmt::format(" [{}]", figures.remark) : "",
-                  figures.exchanges, bytes_text(static_cast<double>(figures.block_bytes)),
-                  bytes_text(static_cast<double>(figures.padding))));
-  print_setting(output, "ports",
-                fmt::format("{} (the exchange is {}-port)", ports_text(machine.all_port),
-                            to_string(figures.ports)));
+}
+
+/// "alltoall shift (auto: cheapest by formula) [remark], 3 in a run"
+std::string text(const UsedCollective& used, bool automatic) {
+  return fmt::format("{} {}{}{}, {} in a run", used.operation, used.algorithm,
+                     automatic ? " (auto: cheapest by formula)" : "",
+                     is_of_results(used.remark) ? fmt::format(" [{}]", used.remark) : "",
+                     used.calls);
+}
+
+void print_machine_and_runs(const ApplicationOptions& options, const MachineOptions& machine) {
+  const OutputOptions& output = options.output;
   if (options.algorithm == "auto") {
     print_setting(output, "cost model", cost_model_text(options.model));
   }
@@ -165,6 +194,35 @@ void print_run(const ApplicationOptions& options, const RunFigures& figures,
   print_setting(output, "runs",
                 fmt::format("{} timed, {} before them to warm up; the median by wall time is shown",
                             options.run.iterations, options.run.warmup));
+}
+
+}  // namespace
+
+void print_run(const ApplicationOptions& options, const RunFigures& figures,
+               const MachineOptions& machine) {
+  const OutputOptions& output = options.output;
+  const UsedCollective& exchange = figures.collectives.front();
+  print_topology(output, figures);
+  print_setting(
+      output, "exchange",
+      fmt::format("{}, blocks up to {}, padding {}", text(exchange, options.algorithm == "auto"),
+                  bytes_text(static_cast<double>(figures.block_bytes)),
+                  bytes_text(static_cast<double>(figures.padding))));
+  print_setting(output, "ports",
+                fmt::format("{} (the exchange is {}-port)", ports_text(machine.all_port),
+                            to_string(exchange.ports)));
+  print_machine_and_runs(options, machine);
+}
+
+void print_collectives_run(const ApplicationOptions& options, const RunFigures& figures,
+                           const MachineOptions& machine) {
+  const OutputOptions& output = options.output;
+  print_topology(output, figures);
+  for (const UsedCollective& used : figures.collectives) {
+    print_setting(output, "collective", text(used, options.algorithm == "auto"));
+  }
+  print_setting(output, "ports", ports_text(machine.all_port));
+  print_machine_and_runs(options, machine);
 }
 
 namespace {
@@ -208,20 +266,25 @@ Table figures_table(const RunFigures& figures) {
   count("peak memory of a node", figures.peak_bytes, "B");
   if (figures.schedule) {
     count("steps", figures.schedule->steps, "");
+    count("start-ups", figures.schedule->startups, "");
     count("link load", figures.schedule->link_load_max, "messages per link and step");
     count("longest route", figures.schedule->max_hops, "links");
   }
   return table;
 }
 
-Json figures_json(const RunFigures& figures) {
-  Json result{{"topology", figures.topology},
-              {"nodes", figures.nodes},
-              {"operation", figures.operation},
-              {"algorithm", figures.algorithm},
-              {"ports", to_string(figures.ports)},
-              {"exchanges", figures.exchanges},
-              {"block_bytes", figures.block_bytes},
+namespace {
+
+void add_collective_json(Json& json, const UsedCollective& used) {
+  json["operation"] = used.operation;
+  json["algorithm"] = used.algorithm;
+  json["ports"] = to_string(used.ports);
+  put(json, "remark", used.remark.empty() ? Json(nullptr) : Json(used.remark), "nothing to remark");
+}
+
+/// What every application has.
+Json cost_json(const RunFigures& figures) {
+  Json result{{"block_bytes", figures.block_bytes},
               {"padding_bytes", figures.padding},
               {"messages", figures.messages},
               {"bytes_moved", figures.bytes_moved},
@@ -230,8 +293,6 @@ Json figures_json(const RunFigures& figures) {
               {"link_bytes_max", figures.link_bytes_max},
               {"blocked", figures.blocked},
               {"peak_bytes", figures.peak_bytes}};
-  put(result, "remark", figures.remark.empty() ? Json(nullptr) : Json(figures.remark),
-      "nothing to remark");
   Json& times = result["times_us"] = Json::array();
   for (const std::chrono::nanoseconds wall : figures.walls) times.push_back(microseconds(wall));
   const TimeSummary wall = summarize_walls(figures);
@@ -267,6 +328,30 @@ Json figures_json(const RunFigures& figures) {
         "not recorded: too many messages for a dry run beside the real one");
   }
   return result;
+}
+
+}  // namespace
+
+Json figures_json(const RunFigures& figures) {
+  Json json{{"topology", figures.topology}, {"nodes", figures.nodes}};
+  const UsedCollective& exchange = figures.collectives.front();
+  add_collective_json(json, exchange);
+  json["exchanges"] = exchange.calls;
+  json.update(cost_json(figures));
+  return json;
+}
+
+Json collectives_json(const RunFigures& figures) {
+  Json json{{"topology", figures.topology}, {"nodes", figures.nodes}};
+  json["collectives"] = Json::array();
+  for (const UsedCollective& used : figures.collectives) {
+    Json entry;
+    add_collective_json(entry, used);
+    entry["calls"] = used.calls;
+    json["collectives"].push_back(std::move(entry));
+  }
+  json.update(cost_json(figures));
+  return json;
 }
 
 void add_settings_json(Json& json, const ApplicationOptions& options,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/apps/algorithms.hpp"
 #include "wormcube/apps/cli/options.hpp"
 #include "wormcube/apps/cli/output.hpp"
 #include "wormcube/apps/exchange.hpp"
@@ -16,9 +17,9 @@
 
 namespace wormcube::cli {
 
-using apps::Exchange, apps::RunFigures, apps::RunOptions;
+using apps::Algorithms, apps::Exchange, apps::RunFigures, apps::RunOptions;
 
-/// Network, exchange, machine and output of an application.
+/// Network, algorithms, machine and output of an application.
 struct ApplicationOptions {
   std::string on = "torus:8x8";
   std::string algorithm = "auto", ports = "auto";
@@ -32,8 +33,10 @@ struct ApplicationOptions {
 
   /// Throws UsageError for an exchange that does not exist, or does not run with these ports.
   Exchange exchange() const;
-  /// Whether the machine needs all ports for this exchange.
-  bool all_port(const Exchange& exchange) const;
+  /// The same for an application of several collectives. \param operations  that it calls
+  Algorithms algorithms(std::vector<Operation> operations) const;
+  /// Whether the machine has all ports. \param needed  some algorithm sends through all
+  bool all_port(bool needed) const { return ports == "all" || needed; }
   RunOptions run_options() const;
   /// Throws UsageError, before anything is read, if a file cannot be written, is named twice, or is
   /// '-' where no stream can be; and for options that make data beside an input file.
@@ -43,8 +46,7 @@ struct ApplicationOptions {
 /// What an application runs on: a machine of this process or of several.
 class ApplicationMachine {
  public:
-  ApplicationMachine(const ApplicationOptions& options, const Topology& topology,
-                     const Exchange& exchange);
+  ApplicationMachine(const ApplicationOptions& options, const Topology& topology, bool all_port);
   const apps::Runner& runner() const { return *runner_; }
   const MachineOptions& options() const { return settings_; }
 
@@ -56,6 +58,9 @@ class ApplicationMachine {
 };
 
 void add_application_options(CLI::App& app, ApplicationOptions& options);
+/// The same for an application of several collectives. \param operations  "broadcast, reduce"
+void add_application_options(CLI::App& app, ApplicationOptions& options,
+                             std::string_view operations);
 
 /// "2048" or "2048x1024". Throws UsageError unless it has `least` to `most` sizes, each 1 or more.
 std::vector<std::size_t> parse_shape(std::string_view text, std::size_t least, std::size_t most);
@@ -64,9 +69,15 @@ std::string shape_text(const std::vector<std::size_t>& shape);
 /// The '#' lines that say what ran: network, exchange, machine.
 void print_run(const ApplicationOptions& options, const RunFigures& figures,
                const MachineOptions& machine);
+/// The same for an application of several collectives.
+void print_collectives_run(const ApplicationOptions& options, const RunFigures& figures,
+                           const MachineOptions& machine);
 /// What it cost, as rows of a table of quantity, value, unit.
 Table figures_table(const RunFigures& figures);
+/// Of an application of one exchange.
 Json figures_json(const RunFigures& figures);
+/// Of an application of several collectives.
+Json collectives_json(const RunFigures& figures);
 /// Machine, runs, seed and cost model: what a result was measured with.
 void add_settings_json(Json& json, const ApplicationOptions& options,
                        const MachineOptions& machine);

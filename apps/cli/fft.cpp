@@ -154,7 +154,7 @@ ExitCode transform(const Options& options) {
   job.fft = {options.inverse, parse_fft_method(options.method), options.measure};
   job.options.progress = [&progress](std::string_view phase) { progress.doing(phase); };
   progress.doing("the machine");
-  const ApplicationMachine machine(application, topology, exchange);
+  const ApplicationMachine machine(application, topology, exchange.all_port());
   const FftResult result = run_fft(machine.runner(), exchange, job);
   if (!options.output.empty() && is_first_process())
     write_npy(options.output, to_array(result.output, job.signal.shape));

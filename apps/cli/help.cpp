@@ -46,6 +46,17 @@ std::string entry(const std::string& name, std::string_view description) {
   return out + wrap(description, name_width, name_width) + '\n';
 }
 
+/// What an option takes. Behind a ':' that is not in brackets stand the validators, which say the same
+/// again.
+std::string without_validators(const std::string& type) {
+  int depth = 0;
+  for (std::size_t at = 0; at < type.size(); ++at) {
+    depth += type[at] == '[' ? 1 : type[at] == ']' ? -1 : 0;
+    if (type[at] == ':' && depth == 0) return type.substr(0, at);
+  }
+  return type;
+}
+
 /// The default value as it would be typed; lists come as "[1K]".
 std::string default_text(const CLI::Option& option) {
   std::string text = option.get_default_str();
@@ -65,9 +76,7 @@ std::string HelpFormatter::make_option(const CLI::Option* option, bool is_positi
   std::string description = option->get_description();
   if (is_positional) return entry(name, description);
   if (option->get_type_size() != 0) {
-    // What follows ':' are the validators, which say the same again.
-    const std::string type = option->get_type_name();
-    name += ' ' + type.substr(0, type.find(':'));
+    name += ' ' + without_validators(option->get_type_name());
     if (const std::string value = default_text(*option); !value.empty())
       description += " [" + value + "]";
     if (option->get_required()) description += " (required)";

@@ -23,6 +23,9 @@ Action add_show(CLI::App& program);
 Action add_topology(CLI::App& program);
 Action add_fft(CLI::App& program);
 Action add_transpose(CLI::App& program);
+Action add_matvec(CLI::App& program);
+Action add_sort(CLI::App& program);
+Action add_lookup(CLI::App& program);
 Action add_deadlock(CLI::App& program);
 Action add_reproduce(CLI::App& program);
 

@@ -75,7 +75,7 @@ ExitCode run(const Options& options) {
   TransposeJob job{matrix(options), application.run_options()};
   job.options.progress = [&progress](std::string_view phase) { progress.doing(phase); };
   progress.doing("the machine");
-  const ApplicationMachine machine(application, topology, exchange);
+  const ApplicationMachine machine(application, topology, exchange.all_port());
   const TransposeResult result = run_transpose(machine.runner(), exchange, job);
   const double wall_us = microseconds(result.figures.wall);
   const double rate =

@@ -53,12 +53,14 @@ class Transform {
   RunFigures measured(const RunOptions& options, const Program& program) {
     const Rank p = runner_.topology.nodes();
     RunFigures known;
-    for (const MatrixShape& matrix : plan_.transpositions()) {
-      ++known.exchanges;
+    const auto transpositions = plan_.transpositions();
+    known.collectives = {
+        UsedCollective(exchange_.collective, static_cast<int>(transpositions.size()))};
+    for (const MatrixShape& matrix : transpositions) {
       known.block_bytes = std::max(known.block_bytes, matrix.padded_block_bytes(p));
       known.padding += matrix.padding(exchange_, p);
     }
-    return measure(runner_, exchange_, options, program, std::move(known),
+    return measure(runner_, options, program, std::move(known),
                    [&] { return sum(runner_, host_) / p; });
   }
 

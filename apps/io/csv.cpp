@@ -1,4 +1,4 @@
-// A column of numbers out of a CSV file.
+// Numbers out of a CSV file.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/io/csv.hpp"
 
@@ -31,6 +31,15 @@ std::string_view trimmed(std::string_view text) {
 std::optional<double> parse_number(std::string_view field) {
   if (field.starts_with('+')) field.remove_prefix(1);
   double value = 0;
+  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
+  if (field.empty() || error != std::errc{} || end != field.data() + field.size()) return {};
+  return value;
+}
+
+// A whole field as a whole number of 64 bits.
+std::optional<std::int64_t> parse_integer(std::string_view field) {
+  if (field.starts_with('+')) field.remove_prefix(1);
+  std::int64_t value = 0;
   const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
   if (field.empty() || error != std::errc{} || end != field.data() + field.size()) return {};
   return value;
@@ -154,8 +163,9 @@ std::size_t find_column(const CsvReader& reader, const std::vector<std::string>&
       names.size(), names_text(names), reader.separator_text()));
 }
 
-// Values are widened to complex numbers later: both are there at once.
-void require_room(const std::string& file, const std::vector<double>& values) {
+// Values may be widened to complex numbers later: both are there at once.
+template <class T>
+void require_room(const std::string& file, const std::vector<T>& values) {
   if (values.size() < values.capacity()) return;
   constexpr double element = 3 * sizeof(double);
   const double elements = 2.0 * static_cast<double>(values.size());
@@ -164,53 +174,131 @@ void require_room(const std::string& file, const std::vector<double>& values) {
                    "use a part of the file");
 }
 
-CsvColumn read_column(std::istream& stream, const std::string& file, std::string_view column) {
-  CsvReader reader(stream, file);
-  std::vector<std::string> fields;
-  if (!reader.next(fields)) throw UsageError(fmt::format("{}: no data", file));
-
-  const std::size_t width = fields.size();
-  // An empty or missing field is not a name: such a line is data, and will be refused as data.
-  const bool header = std::ranges::any_of(fields, [](const std::string& field) {
-    return !field.empty() && !parse_number(field) && field != "NA";
-  });
-  std::vector<std::string> names = fields;
-  for (std::size_t i = 0; !header && i < width; ++i) names[i] = fmt::format("column {}", i + 1);
-  const std::size_t chosen = find_column(reader, names, column);
-
-  CsvColumn result{names[chosen], {}};
-  for (bool more = header ? reader.next(fields) : true; more; more = reader.next(fields)) {
-    if (fields.size() != width) {
-      reader.fail(fmt::format("{} fields, the first line has {} ({})", fields.size(), width,
-                              reader.separator_text()));
+// The names of the columns, and what is in each line: all lines have the same number of fields.
+class CsvTableReader {
+ public:
+  CsvTableReader(std::istream& stream, const std::string& file)
+      : file_(file), reader_(stream, file) {
+    if (!reader_.next(fields_)) throw UsageError(fmt::format("{}: no data", file));
+    // An empty or missing field is not a name: such a line is data, and will be refused as data.
+    header_ = std::ranges::any_of(fields_, [](const std::string& field) {
+      return !field.empty() && !parse_number(field) && field != "NA";
+    });
+    names_ = fields_;
+    for (std::size_t i = 0; !header_ && i < names_.size(); ++i) {
+      names_[i] = fmt::format("column {}", i + 1);
     }
-    const std::string& field = fields[chosen];
-    if (field.empty() || field == "NA") {
-      reader.fail(fmt::format("no value in {}; a transform needs every value", shown(result.name)));
-    }
-    const std::optional<double> value = parse_number(field);
-    if (!value) {
-      reader.fail(fmt::format("'{}' in {} is not a number ({})", shown(field), shown(result.name),
-                              reader.separator_text()));
-    }
-    if (!std::isfinite(*value)) {
-      reader.fail(fmt::format("'{}' in {} is not finite", shown(field), shown(result.name)));
-    }
-    require_room(file, result.values);
-    result.values.push_back(*value);
   }
+
+  std::size_t columns() const { return names_.size(); }
+  const std::string& name(std::size_t column) const { return names_[column]; }
+  std::size_t find(std::string_view column) const { return find_column(reader_, names_, column); }
+
+  /// Calls take() for each line of data.
+  template <class Take>
+  void for_each_line(Take take) {
+    for (bool more = header_ ? reader_.next(fields_) : true; more; more = reader_.next(fields_)) {
+      if (fields_.size() != columns()) {
+        reader_.fail(fmt::format("{} fields, the first line has {} ({})", fields_.size(), columns(),
+                                 reader_.separator_text()));
+      }
+      take();
+    }
+  }
+
+  // This line's value in a column.
+  double number(std::size_t column) const {
+    const std::string& field = value(column);
+    const std::optional<double> number = parse_number(field);
+    if (!number) {
+      reader_.fail(fmt::format("'{}' in {} is not a number ({})", shown(field),
+                               shown(names_[column]), reader_.separator_text()));
+    }
+    if (!std::isfinite(*number)) {
+      reader_.fail(fmt::format("'{}' in {} is not finite", shown(field), shown(names_[column])));
+    }
+    return *number;
+  }
+  std::int64_t integer(std::size_t column) const {
+    const std::string& field = value(column);
+    const std::optional<std::int64_t> number = parse_integer(field);
+    if (!number) {
+      reader_.fail(fmt::format("'{}' in {} is not a whole number of 64 bits ({})", shown(field),
+                               shown(names_[column]), reader_.separator_text()));
+    }
+    return *number;
+  }
+
+ private:
+  const std::string& value(std::size_t column) const {
+    const std::string& field = fields_[column];
+    if (field.empty() || field == "NA") {
+      reader_.fail(fmt::format("no value in {}; every value is needed", shown(names_[column])));
+    }
+    return field;
+  }
+
+  std::string file_;
+  CsvReader reader_;
+  std::vector<std::string> fields_, names_;
+  bool header_ = false;
+};
+
+CsvColumn read_column(std::istream& stream, const std::string& file, std::string_view column) {
+  CsvTableReader table(stream, file);
+  const std::size_t chosen = table.find(column);
+  CsvColumn result{table.name(chosen), {}};
+  table.for_each_line([&] {
+    const double value = table.number(chosen);
+    require_room(file, result.values);
+    result.values.push_back(value);
+  });
   if (result.values.empty())
     throw UsageError(fmt::format("{}: no values in {}", file, shown(result.name)));
   return result;
 }
 
+std::ifstream open_table(const std::string& file) {
+  if (kind_of_file(file) != FileKind::text)
+    throw UsageError(fmt::format("{}: a .npy file; it has no columns", file));
+  return std::ifstream(file, std::ios::binary);
+}
+
 }  // namespace
 
 CsvColumn read_csv_column(const std::string& file, std::string_view column) {
-  if (kind_of_file(file) != FileKind::text)
-    throw UsageError(fmt::format("{}: a .npy file; it has no columns", file));
-  std::ifstream stream(file, std::ios::binary);
+  std::ifstream stream = open_table(file);
   return read_column(stream, file, column);
+}
+
+CsvIntegers read_csv_integers(const std::string& file, std::string_view column) {
+  std::ifstream stream = open_table(file);
+  CsvTableReader table(stream, file);
+  const std::size_t chosen = table.find(column);
+  CsvIntegers result{table.name(chosen), {}};
+  table.for_each_line([&] {
+    const std::int64_t value = table.integer(chosen);
+    require_room(file, result.values);
+    result.values.push_back(value);
+  });
+  if (result.values.empty())
+    throw UsageError(fmt::format("{}: no values in {}", file, shown(result.name)));
+  return result;
+}
+
+CsvTable read_csv_table(const std::string& file) {
+  std::ifstream stream = open_table(file);
+  CsvTableReader reader(stream, file);
+  CsvTable table{0, reader.columns(), {}};
+  reader.for_each_line([&] {
+    for (std::size_t column = 0; column < table.columns; ++column) {
+      require_room(file, table.values);
+      table.values.push_back(reader.number(column));
+    }
+    ++table.rows;
+  });
+  if (table.rows == 0) throw UsageError(fmt::format("{}: no values", file));
+  return table;
 }
 
 CsvColumn parse_csv_column(std::string_view text, const std::string& name,

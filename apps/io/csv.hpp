@@ -1,7 +1,9 @@
-// A column of numbers out of a CSV file.
+// Numbers out of a CSV file: a column, or the whole table.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,5 +27,20 @@ struct CsvColumn {
 CsvColumn read_csv_column(const std::string& file, std::string_view column);
 /// The same of a text. \param name  for messages, in place of the file's
 CsvColumn parse_csv_column(std::string_view text, const std::string& name, std::string_view column);
+
+/// Reads one column of whole numbers. Throws UsageError as above, and for one that is none, or not
+/// between -2^63 and 2^63 - 1.
+struct CsvIntegers {
+  std::string name;
+  std::vector<std::int64_t> values;
+};
+CsvIntegers read_csv_integers(const std::string& file, std::string_view column);
+
+/// Reads all columns. Throws UsageError as above.
+struct CsvTable {
+  std::size_t rows = 0, columns = 0;
+  std::vector<double> values;  ///< row-major
+};
+CsvTable read_csv_table(const std::string& file);
 
 }  // namespace wormcube::apps

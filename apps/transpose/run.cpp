@@ -78,10 +78,10 @@ TransposeResult run_transpose(const Runner& runner, const Exchange& exchange,
   };
   require_memory_to_run(what, runner, 0, program);
   RunFigures known;
-  known.exchanges = 1;
+  known.collectives = {UsedCollective(resolved.collective, 1)};
   known.block_bytes = shape.padded_block_bytes(p);
   known.padding = shape.padding(resolved, p);
-  result.figures = measure(runner, resolved, job.options, program, std::move(known),
+  result.figures = measure(runner, job.options, program, std::move(known),
                            [&] { return sum(runner, host) / p; });
   join(runner, result.transposed.data, [&](Rank rank) {
     const std::size_t row = shape.rows * shape.element_bytes;

@@ -62,22 +62,26 @@ TEST_CASE("figures are the median run's: means over nodes, sums of messages, the
         statistics.nodes[0] = {.messages = 3, .bytes = 30, .peak_bytes = 7, .local = time / 2};
         statistics.nodes[1] = {.messages = 4, .bytes = 50, .peak_bytes = 9, .stepping = 60ms};
         statistics.nodes[1].rearranging = 20ms;
+        statistics.nodes[1].combining = 10ms;
         statistics.links = {{.link = 0, .messages = 5, .bytes = 100, .blocked = 1},
                             {.link = 1, .messages = 2, .bytes = 700, .blocked = 2},
                             {.link = 2, .blocked = 3}};
         return statistics;
       }};
+  RunFigures known;
+  known.collectives = {UsedCollective(find_exchange("shift").collective, 2)};
   const RunFigures figures = measure(
-      runner, find_exchange("shift"), {.warmup = 1, .iterations = 3}, [](Node&) {}, {},
-      [] { return 5ms; });
+      runner, {.warmup = 1, .iterations = 3}, [](Node&) {}, std::move(known), [] { return 5ms; });
   CHECK(run == 4);
   CHECK(figures.measured);
-  CHECK(figures.algorithm == "shift");
-  CHECK(figures.operation == "alltoall");
+  REQUIRE(figures.collectives.size() == 1);
+  CHECK(figures.collectives[0].algorithm == "shift");
+  CHECK(figures.collectives[0].operation == "alltoall");
+  CHECK(figures.collectives[0].calls == 2);
   CHECK(figures.nodes == 2);
   CHECK(figures.wall == 100ms);
   CHECK(figures.host == 5ms);
-  CHECK(figures.compute == 20ms);  // 50 ms of one node in two, without the host's share
+  CHECK(figures.compute == 25ms);  // 50 ms of one node and 10 of the other, less the host's share
   CHECK(figures.rearrangement == 10ms);
   CHECK(figures.communication == 30ms);
   CHECK(figures.messages == 7);
@@ -92,8 +96,8 @@ TEST_CASE("figures are the median run's: means over nodes, sums of messages, the
 TEST_CASE("an runner without statistics, and a run without a check, leave their figures unmeasured",
           "[apps]") {
   const RunFigures figures = measure(
-      proof(Topology::parse("ring:2")), find_exchange("shift"), {.check = false},
-      [](Node& node) { node.step(); }, {}, [] { return 0ns; });
+      proof(Topology::parse("ring:2")), {.check = false}, [](Node& node) { node.step(); }, {},
+      [] { return 0ns; });
   CHECK_FALSE(figures.measured);
   CHECK_FALSE(figures.schedule);
 }

@@ -356,7 +356,7 @@ TEST_CASE("the report counts exchanges, and names method, factors and idle nodes
   };
   const FftResult six = report("torus:8x8", {2820});
   CHECK(six.method == "six-step, 2820 = 47 x 60");
-  CHECK(six.figures.exchanges == 3);
+  CHECK(six.figures.collectives.at(0).calls == 3);
   CHECK(six.figures.block_bytes == 16);
   CHECK(six.figures.padding == 3 * (64 * 64 - 2820) * 16);
   CHECK(six.busy_nodes == 47);
@@ -367,7 +367,7 @@ TEST_CASE("the report counts exchanges, and names method, factors and idle nodes
   const FftResult prime = report("hypercube:3", {2819});
   CHECK(prime.used == FftMethod::bluestein);
   CHECK(prime.method == "bluestein, convolution length 5760 = 72 x 80");
-  CHECK(prime.figures.exchanges == 6);
+  CHECK(prime.figures.collectives.at(0).calls == 6);
   CHECK(prime.remark.empty());
   CHECK(report("complete:1", {2819}).method == "six-step, 2819 = 1 x 2819");
   CHECK(report("ring:3", {10}).used == FftMethod::six_step);
@@ -375,7 +375,7 @@ TEST_CASE("the report counts exchanges, and names method, factors and idle nodes
 
   const FftResult image = report("ring:8", {6, 30});
   CHECK(image.method == "2-D, 6 x 30: rows, transpose, columns, transpose");
-  CHECK(image.figures.exchanges == 2);
+  CHECK(image.figures.collectives.at(0).calls == 2);
   CHECK(image.busy_nodes == 6);
 }
 

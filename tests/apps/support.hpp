@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <fstream>
 #include <numbers>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -80,6 +81,48 @@ inline Exchange damaging_exchange() {
     return algorithm;
   }();
   return {Collective(damaging)};
+}
+
+/// An algorithm of an operation that delivers everything, then damages a byte on every node of rank 0,
+/// its own or a view's: the sign and exponent of the first double, the top byte of the first int64.
+template <const OperationRow& row>
+Collective damaging() {
+  static const auto healthy = [] {
+    Arguments sum;
+    sum.reduction = find_reduction("sum", "double");
+    return admitted(row, Topology::parse("complete:3"), sum).at(0).algorithm;  // runs everywhere
+  };
+  static const Algorithm damaging = [] {
+    Algorithm algorithm = *healthy();
+    algorithm.name = "damaging";
+    algorithm.program = [](Node& node, const Call& call) {
+      healthy()->program(node, call);
+      node.local([&] {
+        const Span output = call.output.all();
+        if (node.rank() == 0 && output.size() >= 8) output[7] ^= std::byte{0x01};
+      });
+    };
+    return algorithm;
+  }();
+  return Collective(damaging);
+}
+
+/// The trace of a run must be the dry run that follows it: of programs whose messages depend on data.
+inline void require_repeated(const Topology& topology,
+                             const std::function<void(const Runner&)>& run) {
+  std::vector<Schedule> traces;
+  Runner runner = tracing_proof(topology, traces);
+  const auto trace = runner.run;
+  Schedule dry{topology, {}};
+  runner.run = [&](const Program& program) {
+    Statistics statistics = trace(program);
+    dry = record(topology, program);
+    return statistics;
+  };
+  run(runner);
+  if (traces.size() != 1 || !(traces[0] == dry)) {
+    throw std::logic_error("the dry run is not what the run before it did");
+  }
 }
 
 /// A file name in the temporary directory; the file is removed at the end.

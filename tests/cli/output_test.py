@@ -68,6 +68,21 @@ COMMANDS = {
     "transpose": [
         "transpose --on torus:4x4 --shape 30x40", "transpose --on ring:3 --shape 7x5 --type int32 --verify off --iterations 4",
     ],
+    "matvec": [
+        "matvec --on torus:4x4 --shape 100x70", "matvec --on ring:3 --shape 7x5 --verify off --iterations 3 --warmup 1",
+        "matvec --on mesh:2x3 --shape 20x30 --vectors-on diagonal --nodes-as fibers",
+        "matvec --on hypercube:2 --shape 9x8 --algorithm broadcast=binomial,reduce=halving", "matvec --on ring:1 --shape 3x2",
+    ],
+    "sort": [
+        "sort --on torus:4x4 --count 1000", "sort --on ring:3 --count 50 --type int32 --verify off --iterations 3",
+        "sort --on mesh:2x3 --count 500 --generate equal --rebalance --nodes-as fibers", "sort --on line:4 --count 0",
+        "sort --on ring:4 --count 99 --samples 2 --algorithm alltoall=shift,alltoallv=shift",
+    ],
+    "lookup": [
+        "lookup --on torus:4x4 --entries 300 --lookups 1000", "lookup --on ring:3 --entries 20 --lookups 50 --verify off --iterations 3",
+        "lookup --on mesh:2x3 --entries 90 --lookups 200 --distribution block --absent 0.5 --nodes-as fibers",
+        "lookup --on ring:4 --entries 0 --lookups 9 --algorithm shift",
+    ],
     "reproduce": [
         "reproduce kim --sizes 4,8", "reproduce kim --sizes 8 --prove-up-to 3", "reproduce suh --on mesh:4x4,mesh:5x7",
         "reproduce dimakopoulos --on torus:4x4,mesh:3x3,hypercube:3", "reproduce wang-tseng --count-up-to 100",
@@ -284,6 +299,9 @@ class Terminal(unittest.TestCase):
     LONG = {  # by the text that the line must have; each reports at once, as told by the environment
         "fft on ring:4": "fft --on ring:4 --shape 64",
         "transpose on ring:4": "transpose --on ring:4 --shape 8x8",
+        "matvec on ring:4": "matvec --on ring:4 --shape 8x8",
+        "sort on ring:4": "sort --on ring:4 --count 100",
+        "lookup on ring:4": "lookup --on ring:4 --entries 10 --lookups 100",
         "topology torus:4x4": "topology torus:4x4",
         "alltoall shift on ring:4": "check alltoall --on ring:4 --algorithm shift",
         "shift on ring:4": "run alltoall --on ring:4 --algorithm shift --iterations 2",

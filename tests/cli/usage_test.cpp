@@ -67,8 +67,8 @@ TEST_CASE("a usage error ends with exit code 2 and one line that names the mista
 }
 
 TEST_CASE("help explains every command, with examples, on standard output") {
-  const std::string command =
-      GENERATE("", "list", "run", "check", "topology", "fft", "transpose", "deadlock");
+  const std::string command = GENERATE("", "list", "run", "check", "topology", "fft", "transpose",
+                                       "matvec", "sort", "lookup", "deadlock");
   const auto output = run_wormcube(command + " --help");
   CHECK(output.exit == 0);
   CHECK(output.err.empty());

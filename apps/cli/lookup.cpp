@@ -1,0 +1,293 @@
+// wormcube lookup: a distributed table lookup, verified.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/cli/application.hpp"
+#include "wormcube/apps/cli/cluster.hpp"
+#include "wormcube/apps/cli/program.hpp"
+#include "wormcube/apps/cli/progress.hpp"
+#include "wormcube/apps/io/array.hpp"
+#include "wormcube/apps/lookup/run.hpp"
+#include "wormcube/runtime/error.hpp"
+
+#include <bit>
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include <fmt/core.h>
+
+namespace wormcube::cli {
+
+using namespace apps;
+
+namespace {
+
+struct ListOptions {
+  std::string file, column;
+};
+
+struct Options {
+  ApplicationOptions application;
+  ListOptions table, values, keys;
+  std::size_t entries = 100000, lookups = 1000000;
+  double absent = 0.1;
+  bool makes = false;  // an option of made data was given
+  std::string by = "hash", output;
+};
+
+/// The table and the keys, and of which type the values are.
+struct Data {
+  LookupJob job;
+  ElementType values = ElementType::int64;
+};
+
+Array read(const ListOptions& list) { return read_list(list.file, list.column); }
+
+std::vector<Key> read_keys(const ListOptions& list) {
+  const Array array = read(list);
+  return with_real_type(array.type, list.file, [&]<class T>(T) -> std::vector<Key> {
+    const std::span<const T> from = elements<T>(array);
+    if constexpr (std::is_floating_point_v<T>) {
+      if (from.empty()) return {};
+      throw UsageError(
+          fmt::format("{}: keys of {}; keys are whole numbers", list.file, to_string(array.type)));
+    } else {
+      for (std::size_t at = 0; at < from.size(); ++at) {
+        if (!std::in_range<Key>(from[at])) {
+          throw UsageError(fmt::format("{}: key {} (element {}, from 0) is larger than {}",
+                                       list.file, from[at], at, std::numeric_limits<Key>::max()));
+        }
+      }
+      return {from.begin(), from.end()};
+    }
+  });
+}
+
+/// The values as eight bytes each: int64, or float64.
+std::vector<Value> read_values(const ListOptions& list, ElementType& type) {
+  const Array array = read(list);
+  return with_real_type(array.type, list.file, [&]<class T>(T) {
+    std::vector<Value> values;
+    for (const T value : elements<T>(array)) {
+      if constexpr (std::is_floating_point_v<T>) {
+        values.push_back(std::bit_cast<Value>(static_cast<double>(value)));
+      } else {
+        values.push_back(static_cast<Value>(value));
+      }
+    }
+    type = std::is_floating_point_v<T>        ? ElementType::float64
+           : std::is_same_v<T, std::uint64_t> ? ElementType::uint64
+                                              : ElementType::int64;
+    return values;
+  });
+}
+
+Data read_data(const Options& options) {
+  if (options.keys.file.empty()) throw UsageError("--table needs --keys, what to look up in it");
+  if (options.makes) {
+    throw UsageError(
+        "--table brings its own data; --entries, --lookups and --absent make data instead of "
+        "reading it");
+  }
+  Data data;
+  data.job.table_keys = read_keys(options.table);
+  data.job.keys = read_keys(options.keys);
+  const std::size_t entries = data.job.table_keys.size();
+  if (options.values.file.empty()) {
+    for (std::size_t row = 0; row < entries; ++row) data.job.table_values.push_back(row);
+    return data;
+  }
+  data.job.table_values = read_values(options.values, data.values);
+  if (data.job.table_values.size() != entries) {
+    throw UsageError(fmt::format("{} keys in {}, {} values in {}; the table needs one of each",
+                                 entries, options.table.file, data.job.table_values.size(),
+                                 options.values.file));
+  }
+  return data;
+}
+
+Data make_data(const Options& options) {
+  for (const auto& [name, list] :
+       {std::pair("--values", &options.values), std::pair("--keys", &options.keys)}) {
+    if (!list->file.empty()) throw UsageError(fmt::format("{} needs --table", name));
+  }
+  return {
+      generate_lookup(options.entries, options.lookups, options.absent, options.application.seed)};
+}
+
+void require_columns(const Options& options) {
+  for (const auto& [name, list] :
+       {std::pair("--table", &options.table), std::pair("--values", &options.values),
+        std::pair("--keys", &options.keys)}) {
+    if (list->file.empty() && !list->column.empty()) {
+      throw UsageError(fmt::format("{}-column is of a CSV file; name it with {}", name, name));
+    }
+  }
+}
+
+/// What stands in the output for a key that is not in the table: NaN among floating point values,
+/// the least int64, the greatest uint64.
+Value marker(ElementType type) {
+  switch (type) {
+    case ElementType::float64:
+      return std::bit_cast<Value>(std::numeric_limits<double>::quiet_NaN());
+    case ElementType::uint64:
+      return std::numeric_limits<Value>::max();
+    default:
+      return std::bit_cast<Value>(std::numeric_limits<std::int64_t>::min());
+  }
+}
+
+Array output_array(const LookupResult& result, ElementType type) {
+  std::vector<Value> values = result.values;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    if (result.found[k] == 0) values[k] = marker(type);
+  }
+  return to_array<Value>(type, values, {values.size()});
+}
+
+void print_result(const Options& options, const Data& data, const LookupResult& result,
+                  const MachineOptions& machine, double rate) {
+  const ApplicationOptions& application = options.application;
+  const OutputOptions& output = application.output;
+  const bool made = options.table.file.empty();
+  print_setting(
+      output, "table",
+      fmt::format("{} entries, {}, distributed by {}", data.job.table_keys.size(),
+                  made ? fmt::format("generated, seed {}", application.seed) : options.table.file,
+                  options.by));
+  print_setting(output, "keys",
+                fmt::format("{}, {}", data.job.keys.size(),
+                            made ? fmt::format("a share of {} not in the table", options.absent)
+                                 : options.keys.file));
+  print_collectives_run(application, result.figures, machine);
+  Table table = figures_table(result.figures);
+  table.add(
+      {"largest part of the table", std::to_string(result.largest_table), "entries of one node"});
+  table.add({"mean part of the table", cell(result.average_table), "entries"});
+  table.add({"most requests", std::to_string(result.largest_requests), "keys asked of one node"});
+  table.add({"mean requests", cell(result.average_requests), "keys"});
+  table.add({"keys not in the table", std::to_string(result.absent), ""});
+  table.add({"rate", cell_rate(rate), "million keys/s"});
+  table.add({"wrong answers", result.wrong ? std::to_string(*result.wrong) : "?",
+             result.wrong ? "" : "(--verify off)"});
+  print_table(output, table);
+}
+
+ExitCode run(const Options& options) {
+  const ApplicationOptions& application = options.application;
+  in_first_process([&] {
+    application.output.validate();
+    require_writable(options.output);
+  });
+  const Topology topology = Topology::parse(application.on);
+  const Algorithms algorithms = application.algorithms(lookup_operations());
+  require_columns(options);
+  Progress progress(application.output, "lookup on " + topology.name());
+  progress.doing("input");
+  Data data = options.table.file.empty() ? make_data(options) : read_data(options);
+  data.job.by = parse_table_by(options.by);
+  data.job.options = application.run_options();
+  data.job.options.progress = [&progress](std::string_view phase) { progress.doing(phase); };
+  progress.doing("the machine");
+  const ApplicationMachine machine(application, topology, algorithms.all_port());
+  const LookupResult result = run_lookup(machine.runner(), algorithms, data.job);
+  const double wall_us = microseconds(result.figures.wall);
+  const double rate = wall_us > 0 ? static_cast<double>(data.job.keys.size()) / wall_us : 0;
+  if (!options.output.empty() && is_first_process()) {
+    write_list(options.output, "value", output_array(result, data.values));
+  }
+  print_result(options, data, result, machine.options(), rate);
+
+  Json json = collectives_json(result.figures);
+  json["topology"] = topology.name();
+  add_settings_json(json, application, machine.options());
+  json["entries"] = data.job.table_keys.size();
+  json["keys"] = data.job.keys.size();
+  json["values"] = to_string(data.values);
+  json["distribution"] = options.by;
+  json["largest_table"] = result.largest_table;
+  json["mean_table"] = result.average_table;
+  json["largest_requests"] = result.largest_requests;
+  json["mean_requests"] = result.average_requests;
+  json["absent"] = result.absent;
+  json["million_keys_per_s"] = rate;
+  put(json, "wrong", result.wrong ? Json(*result.wrong) : Json(nullptr), "--verify off");
+  put(json, "passed", result.verified() ? Json(result.passed()) : Json(nullptr), "--verify off");
+  write_results(application.output, {json}, true);
+  return !result.verified() || result.passed() ? passed : failed;
+}
+
+void add_list_options(CLI::App& app, const std::string& name, ListOptions& list,
+                      const std::string& what) {
+  app.add_option(name, list.file, what + ": .npy of one dimension, or a column of a CSV file")
+      ->type_name("FILE")
+      ->group("Data");
+  app.add_option(name + "-column", list.column,
+                 "Its column in a CSV file: a name, or a number from 1")
+      ->type_name("NAME")
+      ->group("Data");
+}
+
+}  // namespace
+
+Action add_lookup(CLI::App& program) {
+  auto options = std::make_shared<Options>();
+  CLI::App& app = *program.add_subcommand(
+      "lookup", "Look keys up in a table that is distributed over the nodes, and verify it");
+  add_list_options(app, "--table", options->table,
+                   "Read the table's keys, whole numbers, each once");
+  add_list_options(app, "--values", options->values,
+                   "Read the table's values; without it a key's value is its row, from 0");
+  add_list_options(app, "--keys", options->keys, "Read the keys to look up");
+  const std::vector<CLI::Option*> makes{
+      app.add_option("--entries", options->entries, "How many entries of a table to make")
+          ->type_name("N")
+          ->check(at_least(0))
+          ->capture_default_str()
+          ->group("Data"),
+      app.add_option("--lookups", options->lookups, "How many keys to make")
+          ->type_name("N")
+          ->check(at_least(0))
+          ->capture_default_str()
+          ->group("Data"),
+      app.add_option("--absent", options->absent, "The share of them that is not in the table")
+          ->type_name("SHARE")
+          ->check(CLI::Range(0.0, 1.0))
+          ->capture_default_str()
+          ->group("Data")};
+  app.add_option("--output", options->output,
+                 "Write the values in the order of the keys: CSV if the name ends in .csv, else "
+                 "NumPy's format. Of keys not in the table: NaN, the least int64, the greatest "
+                 "uint64")
+      ->type_name("FILE")
+      ->group("Data");
+  app.add_option("--distribution", options->by,
+                 "Which node has a key. hash: a mixed key modulo the nodes; block: equal ranges "
+                 "between the least and the greatest key")
+      ->type_name("hash|block")
+      ->check(CLI::IsMember({"hash", "block"}))
+      ->capture_default_str()
+      ->group("What");
+  add_application_options(app, options->application, "alltoall, alltoallv");
+  app.footer(
+      "Each node has the entries of its keys, and a share of the keys to look up. It sorts them by "
+      "the node that must know, tells how many come (alltoall), sends the keys (alltoallv) and "
+      "gets the answers (alltoallv, the other way). Verified against one table on the host, keys "
+      "that are not there included.\n\n"
+      "Times: wall is the whole run; compute, rearrangement (sorting by node), communication (in "
+      "steps) and host copies are means over the nodes. With more nodes than cores each contains "
+      "waiting for a core.\n\n"
+      "Examples:\n"
+      "  wormcube lookup\n"
+      "  wormcube lookup --entries 1000 --lookups 50000 --absent 0.5 --on mesh:5x3\n"
+      "  wormcube lookup --table items.csv --table-column id --values items.csv \\\n"
+      "    --values-column price --keys sold.npy --output prices.csv\n"
+      "  wormcube lookup --distribution block --on hypercube:5 --algorithm hypercube-pairwise");
+  return [options, makes] {
+    options->makes =
+        std::ranges::any_of(makes, [](const CLI::Option* option) { return option->count() > 0; });
+    return run(*options);
+  };
+}
+
+}  // namespace wormcube::cli

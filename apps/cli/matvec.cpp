@@ -1,0 +1,191 @@
+// wormcube matvec: a distributed matrix-vector product, verified.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/cli/application.hpp"
+#include "wormcube/apps/cli/cluster.hpp"
+#include "wormcube/apps/cli/program.hpp"
+#include "wormcube/apps/cli/progress.hpp"
+#include "wormcube/apps/io/array.hpp"
+#include "wormcube/apps/matvec/run.hpp"
+#include "wormcube/runtime/error.hpp"
+
+#include <cmath>
+#include <memory>
+
+#include <fmt/core.h>
+
+namespace wormcube::cli {
+
+using namespace apps;
+
+namespace {
+
+struct Options {
+  ApplicationOptions application;
+  std::string matrix, vector, column, shape = "1024x768", vectors_on = "edge", output;
+  bool shape_given = false;
+};
+
+Matrix matrix(const Options& options) {
+  if (options.matrix.empty()) {
+    const auto shape = parse_shape(options.shape, 2, 2);
+    return generate_matrix(shape[0], shape[1], options.application.seed);
+  }
+  if (options.shape_given) {
+    throw UsageError("--matrix brings its own shape; --shape makes a matrix instead of reading it");
+  }
+  return read_matrix(options.matrix);
+}
+
+std::vector<double> vector(const Options& options, std::size_t columns) {
+  if (!options.vector.empty()) {
+    return to_doubles(read_list(options.vector, options.column), options.vector);
+  }
+  if (!options.column.empty()) {
+    throw UsageError("--column is of the file of the vector; name it with --vector");
+  }
+  return generate_vector(columns, ~options.application.seed);
+}
+
+std::string source(const std::string& file, std::uint64_t seed) {
+  return file.empty() ? fmt::format("generated, seed {}", seed) : file;
+}
+
+void print_result(const Options& options, const MatvecJob& job, const MatvecResult& result,
+                  const MachineOptions& machine, double rate) {
+  const ApplicationOptions& application = options.application;
+  const OutputOptions& output = application.output;
+  print_setting(output, "matrix",
+                fmt::format("{}x{} of float64, {}", job.matrix.rows, job.matrix.columns,
+                            source(options.matrix, application.seed)));
+  print_setting(output, "vector", source(options.vector, application.seed));
+  print_setting(output, "grid",
+                fmt::format("{} x {} nodes; vectors on the {}", result.grid_rows,
+                            result.grid_columns, options.vectors_on));
+  print_collectives_run(application, result.figures, machine);
+  Table table = figures_table(result.figures);
+  if (result.verified()) {
+    table.add({"serial product on the host", cell_rate(microseconds(result.serial_wall)), "us"});
+  }
+  table.add({"rate", cell_rate(rate), "Gflop/s"});
+  print_table(output, table);
+  Table checks({{"check", "", true}, {"relative error"}, {"allowed"}, {"passed"}});
+  if (result.verified()) {
+    checks.add({"same as a serial product", fmt::format("{:.3e}", result.check.error),
+                fmt::format("{:.3e}", result.check.tolerance), result.passed() ? "yes" : "NO"});
+  } else {
+    checks.add({"same as a serial product", "-", "-", "?"});
+  }
+  print_table(output, checks);
+}
+
+constexpr const char* not_verified = "--verify off";
+
+Json check_json(const MatvecCheck& check) {
+  const auto if_measured = [&](auto value) { return check.measured ? Json(value) : Json(nullptr); };
+  Json json;
+  put(json, "error", std::isfinite(check.error) ? if_measured(check.error) : Json(nullptr),
+      check.measured ? "an element of the product is not finite" : not_verified);
+  put(json, "tolerance", if_measured(check.tolerance), not_verified);
+  put(json, "wrong", if_measured(check.wrong), not_verified);
+  put(json, "passed", if_measured(check.passed()), not_verified);
+  return json;
+}
+
+ExitCode run(const Options& options) {
+  const ApplicationOptions& application = options.application;
+  in_first_process([&] {
+    application.output.validate();
+    require_writable(options.output);
+  });
+  const Topology topology = Topology::parse(application.on);
+  const Algorithms algorithms = application.algorithms(matvec_operations());
+  Progress progress(application.output, "matvec on " + topology.name());
+  progress.doing("input");
+  MatvecJob job{
+      matrix(options), {}, parse_vectors_on(options.vectors_on), application.run_options()};
+  job.x = vector(options, job.matrix.columns);
+  job.options.progress = [&progress](std::string_view phase) { progress.doing(phase); };
+  progress.doing("the machine");
+  const ApplicationMachine machine(application, topology, algorithms.all_port());
+  const MatvecResult result = run_matvec(machine.runner(), algorithms, job);
+  const double wall_us = microseconds(result.figures.wall);
+  const double rate =
+      wall_us > 0 ? 2.0 * static_cast<double>(job.matrix.values.size()) / wall_us / 1000 : 0;
+  if (!options.output.empty() && is_first_process()) {
+    write_list(options.output, "y",
+               to_array<double>(ElementType::float64, result.y, {result.y.size()}));
+  }
+  print_result(options, job, result, machine.options(), rate);
+
+  const auto if_verified = [&](auto value) {
+    return result.verified() ? Json(value) : Json(nullptr);
+  };
+  Json json = collectives_json(result.figures);
+  json["topology"] = topology.name();
+  add_settings_json(json, application, machine.options());
+  json["shape"] = {job.matrix.rows, job.matrix.columns};
+  json["grid"] = {result.grid_rows, result.grid_columns};
+  json["vectors_on"] = options.vectors_on;
+  json["gflop_per_s"] = rate;
+  put(json, "serial_us", if_verified(microseconds(result.serial_wall)), not_verified);
+  json["check"] = check_json(result.check);
+  put(json, "passed", if_verified(result.passed()), not_verified);
+  write_results(application.output, {json}, true);
+  return !result.verified() || result.passed() ? passed : failed;
+}
+
+}  // namespace
+
+Action add_matvec(CLI::App& program) {
+  auto options = std::make_shared<Options>();
+  CLI::App& app = *program.add_subcommand(
+      "matvec", "Multiply a matrix, in blocks over a grid of nodes, with a vector, and verify it");
+  app.add_option("--matrix", options->matrix,
+                 "Read the matrix instead of making one: .npy of two dimensions, or a CSV file")
+      ->type_name("FILE")
+      ->group("Data");
+  app.add_option("--vector", options->vector,
+                 "Read the vector: .npy of one dimension, or a column of a CSV file")
+      ->type_name("FILE")
+      ->group("Data");
+  app.add_option(
+         "--column", options->column,
+         "The vector's column in a CSV file: a name from its first line, or a number from 1")
+      ->type_name("NAME")
+      ->group("Data");
+  CLI::Option* shape = app.add_option("--shape", options->shape, "Rows x columns of a made matrix")
+                           ->type_name("RxC")
+                           ->capture_default_str()
+                           ->group("Data");
+  app.add_option("--output", options->output,
+                 "Write the product: CSV if the name ends in .csv, else NumPy's format")
+      ->type_name("FILE")
+      ->group("Data");
+  app.add_option("--vectors-on", options->vectors_on,
+                 "edge: the vector lies on the grid's first row, the product on its first column; "
+                 "diagonal: both on the diagonal")
+      ->type_name("edge|diagonal")
+      ->check(CLI::IsMember({"edge", "diagonal"}))
+      ->capture_default_str()
+      ->group("What");
+  add_application_options(app, options->application, "broadcast, reduce");
+  app.footer(
+      "The network is cut between two dimensions into a grid of nodes, as square as possible: a "
+      "mesh of 5x3 is one of 5 x 3, a hypercube of 64 nodes one of 8 x 8. Node (i, j) has block "
+      "(i, j) of the matrix. Each column broadcasts its block of the vector, each node multiplies, "
+      "each row adds up its part of the product. Every element is compared with a serial product "
+      "in extended precision; allowed is what rounding may cause in any order of the sum.\n\n"
+      "Times: wall is the whole run; compute, communication (in steps) and host copies are means "
+      "over the nodes. With more nodes than cores each contains waiting for a core.\n\n"
+      "Examples:\n"
+      "  wormcube matvec\n"
+      "  wormcube matvec --shape 3000x17 --on mesh:6x5 --vectors-on diagonal\n"
+      "  wormcube matvec --matrix a.npy --vector x.csv --column x --output y.npy --on hypercube:4\n"
+      "  wormcube matvec --on torus:8x8 --algorithm broadcast=binomial,reduce=halving");
+  return [options, shape] {
+    options->shape_given = shape->count() > 0;
+    return run(*options);
+  };
+}
+
+}  // namespace wormcube::cli

@@ -1,0 +1,198 @@
+// wormcube sort: a distributed sample sort, verified.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/cli/application.hpp"
+#include "wormcube/apps/cli/cluster.hpp"
+#include "wormcube/apps/cli/program.hpp"
+#include "wormcube/apps/cli/progress.hpp"
+#include "wormcube/apps/io/array.hpp"
+#include "wormcube/apps/sort/run.hpp"
+#include "wormcube/runtime/error.hpp"
+
+#include <memory>
+
+#include <fmt/core.h>
+
+namespace wormcube::cli {
+
+using namespace apps;
+
+namespace {
+
+struct Options {
+  ApplicationOptions application;
+  std::string input, column, generate = "uniform", type = "double", output;
+  std::size_t count = 1000000, samples = 0;
+  bool makes = false;  // an option of made keys was given
+  bool rebalance = false;
+};
+
+Array keys(const Options& options) {
+  if (options.input.empty()) {
+    if (!options.column.empty()) {
+      throw UsageError("--column is of a CSV file; name it with --input");
+    }
+    return generate_keys(parse_key_kind(options.generate), parse_element_type(options.type),
+                         options.count, options.application.seed);
+  }
+  if (options.makes) {
+    throw UsageError(
+        "--input brings its own keys; --count, --type and --generate make keys instead of reading "
+        "them");
+  }
+  return read_list(options.input, options.column);
+}
+
+/// Largest share / mean share.
+double imbalance(const SortResult& result) {
+  return result.average_share > 0 ? static_cast<double>(result.largest_share) / result.average_share
+                                  : 1;
+}
+
+void print_result(const Options& options, const SortJob& job, const SortResult& result,
+                  const MachineOptions& machine, double rate) {
+  const ApplicationOptions& application = options.application;
+  const OutputOptions& output = application.output;
+  print_setting(output, "keys",
+                fmt::format("{} of {}, {}", job.keys.elements(), to_string(job.keys.type),
+                            options.input.empty()
+                                ? fmt::format("{}, seed {}", options.generate, application.seed)
+                                : options.input));
+  print_setting(output, "samples",
+                fmt::format("{} of each node, fewer where it has fewer keys", result.samples));
+  print_setting(output, "shares",
+                options.rebalance ? "equal, by a second exchange" : "as the splitters cut them");
+  print_collectives_run(application, result.figures, machine);
+  Table table = figures_table(result.figures);
+  table.add({"largest share", std::to_string(result.largest_share), "keys of one node"});
+  table.add({"smallest share", std::to_string(result.smallest_share), "keys of one node"});
+  table.add({"mean share", cell(result.average_share), "keys"});
+  table.add({"largest / mean", cell_rate(imbalance(result)), ""});
+  table.add({"rate", cell_rate(rate), "million keys/s"});
+  if (result.verified()) {
+    table.add({"serial sort on the host", cell_rate(microseconds(result.check.serial_wall)), "us"});
+  }
+  const auto counted = [&](const char* name, std::size_t value) {
+    table.add({name, result.verified() ? std::to_string(value) : "?",
+               result.verified() ? "" : "(--verify off)"});
+  };
+  counted("keys less than the one before", result.check.descents);
+  counted("keys of the input that are missing", result.check.missing);
+  print_table(output, table);
+}
+
+constexpr const char* not_verified = "--verify off";
+
+ExitCode run(const Options& options) {
+  const ApplicationOptions& application = options.application;
+  in_first_process([&] {
+    application.output.validate();
+    require_writable(options.output);
+  });
+  const Topology topology = Topology::parse(application.on);
+  const Algorithms algorithms = application.algorithms(sort_operations());
+  Progress progress(application.output, "sort on " + topology.name());
+  progress.doing("input");
+  SortJob job{keys(options), options.samples, options.rebalance, application.run_options()};
+  job.options.progress = [&progress](std::string_view phase) { progress.doing(phase); };
+  progress.doing("the machine");
+  const ApplicationMachine machine(application, topology, algorithms.all_port());
+  const SortResult result = run_sort(machine.runner(), algorithms, job);
+  const double wall_us = microseconds(result.figures.wall);
+  const double rate = wall_us > 0 ? static_cast<double>(job.keys.elements()) / wall_us : 0;
+  if (!options.output.empty() && is_first_process()) {
+    write_list(options.output, "sorted", result.sorted);
+  }
+  print_result(options, job, result, machine.options(), rate);
+
+  const auto if_verified = [&](auto value) {
+    return result.verified() ? Json(value) : Json(nullptr);
+  };
+  Json json = collectives_json(result.figures);
+  json["topology"] = topology.name();
+  add_settings_json(json, application, machine.options());
+  json["keys"] = job.keys.elements();
+  json["type"] = to_string(job.keys.type);
+  json["input"] = options.input.empty() ? options.generate : options.input;
+  json["samples"] = result.samples;
+  json["rebalanced"] = options.rebalance;
+  json["largest_share"] = result.largest_share;
+  json["smallest_share"] = result.smallest_share;
+  json["mean_share"] = result.average_share;
+  json["largest_to_mean"] = imbalance(result);
+  json["million_keys_per_s"] = rate;
+  put(json, "serial_us", if_verified(microseconds(result.check.serial_wall)), not_verified);
+  put(json, "descents", if_verified(result.check.descents), not_verified);
+  put(json, "missing", if_verified(result.check.missing), not_verified);
+  put(json, "passed", if_verified(result.passed()), not_verified);
+  write_results(application.output, {json}, true);
+  return !result.verified() || result.passed() ? passed : failed;
+}
+
+}  // namespace
+
+Action add_sort(CLI::App& program) {
+  auto options = std::make_shared<Options>();
+  CLI::App& app =
+      *program.add_subcommand("sort", "Sort a list of numbers on many nodes, and verify it");
+  app.add_option(
+         "--input", options->input,
+         "Read the keys: .npy of one dimension and any real type, or a column of a CSV file")
+      ->type_name("FILE")
+      ->group("Data");
+  app.add_option("--column", options->column,
+                 "The CSV file's column: a name from its first line, or a number from 1")
+      ->type_name("NAME")
+      ->group("Data");
+  const std::vector<CLI::Option*> makes{
+      app.add_option("--count", options->count, "How many keys to make")
+          ->type_name("N")
+          ->check(at_least(0))
+          ->capture_default_str()
+          ->group("Data"),
+      app.add_option("--type", options->type,
+                     "Their type: float, double, or NumPy's names (int32, uint64, ...)")
+          ->type_name("TYPE")
+          ->capture_default_str()
+          ->group("Data"),
+      app.add_option("--generate", options->generate,
+                     "Their order: uniform, equal, few (16 different ones), sorted, reverse")
+          ->type_name("KIND")
+          ->capture_default_str()
+          ->group("Data")};
+  app.add_option("--output", options->output,
+                 "Write the sorted keys: CSV if the name ends in .csv, else NumPy's format")
+      ->type_name("FILE")
+      ->group("Data");
+  app.add_option("--samples", options->samples,
+                 "Samples of each node; a node's share is at most 1 + nodes / samples times the "
+                 "mean; 0: one for each node")
+      ->type_name("N")
+      ->check(at_least(0))
+      ->capture_default_str()
+      ->group("What");
+  app.add_flag("--rebalance", options->rebalance,
+               "A second exchange, after which all nodes have equal shares")
+      ->group("What");
+  add_application_options(app, options->application, "allgatherv, alltoall, alltoallv, exscan");
+  app.footer(
+      "Each node sorts its share and gives regular samples of it to all; of these every node takes "
+      "the same splitters, cuts its keys at them, tells the others how many come (alltoall), sends "
+      "them (alltoallv) and merges what comes; a scan tells where its keys stand in the whole. "
+      "Equal keys are told apart by where they were, so that even a list of one key repeated is "
+      "shared evenly. Verified: in order, and the same multiset as the input, bit for bit.\n\n"
+      "Times: wall is the whole run; compute (sorting, merging), communication (in steps) and host "
+      "copies are means over the nodes. With more nodes than cores each contains waiting for a "
+      "core.\n\n"
+      "Examples:\n"
+      "  wormcube sort\n"
+      "  wormcube sort --count 100000 --generate equal --on mesh:5x3\n"
+      "  wormcube sort --input weather.csv --column temperature --output sorted.csv\n"
+      "  wormcube sort --type int64 --on hypercube:5 --algorithm alltoallv=shift,allgatherv=bruck");
+  return [options, makes] {
+    options->makes =
+        std::ranges::any_of(makes, [](const CLI::Option* option) { return option->count() > 0; });
+    return run(*options);
+  };
+}
+
+}  // namespace wormcube::cli

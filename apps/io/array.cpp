@@ -1,0 +1,98 @@
+// Arrays of numbers, read and written.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/io/array.hpp"
+
+#include "wormcube/apps/io/csv.hpp"
+#include "wormcube/apps/io/text.hpp"
+#include "wormcube/runtime/host/memory.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <utility>
+
+namespace wormcube::apps {
+
+namespace {
+
+Array read_column_array(const std::string& file, std::string_view column) {
+  try {
+    const CsvIntegers integers = read_csv_integers(file, column);
+    return to_array<std::int64_t>(ElementType::int64, integers.values, {integers.values.size()});
+  } catch (const UsageError&) {
+    // Not only whole numbers. What is wrong beside that is said below.
+  }
+  const CsvColumn numbers = read_csv_column(file, column);
+  return to_array<double>(ElementType::float64, numbers.values, {numbers.values.size()});
+}
+
+}  // namespace
+
+std::vector<double> to_doubles(const Array& array, std::string_view what) {
+  return with_real_type(array.type, what, [&]<class T>(T) {
+    const std::span<const T> from = elements<T>(array);
+    return std::vector<double>(from.begin(), from.end());
+  });
+}
+
+Array read_list(const std::string& file, std::string_view column) {
+  if (kind_of_file(file) != FileKind::npy) return read_column_array(file, column);
+  if (!column.empty()) {
+    throw UsageError(fmt::format("{}: column '{}' of a .npy file; columns are of CSV files", file,
+                                 shown(column)));
+  }
+  Array array = read_npy(file);
+  if (array.shape.size() != 1) {
+    throw UsageError(fmt::format("{}: an array of {} dimensions; need 1, a list of numbers", file,
+                                 array.shape.size()));
+  }
+  with_real_type(array.type, file, [](auto) {});
+  return array;
+}
+
+Matrix read_matrix(const std::string& file) {
+  if (kind_of_file(file) != FileKind::npy) {
+    CsvTable table = read_csv_table(file);
+    return {table.rows, table.columns, std::move(table.values)};
+  }
+  const Array array = read_npy(file);
+  if (array.shape.size() != 2) {
+    throw UsageError(fmt::format("{}: an array of {} dimensions; need 2 (rows, columns)", file,
+                                 array.shape.size()));
+  }
+  require_memory(fmt::format("{}: {} elements as float64", file, array.elements()),
+                 static_cast<double>(array.elements()) * sizeof(double), "use a smaller matrix");
+  return {array.shape[0], array.shape[1], to_doubles(array, file)};
+}
+
+void write_list(const std::string& file, std::string_view name, const Array& array) {
+  if (!file.ends_with(".csv")) return write_npy(file, array);
+  std::ofstream stream(file, std::ios::binary);
+  stream << name << '\n';
+  with_real_type(array.type, file, [&]<class T>(T) {
+    for (const T value : elements<T>(array)) stream << fmt::format("{}\n", value);
+  });
+  stream.close();
+  if (!stream) {
+    throw UsageError(fmt::format("{}: cannot be written: {}", file, std::strerror(errno)));
+  }
+}
+
+void require_numbers(const Array& array, std::string_view what) {
+  with_real_type(array.type, what, [&]<class T>(T) {
+    if constexpr (std::is_floating_point_v<T>) {
+      const std::span<const T> values = elements<T>(array);
+      const auto bad = std::ranges::find_if(values, [](T value) { return std::isnan(value); });
+      if (bad != values.end()) {
+        throw UsageError(
+            fmt::format("{}: element {} (from 0) is not a number (NaN); every value "
+                        "is needed",
+                        what, bad - values.begin()));
+      }
+    }
+  });
+}
+
+}  // namespace wormcube::apps

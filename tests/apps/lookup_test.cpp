@@ -1,0 +1,158 @@
+// Distributed table lookup: every size of table and keys, on every number of nodes.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/lookup/run.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/machine/machine.hpp"
+#include "wormcube/tests/apps/support.hpp"
+
+#include <limits>
+
+#include <catch2/catch.hpp>
+
+using namespace wormcube;
+using namespace wormcube::apps;
+using namespace wormcube::apps::testing;
+using Catch::Matchers::Contains;
+
+namespace {
+
+Algorithms automatic() { return {"auto", lookup_operations()}; }
+
+// Written for itself: row by row.
+void require_answers(const LookupJob& job, const LookupResult& result) {
+  REQUIRE(result.values.size() == job.keys.size());
+  for (std::size_t k = 0; k < job.keys.size(); ++k) {
+    const auto row = std::ranges::find(job.table_keys, job.keys[k]) - job.table_keys.begin();
+    const bool is_there = row < std::ssize(job.table_keys);
+    REQUIRE(result.found[k] == (is_there ? 1 : 0));
+    if (is_there) REQUIRE(result.values[k] == job.table_values[static_cast<std::size_t>(row)]);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a lookup answers every key on every network, size and distribution", "[apps][lookup]") {
+  const auto topology =
+      Topology::parse(GENERATE("complete:1", "ring:2", "line:3", "ring:7", "torus:4x2",
+                               "hypercube:4", "complete:31", "tree:8"));
+  for (const std::size_t entries : {0, 1, 5, 200}) {
+    for (const std::size_t lookups : {0, 1, 3, 100}) {
+      for (const TableBy by : {TableBy::hash, TableBy::block}) {
+        CAPTURE(topology.name(), entries, lookups, static_cast<int>(by));
+        LookupJob job = generate_lookup(entries, lookups, 0.3, 1);
+        job.by = by;
+        const LookupResult result = run_lookup(proof(topology), automatic(), job);
+        require_answers(job, result);
+        CHECK(result.passed());
+        if (entries == 0) CHECK(result.absent == lookups);
+        REQUIRE(result.figures.schedule);
+        CHECK(result.figures.schedule->matched());
+        CHECK(result.figures.schedule->port_violations == 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("a lookup finds the least and the greatest keys, and one key many times",
+          "[apps][lookup]") {
+  constexpr Key least = std::numeric_limits<Key>::min(), greatest = std::numeric_limits<Key>::max();
+  for (const TableBy by : {TableBy::hash, TableBy::block}) {
+    LookupJob job{{greatest, 0, least, -1}, {10, 11, 12, 13}, {}, by, {}};
+    job.keys = {least, least, 1, greatest, least, -1, 0, greatest - 1, least + 1, least};
+    const LookupResult result = run_lookup(proof(Topology::parse("ring:3")), automatic(), job);
+    require_answers(job, result);
+    CHECK(result.absent == 3);
+  }
+}
+
+TEST_CASE("each key has one owner, and blocks are ranges of keys", "[apps][lookup]") {
+  const std::vector<Key> keys{-50, 0, 7, 49};
+  const KeyOwner block(TableBy::block, 10, keys), hash(TableBy::hash, 10, keys);
+  Rank before = 0;
+  std::vector<int> hashed(10);
+  for (Key key = -60; key < 60; ++key) {
+    CHECK(block(key) >= before);
+    CHECK(block(key) < 10);
+    before = block(key);
+    ++hashed.at(static_cast<std::size_t>(hash(key)));
+  }
+  CHECK(before == 9);
+  CHECK(block(-50) == 0);
+  CHECK(std::ranges::max(hashed) < 30);  // 12 in the mean
+}
+
+TEST_CASE("a lookup works with every registered algorithm", "[apps][lookup]") {
+  const auto topology = Topology::parse(GENERATE("ring:6", "mesh:4x3", "hypercube:3", "ghc:4x3"));
+  const LookupJob job = generate_lookup(50, 100, 0.5, 3);
+  for (const Operation operation : lookup_operations()) {
+    for (const Collective& collective : admitted(operation, topology)) {
+      CAPTURE(topology.name(), operation->name, collective.text());
+      Algorithms algorithms = automatic();
+      algorithms.use(collective);
+      CHECK(run_lookup(proof(topology), algorithms, job).passed());
+    }
+  }
+}
+
+TEST_CASE("a lookup's dry run repeats what its messages were", "[apps][lookup]") {
+  const auto topology = Topology::parse(GENERATE("torus:4x2", "ring:1", "line:5"));
+  const LookupJob job = generate_lookup(30, 77, 0.2, 5);
+  CHECK_NOTHROW(require_repeated(
+      topology, [&](const Runner& runner) { run_lookup(runner, automatic(), job); }));
+}
+
+TEST_CASE("a machine looks up, as threads and as fibers", "[apps][lookup][machine]") {
+  const auto nodes_as = GENERATE(NodesAs::threads, NodesAs::fibers);
+  for (const char* const name : {"torus:4x4", "ring:7", "hypercube:3"}) {
+    Machine machine(Topology::parse(name), {.nodes_as = nodes_as, .timing = true});
+    const LookupJob job = generate_lookup(1000, 5000, 0.1, 1);
+    const LookupResult result = run_lookup(on(machine), automatic(), job);
+    CHECK(result.passed());
+    REQUIRE(result.figures.schedule);
+    CHECK(result.figures.schedule->messages == result.figures.messages);
+    CHECK(result.figures.schedule->total_bytes == result.figures.bytes_moved);
+  }
+}
+
+TEST_CASE("a check of a lookup counts every wrong answer", "[apps][lookup]") {
+  const LookupJob job = generate_lookup(20, 40, 0.4, 1);
+  const LookupResult good = run_lookup(proof(Topology::parse("ring:3")), automatic(), job);
+  CHECK(good.absent > 0);
+  CHECK(good.absent < 40);
+  for (std::size_t k = 0; k < job.keys.size(); ++k) {
+    LookupResult bad = good;
+    bad.values[k] ^= 1;
+    CHECK(count_wrong_answers(job, bad) == 1);
+    bad = good;
+    bad.found[k] ^= 1;
+    CHECK(count_wrong_answers(job, bad) == 1);
+  }
+}
+
+TEST_CASE("a lookup over damaging collectives does not pass", "[apps][lookup]") {
+  const LookupJob job = generate_lookup(100, 200, 0, 1);
+  Algorithms damaged = automatic();
+  damaged.use(damaging<operations::alltoallv>());
+  const LookupResult result = run_lookup(proof(Topology::parse("ring:4")), damaged, job);
+  CHECK(result.wrong > std::size_t{0});
+  CHECK_FALSE(result.passed());
+  Algorithms counts = automatic();
+  counts.use(damaging<operations::alltoall>());
+  CHECK_THROWS_WITH(run_lookup(proof(Topology::parse("ring:4")), counts, job),
+                    Contains("was told to expect"));
+}
+
+TEST_CASE("a lookup that cannot be is refused before it runs", "[apps][lookup]") {
+  const Runner never{Topology::parse("ring:3"), [](const Program&) -> Statistics {
+                       FAIL("it ran");
+                       return {};
+                     }};
+  CHECK_THROWS_WITH(run_lookup(never, automatic(), {{4, 5, 6, 5}, {0, 0, 0, 0}, {}, {}, {}}),
+                    Contains("key 5 stands in rows 1 and 3"));
+  CHECK_THROWS_WITH(run_lookup(never, automatic(), {{4, 5}, {0}, {}, {}, {}}),
+                    Contains("2 keys and 1 values"));
+  CHECK_THROWS_WITH(run_lookup(never, Algorithms("hypercube-pairwise", lookup_operations()),
+                               generate_lookup(3, 3, 0, 1)),
+                    Contains("hypercube-pairwise"));
+  CHECK_THROWS_WITH(generate_lookup(3, 3, 1.5, 1), Contains("1.5"));
+}
