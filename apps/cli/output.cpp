@@ -132,8 +132,14 @@ std::string csv_text(const std::vector<Json>& results) {
 void write_json_and_csv(const OutputOptions& options, const std::vector<Json>& results,
                         bool single) {
   if (!options.json.empty()) {
-    const Json all = single && results.size() == 1 ? results.front() : Json(results);
-    write_text(options.json, all.dump(2, ' ', false, Json::error_handler_t::replace) + '\n');
+    const auto write = [&](const Json& all) {
+      write_text(options.json, all.dump(2, ' ', false, Json::error_handler_t::replace) + '\n');
+    };
+    if (single && results.size() == 1) {
+      write(results.front());
+    } else {
+      write(Json(results));
+    }
   }
   if (!options.csv.empty()) write_text(options.csv, csv_text(results));
 }

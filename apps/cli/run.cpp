@@ -165,14 +165,20 @@ std::vector<Table::Column> columns(std::size_t topology_width, std::size_t algor
           {.head = "quartile 1", .unit = "us", .wide = true},
           {.head = "quartile 3", .unit = "us", .wide = true},
           {.head = "max", .unit = "us", .width = 7},
-          {.head = "algbw", .unit = "GB/s", .wide = true},
-          {.head = "busbw", .unit = "GB/s", .width = 8},
+          {.head = "algbw", .unit = "MB/s", .wide = true},
+          {.head = "busbw", .unit = "MB/s", .width = 8},
           {.head = "model", .unit = "us", .width = 7},
           {.head = "busiest link", .unit = "B", .wide = true},
           {.head = "host waits", .wide = true},
           {.head = "parked", .width = 8, .wide = true},
           {.head = "peak", .unit = "B", .width = 9, .wide = true},
           {.head = "wrong", .unit = "B"}};
+}
+
+/// A bandwidth as the table has it; JSON has GB/s.
+std::string megabytes(std::optional<double> gb_per_s) {
+  if (gb_per_s) *gb_per_s *= 1000;
+  return cell_rate(gb_per_s);
 }
 
 std::vector<std::string> cells(const RunResult& result, bool all_port) {
@@ -186,8 +192,8 @@ std::vector<std::string> cells(const RunResult& result, bool all_port) {
           cell_rate(result.quartile1_us),
           cell_rate(result.quartile3_us),
           cell_rate(result.max_us),
-          cell_rate(result.algbw_gb_per_s),
-          cell_rate(result.busbw_gb_per_s),
+          megabytes(result.algbw_gb_per_s),
+          megabytes(result.busbw_gb_per_s),
           cell_rate(result.model_us),
           result.has_links ? number(std::round(result.link_bytes_max)) : "-",
           result.has_links ? number(result.blocked) : "-",

@@ -229,7 +229,9 @@ ExitCode show(const Options& options) {
   write_text(output.csv, csv);
   OutputOptions json_only = output;
   json_only.csv.clear();
-  write_results(json_only, {json}, true);
+  std::vector<Json> results;
+  results.push_back(std::move(json));
+  write_results(json_only, std::move(results), true);
   if (!options.schedule.empty()) write_text(options.schedule, schedule_text(schedule));
   return passed;
 }

@@ -280,7 +280,7 @@ TEST_CASE("a machine that needs more memory than it gets is refused with the fig
   if (sanitized) return;
   CHECK_THAT(refusal_with(50U << 20, "complete:50000", plain(NodesAs::fibers)),
              Contains("complete:50000: a machine of 50000 nodes and 2499950000 channels needs") &&
-                 Contains("GiB of memory") && Contains("RLIMIT_AS") && Contains("use fewer nodes"));
+                 Contains("MiB of memory") && Contains("RLIMIT_AS") && Contains("use fewer nodes"));
   const double memory =
       static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
   if (memory > 60e9) return;  // there would be room, and the test would fill it
