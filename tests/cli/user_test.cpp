@@ -99,7 +99,8 @@ TEST_CASE("a list of algorithms goes over networks that not all of them admit") 
 TEST_CASE("a claim about other networks is not made beside a result") {
   CHECK(run_wormcube("run alltoall --on ring:4 --algorithm shift --iterations 1")
             .out.find("free of") == std::string::npos);
-  CHECK_THAT(run_wormcube("list alltoall --wide").out, Contains("free of contention on hypercubes"));
+  CHECK_THAT(run_wormcube("list alltoall --wide").out,
+             Contains("free of contention on hypercubes"));
 }
 
 TEST_CASE("memory that is not there after all is told in a sentence, with exit code 2") {
