@@ -280,7 +280,7 @@ Action add_check(CLI::App& program) {
       ->capture_default_str()
       ->group("What");
   app.add_option("--prove-messages", options->check.prove_messages,
-                 "The same on up to so many messages: a proof moves some 2 million a second")
+                 "The same on up to so many messages: a proof moves fewer than a million a second")
       ->type_name("N")
       ->check(at_least(0))
       ->capture_default_str()

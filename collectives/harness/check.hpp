@@ -18,7 +18,8 @@ struct CheckOptions {
   bool in_place = false;     ///< the input lies in the output, where the operation offers it
   /// Nodes; on more of them a broadcast is proved from its schedule, other operations are not.
   Rank prove_up_to = 4096;
-  /// The same in messages: a proof moves them one after the other, some 2 million a second.
+  /// The same in messages: a proof moves them one after the other, fewer than a
+  /// million a second.
   std::int64_t prove_messages = 40'000'000;
   std::uint64_t seed = 1;  ///< of uneven block sizes
 };
