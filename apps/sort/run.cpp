@@ -203,8 +203,8 @@ template <class T>
 void sort_patterns(std::span<T> keys) {
   sort_locally(keys);
   if constexpr (std::is_floating_point_v<T>) {
-    const auto zeros = std::ranges::equal_range(keys, T{0});
-    std::ranges::partition(zeros, [](T zero) { return std::signbit(zero); });
+    std::partition(std::ranges::lower_bound(keys, T{0}), std::ranges::upper_bound(keys, T{0}),
+                   [](T zero) { return std::signbit(zero); });
   }
 }
 

@@ -77,8 +77,8 @@ void count_parts(std::span<const T> keys, Rank r, const std::vector<Splitter<T>>
   for (std::size_t part = 0; part < splitters.size(); ++part) {
     const auto& [key, node, index] = splitters[part];
     // Equal keys of lower nodes come before the splitter, those of higher nodes behind it.
-    const auto equal = std::ranges::equal_range(keys, key);
-    const auto bound = r < node ? equal.end() : equal.begin();
+    const auto bound =
+        r < node ? std::ranges::upper_bound(keys, key) : std::ranges::lower_bound(keys, key);
     const std::size_t end =
         node == r ? index : static_cast<std::size_t>(std::to_address(bound) - keys.data());
     // They ascend, unless the all-gather brought other samples than were sent.
