@@ -3,6 +3,7 @@
 #include "wormcube/collectives/pattern_load.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace wormcube {
 
@@ -14,8 +15,10 @@ class DimensionLoad {
   DimensionLoad(const Topology& topology, int dimension)
       : graph_(topology.factor(dimension)),
         // Of a line or ring: the links that leave each node going '+', then those going '-'.
-        links_(graph_.has_direction() ? 2 * std::int64_t{graph_.nodes()} : graph_.links()),
-        load_(static_cast<std::size_t>(links_ * (topology.nodes() / graph_.nodes()) + 1)) {}
+        links_(graph_.has_direction() ? 2 * std::int64_t{graph_.nodes()} : graph_.links()) {
+    if (graph_.has_direction())
+      load_.resize(static_cast<std::size_t>(links_ * (topology.nodes() / graph_.nodes()) + 1));
+  }
 
   void add(Rank line, Rank from, Rank to) {
     if (!graph_.has_direction()) {
@@ -40,7 +43,11 @@ class DimensionLoad {
     for (int& load : load_) load = sum += load;
   }
 
-  int most() const { return load_.empty() ? 0 : *std::ranges::max_element(load_); }
+  int most() const {
+    int most = load_.empty() ? 0 : *std::ranges::max_element(load_);
+    for (const auto& [link, load] : used_) most = std::max(most, load);
+    return most;
+  }
 
   int most_between(Rank line, Rank from, Rank to) {
     int most = 0;
@@ -76,14 +83,16 @@ class DimensionLoad {
     bool up = true;
     for (Rank at = from; at != to;) {
       const std::int64_t link = graph_.next(at, to, up);
-      f(load_[static_cast<std::size_t>(line * links_ + link)]);
+      f(used_[line * links_ + link]);
       at = graph_.ends(link).to;
     }
   }
 
   const Graph& graph_;
   std::int64_t links_;
-  std::vector<int> load_;
+  std::vector<int> load_;  // of lines and rings, with differences
+  std::unordered_map<std::int64_t, int>
+      used_;  // of other graphs: a dense one has more links than memory
 };
 
 /// Calls f(dimension, line, from, to) for each dimension that a message crosses, in its order.
