@@ -130,9 +130,9 @@ class Product {
       const auto start = Clock::now();
       const auto block = as<double>(matrix);
       for (std::size_t row = 0; row < rows; ++row) {
-        std::copy_n(&job_.matrix.values[(plan_.rows.first(i) + row) * job_.matrix.columns +
-                                        plan_.columns.first(j)],
-                    columns, &block[row * columns]);
+        std::copy_n(job_.matrix.values.data() + (plan_.rows.first(i) + row) * job_.matrix.columns +
+                        plan_.columns.first(j),
+                    columns, block.data() + row * columns);
       }
       if (i == plan_.source(j)) {
         std::ranges::fill(as<double>(x), 0.0);

@@ -78,7 +78,7 @@ TEST_CASE("what is not measured is null, with the reason") {
 TEST_CASE("tables echo the settings in '#' lines, and --quiet leaves only data") {
   const auto table = run_wormcube("run alltoall --on ring:4 --algorithm ring --iterations 1");
   CHECK(table.out.starts_with("#"));
-  for (const char* word : {"ring:4", "threads", "eager limit", "free running", "(us)", "(GB/s)"}) {
+  for (const char* word : {"ring:4", "threads", "eager limit", "free running", "(us)", "(MB/s)"}) {
     CHECK_THAT(table.out, Catch::Contains(word));
   }
   const auto quiet =
