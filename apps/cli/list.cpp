@@ -85,15 +85,17 @@ std::vector<Json> list_everything(const std::vector<const Algorithm*>& algorithm
                {.head = "ports", .text = true, .wide = true},
                {.head = "summary", .text = true, .cut = 20}});
   std::vector<Json> results;
-  std::vector<std::string> sources, options;
+  std::vector<std::string> sources, options, foreign;
   for (const Algorithm* algorithm : algorithms) {
     const std::string operation(to_string(algorithm->operation));
     table.add({operation, std::string(algorithm->name), std::string(to_string(algorithm->ports)),
                std::string(algorithm->summary)});
     sources.push_back(fmt::format("{} {}: {}", operation, algorithm->name, algorithm->source));
     if (!algorithm->remark.empty()) sources.back() += fmt::format(" [{}]", algorithm->remark);
-    if (!origin(*algorithm).empty())
-      sources.back() += fmt::format(" [from {}]", origin(*algorithm));
+    if (const std::string from(origin(*algorithm)); !from.empty()) {
+      sources.back() += fmt::format(" [from {}]", from);
+      foreign.push_back(fmt::format("{} {} [from {}]", operation, algorithm->name, from));
+    }
     for (const Option& option : algorithm->options) {
       options.push_back(fmt::format("{} {}:{}={} [{}]  {}", operation, algorithm->name, option.name,
                                     option.values(), option.text(option.preset), option.help));
@@ -102,6 +104,7 @@ std::vector<Json> list_everything(const std::vector<const Algorithm*>& algorithm
   }
   print_table(output, table);
   if (!output.wide) {
+    for (const std::string& algorithm : foreign) print_note(output, algorithm);
     print_note(output, "whole summaries, options, sources and remarks: --wide");
     return results;
   }
