@@ -116,12 +116,12 @@ void ApplicationOptions::validate(const std::string& input, const std::string& o
   output.validate();
   for (const std::string& file : {input, output_file}) {
     if (file == "-")
-      throw UsageError("'-' is no file: --input and --output take the name of a file");
+      throw UsageError("'-' is no file: inputs and --output take the name of a file");
   }
   require_different_files({output.json, output.jsonl, output.csv, output_file});
   require_writable(output_file);
   if (!input.empty() && seed_option != nullptr && seed_option->count() > 0)
-    throw UsageError("--seed has no effect on data from a file (--input)");
+    throw UsageError("--seed has no effect on data from a file");
 }
 
 ApplicationMachine::ApplicationMachine(const ApplicationOptions& options, const Topology& topology,

@@ -175,10 +175,7 @@ void print_result(const Options& options, const Data& data, const LookupResult& 
 
 ExitCode run(const Options& options) {
   const ApplicationOptions& application = options.application;
-  in_first_process([&] {
-    application.output.validate();
-    require_writable(options.output);
-  });
+  in_first_process([&] { application.validate(options.table.file, options.output); });
   const Topology topology = Topology::parse(application.on);
   const Algorithms algorithms = application.algorithms(lookup_operations());
   require_columns(options);

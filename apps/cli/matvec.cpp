@@ -93,10 +93,9 @@ Json check_json(const MatvecCheck& check) {
 
 ExitCode run(const Options& options) {
   const ApplicationOptions& application = options.application;
-  in_first_process([&] {
-    application.output.validate();
-    require_writable(options.output);
-  });
+  // The seed makes what is not read.
+  const std::string& input = options.vector.empty() ? options.vector : options.matrix;
+  in_first_process([&] { application.validate(input, options.output); });
   const Topology topology = Topology::parse(application.on);
   const Algorithms algorithms = application.algorithms(matvec_operations());
   Progress progress(application.output, "matvec on " + topology.name());

@@ -84,10 +84,7 @@ constexpr const char* not_verified = "--verify off";
 
 ExitCode run(const Options& options) {
   const ApplicationOptions& application = options.application;
-  in_first_process([&] {
-    application.output.validate();
-    require_writable(options.output);
-  });
+  in_first_process([&] { application.validate(options.input, options.output); });
   const Topology topology = Topology::parse(application.on);
   const Algorithms algorithms = application.algorithms(sort_operations());
   Progress progress(application.output, "sort on " + topology.name());

@@ -187,6 +187,11 @@ TEST_CASE("what has no effect is refused") {
   };
   CHECK_THAT(refusal("fft --column v"), Contains("--column is of a CSV file, and needs --input"));
   CHECK_THAT(refusal("fft --seed 3" + input), Contains("--seed has no effect on data from a file"));
+  CHECK_THAT(refusal("sort --seed 3" + input),
+             Contains("--seed has no effect on data from a file"));
+  CHECK_THAT(refusal("sort --output -"), Contains("'-' is no file"));
+  CHECK_THAT(refusal("matvec --output a.csv --csv a.csv"), Contains("given for two outputs"));
+  CHECK_THAT(refusal("lookup --output -"), Contains("'-' is no file"));
   CHECK_THAT(refusal("transpose --type int32" + input),
              Contains("--input brings its own shape and type"));
   CHECK_THAT(refusal("run alltoall --on ring:4 --seed -1"), Contains("'-1' is not a whole number"));
