@@ -64,8 +64,18 @@ class SampleSort {
     for (Rank r = 0; r < sampling.keys.nodes; ++r) samples.push_back(sampling.samples(r));
     sample_offsets_ = block_offsets(samples, sizeof(T));
     for (const std::size_t count : samples) sample_bytes_.push_back(count * sizeof(T));
-    // For the dry run before the first run: everybody's share at its place.
-    for (Rank r = 0; r < sampling.keys.nodes; ++r) place(r) = sampling.keys.first(r);
+    // For the dry run before the first run: as if every node kept each p-th of its keys.
+    std::size_t first = 0;
+    for (Rank r = 0; r < sampling.keys.nodes; ++r) {
+      place(r) = first;
+      first += share(r);
+      if (!shares_) continue;
+      share_out(r, share(r));
+      for (Rank q = 0; q < sampling.keys.nodes; ++q) {
+        shares_->received(q)[static_cast<std::size_t>(r)] =
+            shares_->sent(r)[static_cast<std::size_t>(q)];
+      }
+    }
   }
 
   void operator()(Node& node) {
@@ -159,17 +169,20 @@ class SampleSort {
     });
   }
 
+  // How many of its sorted keys, at their place of the whole, node r owes to each node.
+  void share_out(Rank r, std::size_t share) {
+    const std::size_t first = place(r), last = first + share;
+    for (Rank q = 0; q < sampling_.keys.nodes; ++q) {
+      const std::size_t begin = std::clamp(sampling_.keys.first(q), first, last),
+                        end = std::clamp(sampling_.keys.first(q + 1), first, last);
+      shares_->sent(r)[static_cast<std::size_t>(q)] = end - begin;
+    }
+  }
+
   // Sorted keys at this place of the whole go to the nodes whose equal shares they are.
   void rebalance(Node& node, std::span<const T> merged) {
     const Rank r = node.rank();
-    node.local([&] {
-      const std::size_t first = place(r), last = first + merged.size();
-      for (Rank q = 0; q < node.size(); ++q) {
-        const std::size_t begin = std::clamp(sampling_.keys.first(q), first, last),
-                          end = std::clamp(sampling_.keys.first(q + 1), first, last);
-        shares_->sent(r)[static_cast<std::size_t>(q)] = end - begin;
-      }
-    });
+    node.local([&] { share_out(r, merged.size()); });
     shares_->tell(node, collectives_.alltoall);
     const Memory in = node.memory(shares_->total_received(r) * sizeof(T), Purpose::blocks);
     shares_->exchange(node, collectives_.alltoallv, std::as_bytes(merged), in, sizeof(T));

@@ -61,8 +61,10 @@ class Cut {
   void pack(const std::byte* matrix, const Blocks& out) const {
     const std::size_t rows = rows_.count(node_);
     for (Rank q = 0; q < out.count(); ++q) {
-      transpose_local(matrix + columns_.first(q) * element_, columns_.items * element_,
-                      out[q].data(), rows * element_, rows, columns_.count(q), element_);
+      if (rows > 0) {  // a node without rows has no matrix either
+        transpose_local(matrix + columns_.first(q) * element_, columns_.items * element_,
+                        out[q].data(), rows * element_, rows, columns_.count(q), element_);
+      }
       std::ranges::fill(out[q].subspan(out_bytes(q)), std::byte{0});  // the padding
     }
   }

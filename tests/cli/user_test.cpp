@@ -1,7 +1,7 @@
 // What users met in the first version: results lost, silence, limits, words. By command, as they typed.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/fiber/sanitizers.hpp"
 #include "wormcube/tests/cli/program.hpp"
+#include "wormcube/tests/sanitized.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -37,13 +37,6 @@ class Addresses {
  private:
   rlimit before_{};
 };
-
-/// Sanitizers reserve terabytes of addresses.
-#if defined(WORMCUBE_ASAN) || defined(WORMCUBE_TSAN)
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
 
 }  // namespace
 

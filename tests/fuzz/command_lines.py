@@ -45,10 +45,15 @@ VALUES = {
     "--schedule": ["-", "out.txt"], "--route": ["0,1", "0,99", "1", "a,b", "0,1,2"],
     "--input": ["a.npy", "b.npy", "c.csv", "none", ".", "m.npy", "m.csv", "-"], "--output": ["out.npy", "a.npy", "-", "."],
     "--column": ["1", "2", "v", "9", ""], "--shape": ["16", "4x4", "97", "1", "0", "4K", "3x5", "x", "2x2x2"],
-    "--generate": ["random", "impulse", "tones", "noise"], "--method": ["auto", "six-step", "bluestein", "x"],
+    "--generate": ["random", "impulse", "tones", "noise", "few", "reverse"], "--method": ["auto", "six-step", "bluestein", "x"],
+    "--matrix": ["b.npy", "a.npy", "c.csv", "."], "--vector": ["a.npy", "b.npy", "c.csv"], "--vectors-on": ["edge", "diagonal", "top"],
+    "--count": ["0", "1", "1000", "-1", "x"], "--samples": ["1", "16", "0", "x"], "--table": ["a.npy", "m.csv", "c.csv", "."],
+    "--values": ["a.npy", "m.csv", "none"], "--keys": ["a.npy", "m.csv", "."], "--table-column": ["v", "9", ""],
+    "--values-column": ["1", "v"], "--keys-column": ["v", "0"], "--entries": ["0", "1", "1000", "-1"],
+    "--lookups": ["0", "1", "1000", "x"], "--absent": ["0", "0.5", "1", "2", "nan"], "--distribution": ["hash", "block", "heap"],
     "--of": ["receives", "channels", "time"], "--sizes": ["4", "3", "0", "x", "4,3"],
 }
-FLAGS = ["--quiet", "--wide", "--lockstep", "--inverse", "--measure-plans", "--markdown", "--help", "--nonsense"]
+FLAGS = ["--quiet", "--wide", "--lockstep", "--inverse", "--measure-plans", "--markdown", "--help", "--nonsense", "--rebalance"]
 COMMON = "--on --algorithm --ports --json --csv".split()
 MACHINE = "--nodes-as --capacity --eager-limit --virtual-channels --time-limit --iterations --warmup --verify --seed".split()
 CALL = "--root --by --sources --operator --type --in-place".split()
@@ -62,11 +67,15 @@ COMMANDS = {
     "topology": ["--node", "--route", "--virtual-channels", "--json"],
     "fft": COMMON + MACHINE + COST + FILES + ["--generate", "--method"],
     "transpose": COMMON + MACHINE + COST + FILES,
+    "matvec": COMMON + MACHINE + COST + ["--matrix", "--vector", "--column", "--shape", "--output", "--vectors-on"],
+    "sort": COMMON + MACHINE + COST + ["--input", "--column", "--count", "--type", "--generate", "--output", "--samples"],
+    "lookup": COMMON + MACHINE + COST + ["--table", "--table-column", "--values", "--values-column", "--keys", "--keys-column",
+                                         "--entries", "--lookups", "--absent", "--output", "--distribution"],
     "deadlock": ["--on", "--of", "--virtual-channels", "--time-limit"],
     "reproduce": ["--sizes", "--on", "--prove-up-to", "--json"],
     "help": [], "version": [], "fly": [], "": [],
 }
-LIKELY = ["run", "check", "show", "fft", "transpose", "topology"]
+LIKELY = ["run", "check", "show", "fft", "transpose", "topology", "sort", "lookup"]
 
 
 def seeds():

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "wormcube/runtime/machine/machine.hpp"
+#include "wormcube/tests/sanitized.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -23,11 +24,7 @@ namespace machine_tests {
 using namespace wormcube;
 
 /// Sanitizers make a run so many times slower: tests with a free number of repetitions divide it.
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr int patience = 8;
-#else
-constexpr int patience = 1;
-#endif
+constexpr int patience = sanitized ? 8 : 1;
 
 /// A well-mixed number (splitmix64).
 inline std::uint64_t mix(std::uint64_t x) {

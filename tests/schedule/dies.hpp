@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/runtime/fiber/sanitizers.hpp"
+#include "wormcube/tests/sanitized.hpp"
 
 #include <csignal>
 #include <cstdio>
@@ -10,13 +10,6 @@
 
 #include <sys/wait.h>
 #include <unistd.h>
-
-/// Sanitizers take the signals for themselves, and cost memory per fiber.
-#if defined(WORMCUBE_ASAN) || defined(WORMCUBE_TSAN)
-inline constexpr bool sanitized = true;
-#else
-inline constexpr bool sanitized = false;
-#endif
 
 /// How a function ends a child process, and what it says on stderr meanwhile.
 struct End {
