@@ -17,9 +17,6 @@ namespace {
 
 constexpr std::string_view way_out = "use direct";
 
-/// The rows, counted from a source, of which a node gets the bundles: those from its own on.
-Rank bundles(Rank row, Rank rows) { return row == 0 ? rows : row & -row; }
-
 }  // namespace
 
 void k_alltoall_hypercube(Node& node, std::span<const Rank> sources, ConstBlocks mine,
@@ -32,7 +29,7 @@ void k_alltoall_hypercube(Node& node, std::span<const Rank> sources, ConstBlocks
   const Rank row = placed.row(r);
   const Bytes m = blocks.bytes();
   const Memory memory =
-      node.memory(row == 0 ? 0 : m * static_cast<Bytes>(bundles(row, rows) * k), Purpose::blocks);
+      node.memory(m * static_cast<Bytes>(Placement::passes_through(row) * k), Purpose::blocks);
   // The block of this subcube's source for the node of a row whose column bits are the value `v`.
   const auto held = [&](Rank of_row, Rank v) {
     if (row > 0) return memory.subspan(m * static_cast<Bytes>((of_row - row) * k + v), m);

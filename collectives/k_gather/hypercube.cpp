@@ -17,9 +17,6 @@ namespace {
 
 constexpr std::string_view way_out = "use direct";
 
-/// The rows, counted from a target, of which a node passes the bundles on: those from its own on.
-Rank bundles(Rank row, Rank rows) { return row == 0 ? rows : row & -row; }
-
 }  // namespace
 
 void k_gather_hypercube(Node& node, std::span<const Rank> targets, ConstBlocks mine,
@@ -32,7 +29,7 @@ void k_gather_hypercube(Node& node, std::span<const Rank> targets, ConstBlocks m
   const Rank row = placed.row(r);
   const Bytes m = mine.bytes();
   const Memory memory =
-      node.memory(row == 0 ? 0 : m * static_cast<Bytes>(bundles(row, rows) * k), Purpose::blocks);
+      node.memory(m * static_cast<Bytes>(Placement::passes_through(row) * k), Purpose::blocks);
   // The place of what the node of a row whose column bits are the value `v` gives this subcube's
   // target.
   const auto held = [&](Rank of_row, Rank v) {
