@@ -42,10 +42,7 @@ WORMCUBE_ALGORITHM(k_alltoall_direct){
     .remark = "free of contention on hypercubes and complete networks",
     .rows = {{"6.4", "", "complete:7"}},
     .predict = predict,
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::k_alltoall_direct(node, sources_of(call.arguments), call.input, call.output);
-        },
+    .program = with_sources<wormcube::k_alltoall_direct>,
 };
 
 }  // namespace algorithms

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/k_alltoall/hypercube.hpp"
 
-#include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/k_to_all/sources.hpp"
+#include "wormcube/collectives/k_to_all/registration.hpp"
 
 #include <vector>
 
@@ -91,10 +90,7 @@ WORMCUBE_ALGORITHM(k_alltoall_hypercube){
                             way_out);
         },
     .predict = predict,
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::k_alltoall_hypercube(node, sources_of(call.arguments), call.input, call.output);
-        },
+    .program = with_sources<wormcube::k_alltoall_hypercube>,
 };
 
 }  // namespace algorithms

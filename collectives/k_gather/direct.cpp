@@ -42,10 +42,7 @@ WORMCUBE_ALGORITHM(k_gather_direct){
     .contention_free = false,
     .remark = "free of contention on hypercubes and complete networks",
     .predict = predict,
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::k_gather_direct(node, sources_of(call.arguments), call.input, call.output);
-        },
+    .program = with_sources<wormcube::k_gather_direct>,
 };
 
 }  // namespace algorithms

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/k_gather/hypercube.hpp"
 
-#include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/k_to_all/sources.hpp"
+#include "wormcube/collectives/k_to_all/registration.hpp"
 
 #include <vector>
 
@@ -97,10 +96,7 @@ WORMCUBE_ALGORITHM(k_gather_hypercube){
                             way_out);
         },
     .predict = predict,
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::k_gather_hypercube(node, sources_of(call.arguments), call.input, call.output);
-        },
+    .program = with_sources<wormcube::k_gather_hypercube>,
 };
 
 }  // namespace algorithms

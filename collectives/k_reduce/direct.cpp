@@ -60,11 +60,7 @@ WORMCUBE_ALGORITHM(k_reduce_direct){
     .contention_free = false,
     .remark = "free of contention on hypercubes and complete networks",
     .predict = predict,
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::k_reduce_direct(node, call.arguments.reduction, sources_of(call.arguments),
-                                    call.input, call.output);
-        },
+    .program = with_sources<wormcube::k_reduce_direct>,
 };
 
 }  // namespace algorithms
