@@ -2,9 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/k_alltoall/direct.hpp"
 
-#include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/k_to_all/sources.hpp"
-#include "wormcube/collectives/pattern_load.hpp"
+#include "wormcube/collectives/k_to_all/registration.hpp"
 
 namespace wormcube {
 
@@ -23,22 +21,12 @@ void k_alltoall_direct(Node& node, std::span<const Rank> sources, ConstBlocks mi
 
 namespace {
 
-/// Loads of p - 1 steps take long to find on more.
-constexpr Rank most_nodes = 2048;
-
 Prediction predict(const Setting& setting) {
-  const Rank p = setting.topology.nodes();
-  const Prediction prediction{p - 1, p - 1, 0, 0};
-  if (p > most_nodes) return prediction;
-  PatternSteps steps(setting.topology);
-  for (Rank i = 1; i < p; ++i) {
-    std::vector<PatternMessage> messages;
-    for (const Rank source : sources_of(setting.arguments)) {
-      messages.push_back({source, mod(source + i, p)});
-    }
-    steps.add(messages);
-  }
-  return steps.with_loads(prediction);
+  Prediction prediction = direct_prediction(setting, [](Rank source, Rank other) {
+    return PatternMessage{source, other};
+  });
+  prediction.working_blocks = 0;
+  return prediction;
 }
 
 }  // namespace
@@ -54,10 +42,7 @@ WORMCUBE_ALGORITHM(k_alltoall_direct){
     .remark = "free of contention on hypercubes and complete networks",
     .rows = {{"6.4", "", "complete:7"}},
     .predict = predict,
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::k_alltoall_direct(node, sources_of(call.arguments), call.input, call.output);
-        },
+    .program = with_sources<wormcube::k_alltoall_direct>,
 };
 
 }  // namespace algorithms

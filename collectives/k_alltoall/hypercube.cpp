@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/k_alltoall/hypercube.hpp"
 
-#include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/k_to_all/sources.hpp"
+#include "wormcube/collectives/k_to_all/registration.hpp"
 
 #include <vector>
 
@@ -17,9 +16,6 @@ namespace {
 
 constexpr std::string_view way_out = "use direct";
 
-/// The rows, counted from a source, of which a node gets the bundles: those from its own on.
-Rank bundles(Rank row, Rank rows) { return row == 0 ? rows : row & -row; }
-
 }  // namespace
 
 void k_alltoall_hypercube(Node& node, std::span<const Rank> sources, ConstBlocks mine,
@@ -32,7 +28,7 @@ void k_alltoall_hypercube(Node& node, std::span<const Rank> sources, ConstBlocks
   const Rank row = placed.row(r);
   const Bytes m = blocks.bytes();
   const Memory memory =
-      node.memory(row == 0 ? 0 : m * static_cast<Bytes>(bundles(row, rows) * k), Purpose::blocks);
+      node.memory(m * static_cast<Bytes>(Placement::passes_through(row) * k), Purpose::blocks);
   // The block of this subcube's source for the node of a row whose column bits are the value `v`.
   const auto held = [&](Rank of_row, Rank v) {
     if (row > 0) return memory.subspan(m * static_cast<Bytes>((of_row - row) * k + v), m);
@@ -94,10 +90,7 @@ WORMCUBE_ALGORITHM(k_alltoall_hypercube){
                             way_out);
         },
     .predict = predict,
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::k_alltoall_hypercube(node, sources_of(call.arguments), call.input, call.output);
-        },
+    .program = with_sources<wormcube::k_alltoall_hypercube>,
 };
 
 }  // namespace algorithms

@@ -2,9 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/k_broadcast/bruck.hpp"
 
-#include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/k_to_all/sources.hpp"
-#include "wormcube/collectives/pattern_load.hpp"
+#include "wormcube/collectives/k_to_all/registration.hpp"
 
 #include <algorithm>
 #include <array>
@@ -84,10 +82,7 @@ WORMCUBE_ALGORITHM(k_broadcast_bruck){
     .remark = "free of contention on hypercubes and complete networks",
     .rows = {{"6.2", "", "complete:7"}},
     .predict = predict,
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::k_broadcast_bruck(node, sources_of(call.arguments), call.input, call.output);
-        },
+    .program = with_sources<wormcube::k_broadcast_bruck>,
 };
 
 }  // namespace algorithms

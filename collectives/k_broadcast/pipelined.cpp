@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/k_broadcast/pipelined.hpp"
 
-#include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/k_to_all/sources.hpp"
+#include "wormcube/collectives/k_to_all/registration.hpp"
 
 namespace wormcube {
 
@@ -52,11 +51,7 @@ WORMCUBE_ALGORITHM(k_broadcast_pipelined){
     .needs = {needs::line_or_ring()},
     .instead = "use bruck",
     .predict = predict,
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::k_broadcast_pipelined(node, sources_of(call.arguments), call.input,
-                                          call.output);
-        },
+    .program = with_sources<wormcube::k_broadcast_pipelined>,
 };
 
 }  // namespace algorithms

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/k_broadcast/split.hpp"
 
-#include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/k_to_all/sources.hpp"
+#include "wormcube/collectives/k_to_all/registration.hpp"
 
 namespace wormcube {
 
@@ -92,10 +91,7 @@ WORMCUBE_ALGORITHM(k_broadcast_split){
                             way_out);
         },
     .predict = predict,
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::k_broadcast_split(node, sources_of(call.arguments), call.input, call.output);
-        },
+    .program = with_sources<wormcube::k_broadcast_split>,
     .parts = rows,
 };
 

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/k_gather/hypercube.hpp"
 
-#include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/k_to_all/sources.hpp"
+#include "wormcube/collectives/k_to_all/registration.hpp"
 
 #include <vector>
 
@@ -17,9 +16,6 @@ namespace {
 
 constexpr std::string_view way_out = "use direct";
 
-/// The rows, counted from a target, of which a node passes the bundles on: those from its own on.
-Rank bundles(Rank row, Rank rows) { return row == 0 ? rows : row & -row; }
-
 }  // namespace
 
 void k_gather_hypercube(Node& node, std::span<const Rank> targets, ConstBlocks mine,
@@ -32,7 +28,7 @@ void k_gather_hypercube(Node& node, std::span<const Rank> targets, ConstBlocks m
   const Rank row = placed.row(r);
   const Bytes m = mine.bytes();
   const Memory memory =
-      node.memory(row == 0 ? 0 : m * static_cast<Bytes>(bundles(row, rows) * k), Purpose::blocks);
+      node.memory(m * static_cast<Bytes>(Placement::passes_through(row) * k), Purpose::blocks);
   // The place of what the node of a row whose column bits are the value `v` gives this subcube's
   // target.
   const auto held = [&](Rank of_row, Rank v) {
@@ -100,10 +96,7 @@ WORMCUBE_ALGORITHM(k_gather_hypercube){
                             way_out);
         },
     .predict = predict,
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::k_gather_hypercube(node, sources_of(call.arguments), call.input, call.output);
-        },
+    .program = with_sources<wormcube::k_gather_hypercube>,
 };
 
 }  // namespace algorithms

@@ -2,12 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/k_reduce/direct.hpp"
 
-#include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/k_to_all/sources.hpp"
+#include "wormcube/collectives/k_to_all/registration.hpp"
 #include "wormcube/collectives/partial.hpp"
-#include "wormcube/collectives/pattern_load.hpp"
-
-#include <algorithm>
 
 namespace wormcube {
 
@@ -40,28 +36,16 @@ void k_reduce_direct(Node& node, const Reduction& reduction, std::span<const Ran
 
 namespace {
 
-/// Loads and sums of p - 1 steps take long to find on more.
-constexpr Rank most_nodes = 2048;
-
 Prediction predict(const Setting& setting) {
   const Rank p = setting.topology.nodes();
-  Prediction prediction{p - 1, p - 1, 0};
-  if (p > most_nodes) return prediction;
-  PatternSteps steps(setting.topology);
-  double combined = 0;
-  for (Rank t = 1; t < p; ++t) {
-    std::vector<PatternMessage> messages;
-    Rank most = 0;
-    for (const Rank target : sources_of(setting.arguments)) {
-      const Rank from = mod(target + t, p);
-      messages.push_back({from, target});
-      most = std::max(most, (from > 0 ? 1 : 0) + (t == p - 1 && target > 0 ? 1 : 0));
-    }
-    steps.add(messages);
-    combined += most;
-  }
-  prediction.combined_blocks = combined;
-  return steps.with_loads(prediction);
+  const std::span<const Rank> targets = sources_of(setting.arguments);
+  Prediction prediction = direct_prediction(setting, [](Rank target, Rank other) {
+    return PatternMessage{other, target};
+  });
+  // In the step that brings node 0's block a target combines nothing, and after the last step one
+  // block more. Other targets combine meanwhile; nodes 0 and 1 are done by then.
+  prediction.combined_blocks = p - 1.0 + (targets.size() > 1 && targets.back() > 1 ? 1 : 0);
+  return prediction;
 }
 
 }  // namespace
@@ -76,11 +60,7 @@ WORMCUBE_ALGORITHM(k_reduce_direct){
     .contention_free = false,
     .remark = "free of contention on hypercubes and complete networks",
     .predict = predict,
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::k_reduce_direct(node, call.arguments.reduction, sources_of(call.arguments),
-                                    call.input, call.output);
-        },
+    .program = with_sources<wormcube::k_reduce_direct>,
 };
 
 }  // namespace algorithms

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/k_reduce/hypercube.hpp"
 
-#include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/k_to_all/sources.hpp"
+#include "wormcube/collectives/k_to_all/registration.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -96,11 +95,7 @@ WORMCUBE_ALGORITHM(k_reduce_hypercube){
     .needs = {needs::hypercube()},
     .instead = "use direct",
     .predict = predict,
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::k_reduce_hypercube(node, call.arguments.reduction, sources_of(call.arguments),
-                                       call.input, call.output);
-        },
+    .program = with_sources<wormcube::k_reduce_hypercube>,
 };
 
 }  // namespace algorithms

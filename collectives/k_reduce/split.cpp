@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/k_reduce/split.hpp"
 
-#include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/k_to_all/sources.hpp"
+#include "wormcube/collectives/k_to_all/registration.hpp"
 #include "wormcube/collectives/reduce/parts.hpp"
 
 #include <utility>
@@ -122,11 +121,7 @@ WORMCUBE_ALGORITHM(k_reduce_split){
                             way_out);
         },
     .predict = predict,
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::k_reduce_split(node, call.arguments.reduction, sources_of(call.arguments),
-                                   call.input, call.output);
-        },
+    .program = with_sources<wormcube::k_reduce_split>,
     .parts = rows,
 };
 

@@ -42,6 +42,10 @@ struct Placement {
   Rank row(Rank node) const;
   /// The node with this number in the same subcube.
   Rank with_row(Rank node, Rank row) const;
+  /// Where halves of a subcube are scattered from its source, or gathered, the rows from `row` on
+  /// whose data pass through the node of `row`, its own included: so many. None through the source
+  /// (row 0), where they begin or end.
+  static Rank passes_through(Rank row) { return row & -row; }
 };
 /// The lowest bits that do; nothing if none do, or k is no power of 2.
 std::optional<Placement> placement(std::span<const Rank> sources, Rank p);

@@ -10,6 +10,9 @@
 #include "wormcube/tests/topology/samples.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <optional>
@@ -22,30 +25,45 @@ namespace wormcube::cases {
 
 constexpr std::uint64_t seed = 20231;
 
-/// Every kind of network, one node and degenerate dimensions among them.
-inline std::vector<Topology> topologies() {
-  std::vector<Topology> all;
-  const auto add = [&](const std::string& shape, int first, int last) {
-    for (int size = first; size <= last; ++size) {
-      all.push_back(Topology::parse(shape + ":" + std::to_string(size)));
-    }
-  };
-  add("ring", 1, 8);
-  add("line", 1, 7);
-  add("hypercube", 0, 6);
-  add("complete", 1, 9);
-  add("tree", 1, 8);
-  for (const char* text :
-       {"ring:12",          "ring:16",       "ring:31",       "ring:64",
-        "line:12",          "line:31",       "complete:16",   "complete:31",
-        "tree:12",          "tree:64",       "torus:4x4",     "torus:8x8",
-        "torus:8x4",        "torus:12x8",    "torus:6x6",     "torus:2x8",
-        "torus:1x8",        "torus:4x4x4",   "torus:8x4x4",   "mesh:3x5",
-        "mesh:1x4",         "mesh:6x5",      "mesh:4x4",      "mesh:8x8",
-        "mesh:2x3x4",       "mesh:2x2x2",    "ghc:4x3",       "ring:4*line:3",
-        "torus:3x4*line:2", "tree:4*ring:8", "tree:5*line:3", "ring:3*complete:4*tree:2"}) {
-    all.push_back(Topology::parse(text));
+/// The numbers of nodes at which every family of networks is walked.
+constexpr std::array node_counts{1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 31, 64};
+
+/// p as a product of so many sizes, ascending and as near to each other as p's divisors allow: "3x4".
+inline std::string shape(Rank p, int dimensions) {
+  if (dimensions == 1) return std::to_string(p);
+  Rank least = 1;
+  for (Rank n = 2; std::pow(n, dimensions) <= p; ++n) {
+    if (p % n == 0) least = n;
   }
+  return std::to_string(least) + "x" + shape(p / least, dimensions - 1);
+}
+
+/// Every family at every number of nodes, meshes and tori of two dimensions and of three (where p
+/// has the divisors); then sizes and products that some algorithms ask for, and arbitrary graphs.
+inline std::vector<Topology> topologies() {
+  std::vector<std::string> texts;
+  for (const Rank p : node_counts) {
+    for (const char* const family : {"line:", "ring:", "tree:", "complete:"}) {
+      texts.push_back(family + shape(p, 1));
+    }
+    for (const char* const family : {"mesh:", "torus:"}) {
+      texts.push_back(family + shape(p, 2));
+      if (!shape(p, 3).starts_with("1x")) texts.push_back(family + shape(p, 3));
+    }
+    const auto bits = static_cast<unsigned>(p);
+    if (std::has_single_bit(bits)) {
+      texts.push_back("hypercube:" + std::to_string(std::countr_zero(bits)));
+    }
+  }
+  for (const char* const text :
+       {"mesh:1x4", "mesh:3x5", "mesh:6x5", "mesh:2x3x4", "torus:1x8", "torus:2x8", "torus:8x4",
+        "torus:6x6", "torus:12x8", "torus:8x4x4", "hypercube:5", "complete:9", "ghc:4x3",
+        "ring:4*line:3", "torus:3x4*line:2", "tree:4*ring:8", "tree:5*line:3",
+        "ring:3*complete:4*tree:2"}) {
+    texts.emplace_back(text);
+  }
+  std::vector<Topology> all;
+  for (const std::string& text : texts) all.push_back(Topology::parse(text));
   all.emplace_back(std::vector{samples::petersen()});
   all.emplace_back(std::vector{Graph::ring(4), samples::scrambled(6)});
   return all;
@@ -70,7 +88,7 @@ inline std::vector<Arguments> every_argument(const Algorithm& algorithm, Rank no
   std::vector<Arguments> all{plain_arguments(algorithm)};
   const auto add = [&](auto change) { change(all.emplace_back(plain_arguments(algorithm))); };
   if (operation->rooted) {
-    const Rank stride = nodes > 32 ? 5 : 1;
+    const Rank stride = nodes > 32 ? 9 : 1;
     for (Rank root = 1; root < nodes; root += stride) add([=](Arguments& a) { a.root = root; });
   }
   if (operation->shifts) {
@@ -211,6 +229,22 @@ struct Call {
       : Call(called, topology, telling_bytes(called, topology), Pattern::tags, in_place) {}
   Program dry() const { return collective_program(collective, contract, nullptr); }
 };
+
+/// The calls that are walked with blocks of so many elements, of 0, 1 and an odd number that hardly
+/// any algorithm's parts divide (`v` operations: blocks of 0 to twice as many): first elements that
+/// tell where they come from and in what order they were combined, then single bytes. Empty blocks
+/// are the same of both.
+inline std::vector<Call> calls(const Collective& collective, const Topology& topology,
+                               Bytes elements) {
+  const auto unit =
+      contract_of(collective, topology.nodes(), 0, seed, Pattern::tags).element_bytes();
+  std::vector<Call> all{Call(collective, topology, elements * unit, Pattern::tags)};
+  if (elements == 0) return all;
+  Collective of_bytes = collective;
+  if (of_bytes.operation()->reduces) of_bytes.arguments.reduction = find_reduction("sum", "uint8");
+  all.emplace_back(of_bytes, topology, elements, Pattern::words);
+  return all;
+}
 
 /// What a proof found.
 struct Outcome {

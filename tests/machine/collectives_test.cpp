@@ -4,61 +4,94 @@
 #include "wormcube/tests/collectives/cases.hpp"
 #include "wormcube/tests/machine/support.hpp"
 
+#include <array>
+#include <memory>
+#include <vector>
+
 #include <catch2/catch.hpp>
 
 namespace {
 
 using namespace wormcube;
 
-// The kinds of machine that every algorithm must run on. Networks are small where sanitizers make
-// threads slow.
-struct Kind {
-  const char* name;
-  MachineOptions options;
-};
-std::vector<Kind> kinds() {
-  std::vector<Kind> kinds;
-  kinds.push_back({"threads", {}});
-  kinds.push_back({"threads, capacity 1, no eager messages, lock step", {}});
-  kinds.back().options.channel_capacity = 1;
-  kinds.back().options.eager_limit = 0;
-  kinds.back().options.lock_step = true;
-  kinds.push_back({"fibers, capacity 1, all messages eager", {}});
-  kinds.back().options.nodes_as = NodesAs::fibers;
-  kinds.back().options.channel_capacity = 1;
-  kinds.back().options.eager_limit = 1 << 20;
-  return kinds;
-}
-constexpr Rank most_nodes = machine_tests::patience > 1 ? 16 : 96;
+/// Networks are small where sanitizers make threads slow.
+constexpr Rank most_nodes = machine_tests::patience > 1 ? 16 : 64;
+/// Up to so many nodes every call runs on threads and on fibers; on more, elements that tell run on
+/// fibers and bytes on threads, so that each number of elements meets both kinds of nodes. The wide
+/// test, which takes minutes, leaves nothing out.
+constexpr Rank most_on_both = machine_tests::patience > 1 ? 0 : 16;
 
-TEST_CASE("every algorithm delivers every block on real nodes, and its trace is its record",
-          "[machine][collectives]") {
-  // Blocks of one tag per part know where they come from; odd blocks of words meet every remainder.
-  const auto choice =
-      GENERATE(std::pair(0, false), std::pair(1, false), std::pair(2, false), std::pair(0, true));
-  const bool odd_words = choice.second;
-  const Kind chosen = kinds()[static_cast<std::size_t>(choice.first)];
-  INFO(chosen.name);
+/// Wide channels for long blocks and narrow ones for short blocks, of fibers the other way round.
+MachineOptions options_for(NodesAs nodes_as, Bytes elements) {
+  MachineOptions options = machine_tests::plain(nodes_as);
+  const bool threads = nodes_as == NodesAs::threads;
+  if (threads == (elements > 1)) return options;
+  options.channel_capacity = 1;
+  options.eager_limit = threads ? 0 : 1 << 20;
+  options.lock_step = threads;
+  return options;
+}
+
+/// Runs calls on real nodes, on machines that are kept as long as the network stays the same.
+class Runs {
+ public:
+  explicit Runs(Bytes elements) : elements_(elements) {}
+
+  void check(const cases::Call& call, const Topology& topology, NodesAs nodes_as) {
+    const bool threads = nodes_as == NodesAs::threads,
+               all_port = call.collective.algorithm->ports == Ports::all;
+    INFO((threads ? "threads" : "fibers")
+         << ", blocks of " << call.contract.block_bytes << " bytes");
+    std::unique_ptr<Machine>& machine = machines_[threads][all_port];
+    if (!machine || machine->topology().name() != topology.name()) {
+      MachineOptions options = options_for(nodes_as, elements_);
+      options.all_port = all_port;
+      machine.reset();
+      machine = std::make_unique<Machine>(topology, options);
+    }
+    Verification verification(call.contract);
+    Schedule trace{topology, {}};
+    machine->run(collective_program(call.collective, call.contract, &verification), trace);
+    INFO(verification.first());
+    CHECK(verification.passed());
+    CHECK(trace == record(topology, call.dry()));
+  }
+
+ private:
+  Bytes elements_;
+  std::array<std::array<std::unique_ptr<Machine>, 2>, 2> machines_;
+};
+
+void check_runs(Bytes elements, Rank both_up_to) {
+  Runs runs(elements);
   cases::for_each(
       [&](const Collective& collective, const Topology& topology) {
         INFO(cases::title(collective, topology));
-        MachineOptions options = chosen.options;
-        options.all_port = collective.algorithm->ports == Ports::all;
-        Machine machine(topology, options);
-        Collective called = collective;
-        if (odd_words && called.operation()->reduces) {
-          called.arguments.reduction = find_reduction("max", "uint8");
-        }
-        const cases::Call call = odd_words ? cases::Call(called, topology, 13, Pattern::words)
-                                           : cases::Call(called, topology);
-        Verification verification(call.contract);
-        Schedule trace{topology, {}};
-        machine.run(collective_program(call.collective, call.contract, &verification), trace);
-        INFO(verification.first());
-        CHECK(verification.passed());
-        CHECK(trace == record(topology, call.dry()));
+        const std::vector<cases::Call> calls = cases::calls(collective, topology, elements);
+        runs.check(calls.front(), topology, NodesAs::fibers);
+        runs.check(calls.back(), topology, NodesAs::threads);
+        if (calls.size() == 1 || topology.nodes() > both_up_to) return;
+        runs.check(calls.front(), topology, NodesAs::threads);
+        runs.check(calls.back(), topology, NodesAs::fibers);
       },
       most_nodes);
+}
+
+TEST_CASE("every algorithm takes empty blocks on threads and fibers, and its trace is its record",
+          "[machine][collectives]") {
+  check_runs(0, most_on_both);
+}
+TEST_CASE("every algorithm delivers one element on threads and fibers, and its trace is its record",
+          "[machine][collectives]") {
+  check_runs(1, most_on_both);
+}
+TEST_CASE("every algorithm delivers 13 elements on threads and fibers, and its trace is its record",
+          "[machine][collectives]") {
+  check_runs(13, most_on_both);
+}
+
+TEST_CASE("every call runs both on threads and on fibers", "[machine][collectives][.][wide]") {
+  check_runs(GENERATE(0, 1, 13), most_nodes);
 }
 
 TEST_CASE("blocks of many sizes arrive whole, empty ones too", "[machine][collectives]") {
