@@ -14,12 +14,11 @@ namespace {
 
 using namespace wormcube;
 
-/// Networks are small where sanitizers make threads slow.
-constexpr Rank most_nodes = machine_tests::patience > 1 ? 16 : 64;
+constexpr Rank most_nodes = sanitized ? 8 : 64;
 /// Up to so many nodes every call runs on threads and on fibers; on more, elements that tell run on
 /// fibers and bytes on threads, so that each number of elements meets both kinds of nodes. The wide
 /// test, which takes minutes, leaves nothing out.
-constexpr Rank most_on_both = machine_tests::patience > 1 ? 0 : 16;
+constexpr Rank most_on_both = sanitized ? 0 : 16;
 
 /// Wide channels for long blocks and narrow ones for short blocks, of fibers the other way round.
 MachineOptions options_for(NodesAs nodes_as, Bytes elements) {
@@ -98,6 +97,7 @@ TEST_CASE("blocks of many sizes arrive whole, empty ones too", "[machine][collec
   const Bytes bytes = GENERATE(Bytes{0}, Bytes{1}, Bytes{7}, Bytes{64}, Bytes{1000}, Bytes{5000});
   for (const char* text : {"torus:4x4", "mesh:3x5", "hypercube:4", "ring:7", "complete:5"}) {
     const Topology topology = Topology::parse(text);
+    if (sanitized && topology.nodes() > 8) continue;
     for (const Algorithm* algorithm : registry()) {
       Arguments arguments;
       if (algorithm->operation->reduces) arguments.reduction = find_reduction("sum", "uint8");
