@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/exchange.hpp"
 
-#include "wormcube/collectives/harness/memory.hpp"
+#include "wormcube/collectives/harness/run.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/host/memory.hpp"
 #include "wormcube/runtime/routing/routing.hpp"
@@ -112,8 +112,12 @@ Exchange resolve(Exchange exchange, const Topology& topology, Bytes block_bytes)
 }
 
 Runner on(Machine& machine) {
-  return {machine.topology(), [&machine](const Program& program) { return machine.run(program); },
-          machine.options().all_port, machine.options().virtual_channels};
+  return {machine.topology(),
+          [&machine](const Program& program) { return machine.run(program); },
+          machine.options().all_port,
+          machine.options().virtual_channels,
+          nullptr,
+          queues_of(machine.options())};
 }
 
 Runner on(Multicomputer& machine) {
@@ -172,7 +176,10 @@ RunFigures measure(const Runner& runner, const RunOptions& options, const Progra
 
 void require_memory_to_run(std::string_view what, const Runner& runner, double host_bytes,
                            const Program& program, std::string_view way_out) {
-  require_memory(what, host_bytes + memory_need(runner.topology, program).nodes, way_out);
+  const FlitQueues* const queues = runner.queues ? &*runner.queues : nullptr;
+  const MemoryNeed need = memory_need(runner.topology, program, 0, queues);
+  if (queues != nullptr) require_queues(what, need, *queues);
+  require_memory(what, host_bytes + need.nodes + queue_bytes(need, 1), way_out);
 }
 
 }  // namespace wormcube::apps

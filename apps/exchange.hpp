@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/collectives/harness/memory.hpp"
 #include "wormcube/collectives/registry.hpp"
 #include "wormcube/runtime/machine/multicomputer.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
@@ -53,6 +54,7 @@ struct Runner {
   bool all_port = false;
   int virtual_channels = 2;
   Multicomputer* processes = nullptr;  ///< the machine, where nodes may live in several processes
+  std::optional<FlitQueues> queues = {};  ///< of an emulated network, for estimates of memory
 };
 /// The machine must outlive the runner.
 Runner on(Machine& machine);

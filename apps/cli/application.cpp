@@ -137,6 +137,66 @@ ApplicationMachine::ApplicationMachine(const ApplicationOptions& options, const 
   }
 }
 
+namespace {
+
+/// Before the network is parsed.
+const ApplicationOptions& validated(const ApplicationOptions& options, const std::string& input,
+                                    const std::string& output_file) {
+  in_first_process([&] { options.validate(input, output_file); });
+  return options;
+}
+
+}  // namespace
+
+ApplicationRun::ApplicationRun(const ApplicationOptions& options, const std::string& name,
+                               const std::string& input, const std::string& output_file)
+    : options_(validated(options, input, output_file)),
+      output_file_(output_file),
+      topology_(Topology::parse(options.on)),
+      progress_(options.output, fmt::format("{} on {}", name, topology_.name())) {
+  progress_.doing("input");
+}
+
+RunOptions ApplicationRun::run_options() {
+  RunOptions run = options_.run_options();
+  run.progress = [this](std::string_view phase) { progress_.doing(phase); };
+  return run;
+}
+
+void ApplicationRun::start(bool all_port) {
+  progress_.doing("the machine");
+  machine_.emplace(options_, topology_, all_port);
+  Json settings{{"topology", topology_.name()}, {"nodes", topology_.nodes()}};
+  add_settings_json(settings, options_, machine());
+  results_.emplace(options_.output, std::vector<Table::Column>());
+  results_->begin_whole(std::move(settings));
+}
+
+bool ApplicationRun::writes_output() const { return !output_file_.empty() && is_first_process(); }
+
+Json ApplicationRun::json(const Json& figures) const {
+  Json json = figures;
+  json["topology"] = topology_.name();
+  add_settings_json(json, options_, machine());
+  return json;
+}
+
+ExitCode ApplicationRun::finish(Json json, std::optional<bool> passed) {
+  put(json, "passed", json_value(passed), not_verified);
+  results_->keep_whole(std::move(json));
+  results_->finish(true);
+  return passed.value_or(true) ? cli::passed : failed;
+}
+
+void add_input_options(CLI::App& app, std::string& input, std::string& column,
+                       const std::string& what) {
+  app.add_option("--input", input, what)->type_name("FILE")->group("Data");
+  app.add_option("--column", column,
+                 "The CSV file's column: a name from its first line, or a number from 1")
+      ->type_name("NAME")
+      ->group("Data");
+}
+
 std::vector<std::size_t> parse_shape(std::string_view text, std::size_t least, std::size_t most) {
   std::vector<std::size_t> shape;
   for (std::string_view rest = text;;) {
@@ -167,6 +227,10 @@ std::string shape_text(const std::vector<std::size_t>& shape) {
 
 double microseconds(std::chrono::nanoseconds time) {
   return static_cast<double>(time.count()) / 1000;
+}
+
+double per_microsecond(std::size_t count, std::chrono::nanoseconds time) {
+  return time.count() > 0 ? static_cast<double>(count) / microseconds(time) : 0;
 }
 
 namespace {

@@ -5,7 +5,10 @@
 #include "wormcube/apps/algorithms.hpp"
 #include "wormcube/apps/cli/options.hpp"
 #include "wormcube/apps/cli/output.hpp"
+#include "wormcube/apps/cli/program.hpp"
+#include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/apps/exchange.hpp"
+#include "wormcube/runtime/error.hpp"
 
 #include <memory>
 #include <optional>
@@ -57,6 +60,64 @@ class ApplicationMachine {
   std::optional<apps::Runner> runner_;
 };
 
+/// One run of an application, from its options to its results: what all applications share.
+class ApplicationRun {
+ public:
+  /// Throws UsageError for options that contradict each other, before anything is read.
+  /// \param name                "sort"
+  /// \param input, output_file  of the command's own options; empty for none
+  ApplicationRun(const ApplicationOptions& options, const std::string& name,
+                 const std::string& input, const std::string& output_file);
+  const Topology& topology() const { return topology_; }
+  /// The job's: they tell the progress line.
+  RunOptions run_options();
+
+  /// Builds the machine and returns work(runner). A run over its time limit, a deadlock and a signal
+  /// leave JSON that says so, without figures.
+  template <class Work>
+  auto on_machine(bool all_port, const Work& work) {
+    start(all_port);
+    try {
+      return work(machine_->runner());
+    } catch (const TimeLimit& error) {
+      results_->no_result(over_time_limit, error.what());
+      throw;
+    } catch (const Deadlock& error) {
+      const std::string_view text = error.what();
+      results_->no_result(in_deadlock, text.substr(0, text.find('\n')));
+      throw;
+    } catch (...) {
+      results_->drop();
+      throw;
+    }
+  }
+  /// From here on: after on_machine().
+  const MachineOptions& machine() const { return machine_->options(); }
+  /// Whether this process writes the output file, if there is one.
+  bool writes_output() const;
+  /// The figures with network and settings: what the application's own fields follow.
+  Json json(const Json& figures) const;
+  /// Writes the JSON with the verdict. \param passed  empty: not verified
+  ExitCode finish(Json json, std::optional<bool> passed);
+
+ private:
+  void start(bool all_port);
+
+  const ApplicationOptions& options_;
+  std::string output_file_;
+  Topology topology_;
+  Progress progress_;
+  std::optional<ApplicationMachine> machine_;
+  std::optional<Results> results_;
+};
+
+/// The reason of figures that only verifying gives.
+inline constexpr const char* not_verified = "--verify off";
+
+/// --input and --column: a list of numbers. \param what  "Read the keys: .npy or .."
+void add_input_options(CLI::App& app, std::string& input, std::string& column,
+                       const std::string& what);
+
 void add_application_options(CLI::App& app, ApplicationOptions& options);
 /// The same for an application of several collectives. \param operations  "broadcast, reduce"
 void add_application_options(CLI::App& app, ApplicationOptions& options,
@@ -83,5 +144,13 @@ void add_settings_json(Json& json, const ApplicationOptions& options,
                        const MachineOptions& machine);
 
 double microseconds(std::chrono::nanoseconds time);
+/// A rate; 0 where no time was measured.
+double per_microsecond(std::size_t count, std::chrono::nanoseconds time);
+
+/// Empty: not verified.
+template <class Result>
+std::optional<bool> verdict(const Result& result) {
+  return result.verified() ? std::optional(result.passed()) : std::nullopt;
+}
 
 }  // namespace wormcube::cli

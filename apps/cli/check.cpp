@@ -285,6 +285,14 @@ Action add_check(CLI::App& program) {
       ->check(at_least(0))
       ->capture_default_str()
       ->group("What");
+  app.add_option(
+         "--record-pieces", options->check.record_pieces,
+         "Refuse a dry run that goes through more pieces of messages, sent and received, of "
+         "all nodes: some million a second")
+      ->type_name("N")
+      ->check(at_least(1))
+      ->capture_default_str()
+      ->group("What");
   app.add_option("--seed", options->check.seed, "For the block sizes of alltoallv")
       ->type_name("N")
       ->capture_default_str()

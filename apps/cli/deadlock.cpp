@@ -4,6 +4,7 @@
 #include "wormcube/apps/cli/output.hpp"
 #include "wormcube/apps/cli/program.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/host/memory.hpp"
 #include "wormcube/runtime/machine/machine.hpp"
 
 #include <algorithm>
@@ -51,9 +52,11 @@ void receive_before_sending(Node& node) {
   node.step({send(mod(node.rank() - 1, p), memory.subspan(8, 8))});
 }
 
-/// Every node sends two links on in one direction of a ring, too long a message for the queues.
+/// Too long a message for the queues.
+constexpr Bytes bytes = 64 << 10;
+
+/// Every node sends two links on in one direction of a ring.
 void send_two_links_on(Node& node, int dimension) {
-  constexpr Bytes bytes = 64 << 10;
   const Memory memory = node.memory(2 * bytes);
   const Topology& topology = node.topology();
   const Rank ring = topology.size(dimension), here = topology.coordinate(node.rank(), dimension);
@@ -104,6 +107,12 @@ void wait_for_channels(const Topology& topology, const Options& options,
   print_note(output,
              "each worm is held until all have reserved their first link; then each waits for the "
              "next one");
+  const std::string what = fmt::format("deadlock --of channels on {}: {} messages of {} bytes",
+                                       topology.name(), topology.nodes(), bytes);
+  require_available(what, 2.0 * bytes * topology.nodes(), "use fewer nodes");
+  // What is sent was never written and takes no pages; a node's stack takes three.
+  constexpr double of_node = bytes + 3 * 4096;
+  require_memory(what, of_node * topology.nodes(), "use fewer nodes");
   HoldFirstLinks observer(topology.nodes());
   MachineOptions machine_settings = machine_options(options);
   machine_settings.observer = &observer;

@@ -1,7 +1,6 @@
 // wormcube fft: a distributed Fourier transform, verified.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/application.hpp"
-#include "wormcube/apps/cli/cluster.hpp"
 #include "wormcube/apps/cli/program.hpp"
 #include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/apps/fft/run.hpp"
@@ -46,8 +45,6 @@ Signal signal(const Options& options) {
   return generate_signal(parse_signal_kind(options.generate.empty() ? "random" : options.generate),
                          parse_shape(options.shape, 1, 2), options.application.seed);
 }
-
-constexpr const char* not_verified = "--verify off";
 
 Json check_json(const FftCheck& check) {
   const auto if_measured = [&](auto value) { return check.measured ? Json(value) : Json(nullptr); };
@@ -113,10 +110,8 @@ void print_result(const Options& options, const FftJob& job, const FftResult& re
 }
 
 Json result_json(const Options& options, const FftJob& job, const FftResult& result,
-                 const ApplicationMachine& machine) {
-  Json json = figures_json(result.figures);
-  json["topology"] = machine.runner().topology.name();
-  add_settings_json(json, options.application, machine.options());
+                 const ApplicationRun& run) {
+  Json json = run.json(figures_json(result.figures));
   json["input"] = job.signal.source;
   json["shape"] = job.signal.shape;
   json["real"] = job.signal.real;
@@ -139,28 +134,20 @@ Json result_json(const Options& options, const FftJob& job, const FftResult& res
   } else {
     put(json, "peak", nullptr, "only of a forward transform of one real series");
   }
-  put(json, "passed", result.verified() ? Json(result.passed()) : Json(nullptr), not_verified);
   return json;
 }
 
 ExitCode transform(const Options& options) {
   const ApplicationOptions& application = options.application;
-  in_first_process([&] { application.validate(options.input, options.output); });
-  const Topology topology = Topology::parse(application.on);
+  ApplicationRun run(application, "fft", options.input, options.output);
   const Exchange exchange = application.exchange();
-  Progress progress(application.output, "fft on " + topology.name());
-  progress.doing("input");
-  FftJob job{signal(options), {}, application.run_options()};
+  FftJob job{signal(options), {}, run.run_options()};
   job.fft = {options.inverse, parse_fft_method(options.method), options.measure};
-  job.options.progress = [&progress](std::string_view phase) { progress.doing(phase); };
-  progress.doing("the machine");
-  const ApplicationMachine machine(application, topology, exchange.all_port());
-  const FftResult result = run_fft(machine.runner(), exchange, job);
-  if (!options.output.empty() && is_first_process())
-    write_npy(options.output, to_array(result.output, job.signal.shape));
-  print_result(options, job, result, machine.options());
-  write_results(application.output, {result_json(options, job, result, machine)}, true);
-  return !result.verified() || result.passed() ? passed : failed;
+  const FftResult result = run.on_machine(
+      exchange.all_port(), [&](const Runner& runner) { return run_fft(runner, exchange, job); });
+  if (run.writes_output()) write_npy(options.output, to_array(result.output, job.signal.shape));
+  print_result(options, job, result, run.machine());
+  return run.finish(result_json(options, job, result, run), verdict(result));
 }
 
 }  // namespace
@@ -169,15 +156,9 @@ Action add_fft(CLI::App& program) {
   auto options = std::make_shared<Options>();
   CLI::App& app =
       *program.add_subcommand("fft", "Transform a signal or an image on many nodes, and verify it");
-  app.add_option(
-         "--input", options->input,
-         "Read a .npy file (1-D or 2-D) or a column of a CSV file; without it: the sunspot record")
-      ->type_name("FILE")
-      ->group("Data");
-  app.add_option("--column", options->column,
-                 "The CSV file's column: a name from its first line, or a number from 1")
-      ->type_name("NAME")
-      ->group("Data");
+  add_input_options(
+      app, options->input, options->column,
+      "Read a .npy file (1-D or 2-D) or a column of a CSV file; without it: the sunspot record");
   app.add_option("--generate", options->generate,
                  "Make data instead: random, random-real, impulse, tones")
       ->type_name("KIND")

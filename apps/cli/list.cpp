@@ -6,6 +6,7 @@
 #include "wormcube/apps/cli/program.hpp"
 #include "wormcube/collectives/registry.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/host/memory.hpp"
 
 #include <memory>
 
@@ -122,9 +123,19 @@ Arguments plain_arguments(Operation operation) {
   return arguments;
 }
 
+/// Nothing is recorded and nothing runs: all that grows with the network are the messages of a step
+/// and the links they load, which the formulas of shared links count. A bound, not a measurement.
+void require_memory_to_list(const Topology& topology) {
+  constexpr double bytes_of_node = 128;
+  require_memory(fmt::format("list on {}: counting the messages of {} nodes", topology.name(),
+                             topology.nodes()),
+                 bytes_of_node * topology.nodes(), "use fewer nodes");
+}
+
 void list_admitted(const std::vector<const Algorithm*>& algorithms, const Topology& topology,
                    const CostModel& model, Bytes block_bytes, const OutputOptions& output,
                    std::vector<Json>& results) {
+  require_memory_to_list(topology);
   print_setting(output, "topology", topology_text(topology));
   print_setting(output, "block", bytes_text(static_cast<double>(block_bytes)));
   print_setting(output, "cost model", cost_model_text(model));

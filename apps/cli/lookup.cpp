@@ -1,9 +1,7 @@
 // wormcube lookup: a distributed table lookup, verified.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/application.hpp"
-#include "wormcube/apps/cli/cluster.hpp"
 #include "wormcube/apps/cli/program.hpp"
-#include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/apps/io/array.hpp"
 #include "wormcube/apps/lookup/run.hpp"
 #include "wormcube/runtime/error.hpp"
@@ -175,29 +173,22 @@ void print_result(const Options& options, const Data& data, const LookupResult& 
 
 ExitCode run(const Options& options) {
   const ApplicationOptions& application = options.application;
-  in_first_process([&] { application.validate(options.table.file, options.output); });
-  const Topology topology = Topology::parse(application.on);
+  ApplicationRun run(application, "lookup", options.table.file, options.output);
   const Algorithms algorithms = application.algorithms(lookup_operations());
   require_columns(options);
-  Progress progress(application.output, "lookup on " + topology.name());
-  progress.doing("input");
   Data data = options.table.file.empty() ? make_data(options) : read_data(options);
   data.job.by = parse_table_by(options.by);
-  data.job.options = application.run_options();
-  data.job.options.progress = [&progress](std::string_view phase) { progress.doing(phase); };
-  progress.doing("the machine");
-  const ApplicationMachine machine(application, topology, algorithms.all_port());
-  const LookupResult result = run_lookup(machine.runner(), algorithms, data.job);
-  const double wall_us = microseconds(result.figures.wall);
-  const double rate = wall_us > 0 ? static_cast<double>(data.job.keys.size()) / wall_us : 0;
-  if (!options.output.empty() && is_first_process()) {
+  data.job.options = run.run_options();
+  const LookupResult result = run.on_machine(algorithms.all_port(), [&](const Runner& runner) {
+    return run_lookup(runner, algorithms, data.job);
+  });
+  const double rate = per_microsecond(data.job.keys.size(), result.figures.wall);
+  if (run.writes_output()) {
     write_list(options.output, "value", output_array(result, data.values));
   }
-  print_result(options, data, result, machine.options(), rate);
+  print_result(options, data, result, run.machine(), rate);
 
-  Json json = collectives_json(result.figures);
-  json["topology"] = topology.name();
-  add_settings_json(json, application, machine.options());
+  Json json = run.json(collectives_json(result.figures));
   json["entries"] = data.job.table_keys.size();
   json["keys"] = data.job.keys.size();
   json["values"] = to_string(data.values);
@@ -208,10 +199,8 @@ ExitCode run(const Options& options) {
   json["mean_requests"] = result.average_requests;
   json["absent"] = result.absent;
   json["million_keys_per_s"] = rate;
-  put(json, "wrong", result.wrong ? Json(*result.wrong) : Json(nullptr), "--verify off");
-  put(json, "passed", result.verified() ? Json(result.passed()) : Json(nullptr), "--verify off");
-  write_results(application.output, {json}, true);
-  return !result.verified() || result.passed() ? passed : failed;
+  put(json, "wrong", result.wrong ? Json(*result.wrong) : Json(nullptr), not_verified);
+  return run.finish(std::move(json), verdict(result));
 }
 
 void add_list_options(CLI::App& app, const std::string& name, ListOptions& list,

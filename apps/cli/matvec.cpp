@@ -1,9 +1,7 @@
 // wormcube matvec: a distributed matrix-vector product, verified.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/application.hpp"
-#include "wormcube/apps/cli/cluster.hpp"
 #include "wormcube/apps/cli/program.hpp"
-#include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/apps/io/array.hpp"
 #include "wormcube/apps/matvec/run.hpp"
 #include "wormcube/runtime/error.hpp"
@@ -78,8 +76,6 @@ void print_result(const Options& options, const MatvecJob& job, const MatvecResu
   print_table(output, checks);
 }
 
-constexpr const char* not_verified = "--verify off";
-
 Json check_json(const MatvecCheck& check) {
   const auto if_measured = [&](auto value) { return check.measured ? Json(value) : Json(nullptr); };
   Json json;
@@ -95,42 +91,31 @@ ExitCode run(const Options& options) {
   const ApplicationOptions& application = options.application;
   // The seed makes what is not read.
   const std::string& input = options.vector.empty() ? options.vector : options.matrix;
-  in_first_process([&] { application.validate(input, options.output); });
-  const Topology topology = Topology::parse(application.on);
+  ApplicationRun run(application, "matvec", input, options.output);
   const Algorithms algorithms = application.algorithms(matvec_operations());
-  Progress progress(application.output, "matvec on " + topology.name());
-  progress.doing("input");
-  MatvecJob job{
-      matrix(options), {}, parse_vectors_on(options.vectors_on), application.run_options()};
+  MatvecJob job{matrix(options), {}, parse_vectors_on(options.vectors_on), run.run_options()};
   job.x = vector(options, job.matrix.columns);
-  job.options.progress = [&progress](std::string_view phase) { progress.doing(phase); };
-  progress.doing("the machine");
-  const ApplicationMachine machine(application, topology, algorithms.all_port());
-  const MatvecResult result = run_matvec(machine.runner(), algorithms, job);
-  const double wall_us = microseconds(result.figures.wall);
-  const double rate =
-      wall_us > 0 ? 2.0 * static_cast<double>(job.matrix.values.size()) / wall_us / 1000 : 0;
-  if (!options.output.empty() && is_first_process()) {
+  const MatvecResult result = run.on_machine(algorithms.all_port(), [&](const Runner& runner) {
+    return run_matvec(runner, algorithms, job);
+  });
+  const double rate = per_microsecond(2 * job.matrix.values.size(), result.figures.wall) / 1000;
+  if (run.writes_output()) {
     write_list(options.output, "y",
                to_array<double>(ElementType::float64, result.y, {result.y.size()}));
   }
-  print_result(options, job, result, machine.options(), rate);
+  print_result(options, job, result, run.machine(), rate);
 
   const auto if_verified = [&](auto value) {
     return result.verified() ? Json(value) : Json(nullptr);
   };
-  Json json = collectives_json(result.figures);
-  json["topology"] = topology.name();
-  add_settings_json(json, application, machine.options());
+  Json json = run.json(collectives_json(result.figures));
   json["shape"] = {job.matrix.rows, job.matrix.columns};
   json["grid"] = {result.grid_rows, result.grid_columns};
   json["vectors_on"] = options.vectors_on;
   json["gflop_per_s"] = rate;
   put(json, "serial_us", if_verified(microseconds(result.serial_wall)), not_verified);
   json["check"] = check_json(result.check);
-  put(json, "passed", if_verified(result.passed()), not_verified);
-  write_results(application.output, {json}, true);
-  return !result.verified() || result.passed() ? passed : failed;
+  return run.finish(std::move(json), verdict(result));
 }
 
 }  // namespace

@@ -474,7 +474,7 @@ MachineOptions MachineFlags::resolve(bool all_port) const {
   options.lock_step = lock_step;
   options.time_limit = std::chrono::milliseconds(static_cast<long>(std::ceil(time_limit * 1000)));
   options.on_overrun = [](const std::string& text) {
-    Results::finish_now();  // what was measured before is kept
+    Results::no_result_now(over_time_limit, text);  // what was measured before is kept
     std::fflush(stdout);
     const std::string doing = Results::doing();
     const auto alone = Progress::pause();

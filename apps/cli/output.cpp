@@ -386,7 +386,6 @@ Results::~Results() {
 void Results::add(const std::vector<std::string>& cells, Json json) {
   const std::scoped_lock lock(results_mutex);
   if (finished_) return;  // by a signal: what is printed now would not be in the files
-  json["made"] = made_json();
   if (has_table_ && options_.text()) {
     const auto alone = Progress::pause();
     if (!std::exchange(heads_printed_, true)) {
@@ -395,10 +394,65 @@ void Results::add(const std::vector<std::string>& cells, Json json) {
     fmt::print("{}", table_.row_text(cells, options_.wide));
     std::fflush(stdout);
   }
-  if (!options_.jsonl.empty()) {
-    append_text(options_.jsonl, compact(json), false);
-  }
+  keep(std::move(json));
+}
+
+void Results::keep(Json json) {
+  begun_ = nullptr;
+  json["made"] = made_json();
+  if (!options_.jsonl.empty()) append_text(options_.jsonl, compact(json), false);
   kept_.push_back(std::move(json));
+}
+
+void Results::keep_whole(Json json) {
+  const std::scoped_lock lock(results_mutex);
+  whole_ = true;
+  kept_.assign(1, std::move(json));
+}
+
+void Results::begin(Json settings) {
+  const std::scoped_lock lock(results_mutex);
+  begun_ = std::move(settings);
+}
+
+void Results::begin_whole(Json settings) {
+  const std::scoped_lock lock(results_mutex);
+  whole_ = true;
+  begun_ = settings;
+  keep_without_result(stopped_before, "stopped before the end");
+  begun_ = std::move(settings);
+}
+
+void Results::keep_without_result(std::string_view status, std::string_view reason) {
+  if (finished_ || begun_.is_null()) return;
+  Json json = std::exchange(begun_, nullptr);
+  json["status"] = status;
+  put(json, "passed", nullptr, reason);
+  if (whole_) {
+    kept_.assign(1, std::move(json));
+  } else {
+    keep(std::move(json));
+  }
+}
+
+void Results::no_result(std::string_view status, std::string_view reason) {
+  const std::scoped_lock lock(results_mutex);
+  keep_without_result(status, reason);
+}
+
+void Results::drop() {
+  const std::scoped_lock lock(results_mutex);
+  finished_ = true;
+}
+
+void Results::no_result_now(std::string_view status, std::string_view reason) noexcept {
+  try {
+    const std::scoped_lock lock(results_mutex);
+    if (current_results != nullptr) current_results->keep_without_result(status, reason);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "wormcube: {}\n", error.what());
+  }
+  finish_now();
 }
 
 void Results::note(std::string text) {
@@ -429,7 +483,11 @@ void Results::write(bool single) {
     std::fflush(stdout);
   }
   write_links(options_.links, channels_);
-  write_json_and_csv(options_, kept_, single);
+  if (whole_) {
+    kept_.front()["made"] = made_json();
+    if (!options_.jsonl.empty()) append_text(options_.jsonl, compact(kept_.front()), false);
+  }
+  write_json_and_csv(options_, kept_, single || whole_);
 }
 
 void Results::finish(bool single) {

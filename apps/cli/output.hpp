@@ -96,6 +96,18 @@ class Results {
 
   /// Prints and keeps one result; JSON gets where and how it was made (`made`).
   void add(const std::vector<std::string>& cells, Json json);
+  /// Keeps the one object of a command that gives one, in place of what it was before: it grows.
+  void keep_whole(Json json);
+  /// What JSON has of the next result if there is none: its settings, without `made`.
+  void begin(Json settings);
+  /// The same for the one object of a command; it is kept, as stopped, until there is a better one.
+  void begin_whole(Json settings);
+  /// Keeps those settings with `status`, and `passed` null for the reason.
+  void no_result(std::string_view status, std::string_view reason);
+  /// The same for the current results if they have begun one, and finishes them; from any thread.
+  static void no_result_now(std::string_view status, std::string_view reason) noexcept;
+  /// Nothing more is written: of a command that is refused.
+  void drop();
   /// A '#' line below the table; the same text once.
   void note(std::string text);
   /// Keeps what the links carried in one run, one object each channel, for OutputOptions::links.
@@ -114,14 +126,22 @@ class Results {
   static void finish_now() noexcept;
 
  private:
+  // With the lock held.
+  void keep(Json json);
+  void keep_without_result(std::string_view status, std::string_view reason);
   void write(bool single);
 
   const OutputOptions& options_;
   Table table_;
-  bool has_table_, heads_printed_ = false, finished_ = false;
+  bool has_table_, heads_printed_ = false, finished_ = false, whole_ = false;
+  Json begun_;  // null: nothing
   std::vector<Json> kept_, channels_;
   std::vector<std::string> notes_;
 };
+
+/// JSON's `status` of a result that is none.
+inline constexpr std::string_view over_time_limit = "time limit", in_deadlock = "deadlock",
+                                  stopped_before = "stopped";
 
 /// Schema and program version, command line and settings, host, cores and date of this process.
 Json made_json();

@@ -87,7 +87,10 @@ End end_by(const std::exception& error) {
 End act(const Action& action) {
   try {
     const ExitCode code = action();
-    if (std::fflush(stdout) != 0) return {usage, "cannot write to standard output"};
+    // A row that was flushed before may have failed.
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+      return {usage, "cannot write to standard output"};
+    }
     return {code};
   } catch (const UsageError& error) {
     return {usage, error.what()};

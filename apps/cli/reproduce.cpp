@@ -4,6 +4,7 @@
 #include "wormcube/apps/cli/output.hpp"
 #include "wormcube/apps/cli/program.hpp"
 #include "wormcube/apps/cli/progress.hpp"
+#include "wormcube/apps/cli/reproduce_json.hpp"
 #include "wormcube/apps/cli/reproduce_products.hpp"
 #include "wormcube/apps/reproduce/paper.hpp"
 #include "wormcube/apps/reproduce/wang_tseng.hpp"
@@ -82,17 +83,6 @@ void add_row(Table& table, const ReproducedRow& row) {
   }
 }
 
-Json errata_json(const Paper& paper) {
-  Json errata = Json::array();
-  for (const Erratum& erratum : paper.errata) {
-    errata.push_back({{"name", erratum.name},
-                      {"place", erratum.place},
-                      {"printed", erratum.printed},
-                      {"correct", erratum.correct}});
-  }
-  return errata;
-}
-
 void print_formulas(const OutputOptions& output, const Paper& paper) {
   for (const PaperRow& row : paper.rows) {
     if (!row.in_print) continue;
@@ -106,6 +96,27 @@ void write_svg(const std::string& file, const BroadcastFigure& figure) {
   if (file.empty()) return;
   if (std::ofstream stream(file); !(stream << svg(figure)).flush())
     throw UsageError(fmt::format("{}: cannot be written", file));
+}
+
+Json figure_json(const BroadcastFigure& figure, std::optional<bool> passed) {
+  Json series_json = Json::array();
+  for (const FigureSeries& series : figure.series) {
+    Json points = Json::array();
+    for (std::size_t i = 0; i < series.steps.size(); ++i) {
+      if (!series.steps[i]) continue;
+      points.push_back({{"n", figure.sides[i]}, {"steps", json_value(series.steps[i])}});
+    }
+    series_json.push_back({{"name", series.name},
+                           {"counted", series.counted},
+                           {"source", series.source},
+                           {"points", points}});
+  }
+  Json json{{"paper", "wang-tseng"},
+            {"figure", 8},
+            {"series", series_json},
+            {"failures", figure.failures}};
+  put_passed(json, passed);
+  return json;
 }
 
 /// wang-tseng: a figure instead of tables.
@@ -125,21 +136,14 @@ ExitCode reproduce_figure(const Options& options) {
                             options.count_up_to));
   Progress progress(output, "reproduce wang-tseng");
   progress.doing(fmt::format("{} sides", sides.size()));
-  const BroadcastFigure figure = reproduce_broadcast_figure(sides, options.count_up_to);
+  Results results(output, {});
+  results.keep_whole(figure_json({}, std::nullopt));
+  const BroadcastFigure figure = reproduce_broadcast_figure(
+      sides, options.count_up_to, [&results](const BroadcastFigure& so_far) {
+        results.keep_whole(figure_json(so_far, std::nullopt));
+      });
   std::vector<Table::Column> columns{{"n"}};
-  Json series_json = Json::array();
-  for (const FigureSeries& series : figure.series) {
-    columns.push_back({std::string(series.name)});
-    Json points = Json::array();
-    for (std::size_t i = 0; i < figure.sides.size(); ++i) {
-      if (!series.steps[i]) continue;
-      points.push_back({{"n", figure.sides[i]}, {"steps", json_value(series.steps[i])}});
-    }
-    series_json.push_back({{"name", series.name},
-                           {"counted", series.counted},
-                           {"source", series.source},
-                           {"points", points}});
-  }
+  for (const FigureSeries& series : figure.series) columns.push_back({std::string(series.name)});
   Table table(columns);
   for (std::size_t i = 0; i < figure.sides.size(); ++i) {
     std::vector<std::string> cells{std::to_string(figure.sides[i])};
@@ -151,13 +155,8 @@ ExitCode reproduce_figure(const Options& options) {
     print_note(output, fmt::format("{}: {}", series.name, series.source));
   for (const std::string& failure : figure.failures) print_note(output, "FAILED: " + failure);
   write_svg(options.svg, figure);
-  write_results(output,
-                {Json{{"paper", "wang-tseng"},
-                      {"figure", 8},
-                      {"series", series_json},
-                      {"failures", figure.failures},
-                      {"passed", figure.failures.empty()}}},
-                true);
+  results.keep_whole(figure_json(figure, figure.failures.empty()));
+  results.finish(true);
   return figure.failures.empty() ? passed : failed;
 }
 
@@ -183,6 +182,12 @@ ExitCode reproduce_paper(const Options& options) {
   print_setting(output, "proof", fmt::format("up to {} nodes", options.check.prove_up_to));
   Json rows = Json::array();
   Json refused = Json::array();
+  Results results(output, {});
+  const auto keep = [&](std::optional<bool> passed) {
+    results.keep_whole(
+        reproduced_json(paper.name, paper.citation, rows, refused, paper.errata, passed));
+  };
+  keep({});
   bool all_passed = true;
   Progress progress(output, fmt::format("reproduce {}", paper.name));
   std::vector<std::string> notes;  // below the last table, each once
@@ -192,13 +197,14 @@ ExitCode reproduce_paper(const Options& options) {
   for (std::size_t i = 0; i < topologies.size(); ++i) {
     progress.doing(topologies[i].name());
     progress(static_cast<long>(i), static_cast<long>(topologies.size()));
-    const ReproducedTable table = reproduce(paper, topologies[i], options.check);
     Table printed = rows_table();
-    for (const ReproducedRow& row : table.rows) {
+    const auto each = [&](const ReproducedRow& row) {
       add_row(printed, row);
-      rows.push_back(row_json(table.network, row));
+      rows.push_back(row_json(topologies[i].name(), row));
       all_passed = all_passed && row.passed();
-    }
+      keep({});
+    };
+    const ReproducedTable table = reproduce(paper, topologies[i], options.check, each);
     print_setting(output, "topology", topology_text(topologies[i]));
     print_table(output, printed);
     for (const ReproducedRow& row : table.rows) {
@@ -216,14 +222,8 @@ ExitCode reproduce_paper(const Options& options) {
     print_note(output, fmt::format("erratum {}: {}: printed: {}; correct: {}", erratum.name,
                                    erratum.place, erratum.printed, erratum.correct));
   }
-  write_results(output,
-                {Json{{"paper", paper.name},
-                      {"citation", paper.citation},
-                      {"rows", rows},
-                      {"refused", refused},
-                      {"errata", errata_json(paper)},
-                      {"passed", all_passed}}},
-                true);
+  keep(all_passed);
+  results.finish(true);
   return all_passed ? passed : failed;
 }
 

@@ -4,6 +4,7 @@
 
 #include "wormcube/apps/cli/options.hpp"
 #include "wormcube/apps/cli/progress.hpp"
+#include "wormcube/apps/cli/reproduce_json.hpp"
 #include "wormcube/apps/reproduce/dimakopoulos.hpp"
 
 #include <fmt/core.h>
@@ -87,6 +88,12 @@ ExitCode reproduce_products(const std::vector<std::string>& networks, const Chec
                {.head = "passed"}});
   Json rows = Json::array();
   Json refused = Json::array();
+  Results results(output, {});
+  const auto keep = [&](std::optional<bool> passed) {
+    results.keep_whole(reproduced_json("dimakopoulos", dimakopoulos_citation, rows, refused,
+                                       dimakopoulos_errata(), passed));
+  };
+  keep({});
   std::vector<std::string> notes;
   bool all_passed = true;
   Progress progress(output, "reproduce dimakopoulos");
@@ -106,6 +113,7 @@ ExitCode reproduce_products(const std::vector<std::string>& networks, const Chec
       notes.push_back("not applicable: " + reason);
       refused.push_back({{"topology", row.network}, {"reason", reason}});
     }
+    keep({});
   }
   print_table(output, table);
   print_note(
@@ -117,23 +125,12 @@ ExitCode reproduce_products(const std::vector<std::string>& networks, const Chec
              "met: equal to the bound; best: no integer is between; no: above it (it may still be "
              "the best possible)");
   for (const std::string& note : notes) print_note(output, note);
-  Json errata = Json::array();
   for (const Erratum& erratum : dimakopoulos_errata()) {
     print_note(output, fmt::format("erratum {}: {}: printed: {}; correct: {}", erratum.name,
                                    erratum.place, erratum.printed, erratum.correct));
-    errata.push_back({{"name", erratum.name},
-                      {"place", erratum.place},
-                      {"printed", erratum.printed},
-                      {"correct", erratum.correct}});
   }
-  write_results(output,
-                {Json{{"paper", "dimakopoulos"},
-                      {"citation", dimakopoulos_citation},
-                      {"rows", rows},
-                      {"refused", refused},
-                      {"errata", errata},
-                      {"passed", all_passed}}},
-                true);
+  keep(all_passed);
+  results.finish(true);
   return all_passed ? passed : failed;
 }
 

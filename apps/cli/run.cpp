@@ -78,6 +78,7 @@ std::vector<Plan> make_plans(const Options& options, Operation operation,
       for (const Collective& collective : selections.back().collectives) {
         contract_of(collective, topology.nodes(), bytes, run.seed, Pattern::words, run.in_place)
             .require_sizes();
+        if (!options.machine.in_processes()) run.queues = queues_of(options.machine.resolve(false));
         require_memory_to_run(collective, topology, run);
       }
     }
@@ -86,25 +87,43 @@ std::vector<Plan> make_plans(const Options& options, Operation operation,
   return plans;
 }
 
-Json result_json(const RunResult& result, const Options& options, const MachineOptions& machine) {
-  const Algorithm& algorithm = *result.collective.algorithm;
-  Json json{{"operation", to_string(algorithm.operation)},
-            {"algorithm", algorithm.name},
-            {"options", options_json(result.collective.options)},
-            {"arguments", arguments_json(algorithm.operation, result.collective.arguments)},
-            {"topology", result.topology},
-            {"nodes", result.nodes},
-            {"ports", ports_text(machine.all_port)},
-            {"block_bytes", result.block_bytes},
-            {"in_place", options.run.in_place},
-            {"iterations", options.run.iterations},
-            {"warmup", options.run.warmup},
-            {"times_us", result.times_us},
-            {"time_min_us", result.min_us},
-            {"time_quartile1_us", result.quartile1_us},
-            {"time_median_us", result.median_us},
-            {"time_quartile3_us", result.quartile3_us},
-            {"time_max_us", result.max_us}};
+/// What is run, whatever comes of it.
+Json call_json(const Collective& collective, const Topology& topology, Bytes block_bytes,
+               const Options& options, const MachineOptions& machine) {
+  const Algorithm& algorithm = *collective.algorithm;
+  return {{"operation", to_string(algorithm.operation)},
+          {"algorithm", algorithm.name},
+          {"options", options_json(collective.options)},
+          {"arguments", arguments_json(algorithm.operation, collective.arguments)},
+          {"topology", topology.name()},
+          {"nodes", topology.nodes()},
+          {"ports", ports_text(machine.all_port)},
+          {"block_bytes", block_bytes},
+          {"in_place", options.run.in_place},
+          {"iterations", options.run.iterations},
+          {"warmup", options.run.warmup}};
+}
+
+/// On what it is run, and where it comes from.
+void add_origin_json(Json& json, const Algorithm& algorithm, const Options& options,
+                     const MachineOptions& machine) {
+  add_machine_json(json, options.machine, machine);
+  json["seed"] = options.run.seed;
+  json["cost_model"] = cost_model_json(options.run.model);
+  json["source"] = algorithm.source;
+  json["origin"] = origin(algorithm).empty() ? "built in" : origin(algorithm);
+  add_remark(json, algorithm);
+}
+
+/// \param json  call_json
+Json result_json(Json json, const RunResult& result, const Options& options,
+                 const MachineOptions& machine) {
+  json["times_us"] = result.times_us;
+  json["time_min_us"] = result.min_us;
+  json["time_quartile1_us"] = result.quartile1_us;
+  json["time_median_us"] = result.median_us;
+  json["time_quartile3_us"] = result.quartile3_us;
+  json["time_max_us"] = result.max_us;
   put(json, "model_time_us", json_value(result.model_us), "the source gives no formula");
   put(json, "data_bytes", json_value(result.data_bytes), "a barrier moves no data");
   put(json, "algbw_gb_per_s", json_value(result.algbw_gb_per_s), "no data, or no time");
@@ -120,12 +139,7 @@ Json result_json(const RunResult& result, const Options& options, const MachineO
   json["parked"] = result.parked;
   json["peak_bytes"] = result.peak_bytes;
   json["predicted"] = prediction_json(result.predicted);
-  add_machine_json(json, options.machine, machine);
-  json["seed"] = options.run.seed;
-  json["cost_model"] = cost_model_json(options.run.model);
-  json["source"] = algorithm.source;
-  json["origin"] = origin(algorithm).empty() ? "built in" : origin(algorithm);
-  add_remark(json, algorithm);
+  add_origin_json(json, *result.collective.algorithm, options, machine);
   put(json, "passed", result.wrong ? Json(result.passed()) : Json(nullptr), "--verify off");
   return json;
 }
@@ -241,33 +255,39 @@ ExitCode run_one(Machines& machines, const Plan& plan, const Collective& collect
     return fmt::format("{} {} on {}, blocks of {} bytes", collective.operation()->name,
                        collective.text(), plan.topology.name(), bytes);
   };
-  const auto stopped = [&](const std::exception& error) {
+  const auto stopped = [&](const std::exception& error, std::string_view status) {
     {
       const auto alone = Progress::pause();
       if (is_first_process()) fmt::print(stderr, "wormcube: {}: {}\n", title(), error.what());
     }
+    const std::string_view text = error.what();
+    results.no_result(status, text.substr(0, text.find('\n')));
     results.note(fmt::format("no result: {}", title()));
   };
   results.set_doing(title());
+  const Algorithm& algorithm = *collective.algorithm;
+  const bool every_port = all_port(options.algorithm, algorithm);
+  const MachineOptions machine = options.machine.resolve(every_port);
+  const Json call = call_json(collective, plan.topology, bytes, options, machine);
+  Json settings = call;
+  add_origin_json(settings, algorithm, options, machine);
+  results.begin(std::move(settings));
   try {
-    const bool every_port = all_port(options.algorithm, *collective.algorithm);
     const RunResult result =
         options.machine.in_processes()
             ? run_collective(machines.in_processes(), collective, run)
-            : run_collective(machines.with(every_port, collective.algorithm->any_order), collective,
-                             run);
-    results.add(cells(result, every_port),
-                result_json(result, options, options.machine.resolve(every_port)));
+            : run_collective(machines.with(every_port, algorithm.any_order), collective, run);
+    results.add(cells(result, every_port), result_json(call, result, options, machine));
     if (run.links) results.add_links(channels_json(result, plan.topology));
-    note_remark(results, *collective.algorithm);
+    note_remark(results, algorithm);
     if (result.passed()) return passed;
     results.note(fmt::format("{}: WRONG: {}", title(), result.first_wrong));
     return failed;
   } catch (const TimeLimit& error) {
-    stopped(error);
+    stopped(error, over_time_limit);
     return time_limit;
   } catch (const Deadlock& error) {
-    stopped(error);
+    stopped(error, in_deadlock);
     return deadlock;
   }
 }

@@ -162,6 +162,8 @@ ExitCode show(const Options& options) {
     throw UsageError(fmt::format("node {}: {} has nodes 0 to {}", options.node, topology.name(),
                                  topology.nodes() - 1));
   }
+  if (!options.dot.empty()) require_dot(topology);
+  if (!options.svg.empty()) require_svg(topology);
   if (!options.algorithm.single())
     throw UsageError("show takes one algorithm; `wormcube list` names them");
   const Arguments arguments = options.call.resolve(operation);

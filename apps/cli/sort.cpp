@@ -1,9 +1,7 @@
 // wormcube sort: a distributed sample sort, verified.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/application.hpp"
-#include "wormcube/apps/cli/cluster.hpp"
 #include "wormcube/apps/cli/program.hpp"
-#include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/apps/io/array.hpp"
 #include "wormcube/apps/sort/run.hpp"
 #include "wormcube/runtime/error.hpp"
@@ -80,33 +78,22 @@ void print_result(const Options& options, const SortJob& job, const SortResult& 
   print_table(output, table);
 }
 
-constexpr const char* not_verified = "--verify off";
-
 ExitCode run(const Options& options) {
   const ApplicationOptions& application = options.application;
-  in_first_process([&] { application.validate(options.input, options.output); });
-  const Topology topology = Topology::parse(application.on);
+  ApplicationRun run(application, "sort", options.input, options.output);
   const Algorithms algorithms = application.algorithms(sort_operations());
-  Progress progress(application.output, "sort on " + topology.name());
-  progress.doing("input");
-  SortJob job{keys(options), options.samples, options.rebalance, application.run_options()};
-  job.options.progress = [&progress](std::string_view phase) { progress.doing(phase); };
-  progress.doing("the machine");
-  const ApplicationMachine machine(application, topology, algorithms.all_port());
-  const SortResult result = run_sort(machine.runner(), algorithms, job);
-  const double wall_us = microseconds(result.figures.wall);
-  const double rate = wall_us > 0 ? static_cast<double>(job.keys.elements()) / wall_us : 0;
-  if (!options.output.empty() && is_first_process()) {
-    write_list(options.output, "sorted", result.sorted);
-  }
-  print_result(options, job, result, machine.options(), rate);
+  const SortJob job{keys(options), options.samples, options.rebalance, run.run_options()};
+  const SortResult result = run.on_machine(algorithms.all_port(), [&](const Runner& runner) {
+    return run_sort(runner, algorithms, job);
+  });
+  const double rate = per_microsecond(job.keys.elements(), result.figures.wall);
+  if (run.writes_output()) write_list(options.output, "sorted", result.sorted);
+  print_result(options, job, result, run.machine(), rate);
 
   const auto if_verified = [&](auto value) {
     return result.verified() ? Json(value) : Json(nullptr);
   };
-  Json json = collectives_json(result.figures);
-  json["topology"] = topology.name();
-  add_settings_json(json, application, machine.options());
+  Json json = run.json(collectives_json(result.figures));
   json["keys"] = job.keys.elements();
   json["type"] = to_string(job.keys.type);
   json["input"] = options.input.empty() ? options.generate : options.input;
@@ -120,9 +107,7 @@ ExitCode run(const Options& options) {
   put(json, "serial_us", if_verified(microseconds(result.check.serial_wall)), not_verified);
   put(json, "descents", if_verified(result.check.descents), not_verified);
   put(json, "missing", if_verified(result.check.missing), not_verified);
-  put(json, "passed", if_verified(result.passed()), not_verified);
-  write_results(application.output, {json}, true);
-  return !result.verified() || result.passed() ? passed : failed;
+  return run.finish(std::move(json), verdict(result));
 }
 
 }  // namespace
@@ -131,15 +116,9 @@ Action add_sort(CLI::App& program) {
   auto options = std::make_shared<Options>();
   CLI::App& app =
       *program.add_subcommand("sort", "Sort a list of numbers on many nodes, and verify it");
-  app.add_option(
-         "--input", options->input,
-         "Read the keys: .npy of one dimension and any real type, or a column of a CSV file")
-      ->type_name("FILE")
-      ->group("Data");
-  app.add_option("--column", options->column,
-                 "The CSV file's column: a name from its first line, or a number from 1")
-      ->type_name("NAME")
-      ->group("Data");
+  add_input_options(
+      app, options->input, options->column,
+      "Read the keys: .npy of one dimension and any real type, or a column of a CSV file");
   const std::vector<CLI::Option*> makes{
       app.add_option("--count", options->count, "How many keys to make")
           ->type_name("N")

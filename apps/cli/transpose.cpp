@@ -1,9 +1,7 @@
 // wormcube transpose: a distributed matrix transposition, verified.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/application.hpp"
-#include "wormcube/apps/cli/cluster.hpp"
 #include "wormcube/apps/cli/program.hpp"
-#include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/apps/io/npy.hpp"
 #include "wormcube/apps/transpose/run.hpp"
 #include "wormcube/runtime/error.hpp"
@@ -67,33 +65,23 @@ void print_result(const Options& options, const TransposeJob& job, const Transpo
 
 ExitCode run(const Options& options) {
   const ApplicationOptions& application = options.application;
-  in_first_process([&] { application.validate(options.input, options.output); });
-  const Topology topology = Topology::parse(application.on);
+  ApplicationRun run(application, "transpose", options.input, options.output);
   const Exchange exchange = application.exchange();
-  Progress progress(application.output, "transpose on " + topology.name());
-  progress.doing("input");
-  TransposeJob job{matrix(options), application.run_options()};
-  job.options.progress = [&progress](std::string_view phase) { progress.doing(phase); };
-  progress.doing("the machine");
-  const ApplicationMachine machine(application, topology, exchange.all_port());
-  const TransposeResult result = run_transpose(machine.runner(), exchange, job);
-  const double wall_us = microseconds(result.figures.wall);
-  const double rate =
-      wall_us > 0 ? static_cast<double>(job.matrix.data.size()) / wall_us / 1000 : 0;
-  if (!options.output.empty() && is_first_process()) write_npy(options.output, result.transposed);
-  print_result(options, job, result, machine.options(), rate);
+  const TransposeJob job{matrix(options), run.run_options()};
+  const TransposeResult result = run.on_machine(exchange.all_port(), [&](const Runner& runner) {
+    return run_transpose(runner, exchange, job);
+  });
+  const double rate = per_microsecond(job.matrix.data.size(), result.figures.wall) / 1000;
+  if (run.writes_output()) write_npy(options.output, result.transposed);
+  print_result(options, job, result, run.machine(), rate);
 
-  Json json = figures_json(result.figures);
-  json["topology"] = topology.name();
-  add_settings_json(json, application, machine.options());
+  Json json = run.json(figures_json(result.figures));
   json["shape"] = job.matrix.shape;
   json["type"] = to_string(job.matrix.type);
   json["input"] = options.input.empty() ? "generated" : options.input;
   json["gb_per_s"] = rate;
-  put(json, "wrong", result.wrong ? Json(*result.wrong) : Json(nullptr), "--verify off");
-  put(json, "passed", result.verified() ? Json(result.passed()) : Json(nullptr), "--verify off");
-  write_results(application.output, {json}, true);
-  return !result.verified() || result.passed() ? passed : failed;
+  put(json, "wrong", result.wrong ? Json(*result.wrong) : Json(nullptr), not_verified);
+  return run.finish(std::move(json), verdict(result));
 }
 
 }  // namespace

@@ -17,8 +17,8 @@ const Paper& find_paper(std::string_view name) {
                   kim_paper().name, suh_paper().name));
 }
 
-ReproducedTable reproduce(const Paper& paper, const Topology& topology,
-                          const CheckOptions& options) {
+ReproducedTable reproduce(const Paper& paper, const Topology& topology, const CheckOptions& options,
+                          const std::function<void(const ReproducedRow&)>& each) {
   ReproducedTable table;
   table.network = topology.name();
   for (const PaperRow& row : paper.rows) {
@@ -43,6 +43,7 @@ ReproducedTable reproduce(const Paper& paper, const Topology& topology,
     result.rearrangement =
         figure(row.rearrangement, check.predicted.rearranged_blocks, check.rearranged_blocks);
     table.rows.push_back(std::move(result));
+    if (each) each(table.rows.back());
   }
   return table;
 }

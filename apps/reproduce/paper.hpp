@@ -78,7 +78,8 @@ struct ReproducedTable {
   std::vector<std::string> refused;
 };
 
-ReproducedTable reproduce(const Paper& paper, const Topology& topology,
-                          const CheckOptions& options);
+/// \param each  told of every row when it is there; may be empty
+ReproducedTable reproduce(const Paper& paper, const Topology& topology, const CheckOptions& options,
+                          const std::function<void(const ReproducedRow&)>& each = {});
 
 }  // namespace wormcube::apps

@@ -110,23 +110,26 @@ std::vector<Rank> broadcast_figure_sides() {
           32, 40, 49, 64, 98, 128, 200, 256, 343, 512, 686, 1024, 2048, 4096};
 }
 
-BroadcastFigure reproduce_broadcast_figure(std::span<const Rank> sides, Rank count_up_to) {
+BroadcastFigure reproduce_broadcast_figure(
+    std::span<const Rank> sides, Rank count_up_to,
+    const std::function<void(const BroadcastFigure&)>& so_far) {
   BroadcastFigure figure;
   figure.sides.assign(sides.begin(), sides.end());
   std::ranges::sort(figure.sides);
   for (const Line& line : lines) {
-    FigureSeries series{.name = line.name,
-                        .counted = line.formula == nullptr,
-                        .source = line.source,
-                        .label = line.label,
-                        .colour = line.colour,
-                        .mark = line.mark,
-                        .steps = {}};
+    figure.series.push_back({.name = line.name,
+                             .counted = line.formula == nullptr,
+                             .source = line.source,
+                             .label = line.label,
+                             .colour = line.colour,
+                             .mark = line.mark,
+                             .steps = {}});
+    FigureSeries& series = figure.series.back();
     for (const Rank n : figure.sides) {
       series.steps.push_back(series.counted ? count(line.algorithm, n, count_up_to, figure.failures)
                                             : line.formula(n));
+      if (so_far) so_far(figure);
     }
-    figure.series.push_back(std::move(series));
   }
   return figure;
 }

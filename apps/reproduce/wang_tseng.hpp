@@ -5,6 +5,7 @@
 #include "wormcube/collectives/harness/check.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -37,7 +38,10 @@ struct BroadcastFigure {
 std::vector<Rank> broadcast_figure_sides();
 
 /// \param count_up_to  nodes; on larger tori programs are not recorded, and only formulas stand
-BroadcastFigure reproduce_broadcast_figure(std::span<const Rank> sides, Rank count_up_to);
+/// \param so_far       told of the figure after every point; may be empty
+BroadcastFigure reproduce_broadcast_figure(
+    std::span<const Rank> sides, Rank count_up_to,
+    const std::function<void(const BroadcastFigure&)>& so_far = {});
 
 /// The figure as SVG, n on a logarithmic axis: what is counted as full lines with filled marks, what
 /// is but a formula dashed, with hollow ones.

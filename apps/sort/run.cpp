@@ -277,9 +277,13 @@ SortResult sort_keys(const Runner& runner, const Algorithms& algorithms, const S
   // Every node holds all samples, and their splitters as records while it chooses.
   double samples = 0;
   for (Rank r = 0; r < p; ++r) samples += static_cast<double>(sampling.samples(r));
+  // The check sorts input and result once more while the nodes still keep their memory.
+  const double copies = job.options.verify ? 2 : 0;
   job.options.tell("memory");
-  require_memory_to_run(what, runner, 2.0 * p * samples * sizeof(Splitter<T>), program,
-                        "use a smaller array, or fewer samples (--samples)");
+  require_memory_to_run(
+      what, runner,
+      copies * static_cast<double>(keys.size_bytes()) + 2.0 * p * samples * sizeof(Splitter<T>),
+      program, "use a smaller array, or fewer samples (--samples)");
 
   RunFigures known;
   const int exchanges = job.rebalance ? 2 : 1;

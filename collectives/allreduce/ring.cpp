@@ -27,8 +27,20 @@ class Waiting {
   };
 
   explicit Waiting(Rank p) : p_(p), levels_(log2_ceiling(p)) {}
-  /// Most that wait while one comes.
-  static int slots(Rank p) { return 2 * log2_ceiling(p) + 2; }
+  /// Places for the blocks of node r, which come in the order r, r + 1, ..: 2 log2 p + 2 at most, and
+  /// on most nodes fewer.
+  static int slots(Rank p, Rank r) {
+    Waiting waiting(p);
+    int slots = 0;
+    for (Rank t = 0; t < p; ++t) {
+      const int slot = waiting.free_slot();
+      slots = std::max(slots, slot + 1);
+      waiting.add(mod(r + t, p), slot);
+      while (waiting.grow()) {
+      }
+    }
+    return slots;
+  }
 
   /// A place for the next one to come.
   int free_slot() const {
@@ -67,11 +79,11 @@ class Waiting {
 
 void allreduce_ring(Node& node, const Reduction& reduction, ConstSpan mine, Span result) {
   const Rank p = node.size(), r = node.rank();
-  const Memory memory =
-      node.memory(mine.size() * static_cast<Bytes>(Waiting::slots(p) + 2), Purpose::blocks);
-  const Blocks slots(memory, Waiting::slots(p) + 2);
+  const int wait = Waiting::slots(p, r);
+  const Memory memory = node.memory(mine.size() * static_cast<Bytes>(wait + 2), Purpose::blocks);
+  const Blocks slots(memory, wait + 2);
   // What is sent on in the next step may be combined before: it comes to two places of its own.
-  std::array passing{slots[Waiting::slots(p)], slots[Waiting::slots(p) + 1]};
+  std::array passing{slots[wait], slots[wait + 1]};
 
   Waiting waiting(p);
   const auto take = [&](Rank rank, ConstSpan block) {
@@ -102,7 +114,9 @@ namespace {
 Prediction predict(const Setting& setting) {
   const Rank p = setting.topology.nodes();
   std::vector<double> most(static_cast<std::size_t>(p), 0);
+  int slots = 0;
   for (Rank r = 0; r < p; ++r) {
+    slots = std::max(slots, Waiting::slots(p, r));
     Waiting waiting(p);
     for (Rank t = 0; t < p; ++t) {
       waiting.add(mod(r + t, p), waiting.free_slot());
@@ -111,7 +125,7 @@ Prediction predict(const Setting& setting) {
       most[static_cast<std::size_t>(t)] = std::max(most[static_cast<std::size_t>(t)], joins);
     }
   }
-  Prediction prediction{p - 1.0, p - 1.0, 0, Waiting::slots(p) + 2.0};
+  Prediction prediction{p - 1.0, p - 1.0, 0, slots + 2.0};
   prediction.combined_blocks = 0;
   for (const double joins : most) *prediction.combined_blocks += joins;
   return prediction;

@@ -108,6 +108,33 @@ std::string reason_not_to_prove(const CheckResult& result, const CheckOptions& o
   return {};
 }
 
+/// Throws UsageError for a dry run that would take too much memory or time.
+MemoryNeed need_to_record(const Collective& collective, const Topology& topology,
+                          const Program& program, const CheckOptions& options) {
+  const std::string what = fmt::format("check {} {} on {}", collective.operation()->name,
+                                       collective.name(), topology.name());
+  const MemoryNeed need = memory_need(topology, program, collective.arguments.root);
+  require_memory(what + ": the recorded schedule",
+                 need.schedule + static_cast<double>(topology.routing_table_bytes()),
+                 "use fewer nodes");
+  if (need.pieces > static_cast<double>(options.record_pieces)) {
+    throw UsageError(fmt::format(
+        "{}: the dry run would go through {:.0f} pieces of messages, {:.0f} of each "
+        "node; up to {} are recorded; use fewer nodes, another algorithm, or allow more "
+        "and wait (--record-pieces)",
+        what, need.pieces, need.pieces / topology.nodes(), options.record_pieces));
+  }
+  return need;
+}
+
+/// Of a proof: what the nodes hold, their plans and tables, who has received what, and of each node
+/// a page or two of stack and its state: 4.1 KiB, `check broadcast --on torus:64x64`, 2026-11-21.
+double bytes_to_prove(const MemoryNeed& need, const Contract& contract) {
+  constexpr double fiber_bytes = 5 << 10;
+  return need.nodes + need.plans + CollectiveNode::table_bytes(contract) +
+         Arrivals::bytes(contract) + fiber_bytes * contract.nodes;
+}
+
 void prove_by_run(CheckResult& result, const Topology& topology, const Contract& contract) {
   try {
     Verification verification(contract);
@@ -209,6 +236,9 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
   result.collective = witnessed(collective, contract);
   topology.require_routable();
   (collective.arguments.reduction.apply ? collective : result.collective).require(topology);
+  // Before the formulas, which count the links of large networks.
+  const Program program = collective_program(result.collective, contract, nullptr);
+  const MemoryNeed need = need_to_record(collective, topology, program, options);
   result.topology = topology.name();
   result.nodes = topology.nodes();
   result.all_port = options.all_port;
@@ -221,12 +251,6 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
                            ? bound(collective.setting(topology), ports)
                            : lower_bound(operation, topology, ports, collective.arguments);
 
-  const Program program = collective_program(result.collective, contract, nullptr);
-  const MemoryNeed need = memory_need(topology, program, collective.arguments.root);
-  require_memory(fmt::format("check {} {} on {}: the recorded schedule", operation->name,
-                             collective.name(), topology.name()),
-                 need.schedule + static_cast<double>(topology.routing_table_bytes()),
-                 "use fewer nodes");
   {
     const Schedule schedule = record(topology, program);
     result.report = check(schedule, Routing(topology, options.virtual_channels), options.all_port);
@@ -236,10 +260,8 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
   }
   count(result, contract);
 
-  // A node of a proof beside its memory: touched stack, matching.
-  constexpr double fiber_bytes = 48 << 10;
-  // Plans that programs keep say what their schedules say, in less.
-  const double proof_bytes = need.nodes + need.schedule + fiber_bytes * result.nodes;
+  give_back_memory();  // the schedule's
+  const double proof_bytes = bytes_to_prove(need, contract);
   if (const std::string reason = reason_not_to_prove(result, options); reason.empty()) {
     const AvailableMemory available = available_memory();
     if (proof_bytes <= available.bytes) {

@@ -291,6 +291,15 @@ Arrivals::Arrivals(const Contract& contract)
   if (counted_) seen_.resize(static_cast<std::size_t>(contract.nodes));
 }
 
+double Arrivals::bytes(const Contract& contract) {
+  const Arrivals arrivals(contract);
+  if (!arrivals.counted_) return 0;
+  constexpr double bits = 8;
+  const auto p = static_cast<double>(contract.nodes);
+  return p * p * static_cast<double>(arrivals.blocks_per_node_ * arrivals.elements_per_block_) /
+         bits;
+}
+
 void Arrivals::add(Rank to, std::span<const Span> pieces) {
   if (!counted_) return;
   for (const Span piece : pieces) {
@@ -353,6 +362,15 @@ CollectiveNode::CollectiveNode(Node& node, const Collective& collective, const C
       output_(node.memory(output_offsets_.back())),
       own_input_(
           node.memory(contract.place_of_input(node.rank()) >= 0 ? 0 : input_offsets_.back())) {}
+
+double CollectiveNode::table_bytes(const Contract& contract) {
+  double entries = 0;
+  for (Rank rank = 0; rank < contract.nodes; ++rank) {
+    entries += 2.0 + contract.gives(rank) + contract.ends_with(rank);
+  }
+  entries += static_cast<double>(contract.known_sizes().size()) * contract.nodes;
+  return entries * sizeof(Bytes);
+}
 
 Span CollectiveNode::input() const {
   const Rank place = contract_.place_of_input(node_.rank());

@@ -102,6 +102,8 @@ class Arrivals {
   explicit Arrivals(const Contract& contract);
   /// False where counting would take too much memory, or the operation moves no tags.
   bool counted() const { return counted_; }
+  /// What counting takes where every node receives, in bytes.
+  static double bytes(const Contract& contract);
   void add(Rank to, std::span<const Span> pieces);
   std::uint64_t repeated() const { return repeated_; }
   const std::string& first() const { return first_; }
@@ -152,6 +154,9 @@ class CollectiveNode {
   /// \param verification  nullptr: nothing is filled or compared
   CollectiveNode(Node& node, const Collective& collective, const Contract& contract,
                  Verification* verification);
+
+  /// What all nodes keep of where their blocks are, in bytes.
+  static double table_bytes(const Contract& contract);
 
   /// Fills the input, and spoils every byte of the output. Local work.
   void prepare();

@@ -2,33 +2,151 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/memory.hpp"
 
+#include "wormcube/runtime/host/memory.hpp"
+#include "wormcube/runtime/routing/routing.hpp"
+
 #include <algorithm>
+#include <functional>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include <fmt/core.h>
 
 namespace wormcube {
 
-MemoryNeed memory_need(const Topology& topology, const Program& program, Rank root) {
+namespace {
+
+/// A flit in its queue; what a channel takes besides (runtime/network/channel.hpp).
+constexpr double flit_payload_bytes = 64, flit_bytes = 72, channel_bytes = 256;
+
+/// What one rank's program does in its dry run, beside what the log has.
+struct Counts {
+  double pieces = 0;
+  // Since there is a plan.
+  double messages = 0, placed_messages = 0, placed_pieces = 0, local_works = 0;
+};
+
+/// A node in a dry run, counted.
+class CountingNode final : public ForwardingNode {
+ public:
+  CountingNode(Node& node, Counts& counts) : ForwardingNode(node), counts_(counts) {}
+
+  using Node::step;
+  void step(std::span<const Op> ops) override {
+    const bool has_plan = plans().size() > 0;
+    const std::less<const void*> before;
+    for (const Op& op : ops) {
+      const auto pieces = op.pieces();
+      counts_.pieces += static_cast<double>(pieces.size());
+      // An op of one piece holds it itself; pieces that a plan places are elsewhere.
+      const bool placed = before(pieces.data(), &op) || !before(pieces.data(), &op + 1);
+      if (!has_plan) continue;
+      ++counts_.messages;
+      if (!placed) continue;
+      ++counts_.placed_messages;
+      counts_.placed_pieces += static_cast<double>(pieces.size());
+    }
+    ForwardingNode::step(ops);
+  }
+
+ private:
+  void work(Charge charge, Bytes bytes, Work work) override {
+    if (plans().size() > 0) ++counts_.local_works;
+    ForwardingNode::work(charge, bytes, work);
+  }
+
+  Counts& counts_;
+};
+
+/// A plan keeps a word of each message (collectives/alltoall/product/), or, where it places pieces
+/// (collectives/block_array.cpp), its op and where they lie, and of own work up to 1024 copies, at
+/// most one for each block.
+double plan_bytes(const Counts& counts, Rank nodes) {
+  constexpr double message = 150, slice = 8, copy = 12, most_copies = 1024;
+  if (counts.placed_messages == 0) return counts.messages * sizeof(Rank);
+  return counts.placed_messages * message + counts.placed_pieces * slice +
+         counts.local_works * copy * std::min<double>(nodes, most_copies);
+}
+
+/// Adds what the messages of the ranks tried take of queues.
+void count_queues(MemoryNeed& need, const Schedule& sample, const Topology& topology,
+                  const FlitQueues& queues, double scale) {
+  const Routing routing(topology, queues.virtual_channels);
+  std::vector<Channel> used, used_here, both, route;
+  double flits = 0;
+  for (Rank rank = 0; rank < topology.nodes(); ++rank) {
+    const RankLog& log = sample.ranks[static_cast<std::size_t>(rank)];
+    for (const OpRecord& op : log.ops) {
+      if (op.kind != Op::Kind::send) continue;
+      route.clear();
+      if (const auto moves = sample.moves(rank, op); moves.empty()) {
+        routing.route(rank, op.peer, route);
+      } else {
+        routing.route(rank, moves, route);
+      }
+      used_here.insert(used_here.end(), route.begin(), route.end());
+      const double bytes = static_cast<double>(op.bytes) * queues.scale;
+      if (bytes > static_cast<double>(queues.eager_limit)) continue;
+      flits += static_cast<double>(route.size()) * std::max(1.0, bytes / flit_payload_bytes);
+    }
+    std::ranges::sort(used_here);
+    used_here.erase(std::unique(used_here.begin(), used_here.end()), used_here.end());
+    both.clear();
+    std::ranges::set_union(used, used_here, std::back_inserter(both));
+    std::swap(used, both);
+    used_here.clear();
+  }
+  const double channels =
+      std::min(static_cast<double>(used.size()) * scale, static_cast<double>(routing.channels()));
+  need.queues = channels * (static_cast<double>(queues.capacity) * flit_bytes + channel_bytes);
+  need.flits = flits * scale * flit_bytes;
+}
+
+}  // namespace
+
+MemoryNeed memory_need(const Topology& topology, const Program& program, Rank root,
+                       const FlitQueues* queues) {
   // Collectives are oblivious and their ranks alike: of a large machine some stand for all.
   constexpr Rank tried_ranks = 64;
   const Rank stride = std::max(1, topology.nodes() / tried_ranks);
-  double tried = 0;
   const auto is_tried = [&](Rank rank) { return rank % stride == 0 || rank == root; };
+  std::vector<Counts> counts(static_cast<std::size_t>(topology.nodes() / stride) + 2);
+  const auto counts_of = [&](Rank rank) -> Counts& {
+    return rank % stride == 0 ? counts[static_cast<std::size_t>(rank / stride)] : counts.back();
+  };
   const Schedule sample = record(topology, [&](Node& node) {
-    if (is_tried(node.rank())) program(node);
+    if (!is_tried(node.rank())) return;
+    CountingNode counting(node, counts_of(node.rank()));
+    program(counting);
   });
   MemoryNeed need;
+  double tried = 0;
   for (Rank rank = 0; rank < topology.nodes(); ++rank) {
     if (!is_tried(rank)) continue;
-    const RankLog& log = sample.ranks[rank];
+    const RankLog& log = sample.ranks[static_cast<std::size_t>(rank)];
     ++tried;
     need.nodes += static_cast<double>(log.peak_bytes);
-    need.plans += static_cast<double>(log.ops.size() * sizeof(Rank));
+    need.plans += plan_bytes(counts_of(rank), topology.nodes());
+    need.pieces += counts_of(rank).pieces;
     need.schedule += static_cast<double>(
         log.ops.size() * sizeof(OpRecord) + log.moves.size() * sizeof(Move) +
         log.step_ends.size() * sizeof(std::uint32_t) +
         (log.rearranged.size() + log.combined.size()) * sizeof(Bytes) + sizeof(RankLog));
   }
   const double scale = topology.nodes() / tried;
-  return {need.nodes * scale, need.schedule * scale, need.plans * scale};
+  for (double* sum : {&need.nodes, &need.schedule, &need.plans, &need.pieces}) *sum *= scale;
+  if (queues != nullptr) count_queues(need, sample, topology, *queues, scale);
+  return need;
+}
+
+void require_queues(std::string_view what, const MemoryNeed& need, const FlitQueues& queues) {
+  require_available(fmt::format("{}: room for queues of {} flits each", what, queues.capacity),
+                    need.queues, "use a smaller --capacity");
+}
+
+double queue_bytes(const MemoryNeed& need, int runs) {
+  return std::min(need.queues, need.flits * runs);
 }
 
 }  // namespace wormcube

@@ -1,4 +1,4 @@
-// How much memory a program needs.
+// How much memory a program needs, and how much its dry run has to write down.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -6,13 +6,32 @@
 
 namespace wormcube {
 
+/// The flit queues of an emulated network, as MachineOptions has them.
+struct FlitQueues {
+  int virtual_channels = 2;
+  std::size_t capacity = 4;  // flits
+  Bytes eager_limit = 1024;  // longer messages pass no queue
+  double scale = 1;          // bytes of the run's messages / of the dry run's
+};
+
 /// What a program needs, estimated from dry runs of a few ranks.
 struct MemoryNeed {
   double nodes = 0;     // bytes that the nodes' programs hold at once, all nodes together
   double schedule = 0;  // bytes of the recorded schedule
-  double plans = 0;     // bytes of the nodes' plans: a word for each send and receive
+  double plans = 0;     // bytes of the nodes' plans: messages, and copies kept
+  double pieces = 0;    // pieces of memory that all messages are cut into, sent and received
+  double queues = 0;    // bytes of the queues on all routes; with FlitQueues only
+  double flits = 0;     // bytes of those that flits of one run go through
 };
-/// \param root  a rank that is surely among those tried
-MemoryNeed memory_need(const Topology& topology, const Program& program, Rank root = 0);
+/// \param root    a rank that is surely among those tried
+/// \param queues  nullptr: no queues are counted
+MemoryNeed memory_need(const Topology& topology, const Program& program, Rank root = 0,
+                       const FlitQueues* queues = nullptr);
+
+/// Throws UsageError, with both figures, if the queues cannot be had in full, full or not.
+/// \param what  "alltoall shift on torus:8x8"
+void require_queues(std::string_view what, const MemoryNeed& need, const FlitQueues& queues);
+/// Bytes of the queues' memory that is touched in so many runs.
+double queue_bytes(const MemoryNeed& need, int runs);
 
 }  // namespace wormcube

@@ -253,18 +253,27 @@ void require_memory_to_run(const Collective& collective, const Topology& topolog
   // A dry run with small blocks, scaled: memory grows with the block.
   const Bytes small = 64 * static_cast<Bytes>(collective.parts(topology));
   const Contract contract = contract_of(collective, topology.nodes(), small, run.seed);
-  const MemoryNeed need = memory_need(topology, collective_program(collective, contract, nullptr),
-                                      collective.arguments.root);
-  const double nodes = need.nodes + Oracle::bytes(contract);
   const double scale = static_cast<double>(run.block_bytes) / static_cast<double>(small);
+  std::optional<FlitQueues> queues = run.queues;
+  if (queues) queues->scale = scale;
+  const MemoryNeed need = memory_need(topology, collective_program(collective, contract, nullptr),
+                                      collective.arguments.root, queues ? &*queues : nullptr);
+  const std::string what =
+      fmt::format("{} {} on {}", collective.operation()->name, collective.name(), topology.name());
+  if (queues) require_queues(what, need, *queues);
+  const double nodes = need.nodes + Oracle::bytes(contract);
+  const double tables = need.plans + CollectiveNode::table_bytes(contract) +
+                        static_cast<double>(topology.routing_table_bytes()) +
+                        queue_bytes(need, run.iterations + run.warmup);
   const double times = 2.0 * sizeof(Clock::time_point) * run.iterations * topology.nodes();
-  require_memory(
-      fmt::format("{} {} on {} with blocks of {} bytes, {} timed call{}",
-                  collective.operation()->name, collective.name(), topology.name(), run.block_bytes,
-                  run.iterations, run.iterations == 1 ? "" : "s"),
-      (nodes * scale + need.plans + times + static_cast<double>(topology.routing_table_bytes())) *
-          run.share_here,
-      "use fewer nodes, smaller blocks (--bytes) or fewer iterations");
+  require_memory(fmt::format("{} with blocks of {} bytes, {} timed call{}", what, run.block_bytes,
+                             run.iterations, run.iterations == 1 ? "" : "s"),
+                 (nodes * scale + tables + times) * run.share_here,
+                 "use fewer nodes, smaller blocks (--bytes) or fewer iterations");
+}
+
+FlitQueues queues_of(const MachineOptions& options) {
+  return {options.virtual_channels, options.channel_capacity, options.eager_limit};
 }
 
 RunResult run_collective(Machine& machine, const Collective& collective, const CollectiveRun& run) {
@@ -274,7 +283,9 @@ RunResult run_collective(Machine& machine, const Collective& collective, const C
   require_deadlock_free(machine, collective,
                         cheapest(operations::barrier, topology, {}, 0, Ports::one));
   OneProcess process(machine);
-  RunResult result = run_collective(process, collective, run);
+  CollectiveRun here = run;
+  here.queues = queues_of(machine.options());
+  RunResult result = run_collective(process, collective, here);
   result.deadlock_free = !dependency_cycle(Routing(topology, machine.options().virtual_channels));
   return result;
 }

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/collectives/harness/memory.hpp"
 #include "wormcube/collectives/registry.hpp"
+#include "wormcube/runtime/machine/machine.hpp"
 #include "wormcube/runtime/machine/multicomputer.hpp"
 
 #include <cstdint>
@@ -22,7 +24,9 @@ struct CollectiveRun {
   bool verify = true;
   std::uint64_t seed = 1;
   double share_here = 1;  ///< of the nodes: those in this computer's memory
-  bool links = false;     ///< one call more, alone, of which RunResult::links tells
+  /// Of the machine, for the estimate of memory; empty: it has none. Set by run_collective(Machine&).
+  std::optional<FlitQueues> queues = {};
+  bool links = false;  ///< one call more, alone, of which RunResult::links tells
   /// Told after each iteration, by the thread of node 0; may be empty.
   std::function<void(int done, int total)> progress = {};
 };
@@ -85,6 +89,9 @@ RunResult run_collective(Machine& machine, const Collective& collective, const C
 /// and ports of its own, so any algorithm runs.
 RunResult run_collective(Multicomputer& machine, const Collective& collective,
                          const CollectiveRun& run);
+
+/// The queues of a machine with these options.
+FlitQueues queues_of(const MachineOptions& options);
 
 /// Throws UsageError with both figures if the run needs more memory than there is.
 void require_memory_to_run(const Collective& collective, const Topology& topology,

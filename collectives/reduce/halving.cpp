@@ -6,14 +6,19 @@
 #include "wormcube/collectives/partial.hpp"
 #include "wormcube/collectives/reduce/tree.hpp"
 
+#include <algorithm>
+
 namespace wormcube {
 
 void reduce_halving(Node& node, const Reduction& reduction, ConstSpan mine, Span result,
                     Rank root) {
   const Rank r = node.rank();
   const std::vector<Halving> levels = halvings(node.size(), root, r);
-  const Memory incoming = node.memory(mine.size());
-  const Memory own = node.memory(r == root ? 0 : mine.size());
+  // Half of the nodes only send: they need no memory of their own.
+  const bool combines = std::ranges::any_of(
+      levels, [&](const Halving& level) { return !level.alone() && r == level.holder; });
+  const Memory incoming = node.memory(combines ? mine.size() : 0);
+  const Memory own = node.memory(combines && r != root ? mine.size() : 0);
   Partial partial(node, reduction, mine, r == root ? result : own.span());
   // Invariant: the holder of each interval done has what the interval's nodes gave, in their order.
   for (auto at = levels.rbegin(); at != levels.rend(); ++at) {

@@ -29,8 +29,10 @@ void reduce_hypercube(Node& node, const Reduction& reduction, ConstSpan mine, Sp
                       Rank root) {
   const Rank p = node.size(), r = node.rank();
   require_root(p, root);
-  const Memory incoming = node.memory(mine.size());
-  const Memory own = node.memory(r == root ? 0 : mine.size());
+  // Half of the nodes only send: they need no memory of their own.
+  const bool combines = (r ^ root) % 2 == 0;
+  const Memory incoming = node.memory(combines ? mine.size() : 0);
+  const Memory own = node.memory(combines && r != root ? mine.size() : 0);
   Partial partial(node, reduction, mine, r == root ? result : own.span());
   // Invariant: before the step of `bit`, of each `bit` nodes whose labels differ below it one has
   // what they all gave, in the order of labels: the one that agrees with the root there.

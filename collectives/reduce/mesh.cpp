@@ -11,7 +11,11 @@ namespace wormcube {
 
 void reduce_mesh(Node& node, const Reduction& reduction, ConstSpan mine, Span result, Rank root) {
   const Topology& topology = node.topology();
-  const Memory own = node.memory(node.rank() == root ? 0 : mine.size());
+  // Who takes part in more than the last dimension keeps what that gives.
+  const int last = topology.dimensions() - 1;
+  const bool keeps = last >= 0 && node.rank() != root &&
+                     topology.coordinate(node.rank(), last) == topology.coordinate(root, last);
+  const Memory own = node.memory(keeps ? mine.size() : 0);
   const Span place = node.rank() == root ? result : own.span();
   bool active = true;  // this node agrees with the root in all dimensions done
   for (int d = topology.dimensions() - 1; d >= 0; --d) {

@@ -6,12 +6,12 @@
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/fiber/sanitizers.hpp"
 #include "wormcube/runtime/host/faults.hpp"
+#include "wormcube/runtime/host/memory.hpp"
 
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <utility>
 
 #include <boost/context/detail/fcontext.hpp>
@@ -41,13 +41,6 @@ std::size_t page_bytes() {
 }
 
 thread_local const Fiber* innermost = nullptr;  // that runs on this thread
-
-/// How many memory maps a process may have.
-std::size_t most_maps() {
-  std::size_t most = 65530;  // Linux's default
-  if (std::size_t set = 0; std::ifstream("/proc/sys/vm/max_map_count") >> set) most = set;
-  return most;
-}
 
 }  // namespace
 
@@ -86,7 +79,7 @@ Stacks::Stacks(std::size_t count, std::size_t stack_bytes) {
         stack_bytes, std::strerror(errno)));
   }
   map_ = static_cast<std::byte*>(map);
-  guarded_ = count <= most_maps() / 4;
+  guarded_ = count <= most_memory_maps() / 4;
   for (std::size_t i = 0; guarded_ && i < count; ++i) {
     guarded_ = mprotect(map_ + i * slot_bytes_, page, PROT_NONE) == 0;  // fails: too many maps
   }

@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include <fmt/core.h>
+#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -178,6 +179,11 @@ double peak_memory() {
   return static_cast<double>(used.ru_maxrss) * kibibyte;
 }
 
+std::size_t most_memory_maps() {
+  constexpr std::size_t linux_default = 65530;
+  return number_of("/proc/sys/vm/max_map_count").value_or(linux_default);
+}
+
 std::string out_of_memory_text(std::string_view what, std::string_view way_out) {
   const AvailableMemory available = available_memory();
   return fmt::format("{}: out of memory; {} is available now ({}); {}", what,
@@ -188,16 +194,29 @@ void require_memory(std::string_view what, double bytes, std::string_view way_ou
   require_memory(what, bytes, way_out, available_memory());
 }
 
-void require_memory(std::string_view what, double bytes, std::string_view way_out,
-                    const AvailableMemory& available) {
-  if (bytes <= available.bytes) {  // an estimate of NaN is refused as well
-    expect(bytes);
-    return;
-  }
+namespace {
+
+void refuse_more(std::string_view what, double bytes, std::string_view way_out,
+                 const AvailableMemory& available) {
+  if (bytes <= available.bytes) return;  // an estimate of NaN is refused as well
   throw UsageError(fmt::format("{} needs {} of memory, {} is available ({}); {}", what,
                                memory_text(bytes), memory_text(available.bytes), available.limit,
                                way_out));
 }
+
+}  // namespace
+
+void require_memory(std::string_view what, double bytes, std::string_view way_out,
+                    const AvailableMemory& available) {
+  refuse_more(what, bytes, way_out, available);
+  expect(bytes);
+}
+
+void require_available(std::string_view what, double bytes, std::string_view way_out) {
+  refuse_more(what, bytes, way_out, available_memory());
+}
+
+void give_back_memory() { malloc_trim(0); }
 
 std::string memory_text(double bytes) {
   constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

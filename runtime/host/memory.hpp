@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -42,9 +43,19 @@ void require_memory(std::string_view what, double bytes, std::string_view way_ou
 void require_memory(std::string_view what, double bytes, std::string_view way_out,
                     const AvailableMemory& available);
 
+/// The same for memory that is asked for and not all used: no part of expected_peak_memory().
+void require_available(std::string_view what, double bytes, std::string_view way_out);
+
+/// Gives freed memory that the heap keeps back to the system: then it is available, and no part of
+/// what this process has.
+void give_back_memory();
+
 /// For memory that was not there after all: "WHAT: out of memory; 4.10 GiB is available now (cgroup
 /// memory.max); WAY OUT".
 std::string out_of_memory_text(std::string_view what, std::string_view way_out);
+
+/// How many memory maps a process may have (vm.max_map_count).
+std::size_t most_memory_maps();
 
 /// Bytes of memory that this process was expected to have at most so far: over all calls of
 /// require_memory what it had then, and what was needed besides.

@@ -19,6 +19,8 @@ class NodeExecutor : public Parker {
   virtual Rank running_here() const noexcept = 0;
 };
 
+/// Throws UsageError if the system has no room for so many threads, before one is started.
+void require_threads(Rank nodes);
 /// Throws UsageError that says how many threads there can be.
 std::unique_ptr<NodeExecutor> make_thread_executor(Rank nodes, Bytes stack_bytes);
 /// \param workers  threads that the fibers share, at most one per node; 0: one per core

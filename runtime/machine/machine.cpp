@@ -319,6 +319,7 @@ Routing Machine::Impl::checked(Topology topology, const MachineOptions& options)
   if (options.channel_capacity < 1) throw UsageError("channel capacity: 0 flits, need 1 or more");
   Routing routing(std::move(topology), options.virtual_channels);
   require_memory(title(routing), bytes_needed(routing, options), fewer_nodes);
+  if (options.nodes_as == NodesAs::threads) require_threads(routing.topology().nodes());
   if (options.allow_cycles) return routing;
   if (const auto cycle = dependency_cycle(routing)) {
     throw UsageError(

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/host/faults.hpp"
+#include "wormcube/runtime/host/memory.hpp"
 #include "wormcube/runtime/machine/executors.hpp"
 
 #include <algorithm>
@@ -133,6 +134,16 @@ class ThreadExecutor final : public NodeExecutor {
 };
 
 }  // namespace
+
+void require_threads(Rank nodes) {
+  constexpr std::size_t maps_each = 2;  // the stack, and the page below that guards it
+  const std::size_t maps = most_memory_maps(), most = maps / maps_each;
+  if (static_cast<std::size_t>(nodes) <= most) return;
+  throw UsageError(
+      fmt::format("{} nodes as threads: the system has room for {} (vm.max_map_count {}, {} memory "
+                  "maps each); use fibers, or fewer nodes",
+                  nodes, most, maps, maps_each));
+}
 
 std::unique_ptr<NodeExecutor> make_thread_executor(Rank nodes, Bytes stack_bytes) {
   return std::make_unique<ThreadExecutor>(nodes, stack_bytes);

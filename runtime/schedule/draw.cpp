@@ -78,13 +78,6 @@ constexpr Rank most_drawn_nodes = 1024;
 // More idle cables than this would hide the messages.
 constexpr Link most_idle_links = 8192;
 
-void require_drawable(const Topology& topology) {
-  if (topology.nodes() <= most_drawn_nodes) return;
-  throw UsageError(fmt::format(
-      "{}: {} nodes; a picture has up to {}; use the table (--node shows one node) or --csv",
-      topology.name(), topology.nodes(), most_drawn_nodes));
-}
-
 struct Point {
   double x = 0, y = 0;
 };
@@ -302,9 +295,26 @@ std::string draw_csv(const DrawnStep& step, const Routing& routing, const DrawOp
   return text;
 }
 
+void require_dot(const Topology& topology) {
+  if (topology.nodes() <= most_drawn_nodes) return;
+  throw UsageError(fmt::format(
+      "{}: {} nodes; a picture has up to {}; use the table (--node shows one node) or --csv",
+      topology.name(), topology.nodes(), most_drawn_nodes));
+}
+
+void require_svg(const Topology& topology) {
+  if (has_switches(topology)) {
+    throw UsageError(
+        fmt::format("{}: switches have no place in a picture; use --dot, and let Graphviz "
+                    "arrange them",
+                    topology.name()));
+  }
+  require_dot(topology);
+}
+
 std::string draw_dot(const DrawnStep& step, const Routing& routing) {
   const Topology& topology = routing.topology();
-  require_drawable(topology);
+  require_dot(topology);
   const auto of_links = messages_of_links(step, routing);
   const bool idle = topology.links() <= most_idle_links;
   const bool switches = has_switches(topology);
@@ -343,13 +353,7 @@ std::string draw_dot(const DrawnStep& step, const Routing& routing) {
 
 std::string draw_svg(const DrawnStep& step, const Routing& routing) {
   const Topology& topology = routing.topology();
-  if (has_switches(topology)) {
-    throw UsageError(
-        fmt::format("{}: switches have no place in a picture; use --dot, and let Graphviz "
-                    "arrange them",
-                    topology.name()));
-  }
-  require_drawable(topology);
+  require_svg(topology);
   constexpr double distance = 100, margin = 80;
   const Places place(topology);
   const auto at = [&](Rank rank) {

@@ -67,7 +67,10 @@ std::string draw_csv(const DrawnStep& step, const Routing& routing, const DrawOp
 std::string draw_dot(const DrawnStep& step, const Routing& routing);
 /// The same as an SVG picture. Dimensions go right and down by turns, the last one to the right;
 /// a single ring, complete graph or arbitrary graph is a circle.
-/// Throws UsageError for networks with switches (trees), and more than 1024 nodes.
 std::string draw_svg(const DrawnStep& step, const Routing& routing);
+/// Throw UsageError, as the two do, for networks that have no picture: more than 1024 nodes; as SVG
+/// also those with switches (trees). To be asked before a dry run that takes long.
+void require_dot(const Topology& topology);
+void require_svg(const Topology& topology);
 
 }  // namespace wormcube

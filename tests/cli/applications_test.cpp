@@ -165,10 +165,18 @@ TEST_CASE("help shows what --algorithm takes, options included", "[cli]") {
 }
 
 TEST_CASE("the applications end at the time limit", "[cli]") {
-  for (const char* const command : {"sort --count 200000", "lookup", "matvec"}) {
-    const Output output = run_wormcube(std::string(command) +
-                                       " --on torus:8x8 --iterations 1000000 --time-limit 0.001");
+  for (const char* const command :
+       {"sort --count 200000", "lookup", "matvec", "fft --shape 65536", "transpose"}) {
+    const TemporaryFile json(".json");
+    const Output output = run_wormcube(
+        std::string(command) + " --on torus:8x8 --iterations 1000000 --time-limit 0.001 --json " +
+        json.path());
     INFO(command << output.err);
     CHECK(output.exit == 4);
+    const auto result = nlohmann::json::parse(read_text(json.path()));
+    CHECK(result["status"] == "time limit");
+    CHECK(result["passed"].is_null());
+    CHECK(result["passed_reason"] == "not finished after 1 ms, the time limit");
+    CHECK(result["topology"] == "torus:8x8");
   }
 }

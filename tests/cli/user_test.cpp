@@ -52,7 +52,17 @@ TEST_CASE("a run over its time limit is named, and the next ones go on") {
              Contains("alltoall ring on ring:4, blocks of 8 bytes: not finished after 200 ms") &&
                  Contains("alltoall ring on ring:5, blocks of 8 bytes: not finished after 200 ms"));
   CHECK_THAT(output.out, Contains("# no result: alltoall ring on ring:4, blocks of 8 bytes"));
-  CHECK(nlohmann::json::parse(read_text(json.path())).empty());
+  const auto results = nlohmann::json::parse(read_text(json.path()));
+  REQUIRE(results.size() == 2);
+  for (const auto& result : results) {
+    CHECK(result["status"] == "time limit");
+    CHECK(result["passed"].is_null());
+    CHECK(result["passed_reason"] == "not finished after 200 ms, the time limit");
+    CHECK(result["block_bytes"] == 8);
+    CHECK_FALSE(result.contains("times_us"));
+  }
+  CHECK(results[0]["topology"] == "ring:4");
+  CHECK(results[1]["topology"] == "ring:5");
 }
 
 TEST_CASE("with --jsonl a file holds this run's results only") {
@@ -62,7 +72,7 @@ TEST_CASE("with --jsonl a file holds this run's results only") {
                      "--time-limit 0.2 --jsonl " +
                      lines.path())
             .exit == 4);
-  CHECK(read_text(lines.path()).empty());
+  CHECK(nlohmann::json::parse(read_text(lines.path()))["status"] == "time limit");
   CHECK(run_wormcube("run alltoall --on ring:4 --algorithm ring,shift --bytes 8 --jsonl " +
                      lines.path())
             .exit == 0);
@@ -114,6 +124,72 @@ TEST_CASE("memory that is not there after all is told in a sentence, with exit c
         CHECK_THAT(output.err, StartsWith("wormcube: ") && Contains("ulimit -v"));
     }
   }
+}
+
+TEST_CASE("queues that are too large are refused with figures, before anything runs") {
+  if (sanitized) return;
+  const Addresses limit(3000);
+  for (const char* arguments : {"run alltoall --on torus:4x4 --nodes-as fibers --bytes 64",
+                                "run alltoall --on torus:4x4 --nodes-as fibers --bytes 4K",
+                                "fft --on torus:4x4 --nodes-as fibers --shape 4096"}) {
+    const auto output = run_wormcube(std::string(arguments) + " --capacity 1048576");
+    INFO(arguments << ": " << output.out << output.err);
+    CHECK(output.exit == 2);
+    CHECK_THAT(output.err, Contains("room for queues of 1048576 flits each needs") &&
+                               Contains("GiB of memory") && Contains("is available (RLIMIT_AS") &&
+                               Contains("use a smaller --capacity"));
+    CHECK(run_wormcube(std::string(arguments) + " --capacity 64").exit == 0);
+  }
+}
+
+TEST_CASE("a deadlock whose messages do not fit is refused with figures") {
+  if (sanitized) return;
+  const Addresses limit(400);
+  const auto bytes = run_wormcube("deadlock --of channels --on ring:20000");
+  CHECK(bytes.exit == 2);
+  CHECK_THAT(bytes.err, Contains("20000 messages of 65536 bytes needs 2.44 GiB of memory") &&
+                            Contains("RLIMIT_AS"));
+}
+
+TEST_CASE("more nodes than there can be threads are refused before one is started") {
+  const auto output = run_wormcube("deadlock --on ring:1000000");
+  CHECK(output.exit == 2);
+  CHECK_THAT(output.err,
+             Contains("1000000 nodes") && (Contains("vm.max_map_count") || Contains("of memory")));
+}
+
+TEST_CASE("list refuses networks whose messages it could not count") {
+  if (sanitized) return;
+  const Addresses limit(130);
+  const auto output = run_wormcube("list alltoall --on torus:1000x1000");
+  CHECK(output.exit == 2);
+  CHECK_THAT(output.err, Contains("1000000 nodes needs 122 MiB of memory"));
+}
+
+TEST_CASE("a dry run that would take hours is refused with figures, unless it is wanted") {
+  const auto output = run_wormcube("check alltoall --on complete:20000 --algorithm bruck");
+  CHECK(output.exit == 2);
+  CHECK_THAT(output.err, Contains("check alltoall bruck on complete:20000: the dry run would go "
+                                  "through 55") &&
+                             Contains("up to 2000000000 are recorded") &&
+                             Contains("--record-pieces"));
+  CHECK(run_wormcube("check alltoall --on ring:8 --algorithm bruck --record-pieces 100").exit == 2);
+  CHECK(run_wormcube("check alltoall --on ring:8 --algorithm bruck --record-pieces 1000").exit ==
+        0);
+}
+
+TEST_CASE("a picture of too many nodes is refused before the dry run") {
+  // The dry run alone would take too much memory, and be refused with another text.
+  const Addresses limit(sanitized ? rlim_t{1} << 43 : 500);
+  for (const char* picture : {"--svg", "--dot"}) {
+    const auto output =
+        run_wormcube(std::string("show alltoall --on torus:200x200 --algorithm shift --step 0 ") +
+                     picture + " -");
+    CHECK(output.exit == 2);
+    CHECK_THAT(output.err, Contains("40000 nodes; a picture has up to 1024"));
+  }
+  CHECK_THAT(run_wormcube("show alltoall --on tree:2048 --algorithm shift --step 0 --svg -").err,
+             Contains("switches have no place in a picture"));
 }
 
 TEST_CASE("every estimate is in the JSON, beside what was used") {

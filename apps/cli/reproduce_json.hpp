@@ -1,0 +1,21 @@
+// JSON of what `wormcube reproduce` has found, so far or in the end.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/cli/output.hpp"
+#include "wormcube/apps/reproduce/paper.hpp"
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace wormcube::cli {
+
+/// \param passed  empty: not at the end yet
+void put_passed(Json& json, std::optional<bool> passed);
+/// A paper of tables. \param rows, refused  arrays
+Json reproduced_json(std::string_view paper, std::string_view citation, const Json& rows,
+                     const Json& refused, std::span<const apps::Erratum> errata,
+                     std::optional<bool> passed);
+
+}  // namespace wormcube::cli

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Stops commands that take long: they end at once with the signal's exit code, and JSON has what was finished.
+
+usage: stopped.py PROGRAM
+"""
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
+
+
+def require(condition, what, evidence=""):
+    if not condition:
+        raise SystemExit(f"stopped.py: {what}\n{evidence}")
+
+
+def stopped(program, command, file, stop, delay):
+    """Exit code, seconds from signal to end, and the JSON or None."""
+    process = subprocess.Popen([program, *command.split(), "--json", file], stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE, text=True)
+    try:
+        _, err = process.communicate(timeout=delay)
+        took = 0.0
+    except subprocess.TimeoutExpired:
+        start = time.monotonic()
+        process.send_signal(stop)
+        _, err = process.communicate(timeout=60)
+        took = time.monotonic() - start
+    require(process.returncode in (0, CODES[stop], -stop), f"{command}: exit code {process.returncode}", err)
+    if process.returncode == CODES[stop]:
+        require(f"stopped by {stop.name}" in err, f"{command}: no word about the signal", err)
+    document = None
+    if os.path.exists(file):
+        with open(file) as text:
+            document = json.load(text)
+        os.remove(file)
+    return process.returncode, took, document
+
+
+def reproduce(program, file, command, rows, stop):
+    """The rows of the small networks are kept when the large one is stopped."""
+    delay = 0.25
+    for _ in range(12):  # later and later, until there are rows
+        code, _, document = stopped(program, command, file, stop, delay)
+        require(code != 0, f"{command}: finished within {delay} s: nothing to stop")
+        if document is not None and document[rows]:
+            require(document["passed"] is None, f"{command}: a verdict without an end")
+            require(document["passed_reason"].startswith("stopped before the end"), f"{command}: no reason")
+            require(code == CODES[stop] and "made" in document, f"{command}: exit code {code}")
+            return len(document[rows])
+        delay *= 2
+    raise SystemExit(f"stopped.py: {command}: no row was kept")
+
+
+def main():
+    program = sys.argv[1]
+    with tempfile.TemporaryDirectory() as folder:
+        file = f"{folder}/result.json"
+        kim = reproduce(program, file, "reproduce kim --sizes 4,8,128 --prove-up-to 100000", "rows", signal.SIGINT)
+        products = reproduce(program, file, "reproduce dimakopoulos --on torus:4x4,torus:24x24", "rows",
+                             signal.SIGTERM)
+        figure = reproduce(program, file, "reproduce wang-tseng --sizes 4,8,100 --count-up-to 2000000", "series", signal.SIGINT)
+        hours = "check alltoall --on complete:70000 --algorithm bruck --record-pieces 1000000000000000"
+        code, took, document = stopped(program, hours, file, signal.SIGINT, 3)
+        require(code == 130 and took < 10, f"{hours}: exit code {code}, {took:.1f} s after the signal")
+        require(document in ([], None), f"{hours}: {document}")
+        code, _, document = stopped(program, "fft --on torus:4x4 --shape 65536 --iterations 1000000", file, signal.SIGTERM, 3)
+        require(code == 143 and document["status"] == "stopped" and document["passed"] is None, f"fft: {code} {document}")
+    print(f"kept when stopped: {kim} rows of kim, {products} of dimakopoulos, {figure} series of wang-tseng; "
+          f"a dry run of hours ends {took:.2f} s after SIGINT")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
