@@ -32,10 +32,16 @@ TimedRun median_run(const Runner& runner, const RunOptions& options, const Progr
   options.tell("warm-up");
   for (int i = 0; i < options.warmup; ++i) runner.run(program);
   std::vector<TimedRun> runs;
+  std::chrono::nanoseconds total{0};
   for (int i = 0; i < options.iterations; ++i) {
     options.tell(fmt::format("run {} of {}", i + 1, options.iterations));
     Statistics statistics = runner.run(program);
     walls.push_back(statistics.wall);
+    total += statistics.wall;  // in all processes the same
+    if (options.time_limit.count() > 0 && total > options.time_limit) {
+      throw TimeLimit(
+          fmt::format("not finished after {} ms, the time limit", options.time_limit.count()));
+    }
     runs.push_back({std::move(statistics), after_run()});
   }
   const auto middle = runs.begin() + static_cast<std::ptrdiff_t>(runs.size() / 2);

@@ -75,6 +75,7 @@ struct RunOptions {
   int warmup = 0;      ///< runs before the ones that are timed
   int iterations = 1;  ///< timed runs; the figures are those of the median by wall time
   bool verify = true;
+  std::chrono::milliseconds time_limit{0};  ///< of all timed runs together (TimeLimit); 0: none
   bool check = true;  ///< record the program dry and check the schedule; up to 256 MB of it
   /// Told what comes next: "dry run", "run 2 of 5"; may be empty.
   std::function<void(std::string_view phase)> progress = {};

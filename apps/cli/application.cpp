@@ -160,6 +160,7 @@ ApplicationRun::ApplicationRun(const ApplicationOptions& options, const std::str
 RunOptions ApplicationRun::run_options() {
   RunOptions run = options_.run_options();
   run.progress = [this](std::string_view phase) { progress_.doing(phase); };
+  run.time_limit = options_.machine.time_limit_ms();
   return run;
 }
 

@@ -22,8 +22,7 @@ Cluster::Settings settings_of(const MachineFlags& flags, bool timing) {
   if (flags.eager_limit_option != nullptr && flags.eager_limit_option->count() > 0) {
     settings.eager_limit = parse_bytes(flags.eager_limit);
   }
-  settings.time_limit =
-      std::chrono::milliseconds(static_cast<long>(std::ceil(flags.time_limit * 1000)));
+  settings.time_limit = flags.time_limit_ms();
   settings.timing = timing;
   return settings;
 }

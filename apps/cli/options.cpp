@@ -464,6 +464,10 @@ void add_machine_options(CLI::App& app, MachineFlags& flags) {
       ->group("Machine");
 }
 
+std::chrono::milliseconds MachineFlags::time_limit_ms() const {
+  return std::chrono::milliseconds(static_cast<long>(std::ceil(time_limit * 1000)));
+}
+
 MachineOptions MachineFlags::resolve(bool all_port) const {
   MachineOptions options;
   options.nodes_as = nodes_as == "fibers" ? NodesAs::fibers : NodesAs::threads;
@@ -472,7 +476,7 @@ MachineOptions MachineFlags::resolve(bool all_port) const {
   options.channel_capacity = capacity;
   options.eager_limit = parse_bytes(eager_limit);
   options.lock_step = lock_step;
-  options.time_limit = std::chrono::milliseconds(static_cast<long>(std::ceil(time_limit * 1000)));
+  options.time_limit = time_limit_ms();
   options.on_overrun = [](const std::string& text) {
     Results::no_result_now(over_time_limit, text);  // what was measured before is kept
     std::fflush(stdout);

@@ -115,6 +115,7 @@ struct MachineFlags {
 
   /// Whether nodes live in MPI processes. What that takes: cluster.hpp.
   bool in_processes() const { return nodes_as.starts_with("mpi"); }
+  std::chrono::milliseconds time_limit_ms() const;
   MachineOptions resolve(bool all_port) const;
 };
 void add_machine_options(CLI::App& app, MachineFlags& flags);
