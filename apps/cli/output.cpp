@@ -331,7 +331,7 @@ void print_table(const OutputOptions& options, const Table& table) {
 namespace {
 
 std::string command_line;
-Json settings = Json::object();
+Json all_settings = Json::object();
 std::string current_doing;  // guarded by results_mutex
 
 // The signal thread and the one that works both finish results.
@@ -349,7 +349,7 @@ void set_command_line(int argc, const char* const* argv) {
   if (current_doing.size() > most) current_doing = current_doing.substr(0, most) + "...";
 }
 
-void set_settings(Json all) { settings = std::move(all); }
+void set_settings(Json all) { all_settings = std::move(all); }
 
 Json made_json() {
   std::array<char, 256> host{};
@@ -360,7 +360,7 @@ Json made_json() {
   return {{"schema", 3},
           {"version", version},
           {"command", command_line},
-          {"settings", settings},
+          {"settings", all_settings},
           {"host", host.data()},
           {"cores", std::thread::hardware_concurrency()},
           {"memory_estimate_bytes", std::llround(expected_peak_memory())},

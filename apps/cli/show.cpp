@@ -177,10 +177,10 @@ ExitCode show(const Options& options) {
                          contract_of(collective, topology.nodes(), bytes, 1, Pattern::words,
                                      options.call.in_place == "on"),
                          nullptr);
-  require_memory(fmt::format("the schedule of {} on {}", title, topology.name()),
-                 memory_need(topology, program, arguments.root).schedule, "use fewer nodes");
   Progress progress(output, "show " + title);
   progress.doing("dry run");
+  need_to_record(fmt::format("show {} on {}", title, topology.name()), topology, program,
+                 arguments.root);
   const Schedule schedule = record(topology, program, title);
   const Routing routing(topology, options.virtual_channels);
   if (!output.json.empty() && options.step < 0 && options.node < 0) {

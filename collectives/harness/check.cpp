@@ -108,25 +108,6 @@ std::string reason_not_to_prove(const CheckResult& result, const CheckOptions& o
   return {};
 }
 
-/// Throws UsageError for a dry run that would take too much memory or time.
-MemoryNeed need_to_record(const Collective& collective, const Topology& topology,
-                          const Program& program, const CheckOptions& options) {
-  const std::string what = fmt::format("check {} {} on {}", collective.operation()->name,
-                                       collective.name(), topology.name());
-  const MemoryNeed need = memory_need(topology, program, collective.arguments.root);
-  require_memory(what + ": the recorded schedule",
-                 need.schedule + static_cast<double>(topology.routing_table_bytes()),
-                 "use fewer nodes");
-  if (need.pieces > static_cast<double>(options.record_pieces)) {
-    throw UsageError(fmt::format(
-        "{}: the dry run would go through {:.0f} pieces of messages, {:.0f} of each "
-        "node; up to {} are recorded; use fewer nodes, another algorithm, or allow more "
-        "and wait (--record-pieces)",
-        what, need.pieces, need.pieces / topology.nodes(), options.record_pieces));
-  }
-  return need;
-}
-
 /// Of a proof: what the nodes hold, their plans and tables, who has received what, and of each node
 /// a page or two of stack and its state: 4.1 KiB, `check broadcast --on torus:64x64`, 2026-11-21.
 double bytes_to_prove(const MemoryNeed& need, const Contract& contract) {
@@ -238,7 +219,11 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
   (collective.arguments.reduction.apply ? collective : result.collective).require(topology);
   // Before the formulas, which count the links of large networks.
   const Program program = collective_program(result.collective, contract, nullptr);
-  const MemoryNeed need = need_to_record(collective, topology, program, options);
+  const MemoryNeed need =
+      need_to_record(fmt::format("check {} {} on {}", collective.operation()->name,
+                                 collective.name(), topology.name()),
+                     topology, program, collective.arguments.root, options.record_pieces,
+                     ", or allow more and wait (--record-pieces)");
   result.topology = topology.name();
   result.nodes = topology.nodes();
   result.all_port = options.all_port;

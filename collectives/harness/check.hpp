@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/collectives/harness/memory.hpp"
 #include "wormcube/collectives/registry.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
 
@@ -21,8 +22,7 @@ struct CheckOptions {
   /// The same in messages: a proof moves them one after the other, fewer than a
   /// million a second.
   std::int64_t prove_messages = 40'000'000;
-  /// More pieces of messages in a dry run are refused: it goes through some million a second.
-  std::int64_t record_pieces = 2'000'000'000;
+  std::int64_t record_pieces = most_recorded_pieces;
   std::uint64_t seed = 1;  ///< of uneven block sizes
 };
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/memory.hpp"
 
+#include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/host/memory.hpp"
 #include "wormcube/runtime/routing/routing.hpp"
 
@@ -137,6 +138,21 @@ MemoryNeed memory_need(const Topology& topology, const Program& program, Rank ro
   const double scale = topology.nodes() / tried;
   for (double* sum : {&need.nodes, &need.schedule, &need.plans, &need.pieces}) *sum *= scale;
   if (queues != nullptr) count_queues(need, sample, topology, *queues, scale);
+  return need;
+}
+
+MemoryNeed need_to_record(std::string_view what, const Topology& topology, const Program& program,
+                          Rank root, std::int64_t most_pieces, std::string_view way_out) {
+  const MemoryNeed need = memory_need(topology, program, root);
+  require_memory(fmt::format("{}: the recorded schedule", what),
+                 need.schedule + static_cast<double>(topology.routing_table_bytes()),
+                 "use fewer nodes");
+  if (need.pieces > static_cast<double>(most_pieces)) {
+    throw UsageError(fmt::format(
+        "{}: the dry run would go through {:.0f} pieces of messages, {:.0f} of each node; up to {} "
+        "are recorded; use fewer nodes or another algorithm{}",
+        what, need.pieces, need.pieces / topology.nodes(), most_pieces, way_out));
+  }
   return need;
 }
 

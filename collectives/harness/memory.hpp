@@ -4,6 +4,9 @@
 
 #include "wormcube/runtime/schedule/schedule.hpp"
 
+#include <cstdint>
+#include <string_view>
+
 namespace wormcube {
 
 /// The flit queues of an emulated network, as MachineOptions has them.
@@ -27,6 +30,17 @@ struct MemoryNeed {
 /// \param queues  nullptr: no queues are counted
 MemoryNeed memory_need(const Topology& topology, const Program& program, Rank root = 0,
                        const FlitQueues* queues = nullptr);
+
+/// More pieces of messages in a dry run are refused: it goes through some million a second.
+inline constexpr std::int64_t most_recorded_pieces = 2'000'000'000;
+
+/// The same for a program that will be recorded whole. Throws UsageError, with both figures, if that
+/// would take too much memory or too long.
+/// \param what     "check alltoall shift on torus:8x8"
+/// \param way_out  how more than so many pieces can be had; may be empty
+MemoryNeed need_to_record(std::string_view what, const Topology& topology, const Program& program,
+                          Rank root, std::int64_t most_pieces = most_recorded_pieces,
+                          std::string_view way_out = {});
 
 /// Throws UsageError, with both figures, if the queues cannot be had in full, full or not.
 /// \param what  "alltoall shift on torus:8x8"

@@ -174,6 +174,10 @@ TEST_CASE("a dry run that would take hours is refused with figures, unless it is
                              Contains("up to 2000000000 are recorded") &&
                              Contains("--record-pieces"));
   CHECK(run_wormcube("check alltoall --on ring:8 --algorithm bruck --record-pieces 100").exit == 2);
+  const auto shown = run_wormcube("show alltoall --on complete:20000 --algorithm bruck");
+  CHECK(shown.exit == 2);
+  CHECK_THAT(shown.err,
+             Contains("show alltoall bruck on complete:20000: the dry run would go through"));
   CHECK(run_wormcube("check alltoall --on ring:8 --algorithm bruck --record-pieces 1000").exit ==
         0);
 }
