@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <unordered_map>
 
 namespace wormcube {
 
@@ -50,25 +51,44 @@ bool takes_long(const Topology& topology, std::span<const Messages> steps) {
   return messages * length > most_hops;
 }
 
+/// Messages on each link. A dense network has more links than there is memory for: of many links, those
+/// used.
+class Loads {
+ public:
+  explicit Loads(Link links) {
+    constexpr Link most_dense = 1 << 22;
+    if (links <= most_dense) dense_.resize(static_cast<std::size_t>(links));
+  }
+  int& operator[](Link link) {
+    return dense_.empty() ? used_[link] : dense_[static_cast<std::size_t>(link)];
+  }
+  void clear() {
+    std::ranges::fill(dense_, 0);
+    used_.clear();
+  }
+
+ private:
+  std::vector<int> dense_;
+  std::unordered_map<Link, int> used_;
+};
+
 }  // namespace
 
 void predict_contention(Prediction& prediction, const Topology& topology,
                         std::span<const Messages> steps) {
   if (takes_long(topology, steps)) return;
-  std::vector<int> loads(static_cast<std::size_t>(topology.links()), 0);
+  Loads loads(topology.links());
   int most = 0;
   double contended = 0;
   for (const Messages& step : steps) {
-    std::ranges::fill(loads, 0);
+    loads.clear();
     for (const Message& message : step) {
-      walk(topology, message,
-           [&](Link link) { most = std::max(most, ++loads[static_cast<std::size_t>(link)]); });
+      walk(topology, message, [&](Link link) { most = std::max(most, ++loads[link]); });
     }
     double cost = 0;
     for (const Message& message : step) {
       int busiest = 1;
-      walk(topology, message,
-           [&](Link link) { busiest = std::max(busiest, loads[static_cast<std::size_t>(link)]); });
+      walk(topology, message, [&](Link link) { busiest = std::max(busiest, loads[link]); });
       cost = std::max(cost, message.blocks * busiest);
     }
     contended += cost;

@@ -166,6 +166,15 @@ TEST_CASE("list refuses networks whose messages it could not count") {
   CHECK_THAT(output.err, Contains("1000000 nodes needs 122 MiB of memory"));
 }
 
+TEST_CASE("formulas of a dense network take memory by the links that messages use") {
+  if (sanitized) return;
+  const Addresses limit(1000);  // a counter for each link would be 1.6 GB
+  CHECK(
+      run_wormcube("show scan --on complete:20000 --algorithm hypercube --step 0 --node 0").exit ==
+      0);
+  CHECK(run_wormcube("list scan --on complete:20000").exit == 0);
+}
+
 TEST_CASE("a dry run that would take hours is refused with figures, unless it is wanted") {
   const auto output = run_wormcube("check alltoall --on complete:20000 --algorithm bruck");
   CHECK(output.exit == 2);
