@@ -3,19 +3,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/cost.hpp"
-#include "wormcube/runtime/topology/topology.hpp"
+#include "wormcube/collectives/pattern_load.hpp"
 
 #include <span>
 #include <vector>
 
 namespace wormcube {
 
-/// A message between two nodes, named by rank, of so many blocks.
-struct Message {
-  Rank from, to;
-  double blocks = 1;
-};
+using Message = PatternMessage;
 using Messages = std::vector<Message>;
 
 /// Sets link_load and contended_blocks of an algorithm that sends these messages, step by step, along
