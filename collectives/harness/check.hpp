@@ -22,6 +22,7 @@ struct CheckOptions {
   /// The same in messages: a proof moves them one after the other, fewer than a
   /// million a second.
   std::int64_t prove_messages = 40'000'000;
+  /// More pieces of messages in the dry run are refused.
   std::int64_t record_pieces = most_recorded_pieces;
   std::uint64_t seed = 1;  ///< of uneven block sizes
 };
