@@ -46,11 +46,16 @@ struct End {
   std::string text = {};
 };
 
+/// The exit code, once all is said; -1 before. A signal after that changes and says nothing: where one
+/// of several processes ends with an error, mpirun sends SIGTERM to those that end a moment later.
+std::atomic<int> concluded{-1};
+
 /// Of several processes the first says what any has to say, and all end with the highest code.
 int conclude(End end) {
   std::fflush(stdout);
   if (cluster() != nullptr) end.code = cluster()->agree(end.code, end.text);
   if (!end.text.empty() && is_first_process()) fmt::print(stderr, "wormcube: {}\n", end.text);
+  concluded = end.code;
   return end.code;
 }
 
@@ -220,8 +225,8 @@ struct {
 /// Ctrl-C, SIGTERM and faults: a thread waits for them, so that what it does then is ordinary code.
 /// Without that thread (the process may have no other) signals end the program as they always do.
 void finish_on_signals() {
-  static std::atomic_flag done;  // tests call main() many times
-  if (done.test_and_set()) return;
+  static std::atomic<pid_t> done_in{-1};  // tests call main() many times, and in child processes
+  if (done_in.exchange(getpid()) == getpid()) return;
   sigset_t signals;
   sigemptyset(&signals);
   for (const int signal : {SIGINT, SIGTERM, fault_signal}) sigaddset(&signals, signal);
@@ -232,6 +237,8 @@ void finish_on_signals() {
     Results::finish_now();
     std::fflush(stdout);
     const bool is_fault = signal == fault_signal;
+    const int end_code = concluded;
+    if (end_code >= 0 && !is_fault) std::_Exit(end_code);
     if (is_fault) {
       fmt::print(stderr, "wormcube: {}\n", std::string_view(fault.text.data(), fault.bytes));
     } else if (is_first_process()) {
@@ -274,6 +281,7 @@ int run_main(int argc, const char* const* argv, StartCluster start_cluster) {
   constexpr int own_map_bytes = 1 << 20;
   mallopt(M_MMAP_THRESHOLD, own_map_bytes);
   set_command_line(argc, argv);
+  concluded = -1;
   finish_on_signals();
   const std::unique_ptr<Cluster> processes =
       start_cluster != nullptr && wants_cluster(argc, argv) ? start_cluster() : nullptr;

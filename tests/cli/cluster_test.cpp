@@ -2,9 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/cluster.hpp"
 
+#include "wormcube/apps/cli/program.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/tests/schedule/dies.hpp"
 
 #include <array>
+#include <csignal>
+#include <memory>
+#include <string>
 
 #include <catch2/catch.hpp>
 
@@ -41,4 +46,38 @@ TEST_CASE("a process alone is the first, and holds all nodes") {
   bool called = false;
   in_first_process([&] { called = true; });
   CHECK(called);
+}
+
+namespace {
+
+/// What mpirun does to a process that still ends when another has already ended with an error.
+struct StoppedAtItsEnd : Cluster {
+  ~StoppedAtItsEnd() override {
+    alarm(60);
+    kill(getpid(), SIGTERM);
+    for (;;) pause();
+  }
+  int process() const override { return 0; }
+  int processes() const override { return 2; }
+  int processes_here() const override { return 2; }
+  std::string library() const override { return "none"; }
+  Bytes default_eager_limit() const override { return 0; }
+  int agree(int exit_code, std::string&) override { return exit_code; }
+  std::unique_ptr<Multicomputer> machine(const Topology&, const Settings&) override {
+    return nullptr;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a signal after the last word changes neither the exit code nor what was said") {
+  const End end = end_of([] {
+    const std::array argv{"wormcube",   "run", "alltoall", "--on", "ring:2",
+                          "--nodes-as", "mpi", "--bites",  "4"};
+    cli::main(static_cast<int>(argv.size()), argv.data(),
+              []() -> std::unique_ptr<Cluster> { return std::make_unique<StoppedAtItsEnd>(); });
+  });
+  CHECK(end.signal == 0);
+  CHECK(end.exit_code == 2);
+  CHECK_THAT(end.text, Contains("'--bites 4' is not expected") && !Contains("SIGTERM"));
 }
