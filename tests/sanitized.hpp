@@ -11,3 +11,6 @@ inline constexpr bool sanitized = true;
 #else
 inline constexpr bool sanitized = false;
 #endif
+
+/// Walks of hypercubes, and of as many nodes of others, go so far.
+inline constexpr int most_dimensions = sanitized ? 7 : 10;
