@@ -407,7 +407,8 @@ void Results::keep(Json json) {
 void Results::keep_whole(Json json) {
   const std::scoped_lock lock(results_mutex);
   whole_ = true;
-  kept_.assign(1, std::move(json));
+  kept_.clear();
+  kept_.push_back(std::move(json));
 }
 
 void Results::begin(Json settings) {
@@ -429,7 +430,8 @@ void Results::keep_without_result(std::string_view status, std::string_view reas
   json["status"] = status;
   put(json, "passed", nullptr, reason);
   if (whole_) {
-    kept_.assign(1, std::move(json));
+    kept_.clear();
+    kept_.push_back(std::move(json));
   } else {
     keep(std::move(json));
   }

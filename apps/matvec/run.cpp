@@ -88,7 +88,7 @@ MatvecPlan make_plan(const Runner& runner, const Algorithms& algorithms, const M
   const auto choose = [&](Operation operation, const Topology& network, Rank calls, Bytes bytes,
                           auto root) {
     arguments.root = root(std::min(calls, network.nodes()) - 1);
-    const Collective chosen = algorithms.choose(operation, network, bytes, arguments);
+    Collective chosen = algorithms.choose(operation, network, bytes, arguments);
     const Rank roots = arguments.root + 1;
     for (Rank other = 0; other < roots; ++other) require_alike(chosen, network, other);
     return chosen;

@@ -113,7 +113,7 @@ Fiber::Fiber(const Stacks& stacks, std::size_t i, std::function<void()> entry)
 #endif
 }
 
-Fiber::~Fiber() {
+Fiber::~Fiber() {  // NOLINT(modernize-use-equals-default): with ThreadSanitizer it is not
 #ifdef WORMCUBE_TSAN
   __tsan_destroy_fiber(tsan_inside_);
 #endif

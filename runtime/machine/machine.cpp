@@ -651,7 +651,7 @@ Statistics Machine::Impl::statistics(std::chrono::nanoseconds wall) const {
   return result;
 }
 
-Machine::Machine(Topology topology, MachineOptions options)
+Machine::Machine(const Topology& topology, const MachineOptions& options)
     : impl_(Impl::make(topology, options)) {}
 Machine::~Machine() = default;
 

@@ -89,7 +89,7 @@ class Machine {
   /// Throws UsageError if the routing's channel dependency graph has a cycle (unless allow_cycles),
   /// an option is out of range, there is no memory for its tables, or the system does not give the
   /// threads or stacks.
-  explicit Machine(Topology topology, MachineOptions options = {});
+  explicit Machine(const Topology& topology, const MachineOptions& options = {});
   ~Machine();
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;

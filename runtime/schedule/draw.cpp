@@ -9,6 +9,7 @@
 #include <iterator>
 #include <map>
 #include <numbers>
+#include <set>
 #include <utility>
 
 #include <fmt/core.h>
@@ -329,17 +330,20 @@ std::string draw_dot(const DrawnStep& step, const Routing& routing) {
                      : fmt::format("  \"{}\" [pos=\"{:.0f},{:.0f}!\"];\n", rank, 100 * at.x,
                                    -100 * at.y);
   }
-  // One line per cable that is idle both ways, one per busy link. A link's number says nothing
-  // about the one back, so idle cables are named by their smaller end.
+  const auto ends = [&](Link link) {
+    const std::string name = topology.link_name(link);
+    const std::size_t arrow = name.find("->");
+    return std::pair(name.substr(0, arrow), name.substr(arrow + 2));
+  };
+  std::set<std::pair<std::string, std::string>> drawn;  // cables, one way
+  for (const auto& [link, messages] : of_links) drawn.insert(ends(link));
+  // One line per cable that is idle both ways, one per busy link.
   for (Link link = 0; link < topology.links(); ++link) {
     const auto busy = of_links.find(link);
     if (busy == of_links.end() && !idle) continue;
-    const std::string name = topology.link_name(link);
-    const std::size_t arrow = name.find("->");
-    const std::string from = name.substr(0, arrow), to = name.substr(arrow + 2);
+    const auto [from, to] = ends(link);
     if (busy == of_links.end()) {
-      const Graph::Ends ends = topology.link_ends(link);
-      if (ends.from >= 0 && ends.to >= 0 && ends.from > ends.to) continue;
+      if (drawn.contains({to, from}) || !drawn.emplace(from, to).second) continue;
       text += fmt::format("  {} -> {} [dir=none color=gray85];\n", quoted(from), quoted(to));
       continue;
     }

@@ -35,7 +35,8 @@ FOLDERS = ("collectives", "runtime/schedule")
 ELSEWHERE = ("collectives/mpi/", "collectives/plugin.cpp")  # other programs test these: tests/mpi, tests/package
 
 # The tests that can see a change, by where it is, the first prefix that fits: files of tests, near and quick ones first. A
-# mutant meets the next group only if it survives the one before.
+# mutant meets the next group only if it survives the one before, and at last all tests.
+ALL = (f"ctest -j{os.cpu_count()} -L unit --stop-on-failure", "")  # a minute and a half
 WALK = "algorithms"  # all algorithms that WORMCUBE_TEST_ONLY leaves
 TESTS = (("runtime/schedule/draw", ["draw"]),
          ("runtime/schedule/text", ["text golden"]),
@@ -103,7 +104,7 @@ def mutants_of(path, text):
     found = []
     for number, line in enumerate(text.splitlines(), 1):
         bare = line.strip()
-        if not bare or bare.startswith(("#", "//", "static_assert", "using ", "namespace ", "template")):
+        if not bare or bare.startswith(("#", "//", "static_assert", "WORMCUBE_ASSERT", "using ", "namespace ", "template")):
             continue
         code = code_columns(line)
         for pattern, replacement in CHANGES:
@@ -160,7 +161,7 @@ def commands(path, arguments):
         return [(f"tests/wormcube_tests --abort '{arguments.tests}'", walked(path))]
     groups = next(groups for prefix, groups in TESTS if path.startswith(prefix))
     specs = [",".join(f"[#{file}_test]~[.]~[stress]" for file in group.split()) for group in groups]
-    return [(f"tests/wormcube_tests -# --abort '{tests}'", walked(path)) for tests in specs]
+    return [*((f"tests/wormcube_tests -# --abort '{tests}'", walked(path)) for tests in specs), ALL]
 
 
 def build(target):

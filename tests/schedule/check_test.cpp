@@ -389,6 +389,74 @@ TEST_CASE("problems are the first ones, the worst kind first, in every run the s
     CHECK(checked(schedule).problems == report.problems);
 }
 
+TEST_CASE("what the host's threads find in their shares of the steps adds up", "[check]") {
+  // Per step: two messages by one port and over one link, 3 and 5 hops long, and a lonely receive.
+  constexpr std::size_t steps = 3000;
+  const Schedule schedule = record(Topology::parse("line:32"), [](Node& node) {
+    const Memory data = node.memory(40);
+    for (std::size_t t = 0; t < steps; ++t) {
+      node.rearrange(24, [] {});
+      node.combine(40, [] {});
+      switch (node.rank()) {
+        case 0:
+          node.step({send(3, data.subspan(0, 8)), send(5, data.subspan(0, 16))});
+          break;
+        case 3:
+          node.step({receive(0, data.subspan(0, 8))});
+          break;
+        case 5:
+          node.step({receive(0, data.subspan(0, 16))});
+          break;
+        case 7:
+          node.step({receive(8, data.subspan(0, 4))});
+          break;
+        default:
+          node.step();
+      }
+    }
+  });
+  for (int repetition = 0; repetition < 10; ++repetition) {
+    const ScheduleReport report = checked(schedule);
+    CHECK(report.startups == steps);
+    CHECK(report.transmission == 16 * steps);
+    CHECK(report.contended == 2 * 16 * steps);
+    CHECK(report.rearranged == 24 * steps);
+    CHECK(report.combined == 40 * steps);
+    CHECK(report.messages == 2 * steps);
+    CHECK(report.total_bytes == 24 * steps);
+    CHECK(report.byte_hops == (3 * 8 + 5 * 16) * steps);
+    CHECK(report.sum_max_hops == 5 * steps);
+    CHECK(report.max_hops == 5);
+    CHECK(report.link_load_max == 2);
+    CHECK(report.port_violations == steps);
+    CHECK(report.unmatched == steps);
+    REQUIRE(report.problems.size() == 10);
+    for (std::size_t i = 0; i < 10; ++i) {
+      CHECK_THAT(report.problems[i], Contains("step " + std::to_string(i) + ": node 7 receives"));
+    }
+  }
+}
+
+TEST_CASE("a problem is told whichever of the host's threads finds it", "[check]") {
+  for (const std::size_t where : {0, 500, 1000, 1500, 2000, 2500, 2999}) {
+    const Schedule schedule = record(Topology::parse("line:32"), [=](Node& node) {
+      const Memory data = node.memory(8);
+      for (std::size_t t = 0; t < 3000; ++t) {
+        if (t == where && node.rank() == 7) {
+          node.step({receive(8, data)});
+        } else {
+          node.step();
+        }
+      }
+    });
+    const ScheduleReport report = checked(schedule);
+    CHECK(report.unmatched == 1);
+    REQUIRE(report.problems.size() == 1);
+    CHECK_THAT(report.problems[0],
+               Contains("step " + std::to_string(where) + ": node 7 receives 8 bytes from node 8"));
+  }
+}
+
 TEST_CASE("proof and checker agree about what matches", "[check][prove]") {
   const Rank p = GENERATE(2, 7, 12);
   const Topology topology = Topology::parse("torus:" + std::to_string(p) + "x3");

@@ -135,6 +135,8 @@ TEST_CASE("the graph has every node, every cable, and the busy links in their co
   CHECK(count(dot, "pos=") == 4);
   CHECK(count(dot, "color=steelblue") == 2);
   CHECK(count(dot, "color=red") == 1);
+  CHECK(count(dot, "dir=none") == 1);  // the cable that is idle both ways
+  CHECK_THAT(dot, Contains("\"2\" -> \"3\" [dir=none color=gray85];"));
   CHECK_THAT(dot, Contains("\"1\" -> \"2\" [label=\"0 to 2: 24 B\\n1 to 2: 12 B\" color=red];"));
   const auto tree = Topology::parse("tree:4");
   const Schedule up = record(tree, programs::exchange);
