@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/algorithm.hpp"
 
+#include "wormcube/collectives/require.hpp"
+
 #include <fmt/core.h>
 
 namespace wormcube {
@@ -75,6 +77,7 @@ void Collective::operator()(Node& node, Span data) const {
 
 void Collective::operator()(Node& node, ConstBlocks input, Blocks output,
                             std::span<const Bytes> sizes) const {
+  require(node.topology());  // a third of a microsecond at most, but for product-multiport
   const Operation on = operation();
   const Instance instance{node.size(), arguments};
   const Rank gives = on->gives(instance, node.rank()),
@@ -88,11 +91,7 @@ void Collective::operator()(Node& node, ConstBlocks input, Blocks output,
     throw UsageError(fmt::format("{}: blocks of {} bytes in and {} out; need one size", on->name,
                                  input.bytes(), output.bytes()));
   }
-  if (on->reduces && input.all().size() % arguments.reduction.element_bytes != 0) {
-    throw UsageError(fmt::format("{}: {} bytes; {} has elements of {}", on->name,
-                                 input.all().size(), arguments.reduction.name,
-                                 arguments.reduction.element_bytes));
-  }
+  if (on->reduces) require_elements(on->name, arguments.reduction, input.all().size());
   algorithm->program(node, {input, output, arguments, options, sizes});
 }
 

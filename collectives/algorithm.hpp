@@ -109,9 +109,9 @@ struct Collective {
   Rank parts(const Topology& topology) const { return algorithm->parts(setting(topology)); }
 
   /// The call: every node of a machine makes it, with what it gives and what it ends with, cut into
-  /// the operation's blocks. Chosen once on the host, where it was asked for (require, cheapest)
-  /// whether it runs on the machine's network.
-  /// Throws UsageError, before any message, if the sizes are not those of the operation.
+  /// the operation's blocks. Chosen once on the host (parse_collective, cheapest).
+  /// Throws UsageError, before any message, if it does not run on this network, or the sizes are not
+  /// those of the operation.
   void operator()(Node& node, ConstSpan input, Span output) const;
   /// The same in place: of a broadcast the message, of an allgather the result with the own block
   /// where it belongs, of a reduction the operand.

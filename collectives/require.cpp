@@ -39,6 +39,22 @@ void require_direct_exchange(std::string_view algorithm, const Node& node, Const
   require_equal(algorithm, out[node.rank()].size(), in[node.rank()].size());
 }
 
+void require_elements(std::string_view algorithm, const Reduction& reduction, Bytes bytes) {
+  if (bytes % reduction.element_bytes != 0) {
+    throw UsageError(fmt::format("{}: {} bytes; {} has elements of {}", algorithm, bytes,
+                                 reduction.name, reduction.element_bytes));
+  }
+}
+
+void require_reduction(std::string_view algorithm, const Node& node, const Reduction& reduction,
+                       ConstSpan mine, ConstSpan result) {
+  if (mine.size() != result.size()) {
+    throw UsageError(fmt::format("{}: node {} has {} bytes to give and room for {}; need one size",
+                                 algorithm, node.rank(), mine.size(), result.size()));
+  }
+  require_elements(algorithm, reduction, mine.size());
+}
+
 void require_root(std::string_view algorithm, Rank nodes, Rank root) {
   if (root < 0 || root >= nodes) {
     throw UsageError(fmt::format("{}: root {} of {} nodes; nodes are 0 to {}", algorithm, root,

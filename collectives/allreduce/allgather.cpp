@@ -5,10 +5,12 @@
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/allgather/ring.hpp"
 #include "wormcube/collectives/partial.hpp"
+#include "wormcube/collectives/require.hpp"
 
 namespace wormcube {
 
 void allreduce_allgather(Node& node, const Reduction& reduction, ConstSpan mine, Span result) {
+  require_reduction("allreduce_allgather", node, reduction, mine, result);
   const Rank p = node.size();
   const Memory memory = node.memory(mine.size() * static_cast<Bytes>(p), Purpose::blocks);
   const Blocks all(memory, p);

@@ -18,7 +18,8 @@ namespace wormcube {
 /// Links    each carries one message in a step.
 /// Source   Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, sec. 4.3, problem 4.6
 ///          (i).
-/// Throws   UsageError, before any message, unless the network is as above.
+/// Throws   UsageError, before any message, unless the network is as above and the result has the
+///          size of the operand, in whole elements.
 void allreduce_allgather(Node& node, const Reduction& reduction, ConstSpan mine, Span result);
 
 }  // namespace wormcube

@@ -5,10 +5,12 @@
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/allreduce/recursive_doubling.hpp"
 #include "wormcube/collectives/partial.hpp"
+#include "wormcube/collectives/require.hpp"
 
 namespace wormcube {
 
 void allreduce_mesh(Node& node, const Reduction& reduction, ConstSpan mine, Span result) {
+  require_reduction("allreduce_mesh", node, reduction, mine, result);
   for (int d = node.topology().dimensions() - 1; d >= 0; --d) {
     LineView line = node.along(d);
     allreduce_recursive_doubling(line, reduction, mine, result);

@@ -18,6 +18,8 @@ namespace wormcube {
 /// Links    half a side shares a link at most: of a mesh of s x s, tw m 2(s - 1) in all.
 /// Source   Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, sec. 4.3 on the
 ///          networks of 4.2.2.
+/// Throws   UsageError, before any message, unless the result has the size
+///          of the operand, in whole elements.
 void allreduce_mesh(Node& node, const Reduction& reduction, ConstSpan mine, Span result);
 
 }  // namespace wormcube

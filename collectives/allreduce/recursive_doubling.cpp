@@ -4,6 +4,7 @@
 
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/partial.hpp"
+#include "wormcube/collectives/require.hpp"
 
 #include <bit>
 
@@ -26,6 +27,7 @@ struct Doubling {
 
 void allreduce_recursive_doubling(Node& node, const Reduction& reduction, ConstSpan mine,
                                   Span result) {
+  require_reduction("allreduce_recursive_doubling", node, reduction, mine, result);
   const Rank r = node.rank();
   const Doubling doubling(node.size());
   const Memory incoming = node.memory(mine.size());

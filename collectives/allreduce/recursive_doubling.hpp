@@ -24,6 +24,8 @@ namespace wormcube {
 ///          link in step i, tw m (p - 1) in all.
 /// Source   Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, sec. 4.3, Eq. 4.5; on a
 ///          ring problem 4.6.
+/// Throws   UsageError, before any message, unless the result has the size
+///          of the operand, in whole elements.
 void allreduce_recursive_doubling(Node& node, const Reduction& reduction, ConstSpan mine,
                                   Span result);
 

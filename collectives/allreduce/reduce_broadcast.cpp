@@ -5,11 +5,13 @@
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/reduce/halving.hpp"
 #include "wormcube/collectives/reduce/tree.hpp"
+#include "wormcube/collectives/require.hpp"
 
 namespace wormcube {
 
 void allreduce_reduce_broadcast(Node& node, const Reduction& reduction, ConstSpan mine,
                                 Span result) {
+  require_reduction("allreduce_reduce_broadcast", node, reduction, mine, result);
   constexpr Rank root = 0;
   const Rank r = node.rank();
   reduce_halving(node, reduction, mine, r == root ? result : Span(), root);

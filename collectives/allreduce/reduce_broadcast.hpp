@@ -19,6 +19,8 @@ namespace wormcube {
 /// Links    free of contention in one dimension and on hypercubes.
 /// Source   Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, sec. 4.3, problem 4.6
 ///          (ii).
+/// Throws   UsageError, before any message, unless the result has the size
+///          of the operand, in whole elements.
 void allreduce_reduce_broadcast(Node& node, const Reduction& reduction, ConstSpan mine,
                                 Span result);
 

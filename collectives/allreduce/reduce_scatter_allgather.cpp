@@ -6,6 +6,7 @@
 #include "wormcube/collectives/reduce/parts.hpp"
 #include "wormcube/collectives/reduce/reduce_scatter_gather.hpp"
 #include "wormcube/collectives/reduce_scatter/ring.hpp"
+#include "wormcube/collectives/require.hpp"
 
 #include <fmt/core.h>
 
@@ -38,6 +39,7 @@ void allgather_ring_parts(Node& node, Blocks parts) {
 
 void allreduce_by_parts(Node& node, const Reduction& reduction, ConstSpan mine, Span result,
                         PartsPattern pattern) {
+  require_reduction("allreduce_by_parts", node, reduction, mine, result);
   require_pattern(node.topology(), pattern);
   const std::vector<Bytes> offsets =
       part_offsets(mine.size(), reduction.element_bytes, node.size());

@@ -23,7 +23,8 @@ enum class PartsPattern : std::uint8_t { doubling, ring };
 /// Links    ring: each carries one message in a step; doubling: on hypercubes.
 /// Source   Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, sec. 4.7.1, Eq. 4.14,
 ///          which names the two operations wrongly: all-to-all reduction, all-to-all broadcast.
-/// Throws   UsageError, before any message, unless the network is as above.
+/// Throws   UsageError, before any message, unless the network is as above and the result has the
+///          size of the operand, in whole elements.
 void allreduce_by_parts(Node& node, const Reduction& reduction, ConstSpan mine, Span result,
                         PartsPattern pattern);
 

@@ -29,7 +29,7 @@ Prediction predict(const Setting& setting) {
   const Rank p = setting.topology.nodes();
   const int bits = log2_ceiling(p);
   PatternSteps steps(setting.topology);
-  for (int b = 0; b < bits; ++b) steps.add_permutation(p / 2, [b](Rank r) { return r ^ 1 << b; });
+  for (int b = 0; b < bits; ++b) steps.add_permutation(p / 2.0, [b](Rank r) { return r ^ 1 << b; });
   return steps.with_loads({bits, bits * (p / 2.0), 1.0 * bits * p, bits > 0 ? p : 0});
 }
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -47,21 +48,26 @@ class Plan {
         steps_(nodes_, 0),
         step_of_(nodes_ * nodes_) {
     std::vector<std::size_t> route;
+    constexpr int bits = 64;
     for (Rank t = 1; t < nodes_; ++t) {
-      std::vector<std::vector<bool>> busy;  // by step and link
+      // Bit i of busy[w][link]: a message of step w * bits + i takes the link.
+      std::vector<std::vector<std::uint64_t>> busy;
       for (Rank r = 0; r < nodes_; ++r) {
         links(r, (r + t) % nodes_, route);
-        const auto fits = [&](const std::vector<bool>& step) {
-          return std::ranges::none_of(route, [&](std::size_t link) { return step[link]; });
-        };
-        auto step = std::ranges::find_if(busy, fits);
-        if (step == busy.end()) {
-          step = busy.emplace(step, nodes_ * topology.dimensions() * 2, false);
+        std::size_t word = 0;
+        std::uint64_t taken = 0;
+        for (;; ++word) {
+          if (word == busy.size()) busy.emplace_back(nodes_ * topology.dimensions() * 2, 0);
+          taken = 0;
+          for (const std::size_t link : route) taken |= busy[word][link];
+          if (~taken != 0) break;
         }
-        for (const std::size_t link : route) (*step)[link] = true;
-        step_of_[t * nodes_ + r] = static_cast<std::uint16_t>(step - busy.begin());
+        const int bit = std::countr_one(taken);
+        for (const std::size_t link : route) busy[word][link] |= std::uint64_t{1} << bit;
+        const Rank step = static_cast<Rank>(word) * bits + bit;
+        step_of_[t * nodes_ + r] = static_cast<std::uint16_t>(step);
+        steps_[t] = std::max(steps_[t], step + 1);
       }
-      steps_[t] = static_cast<Rank>(busy.size());
     }
   }
 

@@ -37,7 +37,8 @@ Prediction predict(const Setting& setting) {
   const std::int64_t p = setting.topology.nodes();
   const double d = static_cast<double>(p);
   const double blocks = p == 2 ? 1 : p % 2 == 0 ? d * d / 8 : (d * d - 1) / 8;
-  return {static_cast<double>(p / 2), blocks, 0, 0};
+  const std::int64_t steps = p / 2;
+  return {static_cast<double>(steps), blocks, 0, 0};
 }
 
 }  // namespace

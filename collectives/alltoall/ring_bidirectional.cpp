@@ -25,7 +25,8 @@ namespace {
 
 Prediction predict(const Setting& setting) {
   const std::int64_t p = setting.topology.nodes();
-  return {p - 1.0, static_cast<double>(p * p / 4), 0, 0};
+  const std::int64_t blocks = p * p / 4;
+  return {p - 1.0, static_cast<double>(blocks), 0, 0};
 }
 
 }  // namespace

@@ -21,6 +21,13 @@ namespace wormcube {
 /// As consecutive steps move in different dimensions, all blocks are rearranged before every step
 /// but the first, so that what moves is one slice.
 ///
+/// Example, 4x4: there is no ring step. The block (2,1)->(3,3) of node (2,1), c = 3, makes no hop of
+/// 2 along i and one along j. A place has for each dimension, that which moves first, the hops and
+/// the destination's coordinate mod 2: for i 0,1, for j 1,1, place 7 of 16. It stays in the first
+/// step. For the second, along j, it is in place 1101 = 13, and goes '+' to (2,3), place 13. For the
+/// 1-hop steps the hops stand before half the source's coordinate: for j 0,0, for i 1,1, place 3; it
+/// stays. For the last step it is in place 1100 = 12, and goes '+' to (3,3).
+///
 /// \param out  p blocks of one size; block q is for node q
 /// \param in   p blocks of that size; block q comes from node q
 ///

@@ -4,10 +4,12 @@
 
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/partial.hpp"
+#include "wormcube/collectives/require.hpp"
 
 namespace wormcube {
 
 void reduce_direct(Node& node, const Reduction& reduction, ConstSpan mine, Span result, Rank root) {
+  if (node.rank() == root) require_reduction("reduce_direct", node, reduction, mine, result);
   const Rank p = node.size(), r = node.rank();
   const Memory incoming = node.memory(r == root ? mine.size() : 0);
   Partial partial(node, reduction, mine, result);

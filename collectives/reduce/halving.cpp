@@ -5,6 +5,7 @@
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/partial.hpp"
 #include "wormcube/collectives/reduce/tree.hpp"
+#include "wormcube/collectives/require.hpp"
 
 #include <algorithm>
 
@@ -12,6 +13,7 @@ namespace wormcube {
 
 void reduce_halving(Node& node, const Reduction& reduction, ConstSpan mine, Span result,
                     Rank root) {
+  if (node.rank() == root) require_reduction("reduce_halving", node, reduction, mine, result);
   const Rank r = node.rank();
   const std::vector<Halving> levels = halvings(node.size(), root, r);
   // Half of the nodes only send: they need no memory of their own.
@@ -23,15 +25,13 @@ void reduce_halving(Node& node, const Reduction& reduction, ConstSpan mine, Span
   // Invariant: the holder of each interval done has what the interval's nodes gave, in their order.
   for (auto at = levels.rbegin(); at != levels.rend(); ++at) {
     const Halving& level = *at;
-    if (level.alone()) {
+    if (level.alone() || (r != level.holder && r != level.heir)) {
       node.step();
     } else if (r == level.holder) {
       node.step({receive(level.heir, incoming)});
       partial.join(incoming, !level.heir_is_higher());
-    } else if (r == level.heir) {
-      node.step({send(level.holder, partial.value())});
     } else {
-      node.step();
+      node.step({send(level.holder, partial.value())});
     }
   }
   if (r == root) partial.settle();

@@ -5,6 +5,7 @@
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/loads.hpp"
 #include "wormcube/collectives/partial.hpp"
+#include "wormcube/collectives/require.hpp"
 
 #include <bit>
 
@@ -27,6 +28,7 @@ void require_root(Rank p, Rank root) {
 
 void reduce_hypercube(Node& node, const Reduction& reduction, ConstSpan mine, Span result,
                       Rank root) {
+  if (node.rank() == root) require_reduction("reduce_hypercube", node, reduction, mine, result);
   const Rank p = node.size(), r = node.rank();
   require_root(p, root);
   // Half of the nodes only send: they need no memory of their own.

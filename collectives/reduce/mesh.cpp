@@ -6,10 +6,12 @@
 #include "wormcube/collectives/partial.hpp"
 #include "wormcube/collectives/reduce/halving.hpp"
 #include "wormcube/collectives/reduce/tree.hpp"
+#include "wormcube/collectives/require.hpp"
 
 namespace wormcube {
 
 void reduce_mesh(Node& node, const Reduction& reduction, ConstSpan mine, Span result, Rank root) {
+  if (node.rank() == root) require_reduction("reduce_mesh", node, reduction, mine, result);
   const Topology& topology = node.topology();
   // Who takes part in more than the last dimension keeps what that gives.
   const int last = topology.dimensions() - 1;

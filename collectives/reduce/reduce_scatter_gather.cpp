@@ -7,6 +7,7 @@
 #include "wormcube/collectives/reduce/tree.hpp"
 #include "wormcube/collectives/reduce_scatter/bruck.hpp"
 #include "wormcube/collectives/reduce_scatter/hypercube.hpp"
+#include "wormcube/collectives/require.hpp"
 
 #include <bit>
 
@@ -37,6 +38,7 @@ Prediction reduce_scatter_parts_cost(Rank p, bool commutative) {
 
 void reduce_by_parts(Node& node, const Reduction& reduction, ConstSpan mine, Span result,
                      Rank root) {
+  if (node.rank() == root) require_reduction("reduce_by_parts", node, reduction, mine, result);
   const Rank p = node.size(), r = node.rank();
   const std::vector<Bytes> offsets = part_offsets(mine.size(), reduction.element_bytes, p);
   const Memory own = node.memory(r == root ? 0 : mine.size());

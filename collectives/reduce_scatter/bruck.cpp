@@ -80,9 +80,11 @@ std::vector<Messages> reduce_scatter_bruck_messages(Rank p, bool commutative, do
   std::vector<Messages> steps;
   for (Rank bit = 1; bit < p; bit *= 2) {
     Messages& step = steps.emplace_back();
+    // All j = bit, 3 bit, .. are alike for a node, but for one less than bit below p.
+    const Rank alike = p / (2 * bit), other = (2 * alike + 1) * bit;
     for (Rank r = 0; r < p; ++r) {
-      double count = 0;
-      for (Rank j = bit; j < p; j += 2 * bit) count += in_two(p, r, j, bit, commutative) ? 2 : 1;
+      const auto parts = [&](Rank j) { return in_two(p, r, j, bit, commutative) ? 2.0 : 1.0; };
+      const double count = alike * parts(bit) + (other < p ? parts(other) : 0);
       step.push_back({r, mod(r - bit, p), count * blocks});
     }
   }

@@ -4,11 +4,13 @@
 
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/partial.hpp"
+#include "wormcube/collectives/require.hpp"
 
 namespace wormcube {
 
 void scan_hypercube(Node& node, const Reduction& reduction, ConstSpan mine, Span result,
                     Prefix prefix) {
+  require_reduction("scan_hypercube", node, reduction, mine, result);
   const Rank p = node.size(), r = node.rank();
   const Memory incoming = node.memory(mine.size()), group = node.memory(mine.size());
   // Of the nodes that agree with this one from the step's bit on: all, and those up to this one.

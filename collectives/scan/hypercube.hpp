@@ -26,6 +26,8 @@ enum class Prefix : std::uint8_t { inclusive, exclusive };
 ///          link in step i, tw m (p - 1) in all.
 /// Source   Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, sec. 4.3, Algorithm
 ///          4.9, Fig. 4.13. That appends on the right; the order of ranks is ours.
+/// Throws   UsageError, before any message, unless the result has the size
+///          of the operand, in whole elements.
 void scan_hypercube(Node& node, const Reduction& reduction, ConstSpan mine, Span result,
                     Prefix prefix);
 

@@ -4,6 +4,7 @@
 
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/reduce/parts.hpp"
+#include "wormcube/collectives/require.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,6 +17,7 @@ extern const Algorithm scan_ring;
 
 void scan_ring(Node& node, const Reduction& reduction, ConstSpan mine, Span result, Prefix prefix,
                Rank segments) {
+  require_reduction("scan_ring", node, reduction, mine, result);
   require_network(algorithms::scan_ring, node.topology());
   const Rank p = node.size(), r = node.rank();
   const bool inclusive = prefix == Prefix::inclusive;

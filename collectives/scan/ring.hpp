@@ -21,7 +21,8 @@ namespace wormcube {
 ///          last node of an exclusive one does not combine.
 /// Links    each carries one message in a step.
 /// Source   the textbook's linear array (Grama, Gupta, Karypis, Kumar, sec. 4.3) in a pipeline.
-/// Throws   UsageError, before any message, unless the network is as above.
+/// Throws   UsageError, before any message, unless the network is as above and the result has the
+///          size of the operand, in whole elements.
 void scan_ring(Node& node, const Reduction& reduction, ConstSpan mine, Span result, Prefix prefix,
                Rank segments);
 

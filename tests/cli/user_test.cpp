@@ -176,19 +176,20 @@ TEST_CASE("formulas of a dense network take memory by the links that messages us
 }
 
 TEST_CASE("a dry run that would take hours is refused with figures, unless it is wanted") {
+  CHECK(run_wormcube("check alltoall --on ring:8 --algorithm bruck --record-pieces 100").exit == 2);
+  CHECK(run_wormcube("check alltoall --on ring:8 --algorithm bruck --record-pieces 1000").exit ==
+        0);
+  if (sanitized) return;  // the formulas alone take half a minute there
   const auto output = run_wormcube("check alltoall --on complete:20000 --algorithm bruck");
   CHECK(output.exit == 2);
   CHECK_THAT(output.err, Contains("check alltoall bruck on complete:20000: the dry run would go "
                                   "through 55") &&
                              Contains("up to 2000000000 are recorded") &&
                              Contains("--record-pieces"));
-  CHECK(run_wormcube("check alltoall --on ring:8 --algorithm bruck --record-pieces 100").exit == 2);
   const auto shown = run_wormcube("show alltoall --on complete:20000 --algorithm bruck");
   CHECK(shown.exit == 2);
   CHECK_THAT(shown.err,
              Contains("show alltoall bruck on complete:20000: the dry run would go through"));
-  CHECK(run_wormcube("check alltoall --on ring:8 --algorithm bruck --record-pieces 1000").exit ==
-        0);
 }
 
 TEST_CASE("a picture of too many nodes is refused before the dry run") {

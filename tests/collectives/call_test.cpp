@@ -52,6 +52,19 @@ TEST_CASE("a collective is called in place where its operation offers it", "[col
   for (const Row& row : rows) CHECK(row == Row{0, 1, 2, 3});
 }
 
+TEST_CASE("who only gives, or only gets, needs no memory for the other", "[collectives][call]") {
+  const Collective gather = parse_collective(operations::gather, "halving", {.root = 1}),
+                   scatter = parse_collective(operations::scatter, "halving", {.root = 1});
+  std::vector<Row> gathered(p), scattered(p, Row(1));
+  on_four([&](Node& node, std::size_t r) {
+    if (r == 1) gathered[r].resize(p);
+    gather(node, Row{10 + node.rank()}, gathered[r]);
+    scatter(node, r == 1 ? Row{20, 21, 22, 23} : Row{}, scattered[r]);
+  });
+  CHECK(gathered == std::vector<Row>{{}, {10, 11, 12, 13}, {}, {}});
+  CHECK(scattered == std::vector<Row>{{20}, {21}, {22}, {23}});
+}
+
 TEST_CASE("blocks of different sizes are given as blocks", "[collectives][call]") {
   const Collective exchange = parse_collective(operations::alltoallv, "shift");
   // Node r sends q+1 bytes to node q, all of value r.

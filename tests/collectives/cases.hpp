@@ -143,11 +143,15 @@ inline std::vector<Options> every_option(const Algorithm& algorithm) {
   return all;
 }
 
-/// Whether the tests of all algorithms are to have this one. WORMCUBE_TEST_ONLY in the environment,
-/// "scan alltoall/shift", leaves these operations and algorithms alone: for one who changes them,
-/// and for ./run mutants.
-inline bool is_tested(const Algorithm& algorithm) {
+/// WORMCUBE_TEST_ONLY in the environment, "scan alltoall/shift", leaves these operations and
+/// algorithms alone to the tests of all: for one who changes them, and for ./run mutants.
+inline const char* tested_only() {
   static const char* const only = std::getenv("WORMCUBE_TEST_ONLY");
+  return only;
+}
+inline bool all_are_tested() { return tested_only() == nullptr; }
+inline bool is_tested(const Algorithm& algorithm) {
+  const char* const only = tested_only();
   if (only == nullptr) return true;
   std::istringstream words(only);
   const std::string operation(algorithm.operation->name);

@@ -315,6 +315,11 @@ TEST_CASE("a run's data rates are those of nccl-tests") {
     INFO(name);
     REQUIRE(result.times_us.size() == 3);
     CHECK(result.data_bytes == data);
+    const TimeSummary times = summarize(result.times_us);
+    CHECK(std::array{result.min_us, result.quartile1_us, result.median_us, result.quartile3_us,
+                     result.max_us} ==
+          std::array{times.min, times.quartile1, times.median, times.quartile3, times.max});
+    CHECK(times.min > 0);
     CHECK(*result.algbw_gb_per_s == Approx(data / result.median_us / 1000));
     CHECK(*result.busbw_gb_per_s == Approx(share * *result.algbw_gb_per_s));
     CHECK(result.peak_bytes >= 1000);
@@ -330,6 +335,10 @@ TEST_CASE("a run is refused, before it starts, for memory, ports and counts") {
   CHECK_THROWS_WITH(
       run_collective(machine, named(operations::alltoall, "shift"), {.iterations = 0}),
       Contains("0 timed calls"));
+  Collective sum = named(operations::allreduce, "ring");
+  sum.arguments.reduction = find_reduction("sum", "double");
+  CHECK_THROWS_WITH(run_collective(machine, sum, {.block_bytes = 12}),
+                    Contains("blocks of 12 bytes; need a multiple of 8"));
   Machine cube(Topology::parse("hypercube:2"));
   CHECK_THROWS_WITH(run_collective(cube, named(operations::alltoall, "hypercube-all-port"), {}),
                     Contains("ports"));

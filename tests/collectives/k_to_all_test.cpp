@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/k_to_all/sources.hpp"
 #include "wormcube/tests/collectives/textbook.hpp"
+#include "wormcube/tests/sanitized.hpp"
 
 #include <bit>
 
@@ -30,6 +31,7 @@ std::vector<std::vector<Rank>> sets(Rank p, int k) {
 TEST_CASE("E6: k-to-all broadcast from a subcube: descending dimensions beat the book's",
           "[collectives][k_broadcast][errata]") {  // rows 6.1, 6.2
   for (const int d : {0, 1, 3, 4, 6, 10}) {
+    if (d > most_dimensions) continue;
     for (int j = 0; j <= d; ++j) {
       const double k = 1 << j;
       const Arguments sources = from_first(1 << j);

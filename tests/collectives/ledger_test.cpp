@@ -178,7 +178,7 @@ TEST_CASE("all-port copies on a hypercube share no link: d = 1 .. 10", "[collect
   for (const Algorithm* const algorithm : registry()) {
     if (algorithm->ports != Ports::all || algorithm->name != "hypercube-all-port") continue;
     ++algorithms;
-    for (int d = 1; d <= 10; ++d) {
+    for (int d = 1; d <= most_dimensions; ++d) {
       INFO(algorithm->operation->name << " on hypercube:" << d);
       const Topology cube = Topology::parse(fmt::format("hypercube:{}", d));
       const Collective collective(*algorithm);

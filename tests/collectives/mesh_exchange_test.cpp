@@ -5,6 +5,7 @@
 #include "wormcube/collectives/alltoall/scott_direct.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/tests/collectives/cases.hpp"
+#include "wormcube/tests/sanitized.hpp"
 
 #include <array>
 #include <atomic>
@@ -105,7 +106,7 @@ TEST_CASE("suh-mesh delivers in n dimensions, in all orders and rings") {
       for (const char* const ring : rings) require_all(with(order, ring), shape);
     }
   }
-  require_all("suh-mesh", "mesh:8x8x8");
+  if (!sanitized) require_all("suh-mesh", "mesh:8x8x8");
 }
 
 TEST_CASE("suh-mesh delivers on random meshes of 2 to 5 dimensions") {
@@ -419,7 +420,7 @@ TEST_CASE("the algorithms of meshes refuse other networks, with both numbers and
 }
 
 TEST_CASE("dry runs of large meshes take seconds at most", "[large]") {
-  for (const char* shape : {"mesh:64x64", "mesh:63x65", "mesh:15x17x13"}) {
+  for (const char* shape : {"mesh:15x17x13", "mesh:64x64", "mesh:63x65"}) {
     const Topology topology = Topology::parse(shape);
     const Schedule schedule = dry_run(alltoall("suh-mesh"), topology);
     const ScheduleReport report = check(schedule, Routing(topology), false);
@@ -428,5 +429,6 @@ TEST_CASE("dry runs of large meshes take seconds at most", "[large]") {
     REQUIRE(report.link_load_max == 1);
     REQUIRE(report.startups == predicted.startups.value());
     REQUIRE(report.transmission == predicted.transmission_blocks.value() * tag_bytes);
+    if (sanitized) break;
   }
 }

@@ -24,3 +24,19 @@ TEST_CASE("a message is contended by the busiest link on its own way", "[collect
     }
   }
 }
+
+TEST_CASE("what is busy beyond a message's way does not hold it up", "[collectives]") {
+  for (const char* const network : {"ring:8", "line:8"}) {
+    INFO(network);
+    // The large message goes over one link; the next one and the one before carry two small ones.
+    for (const auto& messages :
+         {std::array<PatternMessage, 3>{{{3, 4, 5}, {4, 5, 1}, {4, 6, 1}}},
+          std::array<PatternMessage, 3>{{{4, 3, 5}, {3, 2, 1}, {3, 1, 1}}},
+          std::array<PatternMessage, 3>{{{3, 4, 5}, {2, 3, 1}, {1, 3, 1}}}}) {
+      const auto load = pattern_load(Topology::parse(network), messages);
+      REQUIRE(load);
+      CHECK(load->link_load == 2);
+      CHECK(load->contended_blocks == 5);
+    }
+  }
+}

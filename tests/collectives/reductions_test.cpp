@@ -5,6 +5,7 @@
 #include "wormcube/collectives/harness/run.hpp"
 #include "wormcube/collectives/scan/elements.hpp"
 #include "wormcube/runtime/schedule/prove.hpp"
+#include "wormcube/tests/sanitized.hpp"
 #include "wormcube/tests/worlds.hpp"
 
 #include <bit>
@@ -149,7 +150,7 @@ std::string network(const Row& row, int d) {
 TEST_CASE("the ledger's formulas of reductions hold for 1 to 1024 nodes", "[reductions]") {
   for (const Row& row : ledger) {
     const bool square = row.shape == std::string("square");
-    for (int d = 0; (1 << d) <= row.most; d += square ? 2 : 1) {
+    for (int d = 0; d <= most_dimensions && (1 << d) <= row.most; d += square ? 2 : 1) {
       if (d > 4 && d % 2 == 1 && (1 << d) < row.most) continue;  // a sample of the large ones
       const std::string on = network(row, d);
       INFO(row.row << " " << row.operation->name << " " << row.algorithm << " on " << on);
@@ -676,4 +677,26 @@ TEST_CASE("reductions refuse what they cannot do, and say the way out", "[reduct
                      {ConstBlocks(ConstSpan(in), 2), Blocks(Span(out), 1), arguments, options});
       },
       "2 blocks for 3 nodes");
+}
+
+TEST_CASE("what a long ring combines is left open: counting goes through p^2 blocks",
+          "[reductions]") {
+  const Collective ring = parse_collective(operations::allreduce, "ring");
+  CHECK(ring.predict(Topology::parse("ring:64")).combined_blocks.has_value());
+  const Prediction prediction = ring.predict(Topology::parse("ring:5000"));
+  CHECK(prediction.startups == 4999);
+  CHECK_FALSE(prediction.combined_blocks.has_value());
+}
+
+TEST_CASE("a ring's nodes hold two blocks that pass, and what waits for its other half",
+          "[reductions]") {
+  // Of 2 ranks the own one waits for the other; of 4, rank 1 keeps 1, then 2 joins 3, then 0 comes;
+  // of 3, node 1 keeps 1 while 2 comes, which has no other half.
+  for (const auto& [network, blocks] :
+       {std::pair{"ring:1", 3}, {"ring:2", 4}, {"ring:3", 5}, {"ring:4", 5}}) {
+    INFO(network);
+    CHECK(parse_collective(operations::allreduce, "ring")
+              .predict(Topology::parse(network))
+              .working_blocks == blocks);
+  }
 }

@@ -7,6 +7,7 @@
 #include "wormcube/collectives/alltoall/ring.hpp"
 #include "wormcube/collectives/alltoall/shift.hpp"
 #include "wormcube/collectives/harness/check.hpp"
+#include "wormcube/collectives/links.hpp"
 #include "wormcube/tests/collectives/cases.hpp"
 
 #include <set>
@@ -380,6 +381,50 @@ TEST_CASE("of equals auto takes the first by name", "[collectives]") {
         "bruck");
 }
 
+TEST_CASE("auto leaves out the baselines, what takes long to ask, and the parts of plan",
+          "[collectives]") {
+  std::set<std::string> left_out;
+  for (const Algorithm* const algorithm : registry()) {
+    if (!algorithm->chosen_by_auto) {
+      left_out.insert(fmt::format("{} {}", algorithm->operation->name, algorithm->name));
+    }
+  }
+  CHECK(left_out == std::set<std::string>{
+                        "alltoall naive-direct", "alltoall product", "alltoall product-multiport",
+                        "alltoall product-multiport-general", "alltoall product-naive",
+                        "broadcast naive", "broadcast peel", "broadcast quad", "broadcast squeeze",
+                        "gather direct", "gatherv direct", "reduce direct", "scatter direct",
+                        "scatterv direct"});
+}
+
+TEST_CASE("of equals auto takes one that is made for the ports there are", "[collectives]") {
+  int ties = 0;
+  for (const Topology& topology : cases::topologies()) {
+    if (topology.nodes() > 12) continue;
+    for (const Operation operation : all_operations) {
+      if (operation->reduces) continue;
+      const Collective best = cheapest(operation, topology, {}, 8, Ports::all);
+      const auto time = [&](const Collective& collective) {
+        return predicted_us(collective.predict(topology), {}, 8);
+      };
+      for (const Collective& other : admitted(operation, topology, {})) {
+        if (other.algorithm->ports != Ports::all || !other.algorithm->chosen_by_auto ||
+            other.algorithm->any_order || !other.predict(topology).complete()) {
+          continue;
+        }
+        INFO(operation->name << " on " << topology.name() << ": " << best.name() << ", not "
+                             << other.name());
+        if (best.algorithm->ports == Ports::one) {
+          CHECK(time(other) > time(best));
+        } else if (best.name() == other.name()) {
+          ++ties;
+        }
+      }
+    }
+  }
+  CHECK(ties > 0);
+}
+
 TEST_CASE("auto does not ask what takes long", "[collectives]") {
   CHECK_FALSE(find_algorithm(operations::alltoall, "naive-direct").chosen_by_auto);
   for (const char* const text : {"line:3", "mesh:3x3", "ring:5"}) {
@@ -437,4 +482,87 @@ TEST_CASE("lower bounds on paper", "[collectives]") {
     CHECK(lower.transmission_blocks == bound.transmission_blocks);
   }
   CHECK_FALSE(lower_bound(operations::alltoallv, Topology::parse("ring:8"), Ports::one).startups);
+}
+
+TEST_CASE("no algorithm starts with a block too many or too few", "[collectives]") {
+  std::set<std::string> tried;
+  cases::for_each(
+      [&](const Collective& collective, const Topology& topology) {
+        const Algorithm& algorithm = *collective.algorithm;
+        const Operation operation = collective.operation();
+        const Rank one = topology.nodes() - 1;
+        Arguments arguments = collective.arguments;
+        if (operation->rooted) arguments.root = one;
+        const Instance instance{topology.nodes(), arguments};
+        const Rank gives = operation->gives(instance, one),
+                   ends_with = operation->ends_with(instance, one);
+        // A single message is as long as you like.
+        if (topology.nodes() < 3 || gives == 0 || ends_with == 0) return;
+        if (operation == Operation(operations::broadcast)) return;
+        const std::string title = fmt::format("{} {}", operation->name, algorithm.name);
+        if (!tried.insert(title).second) return;
+        constexpr Bytes bytes = 48;
+        for (const auto& [more_in, more_out] :
+             {std::pair{1, 0}, std::pair{0, 1}, std::pair{-1, 0}, std::pair{0, -1}}) {
+          const Program program = [&, more_in = more_in, more_out = more_out](Node& node) {
+            const bool here = node.rank() == one;
+            const Rank in = operation->gives(instance, node.rank()) + (here ? more_in : 0),
+                       out = operation->ends_with(instance, node.rank()) + (here ? more_out : 0);
+            const Bytes in_bytes = static_cast<Bytes>(in) * bytes,
+                        out_bytes = static_cast<Bytes>(out) * bytes;
+            const Memory memory = node.memory(in_bytes + out_bytes);
+            algorithm.program(node, {ConstBlocks(memory.subspan(0, in_bytes), in),
+                                     Blocks(memory.subspan(in_bytes, out_bytes), out), arguments,
+                                     collective.options});
+          };
+          INFO(title << " on " << topology.name() << ": " << more_in << " more in, " << more_out
+                     << " more out");
+          CHECK_THROWS_AS(record(topology, program), UsageError);
+        }
+      },
+      16);
+  if (cases::all_are_tested()) CHECK(tried.size() > 60);
+}
+
+TEST_CASE("no algorithm is called on a network that it does not admit", "[collectives]") {
+  std::set<std::string> tried;
+  for (const Topology& topology : cases::topologies()) {
+    if (topology.nodes() > 16) continue;
+    for (const Algorithm* const algorithm : registry()) {
+      if (!cases::is_tested(*algorithm)) continue;
+      const Collective collective(*algorithm, cases::plain_arguments(*algorithm));
+      const auto why = refusal(collective, topology);
+      if (!why) continue;
+      tried.insert(fmt::format("{} {}", algorithm->operation->name, algorithm->name));
+      const Instance instance{topology.nodes(), collective.arguments};
+      const Program program = [&](Node& node) {
+        const Rank gives = collective.operation()->gives(instance, node.rank()),
+                   ends_with = collective.operation()->ends_with(instance, node.rank());
+        constexpr Bytes bytes = 48;
+        const Memory in = node.memory(static_cast<Bytes>(gives) * bytes),
+                     out = node.memory(static_cast<Bytes>(ends_with) * bytes);
+        collective(node, ConstBlocks(in, gives), Blocks(out, ends_with));
+      };
+      INFO(cases::title(collective, topology));
+      CHECK_THROWS_WITH(record(topology, program), *why);
+    }
+  }
+  if (cases::all_are_tested()) CHECK(tried.size() > 30);
+}
+
+TEST_CASE("intervals of ranks keep apart where no factor's routes leave them", "[collectives]") {
+  const auto apart = [](const char* network) {
+    const Topology topology = Topology::parse(network);
+    return std::pair(intervals_are_apart_by_dimension(topology), intervals_are_apart(topology));
+  };
+  using Pair = std::pair<bool, bool>;
+  for (const char* const one : {"line:5", "ring:6", "complete:7", "tree:8", "hypercube:3"}) {
+    INFO(one);
+    CHECK(apart(one) == Pair{true, true});
+  }
+  CHECK(apart("tree:6") == Pair{false, false});
+  CHECK(apart("mesh:4x8") == Pair{true, true});
+  CHECK(apart("mesh:3x4") == Pair{true, false});
+  CHECK(apart("tree:4*ring:6") == Pair{true, false});
+  CHECK(intervals_are_apart_by_dimension(Topology({samples::petersen()})) == false);
 }

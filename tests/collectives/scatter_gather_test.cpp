@@ -6,6 +6,7 @@
 #include "wormcube/collectives/scatter/ring.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/tests/collectives/ledger.hpp"
+#include "wormcube/tests/sanitized.hpp"
 #include "wormcube/tests/worlds.hpp"
 
 #include <array>
@@ -47,7 +48,7 @@ constexpr std::array movements{operations::scatter.name, operations::scatterv.na
 
 TEST_CASE("scatter and gather rows on 2^d nodes take the ledger's steps, loads and time",
           "[scatter]") {
-  for (int d = 0; d <= 10; ++d) {
+  for (int d = 0; d <= most_dimensions; ++d) {
     const Rank p = 1 << d, root = 5 * p / 8;
     row("hypercube", on("hypercube", d), root, d, p - 1);  // 4.1
     for (const char* shape : {"line", "ring", "tree", "complete"}) {

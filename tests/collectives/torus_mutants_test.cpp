@@ -1,6 +1,7 @@
 // What must fail: total exchanges on tori with one thing wrong, and the paper's rules as printed.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/tests/collectives/torus_exchange.hpp"
+#include "wormcube/tests/sanitized.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -111,6 +112,7 @@ TEST_CASE("mutant: a tie broken by the router puts two messages on a link", "[to
 
 TEST_CASE("mutant: a block dropped from any step's message is missed", "[torus][mutant]") {
   for (const Case& which : specimens) {
+    if (sanitized && which.shape != "torus:8x8") continue;
     const Specimen specimen(which);
     const Schedule schedule = specimen.schedule();
     for (std::size_t step = 0; step < schedule.steps(); ++step) {

@@ -102,8 +102,8 @@ Prediction predict_alltoall_product_multiport(const Topology& topology) {
   const std::vector<int> dimensions = real_dimensions(topology);
   if (!dimensions.empty()) {
     const Graph& graph = topology.factor(dimensions.front());
-    steps = static_cast<double>(topology.nodes() / graph.nodes()) *
-            static_cast<double>(all_port_steps(graph, 1));
+    const Rank others = topology.nodes() / graph.nodes();
+    steps = static_cast<double>(others) * static_cast<double>(all_port_steps(graph, 1));
   }
   return {.startups = steps, .transmission_blocks = steps, .rearranged_blocks = 0};
 }

@@ -177,7 +177,7 @@ std::shared_ptr<const Rounds> kept_rounds(Rounds (*make)(const Topology&),
       found->second.topology.name() == topology.name()) {  // one of equal graphs may know its group
     return found->second.rounds;
   }
-  const auto rounds = std::make_shared<const Rounds>(make(topology));
+  auto rounds = std::make_shared<const Rounds>(make(topology));
   last.insert_or_assign(make, Last{topology, rounds});
   return rounds;
 }

@@ -60,8 +60,8 @@ Prediction predict(const Topology& topology, Template (*exchange_of)(const Topol
   for (int i = 0; i < topology.dimensions(); ++i) {
     const Rank n = topology.size(i);
     if (n == 1) continue;
-    steps += static_cast<double>(topology.nodes() / n) *
-             static_cast<double>(exchange_of(topology, i)->steps());
+    const Rank others = topology.nodes() / n;
+    steps += static_cast<double>(others) * static_cast<double>(exchange_of(topology, i)->steps());
   }
   return {.startups = steps, .transmission_blocks = steps, .rearranged_blocks = 0};
 }
