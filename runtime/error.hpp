@@ -14,6 +14,12 @@ struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A UsageError of what was right to ask, but too much for this system: its memory maps are used up,
+/// there are no addresses left for stacks.
+struct NoRoom : UsageError {
+  using UsageError::UsageError;
+};
+
 /// Every node waits and nothing is in flight. what() is a table: node, step, what it waits for,
 /// which links it holds. Exit code 3.
 struct Deadlock : std::runtime_error {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -15,7 +16,8 @@ void View::step(std::span<const Op> ops) {
   ops_.clear();
   moves_.clear();
   for (const Op& op : ops) {
-    for (const Move move : op.moves()) moves_.push_back(below(move));
+    Rank at = rank_;
+    for (const Move move : op.moves()) moves_.push_back(below(move, at));
   }
   auto moves = std::span<const Move>(moves_);
   for (const Op& op : ops) {
@@ -55,13 +57,23 @@ Rank GridView::below(Rank member) const {
   return rank;
 }
 
-Move GridView::below(Move move) const {
+Move GridView::below(Move move, Rank& at) const {
   if (move.dimension < 0 || move.dimension >= topology().dimensions()) {
     throw UsageError(fmt::format("{}: node {} of a view moves in dimension {}; the view has {}",
                                  topology().name(), rank(), move.dimension,
                                  topology().dimensions()));
   }
-  return {plan_.dimensions[static_cast<std::size_t>(move.dimension)], move.hops * plan_.spacing};
+  const int dimension = plan_.dimensions[static_cast<std::size_t>(move.dimension)];
+  if (plan_.spacing == 1) return {dimension, move.hops};
+  // Refused by the view's own size, beyond which hops times the spacing may be no number, or a small
+  // one.
+  const Rank from = std::exchange(at, topology().neighbour(at, move.dimension, move.hops));
+  const bool on_line = topology().factor(move.dimension).shape() == Shape::line;
+  // On one cable either sign leads to the other node; on the line below it only the right one does.
+  const int hops = on_line ? topology().coordinate(at, move.dimension) -
+                                 topology().coordinate(from, move.dimension)
+                           : move.hops;
+  return {dimension, hops * plan_.spacing};
 }
 
 GridView Node::along(int dimension) { return along(std::span(&dimension, 1)); }
@@ -140,7 +152,7 @@ Rank position(const Node& node, std::span<const Rank> members) {
 GroupView::GroupView(Node& node, std::span<const Rank> members)
     : View(node, complete(node, members.size()), position(node, members)), members_(members) {}
 
-Move GroupView::below(Move /*move*/) const {
+Move GroupView::below(Move /*move*/, Rank& /*at*/) const {
   throw UsageError("group: messages of a group are addressed by rank; moves need a line or ring");
 }
 
@@ -154,6 +166,16 @@ Rank peer_of(const Topology& topology, Rank rank, const Op& op) {
   }
   for (const Move move : op.moves()) rank = topology.neighbour(rank, move.dimension, move.hops);
   return rank;
+}
+
+std::string overlap_text(const Topology& topology, Rank rank, const Op& one, const Op& other) {
+  const auto words = [&](const Op& op) {
+    return op.is_send() ? fmt::format("a send of {} bytes", op.bytes())
+                        : fmt::format("the receive from {} of {} bytes",
+                                      peer_of(topology, rank, op), op.bytes());
+  };
+  if (&one == &other) return fmt::format("two pieces of {} overlap in memory", words(one));
+  return fmt::format("{} and {} overlap in memory", words(one), words(other));
 }
 
 }  // namespace wormcube

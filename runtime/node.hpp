@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -220,11 +221,16 @@ class Node {
   }
 
   /// Posts all sends and receives together and returns when all are complete. Every node takes
-  /// every step, with no ops if it is idle. A send's data must not be a receive's of the same step.
-  /// Messages between two nodes with one tag arrive in the order sent.
+  /// every step, with no ops if it is idle. Messages between two nodes with one tag arrive in the
+  /// order sent.
   ///
-  /// Throws UsageError for a peer or move outside the topology; Deadlock, Stopped as the machine
-  /// reports them.
+  /// A byte that is received into belongs to one piece of one receive of the step, and to no send:
+  /// receives overlap neither each other nor sends. Sends may overlap sends. Dry runs and proofs
+  /// refuse whatever breaks this; a Machine what does so in a step of at most 16 pieces, so that a
+  /// step is not slowed by its check; nodes in MPI processes check nothing.
+  ///
+  /// Throws UsageError for a peer or move outside the topology, and for data that overlap; Deadlock,
+  /// Stopped as the machine reports them.
   virtual void step(std::span<const Op> ops) = 0;
   void step(std::initializer_list<Op> ops) { step(std::span(ops.begin(), ops.size())); }
   void step() { step(std::span<const Op>{}); }
@@ -265,8 +271,9 @@ class Node {
   GridView along(std::span<const int> dimensions);
   GridView along(std::initializer_list<int> dimensions);
   /// The torus or mesh of each spacing-th node in every dimension, counted from this one: its
-  /// coordinates and hops are multiples of the spacing here. Throws UsageError unless all dimensions
-  /// are rings or lines, and of a multiple of the spacing.
+  /// coordinates and hops are multiples of the spacing here. Two nodes of a dimension are one cable,
+  /// where either sign leads to the other, on a line as on a ring. Throws UsageError unless all
+  /// dimensions are rings or lines, and of a multiple of the spacing.
   GridView every(int spacing);
   /// The nodes `members` (distinct, this one among them, the same list on each) as a complete
   /// network of their own: rank() is the position in the list, which must outlive the view.
@@ -322,7 +329,9 @@ class View : public ForwardingNode {
   View(Node& node, const Topology& topology, Rank rank)
       : ForwardingNode(node), topology_(topology), rank_(rank) {}
   virtual Rank below(Rank member) const = 0;  // the member's rank in the node below
-  virtual Move below(Move move) const = 0;
+  /// The move as the node below makes it. `at` is the member that it starts at; a view whose moves
+  /// depend on it keeps it up to date along an op's moves.
+  virtual Move below(Move move, Rank& at) const = 0;
 
  private:
   const Topology& topology_;
@@ -347,7 +356,7 @@ class GridView final : public View {
 
   GridView(Node& node, const Plan& plan) : View(node, plan.topology, plan.rank), plan_(plan) {}
   Rank below(Rank member) const override;
-  Move below(Move move) const override;
+  Move below(Move move, Rank& at) const override;
   const Plan& plan_;
 };
 using LineView = GridView;  ///< of one dimension
@@ -360,7 +369,7 @@ class GroupView final : public View {
 
  private:
   Rank below(Rank member) const override { return members_[member]; }
-  Move below(Move move) const override;
+  Move below(Move move, Rank& at) const override;
   std::span<const Rank> members_;
 };
 
@@ -372,6 +381,10 @@ inline GroupView Node::group(std::span<const Rank> members) { return {*this, mem
 /// The node at the other end of an op of node `rank`: by rank, or where the moves lead. Throws
 /// UsageError if there is none.
 Rank peer_of(const Topology& topology, Rank rank, const Op& op);
+
+/// Two ops of a step of node `rank` whose data overlap, in words: "a send of 8 bytes and the receive
+/// from 1 of 8 bytes overlap in memory". One op twice: of its pieces two overlap.
+std::string overlap_text(const Topology& topology, Rank rank, const Op& one, const Op& other);
 
 /// x modulo p, in 0 .. p-1 also for negative x.
 constexpr Rank mod(Rank x, Rank p) { return (x % p + p) % p; }

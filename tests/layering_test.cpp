@@ -64,22 +64,26 @@ std::string_view included(std::string_view line) {
   return line.substr(0, line.find('"'));
 }
 
-/// "wormcube::Machine" for each class that a header defines, each with the header's name.
+/// "wormcube::Machine" for each class that a file defines outside of unnamed namespaces, each with
+/// the file's name.
 class Definitions {
  public:
   void read(const std::string& file, std::istream& text) {
     std::string space;
+    bool unnamed = false;
     for (std::string line; std::getline(text, line);) {
+      if (line == "namespace {" || line == "}  // namespace") unnamed = line.ends_with('{');
+      if (unnamed) continue;
       if (line.starts_with("namespace ")) space = line.substr(10, line.find(" {") - 10);
       std::string_view rest = line;
       if (rest.starts_with("enum ")) rest.remove_prefix(5);
       if (!rest.starts_with("class ") && !rest.starts_with("struct ")) continue;
       rest.remove_prefix(rest.find(' ') + 1);
-      const std::string name(rest.substr(0, rest.find_first_of(" :;{<")));
+      const std::string name(rest.substr(0, rest.find_first_of(" ;{<")));  // Machine::Impl too
       if (line.ends_with('{')) files_[space + "::" + name].push_back(file);
     }
   }
-  /// What more than one header defines: the linker takes either for both.
+  /// What more than one file defines: the linker takes either for both.
   std::vector<std::string> repeated() const {
     std::vector<std::string> result;
     for (const auto& [name, files] : files_) {
@@ -96,13 +100,14 @@ class Definitions {
 
 }  // namespace
 
-TEST_CASE("no two headers define a class of the same name", "[layering]") {
+TEST_CASE("no two files define a class of the same name that others can see", "[layering]") {
   namespace fs = std::filesystem;
   const fs::path root = WORMCUBE_SOURCE_DIR;
   Definitions definitions;
   for (const char* const folder : {"runtime", "collectives", "apps"}) {
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / folder)) {
-      if (entry.path().extension() != ".hpp") continue;
+      const std::string extension = entry.path().extension().string();
+      if (extension != ".hpp" && extension != ".cpp") continue;
       std::ifstream text(entry.path());
       definitions.read(entry.path().lexically_relative(root).generic_string(), text);
     }
@@ -115,10 +120,17 @@ TEST_CASE("the test for repeated names finds one", "[layering]") {
   std::istringstream first("namespace a {\nclass Runner {\n}; }\nclass Other;\n");
   std::istringstream second("namespace a {\nstruct Runner : Base {\n}; }\nclass Other {\n");
   std::istringstream elsewhere("namespace a::b {\nenum class Runner : int {\n");
+  std::istringstream unseen(
+      "namespace a {\nnamespace {\nclass Other {\n};\n}  // namespace\nclass Other::Part {\n");
+  std::istringstream third("namespace a {\nnamespace {\n}  // namespace\nstruct Other {\n");
   definitions.read("x.hpp", first);
   definitions.read("y.hpp", second);
   definitions.read("z.hpp", elsewhere);
+  definitions.read("u.cpp", unseen);
   CHECK(definitions.repeated() == std::vector<std::string>{"a::Runner in x.hpp y.hpp"});
+  definitions.read("v.cpp", third);
+  CHECK(definitions.repeated() ==
+        std::vector<std::string>{"a::Other in y.hpp v.cpp", "a::Runner in x.hpp y.hpp"});
 }
 
 TEST_CASE("no file includes a layer that it must not know", "[layering]") {

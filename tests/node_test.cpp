@@ -132,6 +132,21 @@ TEST_CASE("an exchange sends to a partner and receives from it", "[node]") {
   });
 }
 
+TEST_CASE("memory that is received into is nothing else's in that step", "[node]") {
+  const auto exchange_at = [](std::size_t out, std::size_t in, std::size_t other_in) {
+    return [=](Node& node) {
+      const Memory data = node.memory(24);
+      node.step({send(node.rank(), data.subspan(out, 4)), receive(node.rank(), data.subspan(in, 4)),
+                 send(node.rank(), data.subspan(out, 4), 1),
+                 receive(node.rank(), data.subspan(other_in, 4), 1)});
+    };
+  };
+  refused("ring:2", exchange_at(0, 3, 8), "overlap in memory");
+  refused("ring:2", exchange_at(0, 8, 3), "overlap in memory");
+  refused("ring:2", exchange_at(0, 8, 11), "overlap in memory");
+  runs("ring:2", exchange_at(0, 8, 12));  // both sends are of the same bytes
+}
+
 TEST_CASE("a view of a dimension that is not there is refused", "[node][view]") {
   refused(
       "torus:3x4", [](Node& node) { node.along(2); }, "no dimension 2");
@@ -275,7 +290,84 @@ TEST_CASE("every s-th node is refused where s does not divide all sizes", "[node
       [](Node& node) {
         node.every(2).step({send(Move{0, 2}, {})});
       },
-      "cannot move +4");
+      "cannot move +2 in dimension 0: it is at");
+}
+
+TEST_CASE("hops of every s-th node that are no number below are refused", "[node][view]") {
+  // 2^30 hops of 4 nodes each are 2^32: no hop at all, in 32 bits.
+  for (const int hops : {1 << 30, -(1 << 30), 2, -2}) {
+    const std::string text = "cannot move " + std::string(hops < 0 ? "" : "+") +
+                             std::to_string(hops) + " in dimension 0";
+    const auto sends = [=](Node& node) { node.every(4).step({send(Move{0, hops}, {})}); };
+    const auto receives = [=](Node& node) { node.every(4).step({receive(Move{0, hops}, {})}); };
+    for (const char* const network : {"ring:8", "line:8"}) {
+      refused(network, sends, text);
+      refused(network, receives, text);
+    }
+  }
+}
+
+TEST_CASE("on one cable of every s-th node either sign leads to the other", "[node][view]") {
+  for (const char* const network : {"line:8", "ring:8", "mesh:8x4", "line:8*ring:4"}) {
+    runs(network, [](Node& node) {
+      const Words words(node);
+      auto cable = node.every(4);
+      const Rank other = mod(node.coordinate(0) + 4, 8) * (node.size() / 8) +
+                         (node.size() > 8 ? node.coordinate(1) : 0);
+      Tag tag = 0;
+      for (const int there : {1, -1}) {
+        for (const int back : {1, -1}) {
+          cable.step(
+              {send(Move{0, there}, words.out(), tag), receive(Move{0, back}, words.in(), tag)});
+          words.expect_from(other);
+          ++tag;
+        }
+      }
+      // A part of a part, of one line.
+      auto line = node.along(0), half = line.every(2), twice = half.every(2);
+      twice.step({send(Move{0, -1}, words.out()), receive(Move{0, -1}, words.in())});
+      words.expect_from(other);
+    });
+  }
+  // The sign that is travelled: the only one on a line, the one that was asked for on a ring.
+  const Program program = [](Node& node) {
+    node.every(4).step({send(Move{0, -1}, {}), receive(Move{0, 1}, {})});
+  };
+  const Schedule line = record(Topology::parse("line:8"), program);
+  CHECK(line.moves(1, line.ops(1, 0)[0])[0] == Move{0, 4});
+  CHECK(line.moves(6, line.ops(6, 0)[0])[0] == Move{0, -4});
+  const Schedule ring = record(Topology::parse("ring:8"), program);
+  CHECK(ring.moves(1, ring.ops(1, 0)[0])[0] == Move{0, -4});
+}
+
+TEST_CASE("moves of every s-th node are counted on from where the last one led", "[node][view]") {
+  for (const char* const network : {"mesh:6x8", "torus:6x8", "line:6*ring:8"}) {
+    runs(network, [](Node& node) {
+      const Words words(node);
+      auto part = node.every(2);
+      const Rank r = part.coordinate(0), c = part.coordinate(1);
+      const int across = c < 3 ? 1 : -3, down = r < 2 ? 1 : -2;  // cyclic, without going round
+      const std::array<Move, 2> there{Move{1, across}, Move{0, down}};
+      const Rank from_r = mod(r - 1, 3), from_c = mod(c - 1, 4);
+      const std::array<Move, 2> back{Move{0, from_r - r}, Move{1, from_c - c}};
+      part.step({send(std::span<const Move>(there), words.out()),
+                 receive(std::span<const Move>(back), words.in())});
+      words.expect_from((2 * from_r + node.coordinate(0) % 2) * 8 + 2 * from_c +
+                        node.coordinate(1) % 2);
+    });
+  }
+}
+
+// A line of two nodes of a line: there and back are two hops of opposite signs below.
+TEST_CASE("moves that lead there and back over one cable lead to oneself", "[node][view]") {
+  runs("line:8", [](Node& node) {
+    const Words words(node);
+    auto cable = node.every(4);
+    const std::array<Move, 2> there_and_back{Move{0, 1}, Move{0, 1}};
+    cable.step({send(cable.rank(), words.out()),
+                receive(std::span<const Move>(there_and_back), words.in())});
+    words.expect_from(node.rank());
+  });
 }
 
 TEST_CASE("idle steps are steps", "[node]") {

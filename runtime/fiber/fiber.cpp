@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include <boost/context/detail/fcontext.hpp>
@@ -67,18 +68,24 @@ struct Fiber::Switch {
 };
 
 Stacks::Stacks(std::size_t count, std::size_t stack_bytes) {
+  const auto no_room = [&](int error) {
+    return NoRoom(fmt::format(
+        "fibers: no room for {} stacks of {} bytes ({}); use fewer nodes or smaller stacks", count,
+        stack_bytes, std::strerror(error)));
+  };
   const std::size_t page = page_bytes();
+  constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
+  if (stack_bytes > all - 2 * page || count > all / (stack_bytes + 2 * page)) throw no_room(ENOMEM);
   stack_bytes_ = (stack_bytes + page - 1) / page * page;
   slot_bytes_ = stack_bytes_ + page;
   map_bytes_ = count * slot_bytes_;
   void* map = mmap(nullptr, map_bytes_, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  if (map == MAP_FAILED) {
-    throw UsageError(fmt::format(
-        "fibers: no room for {} stacks of {} bytes ({}); use fewer nodes or smaller stacks", count,
-        stack_bytes, std::strerror(errno)));
-  }
+  if (map == MAP_FAILED) throw no_room(errno);
   map_ = static_cast<std::byte*>(map);
+  // Without guards in between, a huge page would make the first touch of a stack cost 2 MiB. Fails
+  // where the kernel has no huge pages.
+  static_cast<void>(madvise(map_, map_bytes_, MADV_NOHUGEPAGE));
   guarded_ = count <= most_memory_maps() / 4;
   for (std::size_t i = 0; guarded_ && i < count; ++i) {
     guarded_ = mprotect(map_ + i * slot_bytes_, page, PROT_NONE) == 0;  // fails: too many maps

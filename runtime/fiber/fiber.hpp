@@ -18,7 +18,7 @@ namespace wormcube {
 class Stacks {
  public:
   /// \param stack_bytes  rounded up to whole pages
-  /// Throws UsageError if the system has no room for them.
+  /// Throws NoRoom if the system has no room for them.
   Stacks(std::size_t count, std::size_t stack_bytes);
   ~Stacks();
   Stacks(const Stacks&) = delete;
@@ -47,7 +47,7 @@ class Stacks {
 /// Resume it to its end first, with an exception thrown where it waits.
 class Fiber {
  public:
-  /// On a stack of its own. Throws UsageError if the system has no more stacks to give.
+  /// On a stack of its own. Throws NoRoom if the system has no more stacks to give.
   Fiber(std::size_t stack_bytes, std::function<void()> entry);
   /// On stack number i of these, which must outlive the fiber.
   Fiber(const Stacks& stacks, std::size_t i, std::function<void()> entry);

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <limits>
 #include <sstream>
+#include <thread>
 
 #include <fmt/core.h>
 #include <malloc.h>
@@ -148,6 +149,15 @@ AvailableMemory available_memory(const MemorySources& sources) {
   if (sources.data) least.offer(left(*sources.data, used("VmData:")), "RLIMIT_DATA, ulimit -d");
   offer_cgroups(sources, least);
   return least.take();
+}
+
+int loop_threads(const MemorySources& sources) {
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  if (!sources.address_space) return cores;
+  constexpr double of_thread = 160 << 20;  // glibc maps 128 MiB to cut an aligned heap out of it
+  const auto used = number_of(sources.status, "VmSize:").value_or(0) * std::uint64_t{1024};
+  return 1 + static_cast<int>(
+                 std::min(cores - 1.0, left(*sources.address_space, used) / 2 / of_thread));
 }
 
 namespace {

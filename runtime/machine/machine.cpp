@@ -8,16 +8,20 @@
 #include "wormcube/runtime/host/memory.hpp"
 #include "wormcube/runtime/machine/arena.hpp"
 #include "wormcube/runtime/machine/executors.hpp"
+#include "wormcube/runtime/machine/waiting.hpp"
 #include "wormcube/runtime/network/network.hpp"
 
 #include <algorithm>
+#include <array>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <new>
 #include <optional>
+#include <utility>
 
 #include <fmt/core.h>
 #include <unistd.h>
@@ -67,14 +71,33 @@ struct alignas(64) Padded : std::atomic<T> {
 
 constexpr std::string_view fewer_nodes = "use fewer nodes";
 
-bool overlap(std::span<const Span> a, std::span<const Span> b) {
+/// Two ops of a step with a byte that one of them receives into and the other names too; or one
+/// receive, twice, of whose pieces two overlap. Each pair of pieces is looked at, so a step of more
+/// than a few pieces is not: its dry run is, always.
+std::optional<std::pair<const Op*, const Op*>> overlapping(std::span<const Op> ops) {
+  constexpr std::size_t most_pieces = 16;  // 120 pairs
+  struct Piece {
+    const std::byte *begin, *end;
+    const Op* op;
+  };
+  std::array<Piece, most_pieces> pieces;  // NOLINT: the first `count` are set
+  std::size_t count = 0;
+  for (const Op& op : ops) {
+    for (const Span piece : op.pieces()) {
+      if (count == most_pieces) return std::nullopt;
+      pieces[count++] = {piece.data(), piece.data() + piece.size(), &op};
+    }
+  }
   const std::less<const std::byte*> before;
-  return std::ranges::any_of(a, [&](Span x) {
-    return std::ranges::any_of(b, [&](Span y) {
-      return !x.empty() && !y.empty() && before(x.data(), y.data() + y.size()) &&
-             before(y.data(), x.data() + x.size());
-    });
-  });
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const Piece &a = pieces[j], &b = pieces[i];
+      if (a.op->is_send() && b.op->is_send()) continue;
+      if (a.begin == a.end || b.begin == b.end) continue;
+      if (before(a.begin, b.end) && before(b.begin, a.end)) return std::pair(a.op, b.op);
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -232,15 +255,8 @@ void Machine::Impl::EmulatedNode::check(std::span<const Op> ops) const {
                       op.moves()[i - 1].dimension, op.moves()[i].dimension, topology().name()));
     }
   }
-  // A step of very many ops is not checked here, pair by pair; its dry run is, always.
-  constexpr std::size_t most_ops = 16;
-  if (ops.size() > most_ops) return;
-  for (const Op& sent : ops) {
-    for (const Op& received : ops) {
-      if (sent.is_send() && !received.is_send() && overlap(sent.pieces(), received.pieces())) {
-        throw UsageError("a step sends from the memory that it receives into");
-      }
-    }
+  if (const auto pair = overlapping(ops)) {
+    throw UsageError(overlap_text(topology(), rank_, *pair->first, *pair->second));
   }
 }
 
@@ -316,7 +332,11 @@ void Machine::Impl::EmulatedNode::step(std::span<const Op> ops) {
 }
 
 Routing Machine::Impl::checked(Topology topology, const MachineOptions& options) {
-  if (options.channel_capacity < 1) throw UsageError("channel capacity: 0 flits, need 1 or more");
+  if (options.channel_capacity < 1 ||
+      options.channel_capacity > MachineOptions::most_channel_capacity) {
+    throw UsageError(fmt::format("channel capacity: {} flits, need 1 to {}",
+                                 options.channel_capacity, MachineOptions::most_channel_capacity));
+  }
   Routing routing(std::move(topology), options.virtual_channels);
   require_memory(title(routing), bytes_needed(routing, options), fewer_nodes);
   if (options.nodes_as == NodesAs::threads) require_threads(routing.topology().nodes());
@@ -403,13 +423,14 @@ Statistics Machine::Impl::run(const Program& program) {
 void Machine::Impl::wait_until_done() {
   std::unique_lock lock(mutex_);
   const auto is_done = [&] { return all_done_; };
-  if (options_.time_limit.count() > 0 && !done_.wait_for(lock, options_.time_limit, is_done)) {
+  const auto limit = waitable(options_.time_limit);
+  if (limit.count() > 0 && !done_.wait_for(lock, limit, is_done)) {
     lock.unlock();
     const std::string text =
         fmt::format("not finished after {} ms, the time limit", options_.time_limit.count());
     stop(std::make_exception_ptr(TimeLimit(text)));
     lock.lock();
-    if (options_.on_overrun && !done_.wait_for(lock, options_.overrun_grace, is_done)) {
+    if (options_.on_overrun && !done_.wait_for(lock, waitable(options_.overrun_grace), is_done)) {
       lock.unlock();
       options_.on_overrun(fmt::format("{}; {} of {} nodes run on outside of steps", text,
                                       running_.load(), topology().nodes()));

@@ -22,7 +22,8 @@ struct MachineOptions {
   NodesAs nodes_as = NodesAs::threads;
   bool all_port = false;     ///< one injection and ejection port per link, instead of one per node
   int virtual_channels = 2;  ///< per ring link: 2 (dateline) or 1
-  std::size_t channel_capacity = 4;  ///< flits that a virtual channel holds, >= 1
+  /// Flits that a virtual channel holds, 1 to most_channel_capacity.
+  std::size_t channel_capacity = 4;
   /// Messages of at most so many bytes travel in flits; longer ones are copied once.
   Bytes eager_limit = 1024;
   bool lock_step = false;     ///< a barrier after every step
@@ -43,6 +44,8 @@ struct MachineOptions {
   NetworkObserver* observer = nullptr;  ///< told of each reservation; for tests and traces
 
   static constexpr Bytes least_stack_bytes = Bytes{64} << 10;  ///< room to throw and format a text
+  /// 72 MiB for each channel that carries a message.
+  static constexpr std::size_t most_channel_capacity = std::size_t{1} << 20;
 };
 
 struct LinkStatistics {

@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <deque>
+#include <limits>
 #include <thread>
 
 #include <fmt/core.h>
@@ -30,7 +32,10 @@ class ThreadExecutor final : public NodeExecutor {
     oversubscribed_ = static_cast<unsigned>(nodes) > std::thread::hardware_concurrency();
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
-    int error = pthread_attr_setstacksize(&attributes, stack_bytes + SignalStack::bytes);
+    // Beyond all addresses: the sum, and what the system adds to it, might be small again.
+    int error = stack_bytes > std::numeric_limits<Bytes>::max() / 2
+                    ? ENOMEM
+                    : pthread_attr_setstacksize(&attributes, stack_bytes + SignalStack::bytes);
     for (Rank rank = 0; rank < nodes && error == 0; ++rank) {
       Thread& thread = threads_.emplace_back(Thread{this, rank, {}});
       error = pthread_create(&thread.handle, &attributes, &ThreadExecutor::main, &thread);

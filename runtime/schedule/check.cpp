@@ -219,18 +219,17 @@ class Checker {
   ScheduleReport finish(std::span<const Channel> cycle, bool steps_are_acyclic) {
     report_.deadlock_free = cycle.empty();
     report_.deadlock_free_in_lock_step = steps_are_acyclic;
-    unmatched_.move_to(report_.problems);
-    if (!cycle.empty() && report_.problems.size() < most_problems) {
-      std::string text =
-          fmt::format("the routes can deadlock: a cycle of {} channels", cycle.size());
+    if (!cycle.empty()) {
+      std::string& text = report_.cycle = fmt::format("a cycle of {} channels", cycle.size());
       constexpr std::size_t named = 8;
       for (std::size_t i = 0; i < std::min(cycle.size(), named); ++i) {
         text += (i == 0 ? ": " : ", ") + routing_.channel_name(cycle[i]);
       }
-      report_.problems.push_back(cycle.size() > named ? text + ", ..." : text);
+      if (cycle.size() > named) text += ", ...";
     }
+    unmatched_.move_to(report_.problems);
     ports_.move_to(report_.problems);
-    contention_.move_to(report_.problems);
+    contention_.move_to(report_.contention);
     return std::move(report_);
   }
 

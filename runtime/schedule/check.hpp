@@ -50,8 +50,13 @@ struct ScheduleReport {
   std::vector<StepFigures> per_step;
   // The same of each step's routes alone: what a machine in lock step needs.
   bool deadlock_free_in_lock_step = false;
-  // The first ten, in words: unmatched ends, a deadlock, ports, contention.
+  // The cycle, if it has one: "a cycle of 4 channels: 0->1, ..".
+  std::string cycle;
+  // Broken laws, the first ten in words: unmatched ends, then ports.
   std::vector<std::string> problems;
+  // Links that several messages share in a step, the first ten in words: a problem only where no
+  // contention is claimed.
+  std::vector<std::string> contention;
 
   bool matched() const { return unmatched == 0; }
 };

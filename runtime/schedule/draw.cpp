@@ -23,10 +23,10 @@ using Row = std::vector<std::string>;
 
 /// Columns aligned right, the last `text_columns` left; lines longer than `most` are cut.
 std::string aligned(const Row& heads, const std::vector<Row>& rows, std::size_t text_columns,
-                    bool with_heads, std::size_t most) {
+                    std::size_t most) {
   std::vector<std::size_t> widths(heads.size());
   for (std::size_t c = 0; c < heads.size(); ++c) {
-    widths[c] = with_heads ? heads[c].size() : 0;
+    widths[c] = heads[c].size();
     for (const Row& row : rows) widths[c] = std::max(widths[c], row[c].size());
   }
   std::string text;
@@ -44,7 +44,7 @@ std::string aligned(const Row& heads, const std::vector<Row>& rows, std::size_t 
     }
     text += line + '\n';
   };
-  if (with_heads) add("# ", heads);
+  add("# ", heads);
   for (const Row& row : rows) add("  ", row);
   return text;
 }
@@ -246,16 +246,14 @@ std::string route_text(const Routing& routing, std::span<const Channel> route) {
 std::string draw_table(const DrawnStep& step, const Routing& routing, const DrawOptions& options) {
   const bool blocks = options.block_bytes > 0;
   std::string text;
-  if (options.heads) {
-    text += fmt::format("# step {}: {} message{}", step.step, step.messages.size(),
-                        step.messages.size() == 1 ? "" : "s");
-    if (!step.links.empty()) {
-      const auto busiest = std::ranges::max_element(step.links, {}, &LinkLoad::messages);
-      text += fmt::format("; busiest link {} carries {}",
-                          routing.topology().link_name(busiest->link), busiest->messages);
-    }
-    text += '\n';
+  text += fmt::format("# step {}: {} message{}", step.step, step.messages.size(),
+                      step.messages.size() == 1 ? "" : "s");
+  if (!step.links.empty()) {
+    const auto busiest = std::ranges::max_element(step.links, {}, &LinkLoad::messages);
+    text += fmt::format("; busiest link {} carries {}", routing.topology().link_name(busiest->link),
+                        busiest->messages);
   }
+  text += '\n';
   Row heads{"from", "to", "bytes"};
   if (blocks) heads.emplace_back("blocks");
   heads.insert(heads.end(), {"tag", "load", "moves", "route"});
@@ -269,14 +267,14 @@ std::string draw_table(const DrawnStep& step, const Routing& routing, const Draw
                            message.route.empty() ? "-" : route_text(routing, message.route)});
     rows.push_back(std::move(row));
   }
-  if (!rows.empty()) text += aligned(heads, rows, 2, options.heads, options.width);
+  if (!rows.empty()) text += aligned(heads, rows, 2, options.width);
   if (!options.links || step.links.empty()) return text;
   rows.clear();
   for (const LinkLoad& load : step.links) {
     rows.push_back({fmt::to_string(load.messages), fmt::to_string(load.bytes),
                     routing.topology().link_name(load.link)});
   }
-  return text + aligned({"messages", "bytes", "link"}, rows, 1, options.heads, options.width);
+  return text + aligned({"messages", "bytes", "link"}, rows, 1, options.width);
 }
 
 std::string draw_csv(const DrawnStep& step, const Routing& routing, const DrawOptions& options) {

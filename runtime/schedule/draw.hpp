@@ -53,7 +53,7 @@ std::string route_text(const Routing& routing, std::span<const Channel> route);
 /// How messages are shown.
 struct DrawOptions {
   Bytes block_bytes = 0;  ///< shows bytes as blocks too; 0: does not
-  bool heads = true;      ///< the '#' lines of a table, the first line of CSV
+  bool heads = true;      ///< the first line of CSV
   bool links = true;      ///< in a table: what each link carries, below the messages
   std::size_t width = 0;  ///< of a table: longer routes are cut and end with ".."; 0: none is
 };

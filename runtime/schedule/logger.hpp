@@ -29,8 +29,8 @@ void released(Bytes bytes, Purpose purpose, Bytes& held, Bytes& held_blocks);
 /// many steps.
 class StepRules {
  public:
-  /// Throws UsageError, naming node, step and network, for a peer or move outside it, and where a receive's data overlaps
-  /// a send's or another receive's.
+  /// Throws UsageError, naming node, step and network, for a peer or move outside it, and where a
+  /// piece that is received into overlaps another piece of the step.
   void require(const Topology& topology, Rank rank, std::size_t step, std::span<const Op> ops);
 
  private:

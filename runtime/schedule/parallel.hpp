@@ -12,13 +12,29 @@
 #ifdef WORMCUBE_TSAN
 #include <thread>
 #else
+#include "wormcube/runtime/host/memory.hpp"
+
+#include <cerrno>
+#include <system_error>
+
 #include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
 #endif
 
 namespace wormcube {
 
+#ifndef WORMCUBE_TSAN
+/// One for all loops: to make one takes far longer than a short loop.
+inline tbb::task_arena& loop_arena() {
+  static tbb::task_arena arena(loop_threads());
+  return arena;
+}
+#endif
+
 /// Calls body(0) ... body(count - 1), some at the same time. If bodies throw, the exception of the
 /// lowest index is rethrown: the same one in every run. Indices above it may be left out.
+///
+/// Throws std::system_error if the system gives no thread.
 ///
 /// ThreadSanitizer does not see what happens inside the TBB library, and would report every loop;
 /// under it, plain threads do the same, and the bodies are checked.
@@ -48,7 +64,11 @@ void parallel_for_each_index(std::size_t count, const Body& body) {
   work();
   other.join();
 #else
-  tbb::parallel_for(std::size_t{0}, count, guarded);
+  try {
+    loop_arena().execute([&] { tbb::parallel_for(std::size_t{0}, count, guarded); });
+  } catch (const std::exception& error) {  // the library's own: bodies are guarded
+    throw std::system_error(EAGAIN, std::generic_category(), error.what());
+  }
 #endif
   if (failure != nullptr) std::rethrow_exception(failure);
 }

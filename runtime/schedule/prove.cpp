@@ -13,6 +13,7 @@
 #include <deque>
 #include <exception>
 #include <new>
+#include <optional>
 #include <vector>
 
 #include <fmt/core.h>
@@ -28,7 +29,7 @@ class Proof;
 
 class ProofNode final : public Node {
  public:
-  ProofNode(Proof& proof, Rank rank);
+  ProofNode(Proof& proof, Rank rank, const Stacks& stacks);
 
   Rank rank() const override { return rank_; }
   const Topology& topology() const override;
@@ -69,7 +70,11 @@ class Proof {
   using Listener = std::function<void(const Delivery&)>;
 
   Proof(const Topology& topology, const Program& program, const Listener& listener)
-      : topology_(topology), program_(program), listener_(listener), matcher_(topology.nodes()) {}
+      : topology_(topology),
+        program_(program),
+        listener_(listener),
+        stacks_(static_cast<std::size_t>(topology.nodes()), stack_bytes),
+        matcher_(topology.nodes()) {}
 
   void run() {
     keep_signal_stack();
@@ -77,7 +82,9 @@ class Proof {
         [this, thread = pthread_self()](const std::byte* address, std::span<char> text) {
           return pthread_equal(pthread_self(), thread) != 0 ? explain(address, text) : 0;
         });
-    for (Rank rank = 0; rank < topology_.nodes(); ++rank) nodes_.emplace_back(*this, rank);
+    for (Rank rank = 0; rank < topology_.nodes(); ++rank) {
+      nodes_.emplace_back(*this, rank, stacks_);
+    }
     for (ProofNode& node : nodes_) running_.push_back(&node);
     while (advance()) {
       try {
@@ -206,8 +213,9 @@ class Proof {
   }
 
   [[noreturn]] void report() const {
+    if (!failed_) std::rethrow_exception(failure_);
     const auto fail = [this](const char* text) {
-      std::throw_with_nested(NodeFailure(fmt::format("node {}: {}", failed_, text)));
+      std::throw_with_nested(NodeFailure(fmt::format("node {}: {}", *failed_, text)));
     };
     try {
       std::rethrow_exception(failure_);
@@ -224,6 +232,7 @@ class Proof {
   const Topology& topology_;
   const Program& program_;
   const Listener& listener_;
+  Stacks stacks_;
   std::deque<ProofNode> nodes_;
   std::vector<ProofNode*> running_;  // ascending
   StepMatcher<Op> matcher_;
@@ -231,11 +240,15 @@ class Proof {
   std::size_t step_ = 0;
   bool stopping_ = false;
   std::exception_ptr failure_;
-  Rank failed_ = 0, resumed_ = 0;
+  /// Whose program has thrown failure_; none: the delivery or the listener has.
+  std::optional<Rank> failed_;
+  Rank resumed_ = 0;
 };
 
-ProofNode::ProofNode(Proof& proof, Rank rank)
-    : proof_(proof), rank_(rank), fiber_(stack_bytes, [this] { proof_.live(*this); }) {}
+ProofNode::ProofNode(Proof& proof, Rank rank, const Stacks& stacks)
+    : proof_(proof),
+      rank_(rank),
+      fiber_(stacks, static_cast<std::size_t>(rank), [this] { proof_.live(*this); }) {}
 
 const Topology& ProofNode::topology() const { return proof_.topology(); }
 

@@ -102,13 +102,8 @@ void StepRules::require_disjoint(const Topology& topology, Rank rank, std::size_
     if (received != nullptr && before(piece.begin, received->end)) clash = received;
     if (!is_send && sent != nullptr && before(piece.begin, sent->end)) clash = sent;
     if (clash != nullptr) {
-      const auto words = [&](const Op& op) {
-        return op.is_send() ? fmt::format("a send of {} bytes", op.bytes())
-                            : fmt::format("the receive from {} of {} bytes",
-                                          peer_of(topology, rank, op), op.bytes());
-      };
-      throw UsageError(fmt::format("node {}, step {}: {}: {} and {} overlap in memory", rank, step,
-                                   topology.name(), words(*clash->op), words(*piece.op)));
+      throw UsageError(fmt::format("node {}, step {}: {}: {}", rank, step, topology.name(),
+                                   overlap_text(topology, rank, *clash->op, *piece.op)));
     }
     const Piece*& furthest = is_send ? sent : received;
     if (furthest == nullptr || before(furthest->end, piece.end)) furthest = &piece;

@@ -78,6 +78,11 @@ class Graph {
   int ports(Rank vertex) const;
   std::int64_t link(Rank vertex, int port) const;
 
+  /// Whether it has this shape as operator== has it: lines and rings of 1 or 2 nodes have both.
+  bool is(Shape shape) const {
+    const bool both = has_direction() && nodes_ <= 2;
+    return shape_ == shape || (both && (shape == Shape::line || shape == Shape::ring));
+  }
   /// Whether signed hops mean something here: lines and rings.
   bool has_direction() const { return shape_ == Shape::line || shape_ == Shape::ring; }
   /// True where a signed move can go round: a ring of 3 or more.

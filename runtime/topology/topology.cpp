@@ -193,8 +193,9 @@ std::string Topology::link_name(Link link) const {
   const auto name = [&](Rank vertex) {
     const Rank nodes = size(at.dimension);
     return vertex < nodes ? fmt::format("{}", on_line(at.dimension, at.line, vertex))
-                          : fmt::format("switch {} of dimension {} line {}", vertex - nodes,
-                                        at.dimension, at.line);
+           : at.line == 0 && dimensions() == 1
+               ? fmt::format("s{}", vertex - nodes)
+               : fmt::format("s{}.{}.{}", at.dimension, at.line, vertex - nodes);
   };
   return name(ends.from) + "->" + name(ends.to);
 }

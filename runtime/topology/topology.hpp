@@ -96,7 +96,7 @@ class Topology {
     const Rank inner = strides_[dimension], outer = inner * factors_[dimension].nodes();
     return line / inner * outer + coordinate * inner + line % inner;
   }
-  /// "3->4", or "3->switch 1 of dimension 0 line 2" where an end is not a node.
+  /// "3->4", or "3->s1" where an end is a switch; of products "s0.2.1": dimension, line, switch.
   std::string link_name(Link link) const;
   /// The nodes at the link's ends, -1 where the end is a switch.
   Graph::Ends link_ends(Link link) const;

@@ -35,13 +35,14 @@ std::string listed(std::span<const std::string_view> names) {
   return text;
 }
 
-std::string did_you_mean(std::string_view text, std::span<const std::string_view> names) {
+std::string did_you_mean(std::string_view text, std::span<const std::string_view> names,
+                         std::string_view before) {
   constexpr std::size_t longest = 64;
   if (text.empty() || text.size() > longest) return {};
   const auto nearest = std::ranges::min_element(
       names, {}, [&](std::string_view name) { return distance(text, name); });
-  if (nearest == names.end() || distance(text, *nearest) > 1 + text.size() / 4) return {};
-  return fmt::format(" (did you mean '{}'?)", *nearest);
+  if (nearest == names.end() || distance(text, *nearest) > (text.size() + 1) / 3) return {};
+  return fmt::format(" (did you mean '{}{}'?)", before, *nearest);
 }
 
 }  // namespace wormcube

@@ -11,6 +11,8 @@ namespace wormcube {
 /// " a b c"
 std::string listed(std::span<const std::string_view> names);
 /// " (did you mean 'x'?)" for the nearest of the names, if it is near; empty otherwise.
-std::string did_you_mean(std::string_view text, std::span<const std::string_view> names);
+/// \param before  what is written before every name: "--"
+std::string did_you_mean(std::string_view text, std::span<const std::string_view> names,
+                         std::string_view before = {});
 
 }  // namespace wormcube

@@ -90,8 +90,11 @@ void command_line(std::string_view bytes) {
                                [&](const std::string& a) { return a.starts_with(word); });
   };
   if (!std::ranges::all_of(arguments, is_small)) return;
-  // Whole papers take minutes, and a network that is not named has 64 nodes.
-  if (has("reproduce") || (!has("--on") && (has("fft") || has("transpose") || has("deadlock"))))
+  // Whole papers take minutes, a network that is not named has 64 nodes, and preset data are large.
+  if (has("reproduce") || (!has("--on") && (has("fft") || has("transpose") || has("deadlock"))) ||
+      (has("matvec") && !(has("--on") && has("--shape"))) ||
+      (has("sort") && !(has("--on") && has("--count"))) ||
+      (has("lookup") && !(has("--on") && has("--entries") && has("--lookups"))))
     return;
   // Of the options that write files only '-' is let through: all of these take a file's name.
   for (std::size_t i = 0; i < arguments.size(); ++i) {

@@ -4,6 +4,7 @@
 
 #include "wormcube/runtime/error.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -64,6 +65,25 @@ TEST_CASE("without limits what is available is MemAvailable", "[host][memory]") 
   const FakeKernel kernel;
   CHECK(kernel.available().bytes == 16 * gibibyte);
   CHECK(kernel.available().limit == "MemAvailable");
+}
+
+TEST_CASE("where addresses are limited a loop takes the threads that they have room for",
+          "[host][memory]") {
+  const FakeKernel kernel;
+  MemorySources sources = kernel.sources();
+  const int cores = loop_threads(sources);
+  CHECK(cores >= 1);
+  constexpr std::uint64_t mebibyte = 1 << 20, used = 2048 * mebibyte;  // as the test above has it
+  const auto with = [&](std::uint64_t left_mebibytes) {
+    sources.address_space = used + left_mebibytes * mebibyte;
+    return loop_threads(sources);
+  };
+  CHECK(with(0) == 1);
+  CHECK(with(300) == 1);
+  CHECK(with(400) == std::min(2, cores));
+  CHECK(with(100000) == std::min(313, cores));
+  sources.address_space = 1;  // used up already
+  CHECK(loop_threads(sources) == 1);
 }
 
 TEST_CASE("a limit of the process counts less what the process uses", "[host][memory]") {

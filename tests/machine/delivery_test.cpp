@@ -8,20 +8,45 @@
 #include <filesystem>
 #include <fstream>
 #include <numeric>
+#include <system_error>
 #include <utility>
+
+#include <unistd.h>
 
 using namespace machine_tests;
 
 namespace {
 
+/// A graph's file of this test process, removed at its end.
+class GraphFile {
+ public:
+  GraphFile() {
+    std::ofstream file(path_);
+    file << "# a square with a tail\n0 1\n1 2\n2 3\n3 0\n3 4\n";
+    file.close();
+    INFO(path_);
+    REQUIRE(file.good());
+  }
+  ~GraphFile() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  GraphFile(const GraphFile&) = delete;
+  GraphFile& operator=(const GraphFile&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_ = (std::filesystem::temp_directory_path() /
+                       ("wormcube-machine-" + std::to_string(getpid()) + ".edges"))
+                          .string();
+};
+
 /// All kinds, degenerate sizes among them, a graph from a file.
-std::vector<std::string> topologies() {
+std::vector<std::string> topologies(const GraphFile& file) {
   std::vector<std::string> all = samples::texts();
   all.insert(all.end(), {"torus:2x1x3", "mesh:1x1", "ghc:1x4", "ring:1*tree:3"});
-  const auto file = std::filesystem::temp_directory_path() / "wormcube_machine_test.edges";
-  std::ofstream(file) << "# a square with a tail\n0 1\n1 2\n2 3\n3 0\n3 4\n";
-  all.push_back("graph:" + file.string());
-  all.push_back("ring:3*graph:" + file.string());
+  all.push_back("graph:" + file.path());
+  all.push_back("ring:3*graph:" + file.path());
   return all;
 }
 
@@ -30,7 +55,8 @@ std::vector<std::string> topologies() {
 TEST_CASE("total exchange delivers on every topology, by every kind of machine", "[machine]") {
   const std::vector<MachineOptions> all = variations();
   std::size_t turn = 0;
-  for (const std::string& text : topologies()) {
+  const GraphFile file;
+  for (const std::string& text : topologies(file)) {
     const Topology topology = Topology::parse(text);
     // Each topology on some kinds of machine, one machine for both programs.
     for (std::size_t i = 0; i < 4; ++i) {

@@ -4,6 +4,7 @@
 #include "wormcube/tests/machine/support.hpp"
 
 #include <array>
+#include <chrono>
 #include <exception>
 #include <memory>
 #include <thread>
@@ -205,16 +206,85 @@ TEST_CASE("a step must not send from the memory that it receives into", "[machin
                  receive(other, Span(data).subspan(receive_at, 4))});
     });
   };
-  CHECK_THAT(message_of<UsageError>([&] { step(0, 3); }), Contains("receives into"));
-  CHECK_THAT(message_of<UsageError>([&] { step(3, 0); }), Contains("receives into"));
+  CHECK_THAT(message_of<UsageError>([&] { step(0, 3); }),
+             Contains("step 0: a send of 4 bytes and the receive from") &&
+                 Contains("of 4 bytes overlap in memory"));
+  CHECK_THAT(message_of<UsageError>([&] { step(3, 0); }), Contains("overlap in memory"));
   CHECK_NOTHROW(step(0, 4));
   CHECK_NOTHROW(step(4, 0));
 }
 
+TEST_CASE("a step must not receive twice into the same memory", "[machine]") {
+  Machine machine(Topology::parse("ring:1"), plain(NodesAs::fibers));
+  const auto step = [&](std::size_t first, std::size_t second) {
+    machine.run([=](Node& node) {
+      std::array<std::byte, 12> data{};
+      node.step({send(Rank{0}, ConstSpan(data).last(4)), receive(0, Span(data).subspan(first, 4)),
+                 send(Rank{0}, ConstSpan(data).last(4), 1),
+                 receive(0, Span(data).subspan(second, 4), 1)});
+    });
+  };
+  CHECK_THAT(message_of<UsageError>([&] { step(0, 3); }),
+             Contains("the receive from 0 of 4 bytes and the receive from 0 of 4 bytes overlap"));
+  CHECK_THAT(message_of<UsageError>([&] { step(2, 0); }), Contains("overlap in memory"));
+  CHECK_NOTHROW(step(0, 4));
+  CHECK_THAT(message_of<UsageError>([&] {
+               machine.run([](Node& node) {
+                 std::array<std::byte, 12> data{};
+                 const std::array<Span, 2> pieces{Span(data).first(4), Span(data).subspan(3, 4)};
+                 node.step({send(Rank{0}, ConstSpan(data).last(4)), receive_pieces(0, pieces)});
+               });
+             }),
+             Contains("two pieces of the receive from 0 of 8 bytes overlap in memory"));
+}
+
+TEST_CASE("pieces that are only sent may overlap, and empty ones overlap nothing", "[machine]") {
+  Machine machine(Topology::parse("ring:1"), plain(NodesAs::fibers));
+  CHECK_NOTHROW(machine.run([](Node& node) {
+    std::array<std::byte, 12> data{};
+    const std::array<Span, 2> twice{Span(data).first(4), Span(data).first(4)};
+    const std::array<Span, 2> pieces{Span(data).subspan(4, 8), Span(data).subspan(6, 0)};
+    node.step({send_pieces(Rank{0}, twice), send(Rank{0}, ConstSpan(data).subspan(6, 0), 1),
+               receive_pieces(0, pieces), receive(0, Span(data).subspan(5, 0), 1)});
+  }));
+}
+
+// The check of a real step looks at all pairs of pieces, so at those of few pieces only: a step of few
+// ops may have thousands. A dry run checks them all.
+TEST_CASE("a step of many pieces is not slowed by their check", "[machine]") {
+  const auto overlaps = [](std::size_t pieces) {
+    return [=](Node& node) {
+      const Memory data = node.memory(2 * pieces);
+      std::vector<Span> out, in;
+      for (std::size_t i = 0; i + 2 < pieces; i += 2) {
+        out.push_back(data.subspan(i, 1));
+        in.push_back(data.subspan(pieces + i, 1));
+      }
+      // The first byte again: sent to oneself, so that one thread does all.
+      out.push_back(data.subspan(0, 1));
+      in.push_back(data.subspan(pieces, 1));
+      node.step({send_pieces(node.rank(), out), receive_pieces(node.rank(), in)});
+    };
+  };
+  const Topology ring = Topology::parse("ring:1");
+  Machine machine(ring, plain(NodesAs::fibers));
+  CHECK_THAT(message_of<UsageError>([&] { machine.run(overlaps(16)); }), Contains("overlap"));
+  CHECK_NOTHROW(machine.run(overlaps(17)));
+  CHECK_THAT(message_of<UsageError>([&] { record(ring, overlaps(17)); }), Contains("overlap"));
+
+  const auto start = std::chrono::steady_clock::now();
+  CHECK_NOTHROW(machine.run(overlaps(300'000)));  // some 20 s if each pair is looked at
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(3));
+}
+
 TEST_CASE("options out of range are refused", "[machine]") {
   MachineOptions options;
-  options.channel_capacity = 0;
-  CHECK_THROWS_AS(Machine(Topology::parse("ring:4"), options), UsageError);
+  for (const std::size_t flits :
+       {std::size_t{0}, MachineOptions::most_channel_capacity + 1, ~std::size_t{0}}) {
+    options.channel_capacity = flits;
+    CHECK(message_of<UsageError>([&] { Machine(Topology::parse("ring:4"), options); }) ==
+          "channel capacity: " + std::to_string(flits) + " flits, need 1 to 1048576");
+  }
   options = {};
   options.virtual_channels = 3;
   CHECK_THROWS_AS(Machine(Topology::parse("ring:4"), options), UsageError);

@@ -168,6 +168,29 @@ TEST_CASE("nodes that wait in steps end within the grace", "[machine]") {
   CHECK(calls == 0);
 }
 
+TEST_CASE("a time limit beyond what clocks can count is none", "[machine]") {
+  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+    MachineOptions options = plain(nodes_as);
+    options.time_limit = std::chrono::milliseconds::max();
+    Machine patient(Topology::parse("ring:3"), options);
+    CHECK_NOTHROW(patient.run([](Node& node) {
+      node.local([] { std::this_thread::sleep_for(5ms); });
+      exchange(node, 1);
+    }));
+    options.time_limit = 5ms;
+    options.overrun_grace = std::chrono::milliseconds::max();
+    int calls = 0;
+    options.on_overrun = [&](const std::string&) { ++calls; };
+    Machine hasty(Topology::parse("ring:3"), options);
+    CHECK_THROWS_AS(hasty.run([](Node& node) {
+      node.local([] { std::this_thread::sleep_for(50ms); });
+      exchange(node, 1);
+    }),
+                    TimeLimit);
+    CHECK(calls == 0);
+  }
+}
+
 TEST_CASE("times are measured when they are asked for", "[machine]") {
   for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
     for (const bool timing : {false, true}) {
@@ -211,6 +234,22 @@ TEST_CASE("a stack that is too large is the reason given", "[machine]") {
   options.nodes_as = NodesAs::fibers;
   CHECK_THAT(message_of<UsageError>([&] { Machine(Topology::parse("ring:4"), options); }),
              Contains("smaller stacks"));
+}
+
+TEST_CASE("a stack beyond all addresses does not become a small one", "[machine]") {
+  constexpr Bytes all = ~Bytes{0};
+  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+    // Rounded up, with a page or a handler's stack more, or four times: 0, or next to nothing.
+    for (const Bytes stack_bytes : {all, all - 4096, all - (Bytes{32} << 10), all / 4 + 1}) {
+      CAPTURE(nodes_as, stack_bytes);
+      if (sanitized && nodes_as == NodesAs::threads && stack_bytes < all / 2) continue;
+      MachineOptions options;
+      options.nodes_as = nodes_as;
+      options.stack_bytes = stack_bytes;
+      CHECK_THAT(message_of<UsageError>([&] { Machine(Topology::parse("ring:4"), options); }),
+                 Contains(std::to_string(stack_bytes)) && Contains("smaller stacks"));
+    }
+  }
 }
 
 TEST_CASE("fibers run on as many threads as they are given", "[machine]") {
@@ -270,9 +309,10 @@ std::string refusal_with(Bytes more_bytes, const char* topology, const MachineOp
 TEST_CASE("fibers that do not get their threads say how many there can be", "[machine]") {
   if (sanitized) return;  // they need the addresses that this test takes away
   MachineOptions options = plain(NodesAs::fibers);
-  options.workers = 64;  // of 8 MiB of stack each, most likely
-  CHECK_THAT(refusal_with(100U << 20, "ring:64", options),
-             Contains("threads of 64 for fibers to run on") && Contains("ask for fewer"));
+  options.workers = 1000;  // of 8 MiB of stack each, most likely; 1 MiB would be too much as well
+  options.stack_bytes = Bytes{16} << 10;
+  CHECK_THAT(refusal_with(100U << 20, "ring:1000", options),
+             Contains("threads of 1000 for fibers to run on") && Contains("ask for fewer"));
 }
 
 TEST_CASE("a machine that needs more memory than it gets is refused with the figures",

@@ -445,6 +445,47 @@ TEST_CASE("of several nodes that throw at once the lowest is reported") {
         }) == "all say the same");
 }
 
+TEST_CASE("what a step refuses names node and step") {
+  MpiMachine machine(Topology::parse("line:5"));
+  const auto refusal_of = [&](const Op& op) {
+    return message_of<UsageError>([&] {
+      machine.run([&](Node& node) {
+        node.step();
+        node.step();
+        if (node.rank() == 1) node.step({op});
+      });
+    });
+  };
+  CHECK(refusal_of(receive(7, Span{})) == "node 1, step 2: line:5: peer 7 of 5 nodes");
+  CHECK_THAT(refusal_of(send(Move{0, 4}, ConstSpan{})),
+             Contains("node 1, step 2: line:5: node 1 cannot move +4"));
+  CHECK_NOTHROW(machine.run([](Node& node) { exchange(node, 9); }));
+}
+
+TEST_CASE("options at the ends of their ranges work, and beyond are refused") {
+  for (const Bytes eager_limit : {Bytes{2147483616}, Bytes{1} << 31, ~Bytes{0}}) {
+    CHECK(message_of<UsageError>([&] {
+            MpiMachine(Topology::parse("ring:3"), options_with(eager_limit));
+          }) == "eager limit over MPI: " + std::to_string(eager_limit) +
+                    " bytes, need 2147483615 or fewer");
+  }
+  MpiOptions options;
+  options.time_limit = options.grace = std::chrono::milliseconds::max();
+  options.stack_bytes = 0;
+  MpiMachine patient(Topology::parse("ring:5"), options);
+  CHECK_NOTHROW(patient.run([](Node& node) {
+    node.local([] { std::this_thread::sleep_for(std::chrono::milliseconds(5)); });
+    exchange(node, 1);
+  }));
+  CHECK(message_of<NodeFailure>([&] {
+          patient.run([](Node& node) {
+            exchange(node, 1);
+            if (node.rank() == 2) throw std::out_of_range("gave up");
+            exchange(node, 2);
+          });
+        }) == "node 2: gave up");
+}
+
 TEST_CASE("a message of another size than its receive is an error") {
   for (const Bytes eager_limit : {Bytes{0}, Bytes{16384}}) {
     for (const bool late : {false, true}) {

@@ -108,11 +108,13 @@ TEST_CASE("the table shows messages, blocks and links", "[schedule][draw]") {
         "         1     24  0->1\n"
         "         2     36  1->2\n"
         "         1      8  3->0\n");
-  CHECK(draw_table(step, routing, {.heads = false, .links = false}) ==
-        "  0  2  24  0  2  0+2  0->1 vc 0, 1->2 vc 0\n"
-        "  1  2  12  3  2  -    1->2 vc 0\n"
-        "  1  1   4  0  0  -    -\n"
-        "  3  0   8  0  1  -    3->0 vc 1\n");
+  CHECK(draw_table(step, routing, {.links = false}) ==
+        "# step 0: 4 messages; busiest link 1->2 carries 2\n"
+        "# from  to  bytes  tag  load  moves  route\n"
+        "     0   2     24    0     2  0+2    0->1 vc 0, 1->2 vc 0\n"
+        "     1   2     12    3     2  -      1->2 vc 0\n"
+        "     1   1      4    0     0  -      -\n"
+        "     3   0      8    0     1  -      3->0 vc 1\n");
 }
 
 TEST_CASE("CSV has one line per message", "[schedule][draw]") {
@@ -140,7 +142,7 @@ TEST_CASE("the graph has every node, every cable, and the busy links in their co
   CHECK_THAT(dot, Contains("\"1\" -> \"2\" [label=\"0 to 2: 24 B\\n1 to 2: 12 B\" color=red];"));
   const auto tree = Topology::parse("tree:4");
   const Schedule up = record(tree, programs::exchange);
-  CHECK_THAT(draw_dot(draw(up, Routing(tree), 0), Routing(tree)), Contains("switch 0"));
+  CHECK_THAT(draw_dot(draw(up, Routing(tree), 0), Routing(tree)), Contains("\"0\" -> \"s0\""));
 }
 
 TEST_CASE("the picture has every node and an arrow for every busy link", "[schedule][draw]") {

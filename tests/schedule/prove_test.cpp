@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <functional>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -101,6 +103,35 @@ TEST_CASE("what the listener throws ends the proof", "[prove]") {
   };
   CHECK_THROWS_WITH(run(), "seen enough");
   CHECK(programs_left == 3);
+}
+
+TEST_CASE("what the listener throws is not blamed on a node", "[prove]") {
+  struct Mine : std::runtime_error {
+    using std::runtime_error::runtime_error;
+  };
+  const auto run = [](const std::function<void(const Delivery&)>& listener) {
+    prove(Topology::parse("ring:3"), programs::exchange, listener);
+  };
+  const auto mine = [](const Delivery&) { throw Mine("full"); };
+  CHECK_THROWS_AS(run(mine), Mine);
+  CHECK_THROWS_WITH(run(mine), "full");
+  CHECK_THROWS_AS(run([](const Delivery&) { throw std::bad_alloc(); }), std::bad_alloc);
+  CHECK_THROWS_AS(run([](const Delivery&) { throw 17; }), int);
+}
+
+// A stack and its guard are two maps of the process, which has 65530: all stacks are in one, and
+// from some number on they have no guards.
+TEST_CASE("a proof has room for more nodes than the process may have memory maps", "[prove]") {
+  if (sanitized) return;  // they touch shadow memory for all stacks
+  std::int64_t sum = 0;
+  CHECK_NOTHROW(prove(Topology::parse("ring:40000"), [&](Node& node) {
+    const Memory data = node.memory(2 * word_bytes);
+    const Span out = data.subspan(0, word_bytes), in = data.subspan(word_bytes, word_bytes);
+    node.local([&] { put(out, node.rank()); });
+    node.step({send(Move{0, 1}, out), receive(Move{0, -1}, in)});
+    node.local([&] { sum += get(in); });
+  }));
+  CHECK(sum == std::int64_t{40000} * 39999 / 2);
 }
 
 TEST_CASE("the trace of a proof run equals the dry run", "[prove][trace]") {

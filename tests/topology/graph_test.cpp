@@ -295,3 +295,17 @@ TEST_CASE("a graph of too many nodes for a table of routes says so when it is to
   CHECK_THROWS_WITH(large.next(0, 1, up), Contains("large: 8193 nodes") && Contains("8192"));
   CHECK(large.diameter().value_or(0) == 25);
 }
+
+TEST_CASE("lines and rings of one or two nodes are both, as equality has it", "[topology]") {
+  for (const Rank nodes : {1, 2, 3, 8}) {
+    CAPTURE(nodes);
+    for (const Graph& graph : {Graph::line(nodes), Graph::ring(nodes), Graph::complete(nodes)}) {
+      CAPTURE(graph.name());
+      CHECK(graph.is(graph.shape()));
+      CHECK(graph.is(Shape::line) == (graph == Graph::line(nodes)));
+      CHECK(graph.is(Shape::ring) == (graph == Graph::ring(nodes)));
+      CHECK(graph.is(Shape::complete) == (graph == Graph::complete(nodes)));
+      CHECK_FALSE(graph.is(Shape::tree));
+    }
+  }
+}

@@ -149,12 +149,12 @@ TEST_CASE("a link is named by its ends", "[topology]") {
   CHECK(torus.link_name(torus.link({1, 0, 3})) == "3->0");
   CHECK(torus.link_name(torus.link({0, 3, 0})) == "3->7");
   const Topology trees = Topology::parse("tree:2*line:3");
-  CHECK(trees.link_name(trees.link({0, 2, 0})) == "2->switch 0 of dimension 0 line 2");
-  CHECK(trees.link_name(trees.link({0, 2, 3})) == "switch 0 of dimension 0 line 2->5");
+  CHECK(trees.link_name(trees.link({0, 2, 0})) == "2->s0.2.0");
+  CHECK(trees.link_name(trees.link({0, 2, 3})) == "s0.2.0->5");
   CHECK(trees.link_ends(trees.link({0, 2, 3})).from == -1);
   CHECK(trees.link_ends(trees.link({0, 2, 3})).to == 5);
   const Topology tree = Topology::parse("tree:4");
-  CHECK(tree.link_name(4) == "switch 0 of dimension 0 line 0->switch 2 of dimension 0 line 0");
+  CHECK(tree.link_name(4) == "s0->s2");
 }
 
 TEST_CASE("a product without a name is named after its factors", "[topology]") {

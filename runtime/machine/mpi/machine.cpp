@@ -8,6 +8,7 @@
 #include "wormcube/runtime/machine/mpi/gather.hpp"
 #include "wormcube/runtime/machine/mpi/match_table.hpp"
 #include "wormcube/runtime/machine/mpi/transport.hpp"
+#include "wormcube/runtime/machine/waiting.hpp"
 #include "wormcube/runtime/network/message.hpp"
 
 #include <algorithm>
@@ -28,14 +29,14 @@
 namespace wormcube {
 
 /// A send or a receive of a step that is under way; in its node's list until the step ends.
-struct Transfer {
+struct MpiTransfer {
   Rank from = 0, to = 0;
   Tag tag = 0;
   Bytes bytes = 0;
   std::span<const Span> pieces;  // the node's memory
   bool is_send = false;
   bool done = true;
-  Transfer* next = nullptr;  // match table's list
+  MpiTransfer* next = nullptr;  // match table's list
 };
 
 namespace {
@@ -65,9 +66,9 @@ struct Early {
   Rank from = 0, to = 0;
   Tag tag = 0;
   Bytes bytes = 0;
-  Transfer* sender = nullptr;  // pinned
-  int process = -1;            // announced by
-  Header header;               // announced
+  MpiTransfer* sender = nullptr;  // pinned
+  int process = -1;               // announced by
+  Header header;                  // announced
   std::unique_ptr<std::byte[]> buffer;
   Bytes capacity = 0;
   Early* next = nullptr;
@@ -156,6 +157,7 @@ class MpiMachine::Impl final : public Transport::Listener {
 
  private:
   class MpiNode;
+  static MpiOptions usable(MpiOptions options);
   enum class Verdict { none, finished, deadlock };
   struct Counts {
     std::int64_t sent = 0, come = 0, waiting = 0;
@@ -178,13 +180,13 @@ class MpiMachine::Impl final : public Transport::Listener {
   void stop();
   void unwind_when_drained(MpiNode& node);
 
-  void post_receive(Transfer& receive);
-  void post_send(Transfer& send);
-  void deliver(Early& early, Transfer& receive);
-  bool sizes_agree(Bytes sent, const Transfer& receive);
-  void complete(Transfer& transfer);
+  void post_receive(MpiTransfer& receive);
+  void post_send(MpiTransfer& send);
+  void deliver(Early& early, MpiTransfer& receive);
+  bool sizes_agree(Bytes sent, const MpiTransfer& receive);
+  void complete(MpiTransfer& transfer);
   void arrived(int process, const Header& header, ConstSpan payload) override;
-  void completed(Transfer& transfer) override;
+  void completed(MpiTransfer& transfer) override;
 
   void give_way(MpiNode& node);
   void schedule();
@@ -203,11 +205,12 @@ class MpiMachine::Impl final : public Transport::Listener {
   MpiOptions options_;
   Transport transport_;
   Rank first_ = 0;
+  std::optional<Stacks> stacks_;  // of the fibers: none if the process has one node
   std::deque<MpiNode> nodes_;
   std::deque<MpiNode*> ready_;  // fibers that can go on
   const Program* program_ = nullptr;
 
-  MatchTable<Transfer> posted_;
+  MatchTable<MpiTransfer> posted_;
   MatchTable<Early> early_;
   EarlyStore early_store_;
 
@@ -258,7 +261,7 @@ class MpiMachine::Impl::MpiNode final : public Node {
   bool finished = false;
   bool suspended = false;   // waits for pending to become 0
   std::size_t pending = 0;  // transfers of this step that are not done
-  std::deque<Transfer>
+  std::deque<MpiTransfer>
       transfers;  // of the current step; kept, so that steady state does not allocate
   std::size_t transfers_in_use = 0;
 
@@ -290,7 +293,7 @@ void MpiMachine::Impl::MpiNode::prepare(std::span<const Op> ops) {
       if (op.is_send() != sends) continue;
       const Rank peer = peer_of(machine_.topology_, rank_, op);
       if (transfers_in_use == transfers.size()) transfers.emplace_back();
-      Transfer& transfer = transfers[transfers_in_use++];
+      MpiTransfer& transfer = transfers[transfers_in_use++];
       transfer.from = sends ? rank_ : peer;
       transfer.to = sends ? peer : rank_;
       transfer.tag = op.tag();
@@ -305,11 +308,15 @@ void MpiMachine::Impl::MpiNode::prepare(std::span<const Op> ops) {
 void MpiMachine::Impl::MpiNode::step(std::span<const Op> ops) {
   const auto watch = stopwatch(machine_.options_.timing, statistics.stepping);
   if (machine_.stopping_) machine_.unwind_when_drained(*this);
-  prepare(ops);
+  try {
+    prepare(ops);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("node {}, step {}: {}", rank_, statistics.steps, error.what()));
+  }
   pending = transfers_in_use;
   // Once the machine stops, nothing is sent any more.
   for (std::size_t i = 0; i < transfers_in_use && !machine_.stopping_; ++i) {
-    Transfer& transfer = transfers[i];
+    MpiTransfer& transfer = transfers[i];
     if (transfer.is_send) {
       ++statistics.messages;
       statistics.bytes += transfer.bytes;
@@ -329,9 +336,16 @@ void MpiMachine::Impl::MpiNode::step(std::span<const Op> ops) {
   ++statistics.steps;
 }
 
+MpiOptions MpiMachine::Impl::usable(MpiOptions options) {
+  options.time_limit = waitable(options.time_limit);
+  options.grace = waitable(options.grace);
+  options.stack_bytes = std::max(options.stack_bytes, MachineOptions::least_stack_bytes);
+  return options;
+}
+
 MpiMachine::Impl::Impl(Topology topology, const MpiOptions& options)
     : topology_(std::move(topology)),
-      options_(options),
+      options_(usable(options)),
       transport_(options.eager_limit,
                  options.pack_pieces ? LongPieces::packed : LongPieces::datatype) {
   first_ = first_of(transport_.process());
@@ -339,8 +353,10 @@ MpiMachine::Impl::Impl(Topology topology, const MpiOptions& options)
     nodes_.emplace_back(*this, rank);
   }
   if (nodes_.size() < 2) return;
-  for (MpiNode& each : nodes_) {
-    each.fiber = std::make_unique<Fiber>(options_.stack_bytes, [this, &each] {
+  stacks_.emplace(nodes_.size(), options_.stack_bytes);
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    MpiNode& each = nodes_[i];
+    each.fiber = std::make_unique<Fiber>(*stacks_, i, [this, &each] {
       for (;;) {
         each.fiber->suspend();
         if (program_ == nullptr) return;
@@ -446,7 +462,7 @@ void MpiMachine::Impl::unwind_when_drained(MpiNode& node) {
   throw Stopped();
 }
 
-void MpiMachine::Impl::complete(Transfer& transfer) {
+void MpiMachine::Impl::complete(MpiTransfer& transfer) {
   transfer.done = true;
   MpiNode& owner = node(transfer.is_send ? transfer.from : transfer.to);
   if (--owner.pending > 0 || !owner.suspended) return;
@@ -454,7 +470,7 @@ void MpiMachine::Impl::complete(Transfer& transfer) {
   if (owner.fiber) ready_.push_back(&owner);
 }
 
-bool MpiMachine::Impl::sizes_agree(Bytes sent, const Transfer& receive) {
+bool MpiMachine::Impl::sizes_agree(Bytes sent, const MpiTransfer& receive) {
   if (sent == receive.bytes) return true;
   failed({receive.to, Failure::Kind::usage,
           fmt::format("node {} receives {} bytes from node {} with tag {}, but the message has {}",
@@ -462,7 +478,7 @@ bool MpiMachine::Impl::sizes_agree(Bytes sent, const Transfer& receive) {
   return false;
 }
 
-void MpiMachine::Impl::post_receive(Transfer& receive) {
+void MpiMachine::Impl::post_receive(MpiTransfer& receive) {
   Early* const early =
       early_.count() == 0 ? nullptr : early_.take(receive.from, receive.to, receive.tag);
   if (early == nullptr) {
@@ -474,7 +490,7 @@ void MpiMachine::Impl::post_receive(Transfer& receive) {
   }
 }
 
-void MpiMachine::Impl::deliver(Early& early, Transfer& receive) {
+void MpiMachine::Impl::deliver(Early& early, MpiTransfer& receive) {
   if (early.process >= 0) {
     ++counts_.sent;
     ++coming_;
@@ -490,7 +506,7 @@ void MpiMachine::Impl::deliver(Early& early, Transfer& receive) {
   early_store_.recycle(early);
 }
 
-void MpiMachine::Impl::post_send(Transfer& send) {
+void MpiMachine::Impl::post_send(MpiTransfer& send) {
   const bool is_short = send.bytes <= options_.eager_limit;
   if (!is_here(send.to)) {
     ++counts_.sent;
@@ -503,7 +519,7 @@ void MpiMachine::Impl::post_send(Transfer& send) {
     }
     return;
   }
-  if (Transfer* const receive = posted_.take(send.from, send.to, send.tag)) {
+  if (MpiTransfer* const receive = posted_.take(send.from, send.to, send.tag)) {
     if (!sizes_agree(send.bytes, *receive)) return;
     copy(send.pieces, receive->pieces);
     complete(*receive);
@@ -529,7 +545,8 @@ void MpiMachine::Impl::arrived(int process, const Header& header, ConstSpan payl
   }
   ++counts_.come;
   const bool is_short = header.kind == Header::Kind::message;
-  Transfer* const receive = stopping_ ? nullptr : posted_.take(header.from, header.to, header.tag);
+  MpiTransfer* const receive =
+      stopping_ ? nullptr : posted_.take(header.from, header.to, header.tag);
   if (receive != nullptr && sizes_agree(header.bytes, *receive)) {
     if (is_short) {
       Cursor(receive->pieces).write(payload);
@@ -552,7 +569,7 @@ void MpiMachine::Impl::arrived(int process, const Header& header, ConstSpan payl
   early_.append(early);
 }
 
-void MpiMachine::Impl::completed(Transfer& transfer) {
+void MpiMachine::Impl::completed(MpiTransfer& transfer) {
   if (transfer.is_send) {
     ++counts_.come;
   } else {
@@ -668,7 +685,7 @@ void MpiMachine::Impl::watch_clock() {
     MpiSession::abort(failure_ && failure_->kind == Failure::Kind::usage ? 2 : 1);
   }
   const auto limit = options_.time_limit;
-  if (limit.count() == 0 || stopping_ || now - start_ < limit) return;
+  if (limit.count() <= 0 || stopping_ || now - start_ < limit) return;
   // A process that was quiet since it joined a round waits for the verdict, but not for ever.
   const bool may_get_verdict = round_ != MPI_REQUEST_NULL && counts_.come == mine_[1];
   if (may_get_verdict && now - start_ < limit + options_.grace) return;
@@ -691,7 +708,7 @@ std::string MpiMachine::Impl::waiting_rows() const {
     std::string what;
     std::size_t items = 0;
     for (std::size_t i = 0; i < node.transfers_in_use; ++i) {
-      const Transfer& transfer = node.transfers[i];
+      const MpiTransfer& transfer = node.transfers[i];
       if (transfer.done || ++items > most_items) continue;
       what += what.empty() ? "" : "; ";
       what += transfer.is_send ? fmt::format("node {} to receive {} bytes (tag {})", transfer.to,

@@ -48,6 +48,7 @@ struct MpiOptions {
   /// Messages of at most so many bytes are copied and sent at once; longer ones go straight between
   /// the two nodes' memories. With its header one of the default still fits the 4 KiB that Open MPI
   /// sends at once through shared memory; 64 KiB take 11 us long and 26 us short (bench/README.md).
+  /// Less than 2 GiB: MPI counts in int.
   Bytes eager_limit = 4064;
   /// A long message of several pieces: packed by us into one, or described to MPI. Packed is faster
   /// up to 4 KiB; at 64 KiB neither wins (bench/README.md).
@@ -55,8 +56,9 @@ struct MpiOptions {
   std::chrono::milliseconds time_limit{0};  ///< 0: none
   /// How long the other processes may take to end when one has failed; then all are aborted.
   std::chrono::milliseconds grace = MpiSession::grace;
-  Bytes stack_bytes = Bytes{256} << 10;  ///< per node, if a process has several
-  bool timing = false;                   ///< as in MachineOptions
+  /// Per node, if a process has several; at least MachineOptions::least_stack_bytes.
+  Bytes stack_bytes = Bytes{256} << 10;
+  bool timing = false;  ///< as in MachineOptions
 };
 
 /// A multicomputer of MPI processes. Node r of N lives in process floor(((r + 1) P - 1) / N) of P:
@@ -75,6 +77,8 @@ struct MpiOptions {
 /// Threads  the one that made it. All processes make the same calls in the same order.
 class MpiMachine final : public Multicomputer {
  public:
+  /// Throws UsageError if an option is out of range, in every process and before they talk, or if
+  /// the system does not give this one its stacks.
   explicit MpiMachine(Topology topology, MpiOptions options = {});
   ~MpiMachine() override;
 

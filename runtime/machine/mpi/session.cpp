@@ -10,6 +10,9 @@
 #include <fmt/core.h>
 #include <mpi.h>
 #include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace wormcube {
 
@@ -25,6 +28,18 @@ bool completes(MPI_Request& request, std::chrono::milliseconds grace) {
     sched_yield();
   }
   return true;
+}
+
+/// Waits, two seconds at most, until somebody has read what a pipe holds. Under mpirun standard
+/// output and error are pipes to a proxy, and MPICH's stops reading when a process calls MPI_Abort:
+/// 17 of 220 last words were lost.
+void wait_until_read(int descriptor) {
+  struct stat file {};
+  if (fstat(descriptor, &file) != 0 || !S_ISFIFO(file.st_mode)) return;
+  int unread = 0;
+  for (int i = 0; i < 2000 && ioctl(descriptor, FIONREAD, &unread) == 0 && unread > 0; ++i) {
+    usleep(1000);
+  }
 }
 
 }  // namespace
@@ -110,6 +125,7 @@ std::string MpiSession::library() {
 void MpiSession::abort(int exit_code) {
   std::fflush(stdout);
   std::fflush(stderr);
+  for (const int descriptor : {STDOUT_FILENO, STDERR_FILENO}) wait_until_read(descriptor);
   MPI_Abort(MPI_COMM_WORLD, exit_code);
   std::abort();
 }

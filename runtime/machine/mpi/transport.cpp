@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/machine/mpi/transport.hpp"
 
+#include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/machine/mpi/gather.hpp"
 #include "wormcube/runtime/network/message.hpp"
 
@@ -9,6 +10,8 @@
 #include <bit>
 #include <cstring>
 #include <utility>
+
+#include <fmt/core.h>
 
 namespace wormcube {
 namespace {
@@ -34,11 +37,16 @@ MPI_Datatype datatype_of(std::span<const Span> pieces) {
 }
 
 constexpr Bytes largest_count = (Bytes{1} << 31) - 1;
+constexpr Bytes largest_eager_limit = largest_count - sizeof(Header);
 
 }  // namespace
 
 Transport::Transport(Bytes eager_limit, LongPieces long_pieces)
     : eager_limit_(eager_limit), long_pieces_(long_pieces) {
+  if (eager_limit > largest_eager_limit) {
+    throw UsageError(fmt::format("eager limit over MPI: {} bytes, need {} or fewer", eager_limit,
+                                 largest_eager_limit));
+  }
   is_crowded();  // collective the first time: not in the middle of something else
   // Three processes of Open MPI 4.1.4 were seen to hang with MPI_Comm_idup here, and the call above
   // inside its wait; which of the two it was is not known.
@@ -96,7 +104,7 @@ void Transport::send(int process, Header header, std::span<const Span> payload) 
 }
 
 void Transport::send_long(int process, Header header, std::span<const Span> pieces,
-                          Transfer& transfer) {
+                          MpiTransfer& transfer) {
   // A tag comes round again after millions of long messages; those before it are long complete.
   header.data_tag = next_data_tag_;
   next_data_tag_ = next_data_tag_ == highest_tag_ ? 0 : next_data_tag_ + 1;
@@ -109,7 +117,7 @@ void Transport::send_long(int process, Header header, std::span<const Span> piec
 }
 
 void Transport::receive_long(int process, const Header& header, std::span<const Span> pieces,
-                             Transfer& transfer) {
+                             MpiTransfer& transfer) {
   Long started;
   started.transfer = &transfer;
   started.bytes = header.bytes;

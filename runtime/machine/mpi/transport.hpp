@@ -30,7 +30,7 @@ struct Header {
 };
 
 /// A long transfer's user; null for data that nobody wants.
-struct Transfer;
+struct MpiTransfer;
 
 /// Short messages go into a ring of posted receives that takes all sources, so headers of one
 /// process come in the order sent, and there is nothing for MPI to match: thousands of nodes in a
@@ -47,10 +47,11 @@ class Transport {
     /// The payload is empty unless header.kind is message, and valid during the call.
     virtual void arrived(int process, const Header& header, ConstSpan payload) = 0;
     /// A long transfer is complete.
-    virtual void completed(Transfer& transfer) = 0;
+    virtual void completed(MpiTransfer& transfer) = 0;
   };
 
-  /// Collective over all processes of MPI.
+  /// Collective over all processes of MPI. Throws UsageError, before it talks to them, if the limit
+  /// is more than MPI can count with its header.
   Transport(Bytes eager_limit, LongPieces long_pieces);
   ~Transport();  // collective
   Transport(const Transport&) = delete;
@@ -63,10 +64,10 @@ class Transport {
   /// The payload, of at most eager_limit bytes, is copied.
   void send(int process, Header header, std::span<const Span> payload);
   /// Starts a long send: header and data. Complete only after the receiver has matched it.
-  void send_long(int process, Header header, std::span<const Span> pieces, Transfer& transfer);
+  void send_long(int process, Header header, std::span<const Span> pieces, MpiTransfer& transfer);
   /// Takes the data that was announced.
   void receive_long(int process, const Header& header, std::span<const Span> pieces,
-                    Transfer& transfer);
+                    MpiTransfer& transfer);
   /// Takes it and throws it away.
   void discard_long(int process, const Header& header);
   std::size_t long_transfers() const { return requests_.size(); }
@@ -82,7 +83,7 @@ class Transport {
     Bytes capacity = 0;
   };
   struct Long {
-    Transfer* transfer = nullptr;
+    MpiTransfer* transfer = nullptr;
     MPI_Datatype type = MPI_DATATYPE_NULL;
     Buffer packed;
     std::span<const Span> scatter;  // where packed data goes when it has come

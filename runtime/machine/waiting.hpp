@@ -1,0 +1,16 @@
+// How long a clock can be asked to wait.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+
+namespace wormcube {
+
+/// The time, or a hundred years if it is longer: clocks count nanoseconds, of which 292 years fit,
+/// and a limit that is added to now or compared with what has passed must be one of theirs.
+constexpr std::chrono::milliseconds waitable(std::chrono::milliseconds time) {
+  return std::min<std::chrono::milliseconds>(time, std::chrono::hours(24 * 365 * 100));
+}
+
+}  // namespace wormcube
