@@ -2,17 +2,55 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/algorithm.hpp"
 
+#include "wormcube/collectives/registry.hpp"
 #include "wormcube/collectives/require.hpp"
+
+#include <algorithm>
+#include <string>
 
 #include <fmt/core.h>
 
 namespace wormcube {
 
+namespace {
+
+/// "; use suh-mesh, mesh or shift": those that the refused one names and this network admits; if
+/// there are none, the first few of its operation that have no further conditions.
+std::string way_out(const Algorithm& refused, const Topology& topology, bool commutes) {
+  constexpr std::size_t most = 3;
+  std::vector<std::string_view> named, others;
+  for (const Algorithm* other : registry()) {
+    if (other->operation != refused.operation || other == &refused) continue;
+    if (other->needs_commutative && !commutes) continue;
+    if (std::ranges::any_of(other->needs,
+                            [&](const Need& need) { return need.complaint(topology).has_value(); }))
+      continue;
+    if (std::ranges::find(refused.instead, other->name) != refused.instead.end()) {
+      named.push_back(other->name);
+    } else if (other->require == nullptr && other->chosen_by_auto && others.size() < most) {
+      others.push_back(other->name);
+    }
+  }
+  // In the refused one's own order: the nearest in kind first.
+  std::ranges::sort(named, {}, [&](std::string_view name) {
+    return std::ranges::find(refused.instead, name) - refused.instead.begin();
+  });
+  const auto& names = named.empty() ? others : named;
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    text += i == 0 ? "; use " : i + 1 == names.size() ? " or " : ", ";
+    text += names[i];
+  }
+  return text;
+}
+
+}  // namespace
+
 void require_network(const Algorithm& algorithm, const Topology& topology) {
   for (const Need& need : algorithm.needs) {
     if (const auto found = need.complaint(topology)) {
-      throw UsageError(fmt::format("{}: {}; {}{}{}", algorithm.name, need.text, *found,
-                                   algorithm.instead.empty() ? "" : "; ", algorithm.instead));
+      throw UsageError(fmt::format("{}: {}; {}{}", algorithm.name, need.text, *found,
+                                   way_out(algorithm, topology, true)));
     }
   }
 }
@@ -21,8 +59,9 @@ void require(const Algorithm& algorithm, const Setting& setting) {
   require_arguments(algorithm.operation, setting.topology.nodes(), setting.arguments);
   require_network(algorithm, setting.topology);
   if (algorithm.needs_commutative && !setting.arguments.reduction.commutative) {
-    throw UsageError(fmt::format("{}: needs a commutative operator; {} is not; {}", algorithm.name,
-                                 setting.arguments.reduction.name, algorithm.instead));
+    throw UsageError(fmt::format("{}: needs a commutative operator; {} is not{}", algorithm.name,
+                                 setting.arguments.reduction.name,
+                                 way_out(algorithm, setting.topology, false)));
   }
   if (algorithm.require != nullptr) algorithm.require(setting);
 }
@@ -33,11 +72,13 @@ void Collective::require(const Topology& topology) const {
 
 void Collective::settle(const Topology& topology, const CostModel& model, Bytes block_bytes) {
   if (algorithm->settle == nullptr) return;
+  require_arguments(operation(), topology.nodes(), arguments);
   const Options open = options;
   algorithm->settle({topology, arguments, open}, model, block_bytes, options);
 }
 
 Prediction Collective::predict(const Topology& topology) const {
+  require_arguments(operation(), topology.nodes(), arguments);
   Prediction prediction = algorithm->predict(setting(topology));
   if (!operation()->reduces) prediction.combined_blocks = 0;
   return prediction;
@@ -75,6 +116,21 @@ void Collective::operator()(Node& node, Span data) const {
   (*this)(node, ConstBlocks(place < 0 ? Span() : output.range(place, gives), gives), output);
 }
 
+namespace {
+
+/// Blocks of one size; of others the refusal names the operation that takes them, if there is one.
+void require_even(Operation operation, ConstBlocks input, ConstBlocks output) {
+  if (!input.uneven() && !output.uneven()) return;
+  const std::string other = std::string(operation->name) + "v";
+  for (const Operation known : registered_operations()) {
+    if (known->name != other) continue;
+    require_even(operation->name, input, output, "use " + other + " for others");
+  }
+  require_even(operation->name, input, output);
+}
+
+}  // namespace
+
 void Collective::operator()(Node& node, ConstBlocks input, Blocks output,
                             std::span<const Bytes> sizes) const {
   require(node.topology());  // a third of a microsecond at most, but for product-multiport
@@ -87,11 +143,14 @@ void Collective::operator()(Node& node, ConstBlocks input, Blocks output,
         fmt::format("{}: {} blocks in and {} out; node {} of {} gives {}, ends with {}", on->name,
                     input.count(), output.count(), node.rank(), node.size(), gives, ends_with));
   }
-  if (on->sizes == Sizes::equal && gives > 0 && ends_with > 0 && input.bytes() != output.bytes()) {
-    throw UsageError(fmt::format("{}: blocks of {} bytes in and {} out; need one size", on->name,
-                                 input.bytes(), output.bytes()));
+  if (on->sizes == Sizes::equal) {
+    require_even(on, input, output);
+    if (gives > 0 && ends_with > 0 && input.bytes() != output.bytes()) {
+      throw UsageError(fmt::format("{}: blocks of {} bytes in and {} out; need one size", on->name,
+                                   input.bytes(), output.bytes()));
+    }
   }
-  if (on->reduces) require_elements(on->name, arguments.reduction, input.all().size());
+  if (on->reduces) require_blocks_of_elements(on->name, arguments.reduction, input);
   algorithm->program(node, {input, output, arguments, options, sizes});
 }
 

@@ -59,9 +59,10 @@ struct Algorithm {
   std::vector<Option> options = {};
   std::vector<LedgerRow> rows = {};
 
-  /// The networks, as conditions that several algorithms share; and the way out where one fails.
+  /// The networks, as conditions that several algorithms share; and which algorithms of the same
+  /// operation to use where one fails: a refusal names those of them that the network admits.
   std::vector<Need> needs = {};
-  std::string_view instead = {};   ///< "use mesh or shift"
+  std::vector<std::string_view> instead = {};
   bool needs_commutative = false;  ///< the reduction operator must commute
   /// Further conditions, on options or arguments; throws UsageError with both numbers and the way
   /// out. nullptr: none.
@@ -103,7 +104,8 @@ struct Collective {
   Setting setting(const Topology& topology) const { return {topology, arguments, options}; }
   /// Throws UsageError unless it runs here.
   void require(const Topology& topology) const;
-  /// Gives options that the size of a block decides their numbers; formulas need them.
+  /// Gives options that the size of a block decides their numbers; formulas need them. This and
+  /// predict() throw UsageError for a root, sources or an operator that are none.
   void settle(const Topology& topology, const CostModel& model, Bytes block_bytes);
   Prediction predict(const Topology& topology) const;
   Rank parts(const Topology& topology) const { return algorithm->parts(setting(topology)); }

@@ -4,11 +4,29 @@
 
 #include <cstring>
 
+#include <fmt/core.h>
+
 namespace wormcube {
+
+void require_offsets(std::span<const Bytes> offsets, Bytes bytes) {
+  if (offsets.empty()) {
+    throw UsageError("blocks: 0 offsets; give one more than there are blocks, 1 or more");
+  }
+  for (std::size_t b = 1; b < offsets.size(); ++b) {
+    if (offsets[b - 1] <= offsets[b]) continue;
+    throw UsageError(fmt::format("blocks: offsets must ascend; {} stands before {}", offsets[b - 1],
+                                 offsets[b]));
+  }
+  if (offsets.back() > bytes) {
+    throw UsageError(fmt::format("blocks: the last one ends at byte {}, the data have {}; give all",
+                                 offsets.back(), bytes));
+  }
+}
 
 void copy(ConstSpan from, Span to) {
   WORMCUBE_ASSERT(from.size() == to.size());
-  if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());
+  if (from.empty() || from.data() == to.data()) return;
+  std::memcpy(to.data(), from.data(), from.size());
 }
 
 ConstSpan part(ConstSpan block, Rank part, Rank parts) {

@@ -13,6 +13,9 @@
 
 namespace wormcube {
 
+/// One offset or more, ascending, none beyond so many bytes. Throws UsageError.
+void require_offsets(std::span<const Bytes> offsets, Bytes bytes);
+
 /// A view of `count` consecutive blocks. Movement needs no element type, so a block is bytes.
 template <class Byte>
 class BasicBlocks {
@@ -20,15 +23,17 @@ class BasicBlocks {
   /// Cuts `data` into `count` equal blocks. Throws UsageError if count does not divide its size.
   BasicBlocks(std::span<Byte> data, Rank count)
       : data_(data), count_(count), bytes_(count == 0 ? 0 : data.size() / count) {
-    if (bytes_ * static_cast<Bytes>(count) != data.size()) {
+    if (count < 0 || bytes_ * static_cast<Bytes>(count) != data.size()) {
       throw UsageError("blocks: " + std::to_string(data.size()) + " bytes cannot be cut into " +
                        std::to_string(count) + " equal blocks");
     }
   }
   /// Block b is data[offsets[b], offsets[b+1]): offsets has one entry more than there are blocks
-  /// and outlives this.
+  /// and outlives this. Throws UsageError unless they ascend within the data.
   BasicBlocks(std::span<Byte> data, std::span<const Bytes> offsets)
-      : data_(data), offsets_(offsets), count_(static_cast<Rank>(offsets.size()) - 1) {}
+      : data_(data), offsets_(offsets), count_(static_cast<Rank>(offsets.size()) - 1) {
+    require_offsets(offsets, data.size());
+  }
   /// Blocks can always be read.
   template <class Other>
   requires(std::is_same_v<const Other, Byte>)
@@ -78,7 +83,7 @@ std::span<T> as(Span bytes) {
   return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
 }
 
-/// Copies one block (or any bytes) onto another of the same size.
+/// Copies one block (or any bytes) onto another of the same size, unless they are one.
 void copy(ConstSpan from, Span to);
 
 /// The part-th of `parts` nearly equal parts of a block: sizes differ by one byte at most.

@@ -25,11 +25,11 @@ class Holding {
       data_ = *memory_;
     } else {
       data_ = own;
-      in_place_ = true;
     }
   }
 
   Bytes bytes(Rank first, Rank last) const {
+    WORMCUBE_ASSERT(first <= last);
     if (sizes_.empty()) return each_ * static_cast<Bytes>(last - first);
     Bytes sum = 0;
     for (Rank rank = first; rank < last; ++rank) sum += sizes_[rank];
@@ -38,12 +38,12 @@ class Holding {
   Span range(Rank first, Rank last) const {
     return data_.subspan(bytes(first_, first), bytes(first, last));
   }
-  /// Copies this node's own block in or out, if it is held elsewhere.
+  /// Copies this node's own block in or out, where it may be held in its place.
   void put_own(Node& node, ConstSpan own) const {
-    if (!in_place_) node.local([&] { copy(own, range(node.rank(), node.rank() + 1)); });
+    node.local([&] { copy(own, range(node.rank(), node.rank() + 1)); });
   }
   void get_own(Node& node) const {
-    if (!in_place_) node.local([&] { copy(range(node.rank(), node.rank() + 1), own_); });
+    node.local([&] { copy(range(node.rank(), node.rank() + 1), own_); });
   }
 
  private:
@@ -53,7 +53,6 @@ class Holding {
   Span own_;
   std::optional<Memory> memory_;
   Span data_;
-  bool in_place_ = false;
 };
 
 }  // namespace wormcube

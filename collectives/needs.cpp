@@ -45,9 +45,7 @@ Need dimensions(std::string text, Good good) {
           }};
 }
 
-bool is_line(const Graph& graph) {
-  return graph.shape() == Shape::line || (graph.shape() == Shape::ring && !graph.wraps());
-}
+bool is_line(const Graph& graph) { return graph.is(Shape::line); }
 
 }  // namespace
 
@@ -55,7 +53,7 @@ Need lines() { return factors("every dimension must be a line", is_line); }
 
 Need rings() {
   return factors("every dimension must be a ring",
-                 [](const Graph& graph) { return graph.shape() == Shape::ring; });
+                 [](const Graph& graph) { return graph.is(Shape::ring); });
 }
 
 Need lines_and_rings() {

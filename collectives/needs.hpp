@@ -18,7 +18,7 @@ struct Need {
 
 namespace needs {
 
-/// Lines, or rings, or both.
+/// Lines, or rings, or both; of 1 or 2 nodes a line is a ring.
 Need lines();
 Need rings();
 Need lines_and_rings();

@@ -16,19 +16,6 @@ namespace {
 
 Rank square_root(Rank nodes) { return static_cast<Rank>(std::lround(std::sqrt(nodes))); }
 
-void require_permutation(Permutation permutation, Rank nodes) {
-  const bool reverses = permutation == Permutation::bit_reversal,
-             transposes = permutation == Permutation::transpose;
-  if (reverses && !std::has_single_bit(static_cast<unsigned>(nodes))) {
-    throw UsageError(fmt::format(
-        "permute: bit-reversal needs a power of 2 of nodes, not {}; use complement", nodes));
-  }
-  if (transposes && square_root(nodes) * square_root(nodes) != nodes) {
-    throw UsageError(
-        fmt::format("permute: transpose needs s x s nodes, not {}; use complement", nodes));
-  }
-}
-
 }  // namespace
 
 std::string_view to_string(Permutation permutation) {
@@ -69,6 +56,19 @@ bool is_identity(Permutation permutation, Rank nodes) {
   return true;
 }
 
+void require_permutation(std::string_view algorithm, Permutation permutation, Rank nodes) {
+  const bool reverses = permutation == Permutation::bit_reversal,
+             transposes = permutation == Permutation::transpose;
+  if (reverses && !std::has_single_bit(static_cast<unsigned>(nodes))) {
+    throw UsageError(fmt::format(
+        "{}: bit-reversal needs a power of 2 of nodes, not {}; use complement", algorithm, nodes));
+  }
+  if (transposes && square_root(nodes) * square_root(nodes) != nodes) {
+    throw UsageError(
+        fmt::format("{}: transpose needs s x s nodes, not {}; use complement", algorithm, nodes));
+  }
+}
+
 Rank Instance::sources_below(Rank rank) const {
   if (arguments.sources.empty()) return rank > 0 ? 1 : 0;
   return static_cast<Rank>(std::ranges::lower_bound(arguments.sources, rank) -
@@ -82,23 +82,11 @@ bool Instance::is_source(Rank rank) const {
 
 void require_arguments(Operation operation, Rank nodes, const Arguments& arguments) {
   if (operation->rooted) require_root(operation->name, nodes, arguments.root);
-  if (operation->permutes) require_permutation(arguments.permutation, nodes);
+  if (operation->permutes) require_permutation(operation->name, arguments.permutation, nodes);
   if (operation->has_sources) {
-    for (std::size_t i = 0; i < arguments.sources.size(); ++i) {
-      const Rank source = arguments.sources[i];
-      if (source < 0 || source >= nodes) {
-        throw UsageError(fmt::format("{}: source {} of {} nodes; nodes are 0 to {}",
-                                     operation->name, source, nodes, nodes - 1));
-      }
-      if (i > 0 && arguments.sources[i - 1] >= source) {
-        throw UsageError(fmt::format("{}: sources must ascend; {} stands before {}",
-                                     operation->name, arguments.sources[i - 1], source));
-      }
-    }
+    require_ascending(operation->name, "source", nodes, arguments.sources);
   }
-  if (operation->reduces && !arguments.reduction.apply) {
-    throw UsageError(fmt::format("{}: needs a reduction operator", operation->name));
-  }
+  if (operation->reduces) require_operator(operation->name, arguments.reduction);
 }
 
 LowerBound lower_bound(Operation operation, const Topology& topology, Ports ports,

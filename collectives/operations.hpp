@@ -23,6 +23,13 @@ std::string_view to_string(Permutation permutation);
 Rank permuted(Permutation permutation, Rank rank, Rank nodes);
 /// No block moves.
 bool is_identity(Permutation permutation, Rank nodes);
+/// Throws UsageError, in the algorithm's name, unless it permutes so many nodes.
+void require_permutation(std::string_view algorithm, Permutation permutation, Rank nodes);
+
+/// What a shift by any number, also a negative one, is modulo p: 0 .. p-1.
+constexpr Rank shift_distance(std::int64_t by, Rank p) {
+  return static_cast<Rank>((by % p + p) % p);
+}
 
 /// The arguments of a collective call beside its data: the same on every node. An operation ignores
 /// what is not its own.
@@ -49,7 +56,7 @@ struct Instance {
   Rank root() const { return arguments.root; }
   /// The node that a shift's block comes from.
   Rank shifted_from(Rank rank) const {
-    return static_cast<Rank>(((rank - arguments.by) % nodes + nodes) % nodes);
+    return mod(rank - shift_distance(arguments.by, nodes), nodes);
   }
 };
 
@@ -396,7 +403,8 @@ inline std::string_view to_string(Operation operation) { return operation->name;
 /// Throws UsageError that lists the known ones.
 Operation parse_operation(std::string_view text);
 /// Throws UsageError unless the arguments fit so many nodes: the root is a node, the sources are
-/// different nodes, a reduction is given where one is needed, and the permutation is one of so many.
+/// different nodes, a reduction with elements is given where one is needed, and the permutation is
+/// one of so many.
 void require_arguments(Operation operation, Rank nodes, const Arguments& arguments);
 
 LowerBound lower_bound(Operation operation, const Topology& topology, Ports ports,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/collectives/blocks.hpp"
 #include "wormcube/collectives/reduction.hpp"
 
 namespace wormcube {
@@ -20,8 +21,7 @@ class Partial {
   void join(ConstSpan other, bool is_lower) { is_lower ? after(other) : before(other); }
   /// Makes sure that the value lies in `place`.
   void settle() {
-    if (value_.data() == place_.data() || value_.empty()) return;
-    node_->local([&] { std::memcpy(place_.data(), value_.data(), value_.size()); });
+    node_->local([&] { copy(value_, place_); });
     value_ = place_;
   }
 

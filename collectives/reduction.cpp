@@ -137,6 +137,7 @@ void write_operand(std::string_view operation, std::string_view type, std::uint6
 }  // namespace
 
 void combine(Node& node, const Reduction& reduction, ConstSpan left, ConstSpan right, Span result) {
+  WORMCUBE_ASSERT(result.size() % reduction.element_bytes == 0);
   node.combine(result.size(), [&] {
     reduction.apply(left.data(), right.data(), result.data(),
                     result.size() / reduction.element_bytes);

@@ -152,6 +152,10 @@ std::vector<Collective> admitted(Operation operation, const Topology& topology,
   return admitted;
 }
 
+bool is_chosen_by_auto(const Algorithm& algorithm) {
+  return algorithm.chosen_by_auto && !algorithm.any_order;
+}
+
 Collective cheapest(Operation operation, const Topology& topology, const CostModel& model,
                     Bytes block_bytes, Ports ports, const Arguments& arguments) {
   // Complete formulas first, then by time; of equals those made for these ports, then the first.

@@ -40,6 +40,8 @@ Collective parse_collective(Operation operation, std::string_view text, Argument
 /// of their options.
 std::vector<Collective> admitted(Operation operation, const Topology& topology,
                                  const Arguments& arguments = {});
+/// Whether `auto` weighs it: not the baselines, what takes long to ask, and any_order.
+bool is_chosen_by_auto(const Algorithm& algorithm);
 /// The cheapest of them that needs no more than these ports, by predicted_us; of its options that
 /// are choices, the cheapest combination; those that the size decides are settled. One whose
 /// formulas are incomplete is chosen only where no complete one is admitted; the first by name then.

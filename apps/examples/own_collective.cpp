@@ -30,7 +30,7 @@ const Algorithm my_doubling{
     .source = "this file",
     .contention_free = true,  // neighbours only: no link carries two messages in a step
     .needs = {needs::hypercube()},
-    .instead = "use ring",
+    .instead = {"ring"},
     .predict =
         [](const Setting& setting) {
           const double p = setting.topology.nodes();

@@ -29,7 +29,7 @@ const Algorithm my_chain{
     .name = "my-chain",
     .summary = "from node to node; at least two nodes",
     .source = "plugin.cpp",
-    .instead = "use halving",
+    .instead = {"halving"},
     .require =
         [](const Setting& setting) {
           if (setting.topology.nodes() < 2) {

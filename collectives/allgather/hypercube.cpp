@@ -81,7 +81,7 @@ WORMCUBE_ALGORITHM(allgather_hypercube){
              {"2.8", "order=descending", "mesh:4x4"},
              {"2.12", "order=ascending", "complete:8"}},
     .needs = {needs::nodes_power_of_two()},
-    .instead = "use bruck",
+    .instead = {"bruck"},
     .predict = predict,
     .program =
         [](Node& node, const Call& call) {

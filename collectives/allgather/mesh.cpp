@@ -54,7 +54,7 @@ WORMCUBE_ALGORITHM(allgather_mesh){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.2, Algorithm 4.6, Eq. 4.3",
     .rows = {{"2.3", "", "mesh:4x4"}, {"2.4", "", "mesh:2x3x4"}},
     .needs = {needs::lines_and_rings()},
-    .instead = "use bruck",
+    .instead = {"bruck"},
     .predict = predict,
     .program = [](Node& node,
                   const Call& call) { wormcube::allgather_mesh(node, call.input, call.output); },

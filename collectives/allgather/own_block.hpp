@@ -12,7 +12,7 @@ namespace wormcube {
 /// Throws UsageError that names the algorithm and the numbers.
 void require_allgather(std::string_view algorithm, const Node& node, ConstBlocks mine, Blocks all);
 
-/// Copies this node's block to its place, unless it lies there. Local work.
+/// Copies this node's block to its place, where it may lie already. Local work.
 void keep_own(Node& node, ConstBlocks mine, Blocks all);
 
 }  // namespace wormcube

@@ -44,7 +44,7 @@ WORMCUBE_ALGORITHM(allgather_ring){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.1, Algorithm 4.4, Eq. 4.2",
     .rows = {{"2.1", "", "ring:8"}, {"2.2", "", "line:8"}, {"2.11", "", "ring:8"}},
     .needs = {needs::line_or_ring()},
-    .instead = "use mesh or bruck",
+    .instead = {"mesh", "bruck"},
     .predict = predict,
     .program = [](Node& node,
                   const Call& call) { wormcube::allgather_ring(node, call.input, call.output); },

@@ -20,7 +20,7 @@ WORMCUBE_ALGORITHM(allgatherv_hypercube){
                  .help = "of the label's bits"}},
     .rows = {{"2.5", "order=ascending", "hypercube:3"}},
     .needs = {needs::nodes_power_of_two()},
-    .instead = "use bruck",
+    .instead = {"bruck"},
     .predict =
         [](const Setting& setting) {
           return Prediction{.startups = log2_ceiling(setting.topology.nodes())};

@@ -16,7 +16,7 @@ WORMCUBE_ALGORITHM(allgatherv_mesh){
 
     .rows = {{"2.3", "", "mesh:3x5"}},
     .needs = {needs::lines_and_rings()},
-    .instead = "use bruck",
+    .instead = {"bruck"},
     .predict =
         [](const Setting& setting) {
           double steps = 0;

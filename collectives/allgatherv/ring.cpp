@@ -16,7 +16,7 @@ WORMCUBE_ALGORITHM(allgatherv_ring){
 
     .rows = {{"2.1", "", "ring:8"}},
     .needs = {needs::line_or_ring()},
-    .instead = "use mesh or bruck",
+    .instead = {"mesh", "bruck"},
     .predict =
         [](const Setting& setting) {
           return Prediction{.startups = setting.topology.nodes() - 1.0};

@@ -29,7 +29,7 @@ WORMCUBE_ALGORITHM(allreduce_allgather){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.3, problem 4.6 (i)",
     .rows = {{"3.3", "", "ring:8"}, {"3.3", "", "line:7"}},
     .needs = {needs::line_or_ring()},
-    .instead = "use recursive-doubling, mesh or reduce-broadcast",
+    .instead = {"recursive-doubling", "mesh", "reduce-broadcast"},
     .predict =
         [](const Setting& setting) {
           const double p = setting.topology.nodes();

@@ -12,6 +12,10 @@
 
 namespace wormcube {
 
+namespace algorithms {
+extern const Algorithm allreduce_ring;
+}
+
 namespace {
 
 /// The aligned blocks of ranks that are complete and wait for their other halves: never more than
@@ -79,6 +83,7 @@ class Waiting {
 }  // namespace
 
 void allreduce_ring(Node& node, const Reduction& reduction, ConstSpan mine, Span result) {
+  require_network(algorithms::allreduce_ring, node.topology());
   require_reduction("allreduce_ring", node, reduction, mine, result);
   const Rank p = node.size(), r = node.rank();
   const int wait = Waiting::slots(p, r);
@@ -148,7 +153,7 @@ WORMCUBE_ALGORITHM(allreduce_ring){
     .remark = "bracketed alike on all nodes: our extension",
     .rows = {{"3.4", "", "ring:7"}, {"3.4", "", "line:7"}},
     .needs = {needs::line_or_ring()},
-    .instead = "use recursive-doubling, mesh or reduce-broadcast",
+    .instead = {"recursive-doubling", "mesh", "reduce-broadcast"},
     .predict = predict,
     .program =
         [](Node& node, const Call& call) {

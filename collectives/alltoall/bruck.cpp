@@ -15,38 +15,40 @@ namespace wormcube {
 namespace {
 
 /// Where a node keeps the block that still has distance `i` in all to go, or has gone it: slot i.
+///
+/// From step to step it changes between its place in the result, where it arrives last, and one of
+/// its own in the scratch memory; slots of one bit arrive once, and need none.
 class Slots {
  public:
   Slots(Node& node, ConstBlocks out, Blocks in)
       : p_(node.size()),
         r_(node.rank()),
+        aside_(p_ - 1 - log2_ceiling(p_)),
         out_(out),
         in_(in),
-        first_(node.memory(out.all().size())),
-        second_(node.memory(out.all().size())) {}
+        scratch_(node.memory(static_cast<Bytes>(aside_) * out.bytes())) {}
 
   /// Slot i before the step of bit t: untouched, or where it arrived last.
   Span leaving(Rank i, int t) const {
     const Rank done = i & ((1 << t) - 1);
-    return done == 0 ? only_read(out_[mod(r_ + i, p_)]) : travelling(i, done);
+    return done == 0 ? only_read(out_[mod(r_ + i, p_)]) : place(i, t);
   }
   /// Slot i after it: at home, or with higher bits to go.
-  Span arriving(Rank i, int t) const {
-    const Rank done = i & ((2 << t) - 1);
-    return done == i ? in_[mod(r_ - i, p_)] : travelling(i, done);
-  }
+  Span arriving(Rank i, int t) const { return place(i, t + 1); }
 
  private:
-  /// A slot arrives in the one buffer while it leaves from the other.
-  Span travelling(Rank i, Rank done) const {
-    const bool even = std::popcount(static_cast<unsigned>(done)) % 2 == 0;
-    return Blocks((even ? first_ : second_).span(), p_)[i];
+  /// Of slot i with bits from t on to go: it arrives in the one place while it leaves the other.
+  Span place(Rank i, int t) const {
+    const auto slot = static_cast<unsigned>(i);
+    if (std::popcount(slot >> t) % 2 == 0) return in_[mod(r_ - i, p_)];
+    return Blocks(scratch_.span(), aside_)[i - std::bit_width(slot) - 1];  // without 1, 2, 4, ..
   }
 
   Rank p_, r_;
+  Rank aside_;  // slots of two bits or more
   ConstBlocks out_;
   Blocks in_;
-  Memory first_, second_;
+  Memory scratch_;
 };
 
 }  // namespace

@@ -51,7 +51,7 @@ WORMCUBE_ALGORITHM(alltoall_hypercube_all_port){
     .ports = Ports::all,
     .rows = {{"5.12", "", "hypercube:4"}, {"5.13", "", "hypercube:4"}},
     .needs = {needs::hypercube()},
-    .instead = "use shift",
+    .instead = {"shift"},
     .predict = predict,
     .program =
         [](Node& node, const Call& call) {

@@ -46,7 +46,7 @@ WORMCUBE_ALGORITHM(alltoall_hypercube_combine){
     .remark = "free of contention on hypercubes and complete networks",
     .rows = {{"5.6", "", "hypercube:4"}, {"5.10", "", "mesh:4x4"}, {"5.14", "", "hypercube:4"}},
     .needs = {needs::nodes_power_of_two()},
-    .instead = "use bruck or shift",
+    .instead = {"bruck", "shift"},
     .predict = predict,
     .program =
         [](Node& node, const Call& call) {

@@ -104,7 +104,7 @@ WORMCUBE_ALGORITHM(alltoall_hypercube_pairwise){
              {"5.14", "", "hypercube:4"},
              {"5.15", "", "hypercube:4"}},
     .needs = {needs::nodes_power_of_two()},
-    .instead = "use shift",
+    .instead = {"shift"},
     .predict = predict,
     .program =
         [](Node& node, const Call& call) {

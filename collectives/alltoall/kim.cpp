@@ -186,7 +186,7 @@ WORMCUBE_ALGORITHM(alltoall_kim_a1){
     .source = "Kim et al., sec. 2.3, with phases 3 and 4 corrected",
     .remark = "n > 2 dimensions: our extension",
     .needs = {needs::dimensions_at_least(2), needs::rings()},
-    .instead = "use mesh or shift",
+    .instead = {"mesh", "shift"},
     .require = [](const Setting& setting) { require_divisible(setting.topology, "kim-a1"); },
     .predict = predict_a1,
     .program = [](Node& node,
@@ -219,7 +219,7 @@ WORMCUBE_ALGORITHM(alltoall_kim_recursive){
                  .most = 28,
                  .help = "k of A_k; 0: down to 2 nodes a side, the paper's A_{n-1}"}},
     .needs = {needs::dimensions_at_least(2), needs::rings()},
-    .instead = "use mesh or shift",
+    .instead = {"mesh", "shift"},
     .require =
         [](const Setting& setting) {
           require_recursive(setting.topology,

@@ -106,7 +106,7 @@ WORMCUBE_ALGORITHM(alltoall_mesh){
              {"5.5", "", "mesh:2x3x4"},
              {"5.14", "", "mesh:4x4"}},
     .needs = {needs::lines_and_rings()},
-    .instead = "use shift",
+    .instead = {"shift"},
     .predict = predict,
     .program = [](Node& node,
                   const Call& call) { wormcube::alltoall_mesh(node, call.input, call.output); },

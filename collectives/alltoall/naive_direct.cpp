@@ -146,7 +146,7 @@ WORMCUBE_ALGORITHM(alltoall_naive_direct){
     .source = "none; a baseline for scott-direct",
     .remark = "no formula: the costs predicted are those of its plan",
     .needs = {needs::lines_and_rings(), needs::nodes_at_most(most_nodes)},
-    .instead = "use suh-mesh or shift",
+    .instead = {"suh-mesh", "shift"},
     .predict = predict,
     .chosen_by_auto = false,
     .program =

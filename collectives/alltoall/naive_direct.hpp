@@ -25,6 +25,4 @@ namespace wormcube {
 ///           one size.
 void alltoall_naive_direct(Node& node, ConstBlocks out, Blocks in);
 
-/// The costs of the plan itself, as there is no formula.
-
 }  // namespace wormcube

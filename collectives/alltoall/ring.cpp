@@ -39,7 +39,7 @@ WORMCUBE_ALGORITHM(alltoall_ring){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.5.1, Eq. 4.7",
     .rows = {{"5.1", "", "ring:8"}, {"5.1", "", "line:8"}},
     .needs = {needs::line_or_ring()},
-    .instead = "use mesh or shift",
+    .instead = {"mesh", "shift"},
     .predict = predict,
     .program = [](Node& node,
                   const Call& call) { wormcube::alltoall_ring(node, call.input, call.output); },

@@ -53,7 +53,7 @@ WORMCUBE_ALGORITHM(alltoall_ring_all_port){
     .ports = Ports::all,
     .rows = {{"5.3", "", "ring:8"}, {"5.13", "", "ring:8"}},
     .needs = {needs::dimensions(1), needs::rings()},
-    .instead = "use ring-bidirectional or shift",
+    .instead = {"ring-bidirectional", "shift"},
     .predict = predict,
     .program =
         [](Node& node, const Call& call) {

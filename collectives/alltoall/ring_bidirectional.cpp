@@ -40,7 +40,7 @@ WORMCUBE_ALGORITHM(alltoall_ring_bidirectional){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.5.1, remark",
     .rows = {{"5.2", "", "ring:8"}, {"5.2", "", "line:8"}},
     .needs = {needs::line_or_ring()},
-    .instead = "use mesh or shift",
+    .instead = {"mesh", "shift"},
     .predict = predict,
     .program =
         [](Node& node, const Call& call) {

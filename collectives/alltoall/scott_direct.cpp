@@ -81,7 +81,7 @@ WORMCUBE_ALGORITHM(alltoall_scott_direct){
     .source = "Scott 1991 (the bound)",
     .remark = "construction ours",
     .needs = {needs::lines(), needs::dimensions(2), needs::multiples_of(4)},
-    .instead = "use suh-mesh, mesh or shift",
+    .instead = {"suh-mesh", "mesh", "shift"},
     .predict = predict,
     .program =
         [](Node& node, const Call& call) {

@@ -126,7 +126,7 @@ WORMCUBE_ALGORITHM(alltoall_suh_mesh){
                  .choices = {"plus", "folded"},
                  .help = "ring over the cells of a line: 0,1,2,.. and back, or 0,2,4,..,5,3,1"}},
     .needs = {needs::lines()},
-    .instead = "use shift, or mesh where all are lines or rings",
+    .instead = {"shift", "mesh"},
     .predict = predict,
     .program =
         [](Node& node, const Call& call) {

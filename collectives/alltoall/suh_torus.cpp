@@ -54,7 +54,7 @@ WORMCUBE_ALGORITHM(alltoall_suh_torus){
     .summary = "rings of 4x4 cells, then two hops, then one; tori with sizes of 4, 8, 12, ..",
     .source = "Suh, Shin, as given by Kim et al., sec. 2; n dimensions after its description",
     .needs = {needs::dimensions_at_least(2), needs::rings(), needs::multiples_of(4)},
-    .instead = "use mesh or shift",
+    .instead = {"mesh", "shift"},
     .predict = predict,
     .program =
         [](Node& node, const Call& call) {

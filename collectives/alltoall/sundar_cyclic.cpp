@@ -76,7 +76,7 @@ WORMCUBE_ALGORITHM(alltoall_sundar_cyclic){
     .source = "Sundar et al. 1994, by its row in Suh, Shin, Yalamanchili, Table 2",
     .remark = "reconstruction",
     .needs = {needs::lines(), needs::square_mesh_of_power_of_two()},
-    .instead = "use suh-mesh, mesh or shift",
+    .instead = {"suh-mesh", "mesh", "shift"},
     .predict = predict,
     .program =
         [](Node& node, const Call& call) {

@@ -142,7 +142,7 @@ WORMCUBE_ALGORITHM(alltoall_tseng_diagonal){
     .source = "Tseng, Gupta, Panda, by their row in Kim et al., Table 1",
     .remark = "reconstruction",
     .needs = {needs::rings(), needs::multiples_of(4), needs::dimensions(2)},
-    .instead = "use suh-torus, mesh or shift",
+    .instead = {"suh-torus", "mesh", "shift"},
     .predict = predict,
     .program =
         [](Node& node, const Call& call) {

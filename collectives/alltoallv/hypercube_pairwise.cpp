@@ -17,7 +17,7 @@ WORMCUBE_ALGORITHM(alltoallv_hypercube_pairwise){
     .remark = "free of contention on hypercubes and complete networks",
     .rows = {{"5.7", "", "hypercube:4"}},
     .needs = {needs::nodes_power_of_two()},
-    .instead = "use shift",
+    .instead = {"shift"},
     .predict =
         [](const Setting& setting) {
           return Prediction{.startups = setting.topology.nodes() - 1.0};

@@ -3,10 +3,12 @@
 #include "wormcube/collectives/broadcast/binomial.hpp"
 
 #include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/require.hpp"
 
 namespace wormcube {
 
 void broadcast_binomial(Node& node, Span message, Rank root) {
+  require_root("broadcast_binomial", node.size(), root);
   const Rank p = node.size(), v = mod(node.rank() - root, p);  // this node's number from the root
   for (int bit = log2_ceiling(p) - 1; bit >= 0; --bit) {
     const Rank distance = 1 << bit, below = v % (2 * distance);

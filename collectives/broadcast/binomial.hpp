@@ -16,6 +16,7 @@ namespace wormcube {
 /// Cost     ceil(log2 p) steps of the whole message: (ts + tw m) ceil(log2 p).
 /// Links    free of contention on one line, ring or complete network.
 /// Source   Grama, Gupta, Karypis, Kumar, sec. 4.1, problem 4.1.
+/// Throws   UsageError, before any message, unless the root is a node.
 void broadcast_binomial(Node& node, Span message, Rank root);
 
 }  // namespace wormcube

@@ -11,6 +11,7 @@
 namespace wormcube {
 
 void broadcast_halving(Node& node, Span message, Rank root) {
+  require_root("broadcast_halving", node.size(), root);
   const Rank r = node.rank();
 
   // Invariant: of the nodes low .. high-1, r among them, `holder` alone has the message.

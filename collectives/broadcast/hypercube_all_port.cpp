@@ -4,6 +4,7 @@
 
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/broadcast/recursive_doubling.hpp"
+#include "wormcube/collectives/require.hpp"
 #include "wormcube/runtime/together.hpp"
 
 #include <algorithm>
@@ -16,6 +17,7 @@ extern const Algorithm broadcast_hypercube_all_port;
 
 void broadcast_hypercube_all_port(Node& node, Span message, Rank root) {
   require_network(algorithms::broadcast_hypercube_all_port, node.topology());
+  require_root("broadcast_hypercube_all_port", node.size(), root);
   const int d = node.topology().dimensions();
   if (d == 0) return;
   together(node, d, [&](int j, Node& own) {
@@ -47,7 +49,7 @@ WORMCUBE_ALGORITHM(broadcast_hypercube_all_port){
     .ports = Ports::all,
     .rows = {{"1.16", "", "hypercube:6"}},
     .needs = {needs::hypercube()},
-    .instead = "use recursive-doubling or halving",
+    .instead = {"recursive-doubling", "halving"},
     .predict = predict,
     .program =
         [](Node& node, const Call& call) {

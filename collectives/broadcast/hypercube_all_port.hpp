@@ -15,7 +15,7 @@ namespace wormcube {
 /// Cost     d steps of 1/d of the message: ts d + tw m.
 /// Links    the trees cross different dimensions in each step.
 /// Source   Grama, Gupta, Karypis, Kumar, sec. 4.7.2.
-/// Throws   UsageError, before any message, on other networks.
+/// Throws   UsageError, before any message, on other networks, and unless the root is a node.
 void broadcast_hypercube_all_port(Node& node, Span message, Rank root);
 
 }  // namespace wormcube

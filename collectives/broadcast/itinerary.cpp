@@ -5,6 +5,7 @@
 #include "wormcube/collectives/require.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/core.h>
 
@@ -50,6 +51,7 @@ void travel(Node& node, Span message, const Itinerary& itinerary, const Packets&
     return message.subspan(begin, message.size() * (packet + 1) / packets.count - begin);
   };
   const int tree_steps = itinerary.steps(), gap = packets.gap(tree_steps);
+  require_packets("broadcast", packets, tree_steps);
   std::vector<Op> ops;
   for (int step = 0; step < packets.steps(tree_steps); ++step) {
     ops.clear();
@@ -87,12 +89,19 @@ int rounds(Rank n, Rank base) {
   return t;
 }
 
-void require_packets(std::string_view algorithm, const Packets& packets) {
+void require_packets(std::string_view algorithm, const Packets& packets, int tree_steps) {
   if (packets.count < 1 || packets.period < 0) {
     throw UsageError(
         fmt::format("{}: {} packets, one every {} steps; need 1 packet or more, and a period of 1 "
                     "or more (0: one after the other)",
                     algorithm, packets.count, packets.period));
+  }
+  constexpr std::int64_t most = std::numeric_limits<int>::max();
+  if (packets.steps(tree_steps) > most) {
+    throw UsageError(fmt::format(
+        "{}: {} packets, one every {} steps, take {} steps or more, and at most {} can be "
+        "counted; use fewer packets or a shorter period",
+        algorithm, packets.count, packets.gap(tree_steps), packets.steps(tree_steps), most));
   }
 }
 
@@ -109,7 +118,7 @@ void require_torus_broadcast(std::string_view algorithm, const Topology& topolog
 }
 
 Prediction predict_tree(int tree_steps, const Packets& packets) {
-  const double steps = tree_steps > 0 ? packets.steps(tree_steps) : 0;  // one node
+  const auto steps = static_cast<double>(packets.steps(tree_steps));
   Prediction prediction{steps, steps / packets.count, 0, 0};
   prediction.link_load = tree_steps > 0 ? 1 : 0;
   return prediction;

@@ -22,8 +22,10 @@ struct Packets {
   int period = 0;
 
   int gap(int tree_steps) const { return period > 0 ? period : tree_steps; }
-  /// The steps in all, for a tree of so many.
-  int steps(int tree_steps) const { return tree_steps + (count - 1) * gap(tree_steps); }
+  /// The steps in all, for a tree of so many; a tree of none (one node) has none.
+  std::int64_t steps(int tree_steps) const {
+    return tree_steps > 0 ? tree_steps + (std::int64_t{count} - 1) * gap(tree_steps) : 0;
+  }
 };
 
 /// The options `packets` and `period` of these broadcasts, and their values.
@@ -89,6 +91,7 @@ class Itinerary {
 
 /// The node program of all algorithms that have an itinerary.
 /// \param message  the root's message; on the other nodes room for it, of the same size
+/// Throws UsageError, before any message, for more steps than an int counts.
 void travel(Node& node, Span message, const Itinerary& itinerary, const Packets& packets);
 
 /// The axes' sizes, axis 0 first.
@@ -101,8 +104,8 @@ int rounds(Rank n, Rank base);
 /// Throws UsageError in the algorithm's name.
 void require_torus_broadcast(std::string_view algorithm, const Topology& topology, Rank root,
                              const Packets& packets);
-/// The packets alone.
-void require_packets(std::string_view algorithm, const Packets& packets);
+/// The packets alone: one or more, in no more steps than an int counts, for a tree of so many.
+void require_packets(std::string_view algorithm, const Packets& packets, int tree_steps = 1);
 
 /// One message of the whole block (or packet) on each link in every step.
 Prediction predict_tree(int tree_steps, const Packets& packets);

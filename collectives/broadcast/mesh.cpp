@@ -5,12 +5,14 @@
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/broadcast/halving.hpp"
 #include "wormcube/collectives/links.hpp"
+#include "wormcube/collectives/require.hpp"
 
 #include <algorithm>
 
 namespace wormcube {
 
 void broadcast_mesh(Node& node, Span message, Rank root) {
+  require_root("broadcast_mesh", node.size(), root);
   const Topology& topology = node.topology();
   // Invariant: the nodes that agree with the root in dimensions 0 .. d have the message.
   for (int d = topology.dimensions() - 1; d >= 0; --d) {

@@ -16,6 +16,7 @@ namespace wormcube {
 ///          2^d nodes (ts + tw m) log2 p.
 /// Links    free of contention where halving is in every dimension: lines, rings, trees, complete.
 /// Source   Grama, Gupta, Karypis, Kumar, sec. 4.1.2, Fig. 4.5.
+/// Throws   UsageError, before any message, unless the root is a node.
 void broadcast_mesh(Node& node, Span message, Rank root);
 
 }  // namespace wormcube

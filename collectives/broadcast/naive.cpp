@@ -3,10 +3,12 @@
 #include "wormcube/collectives/broadcast/naive.hpp"
 
 #include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/require.hpp"
 
 namespace wormcube {
 
 void broadcast_naive(Node& node, Span message, Rank root) {
+  require_root("broadcast_naive", node.size(), root);
   const Rank p = node.size(), r = node.rank();
   for (Rank t = 1; t < p; ++t) {
     const Rank q = mod(root + t, p);

@@ -14,6 +14,7 @@ namespace wormcube {
 /// Cost     p - 1 steps of the whole message: (ts + tw m) (p - 1).
 /// Links    one message in a step.
 /// Source   Grama, Gupta, Karypis, Kumar, sec. 4.1: what not to do.
+/// Throws   UsageError, before any message, unless the root is a node.
 void broadcast_naive(Node& node, Span message, Rank root);
 
 }  // namespace wormcube

@@ -3,6 +3,7 @@
 #include "wormcube/collectives/broadcast/neighbours.hpp"
 
 #include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/require.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -60,6 +61,7 @@ void along_line(Node& line, Span message, Rank root) {
 
 void broadcast_neighbours(Node& node, Span message, Rank root) {
   require_network(algorithms::broadcast_neighbours, node.topology());
+  require_root("broadcast_neighbours", node.size(), root);
   const Topology& topology = node.topology();
   for (int d = topology.dimensions() - 1; d >= 0; --d) {
     const Rank block = topology.stride(d) * topology.size(d), place = topology.coordinate(root, d);
@@ -99,7 +101,7 @@ WORMCUBE_ALGORITHM(broadcast_neighbours){
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.13",
     .rows = {{"1.18", "", "torus:4x4x4"}, {"1.18", "", "mesh:3x4x5"}},
     .needs = {needs::lines_and_rings()},
-    .instead = "use mesh or halving",
+    .instead = {"mesh", "halving"},
     .predict = predict,
     .program =
         [](Node& node, const Call& call) {

@@ -17,7 +17,7 @@ namespace wormcube {
 ///          of a line, from inside as many as to the farther end (one more from the middle).
 /// Links    every message takes one hop, on a link of its own.
 /// Source   Grama, Gupta, Karypis, Kumar, problem 4.13.
-/// Throws   UsageError, before any message, on other networks.
+/// Throws   UsageError, before any message, on other networks, and unless the root is a node.
 void broadcast_neighbours(Node& node, Span message, Rank root);
 
 }  // namespace wormcube

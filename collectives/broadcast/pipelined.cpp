@@ -3,10 +3,13 @@
 #include "wormcube/collectives/broadcast/pipelined.hpp"
 
 #include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/require.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
+
+#include <fmt/core.h>
 
 namespace wormcube {
 
@@ -41,6 +44,12 @@ Rank packet_sent(Rank label, Rank t, int d) {
 
 void broadcast_pipelined(Node& node, Span message, Rank root, Rank packets) {
   require_network(algorithms::broadcast_pipelined, node.topology());
+  require_root("broadcast_pipelined", node.size(), root);
+  if (packets < 0 || packets > most_packets) {
+    throw UsageError(
+        fmt::format("broadcast_pipelined: {} packets; need 1 to {}, or 0 for the best number",
+                    packets, most_packets));
+  }
   const int d = node.topology().dimensions();
   const Rank count = packets > 0 ? packets : best_packets(message.size(), d);
   const Rank label = node.rank() ^ root;
@@ -89,7 +98,7 @@ WORMCUBE_ALGORITHM(broadcast_pipelined){
                  .help = "N; 0: sqrt(tw m d / ts), the best one"}},
     .rows = {{"1.15", "packets=8", "hypercube:3"}, {"1.15", "packets=0", "hypercube:3"}},
     .needs = {needs::hypercube()},
-    .instead = "use scatter-allgather or halving",
+    .instead = {"scatter-allgather", "halving"},
     .settle =
         [](const Setting& setting, const CostModel& model, Bytes block_bytes, Options& options) {
           if (packets(setting) > 0) return;

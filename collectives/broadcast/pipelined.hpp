@@ -11,7 +11,7 @@ namespace wormcube {
 /// root sent d steps ago; nobody waits for a packet that comes later.
 ///
 /// \param message  the root's message; on the other nodes room for it, of the same size
-/// \param packets  N; 0: the best number by CostModel's constants,
+/// \param packets  N, at most 2^20; 0: the best number by CostModel's constants,
 ///                 sqrt(tw m d / ts) rounded, at least 1
 ///
 /// Network  hypercube of dimension d; one-port.
@@ -20,7 +20,8 @@ namespace wormcube {
 /// Links    a step crosses one dimension.
 /// Source   S. L. Johnsson, C.-T. Ho, Optimum broadcasting and personalized communication in
 ///          hypercubes, IEEE Trans. Computers 38(9), 1989; Grama, Gupta, Karypis, Kumar, sec. 4.9.
-/// Throws   UsageError, before any message, on other networks.
+/// Throws   UsageError, before any message, on other networks, and unless the root is a node and
+///          the number of packets as above.
 void broadcast_pipelined(Node& node, Span message, Rank root, Rank packets = 0);
 
 }  // namespace wormcube

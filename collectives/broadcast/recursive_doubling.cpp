@@ -4,6 +4,7 @@
 
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/links.hpp"
+#include "wormcube/collectives/require.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -26,6 +27,24 @@ Op send_across(const Topology& topology, Rank from, Rank to, int bit, Span messa
   return send(Move{dimension, place % 2 == 0 ? hops : -hops}, message);
 }
 
+/// Other numbers of nodes than 2^d: from node 0, and not both ways round.
+void require_doubling(const Topology& topology, Rank root, RingTies ties) {
+  const Rank p = topology.nodes();
+  if (is_power_of_two(p)) return;
+  if (root != 0) {
+    throw UsageError(
+        fmt::format("recursive-doubling: a root other than 0 needs a power of 2 of nodes; {} has "
+                    "{}, and the root is {}; use binomial or halving",
+                    topology.name(), p, root));
+  }
+  if (ties == RingTies::balanced) {
+    throw UsageError(
+        fmt::format("recursive-doubling: ties=balanced needs a power of 2 of nodes; {} has {}; "
+                    "use ties=plus",
+                    topology.name(), p));
+  }
+}
+
 /// One step. `done` are the bits crossed so far: who differs from the root in others has nothing.
 void cross(Node& node, Span message, Rank root, int bit, Rank done, RingTies ties) {
   const Rank r = node.rank(), partner = r ^ (1 << bit), missing = (r ^ root) & ~done;
@@ -42,6 +61,8 @@ void cross(Node& node, Span message, Rank root, int bit, Rank done, RingTies tie
 
 void broadcast_recursive_doubling(Node& node, Span message, Rank root, DoublingOrder order,
                                   RingTies ties) {
+  require_root("broadcast_recursive_doubling", node.size(), root);
+  require_doubling(node.topology(), root, ties);
   const int d = log2_ceiling(node.size());
   Rank done = 0;
   for (int t = 0; t < d; ++t) {
@@ -52,6 +73,7 @@ void broadcast_recursive_doubling(Node& node, Span message, Rank root, DoublingO
 }
 
 void broadcast_rotated_doubling(Node& node, Span message, Rank root, int first) {
+  require_root("broadcast_rotated_doubling", node.size(), root);
   const int d = node.topology().dimensions();
   Rank done = 0;
   for (int t = 0; t < d; ++t) {
@@ -62,23 +84,6 @@ void broadcast_rotated_doubling(Node& node, Span message, Rank root, int first) 
 }
 
 namespace {
-
-void require(const Setting& setting) {
-  const Rank p = setting.topology.nodes(), root = setting.arguments.root;
-  if (is_power_of_two(p)) return;
-  if (root != 0) {
-    throw UsageError(
-        fmt::format("recursive-doubling: a root other than 0 needs a power of 2 of nodes; {} has "
-                    "{}, and the root is {}; use binomial or halving",
-                    setting.topology.name(), p, root));
-  }
-  if (setting.options.is("ties", "balanced")) {
-    throw UsageError(
-        fmt::format("recursive-doubling: ties=balanced needs a power of 2 of nodes; {} has {}; "
-                    "use ties=plus",
-                    setting.topology.name(), p));
-  }
-}
 
 /// The load of the step that crosses a bit, with all lower bits crossed before: all nodes of an
 /// interval of 2^bit send. Nothing where there is no formula.
@@ -142,7 +147,11 @@ WORMCUBE_ALGORITHM(broadcast_recursive_doubling){
              {"1.7", "order=descending", "hypercube:6"},
              {"1.8", "order=descending", "tree:8"},
              {"1.17", "order=descending", "mesh:4x4"}},
-    .require = require,
+    .require =
+        [](const Setting& setting) {
+          require_doubling(setting.topology, setting.arguments.root,
+                           setting.options.choice<RingTies>("ties"));
+        },
     .predict = predict,
     .program =
         [](Node& node, const Call& call) {

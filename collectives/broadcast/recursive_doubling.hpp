@@ -30,11 +30,14 @@ enum class RingTies : std::uint8_t {
 ///          descending one.
 /// Source   Grama, Gupta, Karypis, Kumar, sec. 4.1.3 and 4.1.5, Algorithms 4.1 and 4.2; problems
 ///          4.2 and 4.24.
+/// Throws   UsageError, before any message, unless the root is a node; of other numbers of nodes
+///          than 2^d for another root than 0, and for balanced ties.
 void broadcast_recursive_doubling(Node& node, Span message, Rank root,
                                   DoublingOrder order = DoublingOrder::descending,
                                   RingTies ties = RingTies::plus);
 
 /// The same on a hypercube in the order first, first + 1, .. of dimensions, modulo their number.
+/// Throws UsageError, before any message, unless the root is a node.
 void broadcast_rotated_doubling(Node& node, Span message, Rank root, int first);
 
 }  // namespace wormcube

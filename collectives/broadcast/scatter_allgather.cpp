@@ -4,6 +4,7 @@
 
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/links.hpp"
+#include "wormcube/collectives/require.hpp"
 #include "wormcube/collectives/scatter/halving_tree.hpp"
 
 #include <algorithm>
@@ -84,6 +85,7 @@ void require_doubling(const Topology& topology) {
 }  // namespace
 
 void broadcast_scatter_allgather(Node& node, Span message, Rank root, PartsAllgather allgather) {
+  require_root("broadcast_scatter_allgather", node.size(), root);
   if (allgather == PartsAllgather::doubling) require_doubling(node.topology());
   const Parts parts(message, node.size());
   scatter(node, parts, root);

@@ -25,7 +25,8 @@ enum class PartsAllgather : std::uint8_t {
 /// Links    neighbours: free of contention on lines, rings, complete networks and 2^d-trees, and
 ///          their products; doubling: on hypercubes and complete networks.
 /// Source   Grama, Gupta, Karypis, Kumar, sec. 4.7.1, Eq. 4.13.
-/// Throws   UsageError, before any message, for doubling on other numbers of nodes.
+/// Throws   UsageError, before any message, for doubling on other numbers of nodes, and unless the
+///          root is a node.
 void broadcast_scatter_allgather(Node& node, Span message, Rank root,
                                  PartsAllgather allgather = PartsAllgather::neighbours);
 

@@ -20,7 +20,7 @@ WORMCUBE_ALGORITHM(broadcast_tree){
                      topology.dimensions() == 1 && topology.factor(0).shape() == Shape::tree;
                  return tree ? std::nullopt : std::optional(topology.name() + " is not one");
                }}},
-    .instead = "use halving or mesh",
+    .instead = {"halving", "mesh"},
     .predict =
         [](const Setting& setting) {
           const double p = setting.topology.nodes(), steps = log2_ceiling(setting.topology.nodes());

@@ -7,6 +7,10 @@
 
 namespace wormcube {
 
+namespace algorithms {
+extern const Algorithm broadcast_umesh;
+}
+
 namespace {
 
 /// The node's place in the chain: axis 0 counts most. Lines keep their ends, rings start anywhere.
@@ -46,6 +50,7 @@ class Chain {
 
 void broadcast_umesh(Node& node, Span message, Rank root, const Packets& packets) {
   const Topology& topology = node.topology();
+  require_network(algorithms::broadcast_umesh, topology);
   require_broadcast_umesh(topology, root, packets);
   Itinerary itinerary(topology, root, node.rank());
   const Chain chain(topology, itinerary);
@@ -84,7 +89,7 @@ WORMCUBE_ALGORITHM(broadcast_umesh){
     .source = "McKinley, Xu, Esfahanian, Ni 1994 (U-mesh)",
     .options = {packets_option(), period_option()},
     .needs = {needs::lines_and_rings()},
-    .instead = "use halving",
+    .instead = {"halving"},
     .require =
         [](const Setting& setting) {
           require_broadcast_umesh(setting.topology, setting.arguments.root,

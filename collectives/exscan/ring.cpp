@@ -18,7 +18,7 @@ WORMCUBE_ALGORITHM(exscan_ring){
                  .most = 4096,
                  .help = "parts of a block that follow each other"}},
     .needs = {needs::line_or_ring()},
-    .instead = "use hypercube",
+    .instead = {"hypercube"},
     .predict =
         [](const Setting& setting) {
           return scan_ring_cost(setting.topology.nodes(), Prefix::exclusive,

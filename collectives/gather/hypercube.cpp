@@ -20,7 +20,7 @@ WORMCUBE_ALGORITHM(gather_hypercube){
              {"4.2", "", "tree:8"},
              {"4.2", "", "complete:8"}},
     .needs = {needs::nodes_power_of_two()},
-    .instead = "use halving",
+    .instead = {"halving"},
     .predict = predict_halving<HalvingTree::image>,
     .program = gather_program<HalvingTree::image>,
 };
@@ -34,7 +34,7 @@ WORMCUBE_ALGORITHM(gatherv_hypercube){
     .contention_free = false,
     .remark = "free of contention but on arbitrary graphs",
     .needs = {needs::nodes_power_of_two()},
-    .instead = "use halving",
+    .instead = {"halving"},
     .predict = predict_halving_uneven<HalvingTree::image>,
     .program = gather_program<HalvingTree::image>,
 };

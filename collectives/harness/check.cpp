@@ -12,6 +12,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
+#include <new>
+#include <system_error>
 #include <utility>
 
 #include <fmt/core.h>
@@ -73,12 +76,13 @@ void judge(CheckResult& result) {
   if (report.port_violations > 0)
     failures.push_back(
         fmt::format("a port is used twice in a step {} times", report.port_violations));
-  if (result.collective.algorithm->contention_free && report.link_load_max > 1) {
+  const bool broken_claim =
+      result.collective.algorithm->contention_free && report.link_load_max > 1;
+  if (broken_claim) {
     failures.push_back(fmt::format("a link carries {} messages in one step; its source claims 1",
                                    report.link_load_max));
   }
-  if (!report.deadlock_free)
-    failures.emplace_back("its routes can deadlock: a cyclic channel dependency");
+  if (!report.deadlock_free) failures.push_back("its routes can deadlock: " + report.cycle);
   if (result.delivered == false) failures.push_back("not delivered: " + result.proof);
   if (result.exactly_once == false && result.collective.algorithm->exactly_once) {
     failures.push_back("not exactly once: " + result.arrivals);
@@ -89,9 +93,9 @@ void judge(CheckResult& result) {
     failures.push_back(fmt::format("start-ups: counted {}, fewer than the bound {}, {}",
                                    report.startups, bound->text(), result.lower_bound.source));
   }
-  // The checker also tells of shared links; without a broken law they are no failure.
-  if (!failures.empty())
-    failures.insert(failures.end(), report.problems.begin(), report.problems.end());
+  failures.insert(failures.end(), report.problems.begin(), report.problems.end());
+  if (broken_claim)
+    failures.insert(failures.end(), report.contention.begin(), report.contention.end());
 }
 
 /// Why a proof by a run would take too long; empty if it would not.
@@ -114,6 +118,23 @@ double bytes_to_prove(const MemoryNeed& need, const Contract& contract) {
   constexpr double fiber_bytes = 5 << 10;
   return need.nodes + need.plans + CollectiveNode::table_bytes(contract) +
          Arrivals::bytes(contract) + fiber_bytes * contract.nodes;
+}
+
+/// Whether an exception of a proof, or one nested in it, says that the system has no memory, threads
+/// or stacks left: then nothing is known of the program.
+bool lacks_room(const std::exception& error) {
+  if (dynamic_cast<const NoRoom*>(&error) != nullptr ||
+      dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
+      dynamic_cast<const std::system_error*>(&error) != nullptr) {
+    return true;
+  }
+  try {
+    std::rethrow_if_nested(error);
+  } catch (const std::exception& nested) {
+    return lacks_room(nested);
+  } catch (...) {  // what no exception class is, is the program's
+  }
+  return false;
 }
 
 void prove_by_run(CheckResult& result, const Topology& topology, const Contract& contract) {
@@ -142,8 +163,13 @@ void prove_by_run(CheckResult& result, const Topology& topology, const Contract&
                             : "arrivals not counted: it would take more than 1.2 GB";
     }
   } catch (const std::exception& error) {
-    result.delivered = false;
-    result.proof = error.what();
+    if (lacks_room(error)) {
+      result.delivered = result.exactly_once = std::nullopt;
+      result.proof = fmt::format("not proved: the run had no room: {}", error.what());
+    } else {
+      result.delivered = false;
+      result.proof = error.what();
+    }
     result.arrivals = result.proof;
   }
 }

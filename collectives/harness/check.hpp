@@ -59,6 +59,11 @@ struct CheckResult {
   /// Laws and formulas that do not hold, in words.
   std::vector<std::string> failures;
   bool passed() const { return failures.empty(); }
+  /// passed(); nothing where all that was looked at holds, but delivery was not proved.
+  std::optional<bool> verdict() const {
+    if (!passed()) return false;
+    return delivered ? std::optional(true) : std::nullopt;
+  }
 };
 
 /// Throws UsageError if the algorithm does not run on this network, or the dry run alone needs more

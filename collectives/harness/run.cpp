@@ -209,8 +209,7 @@ void require_deadlock_free(const Machine& machine, const Collective& collective,
             Routing(topology, options.virtual_channels), options.all_port);
   if (report.deadlock_free || (options.lock_step && report.deadlock_free_in_lock_step)) return;
   throw UsageError(
-      fmt::format("{} on {}: {}{}", name, topology.name(),
-                  report.problems.empty() ? "its routes can deadlock" : report.problems.front(),
+      fmt::format("{} on {}: its routes can deadlock: {}{}", name, topology.name(), report.cycle,
                   report.deadlock_free_in_lock_step && !options.lock_step
                       ? "; the routes of each step alone cannot: use lock step (--lockstep)"
                       : ""));

@@ -7,8 +7,8 @@
 namespace wormcube {
 
 void k_alltoall_direct(Node& node, std::span<const Rank> sources, ConstBlocks mine, Blocks blocks) {
+  require_ends("k_alltoall_direct", node, Ends::sources, sources, node.size(), mine, blocks);
   const Rank p = node.size(), r = node.rank(), own = number_of(sources, r);
-  require_sources("k_alltoall_direct", node, sources, p, mine, blocks);
   if (own >= 0) node.local([&] { copy(mine[r], blocks[own]); });
   for (Rank i = 1; i < p; ++i) {
     const Rank to = mod(r + i, p), from = mod(r - i, p), number = number_of(sources, from);
@@ -22,11 +22,9 @@ void k_alltoall_direct(Node& node, std::span<const Rank> sources, ConstBlocks mi
 namespace {
 
 Prediction predict(const Setting& setting) {
-  Prediction prediction = direct_prediction(setting, [](Rank source, Rank other) {
+  return direct_prediction(setting, [](Rank source, Rank other) {
     return PatternMessage{source, other};
   });
-  prediction.working_blocks = 0;
-  return prediction;
 }
 
 }  // namespace

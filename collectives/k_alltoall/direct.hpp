@@ -22,7 +22,7 @@ namespace wormcube {
 ///          networks, and anywhere from one source.
 /// Source   Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, problem 4.20, for any
 ///          sources; sec. 4.5.3 and 4.6 (shifts).
-/// Throws   UsageError, before any message, unless the blocks are as above.
+/// Throws   UsageError, before any message, unless sources and blocks are as above.
 void k_alltoall_direct(Node& node, std::span<const Rank> sources, ConstBlocks mine, Blocks blocks);
 
 }  // namespace wormcube

@@ -21,8 +21,8 @@ constexpr std::string_view way_out = "use direct";
 void k_alltoall_hypercube(Node& node, std::span<const Rank> sources, ConstBlocks mine,
                           Blocks blocks) {
   require_network(algorithms::k_alltoall_hypercube, node.topology());
+  require_ends("k_alltoall_hypercube", node, Ends::sources, sources, node.size(), mine, blocks);
   const Rank p = node.size(), r = node.rank(), k = static_cast<Rank>(sources.size()), rows = p / k;
-  require_sources("k_alltoall_hypercube", node, sources, p, mine, blocks);
   const Placement placed = require_placement("k_alltoall_hypercube", sources, p, way_out);
 
   const Rank row = placed.row(r);
@@ -83,7 +83,7 @@ WORMCUBE_ALGORITHM(k_alltoall_hypercube){
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.20",
     .rows = {{"6.4", "", "hypercube:4"}},
     .needs = {needs::hypercube()},
-    .instead = "use direct",
+    .instead = {"direct"},
     .require =
         [](const Setting& setting) {
           require_placement("hypercube", sources_of(setting.arguments), setting.topology.nodes(),

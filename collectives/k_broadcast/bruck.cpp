@@ -28,7 +28,7 @@ Window window(const std::vector<Rank>& before, Rank first, Rank count) {
 }  // namespace
 
 void k_broadcast_bruck(Node& node, std::span<const Rank> sources, ConstBlocks mine, Blocks blocks) {
-  require_sources("k_broadcast_bruck", node, sources, 1, mine, blocks);
+  require_ends("k_broadcast_bruck", node, Ends::sources, sources, 1, mine, blocks);
   const Rank p = node.size(), r = node.rank(), own = number_of(sources, r);
   if (own >= 0) node.local([&] { copy(mine[0], blocks[own]); });
 

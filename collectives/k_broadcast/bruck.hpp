@@ -22,7 +22,7 @@ namespace wormcube {
 ///          networks.
 /// Source   Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, problem 4.16, for any
 ///          sources; Bruck et al., IEEE TPDS 8(11), 1997.
-/// Throws   UsageError, before any message, unless the blocks are as above.
+/// Throws   UsageError, before any message, unless sources and blocks are as above.
 void k_broadcast_bruck(Node& node, std::span<const Rank> sources, ConstBlocks mine, Blocks blocks);
 
 }  // namespace wormcube

@@ -16,7 +16,7 @@ extern const Algorithm k_broadcast_hypercube;
 void k_broadcast_hypercube(Node& node, std::span<const Rank> sources, ConstBlocks mine,
                            Blocks blocks, BitOrder order) {
   require_network(algorithms::k_broadcast_hypercube, node.topology());
-  require_sources("k_broadcast_hypercube", node, sources, 1, mine, blocks);
+  require_ends("k_broadcast_hypercube", node, Ends::sources, sources, 1, mine, blocks);
   const Rank r = node.rank(), own = number_of(sources, r);
   const int bits = log2_ceiling(node.size());
   if (own >= 0) node.local([&] { copy(mine[0], blocks[own]); });
@@ -80,7 +80,7 @@ WORMCUBE_ALGORITHM(k_broadcast_hypercube){
                  .help = "of the dimensions; ascending is the book's, descending costs less"}},
     .rows = {{"6.1", "order=ascending", "hypercube:4"}, {"6.2", "order=descending", "hypercube:4"}},
     .needs = {needs::hypercube()},
-    .instead = "use bruck",
+    .instead = {"bruck"},
     .predict = predict,
     .program =
         [](Node& node, const Call& call) {

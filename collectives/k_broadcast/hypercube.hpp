@@ -22,7 +22,7 @@ namespace wormcube {
 ///          ts log p + tw m (log(p/k) + k - 1), never more.
 /// Links    each link carries one message in a step.
 /// Source   Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, problem 4.16.
-/// Throws   UsageError, before any message, unless network and blocks are as above.
+/// Throws   UsageError, before any message, unless network, sources and blocks are as above.
 void k_broadcast_hypercube(Node& node, std::span<const Rank> sources, ConstBlocks mine,
                            Blocks blocks, BitOrder order);
 

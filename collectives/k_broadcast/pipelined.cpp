@@ -13,7 +13,7 @@ extern const Algorithm k_broadcast_pipelined;
 void k_broadcast_pipelined(Node& node, std::span<const Rank> sources, ConstBlocks mine,
                            Blocks blocks) {
   require_network(algorithms::k_broadcast_pipelined, node.topology());
-  require_sources("k_broadcast_pipelined", node, sources, 1, mine, blocks);
+  require_ends("k_broadcast_pipelined", node, Ends::sources, sources, 1, mine, blocks);
   const Rank p = node.size(), r = node.rank(), own = number_of(sources, r);
   if (own >= 0) node.local([&] { copy(mine[0], blocks[own]); });
 
@@ -49,7 +49,7 @@ WORMCUBE_ALGORITHM(k_broadcast_pipelined){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.4",
     .rows = {{"2.10", "", "ring:8"}},
     .needs = {needs::line_or_ring()},
-    .instead = "use bruck",
+    .instead = {"bruck"},
     .predict = predict,
     .program = with_sources<wormcube::k_broadcast_pipelined>,
 };

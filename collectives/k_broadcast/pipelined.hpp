@@ -22,7 +22,7 @@ namespace wormcube {
 /// Links    each link carries one message in a step.
 /// Source   Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, sec. 4.2.4 (which says
 ///          p steps).
-/// Throws   UsageError, before any message, unless network and blocks are as above.
+/// Throws   UsageError, before any message, unless network, sources and blocks are as above.
 void k_broadcast_pipelined(Node& node, std::span<const Rank> sources, ConstBlocks mine,
                            Blocks blocks);
 

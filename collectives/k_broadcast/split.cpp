@@ -24,7 +24,7 @@ Span parts_of(Span block, Rank first, Rank count, Rank parts) {
 
 void k_broadcast_split(Node& node, std::span<const Rank> sources, ConstBlocks mine, Blocks blocks) {
   require_network(algorithms::k_broadcast_split, node.topology());
-  require_sources("k_broadcast_split", node, sources, 1, mine, blocks);
+  require_ends("k_broadcast_split", node, Ends::sources, sources, 1, mine, blocks);
   const Rank p = node.size(), r = node.rank(), rows = p / static_cast<Rank>(sources.size());
   const Placement placed = require_placement("k_broadcast_split", sources, p, way_out);
   const auto block_of = [&](Rank e) { return blocks[number_of(sources, placed.source_of(e))]; };
@@ -84,7 +84,7 @@ WORMCUBE_ALGORITHM(k_broadcast_split){
     .exactly_once = false,  // what was scattered through a node comes back to it
     .rows = {{"6.3", "", "hypercube:4"}},
     .needs = {needs::hypercube()},
-    .instead = "use bruck",
+    .instead = {"bruck"},
     .require =
         [](const Setting& setting) {
           require_placement("split", sources_of(setting.arguments), setting.topology.nodes(),

@@ -7,8 +7,8 @@
 namespace wormcube {
 
 void k_gather_direct(Node& node, std::span<const Rank> targets, ConstBlocks mine, Blocks result) {
+  require_ends("k_gather_direct", node, Ends::targets, targets, node.size(), mine, result);
   const Rank p = node.size(), r = node.rank(), own = number_of(targets, r);
-  require_targets("k_gather_direct", node, targets, p, mine, result);
   if (own >= 0) node.local([&] { copy(mine[own], result[r]); });
   for (Rank i = 1; i < p; ++i) {
     const Rank to = mod(r + i, p), from = mod(r - i, p), number = number_of(targets, to);
@@ -22,11 +22,9 @@ void k_gather_direct(Node& node, std::span<const Rank> targets, ConstBlocks mine
 namespace {
 
 Prediction predict(const Setting& setting) {
-  Prediction prediction = direct_prediction(setting, [](Rank target, Rank other) {
+  return direct_prediction(setting, [](Rank target, Rank other) {
     return PatternMessage{other, target};
   });
-  prediction.working_blocks = 0;
-  return prediction;
 }
 
 }  // namespace

@@ -21,8 +21,8 @@ constexpr std::string_view way_out = "use direct";
 void k_gather_hypercube(Node& node, std::span<const Rank> targets, ConstBlocks mine,
                         Blocks result) {
   require_network(algorithms::k_gather_hypercube, node.topology());
+  require_ends("k_gather_hypercube", node, Ends::targets, targets, node.size(), mine, result);
   const Rank p = node.size(), r = node.rank(), k = static_cast<Rank>(targets.size()), rows = p / k;
-  require_targets("k_gather_hypercube", node, targets, p, mine, result);
   const Placement placed = require_placement("k_gather_hypercube", targets, p, way_out);
 
   const Rank row = placed.row(r);
@@ -89,7 +89,7 @@ WORMCUBE_ALGORITHM(k_gather_hypercube){
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.20, backwards",
     .rows = {{"6.5", "", "hypercube:4"}},
     .needs = {needs::hypercube()},
-    .instead = "use direct",
+    .instead = {"direct"},
     .require =
         [](const Setting& setting) {
           require_placement("hypercube", sources_of(setting.arguments), setting.topology.nodes(),

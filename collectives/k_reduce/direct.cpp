@@ -4,12 +4,14 @@
 
 #include "wormcube/collectives/k_to_all/registration.hpp"
 #include "wormcube/collectives/partial.hpp"
+#include "wormcube/collectives/require.hpp"
 
 namespace wormcube {
 
 void k_reduce_direct(Node& node, const Reduction& reduction, std::span<const Rank> targets,
                      ConstBlocks mine, Blocks result) {
-  require_targets("k_reduce_direct", node, targets, 1, mine, result);
+  require_ends("k_reduce_direct", node, Ends::targets, targets, 1, mine, result);
+  require_elements("k_reduce_direct", reduction, mine.bytes());
   const Rank p = node.size(), r = node.rank(), own = number_of(targets, r);
   const Bytes m = own < 0 ? 0 : mine.bytes();
   const Memory incoming = node.memory(m), lower = node.memory(m);
@@ -42,6 +44,7 @@ Prediction predict(const Setting& setting) {
   Prediction prediction = direct_prediction(setting, [](Rank target, Rank other) {
     return PatternMessage{other, target};
   });
+  prediction.working_blocks.reset();  // what comes is combined first
   // In the step that brings node 0's block a target combines nothing, and after the last step one
   // block more. Other targets combine meanwhile; nodes 0 and 1 are done by then.
   prediction.combined_blocks = p - 1.0 + (targets.size() > 1 && targets.back() > 1 ? 1 : 0);

@@ -20,7 +20,8 @@ namespace wormcube {
 /// Cost     (ts + tw m)(p - 1) where links are not shared.
 /// Links    free of contention on hypercubes and complete networks.
 /// Source   Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, sec. 4.2 and 4.6.
-/// Throws   UsageError, before any message, unless the blocks are as above.
+/// Throws   UsageError, before any message, unless targets and blocks are as above, these of whole
+///          elements.
 void k_reduce_direct(Node& node, const Reduction& reduction, std::span<const Rank> targets,
                      ConstBlocks mine, Blocks result);
 

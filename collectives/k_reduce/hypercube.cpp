@@ -3,6 +3,7 @@
 #include "wormcube/collectives/k_reduce/hypercube.hpp"
 
 #include "wormcube/collectives/k_to_all/registration.hpp"
+#include "wormcube/collectives/require.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -16,7 +17,8 @@ extern const Algorithm k_reduce_hypercube;
 void k_reduce_hypercube(Node& node, const Reduction& reduction, std::span<const Rank> targets,
                         ConstBlocks mine, Blocks result) {
   require_network(algorithms::k_reduce_hypercube, node.topology());
-  require_targets("k_reduce_hypercube", node, targets, 1, mine, result);
+  require_ends("k_reduce_hypercube", node, Ends::targets, targets, 1, mine, result);
+  require_elements("k_reduce_hypercube", reduction, mine.bytes());
   const Rank p = node.size(), r = node.rank(), k = mine.count();
   if (p == 1) {
     node.local([&] { copy(mine[0], result[0]); });
@@ -93,7 +95,7 @@ WORMCUBE_ALGORITHM(k_reduce_hypercube){
     .remark = "the order of ranks kept",
     .rows = {{"6.5", "", "hypercube:4"}},
     .needs = {needs::hypercube()},
-    .instead = "use direct",
+    .instead = {"direct"},
     .predict = predict,
     .program = with_sources<wormcube::k_reduce_hypercube>,
 };

@@ -25,7 +25,8 @@ namespace wormcube {
 ///          ascending.
 /// Links    each link carries one message in a step.
 /// Source   Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, problem 4.16 backwards.
-/// Throws   UsageError, before any message, unless network and blocks are as above.
+/// Throws   UsageError, before any message, unless network, targets and blocks are as above, these
+///          of whole elements.
 void k_reduce_hypercube(Node& node, const Reduction& reduction, std::span<const Rank> targets,
                         ConstBlocks mine, Blocks result);
 

@@ -4,6 +4,7 @@
 
 #include "wormcube/collectives/k_to_all/registration.hpp"
 #include "wormcube/collectives/reduce/parts.hpp"
+#include "wormcube/collectives/require.hpp"
 
 #include <utility>
 
@@ -57,19 +58,23 @@ void reduce_parts(Node& node, const Reduction& reduction, auto piece, Span resul
 void k_reduce_split(Node& node, const Reduction& reduction, std::span<const Rank> targets,
                     ConstBlocks mine, Blocks result) {
   require_network(algorithms::k_reduce_split, node.topology());
-  require_targets("k_reduce_split", node, targets, 1, mine, result);
+  require_ends("k_reduce_split", node, Ends::targets, targets, 1, mine, result);
+  require_elements("k_reduce_split", reduction, mine.bytes());
   const Rank p = node.size(), r = node.rank(), rows = p / static_cast<Rank>(targets.size());
   const Placement placed = require_placement("k_reduce_split", targets, p, way_out);
   const std::vector<Bytes> offsets = part_offsets(mine.bytes(), reduction.element_bytes, rows);
   const Rank row = placed.row(r);
   const Memory passing = node.memory(row == 0 ? 0 : mine.bytes());
   const Blocks parts(row == 0 ? result[0] : passing.span(), offsets);
+  const auto part_of = [&](ConstSpan block, Rank of_row) {
+    return block.subspan(offsets[of_row], offsets[of_row + 1] - offsets[of_row]);
+  };
 
   reduce_parts(
       node, reduction,
       [&](Rank e) {
         const Rank target = number_of(targets, placed.source_of(e));
-        return ConstBlocks(mine[target], offsets)[placed.row(e)];
+        return part_of(mine[target], placed.row(e));
       },
       parts[row]);
 
@@ -114,7 +119,7 @@ WORMCUBE_ALGORITHM(k_reduce_split){
     .remark = "the order of ranks kept",
     .rows = {{"6.5", "", "hypercube:4"}},
     .needs = {needs::hypercube()},
-    .instead = "use direct",
+    .instead = {"direct"},
     .require =
         [](const Setting& setting) {
           require_placement("split", sources_of(setting.arguments), setting.topology.nodes(),

@@ -20,7 +20,8 @@ namespace wormcube {
 /// Cost     2 log p - log k steps: ts (2 log p - log k) + tw m (k + 1 - 2k/p).
 /// Links    each link carries one message in a step.
 /// Source   Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, problem 4.18 backwards.
-/// Throws   UsageError, before any message, unless network, targets and blocks are as above.
+/// Throws   UsageError, before any message, unless network, targets and blocks are as above, these
+///          of whole elements.
 void k_reduce_split(Node& node, const Reduction& reduction, std::span<const Rank> targets,
                     ConstBlocks mine, Blocks result);
 

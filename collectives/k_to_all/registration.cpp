@@ -10,7 +10,7 @@ Prediction direct_prediction(const Setting& setting,
                              PatternMessage (*message)(Rank source, Rank other)) {
   constexpr Rank most_nodes = 2048;
   const Rank p = setting.topology.nodes();
-  const Prediction prediction{p - 1, p - 1, 0};
+  const Prediction prediction{p - 1, p - 1, 0, 0};
   if (p > most_nodes) return prediction;
   PatternSteps steps(setting.topology);
   for (Rank i = 1; i < p; ++i) {

@@ -12,8 +12,8 @@
 namespace wormcube {
 
 /// The cost of p - 1 steps of one block, in the i-th of which each source and the node i ranks on
-/// have a message. Nothing is rearranged. The loads are known up to 2048 nodes: of more they take
-/// long to find.
+/// have a message. Nothing is rearranged, and all blocks lie in input and output. The loads are
+/// known up to 2048 nodes: of more they take long to find.
 /// \param message  theirs: which way it goes
 Prediction direct_prediction(const Setting& setting,
                              PatternMessage (*message)(Rank source, Rank other));

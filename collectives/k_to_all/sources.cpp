@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/k_to_all/sources.hpp"
 
+#include "wormcube/collectives/require.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -28,31 +30,22 @@ std::vector<Rank> sources_before(std::span<const Rank> sources, Rank p) {
   return before;
 }
 
-void require_sources(std::string_view algorithm, const Node& node, std::span<const Rank> sources,
-                     Rank gives, ConstBlocks mine, Blocks blocks) {
-  const auto k = static_cast<Rank>(sources.size());
-  if (number_of(sources, node.rank()) < 0) gives = 0;
-  if (mine.count() != gives || blocks.count() != k) {
+void require_ends(std::string_view algorithm, const Node& node, Ends are,
+                  std::span<const Rank> ends, Rank each, ConstBlocks mine, ConstBlocks result) {
+  const std::string_view one = are == Ends::sources ? "source" : "target";
+  if (ends.empty()) throw UsageError(fmt::format("{}: 0 {}s; name 1 or more", algorithm, one));
+  require_ascending(algorithm, one, node.size(), ends);
+  const auto k = static_cast<Rank>(ends.size());
+  const bool is_end = number_of(ends, node.rank()) >= 0;
+  const Rank here = is_end ? each : 0, gives = are == Ends::sources ? here : k,
+             ends_with = are == Ends::sources ? k : here;
+  if (mine.count() != gives || result.count() != ends_with) {
     throw UsageError(fmt::format(
         "{}: node {} of {} has {} blocks to give, must be {}; {} to end with, must be {}",
-        algorithm, node.rank(), node.size(), mine.count(), gives, blocks.count(), k));
+        algorithm, node.rank(), node.size(), mine.count(), gives, result.count(), ends_with));
   }
-  if (gives > 0 && mine.bytes() != blocks.bytes()) {
-    throw UsageError(fmt::format("{}: blocks of {} bytes to give but of {} to end with", algorithm,
-                                 mine.bytes(), blocks.bytes()));
-  }
-}
-
-void require_targets(std::string_view algorithm, const Node& node, std::span<const Rank> targets,
-                     Rank takes, ConstBlocks mine, Blocks result) {
-  const auto k = static_cast<Rank>(targets.size());
-  if (number_of(targets, node.rank()) < 0) takes = 0;
-  if (mine.count() != k || result.count() != takes) {
-    throw UsageError(fmt::format(
-        "{}: node {} of {} has {} blocks to give, must be {}; {} to end with, must be {}",
-        algorithm, node.rank(), node.size(), mine.count(), k, result.count(), takes));
-  }
-  if (takes > 0 && mine.bytes() != result.bytes()) {
+  require_even(algorithm, mine, result);
+  if (is_end && mine.bytes() != result.bytes()) {
     throw UsageError(fmt::format("{}: blocks of {} bytes to give but of {} to end with", algorithm,
                                  mine.bytes(), result.bytes()));
   }

@@ -21,14 +21,13 @@ Rank number_of(std::span<const Rank> sources, Rank rank);
 /// How many sources are among the nodes 0 .. rank-1, for rank = 0 .. p.
 std::vector<Rank> sources_before(std::span<const Rank> sources, Rank p);
 
-/// `gives` blocks at a source and none elsewhere; k blocks to end with. Throws UsageError.
-void require_sources(std::string_view algorithm, const Node& node, std::span<const Rank> sources,
-                     Rank gives, ConstBlocks mine, Blocks blocks);
-
-/// The duals, where sources are targets: k blocks to give; `takes` blocks to end with at a target and
-/// none elsewhere. Throws UsageError.
-void require_targets(std::string_view algorithm, const Node& node, std::span<const Rank> targets,
-                     Rank takes, ConstBlocks mine, Blocks result);
+/// Which end of the messages the k nodes are.
+enum class Ends : std::uint8_t { sources, targets };
+/// One node or more, ascending. Sources give `each` blocks, other nodes none, and every node ends
+/// with k; targets end with `each`, other nodes with none, and every node gives k. All blocks have
+/// one size. Throws UsageError.
+void require_ends(std::string_view algorithm, const Node& node, Ends are,
+                  std::span<const Rank> ends, Rank each, ConstBlocks mine, ConstBlocks result);
 
 /// How k = 2^j sources split a cube of p = 2^d nodes: j bits of the label in which every value occurs
 /// in exactly one source. So each of the k subcubes spanned by the other bits has its own source.

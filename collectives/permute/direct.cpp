@@ -10,6 +10,7 @@ namespace wormcube {
 
 void permute_direct(Node& node, Permutation permutation, ConstBlocks mine, Blocks result) {
   require_shift("permute_direct", mine, result);
+  require_permutation("permute_direct", permutation, node.size());
   const Rank p = node.size(), r = node.rank(), partner = permuted(permutation, r, p);
   Traveller block(node, mine, result, partner == r ? 0 : 1);
   if (partner != r) {

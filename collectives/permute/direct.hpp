@@ -17,7 +17,7 @@ namespace wormcube {
 /// Links    on a hypercube, by e-cube routing: complement is free of contention; bit reversal and
 ///          transpose of p = 2^d nodes, d even, load a link with sqrt(p) / 2 messages.
 /// Source   Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, sec. 4.6 and 4.9.
-/// Throws   UsageError, before any message, unless the blocks are as above.
+/// Throws   UsageError, before any message, unless nodes and blocks are as above.
 void permute_direct(Node& node, Permutation permutation, ConstBlocks mine, Blocks result);
 
 }  // namespace wormcube

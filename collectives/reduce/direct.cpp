@@ -9,7 +9,7 @@
 namespace wormcube {
 
 void reduce_direct(Node& node, const Reduction& reduction, ConstSpan mine, Span result, Rank root) {
-  if (node.rank() == root) require_reduction("reduce_direct", node, reduction, mine, result);
+  require_reduction_to_root("reduce_direct", node, reduction, mine, result, root);
   const Rank p = node.size(), r = node.rank();
   const Memory incoming = node.memory(r == root ? mine.size() : 0);
   Partial partial(node, reduction, mine, result);

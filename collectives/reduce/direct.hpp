@@ -17,8 +17,8 @@ namespace wormcube {
 /// Cost     p - 1 steps of one block: (ts + tw m + tc m)(p - 1).
 /// Links    one message at a time.
 /// Source   Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, sec. 4.1.1.
-/// Throws   UsageError, before any message, unless the result has the size
-///          of the operand at the root, in whole elements.
+/// Throws   UsageError, before any message, unless the root is a node, the operands are whole
+///          elements, and the result has the size of the root's.
 void reduce_direct(Node& node, const Reduction& reduction, ConstSpan mine, Span result, Rank root);
 
 }  // namespace wormcube

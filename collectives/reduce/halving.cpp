@@ -13,7 +13,7 @@ namespace wormcube {
 
 void reduce_halving(Node& node, const Reduction& reduction, ConstSpan mine, Span result,
                     Rank root) {
-  if (node.rank() == root) require_reduction("reduce_halving", node, reduction, mine, result);
+  require_reduction_to_root("reduce_halving", node, reduction, mine, result, root);
   const Rank r = node.rank();
   const std::vector<Halving> levels = halvings(node.size(), root, r);
   // Half of the nodes only send: they need no memory of their own.

@@ -21,8 +21,8 @@ namespace wormcube {
 /// Links    free of contention on one line, ring, tree or complete network, and on hypercubes.
 /// Source   Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, sec. 4.1.1, Fig. 4.3,
 ///          Algorithm 4.3. The order of ranks for any operator and root is ours.
-/// Throws   UsageError, before any message, unless the result has the size
-///          of the operand at the root, in whole elements.
+/// Throws   UsageError, before any message, unless the root is a node, the operands are whole
+///          elements, and the result has the size of the root's.
 void reduce_halving(Node& node, const Reduction& reduction, ConstSpan mine, Span result, Rank root);
 
 }  // namespace wormcube

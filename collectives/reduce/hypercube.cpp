@@ -15,7 +15,7 @@ namespace wormcube {
 
 namespace {
 
-void require_root(Rank p, Rank root) {
+void require_partners(Rank p, Rank root) {
   if (root != 0 && !std::has_single_bit(static_cast<unsigned>(p))) {
     throw UsageError(fmt::format(
         "hypercube: root {} of {} nodes; needs root 0, or a power of 2 for the number of nodes; "
@@ -28,9 +28,9 @@ void require_root(Rank p, Rank root) {
 
 void reduce_hypercube(Node& node, const Reduction& reduction, ConstSpan mine, Span result,
                       Rank root) {
-  if (node.rank() == root) require_reduction("reduce_hypercube", node, reduction, mine, result);
+  require_reduction_to_root("reduce_hypercube", node, reduction, mine, result, root);
   const Rank p = node.size(), r = node.rank();
-  require_root(p, root);
+  require_partners(p, root);
   // Half of the nodes only send: they need no memory of their own.
   const bool combines = (r ^ root) % 2 == 0;
   const Memory incoming = node.memory(combines ? mine.size() : 0);
@@ -80,7 +80,7 @@ WORMCUBE_ALGORITHM(reduce_hypercube){
     .contention_free = false,
     .remark = "free of contention on hypercubes; the root by XOR, the order of ranks kept",
     .rows = {{"1.20", "", "hypercube:6"}, {"1.20", "", "complete:6"}},
-    .require = [](const Setting& on) { require_root(on.topology.nodes(), on.arguments.root); },
+    .require = [](const Setting& on) { require_partners(on.topology.nodes(), on.arguments.root); },
     .predict = predict,
     .program =
         [](Node& node, const Call& call) {

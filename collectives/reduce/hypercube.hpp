@@ -22,8 +22,8 @@ namespace wormcube {
 ///          step i.
 /// Source   Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, sec. 4.1.3, 4.1.5,
 ///          Algorithm 4.3.
-/// Throws   UsageError, before any message, for another root than 0 of p that is not a power of
-///          2, or where the root's result has not the size of its operand, in whole elements.
+/// Throws   UsageError, before any message, unless the root is a node (node 0, if p is no power of
+///          2), the operands are whole elements, and the result has the size of the root's.
 void reduce_hypercube(Node& node, const Reduction& reduction, ConstSpan mine, Span result,
                       Rank root);
 

@@ -11,7 +11,7 @@
 namespace wormcube {
 
 void reduce_mesh(Node& node, const Reduction& reduction, ConstSpan mine, Span result, Rank root) {
-  if (node.rank() == root) require_reduction("reduce_mesh", node, reduction, mine, result);
+  require_reduction_to_root("reduce_mesh", node, reduction, mine, result, root);
   const Topology& topology = node.topology();
   // Who takes part in more than the last dimension keeps what that gives.
   const int last = topology.dimensions() - 1;

@@ -18,8 +18,8 @@ namespace wormcube {
 /// Cost     sum of ceil(log2 side) steps of one block, one combination each.
 /// Links    free of contention: each line works by itself.
 /// Source   Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, sec. 4.1.2 (the dual).
-/// Throws   UsageError, before any message, unless the result has the size
-///          of the operand at the root, in whole elements.
+/// Throws   UsageError, before any message, unless the root is a node, the operands are whole
+///          elements, and the result has the size of the root's.
 void reduce_mesh(Node& node, const Reduction& reduction, ConstSpan mine, Span result, Rank root);
 
 }  // namespace wormcube

@@ -38,7 +38,7 @@ Prediction reduce_scatter_parts_cost(Rank p, bool commutative) {
 
 void reduce_by_parts(Node& node, const Reduction& reduction, ConstSpan mine, Span result,
                      Rank root) {
-  if (node.rank() == root) require_reduction("reduce_by_parts", node, reduction, mine, result);
+  require_reduction_to_root("reduce_by_parts", node, reduction, mine, result, root);
   const Rank p = node.size(), r = node.rank();
   const std::vector<Bytes> offsets = part_offsets(mine.size(), reduction.element_bytes, p);
   const Memory own = node.memory(r == root ? 0 : mine.size());

@@ -19,8 +19,8 @@ namespace wormcube {
 /// Links    free of contention on hypercubes.
 /// Source   Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, sec. 4.7.1, problems
 ///          4.17 and 4.19.
-/// Throws   UsageError, before any message, unless the result has the size
-///          of the operand at the root, in whole elements.
+/// Throws   UsageError, before any message, unless the root is a node, the operands are whole
+///          elements, and the result has the size of the root's.
 void reduce_by_parts(Node& node, const Reduction& reduction, ConstSpan mine, Span result,
                      Rank root);
 

@@ -20,11 +20,11 @@ bool in_two(Rank p, Rank r, Rank j, Rank bit, bool commutative) {
 }  // namespace
 
 void reduce_scatter_bruck(Node& node, const Reduction& reduction, ConstBlocks in, Span out) {
-  require_reduce_scatter("reduce_scatter_bruck", node, in, out);
+  require_reduce_scatter("reduce_scatter_bruck", node, reduction, in, out);
   const Rank p = node.size(), r = node.rank();
   const bool commutative = reduction.commutative;
   if (p == 1) {
-    if (in[0].data() != out.data()) node.local([&] { copy(in[0], out); });
+    node.local([&] { copy(in[0], out); });
     return;
   }
 

@@ -25,7 +25,7 @@ namespace wormcube {
 /// Source   J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal, D. Weathersby, Efficient Algorithms for
 ///          All-to-All Communications in Multiport Message-Passing Systems, IEEE TPDS 8(11), 1997
 ///          (the all-gather); order of ranks ours.
-/// Throws   UsageError, before any message, unless the blocks are as above.
+/// Throws   UsageError, before any message, unless the blocks are as above, of whole elements.
 void reduce_scatter_bruck(Node& node, const Reduction& reduction, ConstBlocks in, Span out);
 
 /// Its messages, step by step, of blocks so large.

@@ -15,10 +15,10 @@ extern const Algorithm reduce_scatter_hypercube;
 
 void reduce_scatter_hypercube(Node& node, const Reduction& reduction, ConstBlocks in, Span out) {
   require_network(algorithms::reduce_scatter_hypercube, node.topology());
-  require_reduce_scatter("reduce_scatter_hypercube", node, in, out);
+  require_reduce_scatter("reduce_scatter_hypercube", node, reduction, in, out);
   const Rank p = node.size(), r = node.rank();
   if (p == 1) {
-    if (in[0].data() != out.data()) node.local([&] { copy(in[0], out); });
+    node.local([&] { copy(in[0], out); });
     return;
   }
 
@@ -81,7 +81,7 @@ WORMCUBE_ALGORITHM(reduce_scatter_hypercube){
     .remark = "free of contention on hypercubes; the order of ranks kept",
     .rows = {{"2.22", "", "hypercube:6"}},
     .needs = {needs::nodes_power_of_two()},
-    .instead = "use bruck, pairwise or ring",
+    .instead = {"bruck", "pairwise", "ring"},
     .predict = predict,
     .program =
         [](Node& node, const Call& call) {

@@ -22,7 +22,8 @@ namespace wormcube {
 /// Source   Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, sec. 4.2.3,
 ///          Algorithm 4.8: with contiguous halves, highest bit first, which combines groups that
 ///          are no neighbours; strided halves, lowest bit first, keep the order.
-/// Throws   UsageError, before any message, unless network and blocks are as above.
+/// Throws   UsageError, before any message, unless network and blocks are as above, these of whole
+///          elements.
 void reduce_scatter_hypercube(Node& node, const Reduction& reduction, ConstBlocks in, Span out);
 
 /// Its messages on p nodes, step by step, of blocks so large.

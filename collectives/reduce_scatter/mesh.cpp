@@ -39,7 +39,7 @@ std::vector<Rank> last_dimension_first(const Topology& topology) {
 
 void reduce_scatter_mesh(Node& node, const Reduction& reduction, ConstBlocks in, Span out) {
   require_network(algorithms::reduce_scatter_mesh, node.topology());
-  require_reduce_scatter("reduce_scatter_mesh", node, in, out);
+  require_reduce_scatter("reduce_scatter_mesh", node, reduction, in, out);
   const Topology& topology = node.topology();
   const bool bundles = long_dimensions(topology) > 1;
 
@@ -82,7 +82,7 @@ void reduce_scatter_mesh(Node& node, const Reduction& reduction, ConstBlocks in,
     count = bundle;
     done = true;
   }
-  if (!done && in[0].data() != out.data()) node.local([&] { copy(in[0], out); });
+  if (!done) node.local([&] { copy(in[0], out); });
 }
 
 namespace {
@@ -115,7 +115,7 @@ WORMCUBE_ALGORITHM(reduce_scatter_mesh){
     .remark = "rows before columns, to keep the order of ranks",
     .rows = {{"2.21", "", "mesh:4x4"}, {"2.21", "", "torus:3x5"}},
     .needs = {needs::lines_and_rings()},
-    .instead = "use hypercube or bruck",
+    .instead = {"hypercube", "bruck"},
     .predict = predict,
     .program =
         [](Node& node, const Call& call) {

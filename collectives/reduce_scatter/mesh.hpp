@@ -20,7 +20,8 @@ namespace wormcube {
 /// Links    each carries one message in a step.
 /// Source   Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, sec. 4.2.2 (the
 ///          reverse of Algorithm 4.6) and problem 4.4: columns first there, which breaks the order.
-/// Throws   UsageError, before any message, unless network and blocks are as above.
+/// Throws   UsageError, before any message, unless network and blocks are as above, these of whole
+///          elements.
 void reduce_scatter_mesh(Node& node, const Reduction& reduction, ConstBlocks in, Span out);
 
 }  // namespace wormcube

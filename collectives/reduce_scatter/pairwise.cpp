@@ -12,7 +12,7 @@
 namespace wormcube {
 
 void reduce_scatter_pairwise(Node& node, const Reduction& reduction, ConstBlocks in, Span out) {
-  require_reduce_scatter("reduce_scatter_pairwise", node, in, out);
+  require_reduce_scatter("reduce_scatter_pairwise", node, reduction, in, out);
   const Rank p = node.size(), r = node.rank();
   const Memory incoming = node.memory(out.size()), lower = node.memory(out.size());
   Partial above(node, reduction, in[r], out), below(node, reduction, lower, lower);

@@ -19,7 +19,7 @@ namespace wormcube {
 ///          networks.
 /// Source   Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, sec. 4.2 with the
 ///          permutations of 4.6.
-/// Throws   UsageError, before any message, unless the blocks are as above.
+/// Throws   UsageError, before any message, unless the blocks are as above, of whole elements.
 void reduce_scatter_pairwise(Node& node, const Reduction& reduction, ConstBlocks in, Span out);
 
 }  // namespace wormcube

@@ -2,17 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/blocks.hpp"
+#include "wormcube/collectives/require.hpp"
 
+#include <algorithm>
 #include <string_view>
 
 #include <fmt/core.h>
 
 namespace wormcube {
 
-/// A block for each node, and room for one of that size. Throws UsageError with both numbers.
-inline void require_reduce_scatter(std::string_view algorithm, const Node& node, ConstBlocks in,
-                                   ConstSpan out) {
+/// A block of whole elements for each node, and room for this node's. Throws UsageError with both
+/// numbers.
+inline void require_reduce_scatter(std::string_view algorithm, const Node& node,
+                                   const Reduction& reduction, ConstBlocks in, ConstSpan out) {
   if (in.count() != node.size()) {
     throw UsageError(fmt::format("{}: {} blocks for {} nodes; give one for each", algorithm,
                                  in.count(), node.size()));
@@ -21,6 +23,7 @@ inline void require_reduce_scatter(std::string_view algorithm, const Node& node,
     throw UsageError(fmt::format("{}: room for {} bytes at node {}, whose block has {}", algorithm,
                                  out.size(), node.rank(), in[node.rank()].size()));
   }
+  require_blocks_of_elements(algorithm, reduction, in);
 }
 
 /// The largest block's size.

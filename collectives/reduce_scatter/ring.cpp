@@ -16,10 +16,10 @@ extern const Algorithm reduce_scatter_ring;
 
 void reduce_scatter_ring(Node& node, const Reduction& reduction, ConstBlocks in, Span out) {
   require_network(algorithms::reduce_scatter_ring, node.topology());
-  require_reduce_scatter("reduce_scatter_ring", node, in, out);
+  require_reduce_scatter("reduce_scatter_ring", node, reduction, in, out);
   const Rank p = node.size(), r = node.rank();
   if (p == 1) {
-    if (in[0].data() != out.data()) node.local([&] { copy(in[0], out); });
+    node.local([&] { copy(in[0], out); });
     return;
   }
 
@@ -81,7 +81,7 @@ WORMCUBE_ALGORITHM(reduce_scatter_ring){
     .remark = "two partial results unless the operator commutes: our extension",
     .rows = {{"2.20", "", "ring:8"}, {"2.20", "", "line:7"}},
     .needs = {needs::line_or_ring()},
-    .instead = "use mesh, hypercube or bruck",
+    .instead = {"mesh", "hypercube", "bruck"},
     .predict =
         [](const Setting& setting) {
           return reduce_scatter_ring_cost(setting.topology.nodes(),

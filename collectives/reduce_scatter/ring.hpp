@@ -24,7 +24,8 @@ namespace wormcube {
 /// Links    each carries one message in a step.
 /// Source   Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, sec. 4.2.1,
 ///          Algorithm 4.5, Eq. 4.2. That adds in a cyclic order; the two partial results are ours.
-/// Throws   UsageError, before any message, unless network and blocks are as above.
+/// Throws   UsageError, before any message, unless network and blocks are as above, these of whole
+///          elements.
 void reduce_scatter_ring(Node& node, const Reduction& reduction, ConstBlocks in, Span out);
 
 /// What it costs on n nodes.

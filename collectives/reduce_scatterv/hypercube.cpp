@@ -15,7 +15,7 @@ WORMCUBE_ALGORITHM(reduce_scatterv_hypercube){
     .contention_free = false,
     .remark = "free of contention on hypercubes and complete networks",
     .needs = {needs::nodes_power_of_two()},
-    .instead = "use bruck, pairwise or ring",
+    .instead = {"bruck", "pairwise", "ring"},
     .predict =
         [](const Setting& setting) {
           const Rank p = setting.topology.nodes();

@@ -13,7 +13,7 @@ WORMCUBE_ALGORITHM(reduce_scatterv_mesh){
     .summary = "the ring algorithm dimension by dimension, the last first; meshes and tori",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.2, problem 4.4",
     .needs = {needs::lines_and_rings()},
-    .instead = "use hypercube or bruck",
+    .instead = {"hypercube", "bruck"},
     .predict =
         [](const Setting& setting) {
           Prediction prediction{.startups = 0};

@@ -13,7 +13,7 @@ WORMCUBE_ALGORITHM(reduce_scatterv_ring){
     .summary = "each result travels once round, in two parts to keep the order; one line or ring",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.1, Algorithm 4.5",
     .needs = {needs::line_or_ring()},
-    .instead = "use mesh, hypercube or bruck",
+    .instead = {"mesh", "hypercube", "bruck"},
     .predict =
         [](const Setting& setting) {
           const Rank p = setting.topology.nodes();

@@ -6,8 +6,7 @@
 #include "wormcube/collectives/reduce/parts.hpp"
 #include "wormcube/collectives/require.hpp"
 
-#include <algorithm>
-#include <array>
+#include <fmt/core.h>
 
 namespace wormcube {
 
@@ -19,16 +18,18 @@ void scan_ring(Node& node, const Reduction& reduction, ConstSpan mine, Span resu
                Rank segments) {
   require_reduction("scan_ring", node, reduction, mine, result);
   require_network(algorithms::scan_ring, node.topology());
+  if (segments < 1) {
+    throw UsageError(fmt::format("scan_ring: {} segments; need 1 or more", segments));
+  }
   const Rank p = node.size(), r = node.rank();
   const bool inclusive = prefix == Prefix::inclusive;
   const std::vector<Bytes> offsets = part_offsets(mine.size(), reduction.element_bytes, segments);
   const ConstBlocks own(mine, offsets);
-  const Blocks out(result, offsets);
   // An inclusive result is what is sent on; an exclusive one is what comes.
   const Memory memory = node.memory(mine.size());
   const Blocks coming(inclusive ? memory.span() : result, offsets);
   const Blocks sums(inclusive ? result : memory.span(), offsets);
-  if (r == 0 && inclusive && mine.data() != result.data()) node.local([&] { copy(mine, result); });
+  if (r == 0 && inclusive) node.local([&] { copy(mine, result); });
 
   for (Rank t = 0; p > 1 && t < p - 2 + segments; ++t) {
     const Rank to_send = t - r, to_receive = t - r + 1;
@@ -68,7 +69,7 @@ WORMCUBE_ALGORITHM(scan_ring){
                  .most = 4096,
                  .help = "parts of a block that follow each other"}},
     .needs = {needs::line_or_ring()},
-    .instead = "use hypercube",
+    .instead = {"hypercube"},
     .predict =
         [](const Setting& setting) {
           return scan_ring_cost(setting.topology.nodes(), Prefix::inclusive,

@@ -14,15 +14,15 @@ namespace wormcube {
 /// \param mine      this node's block
 /// \param result    room for the result; of an inclusive one it may be `mine`. Node 0's stays as it
 ///                  is if exclusive
-/// \param segments  into how many segments, of whole elements, a block is cut
+/// \param segments  into how many segments, of whole elements, a block is cut: 1 or more
 ///
 /// Network  one line or ring of any p > 0; one-port.
 /// Cost     p - 2 + k steps of 1/k block for k segments: (ts + (tw + tc) m/k)(p - 2 + k), where the
 ///          last node of an exclusive one does not combine.
 /// Links    each carries one message in a step.
 /// Source   the textbook's linear array (Grama, Gupta, Karypis, Kumar, sec. 4.3) in a pipeline.
-/// Throws   UsageError, before any message, unless the network is as above and the result has the
-///          size of the operand, in whole elements.
+/// Throws   UsageError, before any message, unless network and segments are as above and the result
+///          has the size of the operand, in whole elements.
 void scan_ring(Node& node, const Reduction& reduction, ConstSpan mine, Span result, Prefix prefix,
                Rank segments);
 

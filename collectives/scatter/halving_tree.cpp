@@ -51,6 +51,15 @@ void halve_along(const Topology& topology, int d, Rank rank, Rank root,
   }
 }
 
+/// The image of a node is one only in halves of one size.
+void require_tree(std::string_view algorithm, HalvingTree tree, const Topology& topology) {
+  if (tree != HalvingTree::image || is_power_of_two(topology.nodes())) return;
+  throw UsageError(
+      fmt::format("{}: HalvingTree::image needs a power of 2 of nodes; {} has {}; use first or "
+                  "dimensions",
+                  algorithm, topology.name(), topology.nodes()));
+}
+
 /// The blocks that a node takes; the root has all.
 Handover taken(std::span<const Handover> steps, Rank nodes) {
   for (const Handover& step : steps) {
@@ -73,6 +82,7 @@ std::vector<Handover> handovers(HalvingTree tree, const Topology& topology, Rank
 
 void scatter_by_halving(Node& node, HalvingTree tree, ConstBlocks out, Span own, Rank root,
                         std::span<const Bytes> sizes) {
+  require_tree("scatter_by_halving", tree, node.topology());
   require_rooted("scatter_by_halving", node, out, own, root, sizes);
   const Rank r = node.rank();
   const std::vector<Handover> steps = handovers(tree, node.topology(), r, root);
@@ -92,6 +102,7 @@ void scatter_by_halving(Node& node, HalvingTree tree, ConstBlocks out, Span own,
 
 void gather_by_halving(Node& node, HalvingTree tree, ConstSpan own, Blocks in, Rank root,
                        std::span<const Bytes> sizes) {
+  require_tree("gather_by_halving", tree, node.topology());
   require_rooted("gather_by_halving", node, in, own, root, sizes);
   const Rank r = node.rank();
   std::vector<Handover> steps = handovers(tree, node.topology(), r, root);

@@ -36,7 +36,7 @@ std::vector<Handover> handovers(HalvingTree tree, const Topology& topology, Rank
 ///          ts ceil(log2 p) + tw m (p - 1).
 /// Links    free of contention where intervals of ranks use links of their own: see links.hpp.
 /// Source   Grama, Gupta, Karypis, Kumar, sec. 4.4, Fig. 4.15, Eq. 4.6; problems 4.1, 4.7, 4.24.
-/// Throws   UsageError, before any message, unless the blocks are as above.
+/// Throws   UsageError, before any message, unless nodes and blocks are as above.
 void scatter_by_halving(Node& node, HalvingTree tree, ConstBlocks out, Span own, Rank root,
                         std::span<const Bytes> sizes = {});
 /// Gather, the same backwards: node q's own block ends as block q of the root's `in`, where the

@@ -91,8 +91,6 @@ class HeldParts {
     }
     return pieces_;
   }
-  /// Where this node's own part is held; empty if that is its place in `own`.
-  bool elsewhere() const { return tree_.is_root() || memory_.has_value(); }
 
  private:
   const RotatedTree& tree_;
@@ -116,17 +114,13 @@ void scatter_part(Node& node, int j, ConstBlocks out, Span own, Rank root) {
       node.step();
     }
   }
-  if (held.elsewhere()) {
-    node.local([&] { copy(held.pieces(tree.mine(), 1)[0], held.own_part()); });
-  }
+  node.local([&] { copy(held.pieces(tree.mine(), 1)[0], held.own_part()); });
 }
 
 void gather_part(Node& node, int j, ConstSpan own, Blocks in, Rank root) {
   const RotatedTree tree(node, j, root);
   HeldParts held(node, tree, in, only_read(own), j);
-  if (held.elsewhere()) {
-    node.local([&] { copy(held.own_part(), held.pieces(tree.mine(), 1)[0]); });
-  }
+  node.local([&] { copy(held.own_part(), held.pieces(tree.mine(), 1)[0]); });
   for (int t = node.topology().dimensions(); t-- > 0;) {
     if (tree.gives(t)) {
       node.step({receive_pieces(tree.partner(t), held.pieces(tree.first(t), tree.half(t)))});
@@ -189,7 +183,7 @@ WORMCUBE_ALGORITHM(scatter_hypercube_all_port){
     .ports = Ports::all,
     .rows = {{"4.5", "", "hypercube:6"}},
     .needs = {needs::hypercube()},
-    .instead = "use halving",
+    .instead = {"halving"},
     .predict = predict,
     .program =
         [](Node& node, const Call& call) {
@@ -207,7 +201,7 @@ WORMCUBE_ALGORITHM(gather_hypercube_all_port){
     .ports = Ports::all,
     .rows = {{"4.5", "", "hypercube:6"}},
     .needs = {needs::hypercube()},
-    .instead = "use halving",
+    .instead = {"halving"},
     .predict = predict,
     .program =
         [](Node& node, const Call& call) {

@@ -205,7 +205,7 @@ WORMCUBE_ALGORITHM(scatter_ring){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.4, problem 4.13",
     .rows = {{"4.6", "", "ring:8"}, {"4.6", "", "mesh:4x4x4"}},
     .needs = {needs::lines_and_rings()},
-    .instead = "use mesh or halving",
+    .instead = {"mesh", "halving"},
     .predict = predict,
     .program = run_scatter,
 };
@@ -217,7 +217,7 @@ WORMCUBE_ALGORITHM(scatterv_ring){
         "store and forward, farthest first, dimension by dimension; lines, rings, meshes, tori",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.4, problem 4.13",
     .needs = {needs::lines_and_rings()},
-    .instead = "use mesh or halving",
+    .instead = {"mesh", "halving"},
     .predict = predict_uneven,
     .program = run_scatter,
 };
@@ -230,7 +230,7 @@ WORMCUBE_ALGORITHM(gather_ring){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.4, problem 4.13",
     .rows = {{"4.6", "", "ring:8"}, {"4.6", "", "mesh:4x4x4"}},
     .needs = {needs::lines_and_rings()},
-    .instead = "use mesh or halving",
+    .instead = {"mesh", "halving"},
     .predict = predict,
     .program = run_gather,
 };
@@ -242,7 +242,7 @@ WORMCUBE_ALGORITHM(gatherv_ring){
         "store and forward, nearest first, dimension by dimension; lines, rings, meshes, tori",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.4, problem 4.13",
     .needs = {needs::lines_and_rings()},
-    .instead = "use mesh or halving",
+    .instead = {"mesh", "halving"},
     .predict = predict_uneven,
     .program = run_gather,
 };

@@ -4,12 +4,14 @@
 
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/pattern_load.hpp"
+#include "wormcube/collectives/require.hpp"
 
 #include <fmt/core.h>
 
 namespace wormcube {
 
 void require_shift(std::string_view algorithm, ConstBlocks mine, Blocks result) {
+  require_even(algorithm, mine, result);
   if (mine.count() != 1 || result.count() != 1 || mine[0].size() != result[0].size()) {
     throw UsageError(
         fmt::format("{}: {} blocks of {} bytes to send and {} of {} to end with; "
@@ -28,7 +30,7 @@ Traveller::Traveller(Node& node, ConstBlocks mine, Blocks result, Rank steps)
   const bool in_place = at_.data() == result_.data();
   node.local([&] {
     if (in_place && steps % 2 == 1) copy(at_, spare_.span());
-    if (!in_place && steps == 0) copy(at_, result_);
+    if (steps == 0) copy(at_, result_);
   });
   if (in_place && steps % 2 == 1) at_ = spare_;
 }

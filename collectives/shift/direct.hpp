@@ -28,11 +28,6 @@ void shift_direct(Node& node, std::int64_t by, ConstBlocks mine, Blocks result);
 /// Throws UsageError unless there is one block on each side, of one size.
 void require_shift(std::string_view algorithm, ConstBlocks mine, Blocks result);
 
-/// by modulo p, in 0 .. p-1.
-constexpr Rank shift_distance(std::int64_t by, Rank p) {
-  return static_cast<Rank>((by % p + p) % p);
-}
-
 /// A block on its way: it leaves from where it arrived last.
 class Traveller {
  public:

@@ -100,7 +100,7 @@ WORMCUBE_ALGORITHM(shift_gray_code){
                  .help = "forward: the bits of q; both: signed digits, at most log p steps"}},
     .rows = {{"7.5", "powers=forward", "hypercube:4"}, {"7.6", "powers=both", "hypercube:4"}},
     .needs = {needs::nodes_power_of_two()},
-    .instead = "use direct",
+    .instead = {"direct"},
     .predict = predict,
     .program =
         [](Node& node, const Call& call) {

@@ -96,7 +96,7 @@ WORMCUBE_ALGORITHM(shift_unit_steps){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.6.1, Fig. 4.22",
     .rows = {{"7.1", "", "ring:8"}, {"7.1", "", "line:8"}, {"7.3", "", "mesh:4x4"}},
     .needs = {needs::lines_and_rings()},
-    .instead = "use direct",
+    .instead = {"direct"},
     .predict = predict,
     .program =
         [](Node& node, const Call& call) {

@@ -9,6 +9,9 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
+#include <stdexcept>
+#include <system_error>
 
 #include <catch2/catch.hpp>
 
@@ -202,7 +205,7 @@ TEST_CASE("the check notices each kind of mutant") {
   SECTION("a ring without its second virtual channel") {
     CHECK(fails_with(
         check_collective(Collective(mutant), Topology::parse("ring:5"), {.virtual_channels = 1}),
-        "cyclic channel dependency"));
+        "its routes can deadlock: a cycle of 5 channels: 0->1"));
   }
 }
 
@@ -213,6 +216,35 @@ TEST_CASE("what was not proved has no verdict, and that is no failure") {
   CHECK_FALSE(result.exactly_once.has_value());
   CHECK_THAT(result.proof, Contains("4 nodes"));
   CHECK(result.passed());
+}
+
+TEST_CASE("a proof that runs out of room has no verdict; one that fails has") {
+  const auto proof_of = [](void (*work)()) {
+    static void (*in_local)() = nullptr;
+    in_local = work;
+    Algorithm mutant = shift();
+    mutant.program = [](Node& node, const Call& call) {
+      node.local([] { in_local(); });
+      call_shift(node, call);
+    };
+    return check_collective(Collective(mutant), ring4);
+  };
+  for (void (*const work)() :
+       {+[] { throw std::bad_alloc(); },
+        +[] { throw std::system_error(std::make_error_code(std::errc::not_enough_memory)); },
+        +[] { throw NoRoom("fibers: no room for 1 stacks"); }}) {
+    const CheckResult result = proof_of(work);
+    CHECK_FALSE(result.delivered.has_value());
+    CHECK_FALSE(result.exactly_once.has_value());
+    CHECK_THAT(result.proof, Catch::Matchers::StartsWith("not proved: the run had no room: "));
+    CHECK(result.passed());
+  }
+  for (void (*const work)() :
+       {+[] { throw std::logic_error("wrong"); }, +[] { throw UsageError("wrong"); }}) {
+    const CheckResult result = proof_of(work);
+    CHECK(result.delivered == false);
+    CHECK_THAT(result.proof, Contains("wrong"));
+  }
 }
 
 TEST_CASE("what would take too many messages to prove is not proved, and says how many") {

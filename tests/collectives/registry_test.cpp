@@ -50,6 +50,11 @@ TEST_CASE("every algorithm says what it is, where it comes from, and is called o
     CHECK(algorithm->program != nullptr);
     // A refusal shows the way out; what runs everywhere has none.
     CHECK(algorithm->needs.empty() == algorithm->instead.empty());
+    for (const std::string_view other : algorithm->instead) {
+      INFO(other);
+      CHECK(other != algorithm->name);
+      CHECK_NOTHROW(find_algorithm(algorithm->operation, other));
+    }
     for (const Option& option : algorithm->options) {
       CHECK_FALSE(option.help.empty());
       const auto values = static_cast<std::int64_t>(option.choices.size());
@@ -199,7 +204,7 @@ TEST_CASE("networks that do not fit are refused in words that help", "[collectiv
            {exchange, "ring", "torus:4x4",
             "ring: needs one line or ring; torus:4x4 has 2 dimensions; use mesh or shift"},
            {exchange, "ring", "tree:4",
-            "ring: needs one line or ring; tree:4 is not one; use mesh or shift"},
+            "ring: needs one line or ring; tree:4 is not one; use shift"},
            {exchange, "mesh", "ring:4*complete:3",
             "mesh: every dimension must be a line or a ring; ring:4*complete:3 has complete:3; "
             "use shift"},
@@ -270,12 +275,12 @@ TEST_CASE("what needs a commutative operator refuses others", "[collectives]") {
   needy.operation = operations::allreduce;
   needy.name = "needy";
   needy.needs_commutative = true;
-  needy.instead = "use another";
+  needy.instead = {"allgather", "recursive-doubling"};
   const Topology network = Topology::parse("ring:5");
   Arguments arguments;
   arguments.reduction = find_reduction("compose", "affine");
   CHECK(refusal(Collective(needy, arguments), network) ==
-        "needy: needs a commutative operator; compose is not; use another");
+        "needy: needs a commutative operator; compose is not; use allgather or recursive-doubling");
   arguments.reduction = find_reduction("sum", "int32");
   CHECK_FALSE(refusal(Collective(needy, arguments), network));
 }

@@ -63,6 +63,7 @@ inline Counts counted(const std::string& text, const std::string& shape) {
   const ScheduleReport report = dry_check(topology, call(text, topology).dry());
   CAPTURE(text, shape, report.problems);
   CHECK(report.problems.empty());
+  CHECK(report.contention.empty());
   CHECK(report.matched());
   CHECK(report.port_violations == 0);
   CHECK(report.link_load_max == 1);
