@@ -42,12 +42,12 @@ def ours(options, operation, nodes_as):
 
 def ours_on(options, operation, nodes_as, network):
     listed = json.loads(subprocess.run([options.wormcube, "list", operation, "--on", network, "--json", "-"],
-                                       check=True, capture_output=True, text=True).stdout)
+                                       check=True, capture_output=True, encoding="utf-8").stdout)
     names = [entry["algorithm"] for entry in listed
              if entry["admitted"] and entry["ports"] == "one" and entry["algorithm"] not in SLOW]
     command = [options.wormcube, "run", operation, "--on", network, "--algorithm", ",".join(names), "--bytes",
                options.bytes, "--nodes-as", nodes_as, "--warmup", "3", "--iterations", str(options.iterations), "--json", "-"]
-    results = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    results = json.loads(subprocess.run(command, check=True, capture_output=True, encoding="utf-8").stdout)
     best = {}
     for result in results if isinstance(results, list) else [results]:
         if result["wrong"]:
@@ -62,7 +62,7 @@ def theirs(options, operation):
     """{bytes: median}"""
     sizes = ["0"] if operation == "barrier" else options.bytes.split(",")
     lines = subprocess.run(shlex.split(options.mpirun) + ["-n", "64", options.peer, operation] + sizes, check=True,
-                           capture_output=True, text=True).stdout.splitlines()
+                           capture_output=True, encoding="utf-8").stdout.splitlines()
     medians = {}
     for line in lines:
         _, size, median, _, wrong = line.split()

@@ -42,12 +42,12 @@ void add_options(CLI::App& app, ApplicationOptions& options, const std::string& 
   app.add_option("--iterations", options.run.iterations,
                  "Timed runs; the figures are those of the median run")
       ->type_name("N")
-      ->check(CLI::Range(1, 1000000))
+      ->check(between(1, 1000000))
       ->capture_default_str()
       ->group("Measuring");
   app.add_option("--warmup", options.run.warmup, "Runs before the timed ones")
       ->type_name("N")
-      ->check(CLI::Range(0, 1000000))
+      ->check(between(0, 1000000))
       ->capture_default_str()
       ->group("Measuring");
   options.seed_option = app.add_option("--seed", options.seed, "For generated data")
@@ -191,7 +191,7 @@ ExitCode ApplicationRun::finish(Json json, std::optional<bool> passed) {
 
 void add_input_options(CLI::App& app, std::string& input, std::string& column,
                        const std::string& what) {
-  app.add_option("--input", input, what)->type_name("FILE")->group("Data");
+  app.add_option("--input", input, what)->type_name("FILE")->check(file_name())->group("Data");
   app.add_option("--column", column,
                  "The CSV file's column: a name from its first line, or a number from 1")
       ->type_name("NAME")

@@ -25,8 +25,11 @@ struct Options {
   CostModel model;
   std::string bytes = "1K";
   CheckOptions check;
+  const CLI::Option *bytes_option = nullptr, *seed_option = nullptr;
   OutputOptions output;
 };
+
+constexpr const char* no_data = "it moves no data";
 
 /// Step by step, in bytes: the largest message, the busiest link, what a message takes.
 void add_steps(Json& json, const ScheduleReport& report, const LockStepTime& time) {
@@ -105,7 +108,7 @@ Json result_json(const CheckResult& result, const Prediction& of_call, const Opt
   json["source"] = algorithm.source;
   json["origin"] = origin(algorithm).empty() ? "built in" : origin(algorithm);
   add_remark(json, algorithm);
-  json["passed"] = result.passed();
+  put(json, "passed", json_value(result.verdict()), result.proof);
   json["failures"] = result.failures;
   return json;
 }
@@ -122,7 +125,7 @@ std::vector<Table::Column> columns(std::size_t topology_width, std::size_t algor
           {.head = "transm.", .unit = "blocks", .width = 8},
           {.head = "transm. formula", .unit = "blocks", .wide = true},
           {.head = "transm. bound", .unit = "blocks", .wide = true},
-          {.head = "rearr.", .unit = "blocks", .width = 7},
+          {.head = "rearr.", .unit = "blocks", .width = 7, .wide = reduces},
           {.head = "rearr. formula", .unit = "blocks", .wide = true},
           {.head = "comb.", .unit = "blocks", .width = 6, .wide = !reduces},
           {.head = "messages", .wide = true},
@@ -164,7 +167,7 @@ std::vector<std::string> cells(const CheckResult& result) {
           cell(result.delivered),
           cell(result.exactly_once),
           cell(std::optional<bool>(report.deadlock_free)),
-          result.passed() ? "yes" : "NO"};
+          !result.passed() ? "NO" : cell(result.verdict())};
 }
 
 /// One collective on one network.
@@ -181,15 +184,13 @@ bool check_one(const Topology& topology, const Collective& collective, const Opt
     add_steps(json, steps, lock_step_time(steps, options.model));
   }
   results.add(cells(result), std::move(json));
-  const Algorithm& algorithm = *collective.algorithm;
-  note_remark(results, algorithm);
-  if (!result.delivered) results.note(fmt::format("{}: {}", algorithm.name, result.proof));
-  if (result.exactly_once == false && result.delivered == true) {
-    results.note(fmt::format("{}: {}", algorithm.name, result.arrivals));
-  }
-  for (const std::string& failure : result.failures) {
-    results.note(fmt::format("{} on {}: FAILED: {}", collective.text(), topology.name(), failure));
-  }
+  note_remark(results, *collective.algorithm);
+  const auto note = [&](std::string_view text) {
+    results.note(fmt::format("{} on {}: {}", collective.text(), topology.name(), text));
+  };
+  if (!result.delivered) note("delivery: " + result.proof);
+  if (result.delivered == true && result.exactly_once != true) note("once: " + result.arrivals);
+  for (const std::string& failure : result.failures) note("FAILED: " + failure);
   return result.passed();
 }
 
@@ -199,6 +200,9 @@ ExitCode check(const Options& options) {
   const std::vector<Topology> topologies = parse_topologies(options.on);
   for (const Topology& topology : topologies) topology.require_routable();
   const Arguments arguments = options.call.resolve(operation);
+  require_effect(options.bytes_option, operation != operations::barrier, operation, no_data);
+  const bool uneven = operation->sizes != Sizes::equal;
+  require_effect(options.seed_option, uneven, operation, "its blocks all have one size");
   const Bytes block_bytes = parse_bytes(options.bytes);
   CheckOptions check = options.check;
   check.in_place = options.call.in_place == "on";
@@ -208,6 +212,7 @@ ExitCode check(const Options& options) {
     selections.push_back(select(options.algorithm, operation, topology, arguments, options.model,
                                 block_bytes, topologies.size() > 1));
   }
+  require_some(operation, selections);
   std::size_t topology_width = 0, algorithm_width = 0;
   for (std::size_t i = 0; i < topologies.size(); ++i) {
     topology_width = std::max(topology_width, topologies[i].name().size());
@@ -228,7 +233,10 @@ ExitCode check(const Options& options) {
   }
   print_setting(output, "virtual channels",
                 fmt::format("{} per ring link", options.check.virtual_channels));
-  print_setting(output, "proof", fmt::format("up to {} nodes", options.check.prove_up_to));
+  if (uneven) print_setting(output, "block sizes", fmt::format("seed {}", options.check.seed));
+  print_setting(output, "proof",
+                fmt::format("up to {} node{}", options.check.prove_up_to,
+                            options.check.prove_up_to == 1 ? "" : "s"));
   if (options.algorithm.chooses()) {
     print_setting(output, "auto",
                   fmt::format("blocks of {}, {}", bytes_text(static_cast<double>(block_bytes)),
@@ -266,12 +274,14 @@ Action add_check(CLI::App& program) {
   app.add_option("OPERATION", options->operation, operations_text())->required();
   add_on_option(app, options->on, true);
   add_algorithm_options(app, options->algorithm);
-  app.add_option("--bytes", options->bytes,
-                 "Block size, for choosing `auto`, and for what JSON tells step by step; counts in "
-                 "blocks do not depend on it")
-      ->type_name("N[K|M|G]")
-      ->capture_default_str()
-      ->group("Cost model (chooses `auto`, and gives the model's times)");
+  options->bytes_option =
+      app.add_option(
+             "--bytes", options->bytes,
+             "Block size, for choosing `auto`, and for what JSON tells step by step; counts in "
+             "blocks do not depend on it")
+          ->type_name("N[K|M|G]")
+          ->capture_default_str()
+          ->group("Cost model (chooses `auto`, and gives the model's times)");
   app.add_option("--prove-up-to", options->check.prove_up_to,
                  "Prove delivery by a run with marked blocks on up to so many nodes (a broadcast's "
                  "schedule proves it on more)")
@@ -293,10 +303,13 @@ Action add_check(CLI::App& program) {
       ->check(at_least(1))
       ->capture_default_str()
       ->group("What");
-  app.add_option("--seed", options->check.seed, "For the block sizes of alltoallv")
-      ->type_name("N")
-      ->capture_default_str()
-      ->group("What");
+  options->seed_option =
+      app.add_option("--seed", options->check.seed,
+                     "For the block sizes of the operations whose names end with v")
+          ->type_name("N")
+          ->check(whole_number())
+          ->capture_default_str()
+          ->group("What");
   add_virtual_channels_option(app, options->check.virtual_channels);
   add_call_options(app, options->call);
   add_cost_options(app, options->model);
@@ -309,17 +322,28 @@ Action add_check(CLI::App& program) {
       "broadcast, the whole message. Columns:\n"
       "  startups      steps in which anybody sends\n"
       "  transm.       transmission: sum over the steps of the largest message\n"
-      "  rearr.        blocks permuted in local memory, along the critical path\n"
+      "  rearr.        blocks permuted in local memory, along the critical path; of reductions "
+      "only "
+      "with\n"
+      "                --wide\n"
       "  comb.         blocks combined by a reduction, along the critical path; of others only "
       "with "
       "--wide\n"
       "  load          most messages on one directed link in one step; 1 is free of contention\n"
       "  delivered     every block arrives where it belongs; `?`: not proved (the reason follows)\n"
-      "  once          no node receives the same data twice\n"
-      "  passed        all of this holds, and the counts are those of the formulas\n"
-      "  with --wide: `formula`, what the algorithm's source says; `bound`, what no algorithm can "
-      "beat\n"
-      "  here; `optimal`, of algorithms whose blocks go from neighbour to neighbour: `met`, the\n"
+      "  once          no node receives the same data twice; what an algorithm's source does not "
+      "claim\n"
+      "                is told, and is no failure\n"
+      "  passed        ports, partners, routes, delivery and all that the source claims are right, "
+      "and\n"
+      "                the counts are those of the formulas; `?`: nothing fails, but delivery was "
+      "not\n"
+      "                proved\n"
+      "  with --wide: `formula`, what the algorithm's source says; `bound`, what no algorithm of "
+      "its\n"
+      "  kind can beat here: of the products, one that sends single blocks from neighbour to "
+      "neighbour;\n"
+      "  `optimal`, of algorithms whose blocks go from neighbour to neighbour: `met`, the\n"
       "  start-ups equal the bound; `best`, no integer is between; messages; longest route; peak\n"
       "  blocks of a node; deadlock freedom of the routes\n\n"
       "JSON: one object if one algorithm was asked for (by name or `auto`) on one network; "

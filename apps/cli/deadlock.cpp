@@ -21,6 +21,7 @@ namespace {
 struct Options {
   std::string on = "ring:4", of = "receives";
   int virtual_channels = 1;
+  const CLI::Option* virtual_channels_option = nullptr;
   double time_limit = 10;
   OutputOptions output;
 };
@@ -89,6 +90,7 @@ void wait_for_receives(const Topology& topology, const Options& options,
     throw UsageError(
         fmt::format("{} has one node, and a deadlock takes two; try --on ring:4", topology.name()));
   }
+  print_setting(output, "topology", topology_text(topology));
   print_note(
       output,
       "each node receives from the next node first, and would send to the previous one afterwards");
@@ -140,7 +142,10 @@ Json result_json(const Options& options, const Topology& topology, std::string_v
 ExitCode demonstrate(const Options& options) {
   const OutputOptions& output = options.output;
   output.validate();
-  const Topology topology = Topology::parse(options.on);
+  const Topology topology = parse_topology(options.on);
+  if (options.of != "channels" && options.virtual_channels_option->count() > 0) {
+    throw UsageError("--virtual-channels has no effect on --of receives: nothing is sent");
+  }
   try {
     if (options.of == "channels") {
       wait_for_channels(topology, options, output);
@@ -169,15 +174,16 @@ Action add_deadlock(CLI::App& program) {
       ->type_name("receives|channels")
       ->check(CLI::IsMember({"receives", "channels"}))
       ->capture_default_str();
-  app.add_option("--virtual-channels", options->virtual_channels,
-                 "For `channels`: 1 deadlocks; 2 is how wormcube otherwise runs, and the same "
-                 "messages arrive")
-      ->type_name("1|2")
-      ->check(CLI::IsMember({1, 2}))
-      ->capture_default_str();
+  options->virtual_channels_option =
+      app.add_option("--virtual-channels", options->virtual_channels,
+                     "For `channels`: 1 deadlocks; 2 is how wormcube otherwise runs, and the same "
+                     "messages arrive")
+          ->type_name("1|2")
+          ->check(CLI::IsMember({1, 2}))
+          ->capture_default_str();
   app.add_option("--time-limit", options->time_limit, "Give up after so many seconds")
       ->type_name("SECONDS")
-      ->check(CLI::Range(0.0, 1e6))
+      ->check(between(0, 1e6))
       ->capture_default_str();
   add_output_options(app, options->output, false, false);
   app.footer(

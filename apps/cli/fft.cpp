@@ -176,6 +176,7 @@ Action add_fft(CLI::App& program) {
       ->group("What");
   app.add_option("--output", options->output, "Write the result as complex128 in NumPy's format")
       ->type_name("FILE.npy")
+      ->check(file_name())
       ->group("Data");
   app.add_flag("--measure-plans", options->measure, "Let FFTW time its plans before the run")
       ->group("Measuring");

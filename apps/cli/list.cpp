@@ -8,6 +8,7 @@
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/host/memory.hpp"
 
+#include <algorithm>
 #include <memory>
 
 #include <fmt/core.h>
@@ -20,7 +21,8 @@ struct Options {
   std::string operation;
   std::vector<std::string> on;
   CostModel model;
-  std::string bytes = "1K";
+  std::vector<std::string> bytes{"1K"};
+  const CLI::Option* bytes_option = nullptr;
   bool markdown = false;
   OutputOptions output;
 };
@@ -59,6 +61,7 @@ Json describe(const Algorithm& algorithm) {
             {"ports", to_string(algorithm.ports)},
             {"contention_free", algorithm.contention_free},
             {"exactly_once", algorithm.exactly_once},
+            {"chosen_by_auto", is_chosen_by_auto(algorithm)},
             {"summary", algorithm.summary},
             {"source", algorithm.source},
             {"origin", origin(algorithm).empty() ? "built in" : origin(algorithm)},
@@ -133,47 +136,64 @@ void require_memory_to_list(const Topology& topology) {
 }
 
 void list_admitted(const std::vector<const Algorithm*>& algorithms, const Topology& topology,
-                   const CostModel& model, Bytes block_bytes, const OutputOptions& output,
-                   std::vector<Json>& results) {
+                   const CostModel& model, const std::vector<Bytes>& sizes,
+                   const OutputOptions& output, std::vector<Json>& results) {
   require_memory_to_list(topology);
   print_setting(output, "topology", topology_text(topology));
-  print_setting(output, "block", bytes_text(static_cast<double>(block_bytes)));
+  if (sizes.size() == 1)
+    print_setting(output, "block", bytes_text(static_cast<double>(sizes.front())));
   print_setting(output, "cost model", cost_model_text(model));
+  const bool reduce = std::ranges::any_of(
+      algorithms, [](const Algorithm* algorithm) { return algorithm->operation->reduces; });
   Table table({{.head = "operation", .text = true},
-               {.head = "algorithm", .text = true},
+               {.head = "algorithm", .text = true, .cut = 20},
                {.head = "ports", .text = true},
+               {.head = "block", .unit = "B", .wide = sizes.size() == 1},
                {.head = "startups"},
                {.head = "transm.", .unit = "blocks"},
+               {.head = "contended", .unit = "blocks"},
                {.head = "rearr.", .unit = "blocks"},
-               {.head = "comb.", .unit = "blocks"},
+               {.head = "comb.", .unit = "blocks", .wide = !reduce},
                {.head = "model", .unit = "us"}});
-  std::vector<std::string> refused;
+  std::vector<std::string> refused, left_out;
   for (const Algorithm* algorithm : algorithms) {
-    Collective collective(*algorithm, plain_arguments(algorithm->operation));
-    Json result = describe(*algorithm);
-    result["topology"] = topology.name();
-    const auto reason = refusal(collective, topology);
-    result["admitted"] = !reason;
-    put(result, "refusal", reason ? Json(*reason) : Json(nullptr), "it runs here");
+    const Collective open(*algorithm, plain_arguments(algorithm->operation));
+    Json common = describe(*algorithm);
+    common["topology"] = topology.name();
+    const auto reason = refusal(open, topology);
+    common["admitted"] = !reason;
+    put(common, "refusal", reason ? Json(*reason) : Json(nullptr), "it runs here");
     if (reason) {
       refused.push_back(
           fmt::format("{} {}", to_string(algorithm->operation), named(algorithm->name, *reason)));
-    } else {
+      results.push_back(std::move(common));
+      continue;
+    }
+    if (!is_chosen_by_auto(*algorithm)) {
+      left_out.push_back(fmt::format("{} {}", to_string(algorithm->operation), algorithm->name));
+    }
+    for (const Bytes block_bytes : sizes) {
+      Collective collective = open;
       collective.settle(topology, model, block_bytes);
       const Prediction prediction = collective.predict(topology);
       const auto model_us = model_time_us(prediction, model, block_bytes);
       table.add({std::string(to_string(algorithm->operation)), std::string(algorithm->name),
-                 std::string(to_string(algorithm->ports)), cell(prediction.startups),
-                 cell(prediction.transmission_blocks), cell(prediction.rearranged_blocks),
+                 std::string(to_string(algorithm->ports)), std::to_string(block_bytes),
+                 cell(prediction.startups), cell(prediction.transmission_blocks),
+                 cell(prediction.contended_blocks), cell(prediction.rearranged_blocks),
                  cell(prediction.combined_blocks), cell_rate(model_us)});
+      Json result = common;
       result["predicted"] = prediction_json(prediction);
       result["block_bytes"] = block_bytes;
       result["cost_model"] = cost_model_json(model);
       put(result, "model_time_us", json_value(model_us), "the source gives no formula");
+      results.push_back(std::move(result));
     }
-    results.push_back(std::move(result));
   }
   print_table(output, table);
+  std::string names;
+  for (const std::string& name : left_out) names += (names.empty() ? "" : ", ") + name;
+  if (!names.empty()) print_note(output, "auto leaves out: " + names);
   for (const std::string& reason : refused) print_note(output, "not applicable: " + reason);
 }
 
@@ -223,11 +243,14 @@ ExitCode list(const Options& options) {
   }
   std::vector<Json> results;
   if (options.on.empty()) {
+    if (options.bytes_option->count() > 0) {
+      throw UsageError("--bytes has no effect without a network: name one with --on");
+    }
     results = list_everything(algorithms, options.output);
   } else {
-    const Bytes block_bytes = parse_bytes(options.bytes);
+    const std::vector<Bytes> sizes = parse_sizes(options.bytes);
     for (const Topology& topology : parse_topologies(options.on)) {
-      list_admitted(algorithms, topology, options.model, block_bytes, options.output, results);
+      list_admitted(algorithms, topology, options.model, sizes, options.output, results);
     }
   }
   write_results(options.output, results, false);
@@ -242,23 +265,21 @@ Action add_list(CLI::App& program) {
       "list", "List operations and algorithms; with --on: what a network admits");
   app.add_option("OPERATION", options->operation, operations_text() + "; without it: all of them");
   add_on_option(app, options->on, false);
-  app.add_option("--bytes", options->bytes, "Block size, for the model's time")
-      ->type_name("N[K|M|G]")
-      ->capture_default_str()
-      ->group("What");
+  options->bytes_option = add_sizes_option(app, options->bytes, "Block size, for the model's time");
   app.add_flag("--markdown", options->markdown,
                "Tables of all algorithms as markdown: docs/algorithms.md")
       ->group("Output");
   add_cost_options(app, options->model);
   add_output_options(app, options->output);
   app.footer(
-      "Columns with --on: startups (steps), transmission, rearrangement and combining (blocks, "
-      "along the critical path) by the formulas of\n"
-      "each algorithm's source, and the model's time: ts x startups + tw x m x transmission + tr x "
-      "m x rearranged, for\n"
-      "blocks of m bytes. '-' where the source gives no formula. Algorithms that the network does "
-      "not admit follow with the\n"
-      "reason.\n\n"
+      "Columns with --on, by the formulas of each algorithm's source: startups (steps), "
+      "transmission (sum over the steps of the largest message), contended (the same, where "
+      "messages that share a link follow each other), rearrangement and combining (blocks, along "
+      "the critical path), and the model's time for blocks of m bytes: ts x startups + tw x m x "
+      "contended (transmission where there is no contention) + tr x m x rearranged + tc x m x "
+      "combined. '-' where the source gives no formula. Below: what `auto` leaves out (baselines, "
+      "what takes long to ask, routes in an order of their own), and what the network does not "
+      "admit, with the reason.\n\n"
       "Examples:\n"
       "  wormcube list\n"
       "  wormcube list alltoall --on torus:8x8 --bytes 4K\n"

@@ -207,6 +207,7 @@ void add_list_options(CLI::App& app, const std::string& name, ListOptions& list,
                       const std::string& what) {
   app.add_option(name, list.file, what + ": .npy of one dimension, or a column of a CSV file")
       ->type_name("FILE")
+      ->check(file_name())
       ->group("Data");
   app.add_option(name + "-column", list.column,
                  "Its column in a CSV file: a name, or a number from 1")
@@ -238,7 +239,7 @@ Action add_lookup(CLI::App& program) {
           ->group("Data"),
       app.add_option("--absent", options->absent, "The share of them that is not in the table")
           ->type_name("SHARE")
-          ->check(CLI::Range(0.0, 1.0))
+          ->check(between(0, 1.0))
           ->capture_default_str()
           ->group("Data")};
   app.add_option("--output", options->output,
@@ -246,6 +247,7 @@ Action add_lookup(CLI::App& program) {
                  "NumPy's format. Of keys not in the table: NaN, the least int64, the greatest "
                  "uint64")
       ->type_name("FILE")
+      ->check(file_name())
       ->group("Data");
   app.add_option("--distribution", options->by,
                  "Which node has a key. hash: a mixed key modulo the nodes; block: equal ranges "

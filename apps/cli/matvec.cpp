@@ -127,10 +127,12 @@ Action add_matvec(CLI::App& program) {
   app.add_option("--matrix", options->matrix,
                  "Read the matrix instead of making one: .npy of two dimensions, or a CSV file")
       ->type_name("FILE")
+      ->check(file_name())
       ->group("Data");
   app.add_option("--vector", options->vector,
                  "Read the vector: .npy of one dimension, or a column of a CSV file")
       ->type_name("FILE")
+      ->check(file_name())
       ->group("Data");
   app.add_option(
          "--column", options->column,
@@ -144,6 +146,7 @@ Action add_matvec(CLI::App& program) {
   app.add_option("--output", options->output,
                  "Write the product: CSV if the name ends in .csv, else NumPy's format")
       ->type_name("FILE")
+      ->check(file_name())
       ->group("Data");
   app.add_option("--vectors-on", options->vectors_on,
                  "edge: the vector lies on the grid's first row, the product on its first column; "

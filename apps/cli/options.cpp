@@ -26,6 +26,17 @@ CLI::Validator at_least(double least) {
   return {complaint, ""};
 }
 
+CLI::Validator between(double least, double most) {
+  const auto complaint = [least, most](std::string& text) -> std::string {
+    double value = 0;
+    if (!CLI::detail::lexical_cast(text, value)) return fmt::format("'{}' is not a number", text);
+    return value >= least && value <= most
+               ? ""
+               : fmt::format("{} is not from {} to {}", text, least, most);
+  };
+  return {complaint, ""};
+}
+
 CLI::Validator whole_number() {
   const auto complaint = [](std::string& text) -> std::string {
     const bool digits = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
@@ -35,6 +46,10 @@ CLI::Validator whole_number() {
 }
 
 Bytes parse_bytes(std::string_view text) {
+  if (text.find(',') != text.npos || text.find("..") != text.npos) {
+    throw UsageError(
+        fmt::format("'{}': one size here; `run` and `list` take several, and ranges", text));
+  }
   const auto fail = [&](std::string_view problem) -> Bytes {
     throw UsageError(
         fmt::format("'{}' is not a number of bytes: {}; expected a whole number, with K, M or G "
@@ -87,6 +102,28 @@ std::vector<Bytes> parse_byte_range(std::string_view text) {
   return sizes;
 }
 
+std::vector<Bytes> parse_sizes(const std::vector<std::string>& texts) {
+  std::vector<Bytes> sizes;
+  for (const std::string& text : texts) {
+    const std::vector<Bytes> range = parse_byte_range(text);
+    sizes.insert(sizes.end(), range.begin(), range.end());
+  }
+  return sizes;
+}
+
+CLI::Option* add_sizes_option(CLI::App& app, std::vector<std::string>& sizes, const char* what) {
+  return app
+      .add_option("--bytes", sizes,
+                  fmt::format("{}; several: separate with commas; a range doubles: 8..64K. A "
+                              "broadcast's block is the message",
+                              what))
+      ->type_name("N[K|M|G][..N][,N..]")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->capture_default_str()
+      ->group("What");
+}
+
 void add_on_option(CLI::App& app, std::vector<std::string>& on, bool required) {
   app.add_option("--on", on,
                  "The network, for instance ring:7 line:5 torus:8x8 mesh:6x4 hypercube:6 "
@@ -115,12 +152,20 @@ std::vector<Topology> parse_topologies(const std::vector<std::string>& on) {
   return topologies;
 }
 
+Topology parse_topology(const std::string& text) {
+  if (text.find(',') != text.npos && text.find("graph:") == text.npos) {
+    throw UsageError(fmt::format("'{}': one network here, not several", text));
+  }
+  return Topology::parse(text);
+}
+
 void add_algorithm_options(CLI::App& app, AlgorithmOptions& options) {
   app.add_option(
          "--algorithm", options.names,
          "Names from `wormcube list`, separated with commas, options with them: "
          "suh-mesh:order=parity:ring=folded; `auto`: the cheapest by formula (one-port, unless "
-         "--ports all); `all`: every one that this network admits")
+         "--ports all) but for those that `list` says it leaves out; `all`: every one that this "
+         "network admits")
       ->type_name("NAME[:OPTION=VALUE..][,NAME..]|auto|all")
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -184,13 +229,18 @@ Selection select(const AlgorithmOptions& options, Operation operation, const Top
       add(parse_collective(operation, name, arguments), skip_unfit);
     }
   }
-  if (selection.collectives.empty() && !skip_unfit) {
-    std::string text =
-        fmt::format("no {} algorithm runs on {}", to_string(operation), topology.name());
-    for (const std::string& reason : selection.refused) text += "\n  " + reason;
-    throw UsageError(text);
-  }
+  if (!skip_unfit) require_some(operation, {&selection, 1});
   return selection;
+}
+
+void require_some(Operation operation, std::span<const Selection> selections) {
+  std::string text =
+      fmt::format("none of the {} algorithms asked for runs here", to_string(operation));
+  for (const Selection& selection : selections) {
+    if (!selection.collectives.empty()) return;
+    for (const std::string& reason : selection.refused) text += "\n  " + reason;
+  }
+  throw UsageError(text);
 }
 
 std::string named(std::string_view algorithm, std::string_view reason) {
@@ -290,11 +340,16 @@ Permutation parse_permutation(const std::string& text) {
 
 }  // namespace
 
+void require_effect(const CLI::Option* option, bool takes, Operation operation,
+                    std::string_view why) {
+  if (option == nullptr || option->count() == 0 || takes) return;
+  throw UsageError(fmt::format("{} has no effect on {}{}{}", option->get_name(), operation->name,
+                               why.empty() ? "" : ": ", why));
+}
+
 Arguments CallOptions::resolve(Operation operation) const {
   const auto refuse = [&](const CLI::Option* option, bool takes) {
-    if (option != nullptr && option->count() > 0 && !takes) {
-      throw UsageError(fmt::format("{} has no effect on {}", option->get_name(), operation->name));
-    }
+    require_effect(option, takes, operation, {});
   };
   refuse(root_option, operation->rooted);
   refuse(by_option, operation->shifts);
@@ -317,18 +372,21 @@ Arguments CallOptions::resolve(Operation operation) const {
 }
 
 std::string arguments_text(Operation operation, const Arguments& arguments) {
-  if (operation->rooted) return fmt::format("root {}", arguments.root);
-  if (operation->shifts) return fmt::format("by {}", arguments.by);
-  if (operation->permutes) return std::string(to_string(arguments.permutation));
   std::string text;
+  const auto add = [&text](const std::string& more) { text += (text.empty() ? "" : ", ") + more; };
+  if (operation->rooted) add(fmt::format("root {}", arguments.root));
+  if (operation->shifts) add(fmt::format("by {}", arguments.by));
+  if (operation->permutes) add(std::string(to_string(arguments.permutation)));
   if (operation->reduces) {
-    text = fmt::format("{} on {}", arguments.reduction.name, arguments.reduction.type);
+    add(fmt::format("{} on {}", arguments.reduction.name, arguments.reduction.type));
   }
   if (operation->has_sources) {
     const bool gives = operation->gives == operations::detail::per_source;
-    text += fmt::format("{}{} {}:", text.empty() ? "" : ", ", arguments.sources.size(),
-                        gives ? "targets" : "sources");
-    for (const Rank source : arguments.sources) text += fmt::format(" {}", source);
+    const std::size_t count = arguments.sources.size();
+    std::string ends =
+        fmt::format("{} {}{}:", count, gives ? "target" : "source", count == 1 ? "" : "s");
+    for (const Rank source : arguments.sources) ends += fmt::format(" {}", source);
+    add(ends);
   }
   return text;
 }
@@ -459,7 +517,7 @@ void add_machine_options(CLI::App& app, MachineFlags& flags) {
   app.add_option("--time-limit", flags.time_limit,
                  "Give up after so many seconds (exit code 4); 0: never")
       ->type_name("SECONDS")
-      ->check(CLI::Range(0.0, 1e6))
+      ->check(between(0, 1e6))
       ->capture_default_str()
       ->group("Machine");
 }

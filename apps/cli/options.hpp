@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,9 @@ namespace wormcube::cli {
 /// double.)
 CLI::Validator at_least(double least);
 
+/// The same with both ends.
+CLI::Validator between(double least, double most);
+
 /// A check of a number option: digits only, so that no sign is taken for a large number.
 CLI::Validator whole_number();
 
@@ -28,11 +32,17 @@ Bytes parse_bytes(std::string_view text);
 
 /// "64", or "8..64K": 8, 16, .. up to 64K. Throws UsageError.
 std::vector<Bytes> parse_byte_range(std::string_view text);
+/// Each of them, in this order. Throws UsageError.
+std::vector<Bytes> parse_sizes(const std::vector<std::string>& texts);
+/// --bytes: one size or several.
+CLI::Option* add_sizes_option(CLI::App& app, std::vector<std::string>& sizes, const char* what);
 
 /// --on: one topology or several.
 void add_on_option(CLI::App& app, std::vector<std::string>& on, bool required);
 /// Parses each. Throws UsageError.
 std::vector<Topology> parse_topologies(const std::vector<std::string>& on);
+/// The one network of a command that takes one. Throws UsageError.
+Topology parse_topology(const std::string& text);
 
 /// Which algorithm, and on which port model.
 struct AlgorithmOptions {
@@ -58,6 +68,8 @@ struct Selection {
 Selection select(const AlgorithmOptions& options, Operation operation, const Topology& topology,
                  const Arguments& arguments, const CostModel& model, Bytes block_bytes,
                  bool skip_unfit);
+/// Throws UsageError, with the reasons, if nothing was selected for any of several networks.
+void require_some(Operation operation, std::span<const Selection> selections);
 /// The reason for a refusal, with the algorithm's name in front once.
 std::string named(std::string_view algorithm, std::string_view reason);
 /// Whether the machine has all ports when this algorithm runs.
@@ -79,6 +91,9 @@ struct CallOptions {
   Arguments resolve(Operation operation) const;
 };
 void add_call_options(CLI::App& app, CallOptions& options);
+/// Throws UsageError if an option was given that changes nothing for this operation.
+void require_effect(const CLI::Option* option, bool takes, Operation operation,
+                    std::string_view why);
 /// "root 0", "sum on double", ..: what the operation takes, for a '#' line; empty if nothing.
 std::string arguments_text(Operation operation, const Arguments& arguments);
 /// {"root": 0}, {"operator": "sum", "type": "double"}, ..

@@ -198,20 +198,30 @@ void require_writable(const std::string& file) {
   if (access(target.c_str(), W_OK) != 0) fail(std::strerror(errno));
 }
 
+CLI::Validator file_name() {
+  return {[](const std::string& text) {
+            return text.empty() ? "the name of the file is empty" : std::string();
+          },
+          ""};
+}
+
 void add_output_options(CLI::App& app, OutputOptions& options, bool csv, bool wide) {
   app.add_option("--json", options.json,
                  "Also write the results as JSON to FILE; '-' writes JSON alone to standard output")
       ->type_name("FILE|-")
+      ->check(file_name())
       ->group("Output");
   if (csv) {
     app.add_option("--csv", options.csv,
                    "The same as CSV: one line per result, JSON's keys as column headers")
         ->type_name("FILE|-")
+        ->check(file_name())
         ->group("Output");
   }
   app.add_option("--jsonl", options.jsonl,
                  "JSON as it comes: one object a line, each written when it is there")
       ->type_name("FILE|-")
+      ->check(file_name())
       ->group("Output");
   if (wide) {
     app.add_flag("--wide", options.wide, "All columns and notes, whatever their width")
@@ -282,9 +292,9 @@ std::string Table::row_text(const std::vector<std::string>& cells, bool wide) co
   return line("  ", widths(wide), wide, [&](std::size_t c) { return cells[c]; });
 }
 
-std::string Table::text(bool heads, bool wide) const {
+std::string Table::text(bool wide) const {
   const auto widths = this->widths(wide);
-  std::string text = heads ? heads_text(wide) : "";
+  std::string text = heads_text(wide);
   for (const auto& row : rows_) {
     text += line("  ", widths, wide, [&](std::size_t c) { return row[c]; });
   }
@@ -310,7 +320,11 @@ std::string filled(std::string_view text, std::string_view first, std::string_vi
 }
 
 void print_setting(const OutputOptions& options, std::string_view name, std::string_view value) {
-  if (!options.notes()) return;
+  if (options.notes()) print_fact(options, name, value);
+}
+
+void print_fact(const OutputOptions& options, std::string_view name, std::string_view value) {
+  if (!options.text()) return;
   const std::string first = fmt::format("# {:<16} ", name), next = fmt::format("# {:<16} ", "");
   const auto alone = Progress::pause();
   fmt::print("{}", filled(value, first, next));
@@ -325,7 +339,7 @@ void print_note(const OutputOptions& options, std::string_view text) {
 void print_table(const OutputOptions& options, const Table& table) {
   if (!options.text()) return;
   const auto alone = Progress::pause();
-  fmt::print("{}", table.text(!options.quiet, options.wide));
+  fmt::print("{}", table.text(options.wide));
 }
 
 namespace {

@@ -40,6 +40,8 @@ void require_different_files(std::initializer_list<std::string_view> files);
 /// \param csv   there is one line per result
 /// \param wide  there are columns that --wide alone shows
 void add_output_options(CLI::App& app, OutputOptions& options, bool csv = true, bool wide = true);
+/// A check of an option for a file: an empty name, as of a variable that is not set, is none.
+CLI::Validator file_name();
 
 /// Results for people. Lines of settings start with '#', column heads too, so that what does not
 /// start with '#' is data.
@@ -57,7 +59,7 @@ class Table {
   /// One cell per column.
   void add(std::vector<std::string> cells);
   /// \param heads  with the two lines of column heads
-  std::string text(bool heads, bool wide) const;
+  std::string text(bool wide) const;
   /// For rows as they come: the heads, and one row, in columns of the widths given.
   std::string heads_text(bool wide) const;
   std::string row_text(const std::vector<std::string>& cells, bool wide) const;
@@ -78,6 +80,8 @@ std::string filled(std::string_view text, std::string_view first, std::string_vi
 
 /// "# name      value": one resolved setting.
 void print_setting(const OutputOptions& options, std::string_view name, std::string_view value);
+/// The same, of a result: with --quiet, too.
+void print_fact(const OutputOptions& options, std::string_view name, std::string_view value);
 /// "# text"
 void print_note(const OutputOptions& options, std::string_view text);
 void print_table(const OutputOptions& options, const Table& table);

@@ -110,15 +110,17 @@ End act(const Action& action) {
 
 /// " (did you mean '--iterations'?)" for the first option that the command does not have.
 std::string option_meant(const CLI::App& command, int argc, const char* const* argv) {
-  std::vector<std::string> names;
+  std::vector<std::string> names;  // without their dashes: what differs is the word
   for (const CLI::Option* option : command.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_lnames()) names.push_back(name);
   }
   const std::vector<std::string_view> known(names.begin(), names.end());
   for (int i = 1; i < argc; ++i) {
-    const std::string_view word(argv[i], std::strcspn(argv[i], "="));
-    if (!word.starts_with("--") || std::ranges::find(known, word) != known.end()) continue;
-    return did_you_mean(word, known);
+    std::string_view word(argv[i], std::strcspn(argv[i], "="));
+    if (!word.starts_with("--")) continue;
+    word.remove_prefix(2);
+    if (std::ranges::find(known, word) != known.end()) continue;
+    return did_you_mean(word, known, "--");
   }
   return {};
 }
@@ -154,6 +156,9 @@ std::string told(const CLI::App& command, const CLI::ParseError& error, int argc
   constexpr std::string_view unconverted = "Could not convert: ";
   if (text.starts_with(unconverted)) {
     return fmt::format("not a number that the option takes: {}", text.substr(unconverted.size()));
+  }
+  if (const std::size_t at = text.find(": At Most 1 required"); at != text.npos) {
+    return fmt::format("{}: given more than once", text.substr(0, at));
   }
   return std::string(text) + option_meant(command, argc, argv);
 }
@@ -312,6 +317,7 @@ int run_main(int argc, const char* const* argv, StartCluster start_cluster) {
                   "A shared object with algorithms of your own (docs/write-your-own-algorithm.md); "
                   "before the command, once for each")
       ->type_name("FILE.so")
+      ->check(file_name())
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 
@@ -335,7 +341,9 @@ int run_main(int argc, const char* const* argv, StartCluster start_cluster) {
                        });
     if (!known) return conclude({usage, unknown_command(program, argv[2])});
     if (argc > 2 && std::string_view(argv[2]) == "help") words.erase(words.begin() + 1);
-  } else if (argc == 2 && std::string_view(argv[1]) == "version") {
+  } else if (argc > 1 && std::string_view(argv[1]) == "version") {
+    if (argc > 2)
+      return conclude({usage, fmt::format("version: '{}' is not expected here", argv[2])});
     words.back() = "--version";
   }
   try {

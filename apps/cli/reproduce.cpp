@@ -28,6 +28,7 @@ struct Options {
   std::vector<int> sizes;
   CheckOptions check{.prove_up_to = 1024};
   Rank count_up_to = 40000;  // wang-tseng
+  const CLI::Option* count_up_to_option = nullptr;
   std::string svg;
   OutputOptions output;
 };
@@ -55,7 +56,7 @@ Json row_json(const std::string& network, const ReproducedRow& row) {
   add_remark(json, *check.collective.algorithm);
   put(json, "delivered", json_value(check.delivered), check.proof);
   put(json, "exactly_once", json_value(check.exactly_once), check.arrivals);
-  json["passed"] = row.passed();
+  put(json, "passed", json_value(row.verdict()), check.proof);
   return json;
 }
 
@@ -79,7 +80,7 @@ void add_row(Table& table, const ReproducedRow& row) {
     table.add({std::string(row.row->label), std::string(row.row->algorithm), name,
                cell(figure->printed), cell(figure->corrected), cell(figure->counted),
                cell(static_cast<double>(row.check.report.link_load_max)), cell(row.check.delivered),
-               row.passed() ? "yes" : "NO"});
+               !row.passed() ? "NO" : cell(row.verdict())});
   }
 }
 
@@ -163,6 +164,10 @@ ExitCode reproduce_figure(const Options& options) {
 ExitCode reproduce_paper(const Options& options) {
   const OutputOptions& output = options.output;
   output.validate();
+  if (options.paper != "wang-tseng" && options.count_up_to_option->count() > 0) {
+    throw UsageError(
+        fmt::format("--count-up-to has no effect on reproduce {}: all is counted", options.paper));
+  }
   if (options.paper == "dimakopoulos") {
     std::vector<std::string> products = options.on;
     for (const int size : options.sizes) products.push_back(fmt::format("torus:{0}x{0}", size));
@@ -177,6 +182,7 @@ ExitCode reproduce_paper(const Options& options) {
   for (const int size : options.sizes) networks.push_back(paper.network_of_size(size));
   if (networks.empty()) networks = paper.default_networks;
   const std::vector<Topology> topologies = parse_topologies(networks);
+  require_rows(paper, topologies);
 
   print_setting(output, "paper", paper.citation);
   print_setting(output, "proof", fmt::format("up to {} nodes", options.check.prove_up_to));
@@ -205,7 +211,7 @@ ExitCode reproduce_paper(const Options& options) {
       keep({});
     };
     const ReproducedTable table = reproduce(paper, topologies[i], options.check, each);
-    print_setting(output, "topology", topology_text(topologies[i]));
+    print_fact(output, "topology", topology_text(topologies[i]));
     print_table(output, printed);
     for (const ReproducedRow& row : table.rows) {
       const std::string_view remark = row.check.collective.algorithm->remark;
@@ -247,13 +253,15 @@ Action add_reproduce(CLI::App& program) {
       ->type_name("NODES")
       ->check(at_least(0))
       ->capture_default_str();
-  app.add_option("--count-up-to", options->count_up_to,
-                 "wang-tseng: record programs on up to so many nodes; beyond, formulas alone")
-      ->type_name("NODES")
-      ->check(at_least(0))
-      ->capture_default_str();
+  options->count_up_to_option =
+      app.add_option("--count-up-to", options->count_up_to,
+                     "wang-tseng: record programs on up to so many nodes; beyond, formulas alone")
+          ->type_name("NODES")
+          ->check(at_least(0))
+          ->capture_default_str();
   app.add_option("--svg", options->svg, "wang-tseng: draw the figure into this file")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(file_name());
   add_output_options(app, options->output, false, true);
   app.footer(
       "For start-ups, transmission and rearrangement, a line each, what the paper's formula "

@@ -32,6 +32,7 @@ struct Options {
   CallOptions call;
   std::vector<std::string> bytes{"1K"};
   CollectiveRun run;
+  const CLI::Option* bytes_option = nullptr;
   std::string verify = "on";
   MachineFlags machine;
   OutputOptions output;
@@ -57,11 +58,10 @@ void require_acyclic(const Topology& topology, int virtual_channels) {
 
 std::vector<Plan> make_plans(const Options& options, Operation operation,
                              const Arguments& arguments) {
-  std::vector<Bytes> sizes;
-  for (const std::string& text : options.bytes) {
-    for (const Bytes bytes : parse_byte_range(text)) sizes.push_back(bytes);
-  }
-  if (operation == operations::barrier) sizes = {0};  // it moves no data
+  std::vector<Bytes> sizes = parse_sizes(options.bytes);
+  require_effect(options.bytes_option, operation != operations::barrier, operation,
+                 "it moves no data");
+  if (operation == operations::barrier) sizes = {0};
   std::vector<Plan> plans;
   for (Topology& topology : parse_topologies(options.on)) {
     topology.require_routable();
@@ -84,6 +84,11 @@ std::vector<Plan> make_plans(const Options& options, Operation operation,
     }
     plans.push_back({std::move(topology), sizes, std::move(selections)});
   }
+  std::vector<Selection> all;
+  for (const Plan& plan : plans) {
+    all.insert(all.end(), plan.selections.begin(), plan.selections.end());
+  }
+  require_some(operation, all);
   return plans;
 }
 
@@ -366,23 +371,15 @@ Action add_run(CLI::App& program) {
   app.add_option("OPERATION", options->operation, operations_text())->required();
   add_on_option(app, options->on, true);
   add_algorithm_options(app, options->algorithm);
-  app.add_option(
-         "--bytes", options->bytes,
-         "Block size; several: separate with commas; a range doubles: 8..64K. A broadcast's "
-         "block is the message")
-      ->type_name("N[K|M|G][..N][,N..]")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->capture_default_str()
-      ->group("What");
+  options->bytes_option = add_sizes_option(app, options->bytes, "Block size");
   app.add_option("--iterations", options->run.iterations, "Timed calls")
       ->type_name("N")
-      ->check(CLI::Range(1, 100000000))
+      ->check(between(1, 100000000))
       ->capture_default_str()
       ->group("Measuring");
   app.add_option("--warmup", options->run.warmup, "Calls before the timed ones")
       ->type_name("N")
-      ->check(CLI::Range(0, 100000000))
+      ->check(between(0, 100000000))
       ->capture_default_str()
       ->group("Measuring");
   app.add_option("--verify", options->verify, "Compare every byte of the last call's output")
@@ -390,7 +387,8 @@ Action add_run(CLI::App& program) {
       ->check(CLI::IsMember({"on", "off"}))
       ->capture_default_str()
       ->group("Measuring");
-  app.add_option("--seed", options->run.seed, "For the data, and the block sizes of alltoallv")
+  app.add_option("--seed", options->run.seed,
+                 "For the data, and the block sizes of the operations whose names end with v")
       ->type_name("N")
       ->check(whole_number())
       ->capture_default_str()
@@ -402,6 +400,7 @@ Action add_run(CLI::App& program) {
   app.add_option("--links", options->output.links,
                  "What every channel carried in one call alone, made after the timed ones")
       ->type_name("FILE.csv|.json")
+      ->check(file_name())
       ->group("Output");
   app.footer(
       "Each timed call follows a barrier; its time is from the first node that starts to the last "

@@ -157,7 +157,7 @@ std::vector<std::size_t> chosen_steps(const Options& options, std::size_t steps)
 ExitCode show(const Options& options) {
   const OutputOptions output = validated(options);
   const Operation operation = parse_operation(options.operation);
-  const Topology topology = Topology::parse(options.on);
+  const Topology topology = parse_topology(options.on);
   if (options.node >= topology.nodes()) {
     throw UsageError(fmt::format("node {}: {} has nodes 0 to {}", options.node, topology.name(),
                                  topology.nodes() - 1));
@@ -192,10 +192,14 @@ ExitCode show(const Options& options) {
   const Bytes block_bytes = uneven ? 0 : bytes;
 
   print_setting(output, "show", title);
+  if (const std::string text = arguments_text(operation, arguments); !text.empty()) {
+    print_setting(output, "arguments", text);
+  }
   print_setting(output, "topology", topology_text(topology));
-  print_setting(
-      output, "steps",
-      fmt::format("{}, blocks of {}", schedule.steps(), bytes_text(static_cast<double>(bytes))));
+  std::string steps_text = std::to_string(schedule.steps());
+  if (operation != operations::barrier)
+    steps_text += fmt::format(", blocks of {}", bytes_text(static_cast<double>(bytes)));
+  print_setting(output, "steps", steps_text);
   Json json{{"operation", to_string(operation)},
             {"algorithm", collective.name()},
             {"options", options_json(collective.options)},
@@ -216,7 +220,6 @@ ExitCode show(const Options& options) {
     if (has_tables(options)) {
       const std::string table = draw_table(shown, routing,
                                            {.block_bytes = block_bytes,
-                                            .heads = !output.quiet,
                                             .links = options.node < 0,
                                             .width = output.wide ? 0 : line_width});
       const auto alone = Progress::pause();
@@ -239,7 +242,7 @@ ExitCode show(const Options& options) {
 }
 
 void add_file_option(CLI::App& app, const char* name, std::string& file, const char* what) {
-  app.add_option(name, file, what)->type_name("FILE|-")->group("Output");
+  app.add_option(name, file, what)->type_name("FILE|-")->check(file_name())->group("Output");
 }
 
 }  // namespace
@@ -281,7 +284,9 @@ Action add_show(CLI::App& program) {
       "  load      most messages on one link of the route, this one included; 1: no contention\n"
       "  moves     dimension and signed hops each, where the algorithm says the way; `-`: the "
       "router's\n"
-      "  route     the links in the order reserved; `vc 1`: after the dateline of a ring\n\n"
+      "  route     the links in the order reserved; `vc 1`: after the dateline of a ring; `s0`: a "
+      "switch\n"
+      "            of a tree\n\n"
       "With --node the load still counts the messages of all nodes.\n\n"
       "Examples:\n"
       "  wormcube show alltoall --on torus:4x4 --algorithm suh-torus --step 2\n"

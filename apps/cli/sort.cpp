@@ -138,6 +138,7 @@ Action add_sort(CLI::App& program) {
   app.add_option("--output", options->output,
                  "Write the sorted keys: CSV if the name ends in .csv, else NumPy's format")
       ->type_name("FILE")
+      ->check(file_name())
       ->group("Data");
   app.add_option("--samples", options->samples,
                  "Samples of each node; a node's share is at most 1 + nodes / samples times the "

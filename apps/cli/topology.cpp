@@ -110,30 +110,32 @@ void show_theory(const Topology& topology, Rank node, const OutputOptions& outpu
   if (status) {
     distance = theory::average_distance(topology);
     const auto [least, most] = theory::status_range(topology);
-    print_setting(
+    print_fact(
         output, "average status",
         fmt::format("{}, of single nodes {}", fraction_text(*status),
                     least == most ? std::to_string(least) : fmt::format("{} to {}", least, most)));
-    print_setting(output, "average distance", fraction_text(*distance));
-    print_setting(output, "one-port bound",
-                  fmt::format("{} steps of total exchange", status->ceil()));
+    print_fact(output, "average distance", fraction_text(*distance));
+    print_fact(
+        output, "one-port bound",
+        fmt::format("{} step{} of total exchange", status->ceil(), status->ceil() == 1 ? "" : "s"));
     result["status_min"] = least;
     result["status_max"] = most;
     if (node >= 0) {
       result["status"] = theory::status(topology, node);
-      print_setting(output, fmt::format("status of {}", node),
-                    std::to_string(theory::status(topology, node)));
+      print_fact(output, fmt::format("status of {}", node),
+                 std::to_string(theory::status(topology, node)));
     }
   } else {
-    print_setting(output, "average status", "none: " + reason);
+    print_fact(output, "average status", "none: " + reason);
   }
   add_fraction(result, "average_status", status, reason);
   add_fraction(result, "average_distance", distance, reason);
   add_fraction(result, "bound_one_port", status, reason);
-  print_setting(output, "all-port bound",
-                fmt::format("{} steps: {} | {} nodes, {} {} (of {})", fraction_text(cut.steps),
-                            cut.part, topology.nodes() - cut.part, cut.cables,
-                            cut.cables == 1 ? "cable" : "cables", to_string(cut.searched)));
+  print_fact(
+      output, "all-port bound",
+      fmt::format("{} step{}: {} | {} nodes, {} {} (of {})", fraction_text(cut.steps),
+                  cut.steps == Rational(1) ? "" : "s", cut.part, topology.nodes() - cut.part,
+                  cut.cables, cut.cables == 1 ? "cable" : "cables", to_string(cut.searched)));
   result["bound_cut_searched"] = to_string(cut.searched);
   result["bound_cut_cables"] = cut.cables;
   result["bound_cut_part"] = cut.part;
@@ -142,7 +144,7 @@ void show_theory(const Topology& topology, Rank node, const OutputOptions& outpu
   if (const auto excluded = theory::excludes(topology)) {
     result["bound_tree_reason"] = *excluded;
   } else if (const auto tree = theory::tree_bound(topology)) {
-    print_setting(output, "tree bound", fmt::format("{} steps, one port: the busiest node", *tree));
+    print_fact(output, "tree bound", fmt::format("{} steps, one port: the busiest node", *tree));
     result["bound_tree"] = *tree;
   } else {
     result["bound_tree_reason"] = "more than one route between some nodes";
@@ -264,7 +266,22 @@ Json show_route(const Topology& topology, const Routing& routing, Rank from, Ran
   return hops;
 }
 
-constexpr const char* no_halves = "no dimension falls into equal halves";
+std::string virtual_channels_text(const Topology& topology, int virtual_channels) {
+  for (int d = 0; d < topology.dimensions(); ++d) {
+    if (topology.factor(d).wraps()) return fmt::format("{} per ring link", virtual_channels);
+  }
+  return "1 per link, as there is no ring";
+}
+
+/// Why there is no halving cut.
+std::string_view no_halves(const Topology& topology) {
+  for (int d = 0; d < topology.dimensions(); ++d) {
+    if (topology.factor(d).shape() == Shape::graph)
+      return "not searched: of a graph, see the cut of the all-port bound";
+  }
+  return "no dimension has an even number of nodes";
+}
+
 /// What dependency_cycle() takes: arbitrary graphs and trees are looked at link by link.
 double dependency_bytes(const Topology& topology) {
   constexpr double link_bytes = 90;
@@ -279,7 +296,7 @@ double dependency_bytes(const Topology& topology) {
 
 ExitCode show(const Options& options) {
   options.output.validate();
-  const Topology topology = Topology::parse(options.topology);
+  const Topology topology = parse_topology(options.topology);
   if (options.node >= 0) require_node(topology, options.node);
   for (const Rank end : options.route) require_node(topology, end);
   const Routing routing(topology, options.virtual_channels);
@@ -296,30 +313,31 @@ ExitCode show(const Options& options) {
   }
 
   const OutputOptions& output = options.output;
-  print_setting(output, "topology", topology.describe());
-  print_setting(output, "nodes", std::to_string(topology.nodes()));
-  print_setting(output, "links", fmt::format("{} (each cable is two)", topology.links()));
-  print_setting(output, "ports",
-                fewest == most ? fmt::format("{} per node", most)
-                               : fmt::format("{} to {} per node", fewest, most));
-  print_setting(output, "diameter", links_text(diameter(topology)));
-  print_setting(output, "halving cut",
-                cut ? fmt::format("{} {}, across dimension {}", cut->first,
-                                  cut->first == 1 ? "cable" : "cables", cut->second)
-                    : no_halves);
-  print_setting(
-      output, "virtual channels",
-      fmt::format("{} per ring link, {} in all", options.virtual_channels, routing.channels()));
-  print_setting(output, "deadlock free",
-                cycle ? "no: messages on these links can wait for each other: " + *cycle
-                      : "yes: the channel dependency graph has no cycle");
+  print_fact(output, "topology", topology.describe());
+  print_fact(output, "nodes", std::to_string(topology.nodes()));
+  print_fact(output, "links", fmt::format("{} (each cable is two)", topology.links()));
+  print_fact(output, "ports",
+             fewest == most ? fmt::format("{} per node", most)
+                            : fmt::format("{} to {} per node", fewest, most));
+  print_fact(output, "diameter", links_text(diameter(topology)));
+  print_fact(output, "halving cut",
+             cut ? fmt::format("{} {}, across dimension {}", cut->first,
+                               cut->first == 1 ? "cable" : "cables", cut->second)
+                 : no_halves(topology));
+  print_fact(output, "virtual channels",
+             fmt::format("{}, {} in all", virtual_channels_text(topology, options.virtual_channels),
+                         routing.channels()));
+  print_fact(output, "deadlock free",
+             cycle ? "no: messages on these links can wait for each other: " + *cycle
+                   : "yes: the channel dependency graph has no cycle");
 
   Json result{{"topology", topology.name()}, {"description", topology.describe()},
               {"nodes", topology.nodes()},   {"links", topology.links()},
               {"ports_min", fewest},         {"ports_max", most}};
   put(result, "diameter", or_null(diameter(topology)), not_searched);
-  put(result, "halving_cut_cables", cut ? Json(cut->first) : Json(nullptr), no_halves);
-  put(result, "halving_cut_dimension", cut ? Json(cut->second) : Json(nullptr), no_halves);
+  put(result, "halving_cut_cables", cut ? Json(cut->first) : Json(nullptr), no_halves(topology));
+  put(result, "halving_cut_dimension", cut ? Json(cut->second) : Json(nullptr),
+      no_halves(topology));
   result["virtual_channels"] = options.virtual_channels;
   result["channels"] = routing.channels();
   result["deadlock_free"] = !cycle;
@@ -345,7 +363,7 @@ Action add_topology(CLI::App& program) {
   auto options = std::make_shared<Options>();
   CLI::App& app = *program.add_subcommand(
       "topology", "Show a network: nodes, links, ports, routes, deadlock freedom");
-  app.add_option("TOPOLOGY", options->topology,
+  app.add_option("--on,TOPOLOGY", options->topology,
                  "ring:7 line:5 torus:8x8 mesh:6x4 hypercube:6 complete:8 tree:8 ghc:4x3 star:8 "
                  "petersen ccc:3 butterfly:3 circulant:12+1+3 star-graph:4 bubble-sort:4 "
                  "cayley:2134+2341 graph:FILE, or a product such as "
@@ -363,7 +381,9 @@ Action add_topology(CLI::App& program) {
   app.footer(
       "A node is numbered row-major in its coordinates, the last one fastest. Every cable is two "
       "links, one each way.\n"
-      "A route goes through the dimensions from the last to the first.\n"
+      "A route goes through the dimensions from the last to the first. `s0` is a switch of a tree; "
+      "in products\n"
+      "`s1.0.2`, the switch 2 of line 0 of dimension 1.\n"
       "`halving cut`: the fewest cables that one cut across the middle of a dimension severs.\n"
       "`average status`: the sum of the distances from a node to all others, mean over the nodes. "
       "Total exchange of one message a node and step takes at least so many steps with one port, "

@@ -92,6 +92,7 @@ Action add_transpose(CLI::App& program) {
       "transpose", "Transpose a matrix that is distributed by rows, and verify it");
   app.add_option("--input", options->input, "Read a matrix in NumPy's format instead of making one")
       ->type_name("FILE.npy")
+      ->check(file_name())
       ->group("Data");
   options->shape_option =
       app.add_option("--shape", options->shape, "Rows x columns of a made matrix")
@@ -107,6 +108,7 @@ Action add_transpose(CLI::App& program) {
           ->group("Data");
   app.add_option("--output", options->output, "Write the transposed matrix in NumPy's format")
       ->type_name("FILE.npy")
+      ->check(file_name())
       ->group("Data");
   add_application_options(app, options->application);
   app.footer(

@@ -17,15 +17,45 @@ const Paper& find_paper(std::string_view name) {
                   kim_paper().name, suh_paper().name));
 }
 
+namespace {
+
+/// Why a row's algorithm does not run on a network, if so.
+std::optional<std::string> refusal_of_row(const PaperRow& row, const Collective& collective,
+                                          const Topology& topology) {
+  const auto reason = refusal(collective, topology);
+  if (!reason) return std::nullopt;
+  return fmt::format("{} ({}): {}", row.label, row.algorithm, *reason);
+}
+
+Collective collective_of(const PaperRow& row) {
+  return parse_collective(operations::alltoall, fmt::format("{}{}", row.algorithm, row.options));
+}
+
+}  // namespace
+
+void require_rows(const Paper& paper, std::span<const Topology> topologies) {
+  std::string text = fmt::format("reproduce {}: no row of its tables is for ", paper.name);
+  for (const Topology& topology : topologies) {
+    text += fmt::format("{}{}", &topology == topologies.data() ? "" : ", ", topology.name());
+  }
+  for (const Topology& topology : topologies) {
+    for (const PaperRow& row : paper.rows) {
+      const auto reason = refusal_of_row(row, collective_of(row), topology);
+      if (!reason) return;
+      text += "\n  " + *reason;
+    }
+  }
+  throw UsageError(text);
+}
+
 ReproducedTable reproduce(const Paper& paper, const Topology& topology, const CheckOptions& options,
                           const std::function<void(const ReproducedRow&)>& each) {
   ReproducedTable table;
   table.network = topology.name();
   for (const PaperRow& row : paper.rows) {
-    const Collective collective =
-        parse_collective(operations::alltoall, fmt::format("{}{}", row.algorithm, row.options));
-    if (const auto reason = refusal(collective, topology)) {
-      table.refused.push_back(fmt::format("{} ({}): {}", row.label, row.algorithm, *reason));
+    const Collective collective = collective_of(row);
+    if (auto reason = refusal_of_row(row, collective, topology)) {
+      table.refused.push_back(*std::move(reason));
       continue;
     }
     ReproducedRow result;

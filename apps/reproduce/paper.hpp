@@ -69,6 +69,8 @@ struct ReproducedRow {
   CheckResult check;
   Figure startups, transmission, rearrangement;
   bool passed() const { return check.passed() && startups.agrees() && transmission.agrees(); }
+  /// passed(); nothing where delivery was not proved.
+  std::optional<bool> verdict() const { return passed() ? check.verdict() : false; }
 };
 
 /// A network's rows, and those that its shape does not admit, with the reason.
@@ -77,6 +79,9 @@ struct ReproducedTable {
   std::vector<ReproducedRow> rows;
   std::vector<std::string> refused;
 };
+
+/// Throws UsageError, with the reasons, if none of these networks admits any row.
+void require_rows(const Paper& paper, std::span<const Topology> topologies);
 
 /// \param each  told of every row when it is there; may be empty
 ReproducedTable reproduce(const Paper& paper, const Topology& topology, const CheckOptions& options,

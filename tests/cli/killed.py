@@ -44,7 +44,7 @@ def require(condition, what, evidence=""):
 
 def kill_once(program, folder, number, generator, span):
     files = {kind: f"{folder}/{number}.{kind}" for kind in ("json", "jsonl", "csv")}
-    with open(files["jsonl"], "w") as stale:
+    with open(files["jsonl"], "w", encoding="utf-8") as stale:
         stale.write('{"of": "an earlier run"}\n')
     arguments = [program, "run", "alltoall", "--on", NETWORKS, "--algorithm", "all", "--bytes", "64,1K", "--iterations",
                  "2", "--nodes-as", generator.choice(["threads", "fibers"])]
@@ -52,7 +52,7 @@ def kill_once(program, folder, number, generator, span):
     stop = generator.choice([signal.SIGINT, signal.SIGTERM])
     delay = generator.uniform(0, span)
     start = time.monotonic()
-    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
     try:
         out, err = process.communicate(timeout=delay)
     except subprocess.TimeoutExpired:
@@ -71,13 +71,13 @@ def kill_once(program, folder, number, generator, span):
     if not os.path.exists(files["json"]):  # the sweep had not begun
         require(not printed, "rows are printed, and there is no JSON", told)
         return 0, took, code
-    with open(files["json"]) as file:
+    with open(files["json"], encoding="utf-8") as file:
         kept = [key(result) for result in json.load(file)]
-    with open(files["jsonl"]) as file:
+    with open(files["jsonl"], encoding="utf-8") as file:
         text = file.read()
     require(text == "" or text.endswith("\n"), "the last JSON line is not complete", told)
     lines = [key(json.loads(line)) for line in text.splitlines()]
-    with open(files["csv"], newline="") as file:
+    with open(files["csv"], newline="", encoding="utf-8") as file:
         table = list(csv.DictReader(file))
     columns = [(row["topology"], row["algorithm"], int(row["block_bytes"])) for row in table]
     require(all(None not in row and None not in row.values() for row in table), "a line of the CSV is cut", told)

@@ -99,14 +99,14 @@ RARE = {"first_wrong", "processes", "mpi_library"}  # of wrong results, and of r
 
 
 def run(arguments, *more):
-    return subprocess.run([PROGRAM, *arguments.split(), *more], text=True, timeout=300, stdin=subprocess.DEVNULL,
+    return subprocess.run([PROGRAM, *arguments.split(), *more], encoding="utf-8", timeout=300, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def schema_of(name):
     """A schema with common.json taken in: nothing is left to be looked up elsewhere."""
-    schema = json.loads((SCHEMAS / f"{name}.json").read_text().replace("common.json#", "#"))
-    schema["$defs"].update(json.loads((SCHEMAS / "common.json").read_text().replace("common.json#", "#"))["$defs"])
+    schema = json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8").replace("common.json#", "#"))
+    schema["$defs"].update(json.loads((SCHEMAS / "common.json").read_text(encoding="utf-8").replace("common.json#", "#"))["$defs"])
     return schema
 
 
@@ -139,7 +139,7 @@ def mistakes(schema, document):
 def own_names(command):
     """All names of fields that a schema's own file speaks of; not the reasons."""
     names = set()
-    for _, inner in objects(json.loads((SCHEMAS / f"{command}.json").read_text())):
+    for _, inner in objects(json.loads((SCHEMAS / f"{command}.json").read_text(encoding="utf-8"))):
         if inner.get("additionalProperties") is False:
             names |= set(inner["properties"])
     return {name for name in names if not name.endswith("_reason")}
@@ -148,7 +148,7 @@ def own_names(command):
 @unittest.skipIf(jsonschema is None, "jsonschema is missing (Debian: python3-jsonschema)")
 class Schemas(unittest.TestCase):
     def test_every_command_has_a_schema(self):
-        helped = re.findall(r"^  ([a-z_-]+) {2,}\S", subprocess.run([PROGRAM, "--help"], text=True, stdout=subprocess.PIPE).stdout, re.M)
+        helped = re.findall(r"^  ([a-z_-]+) {2,}\S", subprocess.run([PROGRAM, "--help"], encoding="utf-8", stdout=subprocess.PIPE).stdout, re.M)
         self.assertIn("transpose", helped)
         for command in set(helped) - {"wormcube"}:
             self.assertTrue((SCHEMAS / f"{command}.json").exists(), f"no docs/schemas/{command}.json")
@@ -156,8 +156,8 @@ class Schemas(unittest.TestCase):
 
     def test_schemas_are_schemas(self):
         for path in SCHEMAS.glob("*.json"):
-            jsonschema.Draft202012Validator.check_schema(json.loads(path.read_text()))
-            for where, inner in objects(json.loads(path.read_text())):
+            jsonschema.Draft202012Validator.check_schema(json.loads(path.read_text(encoding="utf-8")))
+            for where, inner in objects(json.loads(path.read_text(encoding="utf-8"))):
                 if "properties" in inner and "required" in inner:
                     self.assertIs(inner.get("additionalProperties"), False, f"{path.name} {where}")
 
@@ -207,7 +207,7 @@ class Schemas(unittest.TestCase):
             for arguments in ("run alltoall --on ring:5,tree:4 --algorithm shift,mesh --bytes 8,64 --iterations 1",
                               "run barrier --on ring:3 --iterations 1"):
                 self.assertEqual(run(arguments, "--links", str(path)).returncode, 0)
-                document = json.loads(path.read_text())
+                document = json.loads(path.read_text(encoding="utf-8"))
                 self.assertEqual(mistakes(schema_of("run-links"), document), [])
                 self.assertGreater(len(document["channels"]), 0)
 

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -50,6 +51,10 @@ Output run_wormcube(const std::string& arguments) {
   CHECK(output.exit >= 0);
   CHECK(output.exit < 126);  // the shell's own codes: not found, killed
   return output;
+}
+
+bool wormcube_starts() {
+  return std::system("'" WORMCUBE_PROGRAM "' --version >/dev/null 2>&1 </dev/null") == 0;
 }
 
 nlohmann::json Output::json() const {

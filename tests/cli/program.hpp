@@ -19,6 +19,9 @@ struct Output {
 /// \param arguments  as typed in a shell
 Output run_wormcube(const std::string& arguments);
 
+/// Whether the program can be loaded at all, under the limits that hold now.
+bool wormcube_starts();
+
 /// A file of this test process that is removed at its end.
 class TemporaryFile {
  public:

@@ -38,14 +38,14 @@ TEST_CASE("columns that may be cut are cut until the line fits", "[cli][table]")
                {.head = "what", .text = true},
                {.head = "note", .text = true, .wide = true}});
   table.add({std::string(30, 'n'), std::string(80, 'w'), "more"});
-  CHECK(table.text(false, false) ==
-        "  " + std::string(14, 'n') + "..  " + std::string(80, 'w') + "\n");
-  CHECK(table.text(false, true) ==
-        "  " + std::string(30, 'n') + "  " + std::string(80, 'w') + "  more\n");
+  CHECK(table.text(false) == table.heads_text(false) + "  " + std::string(14, 'n') + "..  " +
+                                 std::string(80, 'w') + "\n");
+  CHECK(table.text(true) == table.heads_text(true) + "  " + std::string(30, 'n') + "  " +
+                                std::string(80, 'w') + "  more\n");
   Table longer({{.head = "network", .text = true, .cut = 10}, {.head = "what", .text = true}});
   longer.add({std::string(30, 'n'), std::string(120, 'w')});
-  CHECK(longer.text(false, false) ==
-        "  " + std::string(8, 'n') + "..  " + std::string(120, 'w') + "\n");
+  CHECK(longer.text(false) == longer.heads_text(false) + "  " + std::string(8, 'n') + "..  " +
+                                  std::string(120, 'w') + "\n");
 }
 
 TEST_CASE("a figure is never cut, however narrow its column", "[cli][table]") {

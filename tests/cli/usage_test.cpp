@@ -57,13 +57,45 @@ TEST_CASE("a usage error ends with exit code 2 and one line that names the mista
       Mistake{"fft --generate tones", "--shape"}, Mistake{"fft --method magic", "magic"},
       Mistake{"fft --algorithm magic", "magic"},
       Mistake{"fft --input /nonexistent.csv", "/nonexistent.csv"},
-      Mistake{"list teleport", "alltoall"});
+      Mistake{"list teleport", "alltoall"}, Mistake{"version extra", "'extra' is not expected"},
+      // A variable of a script that is not set.
+      Mistake{"run alltoall --on ring:4 --json ''", "the name of the file is empty"},
+      Mistake{"list --csv ''", "the name of the file is empty"},
+      Mistake{"run alltoall --on ring:4 --links ''", "the name of the file is empty"},
+      Mistake{"show shift --on ring:4 --svg ''", "the name of the file is empty"},
+      Mistake{"fft --output ''", "the name of the file is empty"},
+      Mistake{"reproduce wang-tseng --svg ''", "the name of the file is empty"},
+      Mistake{"check alltoall --on ring:4 --bytes 64,4K", "'64,4K': one size here"},
+      Mistake{"show alltoall --on ring:4 --bytes 8..64", "'8..64': one size here"},
+      Mistake{"show alltoall --on torus:4x4,ring:4", "one network here"},
+      Mistake{"topology ring:4,ring:5", "one network here"},
+      Mistake{"deadlock --on ring:4,ring:5", "one network here"},
+      Mistake{"run barrier --on ring:4 --bytes 5", "--bytes has no effect on barrier"},
+      Mistake{"check barrier --on ring:4 --bytes 5", "--bytes has no effect on barrier"},
+      Mistake{"check alltoall --on ring:4 --seed 7", "--seed has no effect on alltoall"},
+      Mistake{"deadlock --virtual-channels 2", "--virtual-channels has no effect"},
+      Mistake{"reproduce kim --count-up-to 3", "--count-up-to has no effect"},
+      Mistake{"list --bytes 4K", "--bytes has no effect without a network"},
+      Mistake{"run alltoall --on ring:4 --time-limit -1", "-1 is not from 0 to 1000000"},
+      Mistake{"run alltoall --on ring:4 --iterations 2 --iterations 3",
+              "--iterations: given more than once"});
   const auto output = run_wormcube(arguments);
   INFO("wormcube " << arguments << "\n" << output.out << output.err);
   CHECK(output.exit == 2);
   CHECK(output.out.empty());
   CHECK(output.err.starts_with("wormcube: "));
   CHECK_THAT(output.err, Catch::Contains(told));
+}
+
+TEST_CASE("a hint is near to what was typed") {
+  const auto told = [](const std::string& arguments) { return run_wormcube(arguments).err; };
+  CHECK_THAT(told("run alltoall --on ring:4 --bites 4"), Contains("did you mean '--bytes'?"));
+  CHECK_THAT(told("run alltoall --on ring:4 --iteration 4"), Contains("'--iterations'?"));
+  for (const char* arguments :
+       {"topology ring:4 --wide", "check alltoall --on ring:4 --node 3", "reproduce kim --csv -"}) {
+    INFO(arguments);
+    CHECK_THAT(told(arguments), !Contains("did you mean"));
+  }
 }
 
 TEST_CASE("help explains every command, with examples, on standard output") {

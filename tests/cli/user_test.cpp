@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
 #include <sys/resource.h>
@@ -15,6 +16,7 @@ using Catch::Matchers::StartsWith;
 using wormcube::test::read_text;
 using wormcube::test::run_wormcube;
 using wormcube::test::TemporaryFile;
+using wormcube::test::wormcube_starts;
 
 namespace {
 
@@ -57,7 +59,8 @@ TEST_CASE("a run over its time limit is named, and the next ones go on") {
   for (const auto& result : results) {
     CHECK(result["status"] == "time limit");
     CHECK(result["passed"].is_null());
-    CHECK(result["passed_reason"] == "not finished after 200 ms, the time limit");
+    CHECK_THAT(result["passed_reason"].get<std::string>(),
+               StartsWith("not finished after 200 ms, the time limit"));
     CHECK(result["block_bytes"] == 8);
     CHECK_FALSE(result.contains("times_us"));
   }
@@ -87,7 +90,7 @@ TEST_CASE("with --quiet a table keeps the network in each row, and the reasons")
   const auto failed =
       run_wormcube("check alltoall --on ring:5 --algorithm shift --virtual-channels 1 --quiet");
   CHECK(failed.exit == 1);
-  CHECK_THAT(failed.out, Contains("FAILED: its routes can deadlock: a cyclic channel dependency"));
+  CHECK_THAT(failed.out, Contains("FAILED: its routes can deadlock: a cycle of"));
 }
 
 TEST_CASE("a list of algorithms goes over networks that not all of them admit") {
@@ -97,6 +100,132 @@ TEST_CASE("a list of algorithms goes over networks that not all of them admit") 
   CHECK_THAT(output.out,
              Contains("torus:4x4  suh-torus") && Contains("mesh:4x4   suh-mesh") &&
                  Contains("# not applicable: suh-mesh: every dimension must be a line"));
+}
+
+TEST_CASE("where nothing of a sweep runs, that is a mistake") {
+  for (const char* arguments :
+       {"check alltoall --on torus:6x6,torus:5x5 --algorithm suh-torus",
+        "run alltoall --on torus:6x6,torus:5x5 --algorithm suh-torus,tseng-diagonal",
+        "check alltoall --on ring:4,ring:5 --ports one --algorithm product-multiport"}) {
+    const auto output = run_wormcube(arguments);
+    INFO(arguments << "\n" << output.out << output.err);
+    CHECK(output.exit == 2);
+    CHECK(output.out.empty());
+    CHECK_THAT(output.err, Contains("none of the alltoall algorithms asked for runs here\n  "));
+  }
+}
+
+TEST_CASE("reproduce without a row is a mistake") {
+  for (const char* arguments : {"reproduce kim --sizes 6", "reproduce kim --on mesh:4x4",
+                                "reproduce suh --on torus:4x4,torus:8x8"}) {
+    const auto output = run_wormcube(arguments);
+    INFO(arguments << "\n" << output.out << output.err);
+    CHECK(output.exit == 2);
+    CHECK(output.out.empty());
+    CHECK_THAT(output.err, Contains("no row of its tables is for "));
+  }
+}
+
+TEST_CASE("what is not proved has not passed, and has not failed") {
+  const std::string check = "check alltoall --on torus:8x8 --algorithm shift --prove-up-to 1";
+  const auto table = run_wormcube(check);
+  CHECK(table.exit == 0);
+  CHECK_THAT(table.out,
+             Contains("      ?     ?       ?\n") &&
+                 Contains("# shift on torus:8x8: delivery: not proved: 64 nodes, proved up"));
+  const auto result = run_wormcube(check + " --json -").json();
+  CHECK(result["passed"].is_null());
+  CHECK_THAT(result["passed_reason"].get<std::string>(), Contains("proved up to 1"));
+  // A failure is one, proved or not.
+  const auto failed = run_wormcube(check + " --virtual-channels 1 --json -");
+  CHECK(failed.exit == 1);
+  CHECK(failed.json()["passed"] == false);
+  const auto row = run_wormcube("reproduce kim --sizes 8 --prove-up-to 1 --json -").json();
+  REQUIRE_FALSE(row["rows"].empty());
+  CHECK(row["rows"][0]["passed"].is_null());
+  CHECK(row["rows"][0]["passed_reason"] == row["rows"][0]["delivered_reason"]);
+}
+
+TEST_CASE("a failure is told once, and links that may be shared are none") {
+  const auto output =
+      run_wormcube("check alltoall --on ring:8 --virtual-channels 1 --algorithm bruck");
+  CHECK(output.exit == 1);
+  CHECK_THAT(output.out, Contains("FAILED: its routes can deadlock: a cycle of 8 channels: "));
+  CHECK(output.out.find("FAILED") == output.out.rfind("FAILED"));
+}
+
+TEST_CASE("a refusal names algorithms that run there") {
+  const auto told = [](const std::string& arguments) {
+    const auto output = run_wormcube("check " + arguments);
+    CHECK(output.exit == 2);
+    return output.err;
+  };
+  CHECK_THAT(told("alltoall --on torus:6x6 --algorithm tseng-diagonal"),
+             Contains("; use mesh or shift\n"));
+  CHECK_THAT(told("allgather --on star:5 --algorithm hypercube-all-port"), Contains("; use bruck"));
+  CHECK_THAT(told("alltoall --on star:5 --algorithm ring"), Contains("; use shift\n"));
+  CHECK_THAT(told("alltoall --on torus:8x8 --algorithm bokhari-quadrant"),
+             Contains("; use mesh or shift\n"));
+  CHECK_THAT(told("alltoall --on torus:4x4 --algorithm ring-all-port"), Contains("; use shift\n"));
+}
+
+TEST_CASE("list compares sizes, counts shared links, and says what auto leaves out") {
+  const auto table = run_wormcube("list alltoall --on torus:4x4 --bytes 64,1K..2K");
+  CHECK_THAT(table.out, Contains("  bruck ") && Contains("# auto leaves out: alltoall "));
+  const auto rows = run_wormcube("list alltoall --on torus:4x4 --bytes 64,1K..2K --json -").json();
+  std::vector<int> sizes;
+  for (const auto& row : rows) {
+    if (row["algorithm"] != "bruck") continue;
+    sizes.push_back(row["block_bytes"]);
+    CHECK(row["chosen_by_auto"] == true);
+    const double m = row["block_bytes"], ts = row["cost_model"]["ts_us"],
+                 tw = row["cost_model"]["tw_us_per_byte"], tr = row["cost_model"]["tr_us_per_byte"];
+    const auto& predicted = row["predicted"];
+    CHECK(row["model_time_us"].get<double>() ==
+          Approx(ts * predicted["startups"].get<double>() +
+                 tw * m * predicted["contended_blocks"].get<double>() +
+                 tr * m * predicted["rearranged_blocks"].get<double>()));
+  }
+  CHECK(sizes == std::vector<int>{64, 1024, 2048});
+}
+
+TEST_CASE("every setting that changes a result is told") {
+  const auto says = [](const std::string& arguments, const std::string& told) {
+    INFO(arguments);
+    CHECK_THAT(run_wormcube(arguments).out, Contains(told));
+  };
+  says("run reduce --on ring:4 --operator min --type int32 --iterations 1",
+       "# arguments        root 0, min on int32\n");
+  says("check reduce --on ring:4 --operator compose", "root 0, compose on affine\n");
+  says("check k_broadcast --on ring:8 --sources 7,", "1 source: 7\n");
+  says("show broadcast --on ring:4 --root 2", "# arguments        root 2\n");
+  says("check allgatherv --on ring:8 --seed 3", "# block sizes      seed 3\n");
+  says("check barrier --on ring:5", ": once: a barrier moves no data");
+  const auto of_networks =
+      run_wormcube("check broadcast --on hypercube:4,tree:6 --algorithm scatter-allgather");
+  CHECK_THAT(of_networks.out, Contains("scatter-allgather on hypercube:4: once: "));
+  CHECK_THAT(run_wormcube("deadlock").out, Contains("# topology         ring:4"));
+}
+
+TEST_CASE("without its notes a command still tells its results, and what they are") {
+  const auto topology = run_wormcube("topology ring:4 --quiet");
+  CHECK_THAT(topology.out, Contains("# nodes            4\n") && Contains("# dimension  shape"));
+  const auto show = run_wormcube("show broadcast --on mesh:4x4 --quiet");
+  CHECK_THAT(show.out, Contains("# step 0: ") && Contains("# from  to") && !Contains("# show"));
+  const auto reproduced = run_wormcube("reproduce kim --sizes 4,8 --quiet");
+  CHECK_THAT(reproduced.out, Contains("# topology         torus:8x8"));
+  CHECK_THAT(run_wormcube("list alltoall --on ring:4 --quiet").out, Contains("# operation"));
+}
+
+TEST_CASE("topology takes its network as other commands do, and says what it did not search") {
+  const auto petersen = run_wormcube("topology --on petersen");
+  CHECK(petersen.exit == 0);
+  CHECK_THAT(petersen.out, Contains("not searched: of a graph") && Contains("5 steps: 5 | 5"));
+  CHECK_THAT(run_wormcube("topology ring:5").out, Contains("no dimension has an even number"));
+  CHECK_THAT(run_wormcube("topology tree:8").out, Contains("1 per link, as there is no ring"));
+  CHECK_THAT(run_wormcube("topology ring:2").out, Contains("1 step of total exchange"));
+  CHECK_THAT(run_wormcube("show alltoall --on tree:4 --algorithm shift --step 0").out,
+             Contains("0->s0"));
 }
 
 TEST_CASE("a claim about other networks is not made beside a result") {
@@ -115,6 +244,7 @@ TEST_CASE("memory that is not there after all is told in a sentence, with exit c
         "show alltoall --on torus:16x16 --algorithm shift"}) {
     for (const rlim_t mebibytes : {30, 60, 120, 250, 500}) {
       const Addresses limit(mebibytes);
+      if (!wormcube_starts()) continue;  // with libmpich it takes over 50 MiB to load
       const auto output = run_wormcube(arguments);
       INFO(arguments << " with " << mebibytes << " MiB: " << output.err);
       CHECK((output.exit == 0 || output.exit == 2));
@@ -136,7 +266,7 @@ TEST_CASE("queues that are too large are refused with figures, before anything r
     INFO(arguments << ": " << output.out << output.err);
     CHECK(output.exit == 2);
     CHECK_THAT(output.err, Contains("room for queues of 1048576 flits each needs") &&
-                               Contains("GiB of memory") && Contains("is available (RLIMIT_AS") &&
+                               Contains("GiB of memory") && Contains("is available (") &&
                                Contains("use a smaller --capacity"));
     CHECK(run_wormcube(std::string(arguments) + " --capacity 64").exit == 0);
   }
@@ -148,7 +278,7 @@ TEST_CASE("a deadlock whose messages do not fit is refused with figures") {
   const auto bytes = run_wormcube("deadlock --of channels --on ring:20000");
   CHECK(bytes.exit == 2);
   CHECK_THAT(bytes.err, Contains("20000 messages of 65536 bytes needs 2.44 GiB of memory") &&
-                            Contains("RLIMIT_AS"));
+                            Contains("is available ("));
 }
 
 TEST_CASE("more nodes than there can be threads are refused before one is started") {

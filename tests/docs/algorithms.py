@@ -22,11 +22,11 @@ and [default], given as `--algorithm NAME:option=value`. Costs on a network: `wo
 
 
 def algorithms_page(program):
-    return PREFACE + subprocess.run([program, "list", "--markdown"], check=True, capture_output=True, text=True).stdout
+    return PREFACE + subprocess.run([program, "list", "--markdown"], check=True, capture_output=True, encoding="utf-8").stdout
 
 
 def readme_table(program):
-    listed = subprocess.run([program, "list", "--json", "-"], check=True, capture_output=True, text=True).stdout
+    listed = subprocess.run([program, "list", "--json", "-"], check=True, capture_output=True, encoding="utf-8").stdout
     algorithms = json.loads(listed)
     names = {}
     for algorithm in algorithms if isinstance(algorithms, list) else [algorithms]:
@@ -46,11 +46,11 @@ def main(arguments):
     program = arguments[-1]
     readme = ROOT / "README.md"
     wanted = {ROOT / "docs/algorithms.md": algorithms_page(program),
-              readme: with_table(readme.read_text(), readme_table(program))}
-    stale = [path for path, text in wanted.items() if not path.exists() or path.read_text() != text]
+              readme: with_table(readme.read_text(encoding="utf-8"), readme_table(program))}
+    stale = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     for path in stale:
         if write:
-            path.write_text(wanted[path])
+            path.write_text(wanted[path], encoding="utf-8")
         print(f"{path.relative_to(ROOT)}: {'written' if write else 'is not what the registry says; ./run docs writes it'}")
     return 1 if stale and not write else 0
 

@@ -98,19 +98,19 @@ def same(wanted, found, masked):
 
 def run(document, prefix):
     """Runs a document's examples; returns the texts of what is wrong."""
-    wrong, count = times_without_machine(document.name, document.read_text()), 0
+    wrong, count = times_without_machine(document.name, document.read_text(encoding="utf-8")), 0
     environment = dict(os.environ, PREFIX=str(prefix), PATH=f"{prefix}/bin:{os.environ['PATH']}", LC_ALL="C.UTF-8")
     with tempfile.TemporaryDirectory() as folder:
-        for item in parse(document.read_text()):
+        for item in parse(document.read_text(encoding="utf-8")):
             if isinstance(item, tuple):
                 path = pathlib.Path(folder, item[0])
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(item[1])
+                path.write_text(item[1], encoding="utf-8")
                 continue
             if item.command.startswith(OUTSIDE):
                 continue
             count += 1
-            done = subprocess.run(item.command, shell=True, cwd=folder, env=environment, text=True, timeout=300,
+            done = subprocess.run(item.command, shell=True, cwd=folder, env=environment, encoding="utf-8", timeout=300,
                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                   executable="/bin/bash")
             wanted = [line for line in item.output if line.strip()]

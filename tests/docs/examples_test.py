@@ -11,7 +11,7 @@ import examples
 def wrongs(text):
     with tempfile.TemporaryDirectory() as folder:
         document = pathlib.Path(folder, "document.md")
-        document.write_text(text)
+        document.write_text(text, encoding="utf-8")
         return examples.run(document, pathlib.Path(folder))
 
 

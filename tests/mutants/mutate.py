@@ -120,7 +120,7 @@ def mutants_of(path, text):
 
 def copy_tree():
     """The tracked files as they are now; what has not changed keeps its time."""
-    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\n")
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, encoding="utf-8").stdout.split("\n")
     for name in filter(None, tracked):
         source, target = ROOT / name, WORK / "source" / name
         if not source.is_file() or (target.exists() and target.read_bytes() == source.read_bytes()):
@@ -143,7 +143,7 @@ def users(path):
 
 @functools.cache
 def sources():
-    return {str(p.relative_to(ROOT)): p.read_text() for kind in ("*.cpp", "*.hpp") for p in (ROOT / "collectives").rglob(kind)}
+    return {str(p.relative_to(ROOT)): p.read_text(encoding="utf-8") for kind in ("*.cpp", "*.hpp") for p in (ROOT / "collectives").rglob(kind)}
 
 
 def walked(path):
@@ -165,7 +165,7 @@ def commands(path, arguments):
 
 
 def build(target):
-    done = subprocess.run(["ninja", "-C", str(BUILD), target], capture_output=True, text=True)
+    done = subprocess.run(["ninja", "-C", str(BUILD), target], capture_output=True, encoding="utf-8")
     return done.returncode == 0, done.stdout[-2000:]
 
 
@@ -204,8 +204,8 @@ def main():
         path = (ROOT / name).resolve()
         files += sorted(path.rglob("*.cpp")) if path.is_dir() else [path]
     files = [path for path in files if not str(path.relative_to(ROOT)).startswith(ELSEWHERE)]
-    equivalent = {line.split(" ## ")[0].strip() for line in (ROOT / "tests/mutants/equivalent.txt").read_text().splitlines()}
-    mutants = [m for path in files for m in mutants_of(str(path.relative_to(ROOT)), path.read_text()) if m.key() not in equivalent]
+    equivalent = {line.split(" ## ")[0].strip() for line in (ROOT / "tests/mutants/equivalent.txt").read_text(encoding="utf-8").splitlines()}
+    mutants = [m for path in files for m in mutants_of(str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")) if m.key() not in equivalent]
     random.Random(arguments.seed).shuffle(mutants)
     print(f"{len(mutants)} mutants of {len(files)} files; seed {arguments.seed}")
     mutants = mutants[:arguments.sample or None]
@@ -235,10 +235,10 @@ def main():
             counts["not tried"] += 1
             continue
         file = WORK / "source" / m.path
-        text = file.read_text()
+        text = file.read_text(encoding="utf-8")
         lines = text.splitlines(keepends=True)
         lines[m.line - 1] = m.after + "\n"
-        file.write_text("".join(lines))
+        file.write_text("".join(lines), encoding="utf-8")
         try:
             if not build(arguments.target)[0]:
                 verdict = "does not compile"
@@ -247,7 +247,7 @@ def main():
             else:
                 verdict = "killed"
         finally:
-            file.write_text(text)
+            file.write_text(text, encoding="utf-8")
         counts[verdict] += 1
         print(f"{verdict:16}  {m.path}:{m.line}: {m.before.strip()}  =>  {m.after.strip()}", flush=True)
     print(", ".join(f"{count} {verdict}" for verdict, count in counts.items()))
