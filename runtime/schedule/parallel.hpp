@@ -4,6 +4,7 @@
 
 #include "wormcube/runtime/fiber/sanitizers.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <exception>
@@ -24,9 +25,10 @@
 namespace wormcube {
 
 #ifndef WORMCUBE_TSAN
-/// One for all loops: to make one takes far longer than a short loop.
+/// One for all loops: to make one takes far longer than a short loop. It asks for no more than the
+/// library would take by itself, on the cores that the process is bound to (by mpirun, say).
 inline tbb::task_arena& loop_arena() {
-  static tbb::task_arena arena(loop_threads());
+  static tbb::task_arena arena(std::min(tbb::this_task_arena::max_concurrency(), loop_threads()));
   return arena;
 }
 #endif
