@@ -679,11 +679,20 @@ TEST_CASE("reductions refuse what they cannot do, and say the way out", "[reduct
       "2 blocks for 3 nodes");
 }
 
+namespace {
+
+Prediction of_ring(const char* network) {
+  Arguments sum;
+  sum.reduction = find_reduction("sum", "double");
+  return parse_collective(operations::allreduce, "ring", sum).predict(Topology::parse(network));
+}
+
+}  // namespace
+
 TEST_CASE("what a long ring combines is left open: counting goes through p^2 blocks",
           "[reductions]") {
-  const Collective ring = parse_collective(operations::allreduce, "ring");
-  CHECK(ring.predict(Topology::parse("ring:64")).combined_blocks.has_value());
-  const Prediction prediction = ring.predict(Topology::parse("ring:5000"));
+  CHECK(of_ring("ring:64").combined_blocks.has_value());
+  const Prediction prediction = of_ring("ring:5000");
   CHECK(prediction.startups == 4999);
   CHECK_FALSE(prediction.combined_blocks.has_value());
 }
@@ -695,8 +704,6 @@ TEST_CASE("a ring's nodes hold two blocks that pass, and what waits for its othe
   for (const auto& [network, blocks] :
        {std::pair{"ring:1", 3}, {"ring:2", 4}, {"ring:3", 5}, {"ring:4", 5}}) {
     INFO(network);
-    CHECK(parse_collective(operations::allreduce, "ring")
-              .predict(Topology::parse(network))
-              .working_blocks == blocks);
+    CHECK(of_ring(network).working_blocks == blocks);
   }
 }
