@@ -29,8 +29,6 @@ struct Options {
   OutputOptions output;
 };
 
-constexpr const char* no_data = "it moves no data";
-
 /// Step by step, in bytes: the largest message, the busiest link, what a message takes.
 void add_steps(Json& json, const ScheduleReport& report, const LockStepTime& time) {
   Json bytes = Json::array(), load = Json::array(), cost = Json::array();
@@ -200,7 +198,7 @@ ExitCode check(const Options& options) {
   const std::vector<Topology> topologies = parse_topologies(options.on);
   for (const Topology& topology : topologies) topology.require_routable();
   const Arguments arguments = options.call.resolve(operation);
-  require_effect(options.bytes_option, operation != operations::barrier, operation, no_data);
+  require_data(options.bytes_option, operation);
   const bool uneven = operation->sizes != Sizes::equal;
   require_effect(options.seed_option, uneven, operation, "its blocks all have one size");
   const Bytes block_bytes = parse_bytes(options.bytes);

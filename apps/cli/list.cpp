@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <memory>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 namespace wormcube::cli {
 
@@ -191,9 +191,8 @@ void list_admitted(const std::vector<const Algorithm*>& algorithms, const Topolo
     }
   }
   print_table(output, table);
-  std::string names;
-  for (const std::string& name : left_out) names += (names.empty() ? "" : ", ") + name;
-  if (!names.empty()) print_note(output, "auto leaves out: " + names);
+  if (!left_out.empty())
+    print_note(output, fmt::format("auto leaves out: {}", fmt::join(left_out, ", ")));
   for (const std::string& reason : refused) print_note(output, "not applicable: " + reason);
 }
 

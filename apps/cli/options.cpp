@@ -347,6 +347,10 @@ void require_effect(const CLI::Option* option, bool takes, Operation operation,
                                why.empty() ? "" : ": ", why));
 }
 
+void require_data(const CLI::Option* bytes_option, Operation operation) {
+  require_effect(bytes_option, operation != operations::barrier, operation, "it moves no data");
+}
+
 Arguments CallOptions::resolve(Operation operation) const {
   const auto refuse = [&](const CLI::Option* option, bool takes) {
     require_effect(option, takes, operation, {});

@@ -94,6 +94,8 @@ void add_call_options(CLI::App& app, CallOptions& options);
 /// Throws UsageError if an option was given that changes nothing for this operation.
 void require_effect(const CLI::Option* option, bool takes, Operation operation,
                     std::string_view why);
+/// The same of a block's size: a barrier has none.
+void require_data(const CLI::Option* bytes_option, Operation operation);
 /// "root 0", "sum on double", ..: what the operation takes, for a '#' line; empty if nothing.
 std::string arguments_text(Operation operation, const Arguments& arguments);
 /// {"root": 0}, {"operator": "sum", "type": "double"}, ..

@@ -59,8 +59,7 @@ void require_acyclic(const Topology& topology, int virtual_channels) {
 std::vector<Plan> make_plans(const Options& options, Operation operation,
                              const Arguments& arguments) {
   std::vector<Bytes> sizes = parse_sizes(options.bytes);
-  require_effect(options.bytes_option, operation != operations::barrier, operation,
-                 "it moves no data");
+  require_data(options.bytes_option, operation);
   if (operation == operations::barrier) sizes = {0};
   std::vector<Plan> plans;
   for (Topology& topology : parse_topologies(options.on)) {

@@ -266,6 +266,7 @@ Json show_route(const Topology& topology, const Routing& routing, Rank from, Ran
   return hops;
 }
 
+/// How many a link has.
 std::string virtual_channels_text(const Topology& topology, int virtual_channels) {
   for (int d = 0; d < topology.dimensions(); ++d) {
     if (topology.factor(d).wraps()) return fmt::format("{} per ring link", virtual_channels);
