@@ -6,7 +6,7 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/wormcube)
 
 install(DIRECTORY runtime collectives DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/wormcube
         FILES_MATCHING PATTERN "*.hpp" PATTERN mpi EXCLUDE)
-install(FILES wormcube.hpp ${include_root}/wormcube/version.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/wormcube)
+install(FILES wormcube.hpp ${generated}/wormcube/version.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/wormcube)
 install(TARGETS wormcube wormcube_headers EXPORT wormcubeTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT wormcubeTargets NAMESPACE wormcube:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/wormcubeConfig.cmake.in ${PROJECT_BINARY_DIR}/wormcubeConfig.cmake

@@ -188,12 +188,12 @@ class PlacesByName {
 
 /// The place from which the block of each place comes, -1 for a gap; and a length into which all
 /// can be cut so that whole pieces move.
-struct Permutation {
+struct Relocation {
   std::vector<Rank> from;
   Rank unit;
 };
 
-Permutation permutation(const Layout& from, const Layout& to, const std::vector<Rank>& seams,
+Relocation permutation(const Layout& from, const Layout& to, const std::vector<Rank>& seams,
                         Rank places) {
   WORMCUBE_ASSERT(from.count() == to.count());
   PlacesByName before(from.count());
@@ -203,7 +203,7 @@ Permutation permutation(const Layout& from, const Layout& to, const std::vector<
       before.insert(block, place + (side.in_second(place) ? places : 0));
     });
   }
-  Permutation result{std::vector<Rank>(static_cast<std::size_t>(places), -1), places};
+  Relocation result{std::vector<Rank>(static_cast<std::size_t>(places), -1), places};
   for (const Places& part : to.parts()) {
     part.for_each([&](Rank place, BlockName block) { result.from[place] = before.at(block); });
   }

@@ -15,7 +15,7 @@ namespace wormcube::cli {
 
 namespace {
 
-std::atomic<Cluster*> current{nullptr};  // the thread that waits for signals asks too
+std::atomic<Cluster*> current_cluster{nullptr};  // the thread that waits for signals asks too
 
 Cluster::Settings settings_of(const MachineFlags& flags, bool timing) {
   Cluster::Settings settings;
@@ -41,16 +41,16 @@ bool wants_cluster(int argc, const char* const* argv) {
   return false;
 }
 
-Cluster* cluster() { return current; }
+Cluster* cluster() { return current_cluster; }
 
 ClusterScope::ClusterScope(Cluster* cluster) {
-  current = cluster;
+  current_cluster = cluster;
   if (is_first_process()) return;
   // No result of theirs is wanted; if this fails they print too.
   [[maybe_unused]] const std::FILE* nowhere = std::freopen("/dev/null", "w", stdout);
 }
 
-ClusterScope::~ClusterScope() { current = nullptr; }
+ClusterScope::~ClusterScope() { current_cluster = nullptr; }
 
 bool is_first_process() {
   const Cluster* const processes = cluster();

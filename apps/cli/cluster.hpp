@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/apps/cli/options.hpp"
+#include "wormcube/apps/cli/options/options.hpp"
 #include "wormcube/runtime/machine/multicomputer.hpp"
 
 #include <chrono>

@@ -3,8 +3,9 @@
 #include "wormcube/apps/cli/program.hpp"
 
 #include "wormcube/apps/cli/cluster.hpp"
+#include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/help.hpp"
-#include "wormcube/apps/cli/output.hpp"
+#include "wormcube/apps/cli/output/output.hpp"
 #include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/collectives/plugin.hpp"
 #include "wormcube/runtime/error.hpp"

@@ -22,8 +22,8 @@ using namespace std::chrono_literals;
 
 constexpr const char* take_away = "\r\033[K";
 
-std::mutex terminal;          // guards what follows, and every line
-Progress* current = nullptr;  // the one whose line may be shown
+std::mutex terminal;                   // guards what follows, and every line
+Progress* current_progress = nullptr;  // the one whose line may be shown
 
 void put(const std::string& text) {
   if (text.empty()) return;
@@ -91,7 +91,7 @@ Progress::Progress(const OutputOptions& options, std::string what)
       timing_(timing()) {
   if (!shown_) return;
   const std::scoped_lock lock(terminal);
-  current = this;
+  current_progress = this;
   show();
   try {
     ticker_ = std::thread([this] {
@@ -111,7 +111,7 @@ Progress::~Progress() {
   {
     const std::scoped_lock lock(terminal);
     put(line_.clear());
-    current = nullptr;
+    current_progress = nullptr;
     ended_ = true;
   }
   end_.notify_all();
@@ -119,7 +119,7 @@ Progress::~Progress() {
 }
 
 void Progress::show() {
-  if (current == this) put(line_.update(ProgressLine::Clock::now()));
+  if (current_progress == this) put(line_.update(ProgressLine::Clock::now()));
 }
 
 void Progress::doing(std::string_view phase) {
@@ -138,7 +138,7 @@ void Progress::operator()(long done, long total) {
 
 std::unique_lock<std::mutex> Progress::pause() {
   std::unique_lock lock(terminal);
-  if (current != nullptr) put(current->line_.clear());
+  if (current_progress != nullptr) put(current_progress->line_.clear());
   return lock;
 }
 

@@ -85,7 +85,7 @@ void allgather_all_port(Node& node, ConstBlocks mine, Blocks all) {
 
 namespace {
 
-Prediction predict(const Setting& setting) {
+Prediction predict_all_port(const Setting& setting) {
   const Topology& topology = setting.topology;
   const std::vector<int> dimensions = wide_dimensions(topology);
   const std::size_t copies = dimensions.size();
@@ -124,7 +124,7 @@ WORMCUBE_ALGORITHM(allgather_ring_all_port){
     .rows = {{"2.9", "", "ring:8"}, {"2.9", "", "torus:4x4"}},
     .needs = {needs::rings()},
     .instead = {"mesh", "bruck"},
-    .predict = predict,
+    .predict = predict_all_port,
     .program = program,
     .parts = parts,
 };
@@ -138,7 +138,7 @@ WORMCUBE_ALGORITHM(allgather_hypercube_all_port){
     .rows = {{"2.9", "", "hypercube:4"}},
     .needs = {needs::hypercube()},
     .instead = {"ring-all-port", "bruck"},
-    .predict = predict,
+    .predict = predict_all_port,
     .program = program,
     .parts = parts,
 };

@@ -29,19 +29,6 @@ void allgather_bruck(Node& node, ConstBlocks mine, Blocks all) {
   }
 }
 
-namespace {
-
-Prediction predict(const Setting& setting) {
-  const Rank p = setting.topology.nodes();
-  PatternSteps steps(setting.topology);
-  for (Rank held = 1; held < p; held *= 2) {
-    steps.add_permutation(std::min(held, p - held), [=](Rank r) { return mod(r - held, p); });
-  }
-  return steps.with_loads({log2_ceiling(p), p - 1, 0, 0});
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(allgather_bruck){
@@ -52,7 +39,14 @@ WORMCUBE_ALGORITHM(allgather_bruck){
     .contention_free = false,
     .remark = "free of contention on hypercubes and complete networks",
     .rows = {{"2.5", "", "complete:7"}, {"2.5", "", "hypercube:4"}, {"2.12", "", "complete:9"}},
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const Rank p = setting.topology.nodes();
+      PatternSteps steps(setting.topology);
+      for (Rank held = 1; held < p; held *= 2) {
+        steps.add_permutation(std::min(held, p - held), [=](Rank r) { return mod(r - held, p); });
+      }
+      return steps.with_loads({log2_ceiling(p), p - 1, 0, 0});
+    },
     .program = [](Node& node,
                   const Call& call) { wormcube::allgather_bruck(node, call.input, call.output); },
 };

@@ -43,17 +43,6 @@ namespace {
 
 BitOrder order_of(const Options& options) { return options.choice<BitOrder>("order"); }
 
-Prediction predict(const Setting& setting) {
-  const Rank p = setting.topology.nodes();
-  const int bits = log2_ceiling(p);
-  PatternSteps steps(setting.topology);
-  for (int t = 0; t < bits; ++t) {
-    const int b = order_of(setting.options) == BitOrder::ascending ? t : bits - 1 - t;
-    steps.add_permutation(1 << t, [b](Rank r) { return r ^ 1 << b; });
-  }
-  return steps.with_loads({bits, p - 1, 0, 0});
-}
-
 }  // namespace
 
 namespace algorithms {
@@ -82,7 +71,16 @@ WORMCUBE_ALGORITHM(allgather_hypercube){
              {"2.12", "order=ascending", "complete:8"}},
     .needs = {needs::nodes_power_of_two()},
     .instead = {"bruck"},
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const Rank p = setting.topology.nodes();
+      const int bits = log2_ceiling(p);
+      PatternSteps steps(setting.topology);
+      for (int t = 0; t < bits; ++t) {
+        const int b = order_of(setting.options) == BitOrder::ascending ? t : bits - 1 - t;
+        steps.add_permutation(1 << t, [b](Rank r) { return r ^ 1 << b; });
+      }
+      return steps.with_loads({bits, p - 1, 0, 0});
+    },
     .program =
         [](Node& node, const Call& call) {
           wormcube::allgather_hypercube(node, call.input, call.output, order_of(call.options));

@@ -34,17 +34,6 @@ void allgather_mesh(Node& node, ConstBlocks mine, Blocks all) {
   }
 }
 
-namespace {
-
-Prediction predict(const Setting& setting) {
-  const double p = setting.topology.nodes();
-  double steps = 0;
-  for (const Rank size : setting.topology.sizes()) steps += size - 1;
-  return {steps, p - 1, 0, 0};
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(allgather_mesh){
@@ -55,7 +44,12 @@ WORMCUBE_ALGORITHM(allgather_mesh){
     .rows = {{"2.3", "", "mesh:4x4"}, {"2.4", "", "mesh:2x3x4"}},
     .needs = {needs::lines_and_rings()},
     .instead = {"bruck"},
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const double p = setting.topology.nodes();
+      double steps = 0;
+      for (const Rank size : setting.topology.sizes()) steps += size - 1;
+      return {steps, p - 1, 0, 0};
+    },
     .program = [](Node& node,
                   const Call& call) { wormcube::allgather_mesh(node, call.input, call.output); },
 };

@@ -26,15 +26,6 @@ void allgather_ring(Node& node, ConstBlocks mine, Blocks all) {
   }
 }
 
-namespace {
-
-Prediction predict(const Setting& setting) {
-  const double p = setting.topology.nodes();
-  return {p - 1, p - 1, 0, 0};
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(allgather_ring){
@@ -45,7 +36,10 @@ WORMCUBE_ALGORITHM(allgather_ring){
     .rows = {{"2.1", "", "ring:8"}, {"2.2", "", "line:8"}, {"2.11", "", "ring:8"}},
     .needs = {needs::line_or_ring()},
     .instead = {"mesh", "bruck"},
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const double p = setting.topology.nodes();
+      return {p - 1, p - 1, 0, 0};
+    },
     .program = [](Node& node,
                   const Call& call) { wormcube::allgather_ring(node, call.input, call.output); },
 };

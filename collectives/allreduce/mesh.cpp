@@ -21,7 +21,7 @@ void allreduce_mesh(Node& node, const Reduction& reduction, ConstSpan mine, Span
 
 namespace {
 
-Prediction predict(const Setting& setting) {
+Prediction predict_mesh(const Setting& setting) {
   const Topology& topology = setting.topology;
   double combined = 0;
   std::vector<Messages> messages;
@@ -55,7 +55,7 @@ WORMCUBE_ALGORITHM(allreduce_mesh){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.3 and 4.2.2",
     .contention_free = false,
     .remark = "free of contention on hypercubes, and products of complete networks",
-    .predict = predict,
+    .predict = predict_mesh,
     .program =
         [](Node& node, const Call& call) {
           wormcube::allreduce_mesh(node, call.arguments.reduction, call.input.all(),

@@ -84,20 +84,6 @@ std::vector<Messages> recursive_doubling_messages(Rank p) {
   return steps;
 }
 
-namespace {
-
-Prediction predict(const Setting& setting) {
-  const Rank p = setting.topology.nodes();
-  const std::vector<Messages> messages = recursive_doubling_messages(p);
-  const auto steps = static_cast<double>(messages.size());
-  Prediction prediction{steps, steps, 0};
-  prediction.combined_blocks = log2_ceiling(p);  // floor(log2 p), and one more for the pairs
-  predict_contention(prediction, setting.topology, messages);
-  return prediction;
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(allreduce_recursive_doubling){
@@ -111,7 +97,15 @@ WORMCUBE_ALGORITHM(allreduce_recursive_doubling){
              {"3.2", "", "complete:6"},
              {"3.4", "", "ring:8"},
              {"3.5", "", "ring:512"}},
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const Rank p = setting.topology.nodes();
+      const std::vector<Messages> messages = recursive_doubling_messages(p);
+      const auto steps = static_cast<double>(messages.size());
+      Prediction prediction{steps, steps, 0};
+      prediction.combined_blocks = log2_ceiling(p);  // floor(log2 p), and one more for the pairs
+      predict_contention(prediction, setting.topology, messages);
+      return prediction;
+    },
     .program =
         [](Node& node, const Call& call) {
           wormcube::allreduce_recursive_doubling(node, call.arguments.reduction, call.input.all(),

@@ -35,19 +35,6 @@ std::vector<Messages> reduce_broadcast_messages(Rank p) {
   return messages;
 }
 
-namespace {
-
-Prediction predict(const Setting& setting) {
-  const Rank p = setting.topology.nodes();
-  const double steps = log2_ceiling(p);
-  Prediction prediction{2 * steps, 2 * steps, 0};
-  prediction.combined_blocks = steps;
-  predict_contention(prediction, setting.topology, reduce_broadcast_messages(p));
-  return prediction;
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(allreduce_reduce_broadcast){
@@ -61,7 +48,14 @@ WORMCUBE_ALGORITHM(allreduce_reduce_broadcast){
              {"3.1", "", "line:7"},
              {"3.1", "", "hypercube:6"},
              {"3.5", "", "ring:1024"}},
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const Rank p = setting.topology.nodes();
+      const double steps = log2_ceiling(p);
+      Prediction prediction{2 * steps, 2 * steps, 0};
+      prediction.combined_blocks = steps;
+      predict_contention(prediction, setting.topology, reduce_broadcast_messages(p));
+      return prediction;
+    },
     .program =
         [](Node& node, const Call& call) {
           wormcube::allreduce_reduce_broadcast(node, call.arguments.reduction, call.input.all(),

@@ -60,7 +60,7 @@ PartsPattern pattern_of(const Setting& setting) {
   return setting.options.choice<PartsPattern>("pattern");
 }
 
-Prediction predict(const Setting& setting) {
+Prediction predict_reduce_scatter_allgather(const Setting& setting) {
   const Rank p = setting.topology.nodes();
   const bool commutative = setting.arguments.reduction.commutative;
   if (pattern_of(setting) == PartsPattern::ring) {
@@ -97,7 +97,7 @@ WORMCUBE_ALGORITHM(allreduce_reduce_scatter_allgather){
                  .help = "ceil(log2 p) steps of growing size twice, or p - 1 of one part"}},
     .rows = {{"3.6", "pattern=doubling", "hypercube:6"}, {"3.6", "pattern=ring", "ring:8"}},
     .require = [](const Setting& on) { require_pattern(on.topology, pattern_of(on)); },
-    .predict = predict,
+    .predict = predict_reduce_scatter_allgather,
     .program =
         [](Node& node, const Call& call) {
           wormcube::allreduce_by_parts(node, call.arguments.reduction, call.input.all(),

@@ -119,7 +119,7 @@ namespace {
 
 /// How much the nodes combine follows from how their blocks fit: counted, on the ranks alone, where
 /// going through p^2 of them takes two seconds at most.
-Prediction predict(const Setting& setting) {
+Prediction predict_ring(const Setting& setting) {
   constexpr Rank most_counted = 4096;
   const Rank p = setting.topology.nodes();
   if (p > most_counted) return {p - 1.0, p - 1.0, 0};
@@ -154,7 +154,7 @@ WORMCUBE_ALGORITHM(allreduce_ring){
     .rows = {{"3.4", "", "ring:7"}, {"3.4", "", "line:7"}},
     .needs = {needs::line_or_ring()},
     .instead = {"recursive-doubling", "mesh", "reduce-broadcast"},
-    .predict = predict,
+    .predict = predict_ring,
     .program =
         [](Node& node, const Call& call) {
           wormcube::allreduce_ring(node, call.arguments.reduction, call.input.all(),

@@ -50,20 +50,6 @@ void alltoall_bokhari_quadrant(Node& node, ConstBlocks out, Blocks in) {
   planned.run(node, out, in);
 }
 
-namespace {
-
-Prediction predict(const Setting& setting) {
-  const Topology& topology = setting.topology;
-  const double side = topology.size(0), blocks = side * side;
-  const int levels = std::bit_width(static_cast<unsigned>(topology.size(0))) - 1;
-  return {.startups = 3 * (side - 1),
-          .transmission_blocks = 3 * (side - 1) * blocks / 4,
-          .rearranged_blocks = std::max(levels - 1, 0) * blocks,
-          .working_blocks = blocks};
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(alltoall_bokhari_quadrant){
@@ -74,7 +60,15 @@ WORMCUBE_ALGORITHM(alltoall_bokhari_quadrant){
     .remark = "reconstruction",
     .needs = {needs::lines(), needs::square_mesh_of_power_of_two()},
     .instead = {"suh-mesh", "mesh", "shift"},
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const Topology& topology = setting.topology;
+      const double side = topology.size(0), blocks = side * side;
+      const int levels = std::bit_width(static_cast<unsigned>(topology.size(0))) - 1;
+      return {.startups = 3 * (side - 1),
+              .transmission_blocks = 3 * (side - 1) * blocks / 4,
+              .rearranged_blocks = std::max(levels - 1, 0) * blocks,
+              .working_blocks = blocks};
+    },
     .program =
         [](Node& node, const Call& call) {
           wormcube::alltoall_bokhari_quadrant(node, call.input, call.output);

@@ -70,23 +70,6 @@ void alltoall_bruck(Node& node, ConstBlocks out, Blocks in) {
   }
 }
 
-namespace {
-
-Prediction predict(const Setting& setting) {
-  const Rank p = setting.topology.nodes();
-  PatternSteps steps(setting.topology);
-  double transmission = 0;
-  for (int t = 0; 1 << t < p; ++t) {
-    // Numbers below p with bit t: whole periods, and the rest.
-    const Rank half = 1 << t, blocks = p / (2 * half) * half + std::max(0, p % (2 * half) - half);
-    transmission += blocks;
-    steps.add_permutation(blocks, [=](Rank r) { return mod(r + half, p); });
-  }
-  return steps.with_loads({log2_ceiling(p), transmission, 0, 0});
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(alltoall_bruck){
@@ -97,7 +80,19 @@ WORMCUBE_ALGORITHM(alltoall_bruck){
     .contention_free = false,
     .remark = "free of contention on hypercubes and complete networks",
     .rows = {{"5.6", "", "complete:7"}},
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const Rank p = setting.topology.nodes();
+      PatternSteps steps(setting.topology);
+      double transmission = 0;
+      for (int t = 0; 1 << t < p; ++t) {
+        // Numbers below p with bit t: whole periods, and the rest.
+        const Rank half = 1 << t,
+                   blocks = p / (2 * half) * half + std::max(0, p % (2 * half) - half);
+        transmission += blocks;
+        steps.add_permutation(blocks, [=](Rank r) { return mod(r + half, p); });
+      }
+      return steps.with_loads({log2_ceiling(p), transmission, 0, 0});
+    },
     .program = [](Node& node,
                   const Call& call) { wormcube::alltoall_bruck(node, call.input, call.output); },
 };

@@ -28,12 +28,6 @@ void alltoall_hypercube_all_port(Node& node, ConstBlocks out, Blocks in) {
 
 namespace {
 
-Prediction predict(const Setting& setting) {
-  const Topology& topology = setting.topology;
-  const double p = topology.nodes(), d = topology.dimensions();
-  return {d, d > 0 ? p / 2 : 0, d * p, d > 0 ? p : 0};
-}
-
 Rank parts(const Setting& setting) {
   const Topology& topology = setting.topology;
   return std::max(1, topology.dimensions());
@@ -52,7 +46,11 @@ WORMCUBE_ALGORITHM(alltoall_hypercube_all_port){
     .rows = {{"5.12", "", "hypercube:4"}, {"5.13", "", "hypercube:4"}},
     .needs = {needs::hypercube()},
     .instead = {"shift"},
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const Topology& topology = setting.topology;
+      const double p = topology.nodes(), d = topology.dimensions();
+      return {d, d > 0 ? p / 2 : 0, d * p, d > 0 ? p : 0};
+    },
     .program =
         [](Node& node, const Call& call) {
           wormcube::alltoall_hypercube_all_port(node, call.input, call.output);

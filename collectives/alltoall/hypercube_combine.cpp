@@ -23,18 +23,6 @@ void alltoall_hypercube_combine(Node& node, ConstBlocks out, Blocks in) {
   alltoall_bit_exchange(node, log2_ceiling(node.size()), 0, 1, out, in);
 }
 
-namespace {
-
-Prediction predict(const Setting& setting) {
-  const Rank p = setting.topology.nodes();
-  const int bits = log2_ceiling(p);
-  PatternSteps steps(setting.topology);
-  for (int b = 0; b < bits; ++b) steps.add_permutation(p / 2.0, [b](Rank r) { return r ^ 1 << b; });
-  return steps.with_loads({bits, bits * (p / 2.0), 1.0 * bits * p, bits > 0 ? p : 0});
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(alltoall_hypercube_combine){
@@ -47,7 +35,14 @@ WORMCUBE_ALGORITHM(alltoall_hypercube_combine){
     .rows = {{"5.6", "", "hypercube:4"}, {"5.10", "", "mesh:4x4"}, {"5.14", "", "hypercube:4"}},
     .needs = {needs::nodes_power_of_two()},
     .instead = {"bruck", "shift"},
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const Rank p = setting.topology.nodes();
+      const int bits = log2_ceiling(p);
+      PatternSteps steps(setting.topology);
+      for (int b = 0; b < bits; ++b)
+        steps.add_permutation(p / 2.0, [b](Rank r) { return r ^ 1 << b; });
+      return steps.with_loads({bits, bits * (p / 2.0), 1.0 * bits * p, bits > 0 ? p : 0});
+    },
     .program =
         [](Node& node, const Call& call) {
           wormcube::alltoall_hypercube_combine(node, call.input, call.output);

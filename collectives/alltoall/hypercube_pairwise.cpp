@@ -51,16 +51,16 @@ std::vector<int> exchange_loads(const Graph& graph) {
 }
 
 /// Loads of graphs and large rings take long to find.
-constexpr Rank most_nodes = 4096;
+constexpr Rank most_nodes_of_graph = 4096;
 
-Prediction predict(const Setting& setting) {
+Prediction predict_hypercube_pairwise(const Setting& setting) {
   const Topology& topology = setting.topology;
   const Rank p = topology.nodes();
   Prediction prediction{p - 1, p - 1, 0, 0};
   std::vector<std::vector<int>> loads;
   for (int d = 0; d < topology.dimensions(); ++d) {
     const Shape shape = topology.factor(d).shape();
-    if ((shape == Shape::graph || shape == Shape::ring) && topology.size(d) > most_nodes) {
+    if ((shape == Shape::graph || shape == Shape::ring) && topology.size(d) > most_nodes_of_graph) {
       return prediction;
     }
     loads.push_back(exchange_loads(topology.factor(d)));
@@ -105,7 +105,7 @@ WORMCUBE_ALGORITHM(alltoall_hypercube_pairwise){
              {"5.15", "", "hypercube:4"}},
     .needs = {needs::nodes_power_of_two()},
     .instead = {"shift"},
-    .predict = predict,
+    .predict = predict_hypercube_pairwise,
     .program =
         [](Node& node, const Call& call) {
           wormcube::alltoall_hypercube_pairwise(node, call.input, call.output);

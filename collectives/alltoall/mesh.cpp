@@ -41,7 +41,7 @@ Layout bundles(const Topology& topology, Rank rank, int d, int done) {
   return places;
 }
 
-BlockArray plan(const Topology& topology, Rank rank) {
+BlockArray plan_mesh(const Topology& topology, Rank rank) {
   require_network(algorithms::alltoall_mesh, topology);
   const Rank p = topology.nodes();
   BlockArray array(p);
@@ -74,25 +74,10 @@ BlockArray plan(const Topology& topology, Rank rank) {
 
 void alltoall_mesh(Node& node, ConstBlocks out, Blocks in) {
   const auto& planned =
-      node.plan<BlockArray>("mesh", {}, [&] { return plan(node.topology(), node.rank()); });
+      node.plan<BlockArray>("mesh", {}, [&] { return plan_mesh(node.topology(), node.rank()); });
   require_exchange("alltoall_mesh", node.size(), out, in);
   planned.run(node, out, in);
 }
-
-namespace {
-
-Prediction predict(const Setting& setting) {
-  const Topology& topology = setting.topology;
-  const double p = topology.nodes();
-  double steps = 0, dimensions = 0;
-  for (const Rank size : topology.sizes()) {
-    steps += size - 1;
-    dimensions += size > 1 ? 1 : 0;
-  }
-  return {steps, p / 2 * steps, p * std::max(0.0, dimensions - 1), p};
-}
-
-}  // namespace
 
 namespace algorithms {
 
@@ -107,7 +92,16 @@ WORMCUBE_ALGORITHM(alltoall_mesh){
              {"5.14", "", "mesh:4x4"}},
     .needs = {needs::lines_and_rings()},
     .instead = {"shift"},
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const Topology& topology = setting.topology;
+      const double p = topology.nodes();
+      double steps = 0, dimensions = 0;
+      for (const Rank size : topology.sizes()) {
+        steps += size - 1;
+        dimensions += size > 1 ? 1 : 0;
+      }
+      return {steps, p / 2 * steps, p * std::max(0.0, dimensions - 1), p};
+    },
     .program = [](Node& node,
                   const Call& call) { wormcube::alltoall_mesh(node, call.input, call.output); },
 };

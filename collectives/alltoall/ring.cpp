@@ -20,16 +20,6 @@ void alltoall_ring(Node& node, ConstBlocks out, Blocks in) {
   alltoall_one_way(node, {+1, node.size() - 1}, out, in);
 }
 
-namespace {
-
-Prediction predict(const Setting& setting) {
-  const Topology& topology = setting.topology;
-  const double p = topology.nodes();
-  return {p - 1, p * (p - 1) / 2, 0, 0};
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(alltoall_ring){
@@ -40,7 +30,11 @@ WORMCUBE_ALGORITHM(alltoall_ring){
     .rows = {{"5.1", "", "ring:8"}, {"5.1", "", "line:8"}},
     .needs = {needs::line_or_ring()},
     .instead = {"mesh", "shift"},
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const Topology& topology = setting.topology;
+      const double p = topology.nodes();
+      return {p - 1, p * (p - 1) / 2, 0, 0};
+    },
     .program = [](Node& node,
                   const Call& call) { wormcube::alltoall_ring(node, call.input, call.output); },
 };

@@ -31,18 +31,6 @@ void alltoall_ring_all_port(Node& node, ConstBlocks out, Blocks in) {
                   }});
 }
 
-namespace {
-
-Prediction predict(const Setting& setting) {
-  const std::int64_t p = setting.topology.nodes();
-  const double d = static_cast<double>(p);
-  const double blocks = p == 2 ? 1 : p % 2 == 0 ? d * d / 8 : (d * d - 1) / 8;
-  const std::int64_t steps = p / 2;
-  return {static_cast<double>(steps), blocks, 0, 0};
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(alltoall_ring_all_port){
@@ -54,7 +42,13 @@ WORMCUBE_ALGORITHM(alltoall_ring_all_port){
     .rows = {{"5.3", "", "ring:8"}, {"5.13", "", "ring:8"}},
     .needs = {needs::dimensions(1), needs::rings()},
     .instead = {"ring-bidirectional", "shift"},
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const std::int64_t p = setting.topology.nodes();
+      const double d = static_cast<double>(p);
+      const double blocks = p == 2 ? 1 : p % 2 == 0 ? d * d / 8 : (d * d - 1) / 8;
+      const std::int64_t steps = p / 2;
+      return {static_cast<double>(steps), blocks, 0, 0};
+    },
     .program =
         [](Node& node, const Call& call) {
           wormcube::alltoall_ring_all_port(node, call.input, call.output);

@@ -21,16 +21,6 @@ void alltoall_ring_bidirectional(Node& node, ConstBlocks out, Blocks in) {
   alltoall_one_way(node, {-1, (p - 1) / 2}, out, in);
 }
 
-namespace {
-
-Prediction predict(const Setting& setting) {
-  const std::int64_t p = setting.topology.nodes();
-  const std::int64_t blocks = p * p / 4;
-  return {p - 1.0, static_cast<double>(blocks), 0, 0};
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(alltoall_ring_bidirectional){
@@ -41,7 +31,11 @@ WORMCUBE_ALGORITHM(alltoall_ring_bidirectional){
     .rows = {{"5.2", "", "ring:8"}, {"5.2", "", "line:8"}},
     .needs = {needs::line_or_ring()},
     .instead = {"mesh", "shift"},
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const std::int64_t p = setting.topology.nodes();
+      const std::int64_t blocks = p * p / 4;
+      return {p - 1.0, static_cast<double>(blocks), 0, 0};
+    },
     .program =
         [](Node& node, const Call& call) {
           wormcube::alltoall_ring_bidirectional(node, call.input, call.output);

@@ -60,18 +60,6 @@ void alltoall_scott_direct(Node& node, ConstBlocks out, Blocks in) {
   }
 }
 
-namespace {
-
-Prediction predict(const Setting& setting) {
-  const Topology& topology = setting.topology;
-  const double steps =
-      static_cast<double>(topology.nodes()) * std::max(topology.size(0), topology.size(1)) / 4;
-  return {
-      .startups = steps, .transmission_blocks = steps, .rearranged_blocks = 0, .working_blocks = 0};
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(alltoall_scott_direct){
@@ -82,7 +70,15 @@ WORMCUBE_ALGORITHM(alltoall_scott_direct){
     .remark = "construction ours",
     .needs = {needs::lines(), needs::dimensions(2), needs::multiples_of(4)},
     .instead = {"suh-mesh", "mesh", "shift"},
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const Topology& topology = setting.topology;
+      const double steps =
+          static_cast<double>(topology.nodes()) * std::max(topology.size(0), topology.size(1)) / 4;
+      return {.startups = steps,
+              .transmission_blocks = steps,
+              .rearranged_blocks = 0,
+              .working_blocks = 0};
+    },
     .program =
         [](Node& node, const Call& call) {
           wormcube::alltoall_scott_direct(node, call.input, call.output);

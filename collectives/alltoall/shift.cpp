@@ -34,26 +34,6 @@ std::optional<Rank> shift_link_load(const Topology& topology, Rank offset) {
   return most;
 }
 
-namespace {
-
-Prediction predict(const Setting& setting) {
-  const Topology& topology = setting.topology;
-  const Rank p = topology.nodes();
-  Prediction prediction{p - 1.0, p - 1.0, 0, 0};
-  double most = 0, sum = 0;
-  for (Rank i = 1; i < p; ++i) {
-    const std::optional<Rank> load = shift_link_load(topology, i);
-    if (!load) return prediction;
-    most = std::max<double>(most, *load);
-    sum += *load;
-  }
-  prediction.link_load = most;
-  prediction.contended_blocks = sum;
-  return prediction;
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(alltoall_shift){
@@ -64,7 +44,21 @@ WORMCUBE_ALGORITHM(alltoall_shift){
     .contention_free = false,
     .remark = "free of contention on hypercubes and complete networks",
     .rows = {{"5.7", "", "hypercube:4"}, {"5.8", "", "complete:7"}, {"5.13", "", "complete:7"}},
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const Topology& topology = setting.topology;
+      const Rank p = topology.nodes();
+      Prediction prediction{p - 1.0, p - 1.0, 0, 0};
+      double most = 0, sum = 0;
+      for (Rank i = 1; i < p; ++i) {
+        const std::optional<Rank> load = shift_link_load(topology, i);
+        if (!load) return prediction;
+        most = std::max<double>(most, *load);
+        sum += *load;
+      }
+      prediction.link_load = most;
+      prediction.contended_blocks = sum;
+      return prediction;
+    },
     .program = [](Node& node,
                   const Call& call) { wormcube::alltoall_shift(node, call.input, call.output); },
 };

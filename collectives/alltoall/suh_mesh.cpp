@@ -97,20 +97,6 @@ void alltoall_suh_mesh(Node& node, ConstBlocks out, Blocks in, MeshOrder order, 
   planned.run(node, out, in);
 }
 
-namespace {
-
-Prediction predict(const Setting& setting) {
-  const Topology& topology = setting.topology;
-  const std::vector<Rank> sizes = sizes_above_1(topology);
-  const auto order = setting.options.choice<MeshOrder>("order");
-  return {.startups = static_cast<double>(mesh_startups(sizes, order)),
-          .transmission_blocks = static_cast<double>(mesh_transmission(sizes, order)),
-          .rearranged_blocks = static_cast<double>(mesh_rearranged(sizes, order)),
-          .working_blocks = static_cast<double>(mesh_peak(sizes))};
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(alltoall_suh_mesh){
@@ -127,7 +113,15 @@ WORMCUBE_ALGORITHM(alltoall_suh_mesh){
                  .help = "ring over the cells of a line: 0,1,2,.. and back, or 0,2,4,..,5,3,1"}},
     .needs = {needs::lines()},
     .instead = {"shift", "mesh"},
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const Topology& topology = setting.topology;
+      const std::vector<Rank> sizes = sizes_above_1(topology);
+      const auto order = setting.options.choice<MeshOrder>("order");
+      return {.startups = static_cast<double>(mesh_startups(sizes, order)),
+              .transmission_blocks = static_cast<double>(mesh_transmission(sizes, order)),
+              .rearranged_blocks = static_cast<double>(mesh_rearranged(sizes, order)),
+              .working_blocks = static_cast<double>(mesh_peak(sizes))};
+    },
     .program =
         [](Node& node, const Call& call) {
           wormcube::alltoall_suh_mesh(node, call.input, call.output,

@@ -16,7 +16,7 @@ extern const Algorithm alltoall_suh_torus;
 
 namespace {
 
-BlockArray plan(const Topology& topology, Rank rank) {
+BlockArray plan_suh_torus(const Topology& topology, Rank rank) {
   require_network(algorithms::alltoall_suh_torus, topology);
   const TorusExchange exchange(topology, rank);
   BlockArray array(topology.nodes());
@@ -30,14 +30,14 @@ BlockArray plan(const Topology& topology, Rank rank) {
 
 void alltoall_suh_torus(Node& node, ConstBlocks out, Blocks in) {
   const auto& planned =
-      node.plan<BlockArray>("suh-torus", {}, [&] { return plan(node.topology(), node.rank()); });
+      node.plan<BlockArray>("suh-torus", {}, [&] { return plan_suh_torus(node.topology(), node.rank()); });
   require_exchange("alltoall_suh_torus", node.size(), out, in);
   planned.run(node, out, in);
 }
 
 namespace {
 
-Prediction predict(const Setting& setting) {
+Prediction predict_suh_torus(const Setting& setting) {
   const Topology& topology = setting.topology;
   Prediction prediction = TorusExchange::predict(topology);
   prediction.working_blocks = topology.nodes();
@@ -55,7 +55,7 @@ WORMCUBE_ALGORITHM(alltoall_suh_torus){
     .source = "Suh, Shin, as given by Kim et al., sec. 2; n dimensions after its description",
     .needs = {needs::dimensions_at_least(2), needs::rings(), needs::multiples_of(4)},
     .instead = {"mesh", "shift"},
-    .predict = predict,
+    .predict = predict_suh_torus,
     .program =
         [](Node& node, const Call& call) {
           wormcube::alltoall_suh_torus(node, call.input, call.output);

@@ -17,7 +17,7 @@ extern const Algorithm alltoall_sundar_cyclic;
 
 namespace {
 
-BlockArray plan(const Topology& topology, Rank rank) {
+BlockArray plan_sundar_cyclic(const Topology& topology, Rank rank) {
   require_network(algorithms::alltoall_sundar_cyclic, topology);
   MeshQuadrants quadrants(topology, rank);
   const Rank r = quadrants.row(), c = quadrants.column();
@@ -47,25 +47,10 @@ BlockArray plan(const Topology& topology, Rank rank) {
 
 void alltoall_sundar_cyclic(Node& node, ConstBlocks out, Blocks in) {
   const auto& planned = node.plan<BlockArray>("sundar-cyclic", {},
-                                              [&] { return plan(node.topology(), node.rank()); });
+                                              [&] { return plan_sundar_cyclic(node.topology(), node.rank()); });
   require_exchange("sundar-cyclic", node.size(), out, in);
   planned.run(node, out, in);
 }
-
-namespace {
-
-Prediction predict(const Setting& setting) {
-  const Topology& topology = setting.topology;
-  const double side = topology.size(0), blocks = side * side;
-  const int levels = std::bit_width(static_cast<unsigned>(topology.size(0))) - 1;
-  const double steps = levels == 0 ? 0 : side;
-  return {.startups = steps,
-          .transmission_blocks = steps * blocks / 2,
-          .rearranged_blocks = std::max(levels - 1, 0) * blocks,
-          .working_blocks = blocks};
-}
-
-}  // namespace
 
 namespace algorithms {
 
@@ -77,7 +62,16 @@ WORMCUBE_ALGORITHM(alltoall_sundar_cyclic){
     .remark = "reconstruction",
     .needs = {needs::lines(), needs::square_mesh_of_power_of_two()},
     .instead = {"suh-mesh", "mesh", "shift"},
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const Topology& topology = setting.topology;
+      const double side = topology.size(0), blocks = side * side;
+      const int levels = std::bit_width(static_cast<unsigned>(topology.size(0))) - 1;
+      const double steps = levels == 0 ? 0 : side;
+      return {.startups = steps,
+              .transmission_blocks = steps * blocks / 2,
+              .rearranged_blocks = std::max(levels - 1, 0) * blocks,
+              .working_blocks = blocks};
+    },
     .program =
         [](Node& node, const Call& call) {
           wormcube::alltoall_sundar_cyclic(node, call.input, call.output);

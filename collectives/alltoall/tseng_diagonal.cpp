@@ -79,7 +79,7 @@ Layout layout(const Topology& topology, Rank rank, const Turn& turn, std::array<
   return places;
 }
 
-BlockArray plan(const Topology& topology, Rank rank) {
+BlockArray plan_tseng_diagonal(const Topology& topology, Rank rank) {
   require_network(algorithms::alltoall_tseng_diagonal, topology);
   BlockArray array(topology.nodes());
   const std::vector<Turn> steps = turns(topology, rank);
@@ -115,23 +115,10 @@ BlockArray plan(const Topology& topology, Rank rank) {
 
 void alltoall_tseng_diagonal(Node& node, ConstBlocks out, Blocks in) {
   const auto& planned = node.plan<BlockArray>("tseng-diagonal", {},
-                                              [&] { return plan(node.topology(), node.rank()); });
+                                              [&] { return plan_tseng_diagonal(node.topology(), node.rank()); });
   require_exchange("tseng-diagonal", node.size(), out, in);
   planned.run(node, out, in);
 }
-
-namespace {
-
-Prediction predict(const Setting& setting) {
-  const Topology& topology = setting.topology;
-  const double a = std::max(topology.size(0), topology.size(1)), p = topology.nodes();
-  return {.startups = a / 2 + 2,
-          .transmission_blocks = (a / 4 + 1) * p,
-          .rearranged_blocks = (a / 2 + 1) * p,
-          .working_blocks = p};
-}
-
-}  // namespace
 
 namespace algorithms {
 
@@ -143,7 +130,14 @@ WORMCUBE_ALGORITHM(alltoall_tseng_diagonal){
     .remark = "reconstruction",
     .needs = {needs::rings(), needs::multiples_of(4), needs::dimensions(2)},
     .instead = {"suh-torus", "mesh", "shift"},
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const Topology& topology = setting.topology;
+      const double a = std::max(topology.size(0), topology.size(1)), p = topology.nodes();
+      return {.startups = a / 2 + 2,
+              .transmission_blocks = (a / 4 + 1) * p,
+              .rearranged_blocks = (a / 2 + 1) * p,
+              .working_blocks = p};
+    },
     .program =
         [](Node& node, const Call& call) {
           wormcube::alltoall_tseng_diagonal(node, call.input, call.output);

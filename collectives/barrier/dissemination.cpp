@@ -17,23 +17,6 @@ void barrier_dissemination(Node& node) {
   }
 }
 
-namespace {
-
-Prediction predict(const Setting& setting) {
-  const Topology& topology = setting.topology;
-  Prediction prediction{0, 0, 0, 0};
-  std::optional<double> most = 0;
-  for (Rank distance = 1; distance < topology.nodes(); distance *= 2) {
-    ++*prediction.startups;
-    const std::optional<Rank> load = shift_link_load(topology, distance);
-    most = most && load ? std::optional(std::max<double>(*most, *load)) : std::nullopt;
-  }
-  prediction.link_load = most;
-  return prediction;
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(barrier_dissemination){
@@ -43,7 +26,18 @@ WORMCUBE_ALGORITHM(barrier_dissemination){
     .source = "Hensgen, Finkel, Manber 1988; Grama, Gupta, Karypis, Kumar, sec. 4.3",
     .contention_free = false,
     .remark = "free of contention on hypercubes and complete networks",
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const Topology& topology = setting.topology;
+      Prediction prediction{0, 0, 0, 0};
+      std::optional<double> most = 0;
+      for (Rank distance = 1; distance < topology.nodes(); distance *= 2) {
+        ++*prediction.startups;
+        const std::optional<Rank> load = shift_link_load(topology, distance);
+        most = most && load ? std::optional(std::max<double>(*most, *load)) : std::nullopt;
+      }
+      prediction.link_load = most;
+      return prediction;
+    },
     .program = [](Node& node, const Call& /*call*/) { wormcube::barrier_dissemination(node); },
 };
 

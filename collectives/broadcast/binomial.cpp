@@ -22,23 +22,6 @@ void broadcast_binomial(Node& node, Span message, Rank root) {
   }
 }
 
-namespace {
-
-Prediction predict(const Setting& setting) {
-  const Topology& topology = setting.topology;
-  const double steps = log2_ceiling(topology.nodes());
-  Prediction prediction{
-      .startups = steps, .transmission_blocks = steps, .rearranged_blocks = 0, .working_blocks = 0};
-  const Shape shape = topology.dimensions() == 1 ? topology.factor(0).shape() : Shape::graph;
-  if (shape == Shape::line || shape == Shape::ring || shape == Shape::complete) {
-    prediction.link_load = steps > 0 ? 1 : 0;
-    prediction.contended_blocks = steps;
-  }
-  return prediction;
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(broadcast_binomial){
@@ -49,7 +32,20 @@ WORMCUBE_ALGORITHM(broadcast_binomial){
     .contention_free = false,
     .remark = "free of contention on one line, ring or complete network",
     .rows = {{"1.10", "", "line:7"}, {"1.9", "", "complete:9"}},
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const Topology& topology = setting.topology;
+      const double steps = log2_ceiling(topology.nodes());
+      Prediction prediction{.startups = steps,
+                            .transmission_blocks = steps,
+                            .rearranged_blocks = 0,
+                            .working_blocks = 0};
+      const Shape shape = topology.dimensions() == 1 ? topology.factor(0).shape() : Shape::graph;
+      if (shape == Shape::line || shape == Shape::ring || shape == Shape::complete) {
+        prediction.link_load = steps > 0 ? 1 : 0;
+        prediction.contended_blocks = steps;
+      }
+      return prediction;
+    },
     .program =
         [](Node& node, const Call& call) {
           wormcube::broadcast_binomial(node, call.output.all(), call.arguments.root);

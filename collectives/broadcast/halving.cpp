@@ -38,7 +38,7 @@ void broadcast_halving(Node& node, Span message, Rank root) {
 
 namespace {
 
-Prediction predict(const Setting& setting) {
+Prediction predict_halving(const Setting& setting) {
   const Topology& topology = setting.topology;
   const double steps = log2_ceiling(topology.nodes());
   Prediction prediction{steps, steps, 0, 0};
@@ -68,7 +68,7 @@ WORMCUBE_ALGORITHM(broadcast_halving){
     .contention_free = false,
     .remark = "free of contention in one dimension, and where all sizes are powers of two",
     .rows = {{"1.2", "", "ring:8"}, {"1.9", "", "complete:9"}, {"1.10", "", "line:7"}},
-    .predict = predict,
+    .predict = predict_halving,
     .program =
         [](Node& node, const Call& call) {
           wormcube::broadcast_halving(node, call.output.all(), call.arguments.root);

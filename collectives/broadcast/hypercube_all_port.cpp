@@ -25,20 +25,6 @@ void broadcast_hypercube_all_port(Node& node, Span message, Rank root) {
   });
 }
 
-namespace {
-
-Prediction predict(const Setting& setting) {
-  const double once = setting.topology.nodes() > 1 ? 1 : 0;
-  return {.startups = setting.topology.dimensions(),
-          .transmission_blocks = once,
-          .rearranged_blocks = 0,
-          .working_blocks = 0,
-          .link_load = once,
-          .contended_blocks = once};
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(broadcast_hypercube_all_port){
@@ -50,7 +36,15 @@ WORMCUBE_ALGORITHM(broadcast_hypercube_all_port){
     .rows = {{"1.16", "", "hypercube:6"}},
     .needs = {needs::hypercube()},
     .instead = {"recursive-doubling", "halving"},
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const double once = setting.topology.nodes() > 1 ? 1 : 0;
+      return {.startups = setting.topology.dimensions(),
+              .transmission_blocks = once,
+              .rearranged_blocks = 0,
+              .working_blocks = 0,
+              .link_load = once,
+              .contended_blocks = once};
+    },
     .program =
         [](Node& node, const Call& call) {
           wormcube::broadcast_hypercube_all_port(node, call.output.all(), call.arguments.root);

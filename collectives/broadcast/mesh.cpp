@@ -26,26 +26,6 @@ void broadcast_mesh(Node& node, Span message, Rank root) {
   }
 }
 
-namespace {
-
-Prediction predict(const Setting& setting) {
-  const Topology& topology = setting.topology;
-  const double steps = halvings(topology);
-  Prediction prediction{
-      .startups = steps, .transmission_blocks = steps, .rearranged_blocks = 0, .working_blocks = 0};
-  bool regular = true;
-  for (int d = 0; d < topology.dimensions(); ++d) {
-    regular = regular && topology.factor(d).shape() != Shape::graph;
-  }
-  if (regular) {
-    prediction.link_load = topology.nodes() > 1 ? 1 : 0;
-    prediction.contended_blocks = steps;
-  }
-  return prediction;
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(broadcast_mesh){
@@ -56,7 +36,23 @@ WORMCUBE_ALGORITHM(broadcast_mesh){
     .contention_free = false,
     .remark = "free of contention but on arbitrary graphs",
     .rows = {{"1.5", "", "mesh:4x4"}, {"1.5", "", "torus:5x5"}, {"1.6", "", "mesh:3x4x5"}},
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const Topology& topology = setting.topology;
+      const double steps = halvings(topology);
+      Prediction prediction{.startups = steps,
+                            .transmission_blocks = steps,
+                            .rearranged_blocks = 0,
+                            .working_blocks = 0};
+      bool regular = true;
+      for (int d = 0; d < topology.dimensions(); ++d) {
+        regular = regular && topology.factor(d).shape() != Shape::graph;
+      }
+      if (regular) {
+        prediction.link_load = topology.nodes() > 1 ? 1 : 0;
+        prediction.contended_blocks = steps;
+      }
+      return prediction;
+    },
     .program =
         [](Node& node, const Call& call) {
           wormcube::broadcast_mesh(node, call.output.all(), call.arguments.root);

@@ -22,20 +22,6 @@ void broadcast_naive(Node& node, Span message, Rank root) {
   }
 }
 
-namespace {
-
-Prediction predict(const Setting& setting) {
-  const Rank p = setting.topology.nodes();
-  return {.startups = p - 1,
-          .transmission_blocks = p - 1,
-          .rearranged_blocks = 0,
-          .working_blocks = 0,
-          .link_load = p > 1 ? 1 : 0,
-          .contended_blocks = p - 1};
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(broadcast_naive){
@@ -44,7 +30,15 @@ WORMCUBE_ALGORITHM(broadcast_naive){
     .summary = "the root sends to one node after another; every network",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1",
     .rows = {{"1.1", "", "ring:8"}},
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const Rank p = setting.topology.nodes();
+      return {.startups = p - 1,
+              .transmission_blocks = p - 1,
+              .rearranged_blocks = 0,
+              .working_blocks = 0,
+              .link_load = p > 1 ? 1 : 0,
+              .contended_blocks = p - 1};
+    },
     .chosen_by_auto = false,
     .program =
         [](Node& node, const Call& call) {

@@ -74,24 +74,6 @@ void broadcast_neighbours(Node& node, Span message, Rank root) {
   }
 }
 
-namespace {
-
-Prediction predict(const Setting& setting) {
-  const Topology& topology = setting.topology;
-  double steps = 0;
-  for (int d = 0; d < topology.dimensions(); ++d) {
-    steps += Reach(topology.factor(d), topology.coordinate(setting.arguments.root, d)).steps();
-  }
-  return {.startups = steps,
-          .transmission_blocks = steps,
-          .rearranged_blocks = 0,
-          .working_blocks = 0,
-          .link_load = steps > 0 ? 1 : 0,
-          .contended_blocks = steps};
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(broadcast_neighbours){
@@ -102,7 +84,19 @@ WORMCUBE_ALGORITHM(broadcast_neighbours){
     .rows = {{"1.18", "", "torus:4x4x4"}, {"1.18", "", "mesh:3x4x5"}},
     .needs = {needs::lines_and_rings()},
     .instead = {"mesh", "halving"},
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const Topology& topology = setting.topology;
+      double steps = 0;
+      for (int d = 0; d < topology.dimensions(); ++d) {
+        steps += Reach(topology.factor(d), topology.coordinate(setting.arguments.root, d)).steps();
+      }
+      return {.startups = steps,
+              .transmission_blocks = steps,
+              .rearranged_blocks = 0,
+              .working_blocks = 0,
+              .link_load = steps > 0 ? 1 : 0,
+              .contended_blocks = steps};
+    },
     .program =
         [](Node& node, const Call& call) {
           wormcube::broadcast_neighbours(node, call.output.all(), call.arguments.root);

@@ -72,17 +72,6 @@ Rank packets(const Setting& setting) {
   return static_cast<Rank>(setting.options.number("packets"));
 }
 
-/// The best number of packets depends on the message's size: no count before it is settled.
-Prediction predict(const Setting& setting) {
-  const double d = setting.topology.dimensions(), count = packets(setting);
-  Prediction prediction{.rearranged_blocks = 0, .working_blocks = 0, .link_load = d > 0 ? 1 : 0};
-  if (count == 0 && d > 0) return prediction;
-  prediction.startups = d > 1 ? count + d : d * count;
-  prediction.transmission_blocks = d > 0 ? *prediction.startups / count : 0;
-  prediction.contended_blocks = prediction.transmission_blocks;
-  return prediction;
-}
-
 }  // namespace
 
 namespace algorithms {
@@ -105,7 +94,17 @@ WORMCUBE_ALGORITHM(broadcast_pipelined){
           const Rank best = best_packets(block_bytes, setting.topology.dimensions(), model);
           options.set("packets", std::to_string(best));
         },
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      /// The best number of packets depends on the message's size: no count before it is settled.
+      const double d = setting.topology.dimensions(), count = packets(setting);
+      Prediction prediction{
+          .rearranged_blocks = 0, .working_blocks = 0, .link_load = d > 0 ? 1 : 0};
+      if (count == 0 && d > 0) return prediction;
+      prediction.startups = d > 1 ? count + d : d * count;
+      prediction.transmission_blocks = d > 0 ? *prediction.startups / count : 0;
+      prediction.contended_blocks = prediction.transmission_blocks;
+      return prediction;
+    },
     .program =
         [](Node& node, const Call& call) {
           wormcube::broadcast_pipelined(node, call.output.all(), call.arguments.root,

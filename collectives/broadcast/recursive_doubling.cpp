@@ -101,7 +101,7 @@ std::optional<double> ascending_load(const Setting& setting, int bit) {
   return load && half_round && setting.options.is("ties", "balanced") ? *load / 2 : load;
 }
 
-Prediction predict(const Setting& setting) {
+Prediction predict_recursive_doubling(const Setting& setting) {
   const Topology& topology = setting.topology;
   const Rank p = topology.nodes();
   const int steps = log2_ceiling(p);
@@ -152,7 +152,7 @@ WORMCUBE_ALGORITHM(broadcast_recursive_doubling){
           require_doubling(setting.topology, setting.arguments.root,
                            setting.options.choice<RingTies>("ties"));
         },
-    .predict = predict,
+    .predict = predict_recursive_doubling,
     .program =
         [](Node& node, const Call& call) {
           wormcube::broadcast_recursive_doubling(node, call.output.all(), call.arguments.root,

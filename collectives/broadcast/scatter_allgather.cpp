@@ -114,7 +114,7 @@ void predict_doubling_links(const Topology& topology, double scatter, Prediction
   prediction.contended_blocks = sum;
 }
 
-Prediction predict(const Setting& setting) {
+Prediction predict_scatter_allgather(const Setting& setting) {
   const Topology& topology = setting.topology;
   const double p = topology.nodes(), once = (p - 1) / p;
   double gather_steps = 0;
@@ -160,7 +160,7 @@ WORMCUBE_ALGORITHM(broadcast_scatter_allgather){
         [](const Setting& setting) {
           if (doubles(setting)) require_doubling(setting.topology);
         },
-    .predict = predict,
+    .predict = predict_scatter_allgather,
     .program =
         [](Node& node, const Call& call) {
           wormcube::broadcast_scatter_allgather(node, call.output.all(), call.arguments.root,

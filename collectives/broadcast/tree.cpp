@@ -33,7 +33,7 @@ WORMCUBE_ALGORITHM(broadcast_tree){
         },
     .program =
         [](Node& node, const Call& call) {
-          broadcast_halving(node, call.output.all(), call.arguments.root);
+          wormcube::broadcast_halving(node, call.output.all(), call.arguments.root);
         },
 };
 

@@ -19,16 +19,6 @@ void k_alltoall_direct(Node& node, std::span<const Rank> sources, ConstBlocks mi
   }
 }
 
-namespace {
-
-Prediction predict(const Setting& setting) {
-  return direct_prediction(setting, [](Rank source, Rank other) {
-    return PatternMessage{source, other};
-  });
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(k_alltoall_direct){
@@ -39,7 +29,11 @@ WORMCUBE_ALGORITHM(k_alltoall_direct){
     .contention_free = false,
     .remark = "free of contention on hypercubes and complete networks",
     .rows = {{"6.4", "", "complete:7"}},
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      return direct_prediction(setting, [](Rank source, Rank other) {
+        return PatternMessage{source, other};
+      });
+    },
     .program = with_sources<wormcube::k_alltoall_direct>,
 };
 

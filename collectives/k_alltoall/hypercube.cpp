@@ -64,16 +64,6 @@ void k_alltoall_hypercube(Node& node, std::span<const Rank> sources, ConstBlocks
   }
 }
 
-namespace {
-
-Prediction predict(const Setting& setting) {
-  const Rank p = setting.topology.nodes();
-  const auto k = static_cast<Rank>(sources_of(setting.arguments).size());
-  return {log2_ceiling(p / k) + k - 1.0, p - 1.0, 0, k < p ? p / 2.0 : 0};
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(k_alltoall_hypercube){
@@ -89,7 +79,11 @@ WORMCUBE_ALGORITHM(k_alltoall_hypercube){
           require_placement("hypercube", sources_of(setting.arguments), setting.topology.nodes(),
                             way_out);
         },
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const Rank p = setting.topology.nodes();
+      const auto k = static_cast<Rank>(sources_of(setting.arguments).size());
+      return {log2_ceiling(p / k) + k - 1.0, p - 1.0, 0, k < p ? p / 2.0 : 0};
+    },
     .program = with_sources<wormcube::k_alltoall_hypercube>,
 };
 

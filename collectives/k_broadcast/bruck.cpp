@@ -50,7 +50,7 @@ void k_broadcast_bruck(Node& node, std::span<const Rank> sources, ConstBlocks mi
 
 namespace {
 
-Prediction predict(const Setting& setting) {
+Prediction predict_bruck(const Setting& setting) {
   const Rank p = setting.topology.nodes();
   const std::vector<Rank> before = sources_before(sources_of(setting.arguments), p);
   PatternSteps steps(setting.topology);
@@ -81,7 +81,7 @@ WORMCUBE_ALGORITHM(k_broadcast_bruck){
     .contention_free = false,
     .remark = "free of contention on hypercubes and complete networks",
     .rows = {{"6.2", "", "complete:7"}},
-    .predict = predict,
+    .predict = predict_bruck,
     .program = with_sources<wormcube::k_broadcast_bruck>,
 };
 

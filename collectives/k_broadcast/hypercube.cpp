@@ -45,7 +45,7 @@ namespace {
 
 BitOrder order_of(const Options& options) { return options.choice<BitOrder>("order"); }
 
-Prediction predict(const Setting& setting) {
+Prediction predict_hypercube(const Setting& setting) {
   const Rank p = setting.topology.nodes();
   const int bits = log2_ceiling(p);
   std::vector<Rank> held(static_cast<std::size_t>(p));
@@ -81,7 +81,7 @@ WORMCUBE_ALGORITHM(k_broadcast_hypercube){
     .rows = {{"6.1", "order=ascending", "hypercube:4"}, {"6.2", "order=descending", "hypercube:4"}},
     .needs = {needs::hypercube()},
     .instead = {"bruck"},
-    .predict = predict,
+    .predict = predict_hypercube,
     .program =
         [](Node& node, const Call& call) {
           wormcube::k_broadcast_hypercube(node, sources_of(call.arguments), call.input, call.output,

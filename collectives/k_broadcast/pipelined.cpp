@@ -31,15 +31,6 @@ void k_broadcast_pipelined(Node& node, std::span<const Rank> sources, ConstBlock
   }
 }
 
-namespace {
-
-Prediction predict(const Setting& setting) {
-  const double p = setting.topology.nodes();
-  return {p - 1, p - 1, 0, 0};
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(k_broadcast_pipelined){
@@ -50,7 +41,10 @@ WORMCUBE_ALGORITHM(k_broadcast_pipelined){
     .rows = {{"2.10", "", "ring:8"}},
     .needs = {needs::line_or_ring()},
     .instead = {"bruck"},
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const double p = setting.topology.nodes();
+      return {p - 1, p - 1, 0, 0};
+    },
     .program = with_sources<wormcube::k_broadcast_pipelined>,
 };
 

@@ -65,13 +65,6 @@ Rank rows(const Setting& setting) {
   return setting.topology.nodes() / static_cast<Rank>(sources_of(setting.arguments).size());
 }
 
-Prediction predict(const Setting& setting) {
-  const double p = setting.topology.nodes();
-  const auto k = static_cast<double>(sources_of(setting.arguments).size());
-  const int steps = log2_ceiling(setting.topology.nodes()) + log2_ceiling(rows(setting));
-  return {steps, k + 1 - 2 * k / p, 0, 0};
-}
-
 }  // namespace
 
 namespace algorithms {
@@ -90,7 +83,12 @@ WORMCUBE_ALGORITHM(k_broadcast_split){
           require_placement("split", sources_of(setting.arguments), setting.topology.nodes(),
                             way_out);
         },
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const double p = setting.topology.nodes();
+      const auto k = static_cast<double>(sources_of(setting.arguments).size());
+      const int steps = log2_ceiling(setting.topology.nodes()) + log2_ceiling(rows(setting));
+      return {steps, k + 1 - 2 * k / p, 0, 0};
+    },
     .program = with_sources<wormcube::k_broadcast_split>,
     .parts = rows,
 };

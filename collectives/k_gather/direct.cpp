@@ -19,16 +19,6 @@ void k_gather_direct(Node& node, std::span<const Rank> targets, ConstBlocks mine
   }
 }
 
-namespace {
-
-Prediction predict(const Setting& setting) {
-  return direct_prediction(setting, [](Rank target, Rank other) {
-    return PatternMessage{other, target};
-  });
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(k_gather_direct){
@@ -39,7 +29,11 @@ WORMCUBE_ALGORITHM(k_gather_direct){
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.20, backwards, for any targets",
     .contention_free = false,
     .remark = "free of contention on hypercubes and complete networks",
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      return direct_prediction(setting, [](Rank target, Rank other) {
+        return PatternMessage{other, target};
+      });
+    },
     .program = with_sources<wormcube::k_gather_direct>,
 };
 

@@ -65,21 +65,6 @@ void k_gather_hypercube(Node& node, std::span<const Rank> targets, ConstBlocks m
   }
 }
 
-namespace {
-
-Prediction predict(const Setting& setting) {
-  const Rank p = setting.topology.nodes();
-  const auto k = static_cast<Rank>(sources_of(setting.arguments).size());
-  return {.startups = log2_ceiling(p / k) + k - 1.0,
-          .transmission_blocks = p - 1.0,
-          .rearranged_blocks = 0,
-          .working_blocks = k < p ? p / 2.0 : 0,
-          .link_load = p > 1 ? 1 : 0,
-          .contended_blocks = p - 1.0};
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(k_gather_hypercube){
@@ -95,7 +80,16 @@ WORMCUBE_ALGORITHM(k_gather_hypercube){
           require_placement("hypercube", sources_of(setting.arguments), setting.topology.nodes(),
                             way_out);
         },
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const Rank p = setting.topology.nodes();
+      const auto k = static_cast<Rank>(sources_of(setting.arguments).size());
+      return {.startups = log2_ceiling(p / k) + k - 1.0,
+              .transmission_blocks = p - 1.0,
+              .rearranged_blocks = 0,
+              .working_blocks = k < p ? p / 2.0 : 0,
+              .link_load = p > 1 ? 1 : 0,
+              .contended_blocks = p - 1.0};
+    },
     .program = with_sources<wormcube::k_gather_hypercube>,
 };
 

@@ -36,23 +36,6 @@ void k_reduce_direct(Node& node, const Reduction& reduction, std::span<const Ran
   above.settle();
 }
 
-namespace {
-
-Prediction predict(const Setting& setting) {
-  const Rank p = setting.topology.nodes();
-  const std::span<const Rank> targets = sources_of(setting.arguments);
-  Prediction prediction = direct_prediction(setting, [](Rank target, Rank other) {
-    return PatternMessage{other, target};
-  });
-  prediction.working_blocks.reset();  // what comes is combined first
-  // In the step that brings node 0's block a target combines nothing, and after the last step one
-  // block more. Other targets combine meanwhile; nodes 0 and 1 are done by then.
-  prediction.combined_blocks = p - 1.0 + (targets.size() > 1 && targets.back() > 1 ? 1 : 0);
-  return prediction;
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(k_reduce_direct){
@@ -62,7 +45,18 @@ WORMCUBE_ALGORITHM(k_reduce_direct){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2 and 4.6, for any targets",
     .contention_free = false,
     .remark = "free of contention on hypercubes and complete networks",
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const Rank p = setting.topology.nodes();
+      const std::span<const Rank> targets = sources_of(setting.arguments);
+      Prediction prediction = direct_prediction(setting, [](Rank target, Rank other) {
+        return PatternMessage{other, target};
+      });
+      prediction.working_blocks.reset();  // what comes is combined first
+      // In the step that brings node 0's block a target combines nothing, and after the last step one
+      // block more. Other targets combine meanwhile; nodes 0 and 1 are done by then.
+      prediction.combined_blocks = p - 1.0 + (targets.size() > 1 && targets.back() > 1 ? 1 : 0);
+      return prediction;
+    },
     .program = with_sources<wormcube::k_reduce_direct>,
 };
 

@@ -66,25 +66,6 @@ void k_reduce_hypercube(Node& node, const Reduction& reduction, std::span<const 
   }
 }
 
-namespace {
-
-Prediction predict(const Setting& setting) {
-  const Rank p = setting.topology.nodes();
-  Prediction prediction{log2_ceiling(p), 0, 0};
-  for (Rank bit = 1; bit < p; bit *= 2) {
-    std::vector<Rank> alike(static_cast<std::size_t>(2 * bit));
-    for (const Rank target : sources_of(setting.arguments)) {
-      ++alike[static_cast<std::size_t>(target % (2 * bit))];
-    }
-    *prediction.transmission_blocks += *std::ranges::max_element(alike);
-  }
-  prediction.combined_blocks = prediction.contended_blocks = prediction.transmission_blocks;
-  prediction.link_load = p > 1 ? 1 : 0;
-  return prediction;
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(k_reduce_hypercube){
@@ -96,7 +77,20 @@ WORMCUBE_ALGORITHM(k_reduce_hypercube){
     .rows = {{"6.5", "", "hypercube:4"}},
     .needs = {needs::hypercube()},
     .instead = {"direct"},
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const Rank p = setting.topology.nodes();
+      Prediction prediction{log2_ceiling(p), 0, 0};
+      for (Rank bit = 1; bit < p; bit *= 2) {
+        std::vector<Rank> alike(static_cast<std::size_t>(2 * bit));
+        for (const Rank target : sources_of(setting.arguments)) {
+          ++alike[static_cast<std::size_t>(target % (2 * bit))];
+        }
+        *prediction.transmission_blocks += *std::ranges::max_element(alike);
+      }
+      prediction.combined_blocks = prediction.contended_blocks = prediction.transmission_blocks;
+      prediction.link_load = p > 1 ? 1 : 0;
+      return prediction;
+    },
     .program = with_sources<wormcube::k_reduce_hypercube>,
 };
 

@@ -97,16 +97,6 @@ Rank rows(const Setting& setting) {
   return setting.topology.nodes() / static_cast<Rank>(sources_of(setting.arguments).size());
 }
 
-Prediction predict(const Setting& setting) {
-  const Rank p = setting.topology.nodes();
-  const auto k = static_cast<double>(sources_of(setting.arguments).size());
-  Prediction prediction{log2_ceiling(p) + log2_ceiling(rows(setting)), k + 1 - 2 * k / p, 0};
-  prediction.combined_blocks = k * (p - 1) / p;
-  prediction.contended_blocks = prediction.transmission_blocks;
-  prediction.link_load = p > 1 ? 1 : 0;
-  return prediction;
-}
-
 }  // namespace
 
 namespace algorithms {
@@ -125,7 +115,15 @@ WORMCUBE_ALGORITHM(k_reduce_split){
           require_placement("split", sources_of(setting.arguments), setting.topology.nodes(),
                             way_out);
         },
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const Rank p = setting.topology.nodes();
+      const auto k = static_cast<double>(sources_of(setting.arguments).size());
+      Prediction prediction{log2_ceiling(p) + log2_ceiling(rows(setting)), k + 1 - 2 * k / p, 0};
+      prediction.combined_blocks = k * (p - 1) / p;
+      prediction.contended_blocks = prediction.transmission_blocks;
+      prediction.link_load = p > 1 ? 1 : 0;
+      return prediction;
+    },
     .program = with_sources<wormcube::k_reduce_split>,
     .parts = rows,
 };

@@ -21,24 +21,6 @@ void permute_direct(Node& node, Permutation permutation, ConstBlocks mine, Block
   }
 }
 
-namespace {
-
-Prediction predict(const Setting& setting) {
-  const Rank p = setting.topology.nodes();
-  const Permutation permutation = setting.arguments.permutation;
-  PatternSteps steps(setting.topology);
-  if (is_identity(permutation, p)) return steps.with_loads({0, 0, 0, 0});
-  std::vector<PatternMessage> messages;
-  for (Rank r = 0; r < p; ++r) {
-    const Rank to = permuted(permutation, r, p);
-    if (to != r) messages.push_back({r, to});
-  }
-  steps.add(messages);
-  return steps.with_loads({1, 1, 0, 0});
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(permute_direct){
@@ -49,7 +31,19 @@ WORMCUBE_ALGORITHM(permute_direct){
     .contention_free = false,
     .remark = "hypercubes: complement is free of contention, transpose and bit reversal are not",
     .rows = {{"7.9", "", "hypercube:4"}},
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const Rank p = setting.topology.nodes();
+      const Permutation permutation = setting.arguments.permutation;
+      PatternSteps steps(setting.topology);
+      if (is_identity(permutation, p)) return steps.with_loads({0, 0, 0, 0});
+      std::vector<PatternMessage> messages;
+      for (Rank r = 0; r < p; ++r) {
+        const Rank to = permuted(permutation, r, p);
+        if (to != r) messages.push_back({r, to});
+      }
+      steps.add(messages);
+      return steps.with_loads({1, 1, 0, 0});
+    },
     .program =
         [](Node& node, const Call& call) {
           wormcube::permute_direct(node, call.arguments.permutation, call.input, call.output);

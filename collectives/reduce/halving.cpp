@@ -37,20 +37,6 @@ void reduce_halving(Node& node, const Reduction& reduction, ConstSpan mine, Span
   if (r == root) partial.settle();
 }
 
-namespace {
-
-Prediction predict(const Setting& setting) {
-  const Topology& topology = setting.topology;
-  const double steps = log2_ceiling(topology.nodes());
-  Prediction prediction{steps, steps, 0};
-  prediction.combined_blocks = steps;
-  predict_contention(prediction, topology,
-                     halving_messages(topology.nodes(), setting.arguments.root, false));
-  return prediction;
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(reduce_halving){
@@ -61,7 +47,15 @@ WORMCUBE_ALGORITHM(reduce_halving){
     .contention_free = false,
     .remark = "free of contention in one dimension, and on hypercubes",
     .rows = {{"1.20", "", "ring:8"}, {"1.20", "", "line:7"}, {"1.20", "", "tree:8"}},
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const Topology& topology = setting.topology;
+      const double steps = log2_ceiling(topology.nodes());
+      Prediction prediction{steps, steps, 0};
+      prediction.combined_blocks = steps;
+      predict_contention(prediction, topology,
+                         halving_messages(topology.nodes(), setting.arguments.root, false));
+      return prediction;
+    },
     .program =
         [](Node& node, const Call& call) {
           wormcube::reduce_halving(node, call.arguments.reduction, call.input.all(),

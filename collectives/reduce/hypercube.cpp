@@ -52,24 +52,6 @@ void reduce_hypercube(Node& node, const Reduction& reduction, ConstSpan mine, Sp
   if (r == root) partial.settle();
 }
 
-namespace {
-
-Prediction predict(const Setting& setting) {
-  const Rank p = setting.topology.nodes(), root = setting.arguments.root;
-  const double steps = log2_ceiling(p);
-  Prediction prediction{steps, steps, 0};
-  prediction.combined_blocks = steps;
-  std::vector<Messages> messages;
-  for (Rank bit = 1; bit < p; bit *= 2) {
-    Messages& step = messages.emplace_back();
-    for (Rank x = bit; x < p; x += 2 * bit) step.push_back({x ^ root, x ^ bit ^ root});
-  }
-  predict_contention(prediction, setting.topology, messages);
-  return prediction;
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(reduce_hypercube){
@@ -81,7 +63,19 @@ WORMCUBE_ALGORITHM(reduce_hypercube){
     .remark = "free of contention on hypercubes; the root by XOR, the order of ranks kept",
     .rows = {{"1.20", "", "hypercube:6"}, {"1.20", "", "complete:6"}},
     .require = [](const Setting& on) { require_partners(on.topology.nodes(), on.arguments.root); },
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const Rank p = setting.topology.nodes(), root = setting.arguments.root;
+      const double steps = log2_ceiling(p);
+      Prediction prediction{steps, steps, 0};
+      prediction.combined_blocks = steps;
+      std::vector<Messages> messages;
+      for (Rank bit = 1; bit < p; bit *= 2) {
+        Messages& step = messages.emplace_back();
+        for (Rank x = bit; x < p; x += 2 * bit) step.push_back({x ^ root, x ^ bit ^ root});
+      }
+      predict_contention(prediction, setting.topology, messages);
+      return prediction;
+    },
     .program =
         [](Node& node, const Call& call) {
           wormcube::reduce_hypercube(node, call.arguments.reduction, call.input.all(),

@@ -37,7 +37,7 @@ void reduce_mesh(Node& node, const Reduction& reduction, ConstSpan mine, Span re
 
 namespace {
 
-Prediction predict(const Setting& setting) {
+Prediction predict_mesh(const Setting& setting) {
   const Topology& topology = setting.topology;
   double steps = 0;
   for (const Rank size : topology.sizes()) steps += log2_ceiling(size);
@@ -75,7 +75,7 @@ WORMCUBE_ALGORITHM(reduce_mesh){
     .contention_free = false,
     .remark = "free of contention on products of lines, rings, trees and complete graphs",
     .rows = {{"1.20", "", "mesh:4x4"}, {"1.20", "", "torus:3x4x5"}},
-    .predict = predict,
+    .predict = predict_mesh,
     .program =
         [](Node& node, const Call& call) {
           wormcube::reduce_mesh(node, call.arguments.reduction, call.input.all(), call.output.all(),

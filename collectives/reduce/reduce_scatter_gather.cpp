@@ -47,24 +47,6 @@ void reduce_by_parts(Node& node, const Reduction& reduction, ConstSpan mine, Spa
   gather_parts(node, parts, root);
 }
 
-namespace {
-
-Prediction predict(const Setting& setting) {
-  const Rank p = setting.topology.nodes(), root = setting.arguments.root;
-  const bool commutative = setting.arguments.reduction.commutative;
-  Prediction prediction = reduce_scatter_parts_cost(p, commutative);
-  *prediction.startups += log2_ceiling(p);
-  *prediction.transmission_blocks += (p - 1.0) / p;
-  std::vector<Messages> messages = reduce_scatter_parts_messages(p, commutative);
-  for (Messages& step : halving_messages(p, root, true, 1.0 / p)) {
-    messages.push_back(std::move(step));
-  }
-  predict_contention(prediction, setting.topology, messages);
-  return prediction;
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(reduce_scatter_gather){
@@ -75,7 +57,19 @@ WORMCUBE_ALGORITHM(reduce_scatter_gather){
     .contention_free = false,
     .remark = "free of contention on hypercubes",
     .rows = {{"1.21", "", "hypercube:6"}},
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const Rank p = setting.topology.nodes(), root = setting.arguments.root;
+      const bool commutative = setting.arguments.reduction.commutative;
+      Prediction prediction = reduce_scatter_parts_cost(p, commutative);
+      *prediction.startups += log2_ceiling(p);
+      *prediction.transmission_blocks += (p - 1.0) / p;
+      std::vector<Messages> messages = reduce_scatter_parts_messages(p, commutative);
+      for (Messages& step : halving_messages(p, root, true, 1.0 / p)) {
+        messages.push_back(std::move(step));
+      }
+      predict_contention(prediction, setting.topology, messages);
+      return prediction;
+    },
     .program =
         [](Node& node, const Call& call) {
           wormcube::reduce_by_parts(node, call.arguments.reduction, call.input.all(),

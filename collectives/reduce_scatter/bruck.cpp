@@ -99,18 +99,6 @@ Prediction reduce_scatter_bruck_cost(Rank p, bool commutative) {
   return prediction;
 }
 
-namespace {
-
-Prediction predict(const Setting& setting) {
-  const Rank p = setting.topology.nodes();
-  const bool commutative = setting.arguments.reduction.commutative;
-  Prediction prediction = reduce_scatter_bruck_cost(p, commutative);
-  predict_contention(prediction, setting.topology, reduce_scatter_bruck_messages(p, commutative));
-  return prediction;
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(reduce_scatter_bruck){
@@ -123,7 +111,14 @@ WORMCUBE_ALGORITHM(reduce_scatter_bruck){
         "free of contention on hypercubes and complete networks; two partial results unless "
         "the operator commutes: our extension",
     .rows = {{"2.22", "", "complete:6"}},
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const Rank p = setting.topology.nodes();
+      const bool commutative = setting.arguments.reduction.commutative;
+      Prediction prediction = reduce_scatter_bruck_cost(p, commutative);
+      predict_contention(prediction, setting.topology,
+                         reduce_scatter_bruck_messages(p, commutative));
+      return prediction;
+    },
     .program =
         [](Node& node, const Call& call) {
           wormcube::reduce_scatter_bruck(node, call.arguments.reduction, call.input,

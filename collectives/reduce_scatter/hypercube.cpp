@@ -58,18 +58,6 @@ std::vector<Messages> reduce_scatter_hypercube_messages(Rank p, double blocks) {
   return steps;
 }
 
-namespace {
-
-Prediction predict(const Setting& setting) {
-  const Rank p = setting.topology.nodes();
-  Prediction prediction{log2_ceiling(p), p - 1.0, 0};
-  prediction.combined_blocks = p - 1.0;
-  predict_contention(prediction, setting.topology, reduce_scatter_hypercube_messages(p));
-  return prediction;
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(reduce_scatter_hypercube){
@@ -82,7 +70,13 @@ WORMCUBE_ALGORITHM(reduce_scatter_hypercube){
     .rows = {{"2.22", "", "hypercube:6"}},
     .needs = {needs::nodes_power_of_two()},
     .instead = {"bruck", "pairwise", "ring"},
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const Rank p = setting.topology.nodes();
+      Prediction prediction{log2_ceiling(p), p - 1.0, 0};
+      prediction.combined_blocks = p - 1.0;
+      predict_contention(prediction, setting.topology, reduce_scatter_hypercube_messages(p));
+      return prediction;
+    },
     .program =
         [](Node& node, const Call& call) {
           wormcube::reduce_scatter_hypercube(node, call.arguments.reduction, call.input,

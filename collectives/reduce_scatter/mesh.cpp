@@ -85,26 +85,6 @@ void reduce_scatter_mesh(Node& node, const Reduction& reduction, ConstBlocks in,
   if (!done) node.local([&] { copy(in[0], out); });
 }
 
-namespace {
-
-Prediction predict(const Setting& setting) {
-  const Topology& topology = setting.topology;
-  double bundle = topology.nodes();
-  Prediction sum{0, 0, long_dimensions(topology) > 1 ? bundle : 0};
-  sum.combined_blocks = 0;
-  for (int d = topology.dimensions() - 1; d >= 0; --d) {
-    const Rank size = topology.size(d);
-    bundle /= size;
-    const Prediction line = reduce_scatter_ring_cost(size, setting.arguments.reduction.commutative);
-    *sum.startups += *line.startups;
-    *sum.transmission_blocks += bundle * *line.transmission_blocks;
-    *sum.combined_blocks += bundle * *line.combined_blocks;
-  }
-  return sum;
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(reduce_scatter_mesh){
@@ -116,7 +96,22 @@ WORMCUBE_ALGORITHM(reduce_scatter_mesh){
     .rows = {{"2.21", "", "mesh:4x4"}, {"2.21", "", "torus:3x5"}},
     .needs = {needs::lines_and_rings()},
     .instead = {"hypercube", "bruck"},
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const Topology& topology = setting.topology;
+      double bundle = topology.nodes();
+      Prediction sum{0, 0, long_dimensions(topology) > 1 ? bundle : 0};
+      sum.combined_blocks = 0;
+      for (int d = topology.dimensions() - 1; d >= 0; --d) {
+        const Rank size = topology.size(d);
+        bundle /= size;
+        const Prediction line =
+            reduce_scatter_ring_cost(size, setting.arguments.reduction.commutative);
+        *sum.startups += *line.startups;
+        *sum.transmission_blocks += bundle * *line.transmission_blocks;
+        *sum.combined_blocks += bundle * *line.combined_blocks;
+      }
+      return sum;
+    },
     .program =
         [](Node& node, const Call& call) {
           wormcube::reduce_scatter_mesh(node, call.arguments.reduction, call.input,

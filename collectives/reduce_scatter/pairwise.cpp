@@ -29,26 +29,6 @@ void reduce_scatter_pairwise(Node& node, const Reduction& reduction, ConstBlocks
   above.settle();
 }
 
-namespace {
-
-Prediction predict(const Setting& setting) {
-  const Rank p = setting.topology.nodes();
-  Prediction prediction{p - 1.0, p - 1.0, 0};
-  prediction.combined_blocks = p > 2 ? p : p - 1;
-  double most = 0, sum = 0;
-  for (Rank t = 1; t < p; ++t) {
-    const std::optional<Rank> load = shift_link_load(setting.topology, t);
-    if (!load) return prediction;
-    most = std::max<double>(most, *load);
-    sum += *load;
-  }
-  prediction.link_load = most;
-  prediction.contended_blocks = sum;
-  return prediction;
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(reduce_scatter_pairwise){
@@ -58,7 +38,21 @@ WORMCUBE_ALGORITHM(reduce_scatter_pairwise){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2 and 4.6",
     .contention_free = false,
     .remark = "free of contention on hypercubes and complete networks",
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const Rank p = setting.topology.nodes();
+      Prediction prediction{p - 1.0, p - 1.0, 0};
+      prediction.combined_blocks = p > 2 ? p : p - 1;
+      double most = 0, sum = 0;
+      for (Rank t = 1; t < p; ++t) {
+        const std::optional<Rank> load = shift_link_load(setting.topology, t);
+        if (!load) return prediction;
+        most = std::max<double>(most, *load);
+        sum += *load;
+      }
+      prediction.link_load = most;
+      prediction.contended_blocks = sum;
+      return prediction;
+    },
     .program =
         [](Node& node, const Call& call) {
           wormcube::reduce_scatter_pairwise(node, call.arguments.reduction, call.input,

@@ -41,7 +41,7 @@ void gather_direct(Node& node, ConstSpan own, Blocks in, Rank root) {
 
 namespace {
 
-Prediction predict(const Setting& setting) {
+Prediction predict_direct(const Setting& setting) {
   const Rank p = setting.topology.nodes();
   return {.startups = p - 1,
           .transmission_blocks = p - 1,
@@ -51,19 +51,19 @@ Prediction predict(const Setting& setting) {
           .contended_blocks = p - 1};
 }
 
-Prediction predict_uneven(const Setting& setting) {
-  const Prediction even = predict(setting);
+Prediction predict_directv(const Setting& setting) {
+  const Prediction even = predict_direct(setting);
   return {.startups = even.startups,
           .rearranged_blocks = 0,
           .working_blocks = 0,
           .link_load = even.link_load};
 }
 
-void run_scatter(Node& node, const Call& call) {
+void run_scatter_direct(Node& node, const Call& call) {
   scatter_direct(node, call.input, call.output.all(), call.arguments.root);
 }
 
-void run_gather(Node& node, const Call& call) {
+void run_gather_direct(Node& node, const Call& call) {
   gather_direct(node, call.input.all(), call.output, call.arguments.root);
 }
 
@@ -76,9 +76,9 @@ WORMCUBE_ALGORITHM(scatter_direct){
     .name = "direct",
     .summary = "the root sends to one node after another; every network",
     .source = "folklore; the baseline of Grama, Gupta, Karypis, Kumar, sec. 4.1",
-    .predict = predict,
+    .predict = predict_direct,
     .chosen_by_auto = false,
-    .program = run_scatter,
+    .program = run_scatter_direct,
 };
 
 WORMCUBE_ALGORITHM(scatterv_direct){
@@ -86,9 +86,9 @@ WORMCUBE_ALGORITHM(scatterv_direct){
     .name = "direct",
     .summary = "the root sends to one node after another; every network",
     .source = "folklore; the baseline of Grama, Gupta, Karypis, Kumar, sec. 4.1",
-    .predict = predict_uneven,
+    .predict = predict_directv,
     .chosen_by_auto = false,
-    .program = run_scatter,
+    .program = run_scatter_direct,
 };
 
 WORMCUBE_ALGORITHM(gather_direct){
@@ -96,9 +96,9 @@ WORMCUBE_ALGORITHM(gather_direct){
     .name = "direct",
     .summary = "the root receives from one node after another; every network",
     .source = "folklore; the baseline of Grama, Gupta, Karypis, Kumar, sec. 4.1",
-    .predict = predict,
+    .predict = predict_direct,
     .chosen_by_auto = false,
-    .program = run_gather,
+    .program = run_gather_direct,
 };
 
 WORMCUBE_ALGORITHM(gatherv_direct){
@@ -106,9 +106,9 @@ WORMCUBE_ALGORITHM(gatherv_direct){
     .name = "direct",
     .summary = "the root receives from one node after another; every network",
     .source = "folklore; the baseline of Grama, Gupta, Karypis, Kumar, sec. 4.1",
-    .predict = predict_uneven,
+    .predict = predict_directv,
     .chosen_by_auto = false,
-    .program = run_gather,
+    .program = run_gather_direct,
 };
 
 }  // namespace algorithms

@@ -160,7 +160,7 @@ namespace {
 
 Rank parts(const Setting& setting) { return std::max(1, setting.topology.dimensions()); }
 
-Prediction predict(const Setting& setting) {
+Prediction predict_hypercube_all_port(const Setting& setting) {
   const double p = setting.topology.nodes(), d = parts(setting);
   return {.startups = setting.topology.dimensions(),
           .transmission_blocks = (p - 1) / d,
@@ -184,7 +184,7 @@ WORMCUBE_ALGORITHM(scatter_hypercube_all_port){
     .rows = {{"4.5", "", "hypercube:6"}},
     .needs = {needs::hypercube()},
     .instead = {"halving"},
-    .predict = predict,
+    .predict = predict_hypercube_all_port,
     .program =
         [](Node& node, const Call& call) {
           wormcube::scatter_hypercube_all_port(node, call.input, call.output.all(),
@@ -202,7 +202,7 @@ WORMCUBE_ALGORITHM(gather_hypercube_all_port){
     .rows = {{"4.5", "", "hypercube:6"}},
     .needs = {needs::hypercube()},
     .instead = {"halving"},
-    .predict = predict,
+    .predict = predict_hypercube_all_port,
     .program =
         [](Node& node, const Call& call) {
           wormcube::gather_hypercube_all_port(node, call.input.all(), call.output,

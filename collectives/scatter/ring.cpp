@@ -162,7 +162,7 @@ void gather_ring(Node& node, ConstSpan own, Blocks in, Rank root, std::span<cons
 
 namespace {
 
-Prediction predict(const Setting& setting) {
+Prediction predict_ring(const Setting& setting) {
   const Topology& topology = setting.topology;
   const Rank p = topology.nodes();
   double steps = 0;
@@ -180,16 +180,16 @@ Prediction predict(const Setting& setting) {
           .contended_blocks = p - 1};
 }
 
-Prediction predict_uneven(const Setting& setting) {
-  const Prediction even = predict(setting);
+Prediction predict_ringv(const Setting& setting) {
+  const Prediction even = predict_ring(setting);
   return {.startups = even.startups, .rearranged_blocks = 0, .link_load = even.link_load};
 }
 
-void run_scatter(Node& node, const Call& call) {
+void run_scatter_ring(Node& node, const Call& call) {
   scatter_ring(node, call.input, call.output.all(), call.arguments.root, call.sizes);
 }
 
-void run_gather(Node& node, const Call& call) {
+void run_gather_ring(Node& node, const Call& call) {
   gather_ring(node, call.input.all(), call.output, call.arguments.root, call.sizes);
 }
 
@@ -206,8 +206,8 @@ WORMCUBE_ALGORITHM(scatter_ring){
     .rows = {{"4.6", "", "ring:8"}, {"4.6", "", "mesh:4x4x4"}},
     .needs = {needs::lines_and_rings()},
     .instead = {"mesh", "halving"},
-    .predict = predict,
-    .program = run_scatter,
+    .predict = predict_ring,
+    .program = run_scatter_ring,
 };
 
 WORMCUBE_ALGORITHM(scatterv_ring){
@@ -218,8 +218,8 @@ WORMCUBE_ALGORITHM(scatterv_ring){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.4, problem 4.13",
     .needs = {needs::lines_and_rings()},
     .instead = {"mesh", "halving"},
-    .predict = predict_uneven,
-    .program = run_scatter,
+    .predict = predict_ringv,
+    .program = run_scatter_ring,
 };
 
 WORMCUBE_ALGORITHM(gather_ring){
@@ -231,8 +231,8 @@ WORMCUBE_ALGORITHM(gather_ring){
     .rows = {{"4.6", "", "ring:8"}, {"4.6", "", "mesh:4x4x4"}},
     .needs = {needs::lines_and_rings()},
     .instead = {"mesh", "halving"},
-    .predict = predict,
-    .program = run_gather,
+    .predict = predict_ring,
+    .program = run_gather_ring,
 };
 
 WORMCUBE_ALGORITHM(gatherv_ring){
@@ -243,8 +243,8 @@ WORMCUBE_ALGORITHM(gatherv_ring){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.4, problem 4.13",
     .needs = {needs::lines_and_rings()},
     .instead = {"mesh", "halving"},
-    .predict = predict_uneven,
-    .program = run_gather,
+    .predict = predict_ringv,
+    .program = run_gather_ring,
 };
 
 }  // namespace algorithms

@@ -51,18 +51,6 @@ void shift_direct(Node& node, std::int64_t by, ConstBlocks mine, Blocks result) 
   node.step({send(mod(r + q, p), leaving), receive(mod(r - q, p), arriving)});
 }
 
-namespace {
-
-Prediction predict(const Setting& setting) {
-  const Rank p = setting.topology.nodes(), q = shift_distance(setting.arguments.by, p);
-  if (q == 0) return PatternSteps(setting.topology).with_loads({0, 0, 0, 0});
-  PatternSteps steps(setting.topology);
-  steps.add_permutation(1, [=](Rank r) { return mod(r + q, p); });
-  return steps.with_loads({1, 1, 0, 0});
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(shift_direct){
@@ -78,7 +66,13 @@ WORMCUBE_ALGORITHM(shift_direct){
              {"7.4", "", "torus:4x4"},
              {"7.7", "", "hypercube:4"},
              {"7.8", "", "hypercube:4"}},
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const Rank p = setting.topology.nodes(), q = shift_distance(setting.arguments.by, p);
+      if (q == 0) return PatternSteps(setting.topology).with_loads({0, 0, 0, 0});
+      PatternSteps steps(setting.topology);
+      steps.add_permutation(1, [=](Rank r) { return mod(r + q, p); });
+      return steps.with_loads({1, 1, 0, 0});
+    },
     .program =
         [](Node& node, const Call& call) {
           wormcube::shift_direct(node, call.arguments.by, call.input, call.output);

@@ -73,16 +73,6 @@ namespace {
 
 ShiftPowers powers_of(const Options& options) { return options.choice<ShiftPowers>("powers"); }
 
-Prediction predict(const Setting& setting) {
-  const Rank p = setting.topology.nodes();
-  const std::vector<Hop> all =
-      hops(shift_distance(setting.arguments.by, p), log2_ceiling(p), powers_of(setting.options));
-  PatternSteps steps(setting.topology);
-  for (const Hop& hop : all) steps.add_permutation(1, [&](Rank r) { return hop.to(r, p); });
-  const auto count = static_cast<double>(all.size());
-  return steps.with_loads({count, count, 0, 0});
-}
-
 }  // namespace
 
 namespace algorithms {
@@ -101,7 +91,15 @@ WORMCUBE_ALGORITHM(shift_gray_code){
     .rows = {{"7.5", "powers=forward", "hypercube:4"}, {"7.6", "powers=both", "hypercube:4"}},
     .needs = {needs::nodes_power_of_two()},
     .instead = {"direct"},
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const Rank p = setting.topology.nodes();
+      const std::vector<Hop> all = hops(shift_distance(setting.arguments.by, p), log2_ceiling(p),
+                                        powers_of(setting.options));
+      PatternSteps steps(setting.topology);
+      for (const Hop& hop : all) steps.add_permutation(1, [&](Rank r) { return hop.to(r, p); });
+      const auto count = static_cast<double>(all.size());
+      return steps.with_loads({count, count, 0, 0});
+    },
     .program =
         [](Node& node, const Call& call) {
           wormcube::shift_gray_code(node, call.arguments.by, call.input, call.output,

@@ -73,20 +73,6 @@ void shift_unit_steps(Node& node, std::int64_t by, ConstBlocks mine, Blocks resu
   }
 }
 
-namespace {
-
-Prediction predict(const Setting& setting) {
-  const Topology& topology = setting.topology;
-  double steps = 0;
-  for (const Stage& stage :
-       stages(topology, shift_distance(setting.arguments.by, topology.nodes()))) {
-    steps += stage.steps;
-  }
-  return {steps, steps, 0, 0};
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(shift_unit_steps){
@@ -97,7 +83,15 @@ WORMCUBE_ALGORITHM(shift_unit_steps){
     .rows = {{"7.1", "", "ring:8"}, {"7.1", "", "line:8"}, {"7.3", "", "mesh:4x4"}},
     .needs = {needs::lines_and_rings()},
     .instead = {"direct"},
-    .predict = predict,
+    .predict = [](const Setting& setting) -> Prediction {
+      const Topology& topology = setting.topology;
+      double steps = 0;
+      for (const Stage& stage :
+           stages(topology, shift_distance(setting.arguments.by, topology.nodes()))) {
+        steps += stage.steps;
+      }
+      return {steps, steps, 0, 0};
+    },
     .program =
         [](Node& node, const Call& call) {
           wormcube::shift_unit_steps(node, call.arguments.by, call.input, call.output);

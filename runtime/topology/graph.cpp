@@ -34,7 +34,6 @@ std::string_view to_string(Shape shape) {
 
 namespace {
 
-constexpr Rank max_nodes = 1 << 20;
 // A graph's next-hop table has two entries for each pair of nodes: 256 MB at this many.
 constexpr Rank max_routed_nodes = 8192;
 // Vertices times links that the table's construction may look at: some seconds.

@@ -17,7 +17,6 @@ namespace wormcube {
 
 namespace {
 
-constexpr std::int64_t max_nodes = 1 << 20;
 constexpr std::int64_t max_hypercube_dimensions = 20;
 
 struct Form {

@@ -14,8 +14,6 @@ namespace wormcube {
 
 namespace {
 
-constexpr std::int64_t max_nodes = 1 << 20;
-
 std::string joined_names(const std::vector<Graph>& factors) {
   if (factors.empty()) return "hypercube:0";  // one node, no dimension
   std::string name;

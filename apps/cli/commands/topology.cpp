@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/topology/topology.hpp"
 
-#include "wormcube/apps/cli/options.hpp"
-#include "wormcube/apps/cli/output.hpp"
-#include "wormcube/apps/cli/program.hpp"
+#include "wormcube/apps/cli/commands/commands.hpp"
+#include "wormcube/apps/cli/options/options.hpp"
+#include "wormcube/apps/cli/output/output.hpp"
 #include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/host/memory.hpp"
@@ -23,7 +23,7 @@ namespace wormcube::cli {
 
 namespace {
 
-struct Options {
+struct TopologyCommand {
   std::string topology;
   Rank node = -1;
   std::vector<Rank> route;
@@ -295,7 +295,7 @@ double dependency_bytes(const Topology& topology) {
   return most;
 }
 
-ExitCode show(const Options& options) {
+ExitCode show(const TopologyCommand& options) {
   options.output.validate();
   const Topology topology = parse_topology(options.topology);
   if (options.node >= 0) require_node(topology, options.node);
@@ -361,7 +361,7 @@ ExitCode show(const Options& options) {
 }  // namespace
 
 Action add_topology(CLI::App& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TopologyCommand>();
   CLI::App& app = *program.add_subcommand(
       "topology", "Show a network: nodes, links, ports, routes, deadlock freedom");
   app.add_option("--on,TOPOLOGY", options->topology,

@@ -1,6 +1,6 @@
 // Tables, JSON and CSV.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/output.hpp"
+#include "wormcube/apps/cli/output/output.hpp"
 
 #include "wormcube/apps/cli/cluster.hpp"
 #include "wormcube/apps/cli/progress.hpp"

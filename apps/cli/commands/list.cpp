@@ -1,9 +1,9 @@
 // wormcube list: every operation and algorithm; with a network, what it admits and what that costs.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/help.hpp"
-#include "wormcube/apps/cli/options.hpp"
-#include "wormcube/apps/cli/output.hpp"
-#include "wormcube/apps/cli/program.hpp"
+#include "wormcube/apps/cli/options/options.hpp"
+#include "wormcube/apps/cli/output/output.hpp"
 #include "wormcube/collectives/registry.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/host/memory.hpp"
@@ -17,7 +17,7 @@ namespace wormcube::cli {
 
 namespace {
 
-struct Options {
+struct ListCommand {
   std::string operation;
   std::vector<std::string> on;
   CostModel model;
@@ -233,7 +233,7 @@ void print_markdown(const std::vector<const Algorithm*>& algorithms) {
   }
 }
 
-ExitCode list(const Options& options) {
+ExitCode list(const ListCommand& options) {
   options.output.validate();
   const auto algorithms = chosen(options.operation);
   if (options.markdown) {
@@ -259,7 +259,7 @@ ExitCode list(const Options& options) {
 }  // namespace
 
 Action add_list(CLI::App& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ListCommand>();
   CLI::App& app = *program.add_subcommand(
       "list", "List operations and algorithms; with --on: what a network admits");
   app.add_option("OPERATION", options->operation, operations_text() + "; without it: all of them");

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/apps/cli/output.hpp"
-#include "wormcube/apps/cli/program.hpp"
+#include "wormcube/apps/cli/commands/commands.hpp"
+#include "wormcube/apps/cli/output/output.hpp"
 #include "wormcube/collectives/harness/check.hpp"
 
 #include <string>

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/check.hpp"
 
+#include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/help.hpp"
-#include "wormcube/apps/cli/options.hpp"
-#include "wormcube/apps/cli/output.hpp"
-#include "wormcube/apps/cli/program.hpp"
+#include "wormcube/apps/cli/options/options.hpp"
+#include "wormcube/apps/cli/output/output.hpp"
 #include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/runtime/error.hpp"
 
@@ -17,7 +17,7 @@ namespace wormcube::cli {
 
 namespace {
 
-struct Options {
+struct CheckCommand {
   std::string operation;
   std::vector<std::string> on;
   AlgorithmOptions algorithm;
@@ -49,7 +49,7 @@ void add_steps(Json& json, const ScheduleReport& report, const LockStepTime& tim
 }
 
 /// \param of_call  of the call's own operator, where the check's does not commute
-Json result_json(const CheckResult& result, const Prediction& of_call, const Options& options,
+Json result_json(const CheckResult& result, const Prediction& of_call, const CheckCommand& options,
                  Bytes block_bytes) {
   const Algorithm& algorithm = *result.collective.algorithm;
   const ScheduleReport& report = result.report;
@@ -169,7 +169,7 @@ std::vector<std::string> cells(const CheckResult& result) {
 }
 
 /// One collective on one network.
-bool check_one(const Topology& topology, const Collective& collective, const Options& options,
+bool check_one(const Topology& topology, const Collective& collective, const CheckCommand& options,
                Bytes block_bytes, Results& results) {
   CheckOptions check = options.check;
   check.all_port = all_port(options.algorithm, *collective.algorithm);
@@ -192,7 +192,7 @@ bool check_one(const Topology& topology, const Collective& collective, const Opt
   return result.passed();
 }
 
-ExitCode check(const Options& options) {
+ExitCode check(const CheckCommand& options) {
   options.output.validate();
   const Operation operation = parse_operation(options.operation);
   const std::vector<Topology> topologies = parse_topologies(options.on);
@@ -240,7 +240,7 @@ ExitCode check(const Options& options) {
                   fmt::format("blocks of {}, {}", bytes_text(static_cast<double>(block_bytes)),
                               cost_model_text(options.model)));
   }
-  Options resolved = options;
+  CheckCommand resolved = options;
   resolved.check = check;
   Results results(output, columns(topology_width, algorithm_width, operation->reduces));
   Progress progress(output, "check");
@@ -266,7 +266,7 @@ ExitCode check(const Options& options) {
 }  // namespace
 
 Action add_check(CLI::App& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CheckCommand>();
   CLI::App& app = *program.add_subcommand(
       "check", "Count and prove algorithms without moving data: no threads, no network");
   app.add_option("OPERATION", options->operation, operations_text())->required();

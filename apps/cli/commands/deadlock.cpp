@@ -1,8 +1,8 @@
 // wormcube deadlock: two cyclic waits, and what the machine says about them.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/options.hpp"
-#include "wormcube/apps/cli/output.hpp"
-#include "wormcube/apps/cli/program.hpp"
+#include "wormcube/apps/cli/commands/commands.hpp"
+#include "wormcube/apps/cli/options/options.hpp"
+#include "wormcube/apps/cli/output/output.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/host/memory.hpp"
 #include "wormcube/runtime/machine/machine.hpp"
@@ -18,7 +18,7 @@ namespace wormcube::cli {
 
 namespace {
 
-struct Options {
+struct DeadlockCommand {
   std::string on = "ring:4", of = "receives";
   int virtual_channels = 1;
   const CLI::Option* virtual_channels_option = nullptr;
@@ -54,16 +54,16 @@ void receive_before_sending(Node& node) {
 }
 
 /// Too long a message for the queues.
-constexpr Bytes bytes = 64 << 10;
+constexpr Bytes long_message = 64 << 10;
 
 /// Every node sends two links on in one direction of a ring.
 void send_two_links_on(Node& node, int dimension) {
-  const Memory memory = node.memory(2 * bytes);
+  const Memory memory = node.memory(2 * long_message);
   const Topology& topology = node.topology();
   const Rank ring = topology.size(dimension), here = topology.coordinate(node.rank(), dimension);
-  node.step({send(Move{dimension, 2}, memory.subspan(0, bytes)),
+  node.step({send(Move{dimension, 2}, memory.subspan(0, long_message)),
              receive(topology.with(node.rank(), dimension, mod(here - 2, ring)),
-                     memory.subspan(bytes, bytes))});
+                     memory.subspan(long_message, long_message))});
 }
 
 int first_ring(const Topology& topology) {
@@ -75,7 +75,7 @@ int first_ring(const Topology& topology) {
       topology.name()));
 }
 
-MachineOptions machine_options(const Options& options) {
+MachineOptions machine_options(const DeadlockCommand& options) {
   MachineFlags flags;
   flags.time_limit = options.time_limit;
   flags.virtual_channels = options.virtual_channels;
@@ -84,7 +84,7 @@ MachineOptions machine_options(const Options& options) {
   return machine;
 }
 
-void wait_for_receives(const Topology& topology, const Options& options,
+void wait_for_receives(const Topology& topology, const DeadlockCommand& options,
                        const OutputOptions& output) {
   if (topology.nodes() < 2) {
     throw UsageError(
@@ -98,7 +98,7 @@ void wait_for_receives(const Topology& topology, const Options& options,
   machine.run(receive_before_sending);
 }
 
-void wait_for_channels(const Topology& topology, const Options& options,
+void wait_for_channels(const Topology& topology, const DeadlockCommand& options,
                        const OutputOptions& output) {
   const int dimension = first_ring(topology);
   print_setting(output, "topology", topology_text(topology));
@@ -110,10 +110,10 @@ void wait_for_channels(const Topology& topology, const Options& options,
              "each worm is held until all have reserved their first link; then each waits for the "
              "next one");
   const std::string what = fmt::format("deadlock --of channels on {}: {} messages of {} bytes",
-                                       topology.name(), topology.nodes(), bytes);
-  require_available(what, 2.0 * bytes * topology.nodes(), "use fewer nodes");
+                                       topology.name(), topology.nodes(), long_message);
+  require_available(what, 2.0 * long_message * topology.nodes(), "use fewer nodes");
   // What is sent was never written and takes no pages; a node's stack takes three.
-  constexpr double of_node = bytes + 3 * 4096;
+  constexpr double of_node = long_message + 3 * 4096;
   require_memory(what, of_node * topology.nodes(), "use fewer nodes");
   HoldFirstLinks observer(topology.nodes());
   MachineOptions machine_settings = machine_options(options);
@@ -123,7 +123,8 @@ void wait_for_channels(const Topology& topology, const Options& options,
 }
 
 /// \param report  the machine's diagnosis, line by line; empty if every message arrived
-Json result_json(const Options& options, const Topology& topology, std::string_view report) {
+Json result_json(const DeadlockCommand& options, const Topology& topology,
+                 std::string_view report) {
   Json lines = Json::array();
   for (std::string_view rest = report; !rest.empty();) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
@@ -139,7 +140,7 @@ Json result_json(const Options& options, const Topology& topology, std::string_v
           {"report", lines}};
 }
 
-ExitCode demonstrate(const Options& options) {
+ExitCode demonstrate(const DeadlockCommand& options) {
   const OutputOptions& output = options.output;
   output.validate();
   const Topology topology = parse_topology(options.on);
@@ -164,7 +165,7 @@ ExitCode demonstrate(const Options& options) {
 }  // namespace
 
 Action add_deadlock(CLI::App& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DeadlockCommand>();
   CLI::App& app = *program.add_subcommand("deadlock", "Show a deadlock and its diagnosis");
   app.add_option("--on", options->on, "The network")->type_name("TOPOLOGY")->capture_default_str();
   app.add_option("--of", options->of,

@@ -1,7 +1,7 @@
 // wormcube transpose: a distributed matrix transposition, verified.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/application.hpp"
-#include "wormcube/apps/cli/program.hpp"
+#include "wormcube/apps/cli/commands/application.hpp"
+#include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/io/npy.hpp"
 #include "wormcube/apps/transpose/run.hpp"
 #include "wormcube/runtime/error.hpp"
@@ -17,13 +17,13 @@ using namespace apps;
 
 namespace {
 
-struct Options {
+struct TransposeCommand {
   ApplicationOptions application;
   std::string input, shape = "1024x768", type = "double", output;
   const CLI::Option *shape_option = nullptr, *type_option = nullptr;
 };
 
-Array matrix(const Options& options) {
+Array matrix(const TransposeCommand& options) {
   if (!options.input.empty()) {
     if (options.shape_option->count() + options.type_option->count() > 0)
       throw UsageError(
@@ -46,8 +46,8 @@ Array matrix(const Options& options) {
   return generate_matrix(type, shape[0], shape[1], options.application.seed);
 }
 
-void print_result(const Options& options, const TransposeJob& job, const TransposeResult& result,
-                  const MachineOptions& machine, double rate) {
+void print_result(const TransposeCommand& options, const TransposeJob& job,
+                  const TransposeResult& result, const MachineOptions& machine, double rate) {
   const OutputOptions& output = options.application.output;
   print_setting(
       output, "matrix",
@@ -63,7 +63,7 @@ void print_result(const Options& options, const TransposeJob& job, const Transpo
   print_table(output, table);
 }
 
-ExitCode run(const Options& options) {
+ExitCode run(const TransposeCommand& options) {
   const ApplicationOptions& application = options.application;
   ApplicationRun run(application, "transpose", options.input, options.output);
   const Exchange exchange = application.exchange();
@@ -87,7 +87,7 @@ ExitCode run(const Options& options) {
 }  // namespace
 
 Action add_transpose(CLI::App& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TransposeCommand>();
   CLI::App& app = *program.add_subcommand(
       "transpose", "Transpose a matrix that is distributed by rows, and verify it");
   app.add_option("--input", options->input, "Read a matrix in NumPy's format instead of making one")

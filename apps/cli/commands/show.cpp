@@ -1,9 +1,9 @@
 // wormcube show: the messages of an algorithm, step by step, with their routes.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/help.hpp"
-#include "wormcube/apps/cli/options.hpp"
-#include "wormcube/apps/cli/output.hpp"
-#include "wormcube/apps/cli/program.hpp"
+#include "wormcube/apps/cli/options/options.hpp"
+#include "wormcube/apps/cli/output/output.hpp"
 #include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/memory.hpp"
@@ -26,7 +26,7 @@ namespace wormcube::cli {
 
 namespace {
 
-struct Options {
+struct ShowCommand {
   std::string operation, on;
   AlgorithmOptions algorithm;
   CallOptions call;
@@ -40,7 +40,7 @@ struct Options {
 };
 
 /// What goes to which file, and that only one of them is standard output.
-OutputOptions validated(const Options& options) {
+OutputOptions validated(const ShowCommand& options) {
   OutputOptions output = options.output;
   const std::array<const std::string*, 6> files{&output.json, &output.jsonl, &output.csv,
                                                 &options.dot, &options.svg,  &options.schedule};
@@ -58,7 +58,7 @@ OutputOptions validated(const Options& options) {
   return output;
 }
 
-bool has_tables(const Options& options) {
+bool has_tables(const ShowCommand& options) {
   return options.output.text() && options.dot != "-" && options.svg != "-" &&
          options.schedule != "-";
 }
@@ -137,7 +137,7 @@ double json_bytes(const Schedule& schedule, const Routing& routing) {
 }
 
 /// The steps that were asked for.
-std::vector<std::size_t> chosen_steps(const Options& options, std::size_t steps) {
+std::vector<std::size_t> chosen_steps(const ShowCommand& options, std::size_t steps) {
   if (options.step >= 0) {
     if (static_cast<std::size_t>(options.step) >= steps) {
       throw UsageError(
@@ -154,7 +154,7 @@ std::vector<std::size_t> chosen_steps(const Options& options, std::size_t steps)
   return all;
 }
 
-ExitCode show(const Options& options) {
+ExitCode show(const ShowCommand& options) {
   const OutputOptions output = validated(options);
   const Operation operation = parse_operation(options.operation);
   const Topology topology = parse_topology(options.on);
@@ -248,7 +248,7 @@ void add_file_option(CLI::App& app, const char* name, std::string& file, const c
 }  // namespace
 
 Action add_show(CLI::App& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ShowCommand>();
   CLI::App& app = *program.add_subcommand(
       "show", "Show an algorithm's messages step by step, with the links that they take");
   app.add_option("OPERATION", options->operation, operations_text())->required();

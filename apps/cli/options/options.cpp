@@ -1,6 +1,6 @@
 // Shared options: declaration, parsing, echo.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/options.hpp"
+#include "wormcube/apps/cli/options/options.hpp"
 
 #include "wormcube/apps/cli/program.hpp"
 #include "wormcube/apps/cli/progress.hpp"

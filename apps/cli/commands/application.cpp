@@ -1,6 +1,6 @@
 // Options and figures of the applications.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/application.hpp"
+#include "wormcube/apps/cli/commands/application.hpp"
 
 #include "wormcube/apps/cli/cluster.hpp"
 #include "wormcube/collectives/harness/run.hpp"

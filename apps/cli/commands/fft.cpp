@@ -1,7 +1,7 @@
 // wormcube fft: a distributed Fourier transform, verified.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/application.hpp"
-#include "wormcube/apps/cli/program.hpp"
+#include "wormcube/apps/cli/commands/application.hpp"
+#include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/apps/fft/run.hpp"
 #include "wormcube/apps/io/npy.hpp"
@@ -17,7 +17,7 @@ using namespace apps;
 
 namespace {
 
-struct Options {
+struct FftCommand {
   ApplicationOptions application;
   std::string input, column, shape, generate, output;
   std::string method = "auto";
@@ -25,11 +25,11 @@ struct Options {
 };
 
 /// The record that `wormcube fft` transforms when it is told nothing else.
-bool is_sunspots(const Options& options) {
+bool is_sunspots(const FftCommand& options) {
   return options.input.empty() && options.generate.empty() && options.shape.empty();
 }
 
-Signal signal(const Options& options) {
+Signal signal(const FftCommand& options) {
   if (options.input.empty() && !options.column.empty())
     throw UsageError("--column is of a CSV file, and needs --input");
   if (is_sunspots(options)) return sunspot_record();
@@ -67,12 +67,12 @@ void add_check(Table& table, const char* name, const FftCheck& check) {
 constexpr const char* no_period = "the series is constant, but for what rounding may cause";
 
 /// Whether a strongest period means something: the forward spectrum of one real series.
-bool has_period(const Options& options, const FftJob& job) {
+bool has_period(const FftCommand& options, const FftJob& job) {
   return job.signal.real && job.signal.shape.size() == 1 && !options.inverse &&
          job.signal.values.size() > 1;
 }
 
-void print_result(const Options& options, const FftJob& job, const FftResult& result,
+void print_result(const FftCommand& options, const FftJob& job, const FftResult& result,
                   const MachineOptions& machine) {
   const OutputOptions& output = options.application.output;
   print_setting(output, "input", job.signal.source);
@@ -109,7 +109,7 @@ void print_result(const Options& options, const FftJob& job, const FftResult& re
   }
 }
 
-Json result_json(const Options& options, const FftJob& job, const FftResult& result,
+Json result_json(const FftCommand& options, const FftJob& job, const FftResult& result,
                  const ApplicationRun& run) {
   Json json = run.json(figures_json(result.figures));
   json["input"] = job.signal.source;
@@ -137,7 +137,7 @@ Json result_json(const Options& options, const FftJob& job, const FftResult& res
   return json;
 }
 
-ExitCode transform(const Options& options) {
+ExitCode transform(const FftCommand& options) {
   const ApplicationOptions& application = options.application;
   ApplicationRun run(application, "fft", options.input, options.output);
   const Exchange exchange = application.exchange();
@@ -153,7 +153,7 @@ ExitCode transform(const Options& options) {
 }  // namespace
 
 Action add_fft(CLI::App& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<FftCommand>();
   CLI::App& app =
       *program.add_subcommand("fft", "Transform a signal or an image on many nodes, and verify it");
   add_input_options(

@@ -1,7 +1,7 @@
 // wormcube matvec: a distributed matrix-vector product, verified.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/application.hpp"
-#include "wormcube/apps/cli/program.hpp"
+#include "wormcube/apps/cli/commands/application.hpp"
+#include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/io/array.hpp"
 #include "wormcube/apps/matvec/run.hpp"
 #include "wormcube/runtime/error.hpp"
@@ -17,13 +17,13 @@ using namespace apps;
 
 namespace {
 
-struct Options {
+struct MatvecCommand {
   ApplicationOptions application;
   std::string matrix, vector, column, shape = "1024x768", vectors_on = "edge", output;
   bool shape_given = false;
 };
 
-Matrix matrix(const Options& options) {
+Matrix matrix(const MatvecCommand& options) {
   if (options.matrix.empty()) {
     const auto shape = parse_shape(options.shape, 2, 2);
     return generate_matrix(shape[0], shape[1], options.application.seed);
@@ -34,7 +34,7 @@ Matrix matrix(const Options& options) {
   return read_matrix(options.matrix);
 }
 
-std::vector<double> vector(const Options& options, std::size_t columns) {
+std::vector<double> vector(const MatvecCommand& options, std::size_t columns) {
   if (!options.vector.empty()) {
     return to_doubles(read_list(options.vector, options.column), options.vector);
   }
@@ -48,7 +48,7 @@ std::string source(const std::string& file, std::uint64_t seed) {
   return file.empty() ? fmt::format("generated, seed {}", seed) : file;
 }
 
-void print_result(const Options& options, const MatvecJob& job, const MatvecResult& result,
+void print_result(const MatvecCommand& options, const MatvecJob& job, const MatvecResult& result,
                   const MachineOptions& machine, double rate) {
   const ApplicationOptions& application = options.application;
   const OutputOptions& output = application.output;
@@ -87,7 +87,7 @@ Json check_json(const MatvecCheck& check) {
   return json;
 }
 
-ExitCode run(const Options& options) {
+ExitCode run(const MatvecCommand& options) {
   const ApplicationOptions& application = options.application;
   // The seed makes what is not read.
   const std::string& input = options.vector.empty() ? options.vector : options.matrix;
@@ -121,7 +121,7 @@ ExitCode run(const Options& options) {
 }  // namespace
 
 Action add_matvec(CLI::App& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<MatvecCommand>();
   CLI::App& app = *program.add_subcommand(
       "matvec", "Multiply a matrix, in blocks over a grid of nodes, with a vector, and verify it");
   app.add_option("--matrix", options->matrix,

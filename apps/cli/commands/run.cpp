@@ -3,10 +3,10 @@
 #include "wormcube/collectives/harness/run.hpp"
 
 #include "wormcube/apps/cli/cluster.hpp"
+#include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/help.hpp"
-#include "wormcube/apps/cli/options.hpp"
-#include "wormcube/apps/cli/output.hpp"
-#include "wormcube/apps/cli/program.hpp"
+#include "wormcube/apps/cli/options/options.hpp"
+#include "wormcube/apps/cli/output/output.hpp"
 #include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/runtime/error.hpp"
@@ -25,7 +25,7 @@ namespace wormcube::cli {
 
 namespace {
 
-struct Options {
+struct RunCommand {
   std::string operation;
   std::vector<std::string> on;
   AlgorithmOptions algorithm;
@@ -56,7 +56,7 @@ void require_acyclic(const Topology& topology, int virtual_channels) {
   }
 }
 
-std::vector<Plan> make_plans(const Options& options, Operation operation,
+std::vector<Plan> make_plans(const RunCommand& options, Operation operation,
                              const Arguments& arguments) {
   std::vector<Bytes> sizes = parse_sizes(options.bytes);
   require_data(options.bytes_option, operation);
@@ -93,7 +93,7 @@ std::vector<Plan> make_plans(const Options& options, Operation operation,
 
 /// What is run, whatever comes of it.
 Json call_json(const Collective& collective, const Topology& topology, Bytes block_bytes,
-               const Options& options, const MachineOptions& machine) {
+               const RunCommand& options, const MachineOptions& machine) {
   const Algorithm& algorithm = *collective.algorithm;
   return {{"operation", to_string(algorithm.operation)},
           {"algorithm", algorithm.name},
@@ -109,7 +109,7 @@ Json call_json(const Collective& collective, const Topology& topology, Bytes blo
 }
 
 /// On what it is run, and where it comes from.
-void add_origin_json(Json& json, const Algorithm& algorithm, const Options& options,
+void add_origin_json(Json& json, const Algorithm& algorithm, const RunCommand& options,
                      const MachineOptions& machine) {
   add_machine_json(json, options.machine, machine);
   json["seed"] = options.run.seed;
@@ -120,7 +120,7 @@ void add_origin_json(Json& json, const Algorithm& algorithm, const Options& opti
 }
 
 /// \param json  call_json
-Json result_json(Json json, const RunResult& result, const Options& options,
+Json result_json(Json json, const RunResult& result, const RunCommand& options,
                  const MachineOptions& machine) {
   json["times_us"] = result.times_us;
   json["time_min_us"] = result.min_us;
@@ -249,7 +249,7 @@ class Machines {
 
 /// One run. A time limit or a deadlock is told, and the next run goes on.
 ExitCode run_one(Machines& machines, const Plan& plan, const Collective& collective, Bytes bytes,
-                 const Options& options, Results& results) {
+                 const RunCommand& options, Results& results) {
   Progress progress(options.output,
                     fmt::format("{} on {}", collective.text(), plan.topology.name()));
   CollectiveRun run = options.run;
@@ -296,8 +296,8 @@ ExitCode run_one(Machines& machines, const Plan& plan, const Collective& collect
   }
 }
 
-ExitCode run(const Options& given) {
-  Options options = given;
+ExitCode run(const RunCommand& given) {
+  RunCommand options = given;
   in_first_process([&] { options.output.validate(); });
   const Operation operation = parse_operation(options.operation);
   const Arguments arguments = options.call.resolve(operation);
@@ -364,7 +364,7 @@ ExitCode run(const Options& given) {
 }  // namespace
 
 Action add_run(CLI::App& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunCommand>();
   CLI::App& app = *program.add_subcommand(
       "run", "Run algorithms on the machine: move real data, time and verify");
   app.add_option("OPERATION", options->operation, operations_text())->required();

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "wormcube/apps/algorithms.hpp"
-#include "wormcube/apps/cli/options.hpp"
-#include "wormcube/apps/cli/output.hpp"
-#include "wormcube/apps/cli/program.hpp"
+#include "wormcube/apps/cli/commands/commands.hpp"
+#include "wormcube/apps/cli/options/options.hpp"
+#include "wormcube/apps/cli/output/output.hpp"
 #include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/apps/exchange.hpp"
 #include "wormcube/runtime/error.hpp"

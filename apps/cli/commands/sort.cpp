@@ -1,7 +1,7 @@
 // wormcube sort: a distributed sample sort, verified.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/application.hpp"
-#include "wormcube/apps/cli/program.hpp"
+#include "wormcube/apps/cli/commands/application.hpp"
+#include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/io/array.hpp"
 #include "wormcube/apps/sort/run.hpp"
 #include "wormcube/runtime/error.hpp"
@@ -16,7 +16,7 @@ using namespace apps;
 
 namespace {
 
-struct Options {
+struct SortCommand {
   ApplicationOptions application;
   std::string input, column, generate = "uniform", type = "double", output;
   std::size_t count = 1000000, samples = 0;
@@ -24,7 +24,7 @@ struct Options {
   bool rebalance = false;
 };
 
-Array keys(const Options& options) {
+Array keys(const SortCommand& options) {
   if (options.input.empty()) {
     if (!options.column.empty()) {
       throw UsageError("--column is of a CSV file; name it with --input");
@@ -46,7 +46,7 @@ double imbalance(const SortResult& result) {
                                   : 1;
 }
 
-void print_result(const Options& options, const SortJob& job, const SortResult& result,
+void print_result(const SortCommand& options, const SortJob& job, const SortResult& result,
                   const MachineOptions& machine, double rate) {
   const ApplicationOptions& application = options.application;
   const OutputOptions& output = application.output;
@@ -78,7 +78,7 @@ void print_result(const Options& options, const SortJob& job, const SortResult& 
   print_table(output, table);
 }
 
-ExitCode run(const Options& options) {
+ExitCode run(const SortCommand& options) {
   const ApplicationOptions& application = options.application;
   ApplicationRun run(application, "sort", options.input, options.output);
   const Algorithms algorithms = application.algorithms(sort_operations());
@@ -113,7 +113,7 @@ ExitCode run(const Options& options) {
 }  // namespace
 
 Action add_sort(CLI::App& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SortCommand>();
   CLI::App& app =
       *program.add_subcommand("sort", "Sort a list of numbers on many nodes, and verify it");
   add_input_options(

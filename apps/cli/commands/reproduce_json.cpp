@@ -1,6 +1,6 @@
 // JSON of what `wormcube reproduce` has found.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/reproduce_json.hpp"
+#include "wormcube/apps/cli/commands/reproduce_json.hpp"
 
 namespace wormcube::cli {
 

@@ -1,11 +1,11 @@
 // wormcube reproduce: a paper's tables, as printed, corrected, and counted from the programs.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/options.hpp"
-#include "wormcube/apps/cli/output.hpp"
-#include "wormcube/apps/cli/program.hpp"
+#include "wormcube/apps/cli/commands/commands.hpp"
+#include "wormcube/apps/cli/commands/reproduce_json.hpp"
+#include "wormcube/apps/cli/commands/reproduce_products.hpp"
+#include "wormcube/apps/cli/options/options.hpp"
+#include "wormcube/apps/cli/output/output.hpp"
 #include "wormcube/apps/cli/progress.hpp"
-#include "wormcube/apps/cli/reproduce_json.hpp"
-#include "wormcube/apps/cli/reproduce_products.hpp"
 #include "wormcube/apps/reproduce/paper.hpp"
 #include "wormcube/apps/reproduce/wang_tseng.hpp"
 #include "wormcube/runtime/error.hpp"
@@ -22,7 +22,7 @@ using namespace apps;
 
 namespace {
 
-struct Options {
+struct ReproduceCommand {
   std::string paper;
   std::vector<std::string> on;
   std::vector<int> sizes;
@@ -121,7 +121,7 @@ Json figure_json(const BroadcastFigure& figure, std::optional<bool> passed) {
 }
 
 /// wang-tseng: a figure instead of tables.
-ExitCode reproduce_figure(const Options& options) {
+ExitCode reproduce_figure(const ReproduceCommand& options) {
   const OutputOptions& output = options.output;
   if (!options.on.empty())
     throw UsageError("reproduce wang-tseng: its tori are n x n x n; say --sizes n,n,..");
@@ -161,7 +161,7 @@ ExitCode reproduce_figure(const Options& options) {
   return figure.failures.empty() ? passed : failed;
 }
 
-ExitCode reproduce_paper(const Options& options) {
+ExitCode reproduce_paper(const ReproduceCommand& options) {
   const OutputOptions& output = options.output;
   output.validate();
   if (options.paper != "wang-tseng" && options.count_up_to_option->count() > 0) {
@@ -236,7 +236,7 @@ ExitCode reproduce_paper(const Options& options) {
 }  // namespace
 
 Action add_reproduce(CLI::App& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReproduceCommand>();
   CLI::App& app = *program.add_subcommand(
       "reproduce", "A paper's tables: as printed, corrected, and counted from the programs");
   app.add_option("PAPER", options->paper,

@@ -1,7 +1,7 @@
 // wormcube lookup: a distributed table lookup, verified.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/application.hpp"
-#include "wormcube/apps/cli/program.hpp"
+#include "wormcube/apps/cli/commands/application.hpp"
+#include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/io/array.hpp"
 #include "wormcube/apps/lookup/run.hpp"
 #include "wormcube/runtime/error.hpp"
@@ -23,7 +23,7 @@ struct ListOptions {
   std::string file, column;
 };
 
-struct Options {
+struct LookupCommand {
   ApplicationOptions application;
   ListOptions table, values, keys;
   std::size_t entries = 100000, lookups = 1000000;
@@ -79,7 +79,7 @@ std::vector<Value> read_values(const ListOptions& list, ElementType& type) {
   });
 }
 
-Data read_data(const Options& options) {
+Data read_data(const LookupCommand& options) {
   if (options.keys.file.empty()) throw UsageError("--table needs --keys, what to look up in it");
   if (options.makes) {
     throw UsageError(
@@ -103,7 +103,7 @@ Data read_data(const Options& options) {
   return data;
 }
 
-Data make_data(const Options& options) {
+Data make_data(const LookupCommand& options) {
   for (const auto& [name, list] :
        {std::pair("--values", &options.values), std::pair("--keys", &options.keys)}) {
     if (!list->file.empty()) throw UsageError(fmt::format("{} needs --table", name));
@@ -112,7 +112,7 @@ Data make_data(const Options& options) {
       generate_lookup(options.entries, options.lookups, options.absent, options.application.seed)};
 }
 
-void require_columns(const Options& options) {
+void require_columns(const LookupCommand& options) {
   for (const auto& [name, list] :
        {std::pair("--table", &options.table), std::pair("--values", &options.values),
         std::pair("--keys", &options.keys)}) {
@@ -143,7 +143,7 @@ Array output_array(const LookupResult& result, ElementType type) {
   return to_array<Value>(type, values, {values.size()});
 }
 
-void print_result(const Options& options, const Data& data, const LookupResult& result,
+void print_result(const LookupCommand& options, const Data& data, const LookupResult& result,
                   const MachineOptions& machine, double rate) {
   const ApplicationOptions& application = options.application;
   const OutputOptions& output = application.output;
@@ -171,7 +171,7 @@ void print_result(const Options& options, const Data& data, const LookupResult& 
   print_table(output, table);
 }
 
-ExitCode run(const Options& options) {
+ExitCode run(const LookupCommand& options) {
   const ApplicationOptions& application = options.application;
   ApplicationRun run(application, "lookup", options.table.file, options.output);
   const Algorithms algorithms = application.algorithms(lookup_operations());
@@ -218,7 +218,7 @@ void add_list_options(CLI::App& app, const std::string& name, ListOptions& list,
 }  // namespace
 
 Action add_lookup(CLI::App& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<LookupCommand>();
   CLI::App& app = *program.add_subcommand(
       "lookup", "Look keys up in a table that is distributed over the nodes, and verify it");
   add_list_options(app, "--table", options->table,

@@ -1,10 +1,10 @@
 // wormcube reproduce dimakopoulos: products, their status and bounds, their exchanges.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/reproduce_products.hpp"
+#include "wormcube/apps/cli/commands/reproduce_products.hpp"
 
-#include "wormcube/apps/cli/options.hpp"
+#include "wormcube/apps/cli/commands/reproduce_json.hpp"
+#include "wormcube/apps/cli/options/options.hpp"
 #include "wormcube/apps/cli/progress.hpp"
-#include "wormcube/apps/cli/reproduce_json.hpp"
 #include "wormcube/apps/reproduce/dimakopoulos.hpp"
 
 #include <fmt/core.h>

@@ -1,0 +1,30 @@
+// The subcommands of `wormcube`.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/cli/program.hpp"
+
+#include <functional>
+
+#include <CLI/CLI.hpp>
+
+namespace wormcube::cli {
+
+/// What a subcommand does once its options are parsed.
+using Action = std::function<ExitCode()>;
+
+// Each adds one subcommand to the program and returns what it does. One file each.
+Action add_list(CLI::App& program);
+Action add_run(CLI::App& program);
+Action add_check(CLI::App& program);
+Action add_show(CLI::App& program);
+Action add_topology(CLI::App& program);
+Action add_fft(CLI::App& program);
+Action add_transpose(CLI::App& program);
+Action add_matvec(CLI::App& program);
+Action add_sort(CLI::App& program);
+Action add_lookup(CLI::App& program);
+Action add_deadlock(CLI::App& program);
+Action add_reproduce(CLI::App& program);
+
+}  // namespace wormcube::cli

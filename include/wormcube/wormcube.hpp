@@ -1,0 +1,1 @@
+../../wormcube.hpp
