@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/cluster.hpp"
 
+#include "wormcube/apps/cli/options/numbers.hpp"
+#include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/runtime/error.hpp"
 
 #include <atomic>

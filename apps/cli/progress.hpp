@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/apps/cli/output/output.hpp"
+#include "wormcube/apps/cli/output/files.hpp"
 
 #include <chrono>
 #include <condition_variable>

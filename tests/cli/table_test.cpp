@@ -1,6 +1,7 @@
 // Tables and lines for people, and figures as texts.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/output/output.hpp"
+#include "wormcube/apps/cli/output/json.hpp"
+#include "wormcube/apps/cli/output/table.hpp"
 
 #include <catch2/catch.hpp>
 

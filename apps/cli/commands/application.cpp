@@ -3,6 +3,8 @@
 #include "wormcube/apps/cli/commands/application.hpp"
 
 #include "wormcube/apps/cli/cluster.hpp"
+#include "wormcube/apps/cli/options/cost.hpp"
+#include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/collectives/harness/run.hpp"
 #include "wormcube/runtime/error.hpp"
 

@@ -4,8 +4,16 @@
 
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/help.hpp"
-#include "wormcube/apps/cli/options/options.hpp"
-#include "wormcube/apps/cli/output/output.hpp"
+#include "wormcube/apps/cli/options/algorithms.hpp"
+#include "wormcube/apps/cli/options/call.hpp"
+#include "wormcube/apps/cli/options/cost.hpp"
+#include "wormcube/apps/cli/options/machine.hpp"
+#include "wormcube/apps/cli/options/networks.hpp"
+#include "wormcube/apps/cli/options/numbers.hpp"
+#include "wormcube/apps/cli/output/files.hpp"
+#include "wormcube/apps/cli/output/json.hpp"
+#include "wormcube/apps/cli/output/results.hpp"
+#include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/runtime/error.hpp"
 

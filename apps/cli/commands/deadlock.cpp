@@ -1,8 +1,13 @@
 // wormcube deadlock: two cyclic waits, and what the machine says about them.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/commands.hpp"
-#include "wormcube/apps/cli/options/options.hpp"
-#include "wormcube/apps/cli/output/output.hpp"
+#include "wormcube/apps/cli/options/machine.hpp"
+#include "wormcube/apps/cli/options/networks.hpp"
+#include "wormcube/apps/cli/options/numbers.hpp"
+#include "wormcube/apps/cli/output/files.hpp"
+#include "wormcube/apps/cli/output/json.hpp"
+#include "wormcube/apps/cli/output/results.hpp"
+#include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/host/memory.hpp"
 #include "wormcube/runtime/machine/machine.hpp"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wormcube/apps/cli/commands/commands.hpp"
-#include "wormcube/apps/cli/output/output.hpp"
+#include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/collectives/harness/check.hpp"
 
 #include <string>

@@ -2,8 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/help.hpp"
-#include "wormcube/apps/cli/options/options.hpp"
-#include "wormcube/apps/cli/output/output.hpp"
+#include "wormcube/apps/cli/options/algorithms.hpp"
+#include "wormcube/apps/cli/options/call.hpp"
+#include "wormcube/apps/cli/options/cost.hpp"
+#include "wormcube/apps/cli/options/machine.hpp"
+#include "wormcube/apps/cli/options/networks.hpp"
+#include "wormcube/apps/cli/options/numbers.hpp"
+#include "wormcube/apps/cli/output/files.hpp"
+#include "wormcube/apps/cli/output/json.hpp"
+#include "wormcube/apps/cli/output/results.hpp"
+#include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/memory.hpp"
@@ -14,10 +22,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <fstream>
 #include <memory>
 
 #include <fmt/core.h>
@@ -61,18 +66,6 @@ OutputOptions validated(const ShowCommand& options) {
 bool has_tables(const ShowCommand& options) {
   return options.output.text() && options.dot != "-" && options.svg != "-" &&
          options.schedule != "-";
-}
-
-void write_text(const std::string& target, const std::string& text) {
-  if (target.empty()) return;
-  if (target == "-") {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    return;
-  }
-  std::ofstream file(target, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file) throw UsageError(fmt::format("cannot write '{}': {}", target, std::strerror(errno)));
 }
 
 Json message_json(const DrawnMessage& message, const Routing& routing, const DrawnStep& step,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/application.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
+#include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/io/array.hpp"
 #include "wormcube/apps/sort/run.hpp"
 #include "wormcube/runtime/error.hpp"

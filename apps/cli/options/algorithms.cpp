@@ -1,0 +1,143 @@
+// Algorithms.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/cli/options/algorithms.hpp"
+
+#include "wormcube/runtime/error.hpp"
+
+#include <optional>
+#include <utility>
+
+#include <fmt/core.h>
+
+namespace wormcube::cli {
+
+void add_algorithm_options(CLI::App& app, AlgorithmOptions& options) {
+  app.add_option(
+         "--algorithm", options.names,
+         "Names from `wormcube list`, separated with commas, options with them: "
+         "suh-mesh:order=parity:ring=folded; `auto`: the cheapest by formula (one-port, unless "
+         "--ports all) but for those that `list` says it leaves out; `all`: every one that this "
+         "network admits")
+      ->type_name("NAME[:OPTION=VALUE..][,NAME..]|auto|all")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->capture_default_str()
+      ->group("What");
+  app.add_option("--ports", options.ports,
+                 "How many messages a node sends and receives at a time: `one` of each, `all`: one "
+                 "of each per link, `auto`: "
+                 "what the algorithm was made for")
+      ->type_name("auto|one|all")
+      ->check(CLI::IsMember({"auto", "one", "all"}))
+      ->capture_default_str()
+      ->group("What");
+}
+
+namespace {
+
+/// Why a collective cannot run here; nothing if it can.
+std::optional<std::string> obstacle(const AlgorithmOptions& options, const Collective& collective,
+                                    const Topology& topology) {
+  if (options.ports == "one" && collective.algorithm->ports == Ports::all) {
+    return fmt::format(
+        "{}: sends through all ports of a node at once, but --ports one allows one message each "
+        "way; use --ports all (or auto)",
+        collective.name());
+  }
+  auto reason = refusal(collective, topology);
+  if (reason) reason = named(collective.name(), *reason);
+  return reason;
+}
+
+}  // namespace
+
+Selection select(const AlgorithmOptions& options, Operation operation, const Topology& topology,
+                 const Arguments& arguments, const CostModel& model, Bytes block_bytes,
+                 bool skip_unfit) {
+  require_arguments(operation, topology.nodes(), arguments);
+  Selection selection;
+  const auto add = [&](Collective collective, bool skip) {
+    if (auto reason = obstacle(options, collective, topology)) {
+      if (!skip) throw UsageError(*reason);
+      selection.refused.push_back(*std::move(reason));
+      return;
+    }
+    collective.settle(topology, model, block_bytes);
+    const bool known = std::ranges::any_of(selection.collectives, [&](const Collective& other) {
+      return other.text() == collective.text();
+    });
+    if (!known) selection.collectives.push_back(std::move(collective));
+  };
+  for (const std::string& name : options.names) {
+    if (name == "all") {
+      for (const Algorithm* algorithm : registry()) {
+        if (algorithm->operation == operation) add(Collective(*algorithm, arguments), true);
+      }
+    } else if (name == "auto") {
+      add(cheapest(operation, topology, model, block_bytes,
+                   options.ports == "all" ? Ports::all : Ports::one, arguments),
+          false);
+    } else {
+      add(parse_collective(operation, name, arguments), skip_unfit);
+    }
+  }
+  if (!skip_unfit) require_some(operation, {&selection, 1});
+  return selection;
+}
+
+void require_some(Operation operation, std::span<const Selection> selections) {
+  std::string text =
+      fmt::format("none of the {} algorithms asked for runs here", to_string(operation));
+  for (const Selection& selection : selections) {
+    if (!selection.collectives.empty()) return;
+    for (const std::string& reason : selection.refused) text += "\n  " + reason;
+  }
+  throw UsageError(text);
+}
+
+std::string named(std::string_view algorithm, std::string_view reason) {
+  const std::string start = fmt::format("{}: ", algorithm);
+  return reason.starts_with(start) ? std::string(reason) : start + std::string(reason);
+}
+
+std::string names_text(const AlgorithmOptions& options) {
+  std::string text;
+  for (const std::string& name : options.names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+bool all_port(const AlgorithmOptions& options, const Algorithm& algorithm) {
+  return options.ports == "all" || (options.ports == "auto" && algorithm.ports == Ports::all);
+}
+
+Json options_json(const Options& options) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < options.declared().size(); ++i) {
+    const Option& option = options.declared()[i];
+    const std::int64_t value = options.values()[i];
+    if (option.choices.empty()) {
+      json[std::string(option.name)] = value;
+    } else {
+      json[std::string(option.name)] = option.text(value);
+    }
+  }
+  return json;
+}
+
+void add_remark(Json& json, const Algorithm& algorithm) {
+  put(json, "remark", algorithm.remark.empty() ? Json(nullptr) : Json(algorithm.remark),
+      "nothing to remark");
+}
+
+bool is_of_results(std::string_view remark) {
+  return !remark.empty() && !remark.starts_with("free of contention");
+}
+
+void note_remark(Results& results, const Algorithm& algorithm) {
+  if (!is_of_results(algorithm.remark)) return;
+  results.note(fmt::format("{}: {}", algorithm.name, algorithm.remark));
+}
+
+std::string_view ports_text(bool all_port) { return all_port ? "all" : "one"; }
+
+}  // namespace wormcube::cli

@@ -1,0 +1,166 @@
+// Arguments of a call.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/cli/options/call.hpp"
+
+#include "wormcube/apps/cli/options/numbers.hpp"
+#include "wormcube/runtime/error.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <vector>
+
+#include <fmt/core.h>
+
+namespace wormcube::cli {
+
+void add_call_options(CLI::App& app, CallOptions& options) {
+  const std::string group = "Arguments of the call";
+  options.root_option =
+      app.add_option("--root", options.root, "broadcast, reduce, scatter, gather: the root node")
+          ->type_name("NODE")
+          ->check(at_least(0))
+          ->capture_default_str()
+          ->group(group);
+  options.by_option =
+      app.add_option("--by", options.by, "shift: node r sends to node r + Q modulo p; Q may be < 0")
+          ->type_name("Q")
+          ->capture_default_str()
+          ->group(group);
+  options.sources_option =
+      app.add_option("--sources", options.sources,
+                     "k_broadcast, k_alltoall, and the targets of k_reduce, k_gather: K for the "
+                     "nodes 0 to K-1, or a list such as 0,3,5 (of one node: 7,)")
+          ->type_name("K|NODE,NODE..")
+          ->capture_default_str()
+          ->group(group);
+  options.permutation_option =
+      app.add_option("--permutation", options.permutation,
+                     "permute: complement, node r to p - 1 - r; bit-reversal of labels; transpose "
+                     "of s x s nodes")
+          ->type_name("complement|bit-reversal|transpose")
+          ->capture_default_str()
+          ->group(group);
+  options.operator_option = app.add_option("--operator", options.reduction,
+                                           "reductions and scans: what they combine with")
+                                ->type_name("sum|product|min|max|and|or|xor|compose")
+                                ->capture_default_str()
+                                ->group(group);
+  options.type_option = app.add_option("--type", options.type, "reductions and scans: the elements")
+                            ->type_name("int32|int64|uint8|float|double|complex|affine")
+                            ->capture_default_str()
+                            ->group(group);
+  options.in_place_option =
+      app.add_option("--in-place", options.in_place, "The input lies where the output will be")
+          ->type_name("on|off")
+          ->check(CLI::IsMember({"on", "off"}))
+          ->capture_default_str()
+          ->group(group);
+}
+
+namespace {
+
+std::vector<Rank> parse_sources(const std::string& text) {
+  const auto number = [&](std::string_view word) {
+    Rank value = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (error != std::errc{} || end != word.data() + word.size()) {
+      throw UsageError(fmt::format("--sources '{}': '{}' is not a node's number", text, word));
+    }
+    return value;
+  };
+  std::vector<Rank> sources;
+  if (text.find(',') == std::string::npos) {
+    const Rank k = number(text);
+    if (k < 1) throw UsageError(fmt::format("--sources {}: need 1 or more", k));
+    for (Rank source = 0; source < k; ++source) sources.push_back(source);
+    return sources;
+  }
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t end = std::min(rest.find(','), rest.size());
+    sources.push_back(number(rest.substr(0, end)));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return sources;
+}
+
+Permutation parse_permutation(const std::string& text) {
+  std::string known;
+  for (const Permutation permutation :
+       {Permutation::complement, Permutation::bit_reversal, Permutation::transpose}) {
+    if (to_string(permutation) == text) return permutation;
+    known += fmt::format(" {}", to_string(permutation));
+  }
+  throw UsageError(fmt::format("unknown permutation '{}'; known are:{}", text, known));
+}
+
+}  // namespace
+
+void require_effect(const CLI::Option* option, bool takes, Operation operation,
+                    std::string_view why) {
+  if (option == nullptr || option->count() == 0 || takes) return;
+  throw UsageError(fmt::format("{} has no effect on {}{}{}", option->get_name(), operation->name,
+                               why.empty() ? "" : ": ", why));
+}
+
+void require_data(const CLI::Option* bytes_option, Operation operation) {
+  require_effect(bytes_option, operation != operations::barrier, operation, "it moves no data");
+}
+
+Arguments CallOptions::resolve(Operation operation) const {
+  const auto refuse = [&](const CLI::Option* option, bool takes) {
+    require_effect(option, takes, operation, {});
+  };
+  refuse(root_option, operation->rooted);
+  refuse(by_option, operation->shifts);
+  refuse(sources_option, operation->has_sources);
+  refuse(permutation_option, operation->permutes);
+  refuse(operator_option, operation->reduces);
+  refuse(type_option, operation->reduces);
+  refuse(in_place_option, operation->place_of_input != nullptr);
+  Arguments arguments;
+  arguments.root = root;
+  arguments.by = by;
+  if (operation->has_sources) arguments.sources = parse_sources(sources);
+  if (operation->permutes) arguments.permutation = parse_permutation(permutation);
+  if (operation->reduces) {
+    const bool only_type =
+        reduction == "compose" && (type_option == nullptr || type_option->count() == 0);
+    arguments.reduction = find_reduction(reduction, only_type ? "affine" : type);
+  }
+  return arguments;
+}
+
+std::string arguments_text(Operation operation, const Arguments& arguments) {
+  std::string text;
+  const auto add = [&text](const std::string& more) { text += (text.empty() ? "" : ", ") + more; };
+  if (operation->rooted) add(fmt::format("root {}", arguments.root));
+  if (operation->shifts) add(fmt::format("by {}", arguments.by));
+  if (operation->permutes) add(std::string(to_string(arguments.permutation)));
+  if (operation->reduces) {
+    add(fmt::format("{} on {}", arguments.reduction.name, arguments.reduction.type));
+  }
+  if (operation->has_sources) {
+    const bool gives = operation->gives == operations::detail::per_source;
+    const std::size_t count = arguments.sources.size();
+    std::string ends =
+        fmt::format("{} {}{}:", count, gives ? "target" : "source", count == 1 ? "" : "s");
+    for (const Rank source : arguments.sources) ends += fmt::format(" {}", source);
+    add(ends);
+  }
+  return text;
+}
+
+Json arguments_json(Operation operation, const Arguments& arguments) {
+  Json json = Json::object();
+  if (operation->rooted) json["root"] = arguments.root;
+  if (operation->shifts) json["by"] = arguments.by;
+  if (operation->permutes) json["permutation"] = to_string(arguments.permutation);
+  if (operation->has_sources) json["sources"] = arguments.sources;
+  if (operation->reduces) {
+    json["operator"] = arguments.reduction.name;
+    json["type"] = arguments.reduction.type;
+  }
+  return json;
+}
+
+}  // namespace wormcube::cli

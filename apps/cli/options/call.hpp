@@ -1,0 +1,42 @@
+// The options of a call: root, sources, operator ..
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/cli/output/json.hpp"
+#include "wormcube/collectives/registry.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <CLI/CLI.hpp>
+
+namespace wormcube::cli {
+
+/// The arguments of a call: --root, --by, --sources, --permutation, --operator, --type,
+/// --in-place.
+struct CallOptions {
+  Rank root = 0;
+  std::int64_t by = 1;
+  std::string sources = "1", permutation = "complement", reduction = "sum", type = "double",
+              in_place = "off";
+  // Which of them were given: one that has no effect is refused.
+  CLI::Option *root_option = nullptr, *by_option = nullptr, *sources_option = nullptr,
+              *permutation_option = nullptr, *operator_option = nullptr, *type_option = nullptr,
+              *in_place_option = nullptr;
+
+  /// Throws UsageError for what the operation does not take, and for what is not there.
+  Arguments resolve(Operation operation) const;
+};
+void add_call_options(CLI::App& app, CallOptions& options);
+/// Throws UsageError if an option was given that changes nothing for this operation.
+void require_effect(const CLI::Option* option, bool takes, Operation operation,
+                    std::string_view why);
+/// The same of a block's size: a barrier has none.
+void require_data(const CLI::Option* bytes_option, Operation operation);
+/// "root 0", "sum on double", ..: what the operation takes, for a '#' line; empty if nothing.
+std::string arguments_text(Operation operation, const Arguments& arguments);
+/// {"root": 0}, {"operator": "sum", "type": "double"}, ..
+Json arguments_json(Operation operation, const Arguments& arguments);
+
+}  // namespace wormcube::cli

@@ -1,0 +1,60 @@
+// The cost model.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/cli/options/cost.hpp"
+
+#include "wormcube/apps/cli/options/numbers.hpp"
+
+#include <fmt/core.h>
+
+namespace wormcube::cli {
+
+void add_cost_options(CLI::App& app, CostModel& model) {
+  const auto add = [&](const char* name, double& value, const char* what, const char* unit) {
+    app.add_option(name, value, what)
+        ->type_name(unit)
+        ->check(at_least(0))
+        ->capture_default_str()
+        ->group("Cost model (chooses `auto`, and gives the model's times)");
+  };
+  add("--ts", model.startup_us, "Start-up time of a message, microseconds", "US");
+  add("--tw", model.transfer_us, "Transfer time, microseconds per byte", "US");
+  add("--tr", model.rearrange_us, "Rearrangement time, microseconds per byte", "US");
+  add("--tc", model.combine_us, "Combining time of a reduction, microseconds per byte", "US");
+}
+
+std::string cost_model_text(const CostModel& model) {
+  return fmt::format(
+      "ts {} us per message, tw {} us per byte, tr {} us per byte, tc {} us per byte",
+      model.startup_us, model.transfer_us, model.rearrange_us, model.combine_us);
+}
+
+Json cost_model_json(const CostModel& model) {
+  return {{"ts_us", model.startup_us},
+          {"tw_us_per_byte", model.transfer_us},
+          {"tr_us_per_byte", model.rearrange_us},
+          {"tc_us_per_byte", model.combine_us}};
+}
+
+std::optional<double> model_time_us(const Prediction& prediction, const CostModel& model,
+                                    Bytes block_bytes) {
+  if (!prediction.startups || (!prediction.transmission_blocks && !prediction.contended_blocks))
+    return std::nullopt;
+  return predicted_us(prediction, model, block_bytes);
+}
+
+Json prediction_json(const Prediction& prediction) {
+  Json json;
+  const auto add = [&](const char* name, const std::optional<double>& value) {
+    put(json, name, json_value(value), "the source gives no formula");
+  };
+  add("startups", prediction.startups);
+  add("transmission_blocks", prediction.transmission_blocks);
+  add("rearranged_blocks", prediction.rearranged_blocks);
+  add("combined_blocks", prediction.combined_blocks);
+  add("working_blocks", prediction.working_blocks);
+  add("link_load", prediction.link_load);
+  add("contended_blocks", prediction.contended_blocks);
+  return json;
+}
+
+}  // namespace wormcube::cli

@@ -1,0 +1,98 @@
+// The machine.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/cli/options/machine.hpp"
+
+#include "wormcube/apps/cli/options/numbers.hpp"
+#include "wormcube/apps/cli/output/results.hpp"
+#include "wormcube/apps/cli/output/table.hpp"
+#include "wormcube/apps/cli/program.hpp"
+#include "wormcube/apps/cli/progress.hpp"
+#include "wormcube/runtime/error.hpp"
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+#include <fmt/core.h>
+
+namespace wormcube::cli {
+
+void add_virtual_channels_option(CLI::App& app, int& virtual_channels) {
+  app.add_option(
+         "--virtual-channels", virtual_channels,
+         "Virtual channels per ring link: 2 (the dateline keeps rings free of deadlock) or 1")
+      ->type_name("1|2")
+      ->check(CLI::IsMember({1, 2}))
+      ->capture_default_str()
+      ->group("Machine");
+}
+
+void add_machine_options(CLI::App& app, MachineFlags& flags) {
+  app.add_option("--nodes-as", flags.nodes_as,
+                 "What a node is: an OS thread or a fiber of this process; under mpirun an MPI "
+                 "process, or several fibers in each")
+      ->type_name("threads|fibers|mpi|mpi+fibers")
+      ->check(CLI::IsMember({"threads", "fibers", "mpi", "mpi+fibers"}))
+      ->capture_default_str()
+      ->group("Machine");
+  app.add_option("--capacity", flags.capacity, "Flits that a channel holds, 1 or more")
+      ->type_name("FLITS")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 20))
+      ->capture_default_str()
+      ->group("Machine");
+  flags.eager_limit_option =
+      app.add_option(
+             "--eager-limit", flags.eager_limit,
+             "Messages up to this size travel in flits; longer ones are copied once, from "
+             "memory to memory. With --nodes-as mpi: those that are sent at once, preset 4064")
+          ->type_name("N[K|M|G]")
+          ->capture_default_str()
+          ->group("Machine");
+  add_virtual_channels_option(app, flags.virtual_channels);
+  app.add_flag("--lockstep", flags.lock_step, "A barrier after each step")->group("Machine");
+  app.add_option("--time-limit", flags.time_limit,
+                 "Give up after so many seconds (exit code 4); 0: never")
+      ->type_name("SECONDS")
+      ->check(between(0, 1e6))
+      ->capture_default_str()
+      ->group("Machine");
+}
+
+std::chrono::milliseconds MachineFlags::time_limit_ms() const {
+  return std::chrono::milliseconds(static_cast<long>(std::ceil(time_limit * 1000)));
+}
+
+MachineOptions MachineFlags::resolve(bool all_port) const {
+  MachineOptions options;
+  options.nodes_as = nodes_as == "fibers" ? NodesAs::fibers : NodesAs::threads;
+  options.all_port = all_port;
+  options.virtual_channels = virtual_channels;
+  options.channel_capacity = capacity;
+  options.eager_limit = parse_bytes(eager_limit);
+  options.lock_step = lock_step;
+  options.time_limit = time_limit_ms();
+  options.on_overrun = [](const std::string& text) {
+    Results::no_result_now(over_time_limit, text);  // what was measured before is kept
+    std::fflush(stdout);
+    const std::string doing = Results::doing();
+    const auto alone = Progress::pause();
+    fmt::print(stderr, "wormcube: {}{}\n", doing, text);
+    std::_Exit(cli::time_limit);
+  };
+  return options;
+}
+
+std::string machine_text(const MachineOptions& options) {
+  return fmt::format(
+      "nodes as {}, channel capacity {} flit{}, eager limit {}, {} virtual channels per ring link, "
+      "{}, {}",
+      options.nodes_as == NodesAs::fibers ? "fibers" : "threads", options.channel_capacity,
+      options.channel_capacity == 1 ? "" : "s",
+      bytes_text(static_cast<double>(options.eager_limit)), options.virtual_channels,
+      options.lock_step ? "lock step" : "free running",
+      options.time_limit.count() > 0
+          ? fmt::format("time limit {} s", static_cast<double>(options.time_limit.count()) / 1000)
+          : "no time limit");
+}
+
+}  // namespace wormcube::cli

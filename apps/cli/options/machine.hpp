@@ -1,0 +1,33 @@
+// The options of the machine.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/runtime/machine/machine.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+namespace wormcube::cli {
+
+/// How the machine runs: MachineOptions as texts.
+struct MachineFlags {
+  std::string nodes_as = "threads", eager_limit = "1K";
+  std::size_t capacity = 4;
+  int virtual_channels = 2;
+  bool lock_step = false;
+  double time_limit = 0;
+  const CLI::Option* eager_limit_option = nullptr;  // its preset depends on nodes_as
+
+  /// Whether nodes live in MPI processes. What that takes: cluster.hpp.
+  bool in_processes() const { return nodes_as.starts_with("mpi"); }
+  std::chrono::milliseconds time_limit_ms() const;
+  MachineOptions resolve(bool all_port) const;
+};
+void add_machine_options(CLI::App& app, MachineFlags& flags);
+void add_virtual_channels_option(CLI::App& app, int& virtual_channels);
+std::string machine_text(const MachineOptions& options);
+
+}  // namespace wormcube::cli

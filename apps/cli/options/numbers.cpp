@@ -1,0 +1,122 @@
+// Numbers and sizes.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/cli/options/numbers.hpp"
+
+#include "wormcube/runtime/error.hpp"
+
+#include <charconv>
+#include <cmath>
+
+#include <fmt/core.h>
+
+namespace wormcube::cli {
+
+CLI::Validator at_least(double least) {
+  const auto complaint = [least](std::string& text) -> std::string {
+    double value = 0;
+    if (!CLI::detail::lexical_cast(text, value)) return fmt::format("'{}' is not a number", text);
+    if (!std::isfinite(value)) return fmt::format("{} is not finite", text);
+    return value >= least ? "" : fmt::format("{} is less than {}", text, least);
+  };
+  return {complaint, ""};
+}
+
+CLI::Validator between(double least, double most) {
+  const auto complaint = [least, most](std::string& text) -> std::string {
+    double value = 0;
+    if (!CLI::detail::lexical_cast(text, value)) return fmt::format("'{}' is not a number", text);
+    return value >= least && value <= most
+               ? ""
+               : fmt::format("{} is not from {} to {}", text, least, most);
+  };
+  return {complaint, ""};
+}
+
+CLI::Validator whole_number() {
+  const auto complaint = [](std::string& text) -> std::string {
+    const bool digits = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+    return digits ? "" : fmt::format("'{}' is not a whole number of 0 or more", text);
+  };
+  return {complaint, ""};
+}
+
+Bytes parse_bytes(std::string_view text) {
+  if (text.find(',') != text.npos || text.find("..") != text.npos) {
+    throw UsageError(
+        fmt::format("'{}': one size here; `run` and `list` take several, and ranges", text));
+  }
+  const auto fail = [&](std::string_view problem) -> Bytes {
+    throw UsageError(
+        fmt::format("'{}' is not a number of bytes: {}; expected a whole number, with K, M or G "
+                    "for 1024, 1024^2 or 1024^3",
+                    text, problem));
+  };
+  Bytes number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc::result_out_of_range) return fail("too large");
+  if (error != std::errc{}) return fail("no number");
+  std::string_view suffix = text.substr(end - text.data());
+  int shift = 0;
+  if (!suffix.empty()) {
+    switch (suffix.front()) {
+      case 'k':
+      case 'K':
+        shift = 10;
+        break;
+      case 'm':
+      case 'M':
+        shift = 20;
+        break;
+      case 'g':
+      case 'G':
+        shift = 30;
+        break;
+      case 'b':
+      case 'B':
+        break;
+      default:
+        return fail("unknown suffix");
+    }
+    suffix.remove_prefix(1);
+    if (!suffix.empty() && suffix != "B" && suffix != "iB") return fail("unknown suffix");
+  }
+  if (number > (Bytes{1} << 44) >> shift) return fail("too large");
+  return number << shift;
+}
+
+std::vector<Bytes> parse_byte_range(std::string_view text) {
+  const std::size_t dots = text.find("..");
+  if (dots == std::string_view::npos) return {parse_bytes(text)};
+  const Bytes first = parse_bytes(text.substr(0, dots)), last = parse_bytes(text.substr(dots + 2));
+  if (first == 0 || first > last) {
+    throw UsageError(
+        fmt::format("'{}': a range doubles from a size of 1 or more to a larger one", text));
+  }
+  std::vector<Bytes> sizes;
+  for (Bytes bytes = first; bytes <= last; bytes *= 2) sizes.push_back(bytes);
+  return sizes;
+}
+
+std::vector<Bytes> parse_sizes(const std::vector<std::string>& texts) {
+  std::vector<Bytes> sizes;
+  for (const std::string& text : texts) {
+    const std::vector<Bytes> range = parse_byte_range(text);
+    sizes.insert(sizes.end(), range.begin(), range.end());
+  }
+  return sizes;
+}
+
+CLI::Option* add_sizes_option(CLI::App& app, std::vector<std::string>& sizes, const char* what) {
+  return app
+      .add_option("--bytes", sizes,
+                  fmt::format("{}; several: separate with commas; a range doubles: 8..64K. A "
+                              "broadcast's block is the message",
+                              what))
+      ->type_name("N[K|M|G][..N][,N..]")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->capture_default_str()
+      ->group("What");
+}
+
+}  // namespace wormcube::cli

@@ -1,0 +1,35 @@
+// Options that are numbers and sizes, and how their texts are read.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/runtime/node.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace wormcube::cli {
+
+/// A check of a number option: at least this much. (CLI11's own message spells out the largest
+/// double.)
+CLI::Validator at_least(double least);
+
+/// The same with both ends.
+CLI::Validator between(double least, double most);
+
+/// A check of a number option: digits only, so that no sign is taken for a large number.
+CLI::Validator whole_number();
+
+/// "64", "4K", "1M", "2G": bytes, suffixes binary. Throws UsageError.
+Bytes parse_bytes(std::string_view text);
+
+/// "64", or "8..64K": 8, 16, .. up to 64K. Throws UsageError.
+std::vector<Bytes> parse_byte_range(std::string_view text);
+/// Each of them, in this order. Throws UsageError.
+std::vector<Bytes> parse_sizes(const std::vector<std::string>& texts);
+/// --bytes: one size or several.
+CLI::Option* add_sizes_option(CLI::App& app, std::vector<std::string>& sizes, const char* what);
+
+}  // namespace wormcube::cli

@@ -1,0 +1,122 @@
+// Files of results.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/cli/output/files.hpp"
+
+#include "wormcube/apps/cli/cluster.hpp"
+#include "wormcube/apps/cli/progress.hpp"
+#include "wormcube/runtime/error.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+namespace wormcube::cli {
+
+void write_text(const std::string& target, const std::string& text) {
+  if (target.empty()) return;
+  if (target == "-") {
+    const auto alone = Progress::pause();
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return;
+  }
+  if (!is_first_process()) return;
+  std::ofstream file(target, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file) throw UsageError(fmt::format("cannot write '{}': {}", target, std::strerror(errno)));
+}
+
+void append_text(const std::string& target, const std::string& text, bool anew) {
+  if (target == "-") {
+    const auto alone = Progress::pause();
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+    return;
+  }
+  if (!is_first_process()) return;
+  std::ofstream file(target, anew ? std::ios::trunc : std::ios::app);
+  file << text;
+  file.close();
+  if (!file) throw UsageError(fmt::format("cannot write '{}': {}", target, std::strerror(errno)));
+}
+
+void OutputOptions::validate() const {
+  const auto to_stdout = (json == "-" ? 1 : 0) + (jsonl == "-" ? 1 : 0) + (csv == "-" ? 1 : 0);
+  if (to_stdout > 1) {
+    throw UsageError(
+        "two of --json -, --jsonl - and --csv - want standard output; give the others a file");
+  }
+  require_different_files({json, jsonl, csv, links});
+  if (!links.empty() && !links.ends_with(".json") && !links.ends_with(".csv")) {
+    throw UsageError(
+        fmt::format("--links '{}': its name says the format; end it with .json or .csv", links));
+  }
+  for (const std::string& file : {json, jsonl, csv, links}) require_writable(file);
+}
+
+void require_different_files(std::initializer_list<std::string_view> files) {
+  for (const std::string_view* file = files.begin(); file != files.end(); ++file) {
+    if (file->empty() || *file == "-") continue;
+    if (std::find(files.begin(), file, *file) != file)
+      throw UsageError(fmt::format("'{}' is given for two outputs", *file));
+  }
+}
+
+void require_writable(const std::string& file) {
+  if (file.empty() || file == "-") return;
+  const std::filesystem::path path(file);
+  const auto fail = [&](const std::string& reason) {
+    throw UsageError(fmt::format("cannot write '{}': {}", file, reason));
+  };
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::none) fail(error.message());
+  if (std::filesystem::is_directory(status)) fail("it is a directory");
+  const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  if (!std::filesystem::is_directory(folder, error))
+    fail(std::strerror(error ? error.value() : std::filesystem::exists(folder) ? ENOTDIR : ENOENT));
+  const auto& target = std::filesystem::exists(status) ? path : folder;
+  if (access(target.c_str(), W_OK) != 0) fail(std::strerror(errno));
+}
+
+CLI::Validator file_name() {
+  return {[](const std::string& text) {
+            return text.empty() ? "the name of the file is empty" : std::string();
+          },
+          ""};
+}
+
+void add_output_options(CLI::App& app, OutputOptions& options, bool csv, bool wide) {
+  app.add_option("--json", options.json,
+                 "Also write the results as JSON to FILE; '-' writes JSON alone to standard output")
+      ->type_name("FILE|-")
+      ->check(file_name())
+      ->group("Output");
+  if (csv) {
+    app.add_option("--csv", options.csv,
+                   "The same as CSV: one line per result, JSON's keys as column headers")
+        ->type_name("FILE|-")
+        ->check(file_name())
+        ->group("Output");
+  }
+  app.add_option("--jsonl", options.jsonl,
+                 "JSON as it comes: one object a line, each written when it is there")
+      ->type_name("FILE|-")
+      ->check(file_name())
+      ->group("Output");
+  if (wide) {
+    app.add_flag("--wide", options.wide, "All columns and notes, whatever their width")
+        ->group("Output");
+  }
+  app.add_flag("--quiet", options.quiet,
+               "No settings, no notes, no progress: heads, data, reasons and errors")
+      ->group("Output");
+}
+
+}  // namespace wormcube::cli

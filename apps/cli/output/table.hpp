@@ -1,0 +1,72 @@
+// Results for people: '#' lines, aligned tables, figures as text.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/cli/output/files.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace wormcube::cli {
+
+/// Lines for people have no more characters than this, but for tables with --wide.
+inline constexpr std::size_t line_width = 100;
+
+/// Results for people. Lines of settings start with '#', column heads too, so that what does not
+/// start with '#' is data.
+class Table {
+ public:
+  struct Column {
+    std::string head;
+    std::string unit = {};  // below the head; empty for counts and names
+    bool text = false;      // aligned left
+    std::size_t width = 0;  // at least; rows that are printed one by one have no more than this
+    bool wide = false;      // shown with --wide only
+    std::size_t cut = 0;    // may be cut to this width where the line would be too long; 0: not
+  };
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  /// One cell per column.
+  void add(std::vector<std::string> cells);
+  /// \param heads  with the two lines of column heads
+  std::string text(bool wide) const;
+  /// For rows as they come: the heads, and one row, in columns of the widths given.
+  std::string heads_text(bool wide) const;
+  std::string row_text(const std::vector<std::string>& cells, bool wide) const;
+
+ private:
+  template <class CellOf>
+  std::string line(const char* start, const std::vector<std::size_t>& widths, bool wide,
+                   const CellOf& cell_of) const;
+  std::vector<std::size_t> widths(bool wide) const;
+
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// Lines of at most line_width characters, broken at blanks.
+/// \param first, next  what the first line and all others start with
+std::string filled(std::string_view text, std::string_view first, std::string_view next);
+
+/// "# name      value": one resolved setting.
+void print_setting(const OutputOptions& options, std::string_view name, std::string_view value);
+/// The same, of a result: with --quiet, too.
+void print_fact(const OutputOptions& options, std::string_view name, std::string_view value);
+/// "# text"
+void print_note(const OutputOptions& options, std::string_view text);
+void print_table(const OutputOptions& options, const Table& table);
+
+/// A count or a figure of four significant digits, or "-" where there is none.
+std::string cell(const std::optional<double>& value);
+std::string cell(double value);
+/// "yes", "no", or "?" where it was not measured.
+std::string cell(const std::optional<bool>& value);
+/// Four significant digits without an exponent from 1e-4 on, as times and rates need.
+std::string cell_rate(const std::optional<double>& value);
+
+/// "4 KiB", "1.5 GiB", "100 B".
+std::string bytes_text(double bytes);
+
+}  // namespace wormcube::cli
