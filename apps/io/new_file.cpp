@@ -1,0 +1,204 @@
+// Files beside files, and how they change names.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/io/new_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace wormcube::apps {
+
+namespace {
+
+[[noreturn]] void cannot_write(const std::string& name, int error) {
+  throw CannotWrite(fmt::format("cannot write '{}': {}", name, std::strerror(error)));
+}
+
+/// 0, or the reason.
+int write_all(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = write(descriptor, text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return errno;
+    text.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return 0;
+}
+
+int write_all_at(int descriptor, std::string_view text, std::size_t begin) {
+  while (!text.empty()) {
+    const ssize_t count = pwrite(descriptor, text.data(), text.size(), static_cast<off_t>(begin));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return errno;
+    text.remove_prefix(static_cast<std::size_t>(count));
+    begin += static_cast<std::size_t>(count);
+  }
+  return 0;
+}
+
+int copy(int from, int to, std::size_t bytes) {
+  std::array<char, 1 << 16> piece;
+  for (std::size_t at = 0; at < bytes;) {
+    const ssize_t count =
+        pread(from, piece.data(), std::min(piece.size(), bytes - at), static_cast<off_t>(at));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return count < 0 ? errno : EIO;
+    if (const int error = write_all_at(to, {piece.data(), static_cast<std::size_t>(count)}, at))
+      return error;
+    at += static_cast<std::size_t>(count);
+  }
+  return 0;
+}
+
+/// Where a name leads: past symbolic links, that to a file not yet there included.
+std::string resolved(const std::string& name) {
+  std::error_code error;
+  std::filesystem::path path(name);
+  // The link of a process to its pipe leads to no name.
+  if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))
+    return name;
+  constexpr int most_links = 40;
+  for (int links = 0; links < most_links && std::filesystem::is_symlink(path, error); ++links) {
+    const std::filesystem::path next = std::filesystem::read_symlink(path, error);
+    if (error) break;
+    path = next.is_absolute() ? next : path.parent_path() / next;
+  }
+  return path.string();
+}
+
+struct Beside {
+  int descriptor = -1;
+  std::string name;
+};
+
+/// A new file beside the target, with its permissions; none where the target is to be written as it
+/// is.
+Beside make_beside(const std::string& name, const std::string& target) {
+  struct stat status {};
+  const bool there = stat(target.c_str(), &status) == 0;
+  if (there && !S_ISREG(status.st_mode)) return {};
+  constexpr mode_t all = 0666, bits = 07777;
+  for (int number = 0;; ++number) {
+    std::string beside = fmt::format("{}.~{}", target, getpid());
+    if (number > 0) beside += fmt::format("-{}", number);
+    const int descriptor = open(beside.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, all);
+    if (descriptor >= 0) {
+      if (there) static_cast<void>(fchmod(descriptor, status.st_mode & bits));
+      return {descriptor, std::move(beside)};
+    }
+    if (errno == EEXIST) continue;
+    const int error = errno;
+    if (there && (error == EACCES || error == EROFS || error == EPERM) &&
+        access(target.c_str(), W_OK) == 0) {
+      return {};
+    }
+    cannot_write(name, error);
+  }
+}
+
+int open_directly(const std::string& name) {
+  const int descriptor = open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor < 0) cannot_write(name, errno);
+  return descriptor;
+}
+
+}  // namespace
+
+NewFile::NewFile(const std::string& name) : name_(name), target_(resolved(name)) {
+  Beside beside = make_beside(name, target_);
+  beside_ = std::move(beside.name);
+  descriptor_ = beside.descriptor >= 0 ? beside.descriptor : open_directly(name);
+}
+
+NewFile::~NewFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!beside_.empty()) unlink(beside_.c_str());
+}
+
+void NewFile::write(std::string_view text) {
+  if (const int error = write_all(descriptor_, text)) cannot_write(name_, error);
+}
+
+void NewFile::finish() {
+  const int closed = ::close(std::exchange(descriptor_, -1));
+  if (closed != 0) cannot_write(name_, errno);
+  if (beside_.empty()) return;
+  if (std::rename(beside_.c_str(), target_.c_str()) != 0) cannot_write(name_, errno);
+  beside_.clear();
+}
+
+WholeFile::~WholeFile() {
+  try {
+    close();
+  } catch (const CannotWrite&) {
+    // Whoever wants to know closes it before.
+  }
+}
+
+void WholeFile::write(std::string_view text) { take({0, std::string(text)}); }
+
+void WholeFile::append(std::string_view text, std::size_t over) {
+  const std::size_t bytes = direct_ ? all_.size() : last_.end();
+  take({bytes - over, std::string(text)});
+}
+
+void WholeFile::take(Step step) {
+  if (target_.empty()) target_ = resolved(name_);
+  const auto require = [this](int error) {
+    if (error == 0) return;
+    drop_spare();
+    cannot_write(name_, error);
+  };
+  const bool first = current_ < 0;
+  if (!direct_ && spare_ < 0) {
+    Beside beside = make_beside(name_, target_);
+    direct_ = beside.descriptor < 0;
+    spare_ = beside.descriptor;
+    beside_ = std::move(beside.name);
+    if (!direct_ && !first) require(copy(current_, spare_, step.begin));
+  } else if (!direct_ && last_.begin < step.begin) {
+    require(write_all_at(spare_, std::string_view(last_.text).substr(0, step.begin - last_.begin),
+                         last_.begin));
+  }
+  if (direct_) {
+    all_.resize(step.begin);
+    all_ += step.text;
+    return;
+  }
+  require(write_all_at(spare_, step.text, step.begin));
+  require(ftruncate(spare_, static_cast<off_t>(step.end())) == 0 ? 0 : errno);
+  const bool exchanged = !first && renameat2(AT_FDCWD, beside_.c_str(), AT_FDCWD, target_.c_str(),
+                                             RENAME_EXCHANGE) == 0;
+  if (!exchanged) require(std::rename(beside_.c_str(), target_.c_str()) == 0 ? 0 : errno);
+  std::swap(current_, spare_);
+  if (!exchanged && spare_ >= 0) ::close(std::exchange(spare_, -1));
+  last_ = std::move(step);
+}
+
+void WholeFile::close() {
+  if (!all_.empty()) {
+    const std::string all = std::exchange(all_, {});
+    const int descriptor = open_directly(name_);
+    const int error = write_all(descriptor, all);
+    const bool closed = ::close(descriptor) == 0;
+    if (error != 0 || !closed) cannot_write(name_, error != 0 ? error : errno);
+  }
+  if (spare_ >= 0) drop_spare();
+  if (current_ >= 0) ::close(std::exchange(current_, -1));
+}
+
+void WholeFile::drop_spare() {
+  ::close(std::exchange(spare_, -1));
+  unlink(beside_.c_str());
+}
+
+}  // namespace wormcube::apps
