@@ -5,6 +5,7 @@
 #include "wormcube/apps/io/array.hpp"
 #include "wormcube/apps/pair_counts.hpp"
 #include "wormcube/apps/random.hpp"
+#include "wormcube/apps/sort/key_order.hpp"
 #include "wormcube/apps/sort/sample_sort.hpp"
 #include "wormcube/collectives/blocks.hpp"
 #include "wormcube/runtime/error.hpp"
@@ -41,19 +42,14 @@ SortCollectives choose(const Algorithms& algorithms, const Topology& topology,
           algorithms.choose(operations::alltoallv, topology, (keys.largest() / p + 1) * element)};
 }
 
-// The one place where lists of keys are sorted: ten types are enough to compile.
-template <class T>
-void sort_locally(std::span<T> keys) {
-  std::sort(keys.begin(), keys.end());
-}
-
-template <class T>
+template <class Code>
 class SampleSort {
  public:
   SampleSort(const SortCollectives& collectives, const RegularSampling& sampling, bool rebalances,
-             std::span<const T> keys, std::span<T> sorted)
+             KeyOrder<Code> order, std::span<const Code> keys, std::span<Code> sorted)
       : collectives_(collectives),
         sampling_(sampling),
+        order_(order),
         keys_(keys),
         sorted_(sorted),
         parts_(sampling.keys),
@@ -62,8 +58,8 @@ class SampleSort {
     if (rebalances) shares_.emplace(sampling.keys);
     std::vector<std::size_t> samples;
     for (Rank r = 0; r < sampling.keys.nodes; ++r) samples.push_back(sampling.samples(r));
-    sample_offsets_ = block_offsets(samples, sizeof(T));
-    for (const std::size_t count : samples) sample_bytes_.push_back(count * sizeof(T));
+    sample_offsets_ = block_offsets(samples, sizeof(Code));
+    for (const std::size_t count : samples) sample_bytes_.push_back(count * sizeof(Code));
     // For the dry run before the first run: as if every node kept each p-th of its keys.
     std::size_t first = 0;
     for (Rank r = 0; r < sampling.keys.nodes; ++r) {
@@ -81,24 +77,26 @@ class SampleSort {
   void operator()(Node& node) {
     const Rank r = node.rank();
     Clock::duration& host = host_[static_cast<std::size_t>(r)];
-    const Memory own = node.memory(sampling_.keys.count(r) * sizeof(T), Purpose::blocks);
+    const Memory own = node.memory(sampling_.keys.count(r) * sizeof(Code), Purpose::blocks);
     node.local([&] {
       const auto start = Clock::now();
-      std::ranges::copy(keys_.subspan(sampling_.keys.first(r), sampling_.keys.count(r)),
-                        as<T>(own).begin());
+      std::ranges::transform(keys_.subspan(sampling_.keys.first(r), sampling_.keys.count(r)),
+                             as<Code>(own).begin(),
+                             [this](Code pattern) { return order_.code(pattern); });
       host = Clock::now() - start;
-      sort_locally(as<T>(own));
+      std::ranges::sort(as<Code>(own));
     });
-    cut(node, as<T>(own));
+    cut(node, as<Code>(own));
     parts_.tell(node, collectives_.alltoall);
 
     const std::size_t share = parts_.total_received(r);
-    const Memory in = node.memory(share * sizeof(T), Purpose::blocks),
-                 room = node.memory(share * sizeof(T), Purpose::blocks);
-    parts_.exchange(node, collectives_.alltoallv, own, in, sizeof(T));
-    std::span<T> merged = as<T>(in);
+    const Memory in = node.memory(share * sizeof(Code), Purpose::blocks),
+                 room = node.memory(share * sizeof(Code), Purpose::blocks);
+    parts_.exchange(node, collectives_.alltoallv, own, in, sizeof(Code));
+    std::span<Code> merged = as<Code>(in);
     node.local([&] {
-      merged = merge_runs(as<T>(in), std::span<const std::size_t>(parts_.received(r)), as<T>(room));
+      merged = merge_runs(as<Code>(in), std::span<const std::size_t>(parts_.received(r)),
+                          as<Code>(room));
     });
     find_place(node, share);
     if (shares_) {
@@ -119,7 +117,7 @@ class SampleSort {
   }
 
   /// The largest block of the exchange by splitters.
-  Bytes block_bytes() const { return parts_.largest() * sizeof(T); }
+  Bytes block_bytes() const { return parts_.largest() * sizeof(Code); }
   /// The keys of a node after the exchange by splitters.
   std::size_t share(Rank r) const { return parts_.total_received(r); }
 
@@ -127,7 +125,7 @@ class SampleSort {
     apps::join(runner, std::as_writable_bytes(sorted_), [&](Rank r) {
       const std::size_t first = shares_ ? sampling_.keys.first(r) : place(r),
                         count = shares_ ? sampling_.keys.count(r) : share(r);
-      return std::pair(first * sizeof(T), (first + count) * sizeof(T));
+      return std::pair(first * sizeof(Code), (first + count) * sizeof(Code));
     });
   }
 
@@ -136,18 +134,19 @@ class SampleSort {
   Place& place(Rank r) { return places_[static_cast<std::size_t>(r)]; }
 
   // Samples to all; every node finds the same splitters, and how its keys are cut.
-  void cut(Node& node, std::span<const T> keys) {
+  void cut(Node& node, std::span<const Code> keys) {
     const Rank r = node.rank();
     const Memory mine = node.memory(sample_bytes_[static_cast<std::size_t>(r)]),
                  all = node.memory(sample_offsets_.back());
     node.local([&] {
-      const std::span<T> samples = as<T>(mine);
+      const std::span<Code> samples = as<Code>(mine);
       for (std::size_t k = 0; k < samples.size(); ++k) samples[k] = keys[sampling_.index(r, k)];
     });
     collectives_.allgatherv(node, ConstBlocks(mine, 1),
                             Blocks(all, std::span<const Bytes>(sample_offsets_)), sample_bytes_);
-    node.local(
-        [&] { count_parts(keys, r, choose_splitters<T>(sampling_, as<T>(all)), parts_.sent(r)); });
+    node.local([&] {
+      count_parts(keys, r, choose_splitters<Code>(sampling_, as<Code>(all)), parts_.sent(r));
+    });
   }
 
   // The sum of the lower nodes' shares.
@@ -180,27 +179,29 @@ class SampleSort {
   }
 
   // Sorted keys at this place of the whole go to the nodes whose equal shares they are.
-  void rebalance(Node& node, std::span<const T> merged) {
+  void rebalance(Node& node, std::span<const Code> merged) {
     const Rank r = node.rank();
     node.local([&] { share_out(r, merged.size()); });
     shares_->tell(node, collectives_.alltoall);
-    const Memory in = node.memory(shares_->total_received(r) * sizeof(T), Purpose::blocks);
-    shares_->exchange(node, collectives_.alltoallv, std::as_bytes(merged), in, sizeof(T));
-    put(node, sampling_.keys.first(r), as<T>(in));
+    const Memory in = node.memory(shares_->total_received(r) * sizeof(Code), Purpose::blocks);
+    shares_->exchange(node, collectives_.alltoallv, std::as_bytes(merged), in, sizeof(Code));
+    put(node, sampling_.keys.first(r), as<Code>(in));
   }
 
-  void put(Node& node, std::size_t first, std::span<const T> keys) {
+  void put(Node& node, std::size_t first, std::span<const Code> keys) {
     node.local([&] {
       const auto start = Clock::now();
-      std::ranges::copy(keys, sorted_.begin() + static_cast<std::ptrdiff_t>(first));
+      std::ranges::transform(keys, sorted_.begin() + static_cast<std::ptrdiff_t>(first),
+                             [this](Code code) { return order_.pattern(code); });
       host_[static_cast<std::size_t>(node.rank())] += Clock::now() - start;
     });
   }
 
   const SortCollectives& collectives_;
   const RegularSampling sampling_;
-  std::span<const T> keys_;
-  std::span<T> sorted_;
+  const KeyOrder<Code> order_;
+  std::span<const Code> keys_;  // of the host, as bit patterns, like the result; between them codes
+  std::span<Code> sorted_;
   PairCounts parts_;                   // by splitters
   std::optional<PairCounts> shares_;   // to equal shares
   std::vector<Bytes> sample_offsets_;  // of each node's samples among all
@@ -210,41 +211,32 @@ class SampleSort {
   std::vector<Clock::duration> host_;
 };
 
-// Sorts so that equal multisets of bit patterns become equal lists: -0 before 0, which compare as
-// equal.
-template <class T>
-void sort_patterns(std::span<T> keys) {
-  sort_locally(keys);
-  if constexpr (std::is_floating_point_v<T>) {
-    std::partition(std::ranges::lower_bound(keys, T{0}), std::ranges::upper_bound(keys, T{0}),
-                   [](T zero) { return std::signbit(zero); });
-  }
+template <class Code>
+std::vector<Code> codes_of(const Array& array) {
+  const KeyOrder<Code> order(array.type);
+  std::vector<Code> codes(array.elements());
+  std::ranges::transform(elements<Code>(array), codes.begin(),
+                         [&](Code pattern) { return order.code(pattern); });
+  return codes;
 }
 
-template <class T>
-bool before(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>) {
-    if (a == b) return std::signbit(a) && !std::signbit(b);
-  }
-  return a < b;
-}
-
-template <class T>
-SortCheck check_keys(std::span<const T> input, std::span<const T> sorted) {
+template <class Code>
+SortCheck check_keys(const Array& input, const Array& sorted) {
   SortCheck check{.measured = true};
-  for (std::size_t i = 1; i < sorted.size(); ++i) {
-    check.descents += sorted[i] < sorted[i - 1] ? 1 : 0;
+  const KeyOrder<Code> order(input.type);
+  std::vector<Code> wanted = codes_of<Code>(input), found = codes_of<Code>(sorted);
+  for (std::size_t i = 1; i < found.size(); ++i) {
+    check.descents += found[i] < found[i - 1] && !order.are_zeros(found[i], found[i - 1]) ? 1 : 0;
   }
-  std::vector<T> wanted(input.begin(), input.end()), found(sorted.begin(), sorted.end());
   const auto start = Clock::now();
-  sort_patterns<T>(wanted);
+  std::ranges::sort(wanted);
   check.serial_wall = Clock::now() - start;
-  sort_patterns<T>(found);
+  std::ranges::sort(found);
   // One pass over both: what is in the first alone.
   std::size_t at = 0;
-  for (const T key : wanted) {
-    while (at < found.size() && before(found[at], key)) ++at;
-    if (at < found.size() && !before(key, found[at])) {
+  for (const Code key : wanted) {
+    while (at < found.size() && found[at] < key) ++at;
+    if (at < found.size() && found[at] == key) {
       ++at;
     } else {
       ++check.missing;
@@ -253,15 +245,15 @@ SortCheck check_keys(std::span<const T> input, std::span<const T> sorted) {
   return check;
 }
 
-template <class T>
+template <class Code>
 SortResult sort_keys(const Runner& runner, const Algorithms& algorithms, const SortJob& job) {
-  const std::span<const T> keys = elements<T>(job.keys);
+  const std::span<const Code> keys = elements<Code>(job.keys);
   const Rank p = runner.topology.nodes();
   const Distribution before{keys.size(), p};
   const RegularSampling sampling{before,
                                  job.samples == 0 ? static_cast<std::size_t>(p) : job.samples};
   const SortCollectives collectives =
-      choose(algorithms, runner.topology, before, sampling, sizeof(T));
+      choose(algorithms, runner.topology, before, sampling, sizeof(Code));
   const auto what =
       fmt::format("sort of {} {} on {} nodes", keys.size(), to_string(job.keys.type), p);
   // The result; for the check the input and the result once more, each sorted.
@@ -272,7 +264,8 @@ SortResult sort_keys(const Runner& runner, const Algorithms& algorithms, const S
   SortResult result;
   result.samples = sampling.per_node;
   result.sorted = {job.keys.type, {keys.size()}, std::vector<std::byte>(keys.size_bytes())};
-  SampleSort<T> sort(collectives, sampling, job.rebalance, keys, elements<T>(result.sorted));
+  SampleSort<Code> sort(collectives, sampling, job.rebalance, KeyOrder<Code>(job.keys.type), keys,
+                        elements<Code>(result.sorted));
   const Program program = [&](Node& node) { sort(node); };
   // Every node holds all samples, and their splitters as records while it chooses.
   double samples = 0;
@@ -282,7 +275,7 @@ SortResult sort_keys(const Runner& runner, const Algorithms& algorithms, const S
   job.options.tell("memory");
   require_memory_to_run(
       what, runner,
-      copies * static_cast<double>(keys.size_bytes()) + 2.0 * p * samples * sizeof(Splitter<T>),
+      copies * static_cast<double>(keys.size_bytes()) + 2.0 * p * samples * sizeof(Splitter<Code>),
       program, "use a smaller array, or fewer samples (--samples)");
 
   RunFigures known;
@@ -302,7 +295,7 @@ SortResult sort_keys(const Runner& runner, const Algorithms& algorithms, const S
   result.average_share = static_cast<double>(keys.size()) / p;
   if (!job.options.verify) return result;
   job.options.tell("comparison");
-  result.check = check_keys<T>(keys, elements<T>(result.sorted));
+  result.check = check_keys<Code>(job.keys, result.sorted);
   return result;
 }
 
@@ -334,8 +327,8 @@ SortResult run_sort(const Runner& runner, const Algorithms& algorithms, const So
                                  job.keys.shape.size()));
   }
   require_numbers(job.keys, "sort");
-  return with_real_type(job.keys.type, "sort",
-                        [&]<class T>(T) { return sort_keys<T>(runner, algorithms, job); });
+  return with_code(job.keys.type, "sort",
+                   [&]<class Code>(Code) { return sort_keys<Code>(runner, algorithms, job); });
 }
 
 KeyKind parse_key_kind(std::string_view text) {
@@ -351,7 +344,7 @@ Array generate_keys(KeyKind kind, ElementType type, std::size_t count, std::uint
   require_memory(fmt::format("{} keys of {}", count, to_string(type)),
                  static_cast<double>(count) * static_cast<double>(bytes_of(type)),
                  "use fewer (--count)");
-  return with_real_type(type, "sort", [&]<class T>(T) {
+  Array made = with_real_type(type, "sort", [&]<class T>(T) {
     SplitMix random(seed);
     std::vector<T> keys(count);
     std::array<T, 16> some{};
@@ -361,10 +354,19 @@ Array generate_keys(KeyKind kind, ElementType type, std::size_t count, std::uint
             : kind == KeyKind::few ? some[random.next() % some.size()]
                                    : random_key<T>(random);
     }
-    if (kind == KeyKind::sorted || kind == KeyKind::reverse) sort_locally<T>(keys);
-    if (kind == KeyKind::reverse) std::ranges::reverse(keys);
     return to_array<T>(type, keys, {count});
   });
+  if (kind == KeyKind::sorted || kind == KeyKind::reverse) {
+    with_code(type, "sort", [&]<class Code>(Code) {
+      std::vector<Code> codes = codes_of<Code>(made);
+      std::ranges::sort(codes);
+      if (kind == KeyKind::reverse) std::ranges::reverse(codes);
+      const KeyOrder<Code> order(type);
+      std::ranges::transform(codes, elements<Code>(made).begin(),
+                             [&](Code code) { return order.pattern(code); });
+    });
+  }
+  return made;
 }
 
 SortCheck check_sorted(const Array& input, const Array& sorted) {
@@ -372,9 +374,8 @@ SortCheck check_sorted(const Array& input, const Array& sorted) {
       sorted.data.size() != input.data.size()) {
     return {.measured = true, .descents = 0, .missing = std::max<std::size_t>(input.elements(), 1)};
   }
-  return with_real_type(input.type, "sort", [&]<class T>(T) {
-    return check_keys<T>(elements<T>(input), elements<T>(sorted));
-  });
+  return with_code(input.type, "sort",
+                   [&]<class Code>(Code) { return check_keys<Code>(input, sorted); });
 }
 
 }  // namespace wormcube::apps

@@ -16,7 +16,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-Algorithms automatic() { return {"auto", lookup_operations()}; }
+Algorithms automatic_lookup() { return {"auto", lookup_operations()}; }
 
 // Written for itself: row by row.
 void require_answers(const LookupJob& job, const LookupResult& result) {
@@ -41,7 +41,7 @@ TEST_CASE("a lookup answers every key on every network, size and distribution", 
         CAPTURE(topology.name(), entries, lookups, static_cast<int>(by));
         LookupJob job = generate_lookup(entries, lookups, 0.3, 1);
         job.by = by;
-        const LookupResult result = run_lookup(proof(topology), automatic(), job);
+        const LookupResult result = run_lookup(proof(topology), automatic_lookup(), job);
         require_answers(job, result);
         CHECK(result.passed());
         if (entries == 0) CHECK(result.absent == lookups);
@@ -59,7 +59,7 @@ TEST_CASE("a lookup finds the least and the greatest keys, and one key many time
   for (const TableBy by : {TableBy::hash, TableBy::block}) {
     LookupJob job{{greatest, 0, least, -1}, {10, 11, 12, 13}, {}, by, {}};
     job.keys = {least, least, 1, greatest, least, -1, 0, greatest - 1, least + 1, least};
-    const LookupResult result = run_lookup(proof(Topology::parse("ring:3")), automatic(), job);
+    const LookupResult result = run_lookup(proof(Topology::parse("ring:3")), automatic_lookup(), job);
     require_answers(job, result);
     CHECK(result.absent == 3);
   }
@@ -87,7 +87,7 @@ TEST_CASE("a lookup works with every registered algorithm", "[apps][lookup]") {
   for (const Operation operation : lookup_operations()) {
     for (const Collective& collective : admitted(operation, topology)) {
       CAPTURE(topology.name(), operation->name, collective.text());
-      Algorithms algorithms = automatic();
+      Algorithms algorithms = automatic_lookup();
       algorithms.use(collective);
       CHECK(run_lookup(proof(topology), algorithms, job).passed());
     }
@@ -98,7 +98,7 @@ TEST_CASE("a lookup's dry run repeats what its messages were", "[apps][lookup]")
   const auto topology = Topology::parse(GENERATE("torus:4x2", "ring:1", "line:5"));
   const LookupJob job = generate_lookup(30, 77, 0.2, 5);
   CHECK_NOTHROW(require_repeated(
-      topology, [&](const Runner& runner) { run_lookup(runner, automatic(), job); }));
+      topology, [&](const Runner& runner) { run_lookup(runner, automatic_lookup(), job); }));
 }
 
 TEST_CASE("a machine looks up, as threads and as fibers", "[apps][lookup][machine]") {
@@ -106,7 +106,7 @@ TEST_CASE("a machine looks up, as threads and as fibers", "[apps][lookup][machin
   for (const char* const name : {"torus:4x4", "ring:7", "hypercube:3"}) {
     Machine machine(Topology::parse(name), {.nodes_as = nodes_as, .timing = true});
     const LookupJob job = generate_lookup(1000, 5000, 0.1, 1);
-    const LookupResult result = run_lookup(on(machine), automatic(), job);
+    const LookupResult result = run_lookup(on(machine), automatic_lookup(), job);
     CHECK(result.passed());
     REQUIRE(result.figures.schedule);
     CHECK(result.figures.schedule->messages == result.figures.messages);
@@ -116,7 +116,7 @@ TEST_CASE("a machine looks up, as threads and as fibers", "[apps][lookup][machin
 
 TEST_CASE("a check of a lookup counts every wrong answer", "[apps][lookup]") {
   const LookupJob job = generate_lookup(20, 40, 0.4, 1);
-  const LookupResult good = run_lookup(proof(Topology::parse("ring:3")), automatic(), job);
+  const LookupResult good = run_lookup(proof(Topology::parse("ring:3")), automatic_lookup(), job);
   CHECK(good.absent > 0);
   CHECK(good.absent < 40);
   for (std::size_t k = 0; k < job.keys.size(); ++k) {
@@ -131,12 +131,12 @@ TEST_CASE("a check of a lookup counts every wrong answer", "[apps][lookup]") {
 
 TEST_CASE("a lookup over damaging collectives does not pass", "[apps][lookup]") {
   const LookupJob job = generate_lookup(100, 200, 0, 1);
-  Algorithms damaged = automatic();
+  Algorithms damaged = automatic_lookup();
   damaged.use(damaging<operations::alltoallv>());
   const LookupResult result = run_lookup(proof(Topology::parse("ring:4")), damaged, job);
   CHECK(result.wrong > std::size_t{0});
   CHECK_FALSE(result.passed());
-  Algorithms counts = automatic();
+  Algorithms counts = automatic_lookup();
   counts.use(damaging<operations::alltoall>());
   CHECK_THROWS_WITH(run_lookup(proof(Topology::parse("ring:4")), counts, job),
                     Contains("was told to expect"));
@@ -147,9 +147,9 @@ TEST_CASE("a lookup that cannot be is refused before it runs", "[apps][lookup]")
                        FAIL("it ran");
                        return {};
                      }};
-  CHECK_THROWS_WITH(run_lookup(never, automatic(), {{4, 5, 6, 5}, {0, 0, 0, 0}, {}, {}, {}}),
+  CHECK_THROWS_WITH(run_lookup(never, automatic_lookup(), {{4, 5, 6, 5}, {0, 0, 0, 0}, {}, {}, {}}),
                     Contains("key 5 stands in rows 1 and 3"));
-  CHECK_THROWS_WITH(run_lookup(never, automatic(), {{4, 5}, {0}, {}, {}, {}}),
+  CHECK_THROWS_WITH(run_lookup(never, automatic_lookup(), {{4, 5}, {0}, {}, {}, {}}),
                     Contains("2 keys and 1 values"));
   CHECK_THROWS_WITH(run_lookup(never, Algorithms("hypercube-pairwise", lookup_operations()),
                                generate_lookup(3, 3, 0, 1)),

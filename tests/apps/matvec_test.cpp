@@ -18,7 +18,7 @@ namespace {
 
 using Sides = std::pair<std::size_t, std::size_t>;
 
-Algorithms automatic() { return {"auto", matvec_operations()}; }
+Algorithms automatic_matvec() { return {"auto", matvec_operations()}; }
 
 MatvecJob job(std::size_t rows, std::size_t columns, VectorsOn vectors_on = VectorsOn::edge) {
   return {generate_matrix(rows, columns, 1), generate_vector(columns, 2), vectors_on, {}};
@@ -74,10 +74,10 @@ TEST_CASE("a product is right on every network, for every shape and place of vec
        {Sides{1, 1}, Sides{1, 40}, Sides{40, 1}, Sides{2, 3}, Sides{16, 16}, Sides{33, 17}}) {
     CAPTURE(topology.name(), rows, columns, static_cast<int>(vectors_on));
     const MatvecJob exact = exact_job(rows, columns, vectors_on);
-    const MatvecResult result = run_matvec(proof(topology), automatic(), exact);
+    const MatvecResult result = run_matvec(proof(topology), automatic_matvec(), exact);
     CHECK(result.y == product(exact));
     CHECK(result.passed());
-    CHECK(run_matvec(proof(topology), automatic(), job(rows, columns, vectors_on)).passed());
+    CHECK(run_matvec(proof(topology), automatic_matvec(), job(rows, columns, vectors_on)).passed());
     REQUIRE(result.figures.schedule);
     CHECK(result.figures.schedule->matched());
     CHECK(result.figures.schedule->port_violations == 0);
@@ -114,7 +114,7 @@ TEST_CASE("a product works with every registered algorithm", "[apps][matvec]") {
     for (const Collective& collective : admitted(operation, network, arguments)) {
       if (collective.algorithm->any_order) continue;
       CAPTURE(topology.name(), operation->name, collective.text());
-      Algorithms algorithms = automatic();
+      Algorithms algorithms = automatic_matvec();
       algorithms.use(collective);
       if (collective.name() == "neighbours" && vectors_on == VectorsOn::diagonal) {
         // On a line it takes as many steps as the root is far from the end.
@@ -132,7 +132,7 @@ TEST_CASE("a product works with every registered algorithm", "[apps][matvec]") {
 TEST_CASE("a real product does what its dry run says", "[apps][matvec]") {
   const auto topology = Topology::parse(GENERATE("torus:4x2", "mesh:3x2", "ring:1", "line:5"));
   CHECK_NOTHROW(require_repeated(
-      topology, [&](const Runner& runner) { run_matvec(runner, automatic(), job(7, 30)); }));
+      topology, [&](const Runner& runner) { run_matvec(runner, automatic_matvec(), job(7, 30)); }));
 }
 
 TEST_CASE("a machine multiplies, as threads and as fibers", "[apps][matvec][machine]") {
@@ -140,14 +140,14 @@ TEST_CASE("a machine multiplies, as threads and as fibers", "[apps][matvec][mach
   for (const char* const name : {"torus:4x4", "ring:7", "mesh:3x5"}) {
     Machine machine(Topology::parse(name), {.nodes_as = nodes_as, .timing = true});
     const MatvecResult result =
-        run_matvec(on(machine), automatic(), job(130, 70, VectorsOn::diagonal));
+        run_matvec(on(machine), automatic_matvec(), job(130, 70, VectorsOn::diagonal));
     CHECK(result.passed());
     REQUIRE(result.figures.schedule);
     CHECK(result.figures.schedule->messages == result.figures.messages);
     CHECK(result.figures.schedule->total_bytes == result.figures.bytes_moved);
   }
   Machine locked(Topology::parse("mesh:4x3"), {.nodes_as = nodes_as, .lock_step = true});
-  CHECK(run_matvec(on(locked), automatic(), job(10, 10)).passed());
+  CHECK(run_matvec(on(locked), automatic_matvec(), job(10, 10)).passed());
 }
 
 TEST_CASE("a check of a product allows rounding and nothing else", "[apps][matvec]") {
@@ -173,7 +173,7 @@ TEST_CASE("a check of a product allows rounding and nothing else", "[apps][matve
 
 TEST_CASE("a product over damaging collectives does not pass", "[apps][matvec]") {
   for (const bool of_broadcast : {true, false}) {
-    Algorithms algorithms = automatic();
+    Algorithms algorithms = automatic_matvec();
     algorithms.use(of_broadcast ? damaging<operations::broadcast>()
                                 : damaging<operations::reduce>());
     const MatvecResult result =
@@ -189,7 +189,7 @@ TEST_CASE("a product that cannot be is refused before it runs", "[apps][matvec]"
                        FAIL("it ran");
                        return {};
                      }};
-  const auto refused = [&](const MatvecJob& job, const Algorithms& algorithms = automatic()) {
+  const auto refused = [&](const MatvecJob& job, const Algorithms& algorithms = automatic_matvec()) {
     run_matvec(never, algorithms, job);
   };
   CHECK_THROWS_WITH(refused({{0, 3, {}}, {1, 2, 3}, {}, {}}), Contains("0 x 3"));

@@ -19,10 +19,10 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-Algorithms automatic() { return {"auto", sort_operations()}; }
+Algorithms automatic_sort() { return {"auto", sort_operations()}; }
 
 SortResult sorted(const Topology& topology, const SortJob& job,
-                  const Algorithms& algorithms = automatic()) {
+                  const Algorithms& algorithms = automatic_sort()) {
   return run_sort(proof(topology), algorithms, job);
 }
 
@@ -121,7 +121,7 @@ TEST_CASE("a sort works with every registered algorithm", "[apps][sort]") {
   for (const Operation operation : sort_operations()) {
     for (const Collective& collective : admitted(operation, topology, sum)) {
       CAPTURE(topology.name(), operation->name, collective.text());
-      Algorithms algorithms = automatic();
+      Algorithms algorithms = automatic_sort();
       algorithms.use(collective);
       require_sorted(keys, sorted(topology, {keys, 0, true, {}}, algorithms).sorted);
     }
@@ -133,7 +133,7 @@ TEST_CASE("a sort's dry run repeats what its messages were", "[apps][sort]") {
   const bool rebalance = GENERATE(false, true);
   const Array keys = generate_keys(KeyKind::uniform, ElementType::float64, 77, 5);
   CHECK_NOTHROW(require_repeated(topology, [&](const Runner& runner) {
-    run_sort(runner, automatic(), {keys, 0, rebalance, {}});
+    run_sort(runner, automatic_sort(), {keys, 0, rebalance, {}});
   }));
 }
 
@@ -143,7 +143,7 @@ TEST_CASE("a machine sorts, as threads and as fibers", "[apps][sort][machine]") 
     Machine machine(Topology::parse(name), {.nodes_as = nodes_as, .timing = true});
     const Array keys = generate_keys(KeyKind::uniform, ElementType::float64, 5000, 1);
     const SortResult result =
-        run_sort(on(machine), automatic(), {keys, 0, true, {.iterations = 3}});
+        run_sort(on(machine), automatic_sort(), {keys, 0, true, {.iterations = 3}});
     CHECK(result.passed());
     REQUIRE(result.figures.schedule);
     CHECK(result.figures.schedule->messages == result.figures.messages);
@@ -183,7 +183,7 @@ TEST_CASE("a sort over damaging collectives does not pass", "[apps][sort]") {
   const auto topology = Topology::parse("ring:4");
   const Array keys = generate_keys(KeyKind::uniform, ElementType::int64, 100, 1);
   const auto over = [&](Collective collective) {
-    Algorithms algorithms = automatic();
+    Algorithms algorithms = automatic_sort();
     algorithms.use(std::move(collective));
     return sorted(topology, {keys, 0, false, {}}, algorithms);
   };
@@ -208,7 +208,7 @@ TEST_CASE("a sort that cannot be is refused before it runs", "[apps][sort]") {
                        return {};
                      }};
   const auto refused = [&](Array keys) {
-    run_sort(never, automatic(), {std::move(keys), 0, false, {}});
+    run_sort(never, automatic_sort(), {std::move(keys), 0, false, {}});
   };
   const double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK_THROWS_WITH(refused(list<double>(ElementType::float64, {1, 2, nan, nan})),

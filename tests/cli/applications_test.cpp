@@ -26,7 +26,7 @@ class TextFile : public TemporaryFile {
   }
 };
 
-struct Mistake {
+struct ApplicationMistake {
   std::string arguments, told;  // what standard error must contain
 };
 
@@ -117,7 +117,7 @@ TEST_CASE("mistakes with the applications end with exit code 2 and one line", "[
   const TextFile numbers(".csv", "1\n2\n3\n"), fractions(".csv", "1.5\n2\n3\n"),
       holes(".csv", "1\nNaN\n3\n"), repeated(".csv", "1\n2\n1\n"), matrix(".csv", "1,2\n3,4\n");
   const std::string n = numbers.path();
-  for (const auto& [arguments, told] : std::vector<Mistake>{
+  for (const auto& [arguments, told] : std::vector<ApplicationMistake>{
            {"matvec --shape 10", "--shape"},
            {"matvec --matrix " + matrix.path() + " --shape 2x2", "brings its own shape"},
            {"matvec --matrix " + matrix.path() + " --vector " + n,

@@ -136,12 +136,7 @@ TEST_CASE(
       most_in_walk);
 }
 
-// Three tests for the numbers of elements: they take the longest, and so run beside each other.
-TEST_CASE("empty blocks are taken as the dry run says", "[collectives]") { check_runs(0); }
-TEST_CASE("blocks of one element arrive, and are combined in order, as the dry run says",
-          "[collectives]") {
-  check_runs(1);
-}
+// Empty blocks and blocks of one element: on real nodes, tests/machine/collectives_test.cpp.
 TEST_CASE("blocks of 13 elements arrive, and are combined in order, as the dry run says",
           "[collectives]") {
   check_runs(13);

@@ -14,7 +14,7 @@ using namespace wormcube;
 
 namespace {
 
-constexpr Rank p = 4;
+constexpr Rank four = 4;
 using Row = std::vector<std::int64_t>;
 
 /// Runs one call on every node of a ring of four.
@@ -28,25 +28,25 @@ void on_four(Program program) {
 
 TEST_CASE("a collective is called with vectors, on every node", "[collectives][call]") {
   const Collective exchange = parse_collective(operations::alltoall, "ring");
-  std::vector<Row> out(p, Row(p)), in(p, Row(p));
-  for (Rank r = 0; r < p; ++r) {
-    for (Rank q = 0; q < p; ++q) out[r][q] = 10 * r + q;
+  std::vector<Row> out(four, Row(four)), in(four, Row(four));
+  for (Rank r = 0; r < four; ++r) {
+    for (Rank q = 0; q < four; ++q) out[r][q] = 10 * r + q;
   }
   on_four([&](Node& node, std::size_t r) { exchange(node, out[r], in[r]); });
-  for (Rank r = 0; r < p; ++r) {
-    for (Rank q = 0; q < p; ++q) CHECK(in[r][q] == 10 * q + r);
+  for (Rank r = 0; r < four; ++r) {
+    for (Rank q = 0; q < four; ++q) CHECK(in[r][q] == 10 * q + r);
   }
 }
 
 TEST_CASE("a collective is called in place where its operation offers it", "[collectives][call]") {
-  std::vector<std::array<int, 2>> messages(p);
+  std::vector<std::array<int, 2>> messages(four);
   messages[2] = {7, 8};
   const Collective broadcast = parse_collective(operations::broadcast, "halving", {.root = 2});
   on_four([&](Node& node, std::size_t r) { broadcast(node, messages[r]); });
   for (const auto& message : messages) CHECK(message == std::array{7, 8});
 
-  std::vector<Row> rows(p, Row(p, -1));
-  for (Rank r = 0; r < p; ++r) rows[r][r] = r;
+  std::vector<Row> rows(four, Row(four, -1));
+  for (Rank r = 0; r < four; ++r) rows[r][r] = r;
   const Collective allgather = parse_collective(operations::allgather, "ring");
   on_four([&](Node& node, std::size_t r) { allgather(node, rows[r]); });
   for (const Row& row : rows) CHECK(row == Row{0, 1, 2, 3});
@@ -55,9 +55,9 @@ TEST_CASE("a collective is called in place where its operation offers it", "[col
 TEST_CASE("who only gives, or only gets, needs no memory for the other", "[collectives][call]") {
   const Collective gather = parse_collective(operations::gather, "halving", {.root = 1}),
                    scatter = parse_collective(operations::scatter, "halving", {.root = 1});
-  std::vector<Row> gathered(p), scattered(p, Row(1));
+  std::vector<Row> gathered(four), scattered(four, Row(1));
   on_four([&](Node& node, std::size_t r) {
-    if (r == 1) gathered[r].resize(p);
+    if (r == 1) gathered[r].resize(four);
     gather(node, Row{10 + node.rank()}, gathered[r]);
     scatter(node, r == 1 ? Row{20, 21, 22, 23} : Row{}, scattered[r]);
   });
@@ -68,7 +68,7 @@ TEST_CASE("who only gives, or only gets, needs no memory for the other", "[colle
 TEST_CASE("blocks of different sizes are given as blocks", "[collectives][call]") {
   const Collective exchange = parse_collective(operations::alltoallv, "shift");
   // Node r sends q+1 bytes to node q, all of value r.
-  std::vector<std::vector<std::byte>> in(p);
+  std::vector<std::vector<std::byte>> in(four);
   on_four([&](Node& node, std::size_t r) {
     const std::array<Bytes, 5> out_offsets{0, 1, 3, 6, 10};
     const std::vector<std::byte> out(10, std::byte(r));
@@ -76,7 +76,7 @@ TEST_CASE("blocks of different sizes are given as blocks", "[collectives][call]"
     const std::array<Bytes, 5> in_offsets{0, r + 1, 2 * (r + 1), 3 * (r + 1), 4 * (r + 1)};
     exchange(node, ConstBlocks(out, std::span(out_offsets)), Blocks(in[r], std::span(in_offsets)));
   });
-  for (std::size_t r = 0; r < p; ++r) {
+  for (std::size_t r = 0; r < four; ++r) {
     for (std::size_t i = 0; i < in[r].size(); ++i) CHECK(in[r][i] == std::byte(i / (r + 1)));
   }
 }
@@ -93,16 +93,16 @@ TEST_CASE("a call whose sizes are not the operation's is refused before any mess
                            return std::string(error.what()).find(text) != std::string::npos;
                          }));
   };
-  refused("cannot be cut", [&](Node& node) { exchange(node, Row(p), std::vector<char>(3)); });
+  refused("cannot be cut", [&](Node& node) { exchange(node, Row(four), std::vector<char>(3)); });
   refused("blocks of 8 bytes in and 4 out",
-          [&](Node& node) { exchange(node, Row(p), std::vector<int>(p)); });
-  refused("not in place", [&](Node& node) { exchange(node, Row(p)); });
-  refused("is in place", [&](Node& node) { broadcast(node, Row(p), Row(p)); });
-  refused("different sizes", [&](Node& node) { uneven(node, Row(p), Row(p)); });
+          [&](Node& node) { exchange(node, Row(four), std::vector<int>(four)); });
+  refused("not in place", [&](Node& node) { exchange(node, Row(four)); });
+  refused("is in place", [&](Node& node) { broadcast(node, Row(four), Row(four)); });
+  refused("different sizes", [&](Node& node) { uneven(node, Row(four), Row(four)); });
   refused("3 blocks in and 4 out; node", [&](Node& node) {
-    Row out(3), in(p);
+    Row out(3), in(four);
     exchange(node, ConstBlocks(std::as_bytes(std::span(out)), 3),
-             Blocks(std::as_writable_bytes(std::span(in)), p));
+             Blocks(std::as_writable_bytes(std::span(in)), four));
   });
 }
 

@@ -39,7 +39,7 @@ std::vector<std::string> kind(std::string_view network) {
 }
 
 /// The arguments of calls on p nodes: roots, shifts, sources, permutations.
-std::vector<Arguments> calls(Operation operation, Rank p) {
+std::vector<Arguments> calls_of(Operation operation, Rank p) {
   std::vector<Arguments> all;
   Arguments plain;
   if (operation->reduces) plain.reduction = find_reduction("sum", "uint8");
@@ -129,7 +129,7 @@ void for_each_row(F f) {
       for (const std::string& network : kind(row.network)) {
         if (!done.insert(text + network).second) continue;
         const Topology topology = Topology::parse(network);
-        for (const Arguments& arguments : calls(algorithm->operation, topology.nodes())) {
+        for (const Arguments& arguments : calls_of(algorithm->operation, topology.nodes())) {
           INFO("row " << row.row << ": " << algorithm->operation->name << " " << text << " on "
                       << network << ", root " << arguments.root << ", by " << arguments.by << ", "
                       << arguments.sources.size() << " sources, "

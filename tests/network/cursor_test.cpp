@@ -26,7 +26,7 @@ std::vector<Span> cut(Span whole, std::mt19937& random) {
   return pieces;
 }
 
-Data numbered(Bytes bytes) {
+Data numbered_bytes(Bytes bytes) {
   Data data(bytes);
   for (Bytes i = 0; i < bytes; ++i) data[i] = static_cast<std::byte>(i * 131 + i / 256);
   return data;
@@ -39,7 +39,7 @@ TEST_CASE("bytes read from some pieces and written to others are the same bytes"
   const auto seed = GENERATE(range(0U, 20U));
   CAPTURE(bytes, seed);
   std::mt19937 random(seed);
-  Data sent = numbered(bytes), received(bytes);
+  Data sent = numbered_bytes(bytes), received(bytes);
   const std::vector<Span> from_pieces = cut(sent, random), to_pieces = cut(received, random);
   Cursor from(from_pieces), to(to_pieces);
   Data carrier(70);

@@ -17,7 +17,7 @@ using theory::CutBound;
 
 namespace {
 
-Topology parse(const std::string& text) { return Topology::parse(text); }
+Topology parsed(const std::string& text) { return Topology::parse(text); }
 
 /// Breadth first on the product itself.
 std::vector<std::int64_t> enumerated_status(const Topology& topology) {
@@ -150,7 +150,7 @@ TEST_CASE("the average status of networks is exactly this fraction", "[theory]")
       {"butterfly:3*ring:4", "316", "316/95"},
   }));
   CAPTURE(text);
-  const Topology topology = parse(text);
+  const Topology topology = parsed(text);
   CHECK(theory::average_status(topology).text() == status);
   CHECK(theory::average_distance(topology).text() == distance);
 }
@@ -158,7 +158,7 @@ TEST_CASE("the average status of networks is exactly this fraction", "[theory]")
 TEST_CASE("a hypercube's average status is d 2^(d-1), a generalized one's distance Theorem 1's",
           "[theory]") {
   for (int d = 1; d <= 20; ++d) {
-    CHECK(theory::average_status(parse("hypercube:" + std::to_string(d))) ==
+    CHECK(theory::average_status(parsed("hypercube:" + std::to_string(d))) ==
           Rational(std::int64_t{d} << (d - 1)));
   }
   for (const std::vector<int>& sizes :
@@ -171,12 +171,12 @@ TEST_CASE("a hypercube's average status is d 2^(d-1), a generalized one's distan
       nodes = nodes * Rational(m);
     }
     CAPTURE(text);
-    CHECK(theory::average_distance(parse(text)) == nodes / (nodes + Rational(-1)) * sum);
+    CHECK(theory::average_distance(parsed(text)) == nodes / (nodes + Rational(-1)) * sum);
   }
 }
 
 TEST_CASE("status of a product is what a search of the whole product finds", "[theory]") {
-  const Topology topology = parse(GENERATE(from_range(samples::texts())));
+  const Topology topology = parsed(GENERATE(from_range(samples::texts())));
   CAPTURE(topology.name());
   if (theory::excludes(topology)) return;
   const std::vector<std::int64_t> status = enumerated_status(topology);
@@ -230,11 +230,11 @@ TEST_CASE("the cut bound is exactly this fraction, and says what cuts it knows",
           {"ring:1048576", "137438953472", all},
       }));
   CAPTURE(text);
-  const CutBound cut = theory::cut_bound(parse(text));
+  const CutBound cut = theory::cut_bound(parsed(text));
   CHECK(cut.steps.text() == steps);
   CHECK(cut.searched == searched);
   if (cut.part > 0) {
-    const std::int64_t other = parse(text).nodes() - cut.part;
+    const std::int64_t other = parsed(text).nodes() - cut.part;
     CHECK(cut.steps == Rational(cut.part * other, cut.cables));
   }
 }
@@ -266,10 +266,10 @@ TEST_CASE("in a tree the busiest node bounds one port: paths as in the paper's s
     const auto bound = theory::tree_bound(Topology({Graph::line(static_cast<Rank>(n))}));
     CHECK(bound == (n == 1 ? 0 : n % 2 == 0 ? n * n / 2 - 1 : (n * n - 1) / 2));
   }
-  CHECK(theory::tree_bound(parse("star:5")) == 16);  // 4 of its own, 12 between the others
-  CHECK(theory::tree_bound(parse("ring:1*line:4*line:1")) == 7);
-  CHECK(theory::tree_bound(parse("ring:5")) == std::nullopt);
-  CHECK(theory::tree_bound(parse("line:3*line:3")) == std::nullopt);
+  CHECK(theory::tree_bound(parsed("star:5")) == 16);  // 4 of its own, 12 between the others
+  CHECK(theory::tree_bound(parsed("ring:1*line:4*line:1")) == 7);
+  CHECK(theory::tree_bound(parsed("ring:5")) == std::nullopt);
+  CHECK(theory::tree_bound(parsed("line:3*line:3")) == std::nullopt);
   const unsigned seed = GENERATE(range(1U, 30U));
   const Graph tree = random_graph(static_cast<Rank>(3 + seed % 9), 0, seed);
   const Rank n = tree.nodes();
@@ -289,24 +289,24 @@ TEST_CASE("in a tree the busiest node bounds one port: paths as in the paper's s
 }
 
 TEST_CASE("the theory does not speak of networks with switches", "[theory]") {
-  const Topology tree = parse("ring:4*tree:8");
+  const Topology tree = parsed("ring:4*tree:8");
   REQUIRE(theory::excludes(tree).has_value());
   CHECK_THAT(*theory::excludes(tree), Contains("tree:8 has 7 inner vertices that only switch"));
   CHECK_THROWS_AS(theory::average_status(tree), UsageError);
   CHECK_THROWS_AS(theory::links_bound(tree), UsageError);
   CHECK_THROWS_AS(theory::one_port_bound(tree), UsageError);
   CHECK_THROWS_AS(theory::tree_bound(tree), UsageError);
-  CHECK_FALSE(theory::excludes(parse("ring:4*tree:1")).has_value());
-  CHECK(theory::average_status(parse("ring:4*tree:1")) == Rational(4));
+  CHECK_FALSE(theory::excludes(parsed("ring:4*tree:1")).has_value());
+  CHECK(theory::average_status(parsed("ring:4*tree:1")) == Rational(4));
 }
 
 TEST_CASE("cuts bound trees, too: their switches count on neither side", "[theory]") {
-  CHECK(theory::cut_bound(parse("tree:1")).steps == Rational(0));
-  CHECK(theory::cut_bound(parse("tree:8")).steps == Rational(16));
-  CHECK(theory::cut_bound(parse("tree:5")).steps == Rational(6));
-  CHECK(theory::cut_bound(parse("ring:4*tree:8")).steps == Rational(64));
-  CHECK(theory::cut_bound(parse("ring:8*tree:2")).steps == Rational(16));
-  CHECK(theory::cut_bound(parse("ring:8*tree:2")).searched == CutBound::Searched::dimensions);
+  CHECK(theory::cut_bound(parsed("tree:1")).steps == Rational(0));
+  CHECK(theory::cut_bound(parsed("tree:8")).steps == Rational(16));
+  CHECK(theory::cut_bound(parsed("tree:5")).steps == Rational(6));
+  CHECK(theory::cut_bound(parsed("ring:4*tree:8")).steps == Rational(64));
+  CHECK(theory::cut_bound(parsed("ring:8*tree:2")).steps == Rational(16));
+  CHECK(theory::cut_bound(parsed("ring:8*tree:2")).searched == CutBound::Searched::dimensions);
 }
 
 TEST_CASE("the bound of a port model is the largest that holds", "[theory]") {
@@ -322,8 +322,8 @@ TEST_CASE("the bound of a port model is the largest that holds", "[theory]") {
           {"hypercube:0", "0", "average status (3)", "0", "cut (4)"},
       }));
   CAPTURE(text);
-  const theory::Bound single = theory::one_port_bound(parse(text)),
-                      several = theory::all_port_bound(parse(text));
+  const theory::Bound single = theory::one_port_bound(parsed(text)),
+                      several = theory::all_port_bound(parsed(text));
   CHECK(single.steps.text() == one);
   CHECK(single.source == by);
   CHECK(several.steps.text() == all);
@@ -331,10 +331,10 @@ TEST_CASE("the bound of a port model is the largest that holds", "[theory]") {
 }
 
 TEST_CASE("a product of a million nodes is not enumerated", "[theory]") {
-  const Topology torus = parse("torus:1024x1024");
+  const Topology torus = parsed("torus:1024x1024");
   CHECK(theory::average_status(torus) == Rational(std::int64_t{1} << 29));
   CHECK(theory::cut_bound(torus).steps == Rational(std::int64_t{1} << 27));
-  CHECK(theory::status(parse("star:1048576"), 0) == (1 << 20) - 1);
+  CHECK(theory::status(parsed("star:1048576"), 0) == (1 << 20) - 1);
   // The star graph's mean distance to all n! nodes is n - 4 + 2/n + H_n.
-  CHECK(theory::average_status(parse("star-graph:8")).text() == "280944");
+  CHECK(theory::average_status(parsed("star-graph:8")).text() == "280944");
 }

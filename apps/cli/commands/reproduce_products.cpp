@@ -21,7 +21,7 @@ using namespace apps;
 namespace {
 
 /// "met": equal to the bound; "best": no integer is between.
-std::string verdict(const CheckResult& check) {
+std::string verdict_cell(const CheckResult& check) {
   if (check.bound_met() == true) return "met";
   return check.optimal() == true ? "best" : "no";
 }
@@ -62,9 +62,9 @@ void add_row(Table& table, const ProductRow& row) {
   for (const char* label : {"A1", "A2", "A3", "A3G"}) {
     const auto exchange = std::ranges::find(row.exchanges, label, &ProductExchange::label);
     const bool runs = exchange != row.exchanges.end();
-    cells.push_back(
-        runs ? fmt::format("{} {:<4}", exchange->check.report.startups, verdict(exchange->check))
-             : "- -   ");
+    cells.push_back(runs ? fmt::format("{} {:<4}", exchange->check.report.startups,
+                                       verdict_cell(exchange->check))
+                         : "- -   ");
     if (!runs || passed == false) continue;
     if (const auto verdict = exchange->check.verdict(); verdict != true) passed = verdict;
   }

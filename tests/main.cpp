@@ -1,4 +1,0 @@
-// The main function of all tests.
-// SPDX-License-Identifier: Apache-2.0
-#define CATCH_CONFIG_MAIN
-#include <catch2/catch.hpp>
