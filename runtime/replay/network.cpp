@@ -1,0 +1,276 @@
+// Worms as whole messages: requests, grants and releases, with the flits' times by formula.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/runtime/replay/simulation.hpp"
+
+#include <algorithm>
+
+namespace wormcube {
+
+Simulation::Index Simulation::resource_of(Channel channel) {
+  const bool by_link = model_.forwarding != Forwarding::wormhole;
+  const Channel key = by_link ? routing_.link(channel) : channel;
+  Index* slot = dense_.empty() ? &sparse_.try_emplace(key, none).first->second
+                               : &dense_[static_cast<std::size_t>(key)];
+  if (*slot != none) return *slot;
+  const Index index = *slot = static_cast<Index>(resources_.size());
+  resources_.push_back({.channel = channel});
+  if (by_link) return index;
+  const int vc = routing_.virtual_channel(channel);
+  const Channel other = vc == 1 ? channel - 1 : channel + 1;
+  if (vc == 0 && (other >= routing_.channels() || routing_.link(other) != routing_.link(channel))) {
+    return index;
+  }
+  Index partner = none;
+  if (dense_.empty()) {
+    const auto found = sparse_.find(other);
+    if (found != sparse_.end()) partner = found->second;
+  } else {
+    partner = dense_[static_cast<std::size_t>(other)];
+  }
+  if (partner != none) {
+    resource_at(index).partner = partner;
+    resource_at(partner).partner = index;
+  }
+  return index;
+}
+
+Simulation::Index Simulation::port_of(Rank rank, Link link) {
+  Index& slot = model_.all_port ? link_port_.try_emplace(link, none).first->second
+                                : node_port_[static_cast<std::size_t>(rank)];
+  if (slot == none) {
+    slot = static_cast<Index>(resources_.size());
+    resources_.push_back({.channel = -1});
+  }
+  return slot;
+}
+
+Simulation::Index Simulation::make_worm(Index message) {
+  Index index;
+  if (free_worms_.empty()) {
+    index = static_cast<Index>(worms_.size());
+    worms_.emplace_back();
+  } else {
+    index = free_worms_.back();
+    free_worms_.pop_back();
+  }
+  Worm& worm = worm_at(index);
+  ReplayedMessage& m = messages_[static_cast<std::size_t>(message)];
+  const OpRecord& op = schedule_.ranks[static_cast<std::size_t>(m.from)]
+                           .ops[op_of_[static_cast<std::size_t>(message)]];
+  route_.clear();
+  if (op.moves > 0) {
+    routing_.route(m.from, schedule_.moves(m.from, op), route_);
+  } else {
+    routing_.route(m.from, m.to, route_);
+  }
+  worm.message = message;
+  worm.next_waiting = worm.after = none;
+  worm.hops = m.hops = static_cast<std::int32_t>(route_.size());
+  worm.granted_to = -1;
+  worm.tails = worm.released = 0;
+  worm.is_delivered = false;
+  worm.is_sent = false;
+  worm.in_runs = false;
+  worm.asks_at = never;
+  worm.flits = model_.flits(m.bytes);
+  worm.path.clear();
+  for (const Channel channel : route_) worm.path.push_back(resource_of(channel));
+  worm.path.push_back(port_of(m.to, route_.empty() ? -1 : routing_.link(route_.back())));
+  const std::size_t stages = worm.path.size();
+  worm.requested.assign(stages, 0);
+  worm.granted.assign(stages, 0);
+  worm.tail.assign(stages, never);
+  worm.shared_stages.clear();
+  worm.release_times.clear();
+  return index;
+}
+
+void Simulation::ask_later(Index index, Ticks time) {
+  worm_at(index).asks_at = time;
+  push(time, Kind::request, index);
+}
+
+bool Simulation::earlier(Index a, Index b) const {
+  const Worm& x = worms_[static_cast<std::size_t>(a)];
+  const Worm& y = worms_[static_cast<std::size_t>(b)];
+  const Ticks asked_x = x.requested[static_cast<std::size_t>(x.granted_to + 1)];
+  const Ticks asked_y = y.requested[static_cast<std::size_t>(y.granted_to + 1)];
+  return asked_x != asked_y ? asked_x < asked_y : x.message < y.message;
+}
+
+void Simulation::touch(Index index) {
+  Resource& resource = resource_at(index);
+  if (resource.touched) return;
+  resource.touched = true;
+  touched_.push_back(index);
+}
+
+/// The worm asks for the stage after the last one that it holds.
+void Simulation::request(Index index) {
+  Worm& worm = worm_at(index);
+  const std::size_t stage = static_cast<std::size_t>(worm.granted_to) + 1;
+  worm.asks_at = never;
+  worm.requested[stage] = now_;
+  const Index wanted = worm.path[stage];
+  Resource& resource = resource_at(wanted);
+  // Requests come in the order of their ticks, so only those of this tick are to be looked through:
+  // the list is kept from the least to the last.
+  if (resource.first_waiting == none) {
+    resource.first_waiting = resource.last_waiting = index;
+    worm.next_waiting = none;
+  } else if (earlier(resource.last_waiting, index)) {
+    worm_at(resource.last_waiting).next_waiting = index;
+    resource.last_waiting = index;
+    worm.next_waiting = none;
+  } else {
+    Index* link = &resource.first_waiting;
+    while (earlier(*link, index)) link = &worm_at(*link).next_waiting;
+    worm.next_waiting = *link;
+    *link = index;
+  }
+  touch(wanted);
+}
+
+void Simulation::grant_touched() {
+  for (std::size_t i = 0; i < touched_.size(); ++i) {
+    Resource& resource = resource_at(touched_[i]);
+    resource.touched = false;
+    if (resource.holder == none && resource.first_waiting != none) grant(touched_[i]);
+  }
+  touched_.clear();
+}
+
+void Simulation::grant(Index wanted) {
+  Resource& resource = resource_at(wanted);
+  const Index index = resource.first_waiting;
+  Worm& worm = worm_at(index);
+  resource.first_waiting = worm.next_waiting;
+  if (resource.first_waiting == none) resource.last_waiting = none;
+  const std::int32_t stage = ++worm.granted_to;
+  const auto at = static_cast<std::size_t>(stage);
+  resource.holder = index;
+  resource.stage = stage;
+  ++resource.messages;
+  resource.flits += worm.flits;
+  worm.granted[at] = now_;
+  const Ticks waited = now_ - worm.requested[at];
+  resource.waited += waited;
+  ReplayedMessage& message = message_of(worm);
+  message.waited += waited;
+  if (stage == worm.hops) message.waited_port += waited;
+  if (worm.in_runs) {
+    granted_in_runs(index, stage);
+  } else {
+    granted(index, stage);
+  }
+  const Index partner = resource.partner;
+  if (partner != none && resource_at(partner).holder != none) share(wanted);
+}
+
+/// What follows from a grant as long as the worm's flits start by formula.
+void Simulation::granted(Index index, std::int32_t stage) {
+  Worm& worm = worm_at(index);
+  const auto at = static_cast<std::size_t>(stage);
+  if (model_.forwarding != Forwarding::wormhole) {
+    const Ticks body = worm.flits * model_.flit;
+    worm.tail[at] = now_ + body - model_.flit;
+    worm.tails = stage + 1;
+    if (stage == 0) push(now_ + body, Kind::sent, index);
+    if (stage == worm.hops) {
+      push(now_ + body, Kind::delivered, index);
+      return;
+    }
+    push(now_ + body, Kind::release, index, stage);
+    Ticks next = now_ + model_.hop;
+    if (stage + 1 < worm.hops) {
+      next += body + (model_.forwarding == Forwarding::store_each ? model_.startup : 0);
+    }
+    ask_later(index, next);
+    return;
+  }
+  if (!model_.full_rate()) {  // no formula
+    to_runs(index);
+    return;
+  }
+  if (stage < worm.hops) ask_later(index, now_ + model_.hop);
+  schedule_tails(index);
+}
+
+/// The tail's start on stage i is final once stage min(hops, i + (flits-1) / slots) is granted: no
+/// later stage can hold it back then, for its slot is free.
+void Simulation::schedule_tails(Index index) {
+  Worm& worm = worm_at(index);
+  const std::int64_t reach = (worm.flits - 1) / model_.slots;
+  const std::int32_t last = worm.granted_to == worm.hops
+                                ? worm.hops
+                                : static_cast<std::int32_t>(
+                                      std::max<std::int64_t>(worm.granted_to - reach, -1));
+  for (; worm.tails <= last; ++worm.tails) {
+    const std::int32_t stage = worm.tails;
+    const auto at = static_cast<std::size_t>(stage);
+    worm.tail[at] = formula_tail(worm, stage);
+    if (stage == 0) push(worm.tail[0] + model_.flit, Kind::sent, index);
+    if (stage > 0) push(release_time(worm, stage - 1), Kind::release, index, stage - 1);
+    if (stage == worm.hops) push(worm.tail[at] + model_.flit, Kind::delivered, index);
+  }
+}
+
+Ticks Simulation::formula_tail(const Worm& worm, std::int32_t stage) const {
+  const std::int64_t k = worm.flits - 1, reach = k / model_.slots;
+  Ticks latest = 0;
+  const auto last = static_cast<std::int32_t>(
+      std::min<std::int64_t>(worm.granted_to, std::int64_t{stage} + reach));
+  const Ticks gained = model_.credit - model_.slots * model_.flit;  // a stage further: not above 0
+  Ticks offset = k * model_.flit;
+  for (std::int32_t j = stage; j <= last; ++j, offset += gained) {
+    latest = std::max(latest, worm.granted[static_cast<std::size_t>(j)] + offset);
+  }
+  return latest;
+}
+
+/// Of channel `stage`, once the tail's starts on it and on the next stage are known.
+Ticks Simulation::release_time(const Worm& worm, std::int32_t stage) const {
+  const auto at = static_cast<std::size_t>(stage);
+  if (model_.forwarding != Forwarding::wormhole) return worm.tail[at] + model_.flit;
+  return std::max(worm.tail[at + 1] + model_.credit, worm.tail[at] + model_.flit);
+}
+
+/// The starts of all flits on a stage, from the grants up to now: what the formula
+///   s(i,k) = max over j >= i with k >= S(j-i) of  g_j + (k - S(j-i)) F + (j-i) C
+/// gives; a run for each group of S flits in which a later stage begins to count.
+std::vector<Run> Simulation::formula_runs(const Worm& worm, std::int32_t stage) const {
+  std::vector<Run> runs;
+  const Ticks gained = model_.credit - model_.slots * model_.flit;
+  Ticks latest = never, offset = 0;
+  for (std::int32_t j = stage; j <= worm.granted_to; ++j, offset += gained) {
+    const std::int64_t k = model_.slots * (j - stage);
+    if (k >= worm.flits) break;
+    const Ticks base = worm.granted[static_cast<std::size_t>(j)] + offset;
+    if (!runs.empty() && base <= latest) continue;
+    latest = base;
+    runs.push_back({k, base + k * model_.flit, model_.flit});
+  }
+  return runs;
+}
+
+void Simulation::release(Index index, std::int32_t stage) {
+  Worm& worm = worm_at(index);
+  const Index freed = worm.path[static_cast<std::size_t>(stage)];
+  Resource& resource = resource_at(freed);
+  if (options_.waits) {
+    for (Index other = resource.first_waiting; other != none; other = worm_at(other).next_waiting) {
+      const Worm& waiting = worm_at(other);
+      const Ticks from = std::max(waiting.requested[static_cast<std::size_t>(waiting.granted_to + 1)],
+                                  worm.granted[static_cast<std::size_t>(stage)]);
+      if (from == now_) continue;
+      waits_.push_back({static_cast<std::size_t>(waiting.message),
+                        static_cast<std::size_t>(worm.message), resource.channel, from,
+                        now_ - from});
+    }
+  }
+  resource.holder = none;
+  resource.last_start = worm.tail[static_cast<std::size_t>(stage)];
+  touch(freed);
+}
+
+}  // namespace wormcube

@@ -1,0 +1,101 @@
+// Replay: a schedule on the modelled network, as a simulation of discrete events in whole numbers.
+// docs/replay.md has the model.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/runtime/replay/machine_model.hpp"
+#include "wormcube/runtime/replay/starts.hpp"
+#include "wormcube/runtime/routing/routing.hpp"
+#include "wormcube/runtime/schedule/schedule.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace wormcube {
+
+/// What became of one message. Times are ticks from the beginning; `never` where a deadlock came
+/// first.
+struct ReplayedMessage {
+  Rank from = 0, to = 0;
+  std::uint32_t step = 0;
+  std::uint32_t index = 0;  // among its node's sends of the step
+  Tag tag = 0;
+  std::int32_t hops = 0;
+  Bytes bytes = 0;
+  Ticks posted = never;     // its step, at its sender
+  Ticks ready = never;      // its start-up is over
+  Ticks sent = never;       // the tail has left the sender
+  Ticks delivered = never;  // the tail has arrived
+  Ticks waited = 0;         // for channels and the ejection port
+  Ticks waited_port = 0;    // of these, for the port
+  Ticks shared = 0;         // by turns on links, and for slots
+  friend bool operator==(const ReplayedMessage&, const ReplayedMessage&) = default;
+};
+
+struct ReplayedChannel {
+  Channel channel;
+  std::int64_t messages, flits;
+  Ticks busy;    // flits x flit time
+  Ticks waited;  // by worms that asked for it
+  friend bool operator==(const ReplayedChannel&, const ReplayedChannel&) = default;
+};
+
+/// From request to grant: who waited, and for whom. One entry for each holder meanwhile.
+struct ReplayedWait {
+  std::size_t message, holder;  // in Replay::messages
+  Channel channel;              // -1: the ejection port of the message's destination
+  Ticks from, ticks;
+  friend bool operator==(const ReplayedWait&, const ReplayedWait&) = default;
+};
+
+struct Replay {
+  std::optional<Ticks> time;  // the last finish; none after a deadlock
+  std::string deadlock;       // what each worm waits for, in lines; empty without
+  // The channels of one cycle of worms that wait for each other, of a deadlock.
+  std::vector<Channel> cycle;
+  std::vector<ReplayedMessage> messages;  // by (step, source, index); without those to oneself
+  std::vector<Ticks> finish;              // of each node
+  std::vector<std::vector<Ticks>> steps;  // of each node: when each of its steps was complete
+  std::vector<ReplayedChannel> channels;  // that carried anything, ascending
+  std::vector<ReplayedWait> waits;        // if asked for; by message, then time
+  std::size_t blocked = 0;                // messages that waited or shared
+  Ticks lost = 0;                         // by all of them together
+  std::uint64_t events = 0;               // that the simulation took
+};
+
+/// A worm that was delivered, as an observer sees it: stage i is the i-th channel of its route, the
+/// last stage its ejection port.
+struct WormLife {
+  const ReplayedMessage& message;
+  std::span<const Channel> route;
+  std::span<const Ticks> requested, granted;  // of each stage
+  std::span<const Ticks> released;            // of each channel of the route
+  std::span<const std::vector<Run>> starts;   // of the flits on each stage; runs end at the tail
+  std::int64_t flits;
+};
+
+class ReplayObserver {
+ public:
+  virtual ~ReplayObserver() = default;
+  virtual void delivered(const WormLife& worm) = 0;
+};
+
+struct ReplayOptions {
+  bool steps = true;   // fill Replay::steps
+  bool waits = false;  // fill Replay::waits
+  ReplayObserver* observer = nullptr;
+};
+
+/// Says when each message is delivered and each step complete. A pure function: no clock, no
+/// threads, no choice by chance; ties go as docs/replay.md has them.
+///
+/// Throws UsageError, before anything runs, if the schedule and the routing are for different
+/// topologies, sends and receives do not match, the model has a constant out of range, or times may
+/// not fit 64 bits.
+Replay replay(const Schedule& schedule, const Routing& routing, const MachineModel& model,
+              const ReplayOptions& options = {});
+
+}  // namespace wormcube

@@ -1,0 +1,485 @@
+// Nodes, steps, and the phases of a tick.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/runtime/replay/simulation.hpp"
+
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/schedule/check.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/core.h>
+
+namespace wormcube {
+
+namespace {
+
+bool is_other(const OpRecord& op, Rank rank) { return op.peer != rank; }
+
+}  // namespace
+
+Simulation::Simulation(const Schedule& schedule, const Routing& routing, const MachineModel& model,
+                       const ReplayOptions& options)
+    : schedule_(schedule), routing_(routing), model_(model), options_(options) {
+  constexpr Channel most_dense = Channel{1} << 26;
+  const Channel keys =
+      model.forwarding == Forwarding::wormhole ? routing.channels() : routing.topology().links();
+  if (keys <= most_dense) dense_.assign(static_cast<std::size_t>(std::max<Channel>(keys, 1)), none);
+  const auto nodes = schedule.ranks.size();
+  nodes_.resize(nodes);
+  finish_.assign(nodes, never);
+  if (options.steps) steps_.resize(nodes);
+  if (!model.all_port) node_port_.assign(nodes, none);
+  number_messages();
+  require_countable();
+}
+
+void Simulation::number_messages() {
+  std::size_t count = 0;
+  for (std::size_t v = 0; v < nodes_.size(); ++v) {
+    for (const OpRecord& op : schedule_.ranks[v].ops) {
+      count += op.kind == Op::Kind::send && is_other(op, static_cast<Rank>(v)) ? 1 : 0;
+    }
+  }
+  constexpr std::size_t most = std::size_t{1} << 31U;
+  if (count >= most) {
+    throw UsageError(fmt::format("{} messages are too many to replay; fewer than {} can be", count,
+                                 most));
+  }
+  messages_.reserve(count);
+  op_of_.reserve(count);
+  for (std::size_t v = 0; v < nodes_.size(); ++v) {
+    const RankLog& log = schedule_.ranks[v];
+    const auto rank = static_cast<Rank>(v);
+    nodes_[v].first_send = static_cast<Index>(messages_.size());
+    std::uint32_t op = 0;
+    for (std::uint32_t step = 0; step < log.step_ends.size(); ++step) {
+      std::uint32_t index = 0;
+      for (; op < log.step_ends[step]; ++op) {
+        const OpRecord& record = log.ops[op];
+        if (record.kind != Op::Kind::send) continue;
+        if (is_other(record, rank)) {
+          ReplayedMessage message;
+          message.from = rank;
+          message.to = record.peer;
+          message.step = step;
+          message.index = index;
+          message.tag = record.tag;
+          message.bytes = record.bytes;
+          messages_.push_back(message);
+          op_of_.push_back(op);
+        }
+        ++index;
+      }
+    }
+  }
+}
+
+/// All messages one after the other, stalled by every constant: no replay takes longer.
+void Simulation::require_countable() const {
+  __int128 longest = 0, hops = 0;
+  const Topology& topology = routing_.topology();
+  for (int d = 0; d < topology.dimensions(); ++d) hops += topology.factor(d).vertices();
+  const __int128 step = static_cast<__int128>(model_.hop) + model_.credit + model_.flit;
+  for (const ReplayedMessage& message : messages_) {
+    const OpRecord& op = schedule_.ranks[static_cast<std::size_t>(message.from)]
+                             .ops[op_of_[static_cast<std::size_t>(&message - messages_.data())]];
+    __int128 links = hops;
+    if (op.moves > 0) {
+      links = 0;
+      for (const Move& move : schedule_.moves(message.from, op)) links += std::abs(move.hops);
+    }
+    const __int128 alone = model_.startup + step * model_.flits(message.bytes);
+    longest += model_.forwarding == Forwarding::wormhole ? alone + (links + 1) * step
+                                                         : (links + 1) * (alone + step);
+  }
+  for (const RankLog& log : schedule_.ranks) {
+    for (std::size_t t = 0; t < log.rearranged.size(); ++t) {
+      longest += model_.rearrange.of(log.rearranged[t]);
+      longest += model_.combine.of(log.combined[t]);
+    }
+  }
+  constexpr __int128 most = __int128{1} << 62;
+  if (longest > most) {
+    throw UsageError(fmt::format(
+        "{} messages with these constants may take longer than {} us, which 64 bits cannot count; "
+        "give smaller constants, or a smaller schedule",
+        messages_.size(), microseconds_text(static_cast<Ticks>(most))));
+  }
+}
+
+Ticks Simulation::gap(Rank rank, std::size_t step) const {
+  const RankLog& log = schedule_.ranks[static_cast<std::size_t>(rank)];
+  return model_.rearrange.of(log.rearranged[step]) + model_.combine.of(log.combined[step]);
+}
+
+Replay Simulation::run() {
+  const auto nodes = static_cast<Rank>(nodes_.size());
+  if (model_.lock_step) {
+    advance_all();
+  } else {
+    for (Rank rank = 0; rank < nodes; ++rank) complete(rank);
+  }
+  loop();
+  return result();
+}
+
+void Simulation::loop() {
+  while (!queue_.empty()) {
+    now_ = queue_.next();
+    while (!queue_.empty() && queue_.next() == now_) {
+      ++events_;
+      phase_one(queue_.pop());
+    }
+    for (const Index worm : requesting_) request(worm);
+    requesting_.clear();
+    grant_touched();
+    settle_marked();
+  }
+}
+
+void Simulation::phase_one(const EventQueue::Event& event) {
+  constexpr std::uint32_t kind_bits = 4;
+  const auto kind = static_cast<Kind>(event.kind_and_stage & ((1U << kind_bits) - 1U));
+  const auto stage = static_cast<std::int32_t>(event.kind_and_stage >> kind_bits);
+  const Index index = event.subject;
+  if (kind == Kind::post) {
+    post(index);
+    return;
+  }
+  // Others may have been overtaken by what happened since they were foreseen.
+  Worm& worm = worm_at(index);
+  switch (kind) {
+    case Kind::ready:
+      message_of(worm).ready = now_;
+      requesting_.push_back(index);
+      break;
+    case Kind::request:
+      if (worm.asks_at != now_) break;
+      worm.asks_at = never;
+      requesting_.push_back(index);
+      break;
+    case Kind::sent:
+      if (!worm.is_sent && worm.tails > 0 && worm.tail[0] + model_.flit == now_) worm_sent(index);
+      break;
+    case Kind::release:
+      if (worm.released == stage &&
+          worm.tails > stage + (model_.forwarding == Forwarding::wormhole ? 1 : 0) &&
+          release_time(worm, stage) == now_) {
+        if (options_.observer != nullptr) worm.release_times.push_back(now_);
+        release(index, stage);
+        ++worm.released;
+        finish_worm(index);
+      }
+      break;
+    case Kind::delivered:
+      if (worm.message != none && !worm.is_delivered && worm.tails == worm.hops + 1 &&
+          worm.tail.back() + model_.flit == now_) {
+        worm_delivered(index);
+      }
+      break;
+    case Kind::stage:
+      if (worm.in_runs && worm.stage_event[static_cast<std::size_t>(stage)] == now_) {
+        worm.stage_event[static_cast<std::size_t>(stage)] = never;
+        mark(index, stage);
+      }
+      break;
+    case Kind::post:
+      break;
+  }
+}
+
+/// The node's step begins: its receives are open, its sends queue at their ports.
+void Simulation::post(Rank rank) {
+  NodeState& node = nodes_[static_cast<std::size_t>(rank)];
+  node.posted = true;
+  std::int32_t sends = 0, receives = 0;
+  for (const OpRecord& op : schedule_.ops(rank, node.step)) {
+    if (is_other(op, rank)) ++(op.kind == Op::Kind::send ? sends : receives);
+  }
+  const auto early = std::ranges::find(node.early, node.step,
+                                       &std::pair<std::uint32_t, std::int32_t>::first);
+  if (early != node.early.end()) {
+    receives -= early->second;
+    *early = node.early.back();
+    node.early.pop_back();
+  }
+  node.outstanding = sends + receives;
+  const Index end = node.first_send + sends;
+  for (Index m = node.first_send; m < end; ++m) {
+    messages_[static_cast<std::size_t>(m)].posted = now_;
+  }
+  node.next_send = node.first_send;
+  node.first_send = end;
+  if (node.outstanding == 0) {
+    complete(rank);
+  } else if (!model_.all_port) {
+    if (sends > 0) start_up(make_worm(node.next_send++));
+  } else {
+    last_of_port_.clear();
+    for (Index m = node.next_send; m < end; ++m) {
+      const Index worm = make_worm(m);
+      const Link link = routing_.link(resource_at(worm_at(worm).path[0]).channel);
+      const auto port =
+          std::ranges::find(last_of_port_, link, &std::pair<Link, Index>::first);
+      if (port == last_of_port_.end()) {
+        last_of_port_.emplace_back(link, worm);
+        start_up(worm);
+      } else {
+        worm_at(port->second).after = worm;
+        port->second = worm;
+      }
+    }
+    node.next_send = end;
+  }
+}
+
+/// The node's step is complete, or (before it was ever posted) the node starts.
+void Simulation::complete(Rank rank) {
+  NodeState& node = nodes_[static_cast<std::size_t>(rank)];
+  const std::size_t steps = schedule_.ranks[static_cast<std::size_t>(rank)].step_ends.size();
+  if (node.posted) {
+    if (options_.steps) steps_[static_cast<std::size_t>(rank)].push_back(now_);
+    node.posted = false;
+    ++node.step;
+    if (model_.lock_step) {
+      if (--incomplete_ == 0) advance_all();
+      return;
+    }
+  }
+  const Ticks next = now_ + gap(rank, node.step);
+  if (node.step < steps) {
+    push(next, Kind::post, rank);
+  } else {
+    finish_[static_cast<std::size_t>(rank)] = next;
+    ++finished_;
+  }
+}
+
+/// Lock step: all nodes that took the step go on together.
+void Simulation::advance_all() {
+  Ticks longest = 0;
+  incomplete_ = 0;
+  const auto nodes = static_cast<Rank>(nodes_.size());
+  const auto goes_on = [&](Rank rank) { return finish_[static_cast<std::size_t>(rank)] == never; };
+  for (Rank rank = 0; rank < nodes; ++rank) {
+    if (!goes_on(rank)) continue;
+    longest = std::max(longest, gap(rank, nodes_[static_cast<std::size_t>(rank)].step));
+  }
+  const Ticks next = now_ + longest;
+  for (Rank rank = 0; rank < nodes; ++rank) {
+    if (!goes_on(rank)) continue;
+    const auto at = static_cast<std::size_t>(rank);
+    if (nodes_[at].step < schedule_.ranks[at].step_ends.size()) {
+      ++incomplete_;
+      push(next, Kind::post, rank);
+    } else {
+      finish_[at] = next;
+      ++finished_;
+    }
+  }
+}
+
+void Simulation::one_less(Rank rank) {
+  if (--nodes_[static_cast<std::size_t>(rank)].outstanding == 0) complete(rank);
+}
+
+void Simulation::arrived(Rank rank, std::uint32_t step) {
+  NodeState& node = nodes_[static_cast<std::size_t>(rank)];
+  if (node.posted && node.step == step) {
+    one_less(rank);
+    return;
+  }
+  const auto early =
+      std::ranges::find(node.early, step, &std::pair<std::uint32_t, std::int32_t>::first);
+  if (early == node.early.end()) {
+    node.early.emplace_back(step, 1);
+  } else {
+    ++early->second;
+  }
+}
+
+void Simulation::start_up(Index worm) { push(now_ + model_.startup, Kind::ready, worm); }
+
+void Simulation::worm_sent(Index index) {
+  Worm& worm = worm_at(index);
+  worm.is_sent = true;
+  ReplayedMessage& message = message_of(worm);
+  message.sent = now_;
+  const Rank from = message.from;
+  NodeState& node = nodes_[static_cast<std::size_t>(from)];
+  if (model_.all_port) {
+    if (worm.after != none) start_up(worm.after);
+  } else if (node.next_send < node.first_send) {
+    start_up(make_worm(node.next_send++));
+  }
+  finish_worm(index);
+  one_less(from);
+}
+
+void Simulation::worm_delivered(Index index) {
+  Worm& worm = worm_at(index);
+  worm.is_delivered = true;
+  release(index, worm.hops);
+  ReplayedMessage& message = message_of(worm);
+  message.delivered = now_;
+  message.shared =
+      now_ - message.ready - message.waited - model_.transit(worm.flits, worm.hops);
+  const Rank to = message.to;
+  const std::uint32_t step = message.step;
+  finish_worm(index);
+  arrived(to, step);
+}
+
+/// When everything is given back.
+void Simulation::finish_worm(Index index) {
+  Worm& worm = worm_at(index);
+  if (!worm.is_sent || !worm.is_delivered || worm.released < worm.hops) return;
+  if (options_.observer != nullptr) {
+    std::vector<std::vector<Run>> starts;
+    for (std::int32_t stage = 0; stage <= worm.hops; ++stage) {
+      const auto at = static_cast<std::size_t>(stage);
+      if (model_.forwarding != Forwarding::wormhole) {
+        starts.push_back({{0, worm.granted[at], model_.flit}});
+      } else {
+        starts.push_back(worm.in_runs ? worm.starts[at].runs() : formula_runs(worm, stage));
+      }
+    }
+    std::vector<Channel> route;
+    for (std::int32_t stage = 0; stage < worm.hops; ++stage) {
+      route.push_back(resource_at(worm.path[static_cast<std::size_t>(stage)]).channel);
+    }
+    options_.observer->delivered({message_of(worm), route, worm.requested, worm.granted,
+                                  worm.release_times, starts, worm.flits});
+  }
+  worm.message = none;
+  worm.tails = 0;
+  worm.in_runs = false;
+  worm.asks_at = never;
+  free_worms_.push_back(index);
+}
+
+Replay Simulation::result() {
+  Replay replay;
+  replay.events = events_;
+  if (finished_ < nodes_.size()) {
+    describe_deadlock(replay);
+  } else {
+    replay.time = finish_.empty() ? 0 : *std::ranges::max_element(finish_);
+  }
+  replay.finish = std::move(finish_);
+  replay.steps = std::move(steps_);
+  // From (source, step, index) to (step, source, index).
+  std::vector<std::size_t> begin(schedule_.steps() + 1, 0);
+  for (const ReplayedMessage& message : messages_) ++begin[message.step + 1];
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  std::vector<std::size_t> place(waits_.empty() ? 0 : messages_.size());
+  replay.messages.resize(messages_.size());
+  for (std::size_t m = 0; m < messages_.size(); ++m) {
+    const std::size_t to = begin[messages_[m].step]++;
+    replay.messages[to] = messages_[m];
+    if (!place.empty()) place[m] = to;
+    const Ticks lost = messages_[m].waited + messages_[m].shared;
+    replay.blocked += lost > 0 ? 1 : 0;
+    replay.lost += lost;
+  }
+  for (ReplayedWait& wait : waits_) {
+    wait.message = place[wait.message];
+    wait.holder = place[wait.holder];
+  }
+  std::ranges::sort(waits_, [](const ReplayedWait& a, const ReplayedWait& b) {
+    return std::tuple(a.message, a.from, a.holder) < std::tuple(b.message, b.from, b.holder);
+  });
+  replay.waits = std::move(waits_);
+  for (const Resource& resource : resources_) {
+    if (resource.channel < 0 || resource.messages == 0) continue;
+    replay.channels.push_back({resource.channel, resource.messages, resource.flits,
+                               resource.flits * model_.flit, resource.waited});
+  }
+  std::ranges::sort(replay.channels, {}, &ReplayedChannel::channel);
+  return replay;
+}
+
+void Simulation::describe_deadlock(Replay& replay) const {
+  std::vector<Index> waiting;
+  for (std::size_t w = 0; w < worms_.size(); ++w) {
+    if (worms_[w].message != none) waiting.push_back(static_cast<Index>(w));
+  }
+  std::ranges::sort(waiting, {}, [&](Index w) {
+    const auto& m = messages_[static_cast<std::size_t>(worms_[static_cast<std::size_t>(w)].message)];
+    return std::tuple(m.step, m.from, m.index);
+  });
+  const auto worm = [&](Index w) -> const Worm& { return worms_[static_cast<std::size_t>(w)]; };
+  const auto wanted = [&](Index w) -> const Resource& {
+    const Worm& it = worm(w);
+    return resources_[static_cast<std::size_t>(
+        it.path[static_cast<std::size_t>(it.granted_to) + 1])];
+  };
+  const auto waits = [&](Index w) {
+    if (worm(w).granted_to == worm(w).hops) return false;
+    Index at = wanted(w).first_waiting;
+    while (at != none && at != w) at = worm(at).next_waiting;
+    return at == w;
+  };
+  const auto name = [&](const Resource& resource, Index w) {
+    const auto& m = messages_[static_cast<std::size_t>(worm(w).message)];
+    return resource.channel < 0 ? fmt::format("the port of node {}", m.to)
+                                : routing_.channel_name(resource.channel);
+  };
+  const auto title = [&](Index w) {
+    const auto& m = messages_[static_cast<std::size_t>(worm(w).message)];
+    return fmt::format("{} to {} (step {})", m.from, m.to, m.step);
+  };
+  std::erase_if(waiting, [&](Index w) { return !waits(w); });
+  // Along holders from any worm one comes to a cycle.
+  std::vector<Index> along;
+  for (Index at = waiting.empty() ? none : waiting.front();
+       at != none && std::ranges::find(along, at) == along.end(); at = wanted(at).holder) {
+    along.push_back(at);
+    if (wanted(at).holder == none || !waits(wanted(at).holder)) break;
+  }
+  if (!along.empty()) {
+    const Index again = wanted(along.back()).holder;
+    const auto begin = std::ranges::find(along, again);
+    for (auto at = begin; at != along.end(); ++at) replay.cycle.push_back(wanted(*at).channel);
+  }
+  std::string& text = replay.deadlock;
+  text = fmt::format("the modelled network is in deadlock after {} us: {} messages wait",
+                     microseconds_text(now_), waiting.size());
+  if (!replay.cycle.empty()) {
+    text += fmt::format("; a cycle of {} channels: ", replay.cycle.size());
+    constexpr std::size_t named = 8;
+    for (std::size_t i = 0; i < std::min(named, replay.cycle.size()); ++i) {
+      text += (i > 0 ? ", " : "") + routing_.channel_name(replay.cycle[i]);
+    }
+    if (replay.cycle.size() > named) text += ", ..";
+  }
+  constexpr std::size_t listed = 20;
+  for (std::size_t i = 0; i < std::min(listed, waiting.size()); ++i) {
+    const Index w = waiting[i];
+    const Worm& it = worm(w);
+    text += fmt::format("\n  {} waits for {} since {} us", title(w), name(wanted(w), w),
+                        microseconds_text(
+                            it.requested[static_cast<std::size_t>(it.granted_to) + 1]));
+    if (wanted(w).holder != none) text += fmt::format(", held by {}", title(wanted(w).holder));
+    if (it.granted_to >= it.released) {
+      text += "; it holds";
+      for (std::int32_t stage = it.released; stage <= it.granted_to; ++stage) {
+        const Resource& held = resources_[static_cast<std::size_t>(
+            it.path[static_cast<std::size_t>(stage)])];
+        text += (stage > it.released ? ", " : " ") + name(held, w);
+      }
+    }
+  }
+  if (waiting.size() > listed) text += fmt::format("\n  .. and {} more", waiting.size() - listed);
+}
+
+Replay replay(const Schedule& schedule, const Routing& routing, const MachineModel& model,
+              const ReplayOptions& options) {
+  model.require_valid();
+  const ScheduleReport report = check(schedule, routing, model.all_port);
+  if (!report.matched()) throw UsageError("the schedule cannot be replayed: " + report.problems[0]);
+  return Simulation(schedule, routing, model, options).run();
+}
+
+}  // namespace wormcube

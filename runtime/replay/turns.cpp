@@ -1,0 +1,494 @@
+// Worms whose flits take turns on links: starts as runs, forecast stage by stage.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/runtime/replay/simulation.hpp"
+
+#include "wormcube/runtime/error.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace wormcube {
+
+namespace {
+
+constexpr Ticks long_ago = -(Ticks{1} << 62);
+
+/// `never` stays never.
+Ticks later(Ticks time, Ticks by) { return time == never ? never : time + by; }
+
+/// How long the flits' readiness (a constraint's straight piece) agrees with a line of starts.
+struct Constraint {
+  Ticks time = long_ago, stride = 0;  // of the flit at the beginning of the piece
+  std::int64_t length = std::numeric_limits<std::int64_t>::max();
+};
+
+Constraint constraint(const Starts::Piece& piece, Ticks delay) {
+  return {later(piece.time, delay), piece.stride, piece.length};
+}
+
+constexpr std::int64_t no_end = std::numeric_limits<std::int64_t>::max();
+
+/// The first flit of the piece whose constraint lies above the line.
+std::int64_t first_above(const Constraint& c, Ticks line, Ticks stride) {
+  if (c.time > line) return 0;
+  return c.stride > stride ? (line - c.time) / (c.stride - stride) + 1 : no_end;
+}
+/// The first flit of the piece whose constraint lies below the line, or some flit before that.
+std::int64_t first_below(const Constraint& c, Ticks line, Ticks stride) {
+  if (c.time == never) return no_end;
+  if (c.time < line) return 0;
+  return c.stride < stride ? (c.time - line) / (stride - c.stride) + 1 : no_end;
+}
+bool is_on(const Constraint& c, Ticks line, Ticks stride) {
+  return c.time == line && c.stride == stride;
+}
+/// The first flit for which the later of two constraints is not on the line, or some before that.
+std::int64_t first_off(const Constraint& a, const Constraint& b, Ticks line, Ticks stride) {
+  const std::int64_t above = std::min(first_above(a, line, stride), first_above(b, line, stride));
+  if (above == 0 || is_on(a, line, stride) || is_on(b, line, stride)) return above;
+  return std::min<std::int64_t>(above, a.time == line || b.time == line ? 1 : 0);
+}
+
+}  // namespace
+
+/// The flits that can start on a stage before one more stage is granted: a buffer full for it and
+/// each later channel.
+std::int64_t Simulation::limit(const Worm& worm, std::int32_t stage) const {
+  if (worm.granted_to == worm.hops) return worm.flits;
+  const std::int64_t buffers = worm.granted_to - stage + 1;
+  return worm.flits / model_.slots < buffers ? worm.flits
+                                             : std::min(worm.flits, buffers * model_.slots);
+}
+
+bool Simulation::tail_is_past(const Worm& worm, std::int32_t stage) const {
+  return worm.tails > stage && worm.tail[static_cast<std::size_t>(stage)] + model_.flit <= now_;
+}
+
+void Simulation::mark(Index index, std::int32_t stage) {
+  Worm& worm = worm_at(index);
+  if (stage < 0 || stage > worm.granted_to || worm.dirty[static_cast<std::size_t>(stage)]) return;
+  worm.dirty[static_cast<std::size_t>(stage)] = true;
+  marked_.emplace_back(index, stage);
+}
+
+/// A channel was granted whose link has another channel that is held.
+void Simulation::share(Index granted) {
+  const Resource& mine = resource_at(granted);
+  const Resource& theirs = resource_at(mine.partner);
+  if (tail_is_past(worm_at(theirs.holder), theirs.stage)) return;
+  for (const Resource* resource : {&mine, &theirs}) {
+    to_runs(resource->holder);
+    worm_at(resource->holder).shared_stages.push_back(resource->stage);
+    mark(resource->holder, resource->stage);
+  }
+}
+
+/// Keeps the worm's starts as runs from now on. What is before this tick is final.
+void Simulation::to_runs(Index index) {
+  Worm& worm = worm_at(index);
+  if (worm.in_runs) return;
+  worm.in_runs = true;
+  const std::size_t stages = worm.path.size();
+  if (worm.starts.size() < stages) worm.starts.resize(stages);
+  for (Starts& starts : worm.starts) starts.clear();
+  worm.stage_event.assign(stages, never);
+  worm.dirty.assign(stages, false);
+  std::int32_t past_tails = 0;
+  while (past_tails < worm.tails && worm.tail[static_cast<std::size_t>(past_tails)] < now_) {
+    ++past_tails;
+  }
+  worm.tails = past_tails;
+  for (std::int32_t stage = 0; stage <= worm.granted_to; ++stage) {
+    if (worm.granted[static_cast<std::size_t>(stage)] < now_) {
+      for (const Run& run : formula_runs(worm, stage)) {
+        worm.starts[static_cast<std::size_t>(stage)].push(run);
+        if (run.time >= now_) break;  // a forecast, as later ones are
+      }
+    } else {
+      worm.asks_at = never;  // its header may have to wait for its turn
+    }
+    mark(index, stage);
+  }
+}
+
+void Simulation::granted_in_runs(Index index, std::int32_t stage) {
+  Worm& worm = worm_at(index);
+  for (std::int32_t before = stage - 1; before >= 0; --before) {
+    const std::int64_t old_limit = (stage - before) * model_.slots;
+    Starts& starts = worm.starts[static_cast<std::size_t>(before)];
+    if (old_limit >= worm.flits || starts.before(now_, old_limit) < old_limit) break;
+    // It waits for a slot. What was forecast beyond that did not come true.
+    if (starts.at(old_limit) < now_) starts.stall(old_limit);
+    mark(index, before);
+  }
+  mark(index, stage - 1);
+  mark(index, stage);
+  for (const std::int32_t shared : worm.shared_stages) mark(index, shared);
+}
+
+void Simulation::settle_marked() {
+  for (std::size_t i = 0; i < marked_.size(); ++i) {
+    const auto [index, stage] = marked_[i];
+    Worm& worm = worm_at(index);
+    if (!worm.in_runs || stage > worm.granted_to) continue;  // delivered in this tick
+    worm.dirty[static_cast<std::size_t>(stage)] = false;
+    settle(index, stage);
+  }
+  marked_.clear();
+}
+
+void Simulation::settle(Index index, std::int32_t stage) {
+  Worm& worm = worm_at(index);
+  if (tail_is_past(worm, stage)) {
+    worm.stage_event[static_cast<std::size_t>(stage)] = never;
+    return;
+  }
+  const Index partner = resource_at(worm.path[static_cast<std::size_t>(stage)]).partner;
+  Ticks link_free = 0;  // after the other channel's last flit
+  if (partner != none) {
+    const Resource& other = resource_at(partner);
+    Ticks last = other.last_start;
+    if (other.holder != none) {
+      const Worm& holder = worm_at(other.holder);
+      if (tail_is_past(holder, other.stage)) {
+        last = holder.tail[static_cast<std::size_t>(other.stage)];
+      } else if (holder.in_runs) {
+        settle_pair(index, stage, other.holder, other.stage);
+        return;
+      }
+    }
+    if (last != past) link_free = last + model_.flit;
+  }
+  settle_alone(index, stage, link_free, never);
+}
+
+/// The earliest start that rules 1 to 4 allow, on a link without turns.
+Ticks Simulation::earliest(const Worm& worm, std::int32_t stage, std::int64_t flit) const {
+  const auto at = static_cast<std::size_t>(stage);
+  Ticks time = flit > 0 ? later(worm.starts[at].at(flit - 1), model_.flit) : worm.granted[at];
+  if (stage > 0) time = std::max(time, later(worm.starts[at - 1].at(flit), model_.hop));
+  if (stage < worm.hops && flit >= model_.slots) {
+    time = std::max(time, stage == worm.granted_to
+                              ? never
+                              : later(worm.starts[at + 1].at(flit - model_.slots), model_.credit));
+  }
+  return time;
+}
+
+void Simulation::forecast(Index index, std::int32_t stage, std::int64_t flit, Ticks time,
+                          Ticks stride) {
+  Worm& worm = worm_at(index);
+  Starts& starts = worm.starts[static_cast<std::size_t>(stage)];
+  if (time == never) {
+    if (starts.at(flit) == never) return;
+    starts.stall(flit);
+  } else if (!starts.replace(flit, time, stride)) {
+    return;
+  }
+  constexpr std::size_t many = 16;
+  if (options_.observer == nullptr && starts.runs().size() > many) {
+    starts.forget(flit - model_.slots - 2);
+  }
+  mark(index, stage - 1);
+  mark(index, stage + 1);
+}
+
+/// Sees to the next start of interest: the header's, the tail's, the one that will not be as
+/// forecast.
+void Simulation::watch(Index index, std::int32_t stage, std::int64_t flit, Ticks time,
+                       Ticks deviation) {
+  Worm& worm = worm_at(index);
+  const auto at = static_cast<std::size_t>(stage);
+  Ticks event = deviation;
+  if (flit == 0) {
+    if (time > now_) {
+      event = std::min(event, time);
+    } else if (stage < worm.hops && stage == worm.granted_to && worm.asks_at == never) {
+      ask_later(index, now_ + model_.hop);
+    }
+  }
+  if (worm.tails <= stage) {
+    const Ticks tail = worm.starts[at].at(worm.flits - 1);
+    if (tail > now_) {
+      event = std::min(event, tail);
+    } else if (worm.tails == stage && limit(worm, stage) == worm.flits) {
+      worm.tail[at] = tail;
+      worm.tails = stage + 1;
+      if (stage == 0) push(tail + model_.flit, Kind::sent, index);
+      if (stage > 0) push(release_time(worm, stage - 1), Kind::release, index, stage - 1);
+      if (stage == worm.hops) push(tail + model_.flit, Kind::delivered, index);
+    }
+  }
+  if (event == worm.stage_event[at]) return;
+  worm.stage_event[at] = event;
+  if (event != never) push(event, Kind::stage, index, stage);
+}
+
+/// When a stage's starts will first differ from the run time, time + stride, .. of flit, flit + 1,
+/// .., should its neighbours start as forecast.
+Ticks Simulation::deviation(const Worm& worm, std::int32_t stage, std::int64_t flit, Ticks time,
+                            Ticks stride) const {
+  const auto at = static_cast<std::size_t>(stage);
+  const bool bound_by_rate = stride == model_.flit;
+  for (std::int64_t k = flit + 1; k < worm.flits;) {
+    const Ticks line = time + (k - flit) * stride;
+    Constraint arrival, slot;
+    if (stage > 0) arrival = constraint(worm.starts[at - 1].piece(k), model_.hop);
+    if (stage < worm.granted_to) {
+      if (k < model_.slots) {
+        slot.length = model_.slots - k;
+      } else {
+        slot = constraint(worm.starts[at + 1].piece(k - model_.slots), model_.credit);
+      }
+    }
+    const std::int64_t off =
+        bound_by_rate
+            ? std::min(first_above(arrival, line, stride), first_above(slot, line, stride))
+            : first_off(arrival, slot, line, stride);
+    const std::int64_t length = std::min({arrival.length, slot.length, worm.flits - k});
+    if (off < length) {
+      const std::int64_t j = k + off;
+      const Ticks forecast = time + (j - flit) * stride;
+      Ticks real = forecast - stride + model_.flit;
+      if (stage > 0) real = std::max(real, later(worm.starts[at - 1].at(j), model_.hop));
+      if (stage < worm.granted_to && j >= model_.slots) {
+        real = std::max(real, later(worm.starts[at + 1].at(j - model_.slots), model_.credit));
+      }
+      return std::min(real, forecast);
+    }
+    k += length;
+  }
+  return never;
+}
+
+/// \param link_free  not before
+/// \param horizon    to be looked at again then at the latest
+void Simulation::settle_alone(Index index, std::int32_t stage, Ticks link_free, Ticks horizon) {
+  Worm& worm = worm_at(index);
+  const auto at = static_cast<std::size_t>(stage);
+  const std::int64_t most = limit(worm, stage);
+  const std::int64_t flit = worm.starts[at].before(now_, most);
+  if (flit >= most) {
+    worm.stage_event[at] = never;
+    return;
+  }
+  const Ticks time = std::max(earliest(worm, stage, flit), link_free);
+  WORMCUBE_ASSERT(time >= now_);
+  if (time == never) {
+    forecast(index, stage, flit, never, 1);
+    worm.stage_event[at] = never;
+    return;
+  }
+  Ticks second = time + model_.flit;
+  if (flit + 1 < most) {
+    if (stage > 0) second = std::max(second, later(worm.starts[at - 1].at(flit + 1), model_.hop));
+    if (stage < worm.granted_to && flit + 1 >= model_.slots) {
+      second = std::max(
+          second, later(worm.starts[at + 1].at(flit + 1 - model_.slots), model_.credit));
+    }
+  }
+  const Ticks stride = second == never ? model_.flit : second - time;
+  forecast(index, stage, flit, time, stride);
+  watch(index, stage, flit, time,
+        std::min(horizon, deviation(worm, stage, flit, time, stride)));
+}
+
+Ticks Simulation::latest_start(const Worm& worm, std::int32_t stage, std::int64_t before) const {
+  const auto at = static_cast<std::size_t>(stage);
+  return before > 0 ? worm.starts[at].at(before - 1)
+                    : resources_[static_cast<std::size_t>(worm.path[at])].last_start;
+}
+
+/// The two channels of a link, both held: their flits take turns.
+void Simulation::settle_pair(Index index, std::int32_t stage, Index other,
+                             std::int32_t other_stage) {
+  struct Side {
+    Index index;
+    std::int32_t stage;
+    std::int64_t flit, most;  // the next to start; how many can
+    Ticks latest;
+  };
+  std::array<Side, 2> sides{{{index, stage, 0, 0, 0}, {other, other_stage, 0, 0, 0}}};
+  const auto vc_of = [&](const Side& side) {
+    return routing_.virtual_channel(
+        resource_at(worm_at(side.index).path[static_cast<std::size_t>(side.stage)]).channel);
+  };
+  if (vc_of(sides[0]) != 0) std::swap(sides[0], sides[1]);
+  for (Side& side : sides) {
+    const Worm& worm = worm_at(side.index);
+    side.most = limit(worm, side.stage);
+    side.flit = worm.starts[static_cast<std::size_t>(side.stage)].before(now_, side.most);
+    side.latest = latest_start(worm, side.stage, side.flit);
+  }
+  // Rules 1, 2 and 4.
+  const auto ready = [&](const Side& side, std::int64_t flit) {
+    if (flit >= side.most) return never;
+    const Worm& worm = worm_at(side.index);
+    const auto at = static_cast<std::size_t>(side.stage);
+    Ticks time = flit == 0 ? worm.granted[at] : 0;
+    if (side.stage > 0) time = std::max(time, later(worm.starts[at - 1].at(flit), model_.hop));
+    if (flit >= model_.slots) {
+      time = std::max(time, later(worm.starts[at + 1].at(flit - model_.slots), model_.credit));
+    }
+    return time;
+  };
+  const Ticks latest = std::max(sides[0].latest, sides[1].latest);
+  const Ticks link_free = latest == past ? 0 : latest + model_.flit;
+  // The pointer stands behind the channel that was served last.
+  const std::size_t preferred = latest == past ? 0 : sides[0].latest > sides[1].latest ? 1 : 0;
+  const std::array<Ticks, 2> next{ready(sides[0], sides[0].flit), ready(sides[1], sides[1].flit)};
+
+  const auto still = [&](const Side& side) {
+    if (side.flit < side.most) forecast(side.index, side.stage, side.flit, never, 1);
+    worm_at(side.index).stage_event[static_cast<std::size_t>(side.stage)] = never;
+  };
+  for (const std::size_t s : {std::size_t{0}, std::size_t{1}}) {
+    const Side& side = sides[s];
+    const Side& there = sides[1 - s];
+    if (next[s] == never) continue;
+    const Ticks begin = std::max(next[s], link_free);
+    if (next[1 - s] != never && next[1 - s] < begin + 2 * model_.flit) continue;
+    // One of them alone until the other is ready.
+    settle_alone(side.index, side.stage, link_free, next[1 - s]);
+    if (next[1 - s] == never) {
+      still(there);
+    } else {
+      forecast(there.index, there.stage, there.flit, next[1 - s], model_.flit);
+      watch(there.index, there.stage, there.flit, next[1 - s], next[1 - s]);
+    }
+    return;
+  }
+  if (next[0] == never && next[1] == never) {
+    still(sides[0]);
+    still(sides[1]);
+    return;
+  }
+
+  // The next few turns.
+  struct Turn {
+    std::size_t side;
+    Ticks time;
+  };
+  constexpr std::size_t looked_at = 8;
+  std::array<Turn, looked_at> turns{};
+  std::size_t count = 0;
+  std::array<std::int64_t, 2> flit{sides[0].flit, sides[1].flit};
+  Ticks free = link_free;
+  std::size_t first_choice = preferred;
+  while (count < looked_at) {
+    const Ticks a = std::max(ready(sides[0], flit[0]), free);
+    const Ticks b = std::max(ready(sides[1], flit[1]), free);
+    if (a == never && b == never) break;
+    const std::size_t chosen = a < b ? 0 : b < a ? 1 : first_choice;
+    const Ticks time = std::min(a, b);
+    turns[count++] = {chosen, time};
+    ++flit[chosen];
+    free = time + model_.flit;
+    first_choice = 1 - chosen;
+  }
+  WORMCUBE_ASSERT(turns[0].time >= now_);
+  std::array<std::array<Ticks, 2>, 2> starts{{{never, never}, {never, never}}};
+  for (std::size_t i = 0; i < count; ++i) {
+    auto& mine = starts[turns[i].side];
+    if (mine[0] == never) {
+      mine[0] = turns[i].time;
+    } else if (mine[1] == never) {
+      mine[1] = turns[i].time;
+    }
+  }
+  std::array<Ticks, 2> stride{model_.flit, model_.flit};
+  for (const std::size_t s : {std::size_t{0}, std::size_t{1}}) {
+    if (starts[s][1] != never) stride[s] = starts[s][1] - starts[s][0];
+  }
+
+  // When it will not go on so.
+  Ticks off = never;
+  std::array<std::int64_t, 2> seen{0, 0};
+  bool alternates = count == looked_at && stride[0] == stride[1];
+  for (std::size_t i = 0; i < count && off == never; ++i) {
+    const auto [s, time] = turns[i];
+    const Ticks forecast = starts[s][0] + seen[s]++ * stride[s];
+    if (forecast != time) off = std::min(forecast, time);
+    if (i > 0 && turns[i - 1].side == s) alternates = false;
+  }
+  for (const std::size_t s : {std::size_t{0}, std::size_t{1}}) {
+    // What is forecast but not among the turns looked at.
+    if (sides[s].flit + seen[s] < sides[s].most && starts[s][0] != never &&
+        (count < looked_at || !alternates)) {
+      off = std::min(off, starts[s][0] + seen[s] * stride[s]);
+    }
+  }
+  if (off == never && count == looked_at) {
+    if (!alternates) {
+      off = turns[looked_at - 1].time;
+    } else {
+      // x, y, x, y, ..: each has a period of `period`; x starts `to_y` before y, y `to_x` before x.
+      const Side& x = sides[turns[0].side];
+      const Side& y = sides[turns[1].side];
+      const Ticks period = stride[0], to_y = turns[1].time - turns[0].time;
+      const Ticks to_x = period - to_y;
+      const auto x_at = [&](std::int64_t j) { return turns[0].time + j * period; };
+      const auto y_at = [&](std::int64_t j) { return turns[1].time + j * period; };
+      enum class Law { not_above, on, not_below };
+      // The first j >= 1 for which flit side.flit + shift + j breaks the law that its readiness has
+      // to the line; or one before that.
+      const auto broken = [&](const Side& side, std::int64_t shift, Ticks line_1, Law law) {
+        const Worm& worm = worm_at(side.index);
+        const auto at = static_cast<std::size_t>(side.stage);
+        std::int64_t j = 1;
+        while (side.flit + shift + j < side.most) {
+          const std::int64_t k = side.flit + shift + j;
+          const Ticks line = line_1 + (j - 1) * period;
+          Constraint arrival, slot;
+          if (side.stage > 0) arrival = constraint(worm.starts[at - 1].piece(k), model_.hop);
+          if (k < model_.slots) {
+            slot.length = model_.slots - k;
+          } else {
+            slot = constraint(worm.starts[at + 1].piece(k - model_.slots), model_.credit);
+          }
+          const std::int64_t bad =
+              law == Law::not_above
+                  ? std::min(first_above(arrival, line, period), first_above(slot, line, period))
+              : law == Law::on
+                  ? first_off(arrival, slot, line, period)
+                  : std::max(first_below(arrival, line, period), first_below(slot, line, period));
+          const std::int64_t length =
+              std::min({arrival.length, slot.length, side.most - k});
+          if (bad < length) return j + bad;
+          j += length;
+        }
+        return no_end;
+      };
+      const auto note = [&](std::int64_t j, Ticks time) {
+        if (j != no_end) off = std::min(off, time);
+      };
+      off = std::min(x_at(x.most - x.flit), y_at(y.most - y.flit));
+      const bool y_pushes_x = to_x == model_.flit, x_pushes_y = to_y == model_.flit;
+      std::int64_t j = broken(x, 0, x_at(1), y_pushes_x ? Law::not_above : Law::on);
+      note(j, j == no_end ? never : y_pushes_x ? x_at(j) : y_at(j - 1) + model_.flit);
+      if (!y_pushes_x) {
+        j = broken(y, 0, x_at(1), Law::not_below);
+        note(j, j == no_end ? never : y_at(j - 1) + model_.flit);
+      }
+      j = broken(y, 0, y_at(1), x_pushes_y ? Law::not_above : Law::on);
+      note(j, j == no_end ? never : x_pushes_y ? y_at(j) : x_at(j) + model_.flit);
+      if (!x_pushes_y) {
+        j = broken(x, 1, y_at(1), Law::not_below);
+        note(j, j == no_end ? never : x_at(j) + model_.flit);
+      }
+    }
+  }
+  for (const std::size_t s : {std::size_t{0}, std::size_t{1}}) {
+    if (starts[s][0] == never) {
+      still(sides[s]);
+      continue;
+    }
+    forecast(sides[s].index, sides[s].stage, sides[s].flit, starts[s][0], stride[s]);
+  }
+  for (const std::size_t s : {std::size_t{0}, std::size_t{1}}) {
+    if (starts[s][0] == never) continue;
+    watch(sides[s].index, sides[s].stage, sides[s].flit, starts[s][0], off);
+  }
+}
+
+}  // namespace wormcube

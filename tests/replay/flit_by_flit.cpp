@@ -1,0 +1,295 @@
+// Five sections of the model, in its order, each as written there.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/tests/replay/flit_by_flit.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include <fmt/core.h>
+
+namespace wormcube::test {
+
+namespace {
+
+/// A port or channel is named by (0, channel), (1, node or link): ejection.
+using Place = std::pair<int, std::int64_t>;
+
+struct Flits {
+  std::size_t message;
+  std::int64_t length;
+  std::vector<Channel> route;
+  std::size_t granted = 0;  // stages that it was given
+  std::size_t released = 0;
+  Ticks requested = never;  // the next stage
+  bool sent = false, delivered = false, queued = true;
+  Ticks ready_at = never;
+};
+
+class Slow {
+ public:
+  Slow(const Schedule& schedule, const Routing& routing, const MachineModel& model)
+      : schedule_(schedule), routing_(routing), m_(model) {}
+
+  FlitReplay run() {
+    const std::size_t nodes = schedule_.ranks.size();
+    out_.steps.resize(nodes);
+    out_.finish.assign(nodes, never);
+    step_.assign(nodes, 0);
+    posted_.assign(nodes, false);
+    due_.assign(nodes, never);
+    for (std::size_t t = 0; t < schedule_.steps(); ++t) {
+      for (std::size_t v = 0; v < nodes; ++v) {
+        std::uint32_t index = 0;
+        for (const OpRecord& op : schedule_.ops(static_cast<Rank>(v), t)) {
+          if (op.kind != Op::Kind::send) continue;
+          const std::uint32_t i = index++;
+          if (op.peer == static_cast<Rank>(v)) continue;
+          out_.messages.push_back({static_cast<Rank>(v), op.peer, static_cast<std::uint32_t>(t), i,
+                                   never, never, never, never, 0, {}});
+          Flits worm{out_.messages.size() - 1, std::max<std::int64_t>(1, (static_cast<std::int64_t>(op.bytes) + m_.flit_bytes - 1) / m_.flit_bytes), {}};
+          if (op.moves > 0) {
+            routing_.route(static_cast<Rank>(v), schedule_.moves(static_cast<Rank>(v), op), worm.route);
+          } else {
+            routing_.route(static_cast<Rank>(v), op.peer, worm.route);
+          }
+          out_.messages.back().starts.resize(worm.route.size() + 1);
+          worms_.push_back(worm);
+        }
+      }
+    }
+    start();
+    Ticks quiet = 0;
+    // Nothing for as long as the longest constant: nothing will come any more.
+    Ticks patience = 2 * (m_.startup + m_.flit + m_.hop + m_.credit) + 2;
+    for (std::size_t v = 0; v < nodes; ++v) {
+      for (std::size_t t = 0; t < schedule_.ranks[v].rearranged.size(); ++t) patience += gap(v, t);
+    }
+    for (now_ = 0; !finished() && quiet <= patience; ++now_) {
+      changed_ = false;
+      while (phase_one()) changed_ = true;
+      grants();
+      flits();
+      quiet = changed_ ? 0 : quiet + 1;
+    }
+    out_.deadlock = !finished();
+    out_.time = *std::ranges::max_element(out_.finish);
+    return std::move(out_);
+  }
+
+ private:
+  FlitMessage& of(const Flits& worm) { return out_.messages[worm.message]; }
+  std::size_t stages(const Flits& worm) const { return worm.route.size() + 1; }
+  Ticks gap(std::size_t v, std::size_t t) const {
+    const RankLog& log = schedule_.ranks[v];
+    return m_.rearrange.of(log.rearranged[t]) + m_.combine.of(log.combined[t]);
+  }
+  bool finished() const {
+    return std::ranges::find(out_.finish, never) == out_.finish.end();
+  }
+  std::size_t last_step(std::size_t v) const { return schedule_.ranks[v].step_ends.size(); }
+
+  void start() {
+    Ticks longest = 0;
+    for (std::size_t v = 0; v < step_.size(); ++v) longest = std::max(longest, gap(v, 0));
+    for (std::size_t v = 0; v < step_.size(); ++v) {
+      const Ticks at = m_.lock_step ? longest : gap(v, 0);
+      (last_step(v) == 0 ? out_.finish[v] : due_[v]) = at;
+    }
+  }
+
+  bool phase_one() {
+    bool any = false;
+    for (Flits& worm : worms_) {
+      FlitMessage& message = of(worm);
+      const auto& first = message.starts.front();
+      const auto& last = message.starts.back();
+      if (!worm.sent && std::ssize(first) == worm.length && first.back() + m_.flit == now_) {
+        worm.sent = any = true;
+        message.sent = now_;
+      }
+      if (!worm.delivered && std::ssize(last) == worm.length && last.back() + m_.flit == now_) {
+        worm.delivered = any = true;
+        message.delivered = now_;
+        held_.erase(eject(worm));
+      }
+      while (worm.released < worm.route.size()) {
+        const auto& here = message.starts[worm.released];
+        const auto& next = message.starts[worm.released + 1];
+        if (std::ssize(next) < worm.length) break;
+        if (std::max(next.back() + m_.credit, here.back() + m_.flit) > now_) break;
+        held_.erase({0, worm.route[worm.released]});
+        ++worm.released;
+        any = true;
+      }
+      if (worm.ready_at == now_) {
+        worm.ready_at = never;
+        message.ready = worm.requested = now_;
+        any = true;
+      }
+    }
+    for (std::size_t v = 0; v < step_.size(); ++v) {
+      if (due_[v] == now_) {
+        due_[v] = never;
+        posted_[v] = any = true;
+        for (Flits& worm : worms_) {
+          if (here(worm, v)) of(worm).posted = now_;
+        }
+      }
+      if (posted_[v] && start_ups(v)) any = true;
+      if (posted_[v] && is_complete(v)) {
+        posted_[v] = false;
+        any = true;
+        out_.steps[v].push_back(now_);
+        ++step_[v];
+        if (!m_.lock_step) {
+          (step_[v] == last_step(v) ? out_.finish[v] : due_[v]) = now_ + gap(v, step_[v]);
+        }
+      }
+    }
+    if (m_.lock_step) any = barrier() || any;
+    return any;
+  }
+
+  bool here(const Flits& worm, std::size_t v) {
+    const FlitMessage& message = of(worm);
+    return message.from == static_cast<Rank>(v) && message.step == step_[v];
+  }
+
+  /// Begins the start-up of the first message of each free injection port.
+  bool start_ups(std::size_t v) {
+    bool any = false;
+    std::map<std::int64_t, bool> busy;
+    for (Flits& worm : worms_) {
+      if (!here(worm, v) || worm.sent) continue;
+      const std::int64_t port = m_.all_port ? routing_.link(worm.route.front()) : -1;
+      if (!busy[port] && worm.queued) {
+        worm.queued = false;
+        worm.ready_at = now_ + m_.startup;
+        any = true;
+      }
+      busy[port] = true;
+    }
+    return any;
+  }
+
+  bool is_complete(std::size_t v) {
+    return std::ranges::all_of(worms_, [&](const Flits& worm) {
+      const FlitMessage& message = of(worm);
+      if (message.step != step_[v]) return true;
+      return (message.from != static_cast<Rank>(v) || worm.sent) &&
+             (message.to != static_cast<Rank>(v) || worm.delivered);
+    });
+  }
+
+  bool barrier() {
+    std::vector<std::size_t> taking;
+    Ticks longest = 0;
+    for (std::size_t v = 0; v < step_.size(); ++v) {
+      if (out_.finish[v] != never) continue;
+      if (posted_[v] || due_[v] != never) return false;
+      taking.push_back(v);
+      longest = std::max(longest, gap(v, step_[v]));
+    }
+    for (const std::size_t v : taking) {
+      (step_[v] == last_step(v) ? out_.finish[v] : due_[v]) = now_ + longest;
+    }
+    return !taking.empty();
+  }
+
+  Place eject(const Flits& worm) {
+    return {1, m_.all_port ? routing_.link(worm.route.back()) : of(worm).to};
+  }
+
+  void grants() {
+    std::map<Place, std::vector<Flits*>> asking;
+    for (Flits& worm : worms_) {
+      if (worm.requested > now_) continue;
+      asking[worm.granted < worm.route.size() ? Place{0, worm.route[worm.granted]} : eject(worm)]
+          .push_back(&worm);
+    }
+    for (auto& [place, list] : asking) {
+      if (held_.contains(place)) continue;
+      Flits* const chosen = *std::ranges::min_element(list, {}, [&](Flits* worm) {
+        const FlitMessage& message = of(*worm);
+        return std::tuple(worm->requested, message.from, message.step, message.index);
+      });
+      of(*chosen).waited += now_ - chosen->requested;
+      held_[place] = chosen;
+      ++chosen->granted;
+      chosen->requested = never;
+      changed_ = true;
+    }
+  }
+
+  void flits() {
+    // Rules 1 to 4 of each worm's next flit on each stage, from what started before this tick.
+    std::map<Link, std::map<int, std::pair<Flits*, std::size_t>>> links;
+    std::vector<std::pair<Flits*, std::size_t>> starting;
+    for (Flits& worm : worms_) {
+      const auto& starts = of(worm).starts;
+      for (std::size_t i = 0; i < worm.granted; ++i) {
+        const std::size_t k = starts[i].size();
+        if (std::cmp_equal(k, worm.length)) continue;
+        if (i > 0 && (starts[i - 1].size() <= k || starts[i - 1][k] + m_.hop > now_)) continue;
+        const auto slots = static_cast<std::size_t>(m_.slots);
+        if (i + 1 < stages(worm) && k >= slots &&
+            (starts[i + 1].size() <= k - slots || starts[i + 1][k - slots] + m_.credit > now_)) {
+          continue;
+        }
+        if (i + 1 == stages(worm)) {
+          if (k == 0 || starts[i][k - 1] + m_.flit <= now_) starting.emplace_back(&worm, i);
+        } else {
+          const Channel channel = worm.route[i];
+          const Link link = routing_.link(channel);
+          const auto last = link_last_.find(link);
+          if (last == link_last_.end() || last->second + m_.flit <= now_) {
+            links[link][routing_.virtual_channel(channel)] = {&worm, i};
+          }
+        }
+      }
+    }
+    for (auto& [link, ready] : links) {
+      auto chosen = ready.lower_bound(pointer_[link]);
+      if (chosen == ready.end()) chosen = ready.begin();
+      pointer_[link] = chosen->first + 1;
+      link_last_[link] = now_;
+      starting.push_back(chosen->second);
+    }
+    for (const auto& [worm, i] : starting) {
+      FlitMessage& message = of(*worm);
+      message.starts[i].push_back(now_);
+      changed_ = true;
+      if (message.starts[i].size() == 1 && i + 1 < stages(*worm)) worm->requested = now_ + m_.hop;
+      if (i + 1 < stages(*worm) &&
+          std::cmp_greater(message.starts[i].size() - message.starts[i + 1].size(), m_.slots)) {
+        out_.broken.push_back(fmt::format("tick {}: more flits than slots", now_));
+      }
+    }
+  }
+
+  const Schedule& schedule_;
+  const Routing& routing_;
+  const MachineModel& m_;
+  FlitReplay out_;
+  std::deque<Flits> worms_;
+  std::vector<std::size_t> step_;
+  std::vector<bool> posted_;
+  std::vector<Ticks> due_;
+  std::map<Place, Flits*> held_;
+  std::map<Link, Ticks> link_last_;
+  std::map<Link, int> pointer_;
+  Ticks now_ = 0;
+  bool changed_ = false;
+};
+
+}  // namespace
+
+FlitReplay flit_by_flit(const Schedule& schedule, const Routing& routing,
+                        const MachineModel& model) {
+  return Slow(schedule, routing, model).run();
+}
+
+}  // namespace wormcube::test
