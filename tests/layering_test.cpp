@@ -35,6 +35,9 @@ bool may_include(std::string_view file, std::string_view other) {
       {"runtime/schedule/",
        {"runtime/schedule/", "runtime/routing/", "runtime/topology/", "runtime/fiber/",
         "runtime/host/", "runtime/node.", "runtime/error."}},
+      {"runtime/replay/",
+       {"runtime/replay/", "runtime/schedule/", "runtime/routing/", "runtime/topology/",
+        "runtime/node.", "runtime/error."}},
       {"runtime/machine/",  // it writes traces: schedule.hpp, and no more of it
        {"runtime/machine/", "runtime/network/", "runtime/routing/", "runtime/topology/",
         "runtime/fiber/", "runtime/host/", "runtime/schedule/schedule.hpp", "runtime/node.",

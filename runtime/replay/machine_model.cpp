@@ -19,8 +19,8 @@ constexpr Ticks largest_constant = Ticks{1} << 50;
 }  // namespace
 
 Ticks Rate::of(Bytes count) const {
-  const auto product = static_cast<__int128>(ticks) * static_cast<__int128>(count);
-  const __int128 quotient = (product + bytes - 1) / bytes;
+  const auto product = static_cast<WideTicks>(ticks) * static_cast<WideTicks>(count);
+  const WideTicks quotient = (product + bytes - 1) / bytes;
   return quotient >= never ? never : static_cast<Ticks>(quotient);
 }
 
@@ -30,7 +30,7 @@ std::int64_t MachineModel::flits(Bytes bytes) const {
 }
 
 bool MachineModel::full_rate() const {
-  return static_cast<__int128>(slots) * flit >= static_cast<__int128>(hop) + credit;
+  return static_cast<WideTicks>(slots) * flit >= static_cast<WideTicks>(hop) + credit;
 }
 
 Ticks MachineModel::transit(std::int64_t flits, std::int64_t hops) const {
@@ -48,8 +48,8 @@ Ticks MachineModel::transit(std::int64_t flits, std::int64_t hops) const {
 void MachineModel::require_valid() const {
   const auto require = [](std::string_view name, Ticks value, Ticks least) {
     if (value >= least && value <= largest_constant) return;
-    throw UsageError(fmt::format("{} is {}; expected {} to {}", name, value, least,
-                                 largest_constant));
+    throw UsageError(
+        fmt::format("{} is {}; expected {} to {}", name, value, least, largest_constant));
   };
   require("the start-up", startup, 0);
   require("the flit's size", flit_bytes, 1);

@@ -13,6 +13,8 @@ namespace wormcube {
 
 /// Modelled time in whole ticks; a tick is a picosecond wherever times are read or written.
 using Ticks = std::int64_t;
+/// For sums and products that must not overflow on the way.
+__extension__ using WideTicks = __int128;
 inline constexpr Ticks never = std::numeric_limits<Ticks>::max();
 
 /// So many ticks for so many bytes; parts of a tick count as one.
@@ -46,7 +48,9 @@ struct MachineModel {
   /// A message alone, from the end of its start-up to its last flit's arrival.
   Ticks transit(std::int64_t flits, std::int64_t hops) const;
   /// A message alone, start-up included.
-  Ticks alone(std::int64_t flits, std::int64_t hops) const { return startup + transit(flits, hops); }
+  Ticks alone(std::int64_t flits, std::int64_t hops) const {
+    return startup + transit(flits, hops);
+  }
   /// Throws UsageError for a constant below its least value or too large to count with.
   void require_valid() const;
   friend bool operator==(const MachineModel&, const MachineModel&) = default;

@@ -201,10 +201,10 @@ void Simulation::granted(Index index, std::int32_t stage) {
 void Simulation::schedule_tails(Index index) {
   Worm& worm = worm_at(index);
   const std::int64_t reach = (worm.flits - 1) / model_.slots;
-  const std::int32_t last = worm.granted_to == worm.hops
-                                ? worm.hops
-                                : static_cast<std::int32_t>(
-                                      std::max<std::int64_t>(worm.granted_to - reach, -1));
+  const std::int32_t last =
+      worm.granted_to == worm.hops
+          ? worm.hops
+          : static_cast<std::int32_t>(std::max<std::int64_t>(worm.granted_to - reach, -1));
   for (; worm.tails <= last; ++worm.tails) {
     const std::int32_t stage = worm.tails;
     const auto at = static_cast<std::size_t>(stage);
@@ -260,8 +260,9 @@ void Simulation::release(Index index, std::int32_t stage) {
   if (options_.waits) {
     for (Index other = resource.first_waiting; other != none; other = worm_at(other).next_waiting) {
       const Worm& waiting = worm_at(other);
-      const Ticks from = std::max(waiting.requested[static_cast<std::size_t>(waiting.granted_to + 1)],
-                                  worm.granted[static_cast<std::size_t>(stage)]);
+      const Ticks from =
+          std::max(waiting.requested[static_cast<std::size_t>(waiting.granted_to + 1)],
+                   worm.granted[static_cast<std::size_t>(stage)]);
       if (from == now_) continue;
       waits_.push_back({static_cast<std::size_t>(waiting.message),
                         static_cast<std::size_t>(worm.message), resource.channel, from,

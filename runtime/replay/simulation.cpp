@@ -43,8 +43,8 @@ void Simulation::number_messages() {
   }
   constexpr std::size_t most = std::size_t{1} << 31U;
   if (count >= most) {
-    throw UsageError(fmt::format("{} messages are too many to replay; fewer than {} can be", count,
-                                 most));
+    throw UsageError(
+        fmt::format("{} messages are too many to replay; fewer than {} can be", count, most));
   }
   messages_.reserve(count);
   op_of_.reserve(count);
@@ -77,19 +77,19 @@ void Simulation::number_messages() {
 
 /// All messages one after the other, stalled by every constant: no replay takes longer.
 void Simulation::require_countable() const {
-  __int128 longest = 0, hops = 0;
+  WideTicks longest = 0, hops = 0;
   const Topology& topology = routing_.topology();
   for (int d = 0; d < topology.dimensions(); ++d) hops += topology.factor(d).vertices();
-  const __int128 step = static_cast<__int128>(model_.hop) + model_.credit + model_.flit;
+  const WideTicks step = static_cast<WideTicks>(model_.hop) + model_.credit + model_.flit;
   for (const ReplayedMessage& message : messages_) {
     const OpRecord& op = schedule_.ranks[static_cast<std::size_t>(message.from)]
                              .ops[op_of_[static_cast<std::size_t>(&message - messages_.data())]];
-    __int128 links = hops;
+    WideTicks links = hops;
     if (op.moves > 0) {
       links = 0;
       for (const Move& move : schedule_.moves(message.from, op)) links += std::abs(move.hops);
     }
-    const __int128 alone = model_.startup + step * model_.flits(message.bytes);
+    const WideTicks alone = model_.startup + step * model_.flits(message.bytes);
     longest += model_.forwarding == Forwarding::wormhole ? alone + (links + 1) * step
                                                          : (links + 1) * (alone + step);
   }
@@ -99,7 +99,7 @@ void Simulation::require_countable() const {
       longest += model_.combine.of(log.combined[t]);
     }
   }
-  constexpr __int128 most = __int128{1} << 62;
+  constexpr WideTicks most = WideTicks{1} << 62;
   if (longest > most) {
     throw UsageError(fmt::format(
         "{} messages with these constants may take longer than {} us, which 64 bits cannot count; "
@@ -197,8 +197,8 @@ void Simulation::post(Rank rank) {
   for (const OpRecord& op : schedule_.ops(rank, node.step)) {
     if (is_other(op, rank)) ++(op.kind == Op::Kind::send ? sends : receives);
   }
-  const auto early = std::ranges::find(node.early, node.step,
-                                       &std::pair<std::uint32_t, std::int32_t>::first);
+  const auto early =
+      std::ranges::find(node.early, node.step, &std::pair<std::uint32_t, std::int32_t>::first);
   if (early != node.early.end()) {
     receives -= early->second;
     *early = node.early.back();
@@ -220,8 +220,7 @@ void Simulation::post(Rank rank) {
     for (Index m = node.next_send; m < end; ++m) {
       const Index worm = make_worm(m);
       const Link link = routing_.link(resource_at(worm_at(worm).path[0]).channel);
-      const auto port =
-          std::ranges::find(last_of_port_, link, &std::pair<Link, Index>::first);
+      const auto port = std::ranges::find(last_of_port_, link, &std::pair<Link, Index>::first);
       if (port == last_of_port_.end()) {
         last_of_port_.emplace_back(link, worm);
         start_up(worm);
@@ -323,8 +322,7 @@ void Simulation::worm_delivered(Index index) {
   release(index, worm.hops);
   ReplayedMessage& message = message_of(worm);
   message.delivered = now_;
-  message.shared =
-      now_ - message.ready - message.waited - model_.transit(worm.flits, worm.hops);
+  message.shared = now_ - message.ready - message.waited - model_.transit(worm.flits, worm.hops);
   const Rank to = message.to;
   const std::uint32_t step = message.step;
   finish_worm(index);
@@ -406,7 +404,8 @@ void Simulation::describe_deadlock(Replay& replay) const {
     if (worms_[w].message != none) waiting.push_back(static_cast<Index>(w));
   }
   std::ranges::sort(waiting, {}, [&](Index w) {
-    const auto& m = messages_[static_cast<std::size_t>(worms_[static_cast<std::size_t>(w)].message)];
+    const auto& m =
+        messages_[static_cast<std::size_t>(worms_[static_cast<std::size_t>(w)].message)];
     return std::tuple(m.step, m.from, m.index);
   });
   const auto worm = [&](Index w) -> const Worm& { return worms_[static_cast<std::size_t>(w)]; };
@@ -458,15 +457,15 @@ void Simulation::describe_deadlock(Replay& replay) const {
   for (std::size_t i = 0; i < std::min(listed, waiting.size()); ++i) {
     const Index w = waiting[i];
     const Worm& it = worm(w);
-    text += fmt::format("\n  {} waits for {} since {} us", title(w), name(wanted(w), w),
-                        microseconds_text(
-                            it.requested[static_cast<std::size_t>(it.granted_to) + 1]));
+    text +=
+        fmt::format("\n  {} waits for {} since {} us", title(w), name(wanted(w), w),
+                    microseconds_text(it.requested[static_cast<std::size_t>(it.granted_to) + 1]));
     if (wanted(w).holder != none) text += fmt::format(", held by {}", title(wanted(w).holder));
     if (it.granted_to >= it.released) {
       text += "; it holds";
       for (std::int32_t stage = it.released; stage <= it.granted_to; ++stage) {
-        const Resource& held = resources_[static_cast<std::size_t>(
-            it.path[static_cast<std::size_t>(stage)])];
+        const Resource& held =
+            resources_[static_cast<std::size_t>(it.path[static_cast<std::size_t>(stage)])];
         text += (stage > it.released ? ", " : " ") + name(held, w);
       }
     }

@@ -51,17 +51,17 @@ class Simulation {
     Index next_waiting = none;  // in its resource's list
     Index after = none;         // the worm that follows through its injection port
     std::int32_t hops = 0;
-    std::int32_t granted_to = -1;   // the last stage that it holds, or held
-    std::int32_t tails = 0;         // stages whose tail's start is known (runs: is past)
-    std::int32_t released = 0;      // channels given back
+    std::int32_t granted_to = -1;  // the last stage that it holds, or held
+    std::int32_t tails = 0;        // stages whose tail's start is known (runs: is past)
+    std::int32_t released = 0;     // channels given back
     bool is_delivered = false;
     bool is_sent = false;
     bool in_runs = false;
     Ticks asks_at = never;  // when it requests the next stage
     std::int64_t flits = 1;
-    std::vector<Index> path;          // hops channels, then the ejection port
+    std::vector<Index> path;  // hops channels, then the ejection port
     std::vector<Ticks> requested, granted, tail;
-    std::vector<Ticks> release_times;  // for an observer
+    std::vector<Ticks> release_times;         // for an observer
     std::vector<std::int32_t> shared_stages;  // on links that another worm used meanwhile
     std::vector<Starts> starts;
     std::vector<Ticks> stage_event;
@@ -69,10 +69,10 @@ class Simulation {
   };
 
   struct NodeState {
-    std::uint32_t step = 0;     // posted, or to be posted next
+    std::uint32_t step = 0;  // posted, or to be posted next
     bool posted = false;
-    Index first_send = 0;       // of the step, in messages_
-    Index next_send = 0;        // to go through the one port
+    Index first_send = 0;  // of the step, in messages_
+    Index next_send = 0;   // to go through the one port
     std::int32_t outstanding = 0;
     std::vector<std::pair<std::uint32_t, std::int32_t>> early;  // (step, messages that came)
   };

@@ -1,8 +1,7 @@
 // Worms whose flits take turns on links: starts as runs, forecast stage by stage.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/replay/simulation.hpp"
-
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/replay/simulation.hpp"
 
 #include <algorithm>
 #include <array>
@@ -241,10 +240,9 @@ Ticks Simulation::deviation(const Worm& worm, std::int32_t stage, std::int64_t f
         slot = constraint(worm.starts[at + 1].piece(k - model_.slots), model_.credit);
       }
     }
-    const std::int64_t off =
-        bound_by_rate
-            ? std::min(first_above(arrival, line, stride), first_above(slot, line, stride))
-            : first_off(arrival, slot, line, stride);
+    const std::int64_t off = bound_by_rate ? std::min(first_above(arrival, line, stride),
+                                                      first_above(slot, line, stride))
+                                           : first_off(arrival, slot, line, stride);
     const std::int64_t length = std::min({arrival.length, slot.length, worm.flits - k});
     if (off < length) {
       const std::int64_t j = k + off;
@@ -283,14 +281,13 @@ void Simulation::settle_alone(Index index, std::int32_t stage, Ticks link_free, 
   if (flit + 1 < most) {
     if (stage > 0) second = std::max(second, later(worm.starts[at - 1].at(flit + 1), model_.hop));
     if (stage < worm.granted_to && flit + 1 >= model_.slots) {
-      second = std::max(
-          second, later(worm.starts[at + 1].at(flit + 1 - model_.slots), model_.credit));
+      second =
+          std::max(second, later(worm.starts[at + 1].at(flit + 1 - model_.slots), model_.credit));
     }
   }
   const Ticks stride = second == never ? model_.flit : second - time;
   forecast(index, stage, flit, time, stride);
-  watch(index, stage, flit, time,
-        std::min(horizon, deviation(worm, stage, flit, time, stride)));
+  watch(index, stage, flit, time, std::min(horizon, deviation(worm, stage, flit, time, stride)));
 }
 
 Ticks Simulation::latest_start(const Worm& worm, std::int32_t stage, std::int64_t before) const {
@@ -452,8 +449,7 @@ void Simulation::settle_pair(Index index, std::int32_t stage, Index other,
               : law == Law::on
                   ? first_off(arrival, slot, line, period)
                   : std::max(first_below(arrival, line, period), first_below(slot, line, period));
-          const std::int64_t length =
-              std::min({arrival.length, slot.length, side.most - k});
+          const std::int64_t length = std::min({arrival.length, slot.length, side.most - k});
           if (bad < length) return j + bad;
           j += length;
         }

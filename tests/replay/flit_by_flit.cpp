@@ -47,11 +47,24 @@ class Slow {
           if (op.kind != Op::Kind::send) continue;
           const std::uint32_t i = index++;
           if (op.peer == static_cast<Rank>(v)) continue;
-          out_.messages.push_back({static_cast<Rank>(v), op.peer, static_cast<std::uint32_t>(t), i,
-                                   never, never, never, never, 0, {}});
-          Flits worm{out_.messages.size() - 1, std::max<std::int64_t>(1, (static_cast<std::int64_t>(op.bytes) + m_.flit_bytes - 1) / m_.flit_bytes), {}};
+          out_.messages.push_back({static_cast<Rank>(v),
+                                   op.peer,
+                                   static_cast<std::uint32_t>(t),
+                                   i,
+                                   never,
+                                   never,
+                                   never,
+                                   never,
+                                   0,
+                                   {}});
+          Flits worm{
+              out_.messages.size() - 1,
+              std::max<std::int64_t>(
+                  1, (static_cast<std::int64_t>(op.bytes) + m_.flit_bytes - 1) / m_.flit_bytes),
+              {}};
           if (op.moves > 0) {
-            routing_.route(static_cast<Rank>(v), schedule_.moves(static_cast<Rank>(v), op), worm.route);
+            routing_.route(static_cast<Rank>(v), schedule_.moves(static_cast<Rank>(v), op),
+                           worm.route);
           } else {
             routing_.route(static_cast<Rank>(v), op.peer, worm.route);
           }
@@ -86,9 +99,7 @@ class Slow {
     const RankLog& log = schedule_.ranks[v];
     return m_.rearrange.of(log.rearranged[t]) + m_.combine.of(log.combined[t]);
   }
-  bool finished() const {
-    return std::ranges::find(out_.finish, never) == out_.finish.end();
-  }
+  bool finished() const { return std::ranges::find(out_.finish, never) == out_.finish.end(); }
   std::size_t last_step(std::size_t v) const { return schedule_.ranks[v].step_ends.size(); }
 
   void start() {

@@ -26,7 +26,8 @@ TEST_CASE("V1: a message alone passes as a worm", "[replay]") {
   model.startup = 10;
   model.hop = 2;
   const Outcome r = outcome("line:4", {{{0, 3, 5}}}, model);
-  CHECK(r.starts.at({0, 0, 0}) == Lists{range(10, 14), range(12, 16), range(14, 18), range(16, 20)});
+  CHECK(r.starts.at({0, 0, 0}) ==
+        Lists{range(10, 14), range(12, 16), range(14, 18), range(16, 20)});
   CHECK(r.message(0, 0).sent == 15);
   CHECK(r.message(0, 0).delivered == 21);
   CHECK(r.replay.steps == Lists{{15}, {0}, {0}, {21}});
@@ -101,8 +102,7 @@ TEST_CASE("V7: two for one port; with all ports one each", "[replay]") {
   CHECK(one.starts.at({0, 2, 0})[1] == range(4, 6));
   CHECK(one.message(0, 2).waited_port == 3);
   model.all_port = true;
-  CHECK(outcome("line:3", {{{0, 1, 3}, {2, 1, 3}}}, model).delivered() ==
-        std::vector<Ticks>{4, 4});
+  CHECK(outcome("line:3", {{{0, 1, 3}, {2, 1, 3}}}, model).delivered() == std::vector<Ticks>{4, 4});
 }
 
 TEST_CASE("V8: a hot spot", "[replay]") {
@@ -157,8 +157,8 @@ TEST_CASE("V11: two channels of a link take turns", "[replay]") {
 TEST_CASE("V12: a message that is early, and a channel not yet free", "[replay]") {
   MachineModel model = unit_model();
   model.rearrange = {1, 1};
-  const Outcome r =
-      outcome("line:2", {{{0, 1, 4}}, {{0, 1, 4}}}, model, 2, {{.step = 0, .node = 1, .moved = 100}});
+  const Outcome r = outcome("line:2", {{{0, 1, 4}}, {{0, 1, 4}}}, model, 2,
+                            {{.step = 0, .node = 1, .moved = 100}});
   CHECK(r.sent() == std::vector<Ticks>{4, 9});
   CHECK(r.delivered() == std::vector<Ticks>{5, 10});
   CHECK(r.message(1, 0).posted == 4);
