@@ -8,6 +8,9 @@
 #include "wormcube/runtime/routing/routing.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <new>
 #include <numeric>
 #include <vector>
 
@@ -131,6 +134,41 @@ Runner on(Multicomputer& machine) {
           false, 2, &machine};
 }
 
+std::pair<Rank, Rank> nodes_here(const Runner& runner) {
+  return runner.processes == nullptr ? std::pair(Rank{0}, runner.topology.nodes())
+                                     : runner.processes->nodes_here();
+}
+
+bool holds_all(const Runner& runner) {
+  return runner.processes == nullptr || runner.processes->processes() == 1;
+}
+
+void in_all_processes(const Runner& runner, const std::function<void()>& act) {
+  if (runner.processes == nullptr) return act();
+  std::string text;
+  try {
+    act();
+  } catch (const UsageError& error) {
+    text = error.what();
+  } catch (const std::bad_alloc&) {
+    text = out_of_memory_text(fmt::format("process {}", runner.processes->process()),
+                              "use more processes or a smaller array");
+  }
+  text = runner.processes->first_text(text);
+  if (!text.empty()) throw UsageError(text);
+}
+
+std::uint64_t sum(const Runner& runner, std::uint64_t of_process) {
+  if (runner.processes != nullptr) runner.processes->sum({&of_process, 1});
+  return of_process;
+}
+
+double maximum(const Runner& runner, double of_process) {
+  if (std::isnan(of_process)) of_process = std::numeric_limits<double>::infinity();
+  if (runner.processes != nullptr) runner.processes->maximum({&of_process, 1});
+  return of_process;
+}
+
 void join(const Runner& runner, Span array,
           const std::function<std::pair<std::size_t, std::size_t>(Rank)>& place) {
   if (runner.processes == nullptr) return;
@@ -180,12 +218,31 @@ RunFigures measure(const Runner& runner, const RunOptions& options, const Progra
   return figures;
 }
 
+void require_memory_here(std::string_view what, const Runner& runner, double bytes,
+                         std::string_view way_out) {
+  if (runner.processes == nullptr) return require_memory(what, bytes, way_out);
+  MemorySources own = MemorySources::of_this_process(), shared = own;
+  own.meminfo = own.cgroup = {};
+  shared.address_space = shared.data = {};
+  const AvailableMemory alone = available_memory(own);
+  AvailableMemory share = available_memory(shared);
+  if (const int processes = runner.processes->processes_here(); processes > 1) {
+    share.bytes /= processes;
+    share.limit += fmt::format(", for each of {} processes on this computer", processes);
+  }
+  require_memory(fmt::format("{}: process {}", what, runner.processes->process()), bytes, way_out,
+                 alone.bytes < share.bytes ? alone : share);
+}
+
 void require_memory_to_run(std::string_view what, const Runner& runner, double host_bytes,
                            const Program& program, std::string_view way_out) {
   const FlitQueues* const queues = runner.queues ? &*runner.queues : nullptr;
   const MemoryNeed need = memory_need(runner.topology, program, 0, queues);
   if (queues != nullptr) require_queues(what, need, *queues);
-  require_memory(what, host_bytes + need.nodes + queue_bytes(need, 1), way_out);
+  const auto [first, last] = nodes_here(runner);
+  const double share = static_cast<double>(last - first) / runner.topology.nodes();
+  require_memory_here(what, runner, host_bytes + need.nodes * share + queue_bytes(need, 1),
+                      way_out);
 }
 
 }  // namespace wormcube::apps

@@ -60,7 +60,20 @@ struct Runner {
 Runner on(Machine& machine);
 Runner on(Multicomputer& machine);
 
-/// Gives every process what the nodes of all have written to an array of the host.
+/// The nodes of this process, from the first to one past the last.
+std::pair<Rank, Rank> nodes_here(const Runner& runner);
+/// Whether all nodes live in this process.
+bool holds_all(const Runner& runner);
+
+/// Calls it in every process. What one of them throws, a mistake or want of memory, all throw: the
+/// first one's UsageError.
+void in_all_processes(const Runner& runner, const std::function<void()>& act);
+/// Joined over the processes; of this one alone where there is no other. NaN counts as infinite.
+std::uint64_t sum(const Runner& runner, std::uint64_t of_process);
+double maximum(const Runner& runner, double of_process);
+
+/// Gives every process what the nodes of all have written to an array of the host, which is small:
+/// some bytes for each node.
 ///
 /// \param place  where a node has written: from the first byte to one past the last; ascending with
 ///               the rank
@@ -136,8 +149,15 @@ struct RunFigures {
 RunFigures measure(const Runner& runner, const RunOptions& options, const Program& program,
                    RunFigures figures, const std::function<std::chrono::nanoseconds()>& after_run);
 
-/// Throws UsageError with both figures if the program's nodes (a dry run tells) and the host's arrays
-/// together need more memory than there is.
+/// require_memory for each process: its own limits, and its share of what its computer has. To be
+/// called in_all_processes().
+/// \param bytes  of this process
+void require_memory_here(std::string_view what, const Runner& runner, double bytes,
+                         std::string_view way_out);
+
+/// Throws UsageError with both figures if the program's nodes in this process (a dry run tells) and
+/// the host's arrays together need more memory than there is. To be called in_all_processes().
+/// \param host_bytes  of this process
 void require_memory_to_run(
     std::string_view what, const Runner& runner, double host_bytes, const Program& program,
     std::string_view way_out = "use a smaller array or an algorithm that holds fewer blocks");

@@ -1,4 +1,4 @@
-# cmake --install: headers, library, package, program. The MPI executor is used from the source tree.
+# cmake --install: headers, library, package, program; the MPI executor as the package's component mpi.
 # SPDX-License-Identifier: Apache-2.0
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -6,6 +6,16 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/wormcube)
 
 install(DIRECTORY runtime collectives DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/wormcube
         FILES_MATCHING PATTERN "*.hpp" PATTERN mpi EXCLUDE)
+set(WORMCUBE_MPI_COMPILER "")
+if(TARGET wormcube_mpi)
+  set_target_properties(wormcube_mpi PROPERTIES EXCLUDE_FROM_ALL OFF)
+  # Those that need no mpi.h of their user.
+  install(FILES runtime/machine/mpi/machine.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/wormcube/runtime/machine/mpi)
+  install(FILES collectives/mpi/library.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/wormcube/collectives/mpi)
+  install(TARGETS wormcube_mpi EXPORT wormcubeMpiTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT wormcubeMpiTargets NAMESPACE wormcube:: DESTINATION ${package_dir})
+  set(WORMCUBE_MPI_COMPILER ${MPI_CXX_COMPILER})
+endif()
 install(FILES wormcube.hpp ${generated}/wormcube/version.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/wormcube)
 install(TARGETS wormcube wormcube_headers EXPORT wormcubeTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT wormcubeTargets NAMESPACE wormcube:: DESTINATION ${package_dir})

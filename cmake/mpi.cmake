@@ -11,9 +11,26 @@ function(wormcube_add_mpi_library name mpi)
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
 endfunction()
 
+# What a search has not found is remembered: where an MPI was installed since, it would not be seen.
+function(wormcube_forget_failed_search)
+  get_cmake_property(variables CACHE_VARIABLES)
+  foreach(variable IN LISTS variables)
+    # What the user has named stays.
+    if(variable MATCHES "^MPI(EXEC)?_" AND ("$CACHE{${variable}}" MATCHES "^$|NOTFOUND" OR variable MATCHES "^MPI_RESULT_"))
+      unset(${variable} CACHE)
+    endif()
+  endforeach()
+endfunction()
+
+if(DEFINED CACHE{WORMCUBE_MPI_WAS_FOUND} AND NOT WORMCUBE_MPI_WAS_FOUND)
+  wormcube_forget_failed_search()
+endif()
 find_package(MPI QUIET COMPONENTS CXX)
+set(WORMCUBE_MPI_WAS_FOUND ${MPI_CXX_FOUND} CACHE INTERNAL "Whether the last search for an MPI found one")
 if(MPI_CXX_FOUND)
   wormcube_add_mpi_library(wormcube_mpi MPI::MPI_CXX)
+  # wormcube::mpi of the installed package.
+  set_target_properties(wormcube_mpi PROPERTIES EXPORT_NAME mpi)
   add_library(wormcube::mpi ALIAS wormcube_mpi)
 else()
   message(STATUS "no MPI here (Debian: libopenmpi-dev or libmpich-dev): nodes in MPI processes are not built, their tests are skipped")

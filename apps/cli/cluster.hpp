@@ -42,7 +42,6 @@ class Cluster {
   virtual std::unique_ptr<Multicomputer> machine(const Topology& topology,
                                                  const Settings& settings) = 0;
 };
-using StartCluster = std::unique_ptr<Cluster> (*)();
 
 /// Whether the command line says --nodes-as mpi..: what is printed depends on it, errors included.
 bool wants_cluster(int argc, const char* const* argv);

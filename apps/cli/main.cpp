@@ -1,13 +1,20 @@
 // The `wormcube` program.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/program.hpp"
+#include "wormcube/built.hpp"
 
 #ifdef WORMCUBE_WITH_MPI
 #include "wormcube/apps/cli/mpi/cluster.hpp"
+#endif
 
 int main(int argc, char** argv) {
-  return wormcube::cli::main(argc, argv, wormcube::cli::start_mpi);
-}
-#else
-int main(int argc, char** argv) { return wormcube::cli::main(argc, argv); }
+  using namespace wormcube;
+  cli::Parts parts;
+  parts.commit = built_commit;
+  parts.build_type = build_type;
+#ifdef WORMCUBE_WITH_MPI
+  parts.start_cluster = cli::start_mpi;
+  parts.mpi_library = cli::mpi_library;
 #endif
+  return cli::main(argc, argv, parts);
+}

@@ -5,17 +5,18 @@
 #include "wormcube/apps/cli/cluster.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/help.hpp"
+#include "wormcube/apps/cli/launch.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/apps/cli/output/json.hpp"
 #include "wormcube/apps/cli/output/provenance.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/progress.hpp"
+#include "wormcube/apps/cli/version.hpp"
 #include "wormcube/collectives/plugin.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/host/faults.hpp"
 #include "wormcube/runtime/host/memory.hpp"
 #include "wormcube/runtime/topology/words.hpp"
-#include "wormcube/version.hpp"
 
 #include <algorithm>
 #include <array>
@@ -28,6 +29,7 @@
 #include <iostream>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -268,13 +270,13 @@ void finish_on_signals() {
   }
 }
 
-int run_main(int argc, const char* const* argv, StartCluster start_cluster);
+int run_main(int argc, const char* const* argv, const Parts& parts);
 
 }  // namespace
 
-int main(int argc, const char* const* argv, StartCluster start_cluster) {
+int main(int argc, const char* const* argv, const Parts& parts) {
   try {
-    return run_main(argc, argv, start_cluster);
+    return run_main(argc, argv, parts);
   } catch (const std::exception& error) {  // what comes before a command begins
     const End end = end_by(error);
     fmt::print(stderr, "wormcube: {}\n", end.text);
@@ -284,7 +286,28 @@ int main(int argc, const char* const* argv, StartCluster start_cluster) {
 
 namespace {
 
-int run_main(int argc, const char* const* argv, StartCluster start_cluster) {
+/// Whether the words only ask what the program is or knows.
+bool asks_for_text(int argc, const char* const* argv) {
+  constexpr std::array<std::string_view, 6> words{"help", "version", "--help",
+                                                  "-h",   "-V",      "--version"};
+  return argc < 2 || std::ranges::any_of(argv + 1, argv + argc, [&](const char* word) {
+           return std::ranges::find(words, word) != words.end();
+         });
+}
+
+/// The end of a process that mpirun has started beside others who know nothing of each other; nothing
+/// if it is alone, or they work together. One of them speaks. The others end as if all were well: at
+/// the first error mpirun ends all, and one of theirs could come before the first has spoken.
+std::optional<End> end_of_wrongly_started(int argc, const char* const* argv, const Parts& parts) {
+  const std::optional<Launch> launch = launch_of_several();
+  if (!launch || (cluster() != nullptr && cluster()->processes() > 1)) return {};
+  if (!launch->is_first()) return End{passed};
+  if (asks_for_text(argc, argv)) return {};
+  return End{usage, wrongly_started(*launch, wants_cluster(argc, argv),
+                                    parts.mpi_library != nullptr ? parts.mpi_library() : "")};
+}
+
+int run_main(int argc, const char* const* argv, const Parts& parts) {
   // glibc would raise the limit from which blocks are maps of their own, and every node's thread keep
   // the large ones that it frees: memory that no estimate can know.
   constexpr int own_map_bytes = 1 << 20;
@@ -293,15 +316,18 @@ int run_main(int argc, const char* const* argv, StartCluster start_cluster) {
   concluded = -1;
   finish_on_signals();
   const std::unique_ptr<Cluster> processes =
-      start_cluster != nullptr && wants_cluster(argc, argv) ? start_cluster() : nullptr;
+      parts.start_cluster != nullptr && wants_cluster(argc, argv) ? parts.start_cluster() : nullptr;
   const ClusterScope scope(processes.get());
+  if (const std::optional<End> end = end_of_wrongly_started(argc, argv, parts)) {
+    return conclude(*end);
+  }
   CLI::App program(
       "wormcube: a multicomputer on a workstation. Programs run on emulated nodes, joined by the "
       "links of a torus, mesh, "
       "hypercube or any product network; messages reserve their path like worms and move real "
       "bytes.",
       "wormcube");
-  program.set_version_flag("--version,-V", fmt::format("wormcube {}", version));
+  program.set_version_flag("--version,-V", version_text(parts));
   program.require_subcommand(1);
   program.fallthrough(false);
   program.formatter(std::make_shared<HelpFormatter>());

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <string_view>
 
 namespace wormcube::cli {
 
@@ -11,9 +13,15 @@ enum ExitCode : int { passed = 0, failed = 1, usage = 2, deadlock = 3, time_limi
 
 class Cluster;
 
+/// What an executable is made of, beside this library.
+struct Parts {
+  /// How to start the processes of --nodes-as mpi; nullptr: built without MPI.
+  std::unique_ptr<Cluster> (*start_cluster)() = nullptr;
+  std::string (*mpi_library)() = nullptr;  ///< "Open MPI v4.1.4", from the library itself
+  std::string_view commit = "unknown", build_type = "unknown";
+};
+
 /// Runs the program: results to standard output, errors as `wormcube: TEXT` to standard error.
-///
-/// \param start_cluster  how to start the processes of --nodes-as mpi; nullptr: built without MPI
-int main(int argc, const char* const* argv, std::unique_ptr<Cluster> (*start_cluster)() = nullptr);
+int main(int argc, const char* const* argv, const Parts& parts = {});
 
 }  // namespace wormcube::cli

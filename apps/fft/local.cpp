@@ -39,6 +39,8 @@ fftw_complex* as_fftw(Complex* data) {
 
 }  // namespace
 
+std::string_view local_transforms_library() { return fftw_version; }
+
 void LocalTransforms::Destroy::operator()(fftw_plan_s* plan) const {
   const std::scoped_lock lock(planner());
   fftw_destroy_plan(plan);

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -48,6 +49,9 @@ class LocalTransforms {
 /// \param shape  {N} or {R, C}
 double transform_serially(std::span<const std::size_t> shape, Direction direction,
                           std::span<Complex> data);
+
+/// FFTW by its own name: "fftw-3.3.10-sse2-avx".
+std::string_view local_transforms_library();
 
 /// exp(2 pi i t / order), rounded once: integers reduce the angle to an eighth of the circle.
 Complex root_of_unity(std::uint64_t t, std::uint64_t order);

@@ -193,12 +193,6 @@ std::optional<std::size_t> product(const std::vector<std::size_t>& shape, std::s
   return bytes;
 }
 
-void swap_bytes(std::vector<std::byte>& data, std::size_t word) {
-  for (auto at = data.begin(); at != data.end(); at += static_cast<std::ptrdiff_t>(word)) {
-    std::reverse(at, at + static_cast<std::ptrdiff_t>(word));
-  }
-}
-
 // From Fortran order (first index fastest) to C order (last index fastest).
 std::vector<std::byte> to_c_order(const std::vector<std::byte>& data,
                                   const std::vector<std::size_t>& shape, std::size_t element) {
@@ -225,7 +219,8 @@ class NpyReader {
     }
   }
 
-  Array read() {
+  /// The header; what follows is the elements, all of them.
+  NpyLayout layout() {
     const Header header = HeaderParser(header_text(), file_).parse();
     const Elements elements = parse_descr(header.descr, file_);
     const std::optional<std::size_t> bytes = product(header.shape, elements.type.bytes);
@@ -235,16 +230,20 @@ class NpyReader {
                       shown(fmt::format("{}", fmt::join(header.shape, ", "))), elements.type.name,
                       bytes ? fmt::to_string(*bytes) : "more than there can be"));
     }
-    const bool reorders = header.fortran_order && header.shape.size() > 1;
-    require_memory(fmt::format("{}: {} elements of {}", file_, *bytes / elements.type.bytes,
-                               elements.type.name),
-                   static_cast<double>(*bytes) * (reorders ? 2 : 1), "use a part of the array");
-    Array array{elements.type.type, header.shape, std::vector<std::byte>(*bytes)};
-    take(array.data.data(), *bytes, "its elements");
-    if (elements.big_endian) swap_bytes(array.data, elements.type.word);
-    if (reorders) {
-      array.data = to_c_order(array.data, array.shape, elements.type.bytes);
-    }
+    return {elements.type.type, header.shape, elements.big_endian, header.fortran_order, at_};
+  }
+
+  Array read() {
+    const NpyLayout layout = this->layout();
+    const TypeEntry& type = entry(layout.type);
+    const std::size_t bytes = size_ - at_;
+    const bool reorders = layout.fortran_order && layout.shape.size() > 1;
+    require_memory(fmt::format("{}: {} elements of {}", file_, bytes / type.bytes, type.name),
+                   static_cast<double>(bytes) * (reorders ? 2 : 1), "use a part of the array");
+    Array array{layout.type, layout.shape, std::vector<std::byte>(bytes)};
+    take(array.data.data(), bytes, "its elements");
+    if (layout.big_endian) swap_bytes(array.data, layout.type);
+    if (reorders) array.data = to_c_order(array.data, array.shape, type.bytes);
     return array;
   }
 
@@ -319,19 +318,35 @@ ElementType parse_element_type(std::string_view text) {
 
 Array read_npy(const std::string& file) { return NpyReader(file).read(); }
 
-void write_npy(const std::string& file, const Array& array) {
-  const TypeEntry& type = entry(array.type);
+NpyLayout read_npy_layout(const std::string& file) { return NpyReader(file).layout(); }
+
+void swap_bytes(Span elements, ElementType type) {
+  const std::size_t word = entry(type).word;
+  if (word == 1) return;
+  for (auto at = elements.begin(); at != elements.end(); at += static_cast<std::ptrdiff_t>(word)) {
+    std::reverse(at, at + static_cast<std::ptrdiff_t>(word));
+  }
+}
+
+std::string npy_header(ElementType element_type, std::span<const std::size_t> shape) {
+  const TypeEntry& type = entry(element_type);
   // A tuple of one element has a comma: (7,).
-  std::string header = fmt::format(
-      "{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}{}), }}", type.word > 1 ? '<' : '|',
-      type.code, fmt::join(array.shape, ", "), array.shape.size() == 1 ? "," : "");
+  std::string header = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}{}), }}",
+                                   type.word > 1 ? '<' : '|', type.code, fmt::join(shape, ", "),
+                                   shape.size() == 1 ? "," : "");
   // The elements start at a multiple of 64 bytes.
   constexpr std::size_t before = 10, alignment = 64;
   header.append(alignment - 1 - (before + header.size()) % alignment, ' ');
   header += '\n';
+  std::string start(magic);
+  start += {'\x01', '\0', static_cast<char>(header.size() & 0xffU),
+            static_cast<char>(header.size() >> 8)};
+  return start + header;
+}
+
+void write_npy(const std::string& file, const Array& array) {
   std::ofstream stream(file, std::ios::binary);
-  stream << magic << '\x01' << '\0' << static_cast<char>(header.size() & 0xffU)
-         << static_cast<char>(header.size() >> 8) << header;
+  stream << npy_header(array.type, array.shape);
   stream.write(reinterpret_cast<const char*>(array.data.data()),
                static_cast<std::streamsize>(array.data.size()));
   stream.close();

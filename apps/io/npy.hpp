@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wormcube/apps/complex.hpp"
+#include "wormcube/runtime/node.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -50,6 +51,20 @@ struct Array {
 /// parse, another element type, fewer or more bytes than the shape needs.
 Array read_npy(const std::string& file);
 
+/// What the header of a file says: all that its elements need to be read.
+struct NpyLayout {
+  ElementType type = ElementType::float64;
+  std::vector<std::size_t> shape;
+  bool big_endian = false, fortran_order = false;
+  std::size_t start = 0;  ///< of the elements, in bytes from the file's start
+};
+/// Throws UsageError as read_npy does.
+NpyLayout read_npy_layout(const std::string& file);
+/// Turns the bytes of each number around.
+void swap_bytes(Span elements, ElementType type);
+
+/// What stands in front of an array's elements, in format version 1, little-endian, C order.
+std::string npy_header(ElementType type, std::span<const std::size_t> shape);
 /// Writes format version 1, little-endian, C order.
 /// Throws UsageError if the file cannot be written.
 void write_npy(const std::string& file, const Array& array);

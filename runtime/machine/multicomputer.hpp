@@ -39,6 +39,8 @@ class Multicomputer {
   /// This process and how many there are.
   virtual int process() const { return 0; }
   virtual int processes() const { return 1; }
+  /// Processes on this computer, which share its memory.
+  virtual int processes_here() const { return 1; }
   bool is_first_process() const { return process() == 0; }
   /// The nodes of this process, from the first to one past the last.
   virtual std::pair<Rank, Rank> nodes_here() const { return {0, topology().nodes()}; }

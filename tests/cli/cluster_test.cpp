@@ -74,8 +74,11 @@ TEST_CASE("a signal after the last word changes neither the exit code nor what w
   const End end = end_of([] {
     const std::array argv{"wormcube",   "run", "alltoall", "--on", "ring:2",
                           "--nodes-as", "mpi", "--bites",  "4"};
-    cli::main(static_cast<int>(argv.size()), argv.data(),
-              []() -> std::unique_ptr<Cluster> { return std::make_unique<StoppedAtItsEnd>(); });
+    Parts parts;
+    parts.start_cluster = []() -> std::unique_ptr<Cluster> {
+      return std::make_unique<StoppedAtItsEnd>();
+    };
+    cli::main(static_cast<int>(argv.size()), argv.data(), parts);
   });
   CHECK(end.signal == 0);
   CHECK(end.exit_code == 2);

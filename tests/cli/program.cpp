@@ -33,10 +33,10 @@ std::string read_text(const std::string& path) {
   return text.str();
 }
 
-Output run_wormcube(const std::string& arguments) {
+Output run_wormcube(const std::string& arguments, const std::string& environment) {
   const TemporaryFile errors(".err");
-  const std::string command =
-      "'" WORMCUBE_PROGRAM "' " + arguments + " 2>'" + errors.path() + "' </dev/null";
+  const std::string command = environment + " '" WORMCUBE_PROGRAM "' " + arguments + " 2>'" +
+                              errors.path() + "' </dev/null";
   Output output;
   std::FILE* pipe = popen(command.c_str(), "r");
   REQUIRE(pipe != nullptr);

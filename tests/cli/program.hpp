@@ -17,7 +17,7 @@ struct Output {
 };
 
 /// \param arguments  as typed in a shell
-Output run_wormcube(const std::string& arguments);
+Output run_wormcube(const std::string& arguments, const std::string& environment = {});
 
 /// Whether the program can be loaded at all, under the limits that hold now.
 bool wormcube_starts();

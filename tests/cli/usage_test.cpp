@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/tests/cli/program.hpp"
 
+#include <sstream>
+#include <string>
+
 #include <catch2/catch.hpp>
 
 using Catch::Matchers::Contains;
@@ -107,8 +110,16 @@ TEST_CASE("help explains every command, with examples, on standard output") {
   CHECK_THAT(output.out, Catch::Contains("Examples:") && Catch::Contains("wormcube " + command));
 }
 
-TEST_CASE("the option --version tells the version") {
-  CHECK(run_wormcube("--version").out.starts_with("wormcube 0."));
+TEST_CASE("the option --version tells what the program is made of, and what that means") {
+  const std::string text = run_wormcube("--version").out;
+  CHECK(text.starts_with("wormcube 0."));
+  for (const char* line : {"\n  commit     ", "\n  build      ", "\n  compiler   ",
+                           "\n  MPI        ", "\n  FFTW       fftw-3"}) {
+    CHECK_THAT(text, Catch::Contains(line));
+  }
+  CHECK_THAT(text, Catch::Contains("GPL") && Catch::Contains("WORMCUBE_FFTW=OFF"));
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 80);
 }
 
 TEST_CASE("topology tells nodes, links and deadlock freedom") {

@@ -5,6 +5,7 @@
 #include "wormcube/apps/cli/program.hpp"
 
 #include <functional>
+#include <string_view>
 
 #include <CLI/CLI.hpp>
 
@@ -26,5 +27,8 @@ Action add_sort(CLI::App& program);
 Action add_lookup(CLI::App& program);
 Action add_deadlock(CLI::App& program);
 Action add_reproduce(CLI::App& program);
+
+/// FFTW by its own name, "fftw-3.3.10-sse2-avx"; empty where `fft` is left out.
+std::string_view fftw_library();
 
 }  // namespace wormcube::cli

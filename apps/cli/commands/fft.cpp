@@ -3,6 +3,7 @@
 #include "wormcube/apps/cli/commands/application.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/progress.hpp"
+#include "wormcube/apps/fft/local.hpp"
 #include "wormcube/apps/fft/run.hpp"
 #include "wormcube/apps/io/npy.hpp"
 #include "wormcube/runtime/error.hpp"
@@ -151,6 +152,8 @@ ExitCode transform(const FftCommand& options) {
 }
 
 }  // namespace
+
+std::string_view fftw_library() { return local_transforms_library(); }
 
 Action add_fft(CLI::App& program) {
   auto options = std::make_shared<FftCommand>();

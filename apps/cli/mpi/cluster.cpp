@@ -41,4 +41,6 @@ class MpiCluster final : public Cluster {
 
 std::unique_ptr<Cluster> start_mpi() { return std::make_unique<MpiCluster>(); }
 
+std::string mpi_library() { return MpiSession::library(); }
+
 }  // namespace wormcube::cli

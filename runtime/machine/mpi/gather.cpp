@@ -108,15 +108,21 @@ class WindowCounter final : public Multicomputer::Counter {
 
 }  // namespace
 
-bool is_crowded() {
-  static const bool crowded = [] {
+int processes_on_this_computer() {
+  static const int processes = [] {
     MPI_Comm here = MPI_COMM_NULL;
-    int processes = 1;
+    int count = 1;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
-    MPI_Comm_size(here, &processes);
+    MPI_Comm_size(here, &count);
     MPI_Comm_free(&here);
-    return static_cast<unsigned>(processes) > std::thread::hardware_concurrency();
+    return count;
   }();
+  return processes;
+}
+
+bool is_crowded() {
+  static const bool crowded =
+      static_cast<unsigned>(processes_on_this_computer()) > std::thread::hardware_concurrency();
   return crowded;
 }
 

@@ -17,8 +17,9 @@
 
 namespace wormcube {
 
-/// More processes than cores on this computer: who waits must give his core away. The first call is
-/// collective.
+/// Processes on this computer. The first call is collective.
+int processes_on_this_computer();
+/// More of them than cores: who waits must give his core away.
 bool is_crowded();
 /// MPI_Wait that gives its core away when it takes long; the library's own blocking calls may spin
 /// for a time slice.

@@ -774,6 +774,7 @@ MpiMachine::~MpiMachine() = default;
 const Topology& MpiMachine::topology() const { return impl_->topology(); }
 int MpiMachine::process() const { return impl_->transport().process(); }
 int MpiMachine::processes() const { return impl_->transport().processes(); }
+int MpiMachine::processes_here() const { return processes_on_this_computer(); }
 std::pair<Rank, Rank> MpiMachine::nodes_here() const { return {impl_->first(), impl_->end()}; }
 
 Statistics MpiMachine::run(const Program& program) { return impl_->run(program); }

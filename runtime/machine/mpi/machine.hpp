@@ -88,6 +88,7 @@ class MpiMachine final : public Multicomputer {
 
   int process() const override;
   int processes() const override;
+  int processes_here() const override;
   std::pair<Rank, Rank> nodes_here() const override;
   bool has_links() const override { return false; }
   void sum(std::span<std::uint64_t> values) override;

@@ -3,6 +3,7 @@
 #include "wormcube/runtime/machine/mpi/gather.hpp"
 #include "wormcube/runtime/machine/mpi/machine.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <exception>
@@ -88,14 +89,7 @@ int MpiSession::processes() const {
   return processes;
 }
 
-int MpiSession::processes_here() const {
-  MPI_Comm here = MPI_COMM_NULL;
-  int processes = 1;
-  MPI_Comm_split_type(impl_->ends, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
-  MPI_Comm_size(here, &processes);
-  MPI_Comm_free(&here);
-  return processes;
-}
+int MpiSession::processes_here() const { return processes_on_this_computer(); }
 
 int MpiSession::agree(int exit_code, std::string& text) const {
   const std::array<int, 2> mine{exit_code, text.empty() ? -processes() : -process()};
@@ -119,7 +113,12 @@ std::string MpiSession::library() {
   int length = 0;
   MPI_Get_library_version(text.data(), &length);
   text.resize(static_cast<std::size_t>(length));
-  return text.substr(0, text.find_first_of(std::string_view("\n\0,", 3)));
+  text.resize(std::min(text.size(), text.find_first_of(std::string_view("\n\0,", 3))));
+  constexpr std::string_view of_mpich = " Version:\t";
+  if (const std::size_t at = text.find(of_mpich); at != text.npos) {
+    text.replace(at, of_mpich.size(), " ");
+  }
+  return text;
 }
 
 void MpiSession::abort(int exit_code) {

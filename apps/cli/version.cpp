@@ -1,0 +1,50 @@
+// What `wormcube --version` says.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/cli/version.hpp"
+
+#include "wormcube/apps/cli/commands/commands.hpp"
+#include "wormcube/version.hpp"
+
+#include <fmt/core.h>
+
+namespace wormcube::cli {
+
+namespace {
+
+std::string compiler_text() {
+#if defined(__clang__)
+  return fmt::format("clang++ {}.{}.{}", __clang_major__, __clang_minor__, __clang_patchlevel__);
+#elif defined(__GNUC__)
+  return fmt::format("g++ {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
+#else
+  return "unknown";
+#endif
+}
+
+std::string fftw_text() {
+  const std::string_view library = fftw_library();
+  if (library.empty()) {
+    return "none: no `fft`; all that is linked may be passed on under the Apache License 2.0";
+  }
+  return fmt::format(
+      "{}, which is under the GNU GPL: whoever passes this program on\n"
+      "             does so under the GPL, version 3, with the sources. wormcube's own are under\n"
+      "             the Apache License 2.0; -D WORMCUBE_FFTW=OFF builds all but `fft`, without it",
+      library);
+}
+
+}  // namespace
+
+std::string version_text(const Parts& parts) {
+  return fmt::format(
+      "wormcube {}\n"
+      "  commit     {}\n"
+      "  build      {}\n"
+      "  compiler   {}\n"
+      "  MPI        {}\n"
+      "  FFTW       {}",
+      version, parts.commit, parts.build_type, compiler_text(),
+      parts.mpi_library != nullptr ? parts.mpi_library() : "none: no --nodes-as mpi", fftw_text());
+}
+
+}  // namespace wormcube::cli
