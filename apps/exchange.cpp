@@ -57,19 +57,15 @@ void add_statistics(const TimedRun& run, RunFigures& figures) {
   const std::vector<NodeStatistics>& nodes = run.statistics.nodes;
   figures.measured = true;
   figures.wall = run.statistics.wall;
-  figures.host = run.host;
+  figures.cores = run.statistics.cores;
+  figures.host =
+      std::min(run.host * static_cast<std::int64_t>(nodes.size()), figures.cores.computing);
+  figures.cores.computing -= figures.host;
   for (const NodeStatistics& node : nodes) {
     figures.messages += node.messages;
     figures.bytes_moved += node.bytes;
     figures.peak_bytes = std::max(figures.peak_bytes, node.peak_bytes);
-    figures.compute += node.local + node.combining;
-    figures.rearrangement += node.rearranging;
-    figures.communication += node.stepping;
   }
-  for (auto* mean : {&figures.compute, &figures.rearrangement, &figures.communication}) {
-    *mean /= static_cast<std::int64_t>(nodes.size());
-  }
-  figures.compute -= std::min(figures.compute, figures.host);
   figures.links_used = static_cast<std::uint64_t>(std::ranges::count_if(
       run.statistics.links, [](const LinkStatistics& link) { return link.messages > 0; }));
   for (const LinkStatistics& link : run.statistics.links) {

@@ -129,13 +129,9 @@ struct RunFigures {
 
   std::chrono::nanoseconds wall{0};
   std::vector<std::chrono::nanoseconds> walls;  ///< of all timed runs, in their order
-  // Means over the nodes, with MachineOptions::timing, else 0 (but for host). The rest of the wall
-  // time is starting, ending and taking memory.
-  // With more nodes than cores each of them contains waiting for a core.
-  std::chrono::nanoseconds compute{0};        ///< the work on own data, combining, own blocks
-  std::chrono::nanoseconds rearrangement{0};  ///< packing, local transposition, the algorithm's own
-  std::chrono::nanoseconds communication{0};  ///< in steps
-  std::chrono::nanoseconds host{0};           ///< copying the host's array to the nodes and back
+  /// What the cores did in the median run, with MachineOptions::timing; computing without `host`.
+  CoreTimes cores;
+  std::chrono::nanoseconds host{0};  ///< of all nodes: copying the host's array to them and back
 
   /// The same program's dry run, checked: steps, link_load_max (per step), ...; empty if not done.
   std::optional<ScheduleReport> schedule = {};

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "wormcube/collectives/registry.hpp"
+#include "wormcube/runtime/host/cores.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -137,8 +138,7 @@ class Verification {
   const Oracle oracle;
   /// A node that compares holds a block of what it must have found: as many at a time as there are
   /// cores.
-  std::counting_semaphore<> comparing{
-      std::max<std::ptrdiff_t>(1, std::thread::hardware_concurrency())};
+  std::counting_semaphore<> comparing{usable_cores()};
   /// Barrier: nodes that have entered.
   std::atomic<Rank> entered = 0;
 

@@ -34,8 +34,11 @@ struct FaultReports::Entry {
       previous.sa_sigaction(signal, info, context);
     } else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
       previous.sa_handler(signal);
-    } else {
-      sigaction(SIGSEGV, &previous, nullptr);  // the same instruction faults again
+    } else if (info->si_code > 0) {
+      sigaction(SIGSEGV, &previous, nullptr);     // the same instruction faults again
+    } else if (previous.sa_handler == SIG_DFL) {  // somebody has sent it, and will not again
+      sigaction(SIGSEGV, &previous, nullptr);
+      raise(signal);  // comes when this handler returns
     }
   }
 };

@@ -13,7 +13,7 @@ namespace wormcube {
 
 /// While one of these lives, a fault (SIGSEGV) that its function knows ends the process with a text
 /// instead: on standard error, exit code 2, or as end_by_fault_with() says. Faults that nobody knows
-/// go where they went before.
+/// go where they went before, and so does a SIGSEGV that somebody has sent.
 ///
 /// Threads  make and destroy anywhere. The function is called in a signal handler of the thread
 ///          that faulted: it only reads what that thread was working with.

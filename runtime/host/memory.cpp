@@ -3,6 +3,8 @@
 #include "wormcube/runtime/host/memory.hpp"
 
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/host/cgroups.hpp"
+#include "wormcube/runtime/host/cores.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +14,6 @@
 #include <fstream>
 #include <limits>
 #include <sstream>
-#include <thread>
 
 #include <fmt/core.h>
 #include <malloc.h>
@@ -78,42 +79,14 @@ class Least {
   AvailableMemory least_{std::numeric_limits<double>::infinity(), "no limit known"};
 };
 
-/// A limit holds for the group and all below it, so every folder from the process's own group up
-/// to the root counts. In a container the path may be the host's, and only the root is there.
-void offer_cgroups(const fs::path& root, std::string_view path, const CgroupFiles& files,
-                   Least& least) {
-  while (path.starts_with('/')) path.remove_prefix(1);
-  fs::path below = fs::path(path).lexically_normal();
-  if (below.begin() != below.end() && *below.begin() == "..") below.clear();
-  for (;;) {
-    const fs::path folder = below.empty() ? root : root / below;
-    const Figure limit = number_of(folder / files.limit);
-    // Version 1 says "no limit" by a number near 2^63.
-    if (limit && *limit < std::uint64_t{1} << 62) {
-      const std::uint64_t usage = number_of(folder / files.usage).value_or(0);
-      const std::uint64_t cached =
-          std::min(usage, number_of(folder / "memory.stat", files.reclaimable).value_or(0));
-      least.offer(left(*limit, usage - cached), fmt::format("cgroup {}", files.limit));
-    }
-    if (below.empty()) return;
-    below = below.parent_path();
-  }
-}
-
-/// The lines of /proc/self/cgroup: "0::/path" (version 2), "4:memory,hugetlb:/path" (version 1).
-void offer_cgroups(const MemorySources& sources, Least& least) {
-  std::ifstream stream(sources.cgroup);
-  for (std::string line; std::getline(stream, line);) {
-    const std::size_t first = line.find(':');
-    const std::size_t second = first == line.npos ? line.npos : line.find(':', first + 1);
-    if (second == line.npos) continue;
-    const std::string_view text = line, path = text.substr(second + 1);
-    const std::string controllers = fmt::format(",{},", text.substr(first + 1, second - first - 1));
-    if (controllers == ",,") offer_cgroups(sources.cgroup_root, path, version_2, least);
-    if (controllers.find(",memory,") != controllers.npos) {
-      offer_cgroups(fs::path(sources.cgroup_root) / "memory", path, version_1, least);
-    }
-  }
+void offer_cgroup(const fs::path& folder, const CgroupFiles& files, Least& least) {
+  const Figure limit = number_of(folder / files.limit);
+  // Version 1 says "no limit" by a number near 2^63.
+  if (!limit || *limit >= std::uint64_t{1} << 62) return;
+  const std::uint64_t usage = number_of(folder / files.usage).value_or(0);
+  const std::uint64_t cached =
+      std::min(usage, number_of(folder / "memory.stat", files.reclaimable).value_or(0));
+  least.offer(left(*limit, usage - cached), fmt::format("cgroup {}", files.limit));
 }
 
 Figure limit_of(int resource) {
@@ -147,12 +120,15 @@ AvailableMemory available_memory(const MemorySources& sources) {
     least.offer(left(*sources.address_space, used("VmSize:")), "RLIMIT_AS, ulimit -v");
   }
   if (sources.data) least.offer(left(*sources.data, used("VmData:")), "RLIMIT_DATA, ulimit -d");
-  offer_cgroups(sources, least);
+  each_cgroup(sources.cgroup, sources.cgroup_root, "memory",
+              [&](const fs::path& folder, int version) {
+                offer_cgroup(folder, version == 1 ? version_1 : version_2, least);
+              });
   return least.take();
 }
 
 int loop_threads(const MemorySources& sources) {
-  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const int cores = usable_cores();
   if (!sources.address_space) return cores;
   constexpr double of_thread = 160 << 20;  // glibc maps 128 MiB to cut an aligned heap out of it
   const auto used = number_of(sources.status, "VmSize:").value_or(0) * std::uint64_t{1024};

@@ -17,6 +17,7 @@ Arena::Chunk Arena::chunk(Bytes bytes) {
 }
 
 Span Arena::acquire(Bytes bytes, Purpose purpose) {
+  unite();
   // Never 0: no piece is null.
   const Bytes room = std::max((bytes + alignment - 1) / alignment * alignment, alignment);
   if (chunks_.empty() || chunks_.back().bytes - chunks_.back().used < room) {
@@ -50,16 +51,21 @@ void Arena::release(Span data, Purpose purpose) noexcept {
   WORMCUBE_ASSERT(!"released memory is the arena's");
 }
 
+// One chunk that holds all that was out at once, with room for alignment: the next call neither
+// allocates nor faults pages.
+void Arena::unite() {
+  if (chunks_.size() < 2) return;
+  Bytes total = 0;
+  for (const Chunk& part : chunks_) {
+    if (part.out > 0) return;
+    total += part.bytes;
+  }
+  chunks_.clear();
+  chunks_.push_back(chunk(total));
+}
+
 void Arena::restart() {
   WORMCUBE_ASSERT(out_bytes_ == 0);
-  // One chunk that holds the last run's peak, with room for alignment: the next run neither
-  // allocates nor faults pages.
-  if (chunks_.size() > 1) {
-    Bytes total = 0;
-    for (const Chunk& part : chunks_) total += part.bytes;
-    chunks_.clear();
-    chunks_.push_back(chunk(total));
-  }
   peak_bytes_ = peak_block_bytes_ = 0;
 }
 

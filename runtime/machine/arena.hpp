@@ -15,7 +15,8 @@ namespace wormcube {
 /// Threads  the node's own program only.
 class Arena {
  public:
-  /// 64-byte aligned, not cleared.
+  /// 64-byte aligned, not cleared. The same pieces again, call after call, need no new memory from
+  /// the third call on.
   Span acquire(Bytes bytes, Purpose purpose);
   void release(Span data, Purpose purpose) noexcept;
 
@@ -38,6 +39,7 @@ class Arena {
     std::size_t out = 0;  // pieces not yet released; at 0 the chunk is empty again
   };
   static Chunk chunk(Bytes bytes);
+  void unite();
 
   std::vector<Chunk> chunks_;  // new pieces come from the last
   Bytes out_bytes_ = 0, out_block_bytes_ = 0;

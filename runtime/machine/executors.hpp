@@ -5,27 +5,46 @@
 #include "wormcube/runtime/machine/parker.hpp"
 #include "wormcube/runtime/node.hpp"
 
+#include <chrono>
 #include <functional>
 #include <memory>
+
+#include <pthread.h>
 
 namespace wormcube {
 
 /// Runs a function for every node, as often as asked, on stacks that live as long as the executor.
+///
+/// Invariants  a node is pinned: it runs on one thread, the same in every run, as long as the executor
+///             lives. So thread_local objects, and what its worker keeps for it, stay its own.
 class NodeExecutor : public Parker {
  public:
   /// Starts body(rank) for every node; returns at once. The body must not throw.
   virtual void start(const std::function<void(Rank)>& body) = 0;
+
+  /// A clock for what the calling node does without waiting: differences are time that it had a core
+  /// for. Where threads outnumber cores that is their processor time, a system call.
+  virtual std::chrono::nanoseconds own_time() const noexcept = 0;
+  /// How long the executor's threads had a core for since start(), all together, of a run that took
+  /// `wall`. Only if it was made to measure times.
+  virtual std::chrono::nanoseconds busy(std::chrono::nanoseconds wall) const = 0;
   /// The node that runs on the calling thread; -1: none of this executor.
   virtual Rank running_here() const noexcept = 0;
 };
 
 /// Throws UsageError if the system has no room for so many threads, before one is started.
 void require_threads(Rank nodes);
+/// \param timing  times are measured: busy() may be called
 /// Throws UsageError that says how many threads there can be.
-std::unique_ptr<NodeExecutor> make_thread_executor(Rank nodes, Bytes stack_bytes);
+std::unique_ptr<NodeExecutor> make_thread_executor(Rank nodes, Bytes stack_bytes, bool timing);
 /// \param workers  threads that the fibers share, at most one per node; 0: one per core
 /// Throws UsageError that says how many stacks or threads there can be.
-std::unique_ptr<NodeExecutor> make_fiber_executor(Rank nodes, Bytes stack_bytes, int workers);
+std::unique_ptr<NodeExecutor> make_fiber_executor(Rank nodes, Bytes stack_bytes, int workers,
+                                                  bool timing);
+
+/// The processor time that the calling thread, or another, has had.
+std::chrono::nanoseconds processor_time() noexcept;
+std::chrono::nanoseconds processor_time_of(pthread_t thread) noexcept;
 
 /// Sleeps while `word` has this value (Linux futex); may return early.
 void sleep_while_equal(std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept;

@@ -2,13 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/fiber/fiber.hpp"
+#include "wormcube/runtime/host/cores.hpp"
 #include "wormcube/runtime/host/faults.hpp"
+#include "wormcube/runtime/host/signals.hpp"
 #include "wormcube/runtime/machine/executors.hpp"
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <deque>
+#include <span>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -27,7 +31,8 @@ struct Task {
 /// One thread and the fibers that live on it. Fibers never move: unblocking one means putting it on
 /// its own worker's list.
 ///
-/// Threads       run, append: the worker's own thread. send: any thread.
+/// Threads       run, append: the worker's own thread. start, send: any thread. idle: the thread that
+///               waits for the run's end, of which it only needs the order of microseconds.
 /// Invariants    a task is in at most one list: it was taken off when it was resumed, and only the
 ///               one that cleared its gate's `parked` puts it back. If that happens before the
 ///               fiber has left its stack, the worker is still running that very fiber, and comes
@@ -37,6 +42,14 @@ struct Task {
 ///               All four are sequentially consistent, so at least one of the two sees the other.
 class Worker {
  public:
+  /// Once, before it runs: its tasks.
+  void own(std::span<Task> tasks) { own_ = tasks; }
+  /// All of its tasks can run.
+  void start(bool timing) {
+    timing_ = timing;
+    send(start_);
+  }
+
   void append(Task& task) {
     task.next = nullptr;
     (last_ == nullptr ? first_ : last_->next) = &task;
@@ -76,6 +89,14 @@ class Worker {
   /// The node that runs now; for the worker's own thread.
   Rank running() const noexcept { return running_; }
 
+  /// How long it had nothing to do since it started its tasks, if that is measured.
+  std::chrono::nanoseconds idle() const {
+    const std::int64_t since = idle_since_.load(std::memory_order_acquire);
+    const auto now = since == busy ? 0 : now_in_nanoseconds() - since;
+    return std::chrono::nanoseconds(idle_.load(std::memory_order_relaxed) +
+                                    std::max<std::int64_t>(now, 0));
+  }
+
  private:
   void take_inbox() {
     if (inbox_.load(std::memory_order_relaxed) == nullptr) return;
@@ -88,7 +109,12 @@ class Worker {
     }
     while (oldest != nullptr) {
       Task* const next = oldest->next;
-      append(*oldest);
+      if (oldest == &start_) {
+        idle_.store(0, std::memory_order_relaxed);
+        for (Task& task : own_) append(task);
+      } else {
+        append(*oldest);
+      }
       oldest = next;
     }
   }
@@ -97,7 +123,21 @@ class Worker {
     if (asleep_.exchange(0, std::memory_order_seq_cst) == 1) wake_sleepers(asleep_);
   }
 
+  static std::int64_t now_in_nanoseconds() {
+    return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+  }
+
   void wait_for_inbox() {
+    if (!timing_.load(std::memory_order_relaxed)) return sleep();
+    const std::int64_t since = now_in_nanoseconds();
+    idle_since_.store(since, std::memory_order_release);
+    sleep();
+    idle_since_.store(busy, std::memory_order_release);
+    idle_.store(idle_.load(std::memory_order_relaxed) + now_in_nanoseconds() - since,
+                std::memory_order_relaxed);
+  }
+
+  void sleep() {
     const auto called = [&] {
       return inbox_.load(std::memory_order_seq_cst) != nullptr ||
              finished_.load(std::memory_order_seq_cst);
@@ -115,9 +155,15 @@ class Worker {
   // nearer than that.
   static constexpr int spins = 1000;
 
+  static constexpr std::int64_t busy = -1;
+
   Task* first_ = nullptr;
   Task* last_ = nullptr;
   Rank running_ = -1;
+  std::span<Task> own_;
+  Task start_;  // in the inbox: all of own_
+  std::atomic<bool> timing_{false};
+  std::atomic<std::int64_t> idle_{0}, idle_since_{busy};
   alignas(64) std::atomic<Task*> inbox_{nullptr};
   std::atomic<std::uint32_t> asleep_{0};
   std::atomic<bool> finished_{false};
@@ -127,10 +173,11 @@ thread_local Worker* current_worker = nullptr;
 
 class FiberExecutor final : public NodeExecutor {
  public:
-  FiberExecutor(Rank nodes, Bytes stack_bytes, int workers)
-      : workers_(std::clamp<std::size_t>(
-            workers > 0 ? static_cast<std::size_t>(workers) : std::thread::hardware_concurrency(),
-            1, static_cast<std::size_t>(nodes))),
+  FiberExecutor(Rank nodes, Bytes stack_bytes, int workers, bool timing)
+      : workers_(static_cast<std::size_t>(
+            std::min<std::int64_t>(workers > 0 ? workers : usable_cores(), nodes))),
+        timing_(timing),
+        outnumber_cores_(static_cast<int>(workers_.size()) > usable_cores()),
         stacks_(static_cast<std::size_t>(nodes), stack_bytes),
         tasks_(static_cast<std::size_t>(nodes)) {
     for (Rank rank = 0; rank < nodes; ++rank) {
@@ -144,7 +191,12 @@ class FiberExecutor final : public NodeExecutor {
       });
       tasks_[rank].fiber->resume();  // to its first suspend: from here on a resume is a run
     }
+    for (std::size_t i = 0; i < workers_.size(); ++i) {
+      const std::size_t first = first_of(i);
+      workers_[i].own(std::span(tasks_).subspan(first, first_of(i + 1) - first));
+    }
     threads_.reserve(workers_.size());
+    const SignalsElsewhere signals_elsewhere;
     try {
       for (Worker& worker : workers_) {
         threads_.emplace_back([&worker] {
@@ -167,8 +219,19 @@ class FiberExecutor final : public NodeExecutor {
 
   void start(const std::function<void(Rank)>& body) override {
     body_ = &body;
-    for (Rank rank = 0; rank < static_cast<Rank>(tasks_.size()); ++rank)
-      home(rank).send(tasks_[rank]);
+    if (timing_ && outnumber_cores_) busy_before_ = processor_time_of_workers();
+    for (Worker& worker : workers_) worker.start(timing_);
+  }
+
+  std::chrono::nanoseconds own_time() const noexcept override {
+    return outnumber_cores_ ? processor_time()
+                            : std::chrono::steady_clock::now().time_since_epoch();
+  }
+  std::chrono::nanoseconds busy(std::chrono::nanoseconds wall) const override {
+    if (outnumber_cores_) return processor_time_of_workers() - busy_before_;
+    std::chrono::nanoseconds sum{0};
+    for (const Worker& worker : workers_) sum += wall - std::min(worker.idle(), wall);
+    return sum;
   }
 
   void block(Rank rank, Gate& gate) override {
@@ -185,6 +248,10 @@ class FiberExecutor final : public NodeExecutor {
         workers_, [](const Worker& worker) { return &worker == current_worker; });
     return ours ? current_worker->running() : -1;
   }
+  void yield(Rank rank) override {
+    home(rank).append(tasks_[rank]);
+    tasks_[rank].fiber->suspend();
+  }
   // Parking is cheaper than a wait.
   bool linger(const Gate& gate) override { return gate.is_open(); }
 
@@ -200,8 +267,23 @@ class FiberExecutor final : public NodeExecutor {
   Worker& home(Rank rank) {
     return workers_[static_cast<std::size_t>(rank) * workers_.size() / tasks_.size()];
   }
+  // The first task of a worker: the least r with r * workers / tasks == i.
+  std::size_t first_of(std::size_t i) const {
+    return (i * tasks_.size() + workers_.size() - 1) / workers_.size();
+  }
+
+  std::chrono::nanoseconds processor_time_of_workers() const {
+    std::chrono::nanoseconds sum{0};
+    for (const std::thread& thread : threads_) {
+      sum += processor_time_of(const_cast<std::thread&>(thread).native_handle());
+    }
+    return sum;
+  }
 
   std::deque<Worker> workers_;
+  bool timing_;
+  bool outnumber_cores_;
+  std::chrono::nanoseconds busy_before_{0};
   Stacks stacks_;
   std::vector<Task> tasks_;
   std::vector<std::thread> threads_;
@@ -210,8 +292,9 @@ class FiberExecutor final : public NodeExecutor {
 
 }  // namespace
 
-std::unique_ptr<NodeExecutor> make_fiber_executor(Rank nodes, Bytes stack_bytes, int workers) {
-  return std::make_unique<FiberExecutor>(nodes, stack_bytes, workers);
+std::unique_ptr<NodeExecutor> make_fiber_executor(Rank nodes, Bytes stack_bytes, int workers,
+                                                  bool timing) {
+  return std::make_unique<FiberExecutor>(nodes, stack_bytes, workers, timing);
 }
 
 }  // namespace wormcube

@@ -10,29 +10,38 @@ namespace wormcube {
 /// Counts what a node still waits for. The node arms it, others arrive; the last arrival learns
 /// whether it must wake.
 ///
-/// Threads       the node: arm, is_open, park. Any thread: arrive, stop, unpark.
+/// Threads       the node: arm, is_open, park, answer. Any thread: arrive, call, stop, unpark.
 /// Invariants    the low bits count arrivals to come. `parked` is set by the node and cleared by
 ///               exactly one other thread, the one whose unpark() returned true; that one, and no
-///               other, unblocks the node. `stopped` is never cleared while a run lasts. An arrival
+///               other, unblocks the node. `stopped` is never cleared while a run lasts. `called`
+///               asks the node to look at something before it parks; only the node clears it, and
+///               then looks: so a call that comes while it looks keeps it from parking. An arrival
 ///               that returned false does not touch the gate again, so the node may arm it anew.
-/// Memory order  arrivals release what they did for the node; is_open() and park() acquire it. All
-///               are read-modify-writes of one word after arm(), so the chain of releases is
-///               unbroken. arm() is relaxed: the node publishes the gate to others through the
-///               reservations that its messages make.
+/// Memory order  arrivals and calls release what they did for the node; is_open(), park() and
+///               answer() acquire it. All are read-modify-writes of one word after arm(), so the
+///               chain of releases is unbroken. arm() is relaxed: the node publishes the gate to
+///               others through the reservations that its messages make.
 class Gate {
  public:
   void arm(std::uint32_t arrivals) noexcept {
-    // Only this node changes it now, but for `stopped`.
+    // Only this node changes it now, but for `stopped` and `called`.
     std::uint32_t seen = word_.load(std::memory_order_relaxed);
-    while (!word_.compare_exchange_weak(seen, (seen & stopped) | arrivals,
+    while (!word_.compare_exchange_weak(seen, (seen & (stopped | called)) | arrivals,
                                         std::memory_order_relaxed)) {
     }
   }
 
   /// True if this was the last arrival and the node is parked: the caller must wake it.
   [[nodiscard]] bool arrive() noexcept {
-    return (word_.fetch_sub(1, std::memory_order_acq_rel) & ~stopped) == (parked | 1U);
+    return (word_.fetch_sub(1, std::memory_order_acq_rel) & ~(stopped | called)) == (parked | 1U);
   }
+
+  /// Asks the node to look. True if it is parked: the caller must wake it.
+  [[nodiscard]] bool call() noexcept {
+    return (word_.fetch_or(called, std::memory_order_acq_rel) & parked) != 0;
+  }
+  /// The node is about to look at what it may be called for.
+  void answer() noexcept { word_.fetch_and(~called, std::memory_order_acq_rel); }
 
   /// Makes the gate open for good. True if the node is parked: the caller must wake it.
   [[nodiscard]] bool stop() noexcept {
@@ -52,11 +61,12 @@ class Gate {
     return (word_.load(std::memory_order_acquire) & stopped) != 0;
   }
 
-  /// Announces that the node will be taken off its core. False: the gate is open, do not block.
+  /// Announces that the node will be taken off its core. False: the gate is open, or the node called;
+  /// do not block.
   [[nodiscard]] bool park() noexcept {
     std::uint32_t seen = word_.load(std::memory_order_acquire);
     do {
-      if ((seen & count) == 0 || (seen & stopped) != 0) return false;
+      if ((seen & count) == 0 || (seen & (stopped | called)) != 0) return false;
     } while (!word_.compare_exchange_weak(seen, seen | parked, std::memory_order_acq_rel,
                                           std::memory_order_acquire));
     return true;
@@ -70,7 +80,8 @@ class Gate {
   std::atomic<std::uint32_t>& word() noexcept { return word_; }
 
  private:
-  static constexpr std::uint32_t parked = 1U << 31, stopped = 1U << 30, count = stopped - 1;
+  static constexpr std::uint32_t parked = 1U << 31, stopped = 1U << 30, called = 1U << 29;
+  static constexpr std::uint32_t count = called - 1;
 
   std::atomic<std::uint32_t> word_{0};
 };

@@ -4,10 +4,12 @@
 
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/fiber/fiber.hpp"
+#include "wormcube/runtime/host/cores.hpp"
 #include "wormcube/runtime/host/faults.hpp"
 #include "wormcube/runtime/host/memory.hpp"
 #include "wormcube/runtime/machine/arena.hpp"
 #include "wormcube/runtime/machine/executors.hpp"
+#include "wormcube/runtime/machine/inbox.hpp"
 #include "wormcube/runtime/machine/waiting.hpp"
 #include "wormcube/runtime/network/network.hpp"
 
@@ -31,8 +33,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Adds the time that it lives to a sum, if it is wanted: a clock read is 24 ns here, and two of
-// them a tenth to a third of a step.
+// Adds the time that it lives to a sum, if it is wanted.
 class Stopwatch {
  public:
   Stopwatch(bool wanted, std::chrono::nanoseconds& sum) : sum_(wanted ? &sum : nullptr) {
@@ -111,13 +112,16 @@ std::optional<std::pair<const Op*, const Op*>> overlapping(std::span<const Op> o
 ///               worms are only moved by running nodes, nothing is in flight then. out_ counts the
 ///               nodes that will not enter the network again in this run. A stopped node waits
 ///               until all are out before its stack unwinds: until then another node may still copy
-///               from or to its memory.
+///               from or to its memory. A run that ends well leaves network and gates as it found
+///               them, and each node forgets the run before when its next one starts; so only after
+///               a failure (dirty_) is anything reset.
 /// Memory order  running_, out_ and the barrier's counter are read-modify-written with acq_rel: who
 ///               sees the last one sees what all others did before theirs. That is what lets the
 ///               last parking node read all nodes' state.
 class Machine::Impl final : public NetworkHost {
  public:
   Impl(Topology topology, const MachineOptions& options);
+  ~Impl() override;
   static std::unique_ptr<Impl> make(const Topology& topology, const MachineOptions& options);
 
   Statistics run(const Program& program);
@@ -132,17 +136,24 @@ class Machine::Impl final : public NetworkHost {
 
   static double bytes_needed(const Routing& routing, const MachineOptions& options);
   static Network::Settings settings(const MachineOptions& options) {
-    return {options.all_port, options.channel_capacity, options.eager_limit, options.observer};
+    return {options.all_port, options.channel_capacity, options.eager_limit, options.observer,
+            options.timing};
   }
 
   void completed(Rank node) noexcept override;
   void failed(Rank node, std::exception_ptr error) noexcept override;
-  void stop(std::exception_ptr error, const EmulatedNode* thrower = nullptr) noexcept;
+  bool give_back(Rank node, Waiter& waiter) noexcept override;
+  std::chrono::nanoseconds own_time() noexcept override { return executor_->own_time(); }
+  void moved_data(Rank node, std::chrono::nanoseconds time) noexcept override;
+  bool stop(std::exception_ptr error, const EmulatedNode* thrower = nullptr) noexcept;
   void wait_until_done();
+  void reset();
   bool is_of_one_node(const EmulatedNode& thrower) const;
   void main(Rank rank) noexcept;
   void caught(Rank rank) noexcept;
   void wait(Rank rank, Gate& gate);
+  void wait_for_step(EmulatedNode& node);
+  void park(Rank rank, Gate& gate);
   void wake(Rank rank, Gate& gate) noexcept;
   void all_parked() noexcept;
   void leave_network(EmulatedNode& node) noexcept;
@@ -151,11 +162,12 @@ class Machine::Impl final : public NetworkHost {
   bool stopping() const noexcept { return stopping_.load(std::memory_order_acquire); }
   std::string deadlock_table() const;
   std::size_t explain(const std::byte* address, std::span<char> text) const;
+  CoreTimes core_times(std::chrono::nanoseconds wall, std::span<const NodeStatistics> nodes) const;
   Statistics statistics(std::chrono::nanoseconds wall) const;
 
   MachineOptions options_;
   Network network_;
-  std::deque<EmulatedNode> nodes_;
+  std::vector<EmulatedNode> nodes_;
 
   // Written with every park and wake-up; with every barrier; read in every step; written once by
   // each node: four lines.
@@ -166,6 +178,9 @@ class Machine::Impl final : public NetworkHost {
   std::atomic<Rank> out_{0};
   std::atomic<Rank> left_{0};  // nodes that touch nothing of this run any more
   std::atomic_flag runs_;      // somebody is in run()
+  bool dirty_ = false;         // the last run has left something behind
+  const pid_t process_ = getpid();
+  const int cores_ = usable_cores();
   std::atomic_flag has_failed_;
   std::exception_ptr error_;
   const EmulatedNode* thrower_ = nullptr;  // whose program threw error_, if that is a UsageError
@@ -183,19 +198,32 @@ class Machine::Impl final : public NetworkHost {
 
 class Machine::Impl::EmulatedNode final : public Node {
  public:
-  EmulatedNode(Impl& machine, Rank rank) : machine_(machine), rank_(rank) {}
+  EmulatedNode() { gates.exit.arm(1); }
+  /// Once, before anything else.
+  void attach(Impl& machine, Rank rank) {
+    machine_ = &machine;
+    rank_ = rank;
+  }
 
   Rank rank() const override { return rank_; }
-  const Topology& topology() const override { return machine_.topology(); }
+  const Topology& topology() const override { return machine_->topology(); }
   using Node::step;
   void step(std::span<const Op> ops) override;
 
+  /// At the start of its program: forgets the run before.
   void restart() {
     arena_.restart();
     statistics = {};
+    moving = {};
+    received = 0;
+    steps_in_a_row_ = 0;
     finished = out = stopped = false;
     usage_error.reset();
+  }
+  /// Between runs, after one that failed.
+  void reset() {
     worms_in_use = receives_in_use = 0;
+    static_cast<void>(inbox.close());
     gates.step.reset();
     gates.barrier.reset();
     gates.exit.reset();
@@ -209,7 +237,9 @@ class Machine::Impl::EmulatedNode final : public Node {
   }
 
   NodeStatistics statistics;
-  bool finished = false;  // published to others by finished_ and barrier_
+  std::chrono::nanoseconds moving{0};  // that it moved data, its own and others'
+  std::uint64_t received = 0;          // messages
+  bool finished = false;               // published to others by finished_ and barrier_
   bool out = false;
   // How its program ended, for run(): published by left_.
   bool stopped = false;                    // a step has thrown Stopped
@@ -218,24 +248,30 @@ class Machine::Impl::EmulatedNode final : public Node {
   std::deque<Receive> receives;
   std::size_t worms_in_use = 0, receives_in_use = 0;
   Gates gates;
+  Inbox inbox;  // open while it waits in a step
 
  private:
   void check(std::span<const Op> ops) const;
   void prepare(std::span<const Op> ops);
 
   void work(Charge charge, Bytes /*bytes*/, Work work) override {
-    const Stopwatch watch(machine_.options_.timing, charge == Charge::none ? statistics.local
-                                                    : charge == Charge::rearrange
-                                                        ? statistics.rearranging
-                                                        : statistics.combining);
+    if (!machine_->options_.timing) return work();
+    const auto start = machine_->own_time();
     work();
+    (charge == Charge::none        ? statistics.local
+     : charge == Charge::rearrange ? statistics.rearranging
+                                   : statistics.combining) += machine_->own_time() - start;
   }
   PlanCache& plans() override { return plans_; }
   Span acquire(Bytes bytes, Purpose purpose) override { return arena_.acquire(bytes, purpose); }
   void release(Span data, Purpose purpose) noexcept override { arena_.release(data, purpose); }
 
-  Impl& machine_;
-  Rank rank_;
+  // A node that need not wait gives its core away after so many steps.
+  static constexpr int most_steps_in_a_row = 64;
+
+  Impl* machine_ = nullptr;
+  Rank rank_ = 0;
+  int steps_in_a_row_ = 0;
   Arena arena_;
   PlanCache plans_;  // kept from run to run
 };
@@ -246,7 +282,7 @@ void Machine::Impl::EmulatedNode::check(std::span<const Op> ops) const {
       throw UsageError(
           fmt::format("names node {} of {} nodes ({})", op.peer(), size(), topology().name()));
     }
-    if (!op.is_send() || machine_.options_.any_order) continue;
+    if (!op.is_send() || machine_->options_.any_order) continue;
     for (std::size_t i = 1; i < op.moves().size(); ++i) {
       if (op.moves()[i - 1].dimension > op.moves()[i].dimension) continue;
       throw UsageError(
@@ -263,13 +299,13 @@ void Machine::Impl::EmulatedNode::check(std::span<const Op> ops) const {
 void Machine::Impl::EmulatedNode::prepare(std::span<const Op> ops) {
   worms_in_use = receives_in_use = 0;
   const bool routes_differ =
-      machine_.options_.all_port &&
+      machine_->options_.all_port &&
       std::ranges::any_of(ops, [](const Op& op) { return op.is_send() && !op.moves().empty(); });
   for (const Op& op : ops) {
     if (op.is_send()) {
       if (worms_in_use == worms.size()) worms.emplace_back();
       Worm& worm = worms[worms_in_use++];
-      machine_.network_.address(worm, rank_, op);
+      machine_->network_.address(worm, rank_, op);
       worm.tag = op.tag();
       worm.bytes = op.bytes();
       worm.data = op.pieces();
@@ -295,9 +331,9 @@ void Machine::Impl::EmulatedNode::prepare(std::span<const Op> ops) {
 }
 
 void Machine::Impl::EmulatedNode::step(std::span<const Op> ops) {
-  const Stopwatch watch(machine_.options_.timing, statistics.stepping);
-  if (machine_.stopping()) {
-    machine_.leave_network(*this);
+  const Stopwatch watch(machine_->options_.timing, statistics.stepping);
+  if (machine_->stopping()) {
+    machine_->leave_network(*this);
     stopped = true;
     throw Stopped();
   }
@@ -311,24 +347,31 @@ void Machine::Impl::EmulatedNode::step(std::span<const Op> ops) {
     }
     // One for ourselves: nobody wakes us while we post.
     gates.step.arm(static_cast<std::uint32_t>(ops.size()) + 1);
-    for (std::size_t i = 0; i < receives_in_use; ++i) machine_.network_.post(receives[i]);
+    for (std::size_t i = 0; i < receives_in_use; ++i) machine_->network_.post(receives[i]);
     for (std::size_t i = 0; i < worms_in_use; ++i) {
       statistics.bytes += worms[i].bytes;
-      if (!worms[i].follows) machine_.network_.launch(worms[i]);
+      if (!worms[i].follows) machine_->network_.launch(worms[i]);
     }
     statistics.messages += worms_in_use;
     static_cast<void>(gates.step.arrive());  // we are not parked
-    machine_.wait(rank_, gates.step);
-    if (machine_.stopping()) {
-      machine_.leave_network(*this);
-      machine_.wait(rank_, gates.exit);
+    const std::uint64_t parked_before = statistics.parked;
+    machine_->wait_for_step(*this);
+    if (machine_->stopping()) {
+      machine_->leave_network(*this);
+      machine_->wait(rank_, gates.exit);
       stopped = true;
       throw Stopped();
     }
+    if (statistics.parked != parked_before) steps_in_a_row_ = 0;
+    received += receives_in_use;
     worms_in_use = receives_in_use = 0;
   }
+  if (++steps_in_a_row_ >= most_steps_in_a_row) {
+    steps_in_a_row_ = 0;
+    machine_->executor_->yield(rank_);
+  }
   ++statistics.steps;
-  if (machine_.options_.lock_step) machine_.lock_step(*this);
+  if (machine_->options_.lock_step) machine_->lock_step(*this);
 }
 
 Routing Machine::Impl::checked(Topology topology, const MachineOptions& options) {
@@ -367,10 +410,16 @@ Machine::Impl::Impl(Topology topology, const MachineOptions& options)
     : options_(options), network_(checked(std::move(topology), options), settings(options), *this) {
   const Rank nodes = this->topology().nodes();
   const Bytes stack = std::max(options.stack_bytes, MachineOptions::least_stack_bytes);
-  for (Rank rank = 0; rank < nodes; ++rank) nodes_.emplace_back(*this, rank);
+  nodes_ = std::vector<EmulatedNode>(static_cast<std::size_t>(nodes));
+  for (Rank rank = 0; rank < nodes; ++rank) nodes_[rank].attach(*this, rank);
   executor_ = options.nodes_as == NodesAs::threads
-                  ? make_thread_executor(nodes, stack)
-                  : make_fiber_executor(nodes, stack, options.workers);
+                  ? make_thread_executor(nodes, stack, options.timing)
+                  : make_fiber_executor(nodes, stack, options.workers, options.timing);
+}
+
+// In a child process none of the executor's threads is there: nothing can be joined.
+Machine::Impl::~Impl() {
+  if (getpid() != process_) static_cast<void>(executor_.release());
 }
 
 std::unique_ptr<Machine::Impl> Machine::Impl::make(const Topology& topology,
@@ -384,6 +433,11 @@ std::unique_ptr<Machine::Impl> Machine::Impl::make(const Topology& topology,
 }
 
 Statistics Machine::Impl::run(const Program& program) {
+  if (getpid() != process_) {
+    throw UsageError(
+        "run: this process was forked from the one that made the machine, whose threads are there; "
+        "make a machine after fork()");
+  }
   if (runs_.test_and_set(std::memory_order_acquire)) {
     throw UsageError("run: this machine is running a program; one run at a time, or two machines");
   }
@@ -393,8 +447,8 @@ Statistics Machine::Impl::run(const Program& program) {
   } const release{runs_};
 
   const Rank nodes = topology().nodes();
-  network_.reset();
-  for (EmulatedNode& node : nodes_) node.restart();
+  if (std::exchange(dirty_, true)) reset();
+  network_.begin_run();
   running_ = nodes;
   finished_ = out_ = left_ = 0;
   barrier_ = nodes;
@@ -416,26 +470,47 @@ Statistics Machine::Impl::run(const Program& program) {
     }
     std::rethrow_exception(std::exchange(error_, nullptr));
   }
-  if (const auto leftover = network_.leftover()) throw UsageError(*leftover);
-  return statistics(wall);
+  Statistics result = statistics(wall);
+  std::uint64_t sent = 0, received = 0;
+  for (const EmulatedNode& node : nodes_) {
+    sent += node.statistics.messages;
+    received += node.received;
+  }
+  if (sent != received) {
+    if (const auto leftover = network_.leftover()) throw UsageError(*leftover);
+  }
+  dirty_ = false;
+  return result;
+}
+
+void Machine::Impl::reset() {
+  network_.reset();
+  for (EmulatedNode& node : nodes_) node.reset();
 }
 
 void Machine::Impl::wait_until_done() {
   std::unique_lock lock(mutex_);
   const auto is_done = [&] { return all_done_; };
+  std::exception_ptr thrown;
   const auto limit = waitable(options_.time_limit);
   if (limit.count() > 0 && !done_.wait_for(lock, limit, is_done)) {
     lock.unlock();
     const std::string text =
         fmt::format("not finished after {} ms, the time limit", options_.time_limit.count());
-    stop(std::make_exception_ptr(TimeLimit(text)));
+    const bool is_ours = stop(std::make_exception_ptr(TimeLimit(text)));
     lock.lock();
     if (options_.on_overrun && !done_.wait_for(lock, waitable(options_.overrun_grace), is_done)) {
       lock.unlock();
-      options_.on_overrun(fmt::format("{}; {} of {} nodes run on outside of steps", text,
-                                      running_.load(), topology().nodes()));
+      try {
+        options_.on_overrun(fmt::format("{}; {} of {} nodes run on outside of steps", text,
+                                        running_.load(), topology().nodes()));
+      } catch (...) {  // the nodes still use what the caller has
+        thrown = std::current_exception();
+      }
       lock.lock();
     }
+    done_.wait(lock, is_done);
+    if (is_ours && thrown != nullptr) error_ = thrown;
   }
   done_.wait(lock, is_done);
 }
@@ -452,6 +527,7 @@ bool Machine::Impl::is_of_one_node(const EmulatedNode& thrower) const {
 
 void Machine::Impl::main(Rank rank) noexcept {
   EmulatedNode& node = nodes_[rank];
+  node.restart();
   try {
     (*program_)(node);
   } catch (...) {
@@ -497,8 +573,12 @@ void Machine::Impl::failed(Rank rank, std::exception_ptr error) noexcept {
   try {
     std::rethrow_exception(error);
   } catch (const UsageError& usage) {  // the network's: the node is in a step
-    stop(std::make_exception_ptr(UsageError(
-        fmt::format("node {}, step {}: {}", rank, nodes_[rank].statistics.steps, usage.what()))));
+    try {
+      stop(std::make_exception_ptr(UsageError(
+          fmt::format("node {}, step {}: {}", rank, nodes_[rank].statistics.steps, usage.what()))));
+    } catch (...) {  // no memory for the words
+      stop(std::move(error));
+    }
   } catch (const std::exception& exception) {
     try {
       std::throw_with_nested(NodeFailure(fmt::format("node {}: {}", rank, exception.what())));
@@ -506,8 +586,12 @@ void Machine::Impl::failed(Rank rank, std::exception_ptr error) noexcept {
       stop(std::current_exception());
     }
   } catch (...) {
-    stop(std::make_exception_ptr(
-        NodeFailure(fmt::format("node {}: threw something that is no std::exception", rank))));
+    try {
+      stop(std::make_exception_ptr(
+          NodeFailure(fmt::format("node {}: threw something that is no std::exception", rank))));
+    } catch (...) {
+      stop(std::move(error));
+    }
   }
 }
 
@@ -515,8 +599,37 @@ void Machine::Impl::completed(Rank rank) noexcept {
   if (nodes_[rank].gates.step.arrive()) wake(rank, nodes_[rank].gates.step);
 }
 
+bool Machine::Impl::give_back(Rank rank, Waiter& waiter) noexcept {
+  EmulatedNode& node = nodes_[rank];
+  if (!node.inbox.put(waiter)) return false;
+  if (node.gates.step.call()) wake(rank, node.gates.step);
+  return true;
+}
+
+void Machine::Impl::moved_data(Rank rank, std::chrono::nanoseconds time) noexcept {
+  nodes_[rank].moving += time;
+}
+
 void Machine::Impl::wait(Rank rank, Gate& gate) {
+  if (!executor_->linger(gate)) park(rank, gate);
+}
+
+// Until the step is complete, carrying on what others give back.
+void Machine::Impl::wait_for_step(EmulatedNode& node) {
+  Gate& gate = node.gates.step;
   if (executor_->linger(gate)) return;
+  node.inbox.open();
+  for (;;) {
+    park(node.rank(), gate);
+    if (gate.is_open()) break;
+    gate.answer();
+    if (Waiter* const given_back = node.inbox.take()) network_.carry_on(given_back);
+  }
+  Waiter* const given_back = node.inbox.close();
+  if (given_back != nullptr && !stopping()) network_.carry_on(given_back);
+}
+
+void Machine::Impl::park(Rank rank, Gate& gate) {
   if (!gate.park()) return;
   ++nodes_[rank].statistics.parked;
   if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) all_parked();
@@ -543,9 +656,9 @@ void Machine::Impl::all_parked() noexcept {
   }
 }
 
-// The first to come gives the error that run() throws.
-void Machine::Impl::stop(std::exception_ptr error, const EmulatedNode* thrower) noexcept {
-  if (has_failed_.test_and_set(std::memory_order_acq_rel)) return;
+// The first to come gives the error that run() throws; true for it.
+bool Machine::Impl::stop(std::exception_ptr error, const EmulatedNode* thrower) noexcept {
+  if (has_failed_.test_and_set(std::memory_order_acq_rel)) return false;
   error_ = std::move(error);
   thrower_ = thrower;
   stopping_.store(true, std::memory_order_release);
@@ -553,11 +666,14 @@ void Machine::Impl::stop(std::exception_ptr error, const EmulatedNode* thrower) 
     if (node.gates.step.stop()) wake(node.rank(), node.gates.step);
     if (node.gates.barrier.stop()) wake(node.rank(), node.gates.barrier);
   }
+  return true;
 }
 
 void Machine::Impl::leave_network(EmulatedNode& node) noexcept {
   if (std::exchange(node.out, true)) return;
   if (out_.fetch_add(1, std::memory_order_acq_rel) + 1 < topology().nodes()) return;
+  // Nobody waits unless the machine stops, and who waits has counted himself out after he saw that.
+  if (!stopping()) return;
   for (EmulatedNode& other : nodes_) {
     if (other.gates.exit.arrive()) wake(other.rank(), other.gates.exit);
   }
@@ -649,26 +765,41 @@ std::string Machine::Impl::deadlock_table() const {
   return table;
 }
 
+CoreTimes Machine::Impl::core_times(std::chrono::nanoseconds wall,
+                                    std::span<const NodeStatistics> nodes) const {
+  CoreTimes times;
+  times.cores = cores_;
+  for (const NodeStatistics& node : nodes) {
+    times.computing += node.local;
+    times.rearranging += node.rearranging;
+    times.combining += node.combining;
+  }
+  for (const EmulatedNode& node : nodes_) times.moving_data += node.moving;
+  const auto all = cores_ * wall;
+  const auto known = times.computing + times.rearranging + times.combining + times.moving_data;
+  const auto busy = std::max(known, std::min(executor_->busy(wall), all));
+  times.network = busy - known;
+  times.idle = all - busy;
+  return times;
+}
+
 Statistics Machine::Impl::statistics(std::chrono::nanoseconds wall) const {
   Statistics result;
   result.wall = wall;
+  result.nodes.reserve(nodes_.size());
   for (const EmulatedNode& node : nodes_) result.nodes.push_back(node.statistics_with_peaks());
-  std::vector<const VirtualChannel*> used;
-  network_.each_channel([&](const VirtualChannel& channel) {
-    if (channel.messages() > 0 || channel.blocked() > 0) used.push_back(&channel);
-  });
-  std::ranges::sort(used, {}, &VirtualChannel::id);  // a link's channels are neighbours
-  for (const VirtualChannel* channel : used) {
-    const Link link = network_.routing().link(channel->id());
+  if (options_.timing) result.cores = core_times(wall, result.nodes);
+  network_.each_channel([&](const VirtualChannel& channel) {  // a link's channels are neighbours
+    const Link link = network_.routing().link(channel.id());
     if (result.links.empty() || result.links.back().link != link)
       result.links.push_back({.link = link});
     LinkStatistics& of_link = result.links.back();
-    of_link.messages += channel->messages();
-    of_link.bytes += channel->bytes();
-    of_link.blocked += channel->blocked();
-    of_link.channels[network_.routing().virtual_channel(channel->id())] = {channel->messages(),
-                                                                           channel->bytes()};
-  }
+    of_link.messages += channel.messages();
+    of_link.bytes += channel.bytes();
+    of_link.blocked += channel.blocked();
+    of_link.channels[network_.routing().virtual_channel(channel.id())] = {channel.messages(),
+                                                                          channel.bytes()};
+  });
   return result;
 }
 

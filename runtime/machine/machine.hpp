@@ -36,11 +36,12 @@ struct MachineOptions {
   /// long. See on_overrun.
   std::chrono::milliseconds time_limit{0};
   /// Called by the thread in run() if nodes still run so long after the time limit; once a run. It
-  /// may end the process; if it returns, run() goes on waiting. Empty: nothing is called.
+  /// may end the process; if it returns, run() goes on waiting. What it throws run() throws in place
+  /// of TimeLimit, when all nodes have ended. Empty: nothing is called.
   std::function<void(const std::string& text)> on_overrun = {};
   std::chrono::milliseconds overrun_grace{1000};
   Bytes stack_bytes = Bytes{1} << 20;   ///< per node; less than least_stack_bytes counts as that
-  int workers = 0;                      ///< threads that fibers run on; 0: one per core
+  int workers = 0;                      ///< threads that fibers run on; 0: one per usable core
   NetworkObserver* observer = nullptr;  ///< told of each reservation; for tests and traces
 
   static constexpr Bytes least_stack_bytes = Bytes{64} << 10;  ///< room to throw and format a text
@@ -71,22 +72,36 @@ struct NodeStatistics {
   std::uint64_t parked = 0;    ///< times that the node gave up its core to wait
   Bytes peak_bytes = 0;        ///< most memory() held at once
   Bytes peak_block_bytes = 0;  ///< of that, for Purpose::blocks
-  // With MachineOptions::timing, else 0.
+  // With MachineOptions::timing, else 0. The first three are time that the node had a core for.
   std::chrono::nanoseconds local{0};        ///< in local()
   std::chrono::nanoseconds rearranging{0};  ///< in rearrange()
   std::chrono::nanoseconds combining{0};    ///< in combine()
   std::chrono::nanoseconds stepping{0};     ///< in step(): posting, copying for others, waiting
 };
 
+/// What the computer's cores did during a run; the sum is cores times wall time. With more nodes
+/// than cores a node's own clock tells little: while it waits in a step, others compute on its core.
+struct CoreTimes {
+  int cores = 0;  ///< that the process may use; 0: not measured
+  std::chrono::nanoseconds computing{0}, rearranging{0}, combining{0};  ///< in nodes' own work
+  std::chrono::nanoseconds moving_data{0};                              ///< copying messages
+  std::chrono::nanoseconds network{0};  ///< all else: routing, reserving, matching, switching nodes
+  std::chrono::nanoseconds idle{0};     ///< nothing to do, or taken by other programs
+};
+
 struct Statistics {
   std::chrono::nanoseconds wall{0};
+  CoreTimes cores;  ///< with MachineOptions::timing
   std::vector<NodeStatistics> nodes;
   std::vector<LinkStatistics> links;  ///< those that carried or blocked a message, ascending
 };
 
-/// A multicomputer. Its nodes live as long as it does: run() wakes them, then they sleep again.
+/// A multicomputer. Its nodes live as long as it does: run() wakes them, then they sleep again. A node
+/// is pinned: it runs on one thread, always the same.
 ///
-/// Threads  any may call run(), one at a time: a second run() meanwhile throws UsageError.
+/// Threads  any may call run(), one at a time: a second run() meanwhile throws UsageError, and so does
+///          run() in a process forked from the machine's, which has none of its threads. The
+///          nodes' threads get no signals that are sent to the process.
 class Machine {
  public:
   /// Throws UsageError if the routing's channel dependency graph has a cycle (unless allow_cycles),

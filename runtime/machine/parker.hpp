@@ -18,6 +18,8 @@ class Parker {
   virtual void unblock(Rank rank, Gate& gate) = 0;
   /// Called by the node before it parks: a short wait on its core. True if the gate opened then.
   virtual bool linger(const Gate& gate) = 0;
+  /// Called by the node, which goes on after others on its core have run, if any can.
+  virtual void yield(Rank rank) = 0;
 };
 
 }  // namespace wormcube

@@ -1,8 +1,10 @@
 // Nodes as OS threads.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/host/cores.hpp"
 #include "wormcube/runtime/host/faults.hpp"
 #include "wormcube/runtime/host/memory.hpp"
+#include "wormcube/runtime/host/signals.hpp"
 #include "wormcube/runtime/machine/executors.hpp"
 
 #include <algorithm>
@@ -12,7 +14,6 @@
 #include <cstring>
 #include <deque>
 #include <limits>
-#include <thread>
 
 #include <fmt/core.h>
 #include <pthread.h>
@@ -28,8 +29,9 @@ namespace {
 /// Memory order  generation_ publishes body_ (release) to the threads that wait for it (acquire).
 class ThreadExecutor final : public NodeExecutor {
  public:
-  ThreadExecutor(Rank nodes, Bytes stack_bytes) {
-    oversubscribed_ = static_cast<unsigned>(nodes) > std::thread::hardware_concurrency();
+  ThreadExecutor(Rank nodes, Bytes stack_bytes, bool timing)
+      : timing_(timing), oversubscribed_(nodes > usable_cores()) {
+    const SignalsElsewhere signals_elsewhere;
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     // Beyond all addresses: the sum, and what the system adds to it, might be small again.
@@ -56,9 +58,17 @@ class ThreadExecutor final : public NodeExecutor {
 
   void start(const std::function<void(Rank)>& body) override {
     body_ = &body;
+    if (timing_) busy_before_ = processor_time_of_nodes();
     generation_.fetch_add(1, std::memory_order_release);
     wake_sleepers(generation_);
   }
+
+  std::chrono::nanoseconds own_time() const noexcept override { return processor_time(); }
+  std::chrono::nanoseconds busy(std::chrono::nanoseconds /*wall*/) const override {
+    return processor_time_of_nodes() - busy_before_;
+  }
+
+  void yield(Rank /*rank*/) override { sched_yield(); }
 
   void block(Rank /*rank*/, Gate& gate) override {
     for (;;) {
@@ -73,16 +83,19 @@ class ThreadExecutor final : public NodeExecutor {
   }
   void unblock(Rank /*rank*/, Gate& gate) override { wake_sleepers(gate.word()); }
 
-  // With a core for each node a reply comes sooner than a parked thread wakes (0.4 us against 1.6
-  // us): spin. Where nodes outnumber cores, spinning only delays the node that is waited for;
-  // instead let the others run twice, for by then most have sent what they must. All-to-all of 64 B
-  // on hypercube:6 with 64 threads, pairwise, 2 cores, 2026-11-20: 9.4 ms with no turn (2029
-  // parkings), 4.6 ms with two (21 parkings), no gain with more.
+  // With a core for each node a reply comes sooner than a parked thread wakes: spin. Where nodes
+  // outnumber cores, spinning only delays the node that is waited for. In both cases let the others
+  // run twice then, for by then most have sent what they must; other programs, and other machines of
+  // this one, may have taken the core that this node was to have (bench/README.md).
   bool linger(const Gate& gate) override {
     constexpr int spins = 2000, turns = 2;
-    for (int i = 0; i < (oversubscribed_ ? turns : spins); ++i) {
+    for (int i = oversubscribed_ ? spins : 0; i < spins; ++i) {
       if (gate.is_open()) return true;
-      oversubscribed_ ? static_cast<void>(sched_yield()) : pause();
+      pause();
+    }
+    for (int i = 0; i < turns; ++i) {
+      if (gate.is_open()) return true;
+      sched_yield();
     }
     return gate.is_open();
   }
@@ -122,6 +135,12 @@ class ThreadExecutor final : public NodeExecutor {
     }
   }
 
+  std::chrono::nanoseconds processor_time_of_nodes() const {
+    std::chrono::nanoseconds sum{0};
+    for (const Thread& thread : threads_) sum += processor_time_of(thread.handle);
+    return sum;
+  }
+
   static inline thread_local const Thread* of_this_thread = nullptr;
 
   void join() {
@@ -135,7 +154,9 @@ class ThreadExecutor final : public NodeExecutor {
   std::deque<Thread> threads_;
   const std::function<void(Rank)>* body_ = nullptr;
   std::atomic<std::uint32_t> generation_{0};
-  bool oversubscribed_ = false;
+  bool timing_;
+  bool oversubscribed_;
+  std::chrono::nanoseconds busy_before_{0};
 };
 
 }  // namespace
@@ -150,8 +171,8 @@ void require_threads(Rank nodes) {
                   nodes, most, maps, maps_each));
 }
 
-std::unique_ptr<NodeExecutor> make_thread_executor(Rank nodes, Bytes stack_bytes) {
-  return std::make_unique<ThreadExecutor>(nodes, stack_bytes);
+std::unique_ptr<NodeExecutor> make_thread_executor(Rank nodes, Bytes stack_bytes, bool timing) {
+  return std::make_unique<ThreadExecutor>(nodes, stack_bytes, timing);
 }
 
 }  // namespace wormcube

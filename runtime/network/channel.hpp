@@ -6,7 +6,6 @@
 #include "wormcube/runtime/node.hpp"
 #include "wormcube/runtime/routing/routing.hpp"
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -38,31 +37,37 @@ class VirtualChannel final : public Reservation {
   [[nodiscard]] bool try_pop(Flit& flit) noexcept { return queue_.pop(flit); }
   bool has_room() const noexcept { return queue_.write_available() > 0; }
 
-  // Relaxed: a counter, orders nothing.
-  void count_blocked() noexcept { blocked_.fetch_add(1, std::memory_order_relaxed); }
-  /// By the holder.
+  // The counts are of one run, which has a number; the holder's, who calls is_new() before the first.
+  /// True once a run: the counts begin anew.
+  [[nodiscard]] bool is_new(std::uint64_t run) noexcept {
+    if (run_ == run) return false;
+    run_ = run;
+    messages_ = bytes_ = blocked_ = 0;
+    return true;
+  }
   void count_message(Bytes bytes) noexcept {
     ++messages_;
     bytes_ += bytes;
   }
+  /// The holder's header had to wait for it.
+  void count_blocked() noexcept { ++blocked_; }
+  bool is_used_in(std::uint64_t run) const noexcept { return run_ == run; }
   std::uint64_t messages() const noexcept { return messages_; }
   Bytes bytes() const noexcept { return bytes_; }
-  std::uint64_t blocked() const noexcept { return blocked_.load(std::memory_order_relaxed); }
+  std::uint64_t blocked() const noexcept { return blocked_; }
 
-  /// Empties queue and counters and frees the reservation. Only between runs.
+  /// Empties the queue and frees the reservation. Only between runs.
   void reset() noexcept {
     Reservation::reset();
     queue_.reset();
-    messages_ = bytes_ = 0;
-    blocked_.store(0, std::memory_order_relaxed);
   }
 
  private:
   Channel id_;
-  boost::lockfree::spsc_queue<Flit> queue_;
-  std::uint64_t messages_ = 0;
+  std::uint64_t run_ = 0;
+  std::uint64_t messages_ = 0, blocked_ = 0;
   Bytes bytes_ = 0;
-  std::atomic<std::uint64_t> blocked_{0};
+  boost::lockfree::spsc_queue<Flit> queue_;
 };
 
 }  // namespace wormcube

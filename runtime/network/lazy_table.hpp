@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -14,12 +15,11 @@ namespace wormcube {
 /// Objects made when first asked for: of the millions of links of a network a run may use few.
 /// An object, and the page of the table that it is in, exist from the first get() on.
 ///
-/// Threads       any thread may call get.
-/// Invariants    made_ heads a list of all objects there are; it only grows. Pages and objects stay
-///               until the table goes.
+/// Threads       any thread may call get and mark.
+/// Invariants    pages and objects stay until the table goes.
 /// Memory order  the compare-exchange that puts a page or an object into its slot publishes it
-///               (release); the load that finds it acquires. each() is called between runs and is
-///               ordered by whatever ended the run.
+///               (release); the load that finds it acquires. Marks are relaxed: each() is called
+///               between runs and is ordered by whatever ended the run.
 template <class T>
 class LazyTable {
  public:
@@ -28,10 +28,12 @@ class LazyTable {
 
   explicit LazyTable(std::size_t count) : pages_((count + page_slots - 1) / page_slots) {}
   ~LazyTable() {
-    for (Entry* entry = made_.load(std::memory_order_acquire); entry != nullptr;) {
-      delete std::exchange(entry, entry->next);
+    for (auto& slot : pages_) {
+      Page* const page = slot.load(std::memory_order_acquire);
+      if (page == nullptr) continue;
+      for (auto& entry : page->slots) delete entry.load(std::memory_order_acquire);
+      delete page;
     }
-    for (auto& page : pages_) delete page.load(std::memory_order_acquire);
   }
   LazyTable(const LazyTable&) = delete;
   LazyTable& operator=(const LazyTable&) = delete;
@@ -43,27 +45,30 @@ class LazyTable {
 
   template <class... Arguments>
   T& get(std::size_t index, Arguments&&... arguments) {
-    std::atomic<Entry*>& slot = page(index / page_slots)[index % page_slots];
+    std::atomic<Entry*>& slot = page(index / page_slots).slots[index % page_slots];
     Entry* entry = slot.load(std::memory_order_acquire);
     if (entry != nullptr) return entry->object;
     auto made = std::make_unique<Entry>(std::forward<Arguments>(arguments)...);
     if (!slot.compare_exchange_strong(entry, made.get(), std::memory_order_acq_rel))
       return entry->object;  // another thread was first
-    Entry* const fresh = made.release();
-    fresh->next = made_.load(std::memory_order_relaxed);
-    while (!made_.compare_exchange_weak(fresh->next, fresh, std::memory_order_release,
-                                        std::memory_order_relaxed)) {
-    }
-    return fresh->object;
+    return made.release()->object;
   }
 
-  /// Calls f(object) for each object there is, the newest first. Only between runs.
+  /// Puts a mark, never 0, on the objects that were made together with this one. Marks replace each
+  /// other.
+  void mark(std::size_t index, std::uint64_t mark) {
+    page(index / page_slots).mark.store(mark, std::memory_order_relaxed);
+  }
+
+  /// Calls f(object) for each object there is, ascending. Only between runs.
   template <class F>
   void each(F&& f) const {
-    for (Entry* entry = made_.load(std::memory_order_acquire); entry != nullptr;
-         entry = entry->next) {
-      f(entry->object);
-    }
+    visit([](const Page&) { return true; }, f);
+  }
+  /// The same for those that have this mark.
+  template <class F>
+  void each_marked(std::uint64_t mark, F&& f) const {
+    visit([&](const Page& page) { return page.mark.load(std::memory_order_relaxed) == mark; }, f);
   }
 
  private:
@@ -72,21 +77,33 @@ class LazyTable {
     template <class... Arguments>
     explicit Entry(Arguments&&... arguments) : object(std::forward<Arguments>(arguments)...) {}
     T object;
-    Entry* next = nullptr;
   };
-  using Page = std::array<std::atomic<Entry*>, page_slots>;
+  struct Page {
+    std::array<std::atomic<Entry*>, page_slots> slots;  // null from birth (C++20)
+    std::atomic<std::uint64_t> mark;
+  };
+
+  template <class Wanted, class F>
+  void visit(Wanted&& wanted, F&& f) const {
+    for (const auto& slot : pages_) {
+      Page* const page = slot.load(std::memory_order_acquire);
+      if (page == nullptr || !wanted(*page)) continue;
+      for (const auto& entry : page->slots) {
+        if (Entry* const made = entry.load(std::memory_order_acquire)) f(made->object);
+      }
+    }
+  }
 
   Page& page(std::size_t number) {
     Page* found = pages_[number].load(std::memory_order_acquire);
     if (found != nullptr) return *found;
-    auto made = std::make_unique<Page>();  // atomics are null from birth (C++20)
+    auto made = std::make_unique<Page>();
     if (pages_[number].compare_exchange_strong(found, made.get(), std::memory_order_acq_rel))
       return *made.release();
     return *found;
   }
 
   std::vector<std::atomic<Page*>> pages_;
-  std::atomic<Entry*> made_{nullptr};
 };
 
 }  // namespace wormcube

@@ -10,15 +10,27 @@
 
 namespace wormcube {
 
-/// One thread's visit to the network: the waiters that it was handed and must carry on, first come,
+/// One node's visit to the network: the waiters that it was handed and must carry on, first come,
 /// first served. Last come, first served would let those who keep queueing for one busy port hold
-/// up all others that this thread has been handed; so each waits for at most those that were handed
-/// over before it. What one visit may take on has no bound: it lasts while others keep queueing
-/// for what it releases. It ends all the same, as a node has few ops outstanding and posts more
-/// only when it runs.
+/// up all others that this visit has been handed; so each waits for at most those that were handed
+/// over before it.
 class Network::Drive {
  public:
-  explicit Drive(Network& network) : network_(network) {}
+  Drive(Network& network, Rank visitor) : network_(network), visitor_(visitor) {}
+  ~Drive() {
+    if (moving_.count() > 0) network_.host_.moved_data(visitor_, moving_);
+  }
+  Drive(const Drive&) = delete;
+  Drive& operator=(const Drive&) = delete;
+
+  void carry_on(Waiter* given_back) noexcept {
+    while (given_back != nullptr) {
+      Waiter* const next = given_back->next;
+      take_over(given_back);
+      given_back = next;
+    }
+    carry_on();
+  }
 
   void launch(Worm& worm) noexcept {
     guarded(worm.from, [&] { advance(worm); });
@@ -44,17 +56,37 @@ class Network::Drive {
       Waiter* const waiter = handed_;
       handed_ = waiter->next;
       if (handed_ == nullptr) handed_last_ = nullptr;
-      if (waiter->kind == Waiter::Kind::worm) {
+      const bool is_worm = waiter->kind == Waiter::Kind::worm;
+      const Rank owner =
+          is_worm ? static_cast<Worm*>(waiter)->from : static_cast<Receive*>(waiter)->to;
+      if (owner != visitor_) {
+        if ((carried_ >= most_carried || moved_ >= most_moved) &&
+            network_.host_.give_back(owner, *waiter)) {
+          continue;
+        }
+        ++carried_;
+      }
+      if (is_worm) {
         Worm& worm = static_cast<Worm&>(*waiter);
-        guarded(worm.from, [&] {
+        guarded(owner, [&] {
+          if (is_channel(worm, worm.reserved)) {
+            counted(channel(worm, worm.reserved)).count_blocked();
+          }
           granted(worm);
           advance(worm);
         });
       } else {
-        Receive& receive = static_cast<Receive&>(*waiter);
-        guarded(receive.to, [&] { place(receive); });
+        guarded(owner, [&] { place(static_cast<Receive&>(*waiter)); });
       }
     }
+  }
+
+  // A channel that is held, its counts those of this run.
+  VirtualChannel& counted(VirtualChannel& channel) const {
+    if (channel.is_new(network_.run_)) {
+      network_.channels_.mark(static_cast<std::size_t>(channel.id()), network_.run_);
+    }
+    return channel;
   }
 
   // What goes wrong is the owner's failure, not that of the node whose thread carries. The worm
@@ -85,12 +117,8 @@ class Network::Drive {
 
   void advance(Worm& worm) {
     while (worm.reserved < worm.path.size()) {
-      Reservation* const next = worm.path[worm.reserved];
-      const bool on_link = is_channel(worm, worm.reserved);
-      if (!next->acquire(worm)) {  // from here on another thread may have the worm
-        if (on_link) static_cast<VirtualChannel*>(next)->count_blocked();
-        return;
-      }
+      // If it is not to be had, another thread may have the worm from here on.
+      if (!worm.path[worm.reserved]->acquire(worm)) return;
       granted(worm);
     }
     arrive(worm);
@@ -99,7 +127,7 @@ class Network::Drive {
   void release_path(Worm& worm) {
     const std::size_t table = worm.path.size() - 1;
     for (std::size_t entry = 0; entry < table; ++entry) {
-      if (is_channel(worm, entry)) channel(worm, entry).count_message(worm.bytes);
+      if (is_channel(worm, entry)) counted(channel(worm, entry)).count_message(worm.bytes);
       take_over(worm.path[entry]->release());
     }
   }
@@ -110,15 +138,13 @@ class Network::Drive {
     if (Receive* const receive = table.take_receive(worm.from, worm.tag)) {
       take_over(table.release());
       if (!fits(worm.from, worm.to, worm.tag, worm.bytes, receive->bytes)) return;
-      Cursor to(receive->data);
-      is_short(worm) ? stream(worm, to) : copy(worm, to);
+      move_data(worm, Cursor(receive->data), is_short(worm));
       complete(*receive);
       release_path(worm);
       complete(worm);
     } else if (TagTable::Early* const early = is_short(worm) ? table.keep_short(worm) : nullptr) {
       const Span buffer = early->data();
-      Cursor to(std::span(&buffer, 1));
-      stream(worm, to);
+      move_data(worm, Cursor(std::span(&buffer, 1)), true);
       take_over(table.release());
       release_path(worm);
       complete(worm);
@@ -140,12 +166,13 @@ class Network::Drive {
       return;
     }
     if (!fits(receive.from, receive.to, receive.tag, early->bytes, receive.bytes)) return;
-    Cursor to(receive.data);
     Worm* const worm = early->worm;
-    if (worm == nullptr) to.write(early->data());
+    if (worm == nullptr) {
+      timed(early->bytes, [&] { Cursor(receive.data).write(early->data()); });
+    }
     table.recycle(early);
     take_over(table.release());
-    if (worm != nullptr) copy(*worm, to);
+    if (worm != nullptr) move_data(*worm, Cursor(receive.data), false);
     complete(receive);
     if (worm != nullptr) complete(*worm);
   }
@@ -159,6 +186,18 @@ class Network::Drive {
                 fmt::format("receives {} bytes from node {} with tag {}, but the message has {}",
                             expected, from, tag, sent))));
     return false;
+  }
+
+  void move_data(const Worm& worm, Cursor to, bool as_flits) {
+    timed(worm.bytes, [&] { as_flits ? stream(worm, to) : copy(worm, to); });
+  }
+  template <class F>
+  void timed(Bytes bytes, F&& move) {
+    moved_ += bytes;
+    if (!network_.settings_.timing) return move();
+    const auto start = network_.host_.own_time();
+    move();
+    moving_ += network_.host_.own_time() - start;
   }
 
   // One copy, from the sender's memory to the receiver's.
@@ -208,6 +247,10 @@ class Network::Drive {
   }
 
   Network& network_;
+  const Rank visitor_;
+  int carried_ = 0;  // waiters of others
+  Bytes moved_ = 0;
+  std::chrono::nanoseconds moving_{0};
   Waiter* handed_ = nullptr;
   Waiter* handed_last_ = nullptr;
 };
@@ -220,9 +263,8 @@ Network::Network(Routing routing, Settings settings, NetworkHost& host)
       link_ports_(settings.all_port ? static_cast<std::size_t>(routing_.topology().links() +
                                                                routing_.topology().nodes())
                                     : 0),
-      node_ports_(settings.all_port ? 0 : static_cast<std::size_t>(routing_.topology().nodes())) {
-  for (Rank node = 0; node < routing_.topology().nodes(); ++node) tables_.emplace_back();
-}
+      node_ports_(settings.all_port ? 0 : static_cast<std::size_t>(routing_.topology().nodes())),
+      tables_(static_cast<std::size_t>(routing_.topology().nodes())) {}
 
 double Network::bytes_of_tables(const Routing& routing, const Settings& settings) {
   const Topology& topology = routing.topology();
@@ -276,8 +318,13 @@ void Network::address(Worm& worm, Rank from, const Op& op) {
   worm.follows = false;
 }
 
-void Network::launch(Worm& worm) noexcept { Drive(*this).launch(worm); }
-void Network::post(Receive& receive) noexcept { Drive(*this).post(receive); }
+void Network::launch(Worm& worm) noexcept { Drive(*this, worm.from).launch(worm); }
+void Network::post(Receive& receive) noexcept { Drive(*this, receive.to).post(receive); }
+void Network::carry_on(Waiter* given_back) noexcept {
+  const Rank owner = given_back->kind == Waiter::Kind::worm ? static_cast<Worm*>(given_back)->from
+                                                            : static_cast<Receive*>(given_back)->to;
+  Drive(*this, owner).carry_on(given_back);
+}
 
 std::string Network::describe(const Worm& worm, std::size_t entry) const {
   if (entry == 0) return fmt::format("injection port of node {}", worm.from);
@@ -298,7 +345,9 @@ std::string Network::held_links(const Worm& worm) const {
 }
 
 void Network::each_channel(const std::function<void(const VirtualChannel&)>& f) const {
-  channels_.each(f);
+  channels_.each_marked(run_, [&](const VirtualChannel& channel) {
+    if (channel.is_used_in(run_)) f(channel);
+  });
 }
 
 std::optional<std::string> Network::leftover() const {

@@ -9,8 +9,8 @@
 #include "wormcube/runtime/network/tag_table.hpp"
 #include "wormcube/runtime/routing/routing.hpp"
 
+#include <chrono>
 #include <cstdint>
-#include <deque>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -29,6 +29,12 @@ class NetworkHost {
   /// A worm or receive of this node cannot go on: it does not fit its other end, the observer has
   /// thrown, or there is no memory. It never completes. Called by whichever thread carried it.
   virtual void failed(Rank node, std::exception_ptr error) noexcept = 0;
+  /// Asks a node to carry on what is its own, with Network::carry_on(); true: it will, at once,
+  /// and the caller touches the waiter no more. False: it does something else.
+  virtual bool give_back(Rank node, Waiter& waiter) noexcept = 0;
+  /// For times: Settings::timing. The clock of the calling node, and how long it has moved data.
+  virtual std::chrono::nanoseconds own_time() noexcept = 0;
+  virtual void moved_data(Rank node, std::chrono::nanoseconds time) noexcept = 0;
 };
 
 /// Moves worms. A worm reserves, in this order and keeping what it holds: its sender's injection
@@ -42,15 +48,20 @@ class NetworkHost {
 /// No thread waits in here. A worm that cannot have its next reservation stays behind in that
 /// reservation's queue, and the thread that releases it takes the worm over: it is that thread
 /// which then moves header and body on. So the network makes progress whenever any node runs,
-/// whatever the receiver does, and ejection ports never need draining.
+/// whatever the receiver does, and ejection ports never need draining. A visit that has carried
+/// `most_carried` worms of others, or copied `most_moved` bytes, gives the rest back to
+/// their owners, as far as these wait: so a step is not held up by those who keep queueing for
+/// what it releases.
 ///
-/// Threads     launch and post: the node that owns the worm or receive; they call host.completed
-///             for any node.
+/// Threads     launch, post and carry_on: the node that owns the worm or receive; they call
+///             host.completed for any node.
 /// Invariants  a worm belongs to one thread at a time. A thread that works in here works through
 ///             its own list of waiters that it was handed, in the order in which it was handed
-///             them, and leaves when the list is empty; it holds nothing then. Reservations are taken in an order that is acyclic if the
-///             channel dependency graph is: ports before and after all channels, the tag table
-///             last, held only for a search or the copy of a short message.
+///             them, and leaves when the list is empty; it holds nothing then. Reservations are
+///             taken in an order that is acyclic if the channel dependency graph is: ports before
+///             and after all channels, the tag table last, held only for a search or the copy of a
+///             short message. A waiter that is given back has its reservation already: whoever
+///             carries it on goes on from there.
 class Network {
  public:
   struct Settings {
@@ -58,7 +69,10 @@ class Network {
     std::size_t channel_capacity;
     Bytes eager_limit;
     NetworkObserver* observer;
+    bool timing;
   };
+  static constexpr int most_carried = 16;
+  static constexpr Bytes most_moved = Bytes{64} << 10;
 
   Network(Routing routing, Settings settings, NetworkHost& host);
 
@@ -68,6 +82,8 @@ class Network {
   void address(Worm& worm, Rank from, const Op& op);
   void launch(Worm& worm) noexcept;
   void post(Receive& receive) noexcept;
+  /// What was given back to its owner: a chain by Waiter::next, the oldest first.
+  void carry_on(Waiter* given_back) noexcept;
 
   /// In words: "channel 3->4 vc 1", "injection port of node 3", ... of an entry of a worm's path.
   /// Only while no thread is in the network.
@@ -78,11 +94,13 @@ class Network {
   /// What the network's tables take before the first message.
   static double bytes_of_tables(const Routing& routing, const Settings& settings);
 
-  /// Calls f(channel) for each channel that was ever used, in no order. Only between runs.
+  /// Calls f(channel) for each channel that this run has used, ascending. Only between runs.
   void each_channel(const std::function<void(const VirtualChannel&)>& f) const;
   /// A message that was never received, in words. Only between runs.
   std::optional<std::string> leftover() const;
-  /// Frees all reservations, forgets all messages and statistics. Only between runs.
+  /// Another run: statistics begin anew. What the last run used must be free.
+  void begin_run() { ++run_; }
+  /// Frees all reservations, forgets all messages. Only between runs.
   void reset();
 
  private:
@@ -95,9 +113,10 @@ class Network {
   Settings settings_;
   NetworkHost& host_;
   LazyTable<VirtualChannel> channels_;
-  LazyTable<LinkPorts> link_ports_;   // all-port; also one entry per node, for messages to oneself
-  std::deque<LinkPorts> node_ports_;  // one-port
-  std::deque<TagTable> tables_;
+  LazyTable<LinkPorts> link_ports_;    // all-port; also one entry per node, for messages to oneself
+  std::vector<LinkPorts> node_ports_;  // one-port
+  std::vector<TagTable> tables_;
+  std::uint64_t run_ = 1;  // its number
 };
 
 }  // namespace wormcube

@@ -57,12 +57,12 @@ TEST_CASE("figures are the median run's: means over nodes, sums of messages, the
   const Runner runner{
       topology, [&](const Program&) {
         const auto time = std::array{500ms, 9ms, 100ms, 200ms}.at(run++);  // the first warms up
-        Statistics statistics{.wall = time, .nodes = {}, .links = {}};
+        Statistics statistics{.wall = time, .cores = {}, .nodes = {}, .links = {}};
+        statistics.cores = {
+            .cores = 2, .computing = time / 2, .rearranging = 20ms, .combining = 10ms};
         statistics.nodes.resize(2);
-        statistics.nodes[0] = {.messages = 3, .bytes = 30, .peak_bytes = 7, .local = time / 2};
-        statistics.nodes[1] = {.messages = 4, .bytes = 50, .peak_bytes = 9, .stepping = 60ms};
-        statistics.nodes[1].rearranging = 20ms;
-        statistics.nodes[1].combining = 10ms;
+        statistics.nodes[0] = {.messages = 3, .bytes = 30, .peak_bytes = 7};
+        statistics.nodes[1] = {.messages = 4, .bytes = 50, .peak_bytes = 9};
         statistics.links = {{.link = 0, .messages = 5, .bytes = 100, .blocked = 1},
                             {.link = 1, .messages = 2, .bytes = 700, .blocked = 2},
                             {.link = 2, .blocked = 3}};
@@ -80,10 +80,10 @@ TEST_CASE("figures are the median run's: means over nodes, sums of messages, the
   CHECK(figures.collectives[0].calls == 2);
   CHECK(figures.nodes == 2);
   CHECK(figures.wall == 100ms);
-  CHECK(figures.host == 5ms);
-  CHECK(figures.compute == 25ms);  // 50 ms of one node and 10 of the other, less the host's share
-  CHECK(figures.rearrangement == 10ms);
-  CHECK(figures.communication == 30ms);
+  CHECK(figures.host == 10ms);             // of both nodes
+  CHECK(figures.cores.computing == 40ms);  // less the host's share
+  CHECK(figures.cores.rearranging == 20ms);
+  CHECK(figures.cores.combining == 10ms);
   CHECK(figures.messages == 7);
   CHECK(figures.bytes_moved == 80);
   CHECK(figures.peak_bytes == 9);

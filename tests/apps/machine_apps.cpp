@@ -21,10 +21,13 @@ void check_measured(const RunFigures& figures) {
   CHECK(figures.links_used > 0);
   CHECK(figures.link_messages_max > 0);
   CHECK(figures.peak_bytes > 0);
-  CHECK(figures.communication.count() > 0);
-  // What the nodes did lies within the run.
-  CHECK(figures.compute + figures.rearrangement + figures.communication + figures.host <=
-        figures.wall);
+  const CoreTimes& cores = figures.cores;
+  CHECK(cores.moving_data.count() > 0);
+  CHECK(cores.network.count() > 0);
+  // What the cores did is the run.
+  CHECK(cores.computing + cores.rearranging + cores.combining + cores.moving_data + cores.network +
+            cores.idle + figures.host ==
+        cores.cores * figures.wall);
   REQUIRE(figures.schedule);
   CHECK(figures.schedule->messages == figures.messages);
   CHECK(figures.schedule->total_bytes == figures.bytes_moved);

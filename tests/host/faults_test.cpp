@@ -116,6 +116,25 @@ TEST_CASE("a fault that nobody knows goes where it went before, and ours are gon
         }).exit_code == 7);
 }
 
+TEST_CASE("a SIGSEGV that is sent ends the process, with a machine there or not", "[machine]") {
+  if (sanitized) return;
+  const auto send = [] {
+    kill(getpid(), SIGSEGV);
+    for (int i = 0; i < 1000; ++i) usleep(1000);
+  };
+  CHECK(dies([&] {
+    const Machine machine(Topology::parse("ring:3"));
+    send();
+  }));
+  CHECK(end_of([&] {  // who ignores it goes on, and real faults are still reported
+          std::signal(SIGSEGV, SIG_IGN);
+          Machine machine(Topology::parse("ring:4"));
+          kill(getpid(), SIGSEGV);
+          machine.run(program);
+        })
+            .exit_code == 2);
+}
+
 TEST_CASE("an activity is told until it ends, and is cut where it is long", "[machine]") {
   CHECK(Activity::prefix().empty());
   {

@@ -59,6 +59,29 @@ TEST_CASE("a stopped gate is open for good, armed again or not", "[machine]") {
   CHECK_FALSE(gate.is_stopped());
 }
 
+TEST_CASE("a call keeps a node from parking, or wakes it, until it has answered", "[machine]") {
+  Gate gate;
+  gate.arm(2);
+  CHECK_FALSE(gate.call());  // not parked: nobody to wake
+  CHECK_FALSE(gate.is_open());
+  CHECK_FALSE(gate.park());
+  gate.answer();
+  CHECK(gate.park());
+  CHECK(gate.call());
+  CHECK(gate.unpark());
+  CHECK_FALSE(gate.is_open());
+  CHECK_FALSE(gate.arrive());
+  gate.answer();
+  CHECK(gate.park());
+  CHECK(gate.call());
+  CHECK(gate.arrive());  // both find it parked; one wakes it
+  CHECK(gate.unpark());
+  CHECK_FALSE(gate.unpark());
+  CHECK(gate.is_open());
+  gate.arm(1);  // a call outlives a step
+  CHECK_FALSE(gate.park());
+}
+
 TEST_CASE("stop and the last arrival may both find the node parked; one of them wakes it",
           "[network]") {
   Gate gate;

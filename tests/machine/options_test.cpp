@@ -7,8 +7,13 @@
 
 #include <array>
 #include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <ctime>
 #include <fstream>
 #include <functional>
+#include <memory>
+#include <stdexcept>
 #include <thread>
 
 #include <sys/resource.h>
@@ -191,6 +196,154 @@ TEST_CASE("a time limit beyond what clocks can count is none", "[machine]") {
   }
 }
 
+namespace {
+
+std::chrono::nanoseconds thread_time() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+/// Work that takes a core for a millisecond.
+constexpr auto work_for_a_millisecond = [] {
+  for (const auto start = thread_time(); thread_time() - start < 1ms;) {
+  }
+};
+
+}  // namespace
+
+TEST_CASE("what the time limit's listener throws comes when all nodes have ended", "[machine]") {
+  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+    MachineOptions options = plain(nodes_as);
+    options.time_limit = 20ms;
+    options.overrun_grace = 10ms;
+    std::atomic<bool> end{false};
+    options.on_overrun = [&](const std::string&) {
+      end = true;
+      throw std::runtime_error("enough");
+    };
+    Machine machine(Topology::parse("ring:3"), options);
+    for (int run = 0; run < 3; ++run) {
+      end = false;
+      std::atomic<int> alive{0};
+      CHECK(message_of<std::runtime_error>([&] {
+              machine.run([&](Node& node) {
+                const Alive here(alive);
+                if (node.rank() == 1) {
+                  node.local([&] {
+                    while (!end) std::this_thread::sleep_for(1ms);
+                  });
+                }
+                for (;;) exchange(node, 1);
+              });
+            }) == "enough");
+      CHECK(alive == 0);
+    }
+  }
+}
+
+TEST_CASE("a node that polls in steps starves nobody", "[machine]") {
+  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+    for (const bool to_itself : {false, true}) {
+      CAPTURE(to_itself);
+      MachineOptions options = plain(nodes_as);
+      options.workers = 1;
+      Machine machine(Topology::parse("ring:5"), options);
+      std::atomic<int> come{0};
+      CHECK_NOTHROW(machine.run([&](Node& node) {
+        if (node.rank() == 4) {
+          ++come;
+          return;
+        }
+        std::byte out{}, in{};
+        ++come;
+        while (come < 5) {  // the others only come when they run
+          if (to_itself) {
+            node.step({send(node.rank(), ConstSpan(&out, 1)), receive(node.rank(), Span(&in, 1))});
+          } else {
+            node.step();
+          }
+        }
+      }));
+    }
+  }
+}
+
+TEST_CASE("a run in a forked process is refused, and the machine can go", "[machine]") {
+  if (sanitized) return;  // they do not fork with threads
+  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+    auto machine = std::make_unique<Machine>(Topology::parse("ring:3"), plain(nodes_as));
+    machine->run([](Node& node) { exchange(node, 1); });
+    const End end = end_of([&] {
+      try {
+        machine->run([](Node&) {});
+      } catch (const UsageError& error) {
+        std::fputs(error.what(), stderr);
+      }
+      machine.reset();
+      std::fputs("; gone", stderr);
+    });
+    CHECK(end.exit_code == 0);
+    CHECK_THAT(end.text, Contains("forked") && Contains("; gone"));
+    CHECK_NOTHROW(machine->run([](Node& node) { exchange(node, 1); }));
+  }
+}
+
+TEST_CASE("signals that are sent to the process are not handled on a node's stack", "[machine]") {
+  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+    sigset_t before, after;
+    pthread_sigmask(SIG_SETMASK, nullptr, &before);
+    Machine machine(Topology::parse("ring:3"), plain(nodes_as));
+    pthread_sigmask(SIG_SETMASK, nullptr, &after);
+    CHECK(sigismember(&before, SIGINT) == sigismember(&after, SIGINT));
+    std::atomic<int> blocked{0}, own{0};
+    machine.run([&](Node&) {
+      sigset_t here;
+      pthread_sigmask(SIG_SETMASK, nullptr, &here);
+      blocked += sigismember(&here, SIGINT) + sigismember(&here, SIGTERM) +
+                 sigismember(&here, SIGUSR1) + sigismember(&here, SIGALRM);
+      own += sigismember(&here, SIGSEGV) + sigismember(&here, SIGFPE) +
+             sigismember(&here, SIGABRT) + sigismember(&here, SIGBUS);
+    });
+    CHECK(blocked == 4 * 3);
+    CHECK(own == 0);
+  }
+}
+
+TEST_CASE("the cores' time is the run's, in parts", "[machine]") {
+  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+    for (const int workers : {1, 5}) {
+      MachineOptions options = plain(nodes_as);
+      options.timing = true;
+      options.workers = workers;
+      Machine machine(Topology::parse("ring:6"), options);
+      for (int run = 0; run < 2; ++run) {
+        const Statistics statistics = machine.run([](Node& node) {
+          exchange(node, 1);
+          node.local(work_for_a_millisecond);
+          node.rearrange(1, work_for_a_millisecond);
+          node.rearrange(1, work_for_a_millisecond);
+          if (node.rank() < 3) node.combine(1, work_for_a_millisecond);
+          exchange(node, 1);
+        });
+        const CoreTimes& cores = statistics.cores;
+        CHECK(cores.cores >= 1);
+        CHECK(cores.computing >= 6ms);
+        CHECK(cores.rearranging >= 12ms);
+        CHECK(cores.combining >= 3ms);
+        CHECK(cores.moving_data > 0ns);
+        CHECK(cores.network > 0ns);
+        CHECK(cores.idle >= 0ns);
+        CHECK(cores.computing + cores.rearranging + cores.combining + cores.moving_data +
+                  cores.network + cores.idle ==
+              cores.cores * statistics.wall);
+      }
+    }
+  }
+  Machine machine(Topology::parse("ring:3"), plain(NodesAs::fibers));
+  CHECK(machine.run([](Node& node) { exchange(node, 1); }).cores.cores == 0);
+}
+
 TEST_CASE("times are measured when they are asked for", "[machine]") {
   for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
     for (const bool timing : {false, true}) {
@@ -199,8 +352,8 @@ TEST_CASE("times are measured when they are asked for", "[machine]") {
       Machine machine(Topology::parse("ring:3"), options);
       const Statistics statistics = machine.run([](Node& node) {
         exchange(node, 1);
-        node.rearrange(1, [] { std::this_thread::sleep_for(1ms); });
-        node.local([] { std::this_thread::sleep_for(1ms); });
+        node.rearrange(1, work_for_a_millisecond);
+        node.local(work_for_a_millisecond);
       });
       for (const NodeStatistics& node : statistics.nodes) {
         CHECK((node.local >= 1ms) == timing);

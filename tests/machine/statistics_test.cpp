@@ -1,5 +1,6 @@
 // Statistics and traces: what a run says about itself is what its dry schedule says.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/routing/routing.hpp"
 #include "wormcube/tests/machine/support.hpp"
 #include "wormcube/tests/schedule/programs.hpp"
@@ -61,6 +62,44 @@ const std::vector<std::pair<std::string, Program>>& all_programs() {
 }
 
 }  // namespace
+
+TEST_CASE("a run's statistics are its own, whatever was run, or failed, before", "[machine]") {
+  for (const MachineOptions& options : variations()) {
+    CAPTURE(describe(options));
+    Machine machine(Topology::parse("torus:3x4"), options);
+    const Program program = all_programs().front().second;
+    const Statistics first = machine.run(program);
+    CHECK_FALSE(first.links.empty());
+    CHECK(machine.run([](Node&) {}).links.empty());
+    CHECK_THROWS_AS(machine.run([&](Node& node) {
+      program(node);
+      if (node.rank() == 5) throw std::logic_error("5");
+      program(node);
+    }),
+                    NodeFailure);
+    CHECK_THROWS_AS(machine.run([&](Node& node) {  // never received
+      if (node.rank() == 5) node.step({send(Rank{6}, ConstSpan{})});
+    }),
+                    UsageError);
+    CHECK_THROWS_AS(machine.run([&](Node& node) {
+      if (node.rank() == 5) node.step({receive(Rank{6}, Span{})});
+    }),
+                    Deadlock);
+    const Statistics again = machine.run(program);
+    REQUIRE(again.links.size() == first.links.size());
+    for (std::size_t i = 0; i < first.links.size(); ++i) {
+      CHECK(again.links[i].link == first.links[i].link);
+      CHECK(again.links[i].messages == first.links[i].messages);
+      CHECK(again.links[i].bytes == first.links[i].bytes);
+    }
+    REQUIRE(again.nodes.size() == first.nodes.size());
+    for (std::size_t i = 0; i < first.nodes.size(); ++i) {
+      CHECK(again.nodes[i].steps == first.nodes[i].steps);
+      CHECK(again.nodes[i].messages == first.nodes[i].messages);
+      CHECK(again.nodes[i].peak_bytes == first.nodes[i].peak_bytes);
+    }
+  }
+}
 
 TEST_CASE("the trace of a real run is the dry run's record", "[machine]") {
   const std::vector<MachineOptions> all = variations();

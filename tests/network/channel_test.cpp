@@ -57,12 +57,14 @@ TEST_CASE("a channel holds exactly its capacity and gives flits back in order", 
   CHECK(in_order);
 }
 
-TEST_CASE("a channel that is reset is empty, free and uncounted", "[network]") {
+TEST_CASE("a channel that is reset is empty and free; its counts are of one run", "[network]") {
   VirtualChannel channel(0, 2);
   Waiter first(Waiter::Kind::worm), second(Waiter::Kind::worm);
   CHECK(channel.acquire(first));
   CHECK_FALSE(channel.acquire(second));
   CHECK(channel.try_push(numbered(1)));
+  CHECK(channel.is_new(7));
+  CHECK_FALSE(channel.is_new(7));
   channel.count_message(100);
   channel.count_message(28);
   channel.count_blocked();
@@ -73,6 +75,9 @@ TEST_CASE("a channel that is reset is empty, free and uncounted", "[network]") {
   Flit flit;
   CHECK_FALSE(channel.try_pop(flit));
   CHECK(channel.acquire(second));
+  CHECK(channel.is_used_in(7));
+  CHECK_FALSE(channel.is_used_in(8));
+  CHECK(channel.is_new(8));
   CHECK((channel.messages() == 0 && channel.bytes() == 0 && channel.blocked() == 0));
   CHECK(channel.try_push(numbered(1)));  // and may be destroyed with a flit inside
 }

@@ -30,6 +30,18 @@ class Host final : public NetworkHost {
     failed_node = node;
     error = what;
   }
+  bool give_back(Rank node, Waiter& waiter) noexcept override {
+    return on_give_back && on_give_back(node, waiter);
+  }
+  std::chrono::nanoseconds own_time() noexcept override {
+    return std::chrono::nanoseconds(++ticks);
+  }
+  void moved_data(Rank node, std::chrono::nanoseconds time) noexcept override {
+    moved[node] += time.count();
+  }
+  std::function<bool(Rank, Waiter&)> on_give_back;
+  std::map<Rank, std::int64_t> moved;
+  std::int64_t ticks = 0;
   std::vector<Rank> completions;
   Rank failed_node = -1;
   std::exception_ptr error;
@@ -48,7 +60,7 @@ struct Bench {
   explicit Bench(Topology topology, bool all_port = false, Bytes eager_limit = 1024,
                  std::size_t capacity = 1, int virtual_channels = 2)
       : network(Routing(std::move(topology), virtual_channels),
-                {all_port, capacity, eager_limit, &observer}, host) {}
+                {all_port, capacity, eager_limit, &observer, true}, host) {}
 
   struct Sent {
     std::vector<std::byte> data;
@@ -182,6 +194,81 @@ TEST_CASE("a worm waits at a channel that another holds and goes on when it is h
     CHECK(channel.bytes() == 100 * channel.messages());
     CHECK(channel.blocked() == (name == "1->2" ? 1 : 0));
   });
+}
+
+// Node 0's long message holds its path while many others queue up behind it, one after the other; the
+// visit that releases the path is handed them all.
+TEST_CASE("a visit gives back what it need not carry, and the owners carry it on", "[network]") {
+  const bool owners_wait = GENERATE(true, false);
+  CAPTURE(owners_wait);
+  constexpr Rank nodes = 60;
+  Bench bench(Topology::parse("line:60"), true, 0);
+  for (Rank from = 0; from < nodes - 1; ++from) bench.post(nodes - 1, from);
+  std::vector<Waiter*> given;
+  bench.host.on_give_back = [&](Rank node, Waiter& waiter) {
+    CHECK(static_cast<Worm&>(waiter).from == node);
+    if (owners_wait) given.push_back(&waiter);
+    return owners_wait;
+  };
+  // While the first one holds the last link, all others start and wait for it or for each other.
+  bench.observer.on_reserved = [&](Rank from, Rank, Channel, int hop) {
+    if (from != 0 || hop != nodes - 2) return;
+    for (Rank other = nodes - 2; other > 0; --other) bench.launch(other, to(nodes - 1));
+  };
+  bench.launch(0, to(nodes - 1));
+  const auto done = [&] {
+    return std::ranges::count_if(bench.received, [](const auto& one) { return one.receive.done; });
+  };
+  if (!owners_wait) {
+    CHECK(done() == nodes - 1);
+    return;
+  }
+  CHECK(done() <= 1 + Network::most_carried);
+  CHECK_FALSE(given.empty());
+  std::size_t visits = 0;
+  for (; visits < given.size(); ++visits) {
+    Waiter* const waiter = given[visits];
+    waiter->next = nullptr;
+    const auto before = done();
+    bench.network.carry_on(waiter);
+    CHECK(done() - before <= 1 + Network::most_carried);
+  }
+  CHECK(done() == nodes - 1);
+  for (std::size_t i = 0; i < bench.received.size(); ++i) {
+    CHECK(bench.received[i].data == bench.sent[i == 0 ? 0 : nodes - 1 - i].data);
+  }
+  CHECK_FALSE(bench.network.leftover());
+}
+
+TEST_CASE("a large copy is the last that a visit makes for others", "[network]") {
+  Bench bench(Topology::parse("line:4"), true, 0);
+  const Bytes large = Network::most_moved;
+  bench.post(3, 0, large);
+  bench.post(3, 1);
+  bench.post(3, 2);
+  std::vector<Rank> given;
+  bench.host.on_give_back = [&](Rank node, Waiter&) {
+    given.push_back(node);
+    return false;
+  };
+  bench.observer.on_reserved = [&](Rank from, Rank, Channel, int hop) {
+    if (from == 0 && hop == 2) bench.launch(1, to(3));
+  };
+  bench.launch(0, to(3), large);
+  CHECK(given == std::vector<Rank>{1});
+  CHECK(bench.received[1].receive.done);
+}
+
+TEST_CASE("the time that data move is told of the node that moves them", "[network]") {
+  Bench bench(Topology::parse("line:3"));
+  bench.launch(0, to(2));  // into an early buffer, by the sender
+  CHECK(bench.host.moved[0] == 1);
+  bench.post(2, 0);
+  CHECK(bench.host.moved[2] == 1);
+  bench.launch(0, to(2), 5000);
+  CHECK(bench.host.moved[0] == 1);  // absorbed: nothing has moved
+  bench.post(2, 0, 5000);
+  CHECK(bench.host.moved[2] == 2);
 }
 
 TEST_CASE("worms that wait for one channel get it in the order in which they came", "[network]") {
@@ -382,12 +469,21 @@ TEST_CASE("a network of 400 million links takes memory for those that are used",
     CHECK(channel.messages() == 1);
   });
   CHECK(channels == 100);
-  bench.network.reset();
-  bench.network.each_channel([](const VirtualChannel& channel) { CHECK(channel.messages() == 0); });
+  bench.network.begin_run();
+  int used = 0;
+  bench.network.each_channel([&](const VirtualChannel&) { ++used; });
+  CHECK(used == 0);
+  bench.launch(7, to(8));
+  bench.network.each_channel([&](const VirtualChannel& channel) {
+    ++used;
+    CHECK(channel.messages() == 1);
+  });
+  CHECK(used == 1);
   constexpr double mebibyte = 1 << 20;
   // A slot for each link would be 3 GiB; shadow memory is large.
   if (!sanitized) CHECK(resident_bytes() - before < 500 * mebibyte);
-  const double told = Network::bytes_of_tables(bench.network.routing(), {all_port, 1, 0, nullptr});
+  const double told =
+      Network::bytes_of_tables(bench.network.routing(), {all_port, 1, 0, nullptr, false});
   CHECK(told > 12 * mebibyte);
   CHECK(told < 50 * mebibyte);
 }

@@ -318,10 +318,16 @@ Table figures_table(const RunFigures& figures) {
     table.add({"wall time, quartile 3", cell_rate(wall.quartile3), "us"});
     table.add({"wall time, most", cell_rate(wall.max), "us"});
   }
-  time("  compute", figures.compute);
-  time("  rearrangement", figures.rearrangement);
-  time("  communication", figures.communication);
-  time("  host copies", figures.host);
+  if (const CoreTimes& cores = figures.cores; cores.cores > 0) {
+    time(fmt::format("{} cores' time", cores.cores), cores.cores * figures.wall);
+    time("  computing", cores.computing);
+    time("  rearranging", cores.rearranging);
+    time("  combining", cores.combining);
+    time("  host copies", figures.host);
+    time("  moving data", cores.moving_data);
+    time("  network, switching", cores.network);
+    time("  idle", cores.idle);
+  }
   count("messages", figures.messages, "");
   count("bytes moved", figures.bytes_moved, "B");
   if (figures.has_links) {
@@ -369,10 +375,14 @@ Json cost_json(const RunFigures& figures) {
   result["time_quartile3_us"] = wall.quartile3;
   result["time_max_us"] = wall.max;
   result["median_run_us"] = {{"wall", microseconds(figures.wall)},
-                             {"compute", microseconds(figures.compute)},
-                             {"rearrangement", microseconds(figures.rearrangement)},
-                             {"communication", microseconds(figures.communication)},
-                             {"host", microseconds(figures.host)}};
+                             {"cores", figures.cores.cores},
+                             {"computing", microseconds(figures.cores.computing)},
+                             {"rearranging", microseconds(figures.cores.rearranging)},
+                             {"combining", microseconds(figures.cores.combining)},
+                             {"host", microseconds(figures.host)},
+                             {"moving_data", microseconds(figures.cores.moving_data)},
+                             {"network", microseconds(figures.cores.network)},
+                             {"idle", microseconds(figures.cores.idle)}};
   if (!figures.has_links) {
     for (const char* name : {"links_used", "link_messages_max", "link_bytes_max", "blocked"}) {
       put(result, name, nullptr, no_links);

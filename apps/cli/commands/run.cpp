@@ -18,6 +18,7 @@
 #include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/host/cores.hpp"
 #include "wormcube/runtime/machine/machine.hpp"
 #include "wormcube/runtime/routing/routing.hpp"
 
@@ -25,7 +26,6 @@
 #include <cmath>
 #include <map>
 #include <memory>
-#include <thread>
 
 #include <fmt/core.h>
 
@@ -340,7 +340,7 @@ ExitCode run(const RunCommand& given) {
   }
   print_machine(output, options.machine, options.machine.resolve(false));
   print_setting(output, "host",
-                fmt::format("{} cores; {}", std::thread::hardware_concurrency(),
+                fmt::format("{} cores; {}", usable_cores(),
                             options.machine.in_processes()
                                 ? "times are those of the slowest process, by its own clock"
                                 : "with more nodes than cores times are the emulator's throughput; "

@@ -3,6 +3,7 @@
 #include "wormcube/apps/cli/output/provenance.hpp"
 
 #include "wormcube/apps/cli/output/results.hpp"
+#include "wormcube/runtime/host/cores.hpp"
 #include "wormcube/runtime/host/memory.hpp"
 #include "wormcube/version.hpp"
 
@@ -10,7 +11,6 @@
 #include <cmath>
 #include <ctime>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include <fmt/core.h>
@@ -48,7 +48,7 @@ Json made_json() {
           {"command", command_line},
           {"settings", all_settings},
           {"host", host.data()},
-          {"cores", std::thread::hardware_concurrency()},
+          {"cores", usable_cores()},
           {"memory_estimate_bytes", std::llround(expected_peak_memory())},
           {"memory_peak_bytes", std::llround(peak_memory())},
           {"date", fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", utc.tm_year + 1900,

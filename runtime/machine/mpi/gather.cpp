@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/machine/mpi/gather.hpp"
 
+#include "wormcube/runtime/host/cores.hpp"
+
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
-#include <thread>
 
 #include <sched.h>
 
@@ -108,23 +111,41 @@ class WindowCounter final : public Multicomputer::Counter {
 
 }  // namespace
 
-int processes_on_this_computer() {
-  static const int processes = [] {
+namespace {
+
+struct Computer {
+  int processes = 1;
+  int cores = 1;
+};
+
+/// Collective the first time.
+const Computer& this_computer() {
+  static const Computer computer = [] {
+    Computer made;
     MPI_Comm here = MPI_COMM_NULL;
-    int count = 1;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
-    MPI_Comm_size(here, &count);
+    MPI_Comm_size(here, &made.processes);
+    // Launchers bind processes to cores of their own: what counts is all that they have together.
+    CoreSources sources = CoreSources::of_this_process();
+    std::array<std::uint64_t, 64> cores{};
+    const std::vector<std::uint64_t> mine = bound_cores();
+    std::copy_n(mine.begin(), std::min(mine.size(), cores.size()), cores.begin());
+    MPI_Allreduce(MPI_IN_PLACE, cores.data(), static_cast<int>(cores.size()), MPI_UINT64_T, MPI_BOR,
+                  here);
     MPI_Comm_free(&here);
-    return count;
+    sources.affinity = 0;
+    for (const std::uint64_t word : cores) sources.affinity += std::popcount(word);
+    made.cores = usable_cores(sources);
+    return made;
   }();
-  return processes;
+  return computer;
 }
 
-bool is_crowded() {
-  static const bool crowded =
-      static_cast<unsigned>(processes_on_this_computer()) > std::thread::hardware_concurrency();
-  return crowded;
-}
+}  // namespace
+
+int processes_on_this_computer() { return this_computer().processes; }
+
+bool is_crowded() { return this_computer().processes > this_computer().cores; }
 
 void await(MPI_Request& request) {
   int tests = is_crowded() ? 0 : 100;  // without giving the core away
@@ -149,25 +170,37 @@ std::string gather_texts(MPI_Comm all, const std::string& text) {
   return {joined.begin(), joined.end()};
 }
 
-// One message per node: a process' logs together may be more than an int can count.
+// One message per node, or several: a process' logs together may be more than an int can count.
 void gather_logs(MPI_Comm all, std::pair<Rank, Rank> nodes_here, std::span<RankLog> logs) {
   constexpr int tag = 1;  // headers have 0
   int process = 0;
   MPI_Comm_rank(all, &process);
   const auto [first, end] = nodes_here;
   std::vector<std::vector<std::byte>> mine;
-  std::vector<int> my_sizes;
+  std::vector<std::uint64_t> my_sizes;
   for (Rank rank = first; rank < end; ++rank) {
     mine.push_back(packed(logs[static_cast<std::size_t>(rank)]));
-    my_sizes.push_back(static_cast<int>(mine.back().size()));
+    my_sizes.push_back(mine.back().size());
   }
   const std::vector<Rank> ends = gather_all(all, std::span<const Rank>(&end, 1));
-  const std::vector<int> sizes = gather_all(all, std::span<const int>(my_sizes));
+  const std::vector<std::uint64_t> sizes =
+      gather_all(all, std::span<const std::uint64_t>(my_sizes));
   MPI_Request request = MPI_REQUEST_NULL;
-  if (process != 0) {
-    for (const std::vector<std::byte>& bytes : mine) {
-      MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, 0, tag, all, &request);
+  // MPI counts in int: by the GiB.
+  const auto in_parts = [&](std::span<std::byte> bytes, auto&& part) {
+    constexpr std::size_t most = std::size_t{1} << 30;
+    while (!bytes.empty()) {
+      const Span now = bytes.first(std::min(bytes.size(), most));
+      part(now.data(), static_cast<int>(now.size()));
       await(request);
+      bytes = bytes.subspan(now.size());
+    }
+  };
+  if (process != 0) {
+    for (std::vector<std::byte>& bytes : mine) {
+      in_parts(bytes, [&](std::byte* data, int size) {
+        MPI_Isend(data, size, MPI_BYTE, 0, tag, all, &request);
+      });
     }
     return;
   }
@@ -175,9 +208,10 @@ void gather_logs(MPI_Comm all, std::pair<Rank, Rank> nodes_here, std::span<RankL
   std::vector<std::byte> bytes;
   for (Rank rank = end; rank < ends.back(); ++rank) {
     while (rank >= ends[static_cast<std::size_t>(owner)]) ++owner;
-    bytes.resize(static_cast<std::size_t>(sizes[static_cast<std::size_t>(rank)]));
-    MPI_Irecv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, owner, tag, all, &request);
-    await(request);
+    bytes.resize(sizes[static_cast<std::size_t>(rank)]);
+    in_parts(bytes, [&](std::byte* data, int size) {
+      MPI_Irecv(data, size, MPI_BYTE, owner, tag, all, &request);
+    });
     logs[static_cast<std::size_t>(rank)] = unpacked(bytes);
   }
 }

@@ -4,6 +4,7 @@
 
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/fiber/fiber.hpp"
+#include "wormcube/runtime/host/faults.hpp"
 #include "wormcube/runtime/machine/arena.hpp"
 #include "wormcube/runtime/machine/mpi/gather.hpp"
 #include "wormcube/runtime/machine/mpi/match_table.hpp"
@@ -18,6 +19,7 @@
 #include <deque>
 #include <exception>
 #include <limits>
+#include <new>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -59,6 +61,11 @@ std::optional<Stopwatch> stopwatch(bool timing, std::chrono::nanoseconds& sum) {
   if (!timing) return std::nullopt;
   return std::optional<Stopwatch>(std::in_place, sum);
 }
+
+// A UsageError whose text names node and step already.
+struct UsageErrorOfStep : UsageError {
+  using UsageError::UsageError;
+};
 
 /// A message that was here before its receive: kept in a buffer, pinned in the memory of a sender
 /// of this process, or announced by another process.
@@ -108,9 +115,20 @@ void copy(std::span<const Span> from, std::span<const Span> to) {
   for (const Span piece : from) target.write(piece);
 }
 
+/// A call that may run out of memory where that must not be thrown.
+template <class F>
+void attempt(F&& f) noexcept {
+  try {
+    f();
+  } catch (const std::bad_alloc&) {
+    // What it was to say is not said.
+  }
+}
+
 /// What has gone wrong, in a form that travels.
 struct Failure {
-  enum class Kind : int { usage, node, deadlock, time_limit };
+  // A program's own usage error is told apart from a step's, whose text names the node.
+  enum class Kind : int { usage, node, deadlock, time_limit, usage_of_program };
   Rank rank = 0;
   Kind kind = Kind::node;
   std::string text;
@@ -118,6 +136,7 @@ struct Failure {
   [[noreturn]] void raise() const {
     switch (kind) {
       case Kind::usage:
+      case Kind::usage_of_program:
         throw UsageError(text);
       case Kind::deadlock:
         throw Deadlock(text);
@@ -175,7 +194,7 @@ class MpiMachine::Impl final : public Transport::Listener {
   MpiNode& node(Rank rank) { return nodes_[static_cast<std::size_t>(rank - first_)]; }
 
   void main(MpiNode& node) noexcept;
-  void caught(Rank rank) noexcept;
+  void caught(MpiNode& node) noexcept;
   void failed(Failure failure);
   void stop();
   void unwind_when_drained(MpiNode& node);
@@ -198,7 +217,14 @@ class MpiMachine::Impl final : public Transport::Listener {
 
   std::string waiting_rows() const;
   void agree_on_failure();
+  bool is_of_one_node(const Failure& failure);
   void make_deadlock_table();
+  std::size_t explain(const std::byte* address, std::span<char> text) const;
+  void resume(MpiNode& node);
+  void something_to_do();
+  template <class F>
+  void move_data(F&& move);
+  CoreTimes core_times(std::chrono::nanoseconds wall, std::span<const NodeStatistics> nodes);
   Statistics statistics(std::chrono::nanoseconds wall);
 
   Topology topology_;
@@ -209,6 +235,9 @@ class MpiMachine::Impl final : public Transport::Listener {
   std::deque<MpiNode> nodes_;
   std::deque<MpiNode*> ready_;  // fibers that can go on
   const Program* program_ = nullptr;
+  const MpiNode* running_ = nullptr;  // its program is on this thread's stack, or a fiber's
+  const FaultReports faults_{
+      [this](const std::byte* address, std::span<char> text) { return explain(address, text); }};
 
   MatchTable<MpiTransfer> posted_;
   MatchTable<Early> early_;
@@ -220,6 +249,7 @@ class MpiMachine::Impl final : public Transport::Listener {
   Rank unfinished_ = 0;
   std::optional<Failure> failure_;
   Clock::time_point start_, idle_since_, stopped_at_;
+  std::chrono::nanoseconds idle_{0}, moving_{0};
   bool stopping_ = false;
   bool drained_ = false;  // nodes may unwind
   Verdict verdict_ = Verdict::none;
@@ -245,7 +275,8 @@ class MpiMachine::Impl::MpiNode final : public Node {
   void restart() {
     arena_.restart();
     statistics = {};
-    finished = suspended = false;
+    finished = suspended = stopped = false;
+    usage_error.reset();
     pending = 0;
     transfers_in_use = 0;
   }
@@ -259,8 +290,10 @@ class MpiMachine::Impl::MpiNode final : public Node {
   NodeStatistics statistics;
   std::unique_ptr<Fiber> fiber;  // none if the process has one node
   bool finished = false;
-  bool suspended = false;   // waits for pending to become 0
-  std::size_t pending = 0;  // transfers of this step that are not done
+  bool stopped = false;  // a step has thrown Stopped, or the program never started
+  std::optional<std::string> usage_error;  // that its program threw; its text
+  bool suspended = false;                  // waits for pending to become 0
+  std::size_t pending = 0;                 // transfers of this step that are not done
   std::deque<MpiTransfer>
       transfers;  // of the current step; kept, so that steady state does not allocate
   std::size_t transfers_in_use = 0;
@@ -311,7 +344,8 @@ void MpiMachine::Impl::MpiNode::step(std::span<const Op> ops) {
   try {
     prepare(ops);
   } catch (const UsageError& error) {
-    throw UsageError(fmt::format("node {}, step {}: {}", rank_, statistics.steps, error.what()));
+    throw UsageErrorOfStep(
+        fmt::format("node {}, step {}: {}", rank_, statistics.steps, error.what()));
   }
   pending = transfers_in_use;
   // Once the machine stops, nothing is sent any more.
@@ -330,7 +364,10 @@ void MpiMachine::Impl::MpiNode::step(std::span<const Op> ops) {
     do {
       machine_.give_way(*this);
     } while (pending > 0 && !machine_.drained_);
-    if (pending > 0) throw Stopped();
+    if (pending > 0) {
+      stopped = true;
+      throw Stopped();
+    }
   }
   transfers_in_use = 0;
   ++statistics.steps;
@@ -348,6 +385,7 @@ MpiMachine::Impl::Impl(Topology topology, const MpiOptions& options)
       options_(usable(options)),
       transport_(options.eager_limit,
                  options.pack_pieces ? LongPieces::packed : LongPieces::datatype) {
+  keep_signal_stack();
   first_ = first_of(transport_.process());
   for (Rank rank = first_; rank < first_of(transport_.process() + 1); ++rank) {
     nodes_.emplace_back(*this, rank);
@@ -391,13 +429,18 @@ Statistics MpiMachine::Impl::run(const Program& program) {
   unfinished_ = static_cast<Rank>(nodes_.size());
   for (MpiNode& each : nodes_) each.restart();
 
-  start_ = idle_since_ = Clock::now();
+  start_ = Clock::now();
+  idle_since_ = {};
+  idle_ = moving_ = {};
   if (nodes_.size() == 1) {
+    running_ = &nodes_.front();
     main(nodes_.front());
+    running_ = nullptr;
   } else {
     for (MpiNode& each : nodes_) ready_.push_back(&each);
   }
   schedule();
+  something_to_do();
   const auto wall = Clock::now() - start_;
 
   if (verdict_ == Verdict::finished && !failure_) {
@@ -414,28 +457,38 @@ Statistics MpiMachine::Impl::run(const Program& program) {
 }
 
 void MpiMachine::Impl::main(MpiNode& node) noexcept {
+  node.stopped = stopping_;
   try {
     if (!stopping_) (*program_)(node);
   } catch (...) {
-    caught(node.rank());
+    caught(node);
   }
   node.finished = true;
   --unfinished_;
 }
 
 // The exception being handled has left this node's program.
-void MpiMachine::Impl::caught(Rank rank) noexcept {
+void MpiMachine::Impl::caught(MpiNode& node) noexcept {
+  const Rank rank = node.rank();
+  const auto fail = [&](Failure::Kind kind, auto&& text) {
+    Failure failure{rank, kind, {}};
+    attempt([&] { failure.text = text(); });
+    attempt([&] { failed(std::move(failure)); });
+  };
   try {
     throw;
   } catch (const Stopped&) {
     // Another node's failure is the one to report.
+  } catch (const UsageErrorOfStep& error) {
+    fail(Failure::Kind::usage, [&] { return std::string(error.what()); });
   } catch (const UsageError& error) {
-    failed({rank, Failure::Kind::usage, error.what()});  // the same on every node: no rank in front
+    attempt([&] { node.usage_error = error.what(); });
+    fail(Failure::Kind::usage_of_program, [&] { return std::string(error.what()); });
   } catch (const std::exception& error) {
-    failed({rank, Failure::Kind::node, fmt::format("node {}: {}", rank, error.what())});
+    fail(Failure::Kind::node, [&] { return fmt::format("node {}: {}", rank, error.what()); });
   } catch (...) {
-    failed({rank, Failure::Kind::node,
-            fmt::format("node {}: threw something that is no std::exception", rank)});
+    fail(Failure::Kind::node,
+         [&] { return fmt::format("node {}: threw something that is no std::exception", rank); });
   }
 }
 
@@ -443,6 +496,36 @@ void MpiMachine::Impl::caught(Rank rank) noexcept {
 void MpiMachine::Impl::failed(Failure failure) {
   if (!failure_ || failure.rank < failure_->rank) failure_ = std::move(failure);
   stop();
+}
+
+// The report of a node's stack that is used up.
+std::size_t MpiMachine::Impl::explain(const std::byte* address, std::span<char> text) const {
+  if (running_ == nullptr || !Fiber::is_below_stack(address)) return 0;
+  const auto end = fmt::format_to_n(
+      text.data(), text.size(),
+      "{}node {}, step {} on {}: a node program has used up its stack (too deep a recursion, or "
+      "too large a local array?)",
+      Activity::prefix(), running_->rank(), running_->statistics.steps, topology_.name());
+  return std::min<std::size_t>(end.size, text.size());
+}
+
+void MpiMachine::Impl::resume(MpiNode& node) {
+  running_ = &node;
+  node.fiber->resume();
+  running_ = nullptr;
+}
+
+// The end of a time with nothing to do.
+void MpiMachine::Impl::something_to_do() {
+  if (idle_since_ == Clock::time_point{}) return;
+  if (options_.timing) idle_ += Clock::now() - idle_since_;
+  idle_since_ = {};
+}
+
+template <class F>
+void MpiMachine::Impl::move_data(F&& move) {
+  const auto watch = stopwatch(options_.timing, moving_);
+  move();
 }
 
 void MpiMachine::Impl::stop() {
@@ -459,6 +542,7 @@ void MpiMachine::Impl::stop() {
 
 void MpiMachine::Impl::unwind_when_drained(MpiNode& node) {
   while (!drained_) give_way(node);
+  node.stopped = true;
   throw Stopped();
 }
 
@@ -496,11 +580,11 @@ void MpiMachine::Impl::deliver(Early& early, MpiTransfer& receive) {
     ++coming_;
     transport_.receive_long(early.process, early.header, receive.pieces, receive);
   } else if (early.sender != nullptr) {
-    copy(early.sender->pieces, receive.pieces);
+    move_data([&] { copy(early.sender->pieces, receive.pieces); });
     complete(*early.sender);
     complete(receive);
   } else {
-    Cursor(receive.pieces).write(EarlyStore::room(early));
+    move_data([&] { Cursor(receive.pieces).write(EarlyStore::room(early)); });
     complete(receive);
   }
   early_store_.recycle(early);
@@ -512,7 +596,7 @@ void MpiMachine::Impl::post_send(MpiTransfer& send) {
     ++counts_.sent;
     const Header header{.from = send.from, .to = send.to, .tag = send.tag, .bytes = send.bytes};
     if (is_short) {
-      transport_.send(process_of(send.to), header, send.pieces);
+      move_data([&] { transport_.send(process_of(send.to), header, send.pieces); });
       complete(send);
     } else {
       transport_.send_long(process_of(send.to), header, send.pieces, send);
@@ -521,14 +605,14 @@ void MpiMachine::Impl::post_send(MpiTransfer& send) {
   }
   if (MpiTransfer* const receive = posted_.take(send.from, send.to, send.tag)) {
     if (!sizes_agree(send.bytes, *receive)) return;
-    copy(send.pieces, receive->pieces);
+    move_data([&] { copy(send.pieces, receive->pieces); });
     complete(*receive);
     complete(send);
     return;
   }
   Early& early = early_store_.fresh(send.from, send.to, send.tag, send.bytes);
   if (is_short) {
-    Cursor(send.pieces).read(EarlyStore::room(early));
+    move_data([&] { Cursor(send.pieces).read(EarlyStore::room(early)); });
     complete(send);
   } else {
     early.sender = &send;
@@ -549,7 +633,7 @@ void MpiMachine::Impl::arrived(int process, const Header& header, ConstSpan payl
       stopping_ ? nullptr : posted_.take(header.from, header.to, header.tag);
   if (receive != nullptr && sizes_agree(header.bytes, *receive)) {
     if (is_short) {
-      Cursor(receive->pieces).write(payload);
+      move_data([&] { Cursor(receive->pieces).write(payload); });
       complete(*receive);
     } else {
       ++counts_.sent;
@@ -602,19 +686,19 @@ void MpiMachine::Impl::schedule() {
     }
     MpiNode& next = *ready_.front();
     ready_.pop_front();
-    next.fiber->resume();
-    idle_since_ = {};
+    something_to_do();
+    resume(next);
   }
   if (!drained_) return;
   for (MpiNode& each : nodes_) {
-    while (each.fiber && !each.finished) each.fiber->resume();
+    while (each.fiber && !each.finished) resume(each);
   }
 }
 
 // No node can go on: see what has come, or whether anything can.
 void MpiMachine::Impl::turn() {
   if (transport_.poll(*this)) {
-    idle_since_ = {};
+    something_to_do();
     return;
   }
   if (idle_since_ == Clock::time_point{}) idle_since_ = Clock::now();
@@ -682,7 +766,9 @@ void MpiMachine::Impl::watch_clock() {
                "aborting all\n",
                failure_ ? failure_->text : "another process failed", transport_.process(),
                transport_.processes(), options_.grace.count());
-    MpiSession::abort(failure_ && failure_->kind == Failure::Kind::usage ? 2 : 1);
+    const bool is_usage = failure_ && (failure_->kind == Failure::Kind::usage ||
+                                       failure_->kind == Failure::Kind::usage_of_program);
+    MpiSession::abort(is_usage ? 2 : 1);
   }
   const auto limit = options_.time_limit;
   if (limit.count() <= 0 || stopping_ || now - start_ < limit) return;
@@ -751,8 +837,46 @@ void MpiMachine::Impl::agree_on_failure() {
   broadcast_text(all, kind, lowest.process);
   broadcast_text(all, failure_->text, lowest.process);
   failure_->kind = static_cast<Failure::Kind>(kind[0]);
-  const Failure failure = *std::exchange(failure_, std::nullopt);
+  Failure failure = *std::exchange(failure_, std::nullopt);
+  if (failure.kind == Failure::Kind::usage_of_program && is_of_one_node(failure)) {
+    failure.text = fmt::format("node {}: {}", failure.rank, failure.text);
+  }
   failure.raise();
+}
+
+// As in Machine: another node has thrown something else, or has got further than the step in which
+// this was thrown. All processes call it.
+bool MpiMachine::Impl::is_of_one_node(const Failure& failure) {
+  const MPI_Comm all = transport_.communicator();
+  std::uint64_t steps = is_here(failure.rank) ? node(failure.rank).statistics.steps : 0;
+  reduce_all(all, std::span(&steps, 1), MPI_UINT64_T, MPI_MAX);
+  int is_own = std::ranges::any_of(nodes_, [&](const MpiNode& each) {
+    if (each.usage_error) return *each.usage_error != failure.text;
+    return !each.stopped || each.statistics.steps >= steps;
+  });
+  reduce_all(all, std::span(&is_own, 1), MPI_INT, MPI_MAX);
+  return is_own != 0;
+}
+
+CoreTimes MpiMachine::Impl::core_times(std::chrono::nanoseconds wall,
+                                       std::span<const NodeStatistics> nodes) {
+  std::array<std::uint64_t, 2> sums{static_cast<std::uint64_t>(moving_.count()),
+                                    static_cast<std::uint64_t>(idle_.count())};
+  reduce_all(transport_.communicator(), std::span<std::uint64_t>(sums), MPI_UINT64_T, MPI_SUM);
+  CoreTimes times;
+  times.cores = transport_.processes();
+  for (const NodeStatistics& each : nodes) {
+    times.computing += each.local;
+    times.rearranging += each.rearranging;
+    times.combining += each.combining;
+  }
+  times.moving_data = std::chrono::nanoseconds(sums[0]);
+  const auto all = times.cores * wall;
+  const auto known = times.computing + times.rearranging + times.combining + times.moving_data;
+  times.idle = std::min(std::chrono::nanoseconds(sums[1]),
+                        std::max(std::chrono::nanoseconds{0}, all - known));
+  times.network = all - known - times.idle;
+  return times;
 }
 
 Statistics MpiMachine::Impl::statistics(std::chrono::nanoseconds wall) {
@@ -764,6 +888,7 @@ Statistics MpiMachine::Impl::statistics(std::chrono::nanoseconds wall) {
   std::vector<NodeStatistics> mine;
   for (const MpiNode& each : nodes_) mine.push_back(each.statistics_with_peaks());
   result.nodes = gather_all(all, std::span<const NodeStatistics>(mine));
+  if (options_.timing) result.cores = core_times(result.wall, result.nodes);
   return result;
 }
 

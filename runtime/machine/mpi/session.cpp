@@ -1,5 +1,6 @@
 // The life of MPI in this process.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/machine/mpi/gather.hpp"
 #include "wormcube/runtime/machine/mpi/machine.hpp"
 
@@ -51,6 +52,12 @@ class MpiSession::Impl {
   Impl(int* argc, char*** argv) {
     int given = 0;
     MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &given);
+    if (given < MPI_THREAD_FUNNELED) {
+      MPI_Finalize();
+      throw UsageError(
+          "the MPI library cannot be used in a process of several threads (it gives "
+          "MPI_THREAD_SINGLE, need MPI_THREAD_FUNNELED); use one that was built with threads");
+    }
     MPI_Comm_dup(MPI_COMM_WORLD, &ends);
     is_crowded();
   }

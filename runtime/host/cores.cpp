@@ -1,0 +1,65 @@
+// Affinity and quotas.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/runtime/host/cores.hpp"
+
+#include "wormcube/runtime/host/cgroups.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstddef>
+#include <fstream>
+#include <thread>
+
+#include <sched.h>
+
+namespace wormcube {
+namespace {
+
+/// Quota and period in microseconds, in one file (version 2) or in two; a quota of "max" or -1 is
+/// none.
+int cores_of_quota(const std::filesystem::path& folder, int version) {
+  double quota = 0, period = 0;
+  if (version == 2) {
+    std::ifstream(folder / "cpu.max") >> quota >> period;
+  } else {
+    std::ifstream(folder / "cpu.cfs_quota_us") >> quota;
+    std::ifstream(folder / "cpu.cfs_period_us") >> period;
+  }
+  if (!(quota > 0) || !(period > 0) || quota / period > 1e6) return 0;
+  return std::max(1, static_cast<int>(quota / period) +
+                         (quota > period * static_cast<int>(quota / period) ? 1 : 0));
+}
+
+}  // namespace
+
+// The kernel refuses a set that is smaller than its own.
+std::vector<std::uint64_t> bound_cores() {
+  constexpr std::size_t most = std::size_t{1} << 20;
+  static_assert(sizeof(std::uint64_t) % sizeof(__cpu_mask) == 0);
+  for (std::size_t cores = 1024; cores <= most; cores *= 2) {
+    std::vector<std::uint64_t> set(cores / 64);
+    if (sched_getaffinity(0, cores / 8, reinterpret_cast<cpu_set_t*>(set.data())) == 0) return set;
+    if (errno != EINVAL) break;
+  }
+  return {};
+}
+
+CoreSources CoreSources::of_this_process() {
+  CoreSources sources;
+  for (const std::uint64_t word : bound_cores()) sources.affinity += std::popcount(word);
+  sources.online = static_cast<int>(std::thread::hardware_concurrency());
+  return sources;
+}
+
+int usable_cores(const CoreSources& sources) {
+  int cores = std::max(1, sources.affinity > 0 ? sources.affinity : sources.online);
+  each_cgroup(sources.cgroup, sources.cgroup_root, "cpu",
+              [&](const std::filesystem::path& folder, int version) {
+                if (const int quota = cores_of_quota(folder, version); quota > 0)
+                  cores = std::min(cores, quota);
+              });
+  return cores;
+}
+
+}  // namespace wormcube

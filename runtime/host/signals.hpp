@@ -1,0 +1,30 @@
+// Which threads get the process's signals.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <csignal>
+
+namespace wormcube {
+
+/// While one lives the calling thread, and whatever threads it starts (they for good), get no signal
+/// that is sent to the process: its handlers run on the other threads' stacks, not on a node's. What
+/// a thread does to itself (SIGSEGV, SIGFPE, ..) comes as ever, and so does a profiler's tick.
+class SignalsElsewhere {
+ public:
+  SignalsElsewhere() {
+    sigset_t all;
+    sigfillset(&all);
+    for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGPROF}) {
+      sigdelset(&all, own);
+    }
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsElsewhere() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsElsewhere(const SignalsElsewhere&) = delete;
+  SignalsElsewhere& operator=(const SignalsElsewhere&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+}  // namespace wormcube
