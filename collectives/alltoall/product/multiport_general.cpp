@@ -260,6 +260,8 @@ WORMCUBE_ALGORITHM(alltoall_product_multiport_general){
     .summary = "single blocks, all dimensions at once; any product of graphs",
     .source = "ours, after Algorithm A3 of Dimakopoulos, Dimopoulos 1998",
     .ports = Ports::all,
+    .contention_free = true,
+    .exactly_once = true,
     .remark = "our extension; no optimality claimed",
     .require =
         [](const Setting& setting) {
