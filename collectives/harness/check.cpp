@@ -263,7 +263,8 @@ void prove_by_schedule(CheckResult& result, const Schedule& schedule, Rank root,
 
 bool CheckResult::has_formulas() const {
   const auto& [startups, transmission, rearranged, working, load, contended, combined] = predicted;
-  return startups || transmission || rearranged || working || load || contended || combined;
+  const bool combines = combined && collective.operation()->reduces;  // of others 0 by itself
+  return startups || transmission || rearranged || working || load || contended || combines;
 }
 
 std::optional<bool> CheckResult::bound_met() const {

@@ -236,8 +236,9 @@ TEST_CASE("model and count are one, for every operation and algorithm on every n
   for (const Topology& topology : networks_of_the_program()) {
     for (const Algorithm* algorithm : registry()) {
       if (!cases::is_tested(*algorithm)) continue;
-      const Collective collective(*algorithm, cases::plain_arguments(*algorithm));
+      Collective collective(*algorithm, cases::plain_arguments(*algorithm));
       if (refusal(collective, topology)) continue;
+      collective.settle(topology, model, m);
       INFO(cases::title(collective, topology));
       const Weighed weighed = weigh(collective, topology);
       if (!weighed.prediction.startups || !weighed.prediction.transmission_blocks) {
@@ -285,7 +286,9 @@ TEST_CASE("every built-in algorithm has formulas", "[collectives]") {
   cases::for_each(
       [](const Collective& collective, const Topology& topology) {
         INFO(cases::title(collective, topology));
-        const Prediction prediction = collective.predict(topology);
+        Collective settled = collective;
+        settled.settle(topology, CostModel{}, 1024);
+        const Prediction prediction = settled.predict(topology);
         CHECK(prediction.startups.has_value());
         if (collective.operation()->sizes != Sizes::equal) return;  // the sizes decide the rest
         CHECK(prediction.transmission_blocks.has_value());

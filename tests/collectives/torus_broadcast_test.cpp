@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/broadcast/plan.hpp"
 #include "wormcube/collectives/broadcast/wang_tseng.hpp"
+#include "wormcube/collectives/broadcast/wang_tseng_tree.hpp"
 #include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/run.hpp"
@@ -637,7 +638,7 @@ TEST_CASE("squeeze takes the virtual torus with the fewest steps of all", "[broa
   CHECK(best_virtual_torus(std::vector<Rank>{3, 3, 7}).steps == 5);
   const auto fewest = [](const std::vector<Rank>& sizes) {
     const auto k = static_cast<int>(sizes.size());
-    int fewest = std::numeric_limits<int>::max();
+    int least_steps = std::numeric_limits<int>::max();
     const Rank least = *std::ranges::min_element(sizes);
     for (Rank side = 2; side <= least; ++side) {
       for (Rank c = 1; c * side <= sizes.back() && (c == 1 || side >= 3); ++c) {
@@ -647,10 +648,10 @@ TEST_CASE("squeeze takes the virtual torus with the fewest steps of all", "[broa
         for (int axis = 0; axis < k; ++axis) {
           steps += rounds((sizes[axis] + v[axis] - 1) / v[axis], 3);
         }
-        fewest = std::min(fewest, steps);
+        least_steps = std::min(least_steps, steps);
       }
     }
-    return fewest;
+    return least_steps;
   };
   for (Rank a = 2; a <= 14; ++a) {
     for (Rank b = 2; b <= 14; ++b) {
