@@ -6,6 +6,7 @@
 
 #include "wormcube/collectives/algorithm.hpp"         // IWYU pragma: export
 #include "wormcube/collectives/harness/check.hpp"     // IWYU pragma: export
+#include "wormcube/collectives/harness/choose.hpp"    // IWYU pragma: export
 #include "wormcube/collectives/harness/contract.hpp"  // IWYU pragma: export
 #include "wormcube/collectives/harness/run.hpp"       // IWYU pragma: export
 #include "wormcube/collectives/plugin.hpp"            // IWYU pragma: export

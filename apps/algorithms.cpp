@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/algorithms.hpp"
 
+#include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
@@ -107,7 +108,7 @@ Collective Algorithms::cheapest_uneven(Operation operation, const Topology& topo
     if (!has_algorithm(even, collective.name())) continue;
     const Collective namesake(find_algorithm(even, collective.name()), arguments);
     if (!namesake.algorithm->chosen_by_auto || refusal(namesake, topology)) continue;
-    const Prediction prediction = namesake.predict(topology);
+    const Prediction prediction = weigh(namesake, topology).prediction;
     const double time = prediction.complete() ? predicted_us(prediction, model_, block_bytes)
                                               : std::numeric_limits<double>::max();
     if (time >= least) continue;

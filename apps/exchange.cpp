@@ -23,56 +23,58 @@ namespace {
 // A dry run keeps every message of every node.
 constexpr double most_recorded_bytes = 256e6;
 
-struct TimedRun {
-  Statistics statistics;
-  std::chrono::nanoseconds host;
-};
+MeasuredRun measured_run(const Statistics& statistics, std::chrono::nanoseconds host) {
+  MeasuredRun run;
+  run.wall = statistics.wall;
+  if (statistics.nodes.empty()) return run;
+  run.measured = true;
+  run.cores = statistics.cores;
+  run.host =
+      std::min(host * static_cast<std::int64_t>(statistics.nodes.size()), run.cores.computing);
+  run.cores.computing -= run.host;
+  for (const NodeStatistics& node : statistics.nodes) {
+    run.messages += node.messages;
+    run.bytes_moved += node.bytes;
+    run.peak_bytes = std::max(run.peak_bytes, node.peak_bytes);
+  }
+  run.links_used = static_cast<std::uint64_t>(std::ranges::count_if(
+      statistics.links, [](const LinkStatistics& link) { return link.messages > 0; }));
+  for (const LinkStatistics& link : statistics.links) {
+    run.link_messages_max = std::max(run.link_messages_max, link.messages);
+    run.link_bytes_max = std::max(run.link_bytes_max, link.bytes);
+    run.blocked += link.blocked;
+  }
+  return run;
+}
 
+/// Of each run a few sums are kept, not the statistics of every node and link: runs may be a million.
 /// \param walls  gets the times of all timed runs
-TimedRun median_run(const Runner& runner, const RunOptions& options, const Program& program,
-                    const std::function<std::chrono::nanoseconds()>& after_run,
-                    std::vector<std::chrono::nanoseconds>& walls) {
+MeasuredRun median_run(const Runner& runner, const RunOptions& options, const Program& program,
+                       const std::function<std::chrono::nanoseconds()>& after_run,
+                       std::vector<std::chrono::nanoseconds>& walls) {
+  require_memory(fmt::format("the figures of {} timed runs", options.iterations),
+                 static_cast<double>(options.iterations) *
+                     (sizeof(MeasuredRun) + sizeof(std::chrono::nanoseconds)),
+                 "use fewer of them (--iterations)");
   options.tell("warm-up");
   for (int i = 0; i < options.warmup; ++i) runner.run(program);
-  std::vector<TimedRun> runs;
+  std::vector<MeasuredRun> runs;
+  runs.reserve(static_cast<std::size_t>(options.iterations));
   std::chrono::nanoseconds total{0};
   for (int i = 0; i < options.iterations; ++i) {
     options.tell(fmt::format("run {} of {}", i + 1, options.iterations));
-    Statistics statistics = runner.run(program);
+    const Statistics statistics = runner.run(program);
     walls.push_back(statistics.wall);
     total += statistics.wall;  // in all processes the same
     if (options.time_limit.count() > 0 && total > options.time_limit) {
       throw TimeLimit(
           fmt::format("not finished after {} ms, the time limit", options.time_limit.count()));
     }
-    runs.push_back({std::move(statistics), after_run()});
+    runs.push_back(measured_run(statistics, after_run()));
   }
   const auto middle = runs.begin() + static_cast<std::ptrdiff_t>(runs.size() / 2);
-  std::ranges::nth_element(runs, middle, {},
-                           [](const TimedRun& run) { return run.statistics.wall; });
-  return std::move(*middle);
-}
-
-void add_statistics(const TimedRun& run, RunFigures& figures) {
-  const std::vector<NodeStatistics>& nodes = run.statistics.nodes;
-  figures.measured = true;
-  figures.wall = run.statistics.wall;
-  figures.cores = run.statistics.cores;
-  figures.host =
-      std::min(run.host * static_cast<std::int64_t>(nodes.size()), figures.cores.computing);
-  figures.cores.computing -= figures.host;
-  for (const NodeStatistics& node : nodes) {
-    figures.messages += node.messages;
-    figures.bytes_moved += node.bytes;
-    figures.peak_bytes = std::max(figures.peak_bytes, node.peak_bytes);
-  }
-  figures.links_used = static_cast<std::uint64_t>(std::ranges::count_if(
-      run.statistics.links, [](const LinkStatistics& link) { return link.messages > 0; }));
-  for (const LinkStatistics& link : run.statistics.links) {
-    figures.link_messages_max = std::max(figures.link_messages_max, link.messages);
-    figures.link_bytes_max = std::max(figures.link_bytes_max, link.bytes);
-    figures.blocked += link.blocked;
-  }
+  std::ranges::nth_element(runs, middle, {}, &MeasuredRun::wall);
+  return *middle;
 }
 
 }  // namespace
@@ -202,8 +204,8 @@ RunFigures measure(const Runner& runner, const RunOptions& options, const Progra
   figures.topology = runner.topology.describe();
   figures.nodes = runner.topology.nodes();
   figures.has_links = runner.processes == nullptr || runner.processes->has_links();
-  const TimedRun run = median_run(runner, options, program, after_run, figures.walls);
-  if (!run.statistics.nodes.empty()) add_statistics(run, figures);
+  static_cast<MeasuredRun&>(figures) =
+      median_run(runner, options, program, after_run, figures.walls);
   const bool is_first = runner.processes == nullptr || runner.processes->is_first_process();
   if (!options.check || !is_first) return figures;
   options.tell("dry run");

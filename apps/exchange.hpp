@@ -108,18 +108,11 @@ struct UsedCollective {
   int calls;           ///< of each node, in one run
 };
 
-/// What ran and what it cost. Times and counts come from the runner's statistics.
-struct RunFigures {
-  std::string topology;  ///< what the network really is (Topology::describe)
-  Rank nodes = 0;
-  std::vector<UsedCollective> collectives;
-  Bytes block_bytes = 0;  ///< the largest block of any call, padding included
-  Bytes padding = 0;      ///< bytes of padding in the blocks of all nodes and calls
-
+/// What one run cost, of the runner's statistics.
+struct MeasuredRun {
   bool measured = false;       ///< false: the runner has no statistics, and what follows is 0
   std::uint64_t messages = 0;  ///< sent by all nodes
   Bytes bytes_moved = 0;       ///< sent by all nodes: padding and forwarding included
-  bool has_links = true;       ///< false: on a real network, of which nothing is known
   std::uint64_t links_used = 0;
   std::uint64_t link_messages_max = 0;  ///< on one directed link in the whole run
   Bytes link_bytes_max = 0;
@@ -128,10 +121,23 @@ struct RunFigures {
   Bytes peak_bytes = 0;  ///< most private memory held by one node
 
   std::chrono::nanoseconds wall{0};
-  std::vector<std::chrono::nanoseconds> walls;  ///< of all timed runs, in their order
-  /// What the cores did in the median run, with MachineOptions::timing; computing without `host`.
-  CoreTimes cores;
+  CoreTimes cores;                   ///< with MachineOptions::timing; computing without `host`
   std::chrono::nanoseconds host{0};  ///< of all nodes: copying the host's array to them and back
+};                                   ///< the work on own data, combining, own blocks
+std::chrono::nanoseconds rearrangement{0};  ///< packing, local transposition, the algorithm's own
+std::chrono::nanoseconds communication{0};  ///< in steps
+std::chrono::nanoseconds host{0};           ///< copying the host's array to the nodes and back
+};
+
+/// What ran and what it cost: of all timed runs the median by wall time.
+struct RunFigures : MeasuredRun {
+  std::string topology;  ///< what the network really is (Topology::describe)
+  Rank nodes = 0;
+  std::vector<UsedCollective> collectives;
+  Bytes block_bytes = 0;  ///< the largest block of any call, padding included
+  Bytes padding = 0;      ///< bytes of padding in the blocks of all nodes and calls
+  bool has_links = true;  ///< false: on a real network, of which nothing is known
+  std::vector<std::chrono::nanoseconds> walls = {};  ///< of all timed runs, in their order
 
   /// The same program's dry run, checked: steps, link_load_max (per step), ...; empty if not done.
   std::optional<ScheduleReport> schedule = {};

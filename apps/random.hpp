@@ -11,9 +11,14 @@ namespace wormcube::apps {
 /// OOPSLA 2014, figure 16.
 class SplitMix {
  public:
-  explicit SplitMix(std::uint64_t seed) : state_(seed) {}
+  static constexpr std::uint64_t golden = 0x9e3779b97f4a7c15U;
+  /// Another increment for a second sequence: with the same one all seeds are parts of one sequence.
+  static constexpr std::uint64_t second = 0xd1342543de82ef95U;
+  /// \param increment  odd
+  explicit SplitMix(std::uint64_t seed, std::uint64_t increment = golden)
+      : state_(seed), increment_(increment) {}
   std::uint64_t next() {
-    std::uint64_t z = state_ += 0x9e3779b97f4a7c15U;
+    std::uint64_t z = state_ += increment_;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
     return z ^ (z >> 31);
@@ -22,7 +27,7 @@ class SplitMix {
   double symmetric() { return static_cast<double>(next() >> 11) * 0x1p-52 - 1; }
 
  private:
-  std::uint64_t state_;
+  std::uint64_t state_, increment_;
 };
 
 }  // namespace wormcube::apps

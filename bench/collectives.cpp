@@ -56,7 +56,7 @@ void register_collective_benchmarks() {
     for (const std::string topology : topologies) {
       if (refusal(call, Topology::parse(topology))) continue;
       for (const Bytes bytes : sizes) {
-        if (call.operation() == operations::barrier && bytes != sizes.front()) continue;
+        if (!call.operation()->moves_data && bytes != sizes.front()) continue;
         for (const auto& [nodes_as, word] :
              {std::pair(NodesAs::threads, "threads"), std::pair(NodesAs::fibers, "fibers")}) {
           const std::string name = std::string(call.operation()->name) + "/" +

@@ -16,7 +16,8 @@ if(TARGET wormcube_mpi)
   install(EXPORT wormcubeMpiTargets NAMESPACE wormcube:: DESTINATION ${package_dir})
   set(WORMCUBE_MPI_COMPILER ${MPI_CXX_COMPILER})
 endif()
-install(FILES wormcube.hpp ${generated}/wormcube/version.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/wormcube)
+install(FILES wormcube.hpp ${generated}/wormcube/version.hpp ${generated}/wormcube/abi.hpp
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/wormcube)
 install(TARGETS wormcube wormcube_headers EXPORT wormcubeTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT wormcubeTargets NAMESPACE wormcube:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/wormcubeConfig.cmake.in ${PROJECT_BINARY_DIR}/wormcubeConfig.cmake

@@ -50,8 +50,9 @@ struct Algorithm {
   std::string_view summary;  ///< one line: what it does, and its networks
   std::string_view source;   ///< authors, year, section
   Ports ports = Ports::one;
-  bool contention_free = true;  ///< the source claims that no link carries two messages in a step
-  bool exactly_once = true;     ///< no node receives the same data twice, forwarding included
+  // What is claimed is checked; nothing is claimed by silence.
+  bool contention_free = false;  ///< no link carries two messages in a step, wherever it runs
+  bool exactly_once = false;     ///< no node receives the same data twice, forwarding included
   /// Messages take dimensions in an order of their own: `auto` never chooses it, and a machine runs
   /// it only after a check of its routes.
   bool any_order = false;
@@ -98,6 +99,7 @@ struct Collective {
   /// With the presets of its options.
   explicit Collective(const Algorithm& chosen, Arguments with = {})
       : algorithm(&chosen), options(chosen.options), arguments(std::move(with)) {}
+  explicit Collective(const Algorithm&&, Arguments = {}) = delete;  // it is kept by address
 
   Operation operation() const { return algorithm->operation; }
   std::string_view name() const { return algorithm->name; }

@@ -194,7 +194,7 @@ struct Relocation {
 };
 
 Relocation permutation(const Layout& from, const Layout& to, const std::vector<Rank>& seams,
-                        Rank places) {
+                       Rank places) {
   WORMCUBE_ASSERT(from.count() == to.count());
   PlacesByName before(from.count());
   for (const Places& part : from.parts()) {

@@ -85,6 +85,10 @@ struct OperationRow {
   Rank (*place_of_input)(const Instance&, Rank rank) = nullptr;
   bool always_in_place = false;  // broadcast: there is no other input
   bool rooted = false, reduces = false, shifts = false, permutes = false, has_sources = false;
+  bool sources_get =
+      false;  ///< the sources of has_sources are the ends that get: k_reduce, k_gather
+  /// False of a barrier: all that it promises is that no node leaves before all have come.
+  bool moves_data = true;
   Sizes sizes = Sizes::equal;
   /// A node's data in blocks, what nccl-tests calls the size; 0: it moves none.
   double (*data)(const Instance&) = nullptr;
@@ -98,6 +102,7 @@ class Operation {
  public:
   constexpr Operation(const OperationRow& row)
       : row_(&row) {}  // NOLINT(google-explicit-constructor)
+  Operation(const OperationRow&&) = delete;
   constexpr const OperationRow* operator->() const { return row_; }
   friend constexpr bool operator==(Operation a, Operation b) {
     return a.row_ == b.row_ || a->name == b->name;
@@ -141,10 +146,11 @@ inline LowerBound one_block(const Limits& on, const Instance&) {
 inline LowerBound others_in(const Limits& on, const Instance&) {
   return {on.rounds, (on.nodes - 1) / on.fewest_ports};
 }
-/// Of k sources' blocks, a node that is no source gets all: of its own it needs none.
+/// Of k sources' blocks, a node that is no source gets all; it may be the one with the most ports. A
+/// source needs none of its own.
 inline LowerBound source_blocks_in(const Limits& on, const Instance& in) {
-  const double k = in.sources();
-  return {on.rounds, (k < on.nodes ? k : k - 1) / on.fewest_ports};
+  const double k = in.sources(), all_but_own = (k - 1) / on.fewest_ports;
+  return {on.rounds, k < on.nodes ? std::max(k / on.most_ports, all_but_own) : all_but_own};
 }
 inline LowerBound others_at_root(const Limits& on, const Instance&) {
   return {on.rounds, (on.nodes - 1) / on.most_ports};
@@ -249,6 +255,7 @@ inline constexpr OperationRow barrier{
     .gives = detail::none,
     .ends_with = detail::none,
     .result = [](const Instance&, Rank, Rank) { return Content{}; },
+    .moves_data = false,
     .bound =
         [](const Limits& on, const Instance&) {
           return LowerBound{on.rounds, 0};
@@ -318,7 +325,8 @@ inline constexpr OperationRow permute{
     .bound =
         [](const Limits& on, const Instance& in) {
           const double moves = is_identity(in.arguments.permutation, in.nodes) ? 0 : 1;
-          return LowerBound{moves, moves / on.fewest_ports};
+          return LowerBound{moves,
+                            moves / on.most_ports};  // of the nodes that give their block away
         }};
 
 inline constexpr OperationRow k_broadcast{
@@ -355,6 +363,7 @@ inline constexpr OperationRow k_reduce{
         },
     .reduces = true,
     .has_sources = true,
+    .sources_get = true,
     .data = detail::source_blocks,
     .bus_factor = detail::all,
     .bound = detail::source_blocks_in};
@@ -367,6 +376,7 @@ inline constexpr OperationRow k_gather{
     .result = [](const Instance& on, Rank rank,
                  Rank block) { return from(block, on.sources_below(rank)); },
     .has_sources = true,
+    .sources_get = true,
     .data = detail::blocks,
     .bus_factor = detail::others,
     .bound = detail::others_at_root};

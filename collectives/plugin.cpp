@@ -46,10 +46,6 @@ void* open(const std::string& file) {
 }  // namespace
 
 void PluginRegistry::add(const Algorithm& algorithm) {
-  if (algorithm.name.empty() || algorithm.program == nullptr) {
-    throw UsageError(fmt::format("plugin {}: an algorithm '{}' without {}", origin_, algorithm.name,
-                                 algorithm.name.empty() ? "name" : "program"));
-  }
   add_algorithm(algorithm, origin_);
   added_.push_back(&algorithm);
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/abi.hpp"
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/version.hpp"
 
@@ -15,10 +16,12 @@ namespace wormcube {
 class PluginRegistry {
  public:
   explicit PluginRegistry(std::string origin) : origin_(std::move(origin)) {}
-  /// Throws UsageError for an algorithm without name or program, and for a name that is taken.
+  /// Throws UsageError as add_algorithm.
   void add(const Algorithm& algorithm);
+  void add(const Algorithm&&) = delete;  // it is kept by address: `static const`
   /// An operation of one's own, before its algorithms. Throws UsageError as add_operation.
   void add(const OperationRow& operation);
+  void add(const OperationRow&&) = delete;
   const std::vector<const Algorithm*>& added() const { return added_; }
 
  private:
@@ -34,15 +37,27 @@ class PluginRegistry {
 /// ($<LINK_LIBRARY:WHOLE_ARCHIVE,wormcube::wormcube>), as `wormcube` does.
 ///
 /// Throws UsageError if the file is not there, lacks symbols, is no plugin, or was built against
-/// another version of wormcube.
+/// another version of wormcube, other headers, or by another compiler.
 std::vector<const Algorithm*> load_plugin(const std::string& file);
 
 }  // namespace wormcube
 
-/// Raised whenever Algorithm, Call or Node change within a version.
-#define WORMCUBE_PLUGIN_ABI "1"
-/// A literal, so that a plugin keeps its own.
-#define WORMCUBE_PLUGIN_VERSION WORMCUBE_VERSION " abi " WORMCUBE_PLUGIN_ABI
+#define WORMCUBE_TEXT_OF(value) #value
+#define WORMCUBE_TEXT(value) WORMCUBE_TEXT_OF(value)
+#ifdef __clang__
+#define WORMCUBE_COMPILER __VERSION__
+#else
+#define WORMCUBE_COMPILER "g++ " __VERSION__
+#endif
+#ifdef _GLIBCXX_USE_CXX11_ABI
+#define WORMCUBE_STRING_ABI " strings " WORMCUBE_TEXT(_GLIBCXX_USE_CXX11_ABI)
+#else
+#define WORMCUBE_STRING_ABI ""
+#endif
+/// What a plugin and the program must have in common: the text of the public headers, the compiler,
+/// and which of libstdc++'s strings. A literal, so that a plugin keeps its own.
+#define WORMCUBE_PLUGIN_VERSION \
+  WORMCUBE_VERSION " headers " WORMCUBE_HEADERS_DIGEST " by " WORMCUBE_COMPILER WORMCUBE_STRING_ABI
 
 /// Once in a plugin, outside of namespaces: `add_all` is a function of a PluginRegistry&.
 #define WORMCUBE_PLUGIN(add_all)                                                    \

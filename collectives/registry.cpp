@@ -5,9 +5,7 @@
 #include "wormcube/runtime/topology/words.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <map>
-#include <tuple>
 
 #include <fmt/core.h>
 
@@ -35,24 +33,6 @@ struct Registry {
 Registry& state() {
   static Registry registry;
   return registry;
-}
-
-/// Every combination of the algorithm's choices, presets first; its numbers stay at their presets.
-std::vector<Options> combinations(const Algorithm& algorithm) {
-  std::vector<Options> all{Options(algorithm.options)};
-  for (const Option& option : algorithm.options) {
-    const std::string preset = option.text(option.preset);
-    const std::size_t of_the_others = all.size();
-    for (const std::string_view choice : option.choices) {
-      if (choice == preset) continue;
-      for (std::size_t i = 0; i < of_the_others; ++i) {
-        Options changed = all[i];
-        changed.set(option.name, choice);
-        all.push_back(std::move(changed));
-      }
-    }
-  }
-  return all;
 }
 
 }  // namespace
@@ -85,7 +65,27 @@ Operation parse_operation(std::string_view text) {
 
 std::span<const Algorithm* const> registry() { return state().algorithms; }
 
+namespace {
+
+/// Throws unless the row says all that lists and refusals print.
+void require_whole(const Algorithm& algorithm, std::string_view origin) {
+  const auto lacks = [&](std::string_view what) {
+    throw UsageError(fmt::format("{}: the algorithm '{}' has no {}", origin, algorithm.name, what));
+  };
+  if (algorithm.name.empty()) lacks("name");
+  if (algorithm.program == nullptr) lacks("program");
+  if (algorithm.summary.empty()) lacks("summary: one line, what it does and its networks");
+  if (algorithm.source.empty()) lacks("source: authors, year, section");
+  if (algorithm.needs.empty() && !algorithm.needs_commutative && !algorithm.instead.empty()) {
+    lacks(fmt::format("needs, but says that {} is to be used where they fail",
+                      algorithm.instead.front()));
+  }
+}
+
+}  // namespace
+
 void add_algorithm(const Algorithm& algorithm, std::string origin) {
+  require_whole(algorithm, origin);
   const auto operations = registered_operations();
   if (std::ranges::find(operations, algorithm.operation) == operations.end()) {
     throw UsageError(fmt::format("{}: {} is for an operation '{}', which nobody has added", origin,
@@ -154,37 +154,6 @@ std::vector<Collective> admitted(Operation operation, const Topology& topology,
 
 bool is_chosen_by_auto(const Algorithm& algorithm) {
   return algorithm.chosen_by_auto && !algorithm.any_order;
-}
-
-Collective cheapest(Operation operation, const Topology& topology, const CostModel& model,
-                    Bytes block_bytes, Ports ports, const Arguments& arguments) {
-  // Complete formulas first, then by time; of equals those made for these ports, then the first.
-  using Cost = std::tuple<bool, double, bool>;
-  Cost least{true, std::numeric_limits<double>::infinity(), true};
-  Collective best;
-  for (Collective& collective : admitted(operation, topology, arguments)) {
-    const Algorithm& algorithm = *collective.algorithm;
-    if (algorithm.any_order || (ports == Ports::one && algorithm.ports == Ports::all)) continue;
-    for (Options& options : combinations(algorithm)) {
-      collective.options = std::move(options);
-      if (refusal(collective, topology)) continue;
-      collective.settle(topology, model, block_bytes);
-      const auto prediction =
-          algorithm.chosen_by_auto ? collective.predict(topology) : Prediction{};
-      const Cost cost{!prediction.complete(),
-                      prediction.complete() ? predicted_us(prediction, model, block_bytes) : 0,
-                      algorithm.ports != ports};
-      if (best.algorithm != nullptr && cost >= least) continue;
-      least = cost;
-      best = collective;
-    }
-  }
-  if (best.algorithm == nullptr) {
-    throw UsageError(
-        fmt::format("{} has no {}-port algorithm for {}; wormcube list shows what each needs",
-                    operation->name, to_string(ports), topology.name()));
-  }
-  return best;
 }
 
 }  // namespace wormcube

@@ -20,14 +20,17 @@ std::span<const Operation> registered_operations();
 /// Throws UsageError if there is one of this name, or the row does not say what each node gives and
 /// ends with. Not while others use the registry.
 void add_operation(const OperationRow& row, std::string_view origin);
+void add_operation(const OperationRow&&, std::string_view) = delete;
 
 /// All algorithms, operation by operation, by name: the built-in ones, each defined in its own file
 /// by WORMCUBE_ALGORITHM, and those added since.
 std::span<const Algorithm* const> registry();
 /// Adds one, which must outlive all uses. \param origin  where it comes from: shown with it
-/// Throws UsageError if the operation is not registered or has one of this name. Not while others
-/// use the registry.
+/// Throws UsageError if the operation is not registered or has one of this name, and for one without
+/// name, summary, source or program, or with `instead` and no `needs` that could fail. Not while
+/// others use the registry.
 void add_algorithm(const Algorithm& algorithm, std::string origin);
+void add_algorithm(const Algorithm&&, std::string) = delete;
 /// Where an added algorithm comes from; empty for a built-in one.
 std::string_view origin(const Algorithm& algorithm);
 
@@ -42,9 +45,11 @@ std::vector<Collective> admitted(Operation operation, const Topology& topology,
                                  const Arguments& arguments = {});
 /// Whether `auto` weighs it: not the baselines, what takes long to ask, and any_order.
 bool is_chosen_by_auto(const Algorithm& algorithm);
-/// The cheapest of them that needs no more than these ports, by predicted_us; of its options that
-/// are choices, the cheapest combination; those that the size decides are settled. One whose
-/// formulas are incomplete is chosen only where no complete one is admitted; the first by name then.
+/// The cheapest of them that needs no more than these ports, by predicted_us of what weigh() says
+/// (harness/choose.hpp, where this is, too: it counts contention that no formula knows); of its
+/// options that are choices, the cheapest combination; those that the size decides are settled. One
+/// whose formulas are incomplete, or its contention unknown, is chosen only where no other is
+/// admitted; the first by name then.
 /// Throws UsageError when the network admits none.
 Collective cheapest(Operation operation, const Topology& topology, const CostModel& model,
                     Bytes block_bytes, Ports ports, const Arguments& arguments = {});

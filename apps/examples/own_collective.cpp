@@ -29,13 +29,16 @@ const Algorithm my_doubling{
     .summary = "recursive doubling; hypercubes",
     .source = "this file",
     .contention_free = true,  // neighbours only: no link carries two messages in a step
+    .exactly_once = true,
     .needs = {needs::hypercube()},
     .instead = {"ring"},
     .predict =
         [](const Setting& setting) {
           const double p = setting.topology.nodes();
-          // Start-ups, blocks sent, blocks rearranged, blocks held beside input and output.
-          return Prediction{double(log2_ceiling(setting.topology.nodes())), p - 1, 0, 0};
+          return Prediction{.startups = double(log2_ceiling(setting.topology.nodes())),
+                            .transmission_blocks = p - 1,
+                            .rearranged_blocks = 0,
+                            .working_blocks = 0};  // held beside input and output
         },
     .program = [](Node& node, const Call& call) { doubling(node, call.input, call.output); },
 };

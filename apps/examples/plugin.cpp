@@ -29,7 +29,7 @@ const Algorithm my_chain{
     .name = "my-chain",
     .summary = "from node to node; at least two nodes",
     .source = "plugin.cpp",
-    .instead = {"halving"},
+    .exactly_once = true,
     .require =
         [](const Setting& setting) {
           if (setting.topology.nodes() < 2) {
@@ -39,7 +39,10 @@ const Algorithm my_chain{
     .predict =
         [](const Setting& setting) {
           const double p = setting.topology.nodes();
-          return Prediction{p - 1, p - 1, 0, 0};
+          return Prediction{.startups = p - 1,
+                            .transmission_blocks = p - 1,
+                            .rearranged_blocks = 0,
+                            .working_blocks = 0};
         },
     .program = [](Node& node,
                   const Call& call) { chain(node, call.output.all(), call.arguments.root); },

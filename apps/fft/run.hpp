@@ -26,15 +26,20 @@ struct FftResult {
   /// "six-step, 2820 = 47 x 60", "bluestein, convolution length 5625 = 75 x 75", "2-D, ...".
   std::string method;
   FftMethod used = FftMethod::automatic;  ///< of a 1-D transform
-  std::string remark;   ///< idle nodes, real input computed as complex; may be empty
-  Rank busy_nodes = 0;  ///< that have rows in every phase
-  FftCheck inverse;     ///< a second distributed run, the other way, gives the input again
-  FftCheck parseval;    ///< sum |X|^2 = N sum |x|^2
-  FftCheck serial;      ///< against one FFTW transform on the host
+  std::string remark;    ///< idle nodes, real input computed as complex; may be empty
+  Rank busy_nodes = 0;   ///< that have rows in every phase
+  FftCheck inverse;      ///< a second distributed run, the other way, gives the input again
+  FftCheck parseval;     ///< sum |X|^2 = N sum |x|^2
+  FftCheck closed_form;  ///< a third one, of the input shifted and with an impulse: ShiftAndImpulse
+  FftCheck serial;       ///< against one FFTW transform on the host, which does the local ones too
   std::chrono::nanoseconds serial_wall{0};  ///< of that transform, planning excluded
 
-  bool verified() const { return inverse.measured && parseval.measured && serial.measured; }
-  bool passed() const { return inverse.passed() && parseval.passed() && serial.passed(); }
+  bool verified() const {
+    return inverse.measured && parseval.measured && closed_form.measured && serial.measured;
+  }
+  bool passed() const {
+    return inverse.passed() && parseval.passed() && closed_form.passed() && serial.passed();
+  }
 };
 
 /// Throws UsageError before anything runs: a shape that cannot be, values that are not finite, an

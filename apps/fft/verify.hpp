@@ -3,21 +3,25 @@
 #pragma once
 
 #include "wormcube/apps/complex.hpp"
+#include "wormcube/apps/fft/plan.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <vector>
 
 namespace wormcube::apps {
 
 /// One measured property of a transform.
 struct FftCheck {
   bool measured = false;
-  double error = 0;  ///< relative to the largest value (Parseval: to the sum of squares)
+  double error = 0;  ///< of all values together, in the L2 norm (Parseval: of the energy)
   double tolerance = 0;
   bool passed() const { return measured && error <= tolerance; }  // false for an error of NaN
 };
 
-/// max |got - wanted| / max |wanted|; NaN if any value is not finite or the sizes differ.
+/// ||got - wanted|| / ||wanted||, L2; NaN if any value is not finite or the sizes differ. A fast
+/// transform is stable in this norm, and in no other: a single small value may be all rounding.
 double relative_error(std::span<const Complex> got, std::span<const Complex> wanted);
 
 /// |sum |X|^2 - N sum |x|^2| / (N sum |x|^2), for the unscaled transform X of x. Right for values of
@@ -30,15 +34,42 @@ int extreme_exponent(std::span<const Complex> values);
 /// Multiplies by 2^exponent: exact, unless a result leaves the range of normal numbers.
 void scale(std::span<Complex> values, int exponent);
 
-/// What rounding alone may cause, with a margin of about a hundred: 1e-14 log2(2N).
-double fft_tolerance(std::size_t elements);
+/// What errors are measured in: eps log2 N, of double precision (2^-52); N = 1 as 2. A good transform
+/// has about half of eps times the root of log2 N.
+double rounding_unit(std::size_t elements);
+/// What a check allows: 5 such units, of bluestein, which transforms three times, 10.
+double fft_tolerance(std::size_t elements, FftMethod method = FftMethod::six_step);
+/// A signal that is shifted round, with an impulse put on it: what becomes of it is known in closed
+/// form from what became of the signal, and no FFT computes it. A map for which this holds, for any
+/// signal, shift and place, is linear, turns phases as the definition says, and makes of an impulse
+/// the definition's wave: there is only one.
+/// Source: F. Ergun, Testing Multivariate Linear Functions: Overcoming the Generator Bottleneck,
+/// STOC 1995.
+struct ShiftAndImpulse {
+  std::vector<std::size_t> shape;  ///< {N} or {R, C}
+  std::vector<std::size_t> by, place;
+  double strength = 1;
+
+  /// Shift and place at random, the impulse as strong as the whole signal.
+  ShiftAndImpulse(std::vector<std::size_t> shape, std::span<const Complex> signal,
+                  std::uint64_t seed);
+  std::vector<Complex> applied(std::span<const Complex> signal) const;
+  /// The relative error of its transform, given the signal's own.
+  double error(std::span<const Complex> spectrum, std::span<const Complex> of_signal,
+               Direction direction) const;
+};
 
 /// The strongest frequency of a 1-D spectrum but for the mean; none if all are within the rounding
-/// error of the mean (a constant series, zeros).
+/// error of the mean (a constant series, zeros), or if it does not stand out: a series of independent
+/// normal numbers would have one as strong with a chance of 1 in 100 or more.
+/// Source: R. A. Fisher, Tests of Significance in Harmonic Analysis, Proc. Royal Society A 125, 1929.
 struct SpectralPeak {
   std::size_t bin = 0;   ///< 1 .. N/2; 0 if there is none
-  double period = 0;     ///< N / bin, in samples
   double magnitude = 0;  ///< the larger of |X[bin]| and |X[N - bin]|
+  /// Samples; N / bin, and the periods of the bins beside it: what so many samples can tell. The
+  /// longest one is infinite for bin 1.
+  double period = 0, shortest = 0, longest = 0;
+  double chance = 1;  ///< that noise would have one as strong, at most
 };
 SpectralPeak strongest_frequency(std::span<const Complex> spectrum);
 

@@ -224,7 +224,7 @@ LookupJob generate_lookup(std::size_t entries, std::size_t lookups, double absen
       "use fewer (--entries, --lookups)");
   LookupJob job;
   // SplitMix64 gives no number twice before all 2^64 were there.
-  SplitMix distinct(seed), random(~seed);
+  SplitMix distinct(seed), random(seed, SplitMix::second);
   job.table_keys.resize(entries);
   for (Key& key : job.table_keys) key = static_cast<Key>(distinct.next());
   job.table_values.resize(entries);

@@ -36,7 +36,7 @@ WORMCUBE_ALGORITHM(allgather_bruck){
     .name = "bruck",
     .summary = "twice as much in each step, from 2^t ranks on; every network",
     .source = "Bruck et al. 1997; Grama, Gupta, Karypis, Kumar, Eq. 4.4 for any p",
-    .contention_free = false,
+    .exactly_once = true,
     .remark = "free of contention on hypercubes and complete networks",
     .rows = {{"2.5", "", "complete:7"}, {"2.5", "", "hypercube:4"}, {"2.12", "", "complete:9"}},
     .predict = [](const Setting& setting) -> Prediction {

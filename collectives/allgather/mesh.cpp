@@ -41,6 +41,8 @@ WORMCUBE_ALGORITHM(allgather_mesh){
     .name = "mesh",
     .summary = "the ring algorithm dimension by dimension; meshes and tori",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.2, Algorithm 4.6, Eq. 4.3",
+    .contention_free = true,
+    .exactly_once = true,
     .rows = {{"2.3", "", "mesh:4x4"}, {"2.4", "", "mesh:2x3x4"}},
     .needs = {needs::lines_and_rings()},
     .instead = {"bruck"},

@@ -33,6 +33,8 @@ WORMCUBE_ALGORITHM(allgather_ring){
     .name = "ring",
     .summary = "each block travels once round; one line or ring",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.1, Algorithm 4.4, Eq. 4.2",
+    .contention_free = true,
+    .exactly_once = true,
     .rows = {{"2.1", "", "ring:8"}, {"2.2", "", "line:8"}, {"2.11", "", "ring:8"}},
     .needs = {needs::line_or_ring()},
     .instead = {"mesh", "bruck"},

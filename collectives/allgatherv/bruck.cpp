@@ -13,7 +13,7 @@ WORMCUBE_ALGORITHM(allgatherv_bruck){
     .name = "bruck",
     .summary = "twice as much in each step, from 2^t ranks on; every network",
     .source = "Grama, Gupta, Karypis, Kumar, Eq. 4.4 for any p; Bruck et al. 1997",
-    .contention_free = false,
+    .exactly_once = true,
     .remark = "free of contention on hypercubes and complete networks",
 
     .rows = {{"2.5", "", "complete:7"}},

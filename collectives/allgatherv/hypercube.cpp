@@ -13,7 +13,7 @@ WORMCUBE_ALGORITHM(allgatherv_hypercube){
     .name = "hypercube",
     .summary = "recursive doubling: exchange all there is, bit by bit; 2^d nodes",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.3, Algorithm 4.7",
-    .contention_free = false,
+    .exactly_once = true,
     .remark = "free of contention on hypercubes and complete networks",
     .options = {{.name = "order",
                  .choices = {"ascending", "descending"},

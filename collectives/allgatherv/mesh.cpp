@@ -13,7 +13,8 @@ WORMCUBE_ALGORITHM(allgatherv_mesh){
     .name = "mesh",
     .summary = "the ring algorithm dimension by dimension; meshes and tori",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.2, Algorithm 4.6",
-
+    .contention_free = true,
+    .exactly_once = true,
     .rows = {{"2.3", "", "mesh:3x5"}},
     .needs = {needs::lines_and_rings()},
     .instead = {"bruck"},

@@ -27,6 +27,8 @@ WORMCUBE_ALGORITHM(allreduce_allgather){
     .name = "allgather",
     .summary = "all blocks once round, combined at each node; one line or ring",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.3, problem 4.6 (i)",
+    .contention_free = true,
+    .exactly_once = true,
     .rows = {{"3.3", "", "ring:8"}, {"3.3", "", "line:7"}},
     .needs = {needs::line_or_ring()},
     .instead = {"recursive-doubling", "mesh", "reduce-broadcast"},

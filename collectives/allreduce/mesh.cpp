@@ -53,7 +53,7 @@ WORMCUBE_ALGORITHM(allreduce_mesh){
     .name = "mesh",
     .summary = "recursive doubling dimension by dimension, the last first; every network",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.3 and 4.2.2",
-    .contention_free = false,
+    .exactly_once = true,
     .remark = "free of contention on hypercubes, and products of complete networks",
     .predict = predict_mesh,
     .program =

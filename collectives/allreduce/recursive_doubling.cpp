@@ -91,7 +91,7 @@ WORMCUBE_ALGORITHM(allreduce_recursive_doubling){
     .name = "recursive-doubling",
     .summary = "partners across one bit swap what they have; every network",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.3, Eq. 4.5, problem 4.6",
-    .contention_free = false,
+    .exactly_once = true,
     .remark = "free of contention on hypercubes and complete networks",
     .rows = {{"3.2", "", "hypercube:6"},
              {"3.2", "", "complete:6"},

@@ -42,7 +42,7 @@ WORMCUBE_ALGORITHM(allreduce_reduce_broadcast){
     .name = "reduce-broadcast",
     .summary = "interval halving to node 0 and back; every network",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.3, problem 4.6 (ii)",
-    .contention_free = false,
+    .exactly_once = true,
     .remark = "free of contention in one dimension, and on hypercubes",
     .rows = {{"3.1", "", "ring:8"},
              {"3.1", "", "line:7"},

@@ -90,7 +90,7 @@ WORMCUBE_ALGORITHM(allreduce_reduce_scatter_allgather){
     .name = "reduce-scatter-allgather",
     .summary = "each node combines one part, all gather them; every network",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.7.1, Eq. 4.14",
-    .contention_free = false,
+    .exactly_once = true,
     .remark = "free of contention: doubling on hypercubes, ring on lines and rings",
     .options = {{.name = "pattern",
                  .choices = {"doubling", "ring"},

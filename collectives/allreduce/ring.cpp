@@ -150,6 +150,8 @@ WORMCUBE_ALGORITHM(allreduce_ring){
     .name = "ring",
     .summary = "all blocks once round, combined as they pass; one line or ring",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.3, problem 4.6 (iii)",
+    .contention_free = true,
+    .exactly_once = true,
     .remark = "bracketed alike on all nodes: our extension",
     .rows = {{"3.4", "", "ring:7"}, {"3.4", "", "line:7"}},
     .needs = {needs::line_or_ring()},

@@ -57,6 +57,8 @@ WORMCUBE_ALGORITHM(alltoall_bokhari_quadrant){
     .name = "bokhari-quadrant",
     .summary = "quadrants exchange with quadrants, and divide; meshes 2^d x 2^d",
     .source = "Bokhari, Berryman 1992, by its row in Suh, Shin, Yalamanchili, Table 2",
+    .contention_free = true,
+    .exactly_once = true,
     .remark = "reconstruction",
     .needs = {needs::lines(), needs::square_mesh_of_power_of_two()},
     .instead = {"suh-mesh", "mesh", "shift"},

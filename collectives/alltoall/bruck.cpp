@@ -77,7 +77,7 @@ WORMCUBE_ALGORITHM(alltoall_bruck){
     .name = "bruck",
     .summary = "blocks travel 1, 2, 4, .. ranks, by the bits of their distance; every network",
     .source = "Bruck et al. 1997; Grama, Gupta, Karypis, Kumar, Eq. 4.9 for any p",
-    .contention_free = false,
+    .exactly_once = true,
     .remark = "free of contention on hypercubes and complete networks",
     .rows = {{"5.6", "", "complete:7"}},
     .predict = [](const Setting& setting) -> Prediction {

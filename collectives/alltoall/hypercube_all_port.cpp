@@ -43,6 +43,8 @@ WORMCUBE_ALGORITHM(alltoall_hypercube_all_port){
     .summary = "d rotated copies of the log p exchange on all links at once; hypercubes",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.5.3 and 4.7.2",
     .ports = Ports::all,
+    .contention_free = true,
+    .exactly_once = true,
     .rows = {{"5.12", "", "hypercube:4"}, {"5.13", "", "hypercube:4"}},
     .needs = {needs::hypercube()},
     .instead = {"shift"},

@@ -30,7 +30,7 @@ WORMCUBE_ALGORITHM(alltoall_hypercube_combine){
     .name = "hypercube-combine",
     .summary = "bundles of p/2 blocks change sides bit by bit; 2^d nodes",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.5.3, Eq. 4.9",
-    .contention_free = false,
+    .exactly_once = true,
     .remark = "free of contention on hypercubes and complete networks",
     .rows = {{"5.6", "", "hypercube:4"}, {"5.10", "", "mesh:4x4"}, {"5.14", "", "hypercube:4"}},
     .needs = {needs::nodes_power_of_two()},

@@ -184,6 +184,8 @@ WORMCUBE_ALGORITHM(alltoall_kim_a1){
     .name = "kim-a1",
     .summary = "masters of 2x2 cells exchange for all; tori with sizes of 8, 16, .., or all 4",
     .source = "Kim et al., sec. 2.3, with phases 3 and 4 corrected",
+    .contention_free = true,
+    .exactly_once = true,
     .remark = "n > 2 dimensions: our extension",
     .needs = {needs::dimensions_at_least(2), needs::rings()},
     .instead = {"mesh", "shift"},
@@ -212,6 +214,7 @@ WORMCUBE_ALGORITHM(alltoall_kim_recursive){
     .name = "kim-recursive",
     .summary = "the torus is divided k times, masters exchange for all",
     .source = "Kim et al., sec. 2.2 (A_{n-1}, the default) and 2.3",
+    .contention_free = true,
     .exactly_once = false,  // a block may pass its destination on the way to a master
     .remark = "A_k between A_1 and A_{n-1}, n > 2 dimensions: our extension",
     .options = {{.name = "divisions",

@@ -86,6 +86,8 @@ WORMCUBE_ALGORITHM(alltoall_mesh){
     .name = "mesh",
     .summary = "the ring algorithm dimension by dimension; meshes and tori",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.5.2, Eq. 4.8",
+    .contention_free = true,
+    .exactly_once = true,
     .rows = {{"5.4", "", "torus:4x4"},
              {"5.4", "", "mesh:4x4"},
              {"5.5", "", "mesh:2x3x4"},

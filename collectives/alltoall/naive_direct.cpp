@@ -131,6 +131,8 @@ WORMCUBE_ALGORITHM(alltoall_naive_direct){
     .name = "naive-direct",
     .summary = "single blocks, shifts packed first-fit; lines and rings, up to 1024 nodes",
     .source = "none; a baseline for scott-direct",
+    .contention_free = true,
+    .exactly_once = true,
     .remark = "no formula: the costs predicted are those of its plan",
     .needs = {needs::lines_and_rings(), needs::nodes_at_most(most_nodes_naive)},
     .instead = {"suh-mesh", "shift"},

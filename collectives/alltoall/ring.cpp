@@ -27,6 +27,8 @@ WORMCUBE_ALGORITHM(alltoall_ring){
     .name = "ring",
     .summary = "neighbours in one direction, bundles that shrink; one line or ring",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.5.1, Eq. 4.7",
+    .contention_free = true,
+    .exactly_once = true,
     .rows = {{"5.1", "", "ring:8"}, {"5.1", "", "line:8"}},
     .needs = {needs::line_or_ring()},
     .instead = {"mesh", "shift"},

@@ -39,6 +39,8 @@ WORMCUBE_ALGORITHM(alltoall_ring_all_port){
     .summary = "bundles travel both ways round at once; one ring",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.5.1 and 4.7.2",
     .ports = Ports::all,
+    .contention_free = true,
+    .exactly_once = true,
     .rows = {{"5.3", "", "ring:8"}, {"5.13", "", "ring:8"}},
     .needs = {needs::dimensions(1), needs::rings()},
     .instead = {"ring-bidirectional", "shift"},

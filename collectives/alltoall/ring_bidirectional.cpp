@@ -28,6 +28,8 @@ WORMCUBE_ALGORITHM(alltoall_ring_bidirectional){
     .name = "ring-bidirectional",
     .summary = "neighbours, every block the shorter way, one way after the other; a line or ring",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.5.1, remark",
+    .contention_free = true,
+    .exactly_once = true,
     .rows = {{"5.2", "", "ring:8"}, {"5.2", "", "line:8"}},
     .needs = {needs::line_or_ring()},
     .instead = {"mesh", "shift"},

@@ -67,6 +67,8 @@ WORMCUBE_ALGORITHM(alltoall_scott_direct){
     .name = "scott-direct",
     .summary = "single blocks at the bisection bound; meshes R x C, both multiples of 4",
     .source = "Scott 1991 (the bound)",
+    .contention_free = true,
+    .exactly_once = true,
     .remark = "construction ours",
     .needs = {needs::lines(), needs::dimensions(2), needs::multiples_of(4)},
     .instead = {"suh-mesh", "mesh", "shift"},

@@ -41,7 +41,7 @@ WORMCUBE_ALGORITHM(alltoall_shift){
     .name = "shift",
     .summary = "step i sends to the node i ranks on; every network",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.5.3 with the permutations of 4.6",
-    .contention_free = false,
+    .exactly_once = true,
     .remark = "free of contention on hypercubes and complete networks",
     .rows = {{"5.7", "", "hypercube:4"}, {"5.8", "", "complete:7"}, {"5.13", "", "complete:7"}},
     .predict = [](const Setting& setting) -> Prediction {

@@ -104,6 +104,8 @@ WORMCUBE_ALGORITHM(alltoall_suh_mesh){
     .name = "suh-mesh",
     .summary = "rings of every second node, then 2x2 cells; meshes of any dimensions and sizes",
     .source = "Suh, Shin, Yalamanchili, sec. 3 and 4, Table 1",
+    .contention_free = true,
+    .exactly_once = true,
     .remark = "odd sizes, parity and overlap orders and folded rings are ours",
     .options = {{.name = "order",
                  .choices = {"paper", "parity", "overlap"},

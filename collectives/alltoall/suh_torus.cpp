@@ -53,6 +53,8 @@ WORMCUBE_ALGORITHM(alltoall_suh_torus){
     .name = "suh-torus",
     .summary = "rings of 4x4 cells, then two hops, then one; tori with sizes of 4, 8, 12, ..",
     .source = "Suh, Shin, as given by Kim et al., sec. 2; n dimensions after its description",
+    .contention_free = true,
+    .exactly_once = true,
     .needs = {needs::dimensions_at_least(2), needs::rings(), needs::multiples_of(4)},
     .instead = {"mesh", "shift"},
     .predict = predict_suh_torus,

@@ -59,6 +59,8 @@ WORMCUBE_ALGORITHM(alltoall_sundar_cyclic){
     .name = "sundar-cyclic",
     .summary = "halves exchange with halves, rows and columns at once; meshes 2^d x 2^d",
     .source = "Sundar et al. 1994, by its row in Suh, Shin, Yalamanchili, Table 2",
+    .contention_free = true,
+    .exactly_once = true,
     .remark = "reconstruction",
     .needs = {needs::lines(), needs::square_mesh_of_power_of_two()},
     .instead = {"suh-mesh", "mesh", "shift"},

@@ -127,6 +127,8 @@ WORMCUBE_ALGORITHM(alltoall_tseng_diagonal){
     .name = "tseng-diagonal",
     .summary = "diagonals, rings of both dimensions by turns; 2-D tori with sizes of 4, 8, ..",
     .source = "Tseng, Gupta, Panda, by their row in Kim et al., Table 1",
+    .contention_free = true,
+    .exactly_once = true,
     .remark = "reconstruction",
     .needs = {needs::rings(), needs::multiples_of(4), needs::dimensions(2)},
     .instead = {"suh-torus", "mesh", "shift"},

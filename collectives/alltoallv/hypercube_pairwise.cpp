@@ -13,7 +13,7 @@ WORMCUBE_ALGORITHM(alltoallv_hypercube_pairwise){
     .name = "hypercube-pairwise",
     .summary = "every pair of nodes meets once; 2^d nodes",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.5.3, Algorithm 4.10",
-    .contention_free = false,
+    .exactly_once = true,
     .remark = "free of contention on hypercubes and complete networks",
     .rows = {{"5.7", "", "hypercube:4"}},
     .needs = {needs::nodes_power_of_two()},

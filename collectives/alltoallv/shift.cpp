@@ -13,7 +13,7 @@ WORMCUBE_ALGORITHM(alltoallv_shift){
     .name = "shift",
     .summary = "step i sends to the node i ranks on; every network",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.5.3 and 4.6",
-    .contention_free = false,
+    .exactly_once = true,
     .remark = "free of contention on hypercubes and complete networks",
     .rows = {{"5.7", "", "complete:7"}},
     .predict =

@@ -24,7 +24,6 @@ WORMCUBE_ALGORITHM(barrier_dissemination){
     .name = "dissemination",
     .summary = "in step i everybody tells the node 2^i ranks on; every network",
     .source = "Hensgen, Finkel, Manber 1988; Grama, Gupta, Karypis, Kumar, sec. 4.3",
-    .contention_free = false,
     .remark = "free of contention on hypercubes and complete networks",
     .predict = [](const Setting& setting) -> Prediction {
       const Topology& topology = setting.topology;

@@ -10,7 +10,6 @@ WORMCUBE_ALGORITHM(barrier_hypercube){
     .name = "hypercube",
     .summary = "an all-reduce of nothing by recursive doubling; every network",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.3",
-    .contention_free = false,
     .remark = "free of contention on hypercubes and complete networks; messages are empty",
     .rows = {{"3.7", "", "hypercube:6"}},
     .predict =

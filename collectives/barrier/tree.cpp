@@ -10,7 +10,6 @@ WORMCUBE_ALGORITHM(barrier_tree){
     .name = "tree",
     .summary = "interval halving to node 0 and back; every network",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.3",
-    .contention_free = false,
     .remark = "free of contention in one dimension, and on hypercubes; messages are empty",
     .rows = {{"3.7", "", "line:8"}},
     .predict =

@@ -29,7 +29,7 @@ WORMCUBE_ALGORITHM(broadcast_binomial){
     .name = "binomial",
     .summary = "recursive doubling, ranks renumbered from the root on; every network",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1, problem 4.1",
-    .contention_free = false,
+    .exactly_once = true,
     .remark = "free of contention on one line, ring or complete network",
     .rows = {{"1.10", "", "line:7"}, {"1.9", "", "complete:9"}},
     .predict = [](const Setting& setting) -> Prediction {

@@ -65,7 +65,7 @@ WORMCUBE_ALGORITHM(broadcast_halving){
     .name = "halving",
     .summary = "recursive doubling by interval halving, farthest first; every network",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1.1, Eq. 4.1, problem 4.1",
-    .contention_free = false,
+    .exactly_once = true,
     .remark = "free of contention in one dimension, and where all sizes are powers of two",
     .rows = {{"1.2", "", "ring:8"}, {"1.9", "", "complete:9"}, {"1.10", "", "line:7"}},
     .predict = predict_halving,

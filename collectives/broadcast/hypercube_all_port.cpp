@@ -33,6 +33,8 @@ WORMCUBE_ALGORITHM(broadcast_hypercube_all_port){
     .summary = "d rotated binomial trees on all links at once; hypercubes",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.7.2",
     .ports = Ports::all,
+    .contention_free = true,
+    .exactly_once = true,
     .rows = {{"1.16", "", "hypercube:6"}},
     .needs = {needs::hypercube()},
     .instead = {"recursive-doubling", "halving"},

@@ -118,10 +118,15 @@ void require_torus_broadcast(std::string_view algorithm, const Topology& topolog
 }
 
 Prediction predict_tree(int tree_steps, const Packets& packets) {
-  const auto steps = static_cast<double>(packets.steps(tree_steps));
-  Prediction prediction{steps, steps / packets.count, 0, 0};
-  prediction.link_load = tree_steps > 0 ? 1 : 0;
-  return prediction;
+  // Steps between a packet that has arrived everywhere and the next one send nothing.
+  const int idle = std::max(0, packets.gap(tree_steps) - tree_steps);
+  const std::int64_t gaps = tree_steps > 0 ? packets.count - 1 : 0;
+  const auto startups = static_cast<double>(packets.steps(tree_steps) - gaps * idle);
+  return {.startups = startups,
+          .transmission_blocks = startups / packets.count,
+          .rearranged_blocks = 0,
+          .working_blocks = 0,
+          .link_load = tree_steps > 0 ? 1 : 0};
 }
 
 Option packets_option() {

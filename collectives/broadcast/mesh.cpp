@@ -33,7 +33,7 @@ WORMCUBE_ALGORITHM(broadcast_mesh){
     .name = "mesh",
     .summary = "interval halving in the root's row, then in all columns; every network",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1.2, Fig. 4.5",
-    .contention_free = false,
+    .exactly_once = true,
     .remark = "free of contention but on arbitrary graphs",
     .rows = {{"1.5", "", "mesh:4x4"}, {"1.5", "", "torus:5x5"}, {"1.6", "", "mesh:3x4x5"}},
     .predict = [](const Setting& setting) -> Prediction {

@@ -29,6 +29,8 @@ WORMCUBE_ALGORITHM(broadcast_naive){
     .name = "naive",
     .summary = "the root sends to one node after another; every network",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1",
+    .contention_free = true,
+    .exactly_once = true,
     .rows = {{"1.1", "", "ring:8"}},
     .predict = [](const Setting& setting) -> Prediction {
       const Rank p = setting.topology.nodes();

@@ -81,6 +81,8 @@ WORMCUBE_ALGORITHM(broadcast_neighbours){
     .name = "neighbours",
     .summary = "store and forward, both ways, dimension by dimension; lines, rings, meshes, tori",
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.13",
+    .contention_free = true,
+    .exactly_once = true,
     .rows = {{"1.18", "", "torus:4x4x4"}, {"1.18", "", "mesh:3x4x5"}},
     .needs = {needs::lines_and_rings()},
     .instead = {"mesh", "halving"},

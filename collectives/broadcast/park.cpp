@@ -181,6 +181,8 @@ WORMCUBE_ALGORITHM(broadcast_park){
     .summary = "subgroups of index 2k+1, at the lower bound; tori of 5^p, 7^p, 9^p, 2 5^p, 2 7^p",
     .source = "counts: Park et al., as quoted by Wang and Tseng, sec. 5",
     .ports = Ports::all,
+    .contention_free = true,
+    .exactly_once = true,
     .any_order = true,
     .remark = "not dimension ordered; displacements found by search, not the authors' own",
     .options = {packets_option(), period_option()},

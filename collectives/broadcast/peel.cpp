@@ -90,6 +90,8 @@ WORMCUBE_ALGORITHM(broadcast_peel){
     .summary = "dimension after dimension on all ports, no alignment; every torus",
     .source = "ours, after Wang and Tseng",
     .ports = Ports::all,
+    .contention_free = true,
+    .exactly_once = true,
     .remark = "our extension",
     .options = {packets_option(), period_option()},
     .require =

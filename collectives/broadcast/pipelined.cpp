@@ -81,6 +81,8 @@ WORMCUBE_ALGORITHM(broadcast_pipelined){
     .name = "pipelined",
     .summary = "packets along edge-disjoint spanning binomial trees; hypercubes",
     .source = "Johnsson, Ho 1989; Grama, Gupta, Karypis, Kumar, sec. 4.9",
+    .contention_free = true,
+    .exactly_once = true,
     .options = {{.name = "packets",
                  .least = 0,
                  .most = most_packets,

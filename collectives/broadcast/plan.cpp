@@ -72,6 +72,8 @@ WORMCUBE_ALGORITHM(broadcast_plan){
     .summary = "the best of peel, squeeze and quad together; every torus",
     .source = "ours",
     .ports = Ports::all,
+    .contention_free = true,
+    .exactly_once = true,
     .remark = "our extension",
     .options = {packets_option(), period_option()},
     .require =

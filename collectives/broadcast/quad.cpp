@@ -76,6 +76,8 @@ WORMCUBE_ALGORITHM(broadcast_quad){
     .summary = "every square into four; tori 2^d x 2^d, z x 2^d x 2^d",
     .source = "counts: Tsai, McKinley, as quoted by Wang and Tseng, sec. 5",
     .ports = Ports::all,
+    .contention_free = true,
+    .exactly_once = true,
     .remark = "stand-in for Tsai and McKinley: counts theirs or fewer, construction ours",
     .options = {packets_option(), period_option()},
     .require =

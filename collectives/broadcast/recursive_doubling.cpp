@@ -129,7 +129,7 @@ WORMCUBE_ALGORITHM(broadcast_recursive_doubling){
     .name = "recursive-doubling",
     .summary = "across one bit of ranks after another, root by XOR; 2^d nodes of every network",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1.1, 4.1.3, 4.1.5, problems 4.2, 4.24",
-    .contention_free = false,
+    .exactly_once = true,
     .remark =
         "free of contention on hypercubes, and elsewhere but on arbitrary graphs in "
         "descending order; other numbers of nodes: from node 0",

@@ -143,7 +143,6 @@ WORMCUBE_ALGORITHM(broadcast_scatter_allgather){
     .name = "scatter-allgather",
     .summary = "p parts are scattered, then gathered by all: for long messages; every network",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.7.1, Eq. 4.13",
-    .contention_free = false,
     .exactly_once = false,  // all gather what the root, and who passed parts on, had
     .remark =
         "neighbours: free of contention but on arbitrary graphs, and trees without 2^d leaves",

@@ -63,6 +63,10 @@ VirtualTorus best_virtual_torus(std::span<const Rank> sizes) {
       while (reach * (2 * k + 1) < c * side) reach *= 2 * k + 1;
       c = std::min(c - 1, reach / side);
     }
+    if (side == 3 && most > 1) {  // 3 super-nodes: the first alignment falls away
+      v.back() = side;
+      consider(v);
+    }
   }
   return best;
 }
@@ -143,6 +147,8 @@ WORMCUBE_ALGORITHM(broadcast_squeeze){
     .summary = "wang-tseng on a coarser torus, then inside its cells; every torus",
     .source = "ours, after Wang and Tseng",
     .ports = Ports::all,
+    .contention_free = true,
+    .exactly_once = true,
     .remark = "our extension",
     .options = {packets_option(), period_option()},
     .require =

@@ -12,6 +12,8 @@ WORMCUBE_ALGORITHM(broadcast_tree){
     .name = "tree",
     .summary = "one message crosses the root of every subtree, the largest first; trees",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1.4, Fig. 4.7",
+    .contention_free = true,
+    .exactly_once = true,
     .remark = "halving, which splits ranks where the tree does",
     .rows = {{"1.8", "", "tree:8"}, {"1.8", "", "tree:6"}},
     .needs = {{"needs one balanced binary tree",

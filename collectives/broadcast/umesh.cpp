@@ -87,6 +87,8 @@ WORMCUBE_ALGORITHM(broadcast_umesh){
     .name = "umesh",
     .summary = "halves of the chain of nodes in dimension order; lines, rings and their products",
     .source = "McKinley, Xu, Esfahanian, Ni 1994 (U-mesh)",
+    .contention_free = true,
+    .exactly_once = true,
     .options = {packets_option(), period_option()},
     .needs = {needs::lines_and_rings()},
     .instead = {"halving"},

@@ -62,7 +62,7 @@ WORMCUBE_ALGORITHM(broadcast_wang_tseng){
         "Wang, Tseng, Algebraic Foundations and Broadcasting Algorithms for "
         "Wormhole-Routed Tori",
     .ports = Ports::all,
-    .exactly_once = false,
+    .contention_free = true,
     .remark = "any n, rows for k > 3, cn: our reconstruction",
     .options = {{.name = "once",
                  .choices = {"no", "yes"},

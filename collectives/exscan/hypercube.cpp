@@ -11,7 +11,7 @@ WORMCUBE_ALGORITHM(exscan_hypercube){
     .name = "hypercube",
     .summary = "partners across one bit swap what their groups have; every network",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.3, Algorithm 4.9, problem 4.10",
-    .contention_free = false,
+    .exactly_once = true,
     .remark = "free of contention on hypercubes and complete networks",
     .rows = {{"3.8", "", "hypercube:6"}, {"3.9", "", "hypercube:6"}},
     .predict =

@@ -11,6 +11,8 @@ WORMCUBE_ALGORITHM(exscan_ring){
     .name = "ring",
     .summary = "neighbour to neighbour from node 0 on, in segments; one line or ring",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.3",
+    .contention_free = true,
+    .exactly_once = true,
     .remark = "our extension: a pipeline",
     .options = {{.name = "segments",
                  .preset = 1,

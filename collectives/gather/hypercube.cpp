@@ -10,7 +10,7 @@ WORMCUBE_ALGORITHM(gather_hypercube){
     .summary = "along the hypercube's tree, lowest bit first; 2^d nodes of every network",
     .source =
         "Grama, Gupta, Karypis, Kumar, sec. 4.4, Fig. 4.15, Eq. 4.6, problems 4.7, 4.24, 4.26",
-    .contention_free = false,
+    .exactly_once = true,
     .remark = "free of contention but on arbitrary graphs",
     .rows = {{"4.1", "", "hypercube:6"},
              {"4.2", "", "line:8"},
@@ -31,7 +31,7 @@ WORMCUBE_ALGORITHM(gatherv_hypercube){
     .summary = "along the hypercube's tree, lowest bit first; 2^d nodes of every network",
     .source =
         "Grama, Gupta, Karypis, Kumar, sec. 4.4, Fig. 4.15, Eq. 4.6, problems 4.7, 4.24, 4.26",
-    .contention_free = false,
+    .exactly_once = true,
     .remark = "free of contention but on arbitrary graphs",
     .needs = {needs::nodes_power_of_two()},
     .instead = {"halving"},

@@ -44,6 +44,8 @@ struct CheckResult {
   double working_blocks = 0;
 
   Prediction predicted;
+  /// Whether there is any formula to compare with.
+  bool has_formulas() const;
   LowerBound lower_bound;
   /// Whether the start-ups equal the bound, unrounded; and whether no integer is between. Nothing
   /// unless the bound is exact and on steps.
@@ -51,7 +53,7 @@ struct CheckResult {
   std::optional<bool> optimal() const;
 
   std::optional<bool> delivered;  ///< every block is where it belongs, and right
-  /// No node received the same data twice; of a reduction: nothing was combined twice.
+  /// No node received the same data twice; of a reduction, the same combination of blocks.
   std::optional<bool> exactly_once;
   std::string proof;     ///< how delivery was proved, or why it was not
   std::string arrivals;  ///< how exactly_once was found, or why it was not

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 #include <fmt/core.h>
@@ -23,13 +24,24 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-/// An element that remembers where it comes from: 24 bits of origin, 24 of block, 16 of index.
+/// Where an element comes from: 24 bits of origin, 24 of block, 16 of index.
 std::uint64_t tag(Rank origin, Rank block, std::uint64_t index) {
   return static_cast<std::uint64_t>(origin) << 40 | static_cast<std::uint64_t>(block) << 16 | index;
 }
 constexpr std::uint64_t origin_of(std::uint64_t tag) { return tag >> 40; }
 constexpr std::uint64_t block_of(std::uint64_t tag) { return tag >> 16 & 0xffffff; }
 constexpr std::uint64_t index_of(std::uint64_t tag) { return tag & 0xffff; }
+
+/// What tags are written with, by exclusive or: random bits, so that neither zeros nor any other
+/// constant of a program is a block that somebody gave. With the highest one, zeros, sizes and
+/// numbers of nodes are read as of an origin that no network has.
+std::uint64_t salt(const Contract& contract) {
+  return mix(contract.seed + 0x9e3779b97f4a7c15U) | std::uint64_t{1} << 63;
+}
+/// The same for the number of a block in a witness of reductions.
+std::uint32_t block_salt(const Contract& contract) {
+  return static_cast<std::uint32_t>(salt(contract));
+}
 
 bool witnesses(const Contract& contract) {
   return contract.operation->reduces && contract.pattern == Pattern::tags;
@@ -45,7 +57,7 @@ void write_words(const Contract& contract, Rank origin, Rank block, Span data) {
   for (Bytes at = 0; at < data.size(); at += word_bytes) {
     const std::uint64_t i = at / word_bytes;
     const std::uint64_t word = contract.pattern == Pattern::tags
-                                   ? tag(origin, block, i)
+                                   ? tag(origin, block, i) ^ salt(contract)
                                    : mix(start + i * 0x9e3779b97f4a7c15U);
     std::memcpy(&data[at], &word, std::min(word_bytes, data.size() - at));
   }
@@ -83,7 +95,7 @@ void write_elements(Element element, Span data) {
 
 /// What the witness makes of the content.
 void write_witness(const Contract& contract, const Content& content, Span data) {
-  const auto block = static_cast<std::uint32_t>(content.block);
+  const auto block = static_cast<std::uint32_t>(content.block) ^ block_salt(contract);
   if (!contract.commutes) return write_elements(Interval{content.first, content.last, block}, data);
   Multiset all{0, block};
   for (Rank rank = content.first; rank < content.last; ++rank) all.sum += mix(tag(rank, 1, 0));
@@ -107,10 +119,11 @@ std::string found_instead(const Contract& contract, ConstSpan place) {
       return ", but what was not combined in the order of ranks, or twice";
     }
     return fmt::format(", but the combination of nodes {} to {}, block {}", found.first,
-                       found.last - 1, found.block);
+                       found.last - 1, found.block ^ block_salt(contract));
   }
   std::uint64_t element = 0;
   std::memcpy(&element, place.data(), sizeof(element));
+  element ^= salt(contract);
   if (origin_of(element) >= static_cast<std::uint64_t>(contract.nodes) ||
       block_of(element) >= static_cast<std::uint64_t>(contract.nodes)) {
     return {};
@@ -278,37 +291,74 @@ void Oracle::write(const Content& content, Span block) const {
 
 Arrivals::Arrivals(const Contract& contract)
     : contract_(contract),
-      counted_(!contract.operation->reduces && contract.pattern == Pattern::tags),
+      counted_(contract.pattern == Pattern::tags),
       blocks_per_node_(0),
-      elements_per_block_(contract.block_bytes / word_bytes * (contract.uneven() ? 2 : 1)) {
+      elements_per_block_(contract.block_bytes / contract.element_bytes() *
+                          (contract.uneven() ? 2 : 1)) {
   for (Rank rank = 0; rank < contract.nodes; ++rank) {
     blocks_per_node_ = std::max<std::uint64_t>(blocks_per_node_, contract.gives(rank));
   }
-  constexpr double most_bits = 1e10;  // 1.2 GB
-  const auto p = static_cast<double>(contract.nodes);
-  counted_ = counted_ && blocks_per_node_ > 0 &&
-             p * p * static_cast<double>(blocks_per_node_ * elements_per_block_) <= most_bits;
-  if (counted_) seen_.resize(static_cast<std::size_t>(contract.nodes));
+  counted_ = counted_ && blocks_per_node_ > 0 && expected_bytes() <= most_bytes;
+  if (!counted_) return;
+  const auto nodes = static_cast<std::size_t>(contract.nodes);
+  contract.operation->reduces ? combinations_.resize(nodes) : seen_.resize(nodes);
+}
+
+double Arrivals::expected_bytes() const {
+  const auto p = static_cast<double>(contract_.nodes);
+  const auto elements = static_cast<double>(blocks_per_node_ * elements_per_block_);
+  constexpr double bits = 8;
+  if (!contract_.operation->reduces) return p * p * elements / bits;
+  // Of each block a node receives partial results, about log p of them, and the whole one.
+  return p * elements * (std::log2(p) + 1) * bytes_per_combination;
 }
 
 double Arrivals::bytes(const Contract& contract) {
   const Arrivals arrivals(contract);
-  if (!arrivals.counted_) return 0;
-  constexpr double bits = 8;
-  const auto p = static_cast<double>(contract.nodes);
-  return p * p * static_cast<double>(arrivals.blocks_per_node_ * arrivals.elements_per_block_) /
-         bits;
+  return arrivals.counted_ ? arrivals.expected_bytes() : 0;
 }
 
 void Arrivals::add(Rank to, std::span<const Span> pieces) {
   if (!counted_) return;
+  const Bytes bytes = contract_.element_bytes();
   for (const Span piece : pieces) {
-    for (Bytes at = 0; at + word_bytes <= piece.size(); at += word_bytes) {
+    for (Bytes at = 0; at + bytes <= piece.size() && counted_; at += bytes) {
+      if (contract_.operation->reduces) {
+        add_combination(to, piece.subspan(at, bytes));
+        continue;
+      }
       std::uint64_t element = 0;
       std::memcpy(&element, &piece[at], word_bytes);
-      add(to, element);
+      add(to, element ^ salt(contract_));
     }
   }
+}
+
+void Arrivals::add_combination(Rank to, ConstSpan element) {
+  Combination combination;
+  static_assert(sizeof(combination) == sizeof(Interval));
+  std::memcpy(combination.data(), element.data(), sizeof(combination));
+  Interval interval;
+  std::memcpy(&interval, element.data(), sizeof(interval));
+  const std::uint32_t block = interval.block ^ block_salt(contract_);
+  if (block >= blocks_per_node_ || interval.index >= elements_per_block_) return;  // no witness
+  const bool ranks =
+      interval.first >= 0 && interval.first < interval.last && interval.last <= contract_.nodes;
+  if (!contract_.commutes && !ranks) return;
+  if (!combinations_[static_cast<std::size_t>(to)].insert(combination).second) {
+    ++repeated_;
+    if (first_.empty()) {
+      first_ =
+          contract_.commutes
+              ? fmt::format("node {} receives the same combination of block {} twice", to, block)
+              : fmt::format(
+                    "node {} receives the combination of nodes {} to {}, block {}, "
+                    "twice",
+                    to, interval.first, interval.last - 1, block);
+    }
+  }
+  constexpr auto most = static_cast<std::size_t>(most_bytes / bytes_per_combination);
+  counted_ = ++combinations_kept_ < most;
 }
 
 void Arrivals::add(Rank to, std::uint64_t element) {
@@ -432,7 +482,7 @@ void CollectiveNode::compare() {
     }
   }
   const Rank entered = verification_->entered.load(std::memory_order_relaxed);
-  if (contract_.operation == operations::barrier && entered < contract_.nodes) {
+  if (!contract_.operation->moves_data && entered < contract_.nodes) {
     findings.wrong_elements = static_cast<std::uint64_t>(contract_.nodes - entered);
     findings.first =
         fmt::format("node {} left when {} of {} nodes had entered", r, entered, contract_.nodes);

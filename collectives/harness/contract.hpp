@@ -7,6 +7,7 @@
 #include "wormcube/runtime/host/cores.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +17,7 @@
 #include <semaphore>
 #include <string>
 #include <thread>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -28,7 +30,8 @@ enum class Pattern : std::uint8_t {
   words,
   /// Elements that remember. What moves: 8 bytes of origin, block and index, blocks up to 512 KiB.
   /// What is reduced: intervals of ranks (interval_reduction), or, by algorithms that need a
-  /// commutative operator, multisets of ranks; 16 bytes.
+  /// commutative operator, multisets of ranks; 16 bytes. All salted with the seed: no constant that
+  /// a program writes is right.
   tags,
 };
 
@@ -96,12 +99,13 @@ struct Findings {
   std::string first;                 ///< the first difference, in words
 };
 
-/// Which tags have arrived at which node: each may come once. (What is reduced is not counted: the
-/// witness shows what was combined twice.) Not for several threads.
+/// What has arrived at which node: each tag may come once, and of a reduction each combination of
+/// the same ranks' blocks. (What is combined twice is another matter: the witness shows it.) Not for
+/// several threads.
 class Arrivals {
  public:
   explicit Arrivals(const Contract& contract);
-  /// False where counting would take too much memory, or the operation moves no tags.
+  /// False where counting takes too much memory, or the operation moves nothing.
   bool counted() const { return counted_; }
   /// What counting takes where every node receives, in bytes.
   static double bytes(const Contract& contract);
@@ -110,12 +114,22 @@ class Arrivals {
   const std::string& first() const { return first_; }
 
  private:
-  void add(Rank to, std::uint64_t element);
+  using Combination = std::array<std::uint64_t, 2>;  // the bytes of an element
+  struct Hash {
+    std::size_t operator()(const Combination& c) const { return c[0] * 0x9e3779b97f4a7c15U ^ c[1]; }
+  };
+  static constexpr double most_bytes = 1.2e9, bytes_per_combination = 48;
+
+  void add(Rank to, std::uint64_t tag);
+  void add_combination(Rank to, ConstSpan element);
+  double expected_bytes() const;
 
   const Contract& contract_;
   bool counted_;
   std::uint64_t blocks_per_node_, elements_per_block_;
-  std::vector<std::vector<bool>> seen_;  // by node
+  std::vector<std::vector<bool>> seen_;                              // of tags, by node
+  std::vector<std::unordered_set<Combination, Hash>> combinations_;  // by node
+  std::size_t combinations_kept_ = 0;
   std::uint64_t repeated_ = 0;
   std::string first_;
 };
@@ -166,6 +180,7 @@ class CollectiveNode {
   void operator()();
   /// Compares output and input with what they must hold. Local work.
   void compare();
+  Span output() const { return output_.span(); }
 
  private:
   Span input() const;

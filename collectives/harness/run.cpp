@@ -39,7 +39,7 @@ class TimedRun {
         verification_(contract),
         starts_(static_cast<std::size_t>(run.iterations) * static_cast<std::size_t>(nodes_here_)),
         ends_(starts_.size()) {
-    if (machine.processes() == 1 || contract.operation != operations::barrier) return;
+    if (machine.processes() == 1 || contract.operation->moves_data) return;
     // The nodes of a process see its own count; of all nodes, that of the machine.
     verification_.entered = contract.nodes - nodes_here_;
     entered_ = machine.counter();
@@ -89,8 +89,7 @@ class TimedRun {
     }
     machine_.sum(found);
     if (not_compared + bytes + elements == 0) return 0;
-    return std::max<std::uint64_t>(1,
-                                   contract_.operation == operations::barrier ? elements : bytes);
+    return std::max<std::uint64_t>(1, contract_.operation->moves_data ? bytes : elements);
   }
   std::string first_wrong() const { return machine_.first_text(verification_.first()); }
 
@@ -316,7 +315,9 @@ RunResult run_collective(Multicomputer& machine, const Collective& collective,
   result.predicted = collective.predict(topology);
   if (result.predicted.startups &&
       (result.predicted.transmission_blocks || result.predicted.contended_blocks)) {
-    result.model_us = predicted_us(result.predicted, run.model, run.block_bytes);
+    const Weighed weighed = weigh(collective, topology);
+    result.model_us = predicted_us(weighed.prediction, run.model, run.block_bytes);
+    result.model_contention = weighed.contention;
   }
   result.has_links = machine.has_links();
   add_times(result, timed.times_us());

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/collectives/harness/memory.hpp"
 #include "wormcube/collectives/registry.hpp"
 #include "wormcube/runtime/machine/machine.hpp"
@@ -58,7 +59,8 @@ struct RunResult {
   std::optional<double> algbw_gb_per_s, busbw_gb_per_s;
 
   Prediction predicted;
-  std::optional<double> model_us;  ///< by the formulas and the cost model
+  std::optional<double> model_us;                     ///< by the formulas and the cost model
+  Contention model_contention = Contention::unknown;  ///< how model_us knows it
 
   /// Wrong bytes of the last iteration's output; of a barrier: nodes missed when one left.
   std::optional<std::uint64_t> wrong;

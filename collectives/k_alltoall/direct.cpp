@@ -26,7 +26,7 @@ WORMCUBE_ALGORITHM(k_alltoall_direct){
     .name = "direct",
     .summary = "in step i each source sends to the node i ranks on; every network, any sources",
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.20, for any sources",
-    .contention_free = false,
+    .exactly_once = true,
     .remark = "free of contention on hypercubes and complete networks",
     .rows = {{"6.4", "", "complete:7"}},
     .predict = [](const Setting& setting) -> Prediction {

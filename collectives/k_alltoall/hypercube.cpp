@@ -71,6 +71,8 @@ WORMCUBE_ALGORITHM(k_alltoall_hypercube){
     .name = "hypercube",
     .summary = "scatter in each source's subcube, then exchange pair by pair; hypercubes",
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.20",
+    .contention_free = true,
+    .exactly_once = true,
     .rows = {{"6.4", "", "hypercube:4"}},
     .needs = {needs::hypercube()},
     .instead = {"direct"},

@@ -78,7 +78,7 @@ WORMCUBE_ALGORITHM(k_broadcast_bruck){
     .name = "bruck",
     .summary = "Bruck's all-gather with the sources' blocks; every network, any sources",
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.16, for any p; Bruck et al. 1997",
-    .contention_free = false,
+    .exactly_once = true,
     .remark = "free of contention on hypercubes and complete networks",
     .rows = {{"6.2", "", "complete:7"}},
     .predict = predict_bruck,

@@ -74,6 +74,8 @@ WORMCUBE_ALGORITHM(k_broadcast_hypercube){
     .name = "hypercube",
     .summary = "recursive doubling with the sources' blocks; hypercubes",
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.16",
+    .contention_free = true,
+    .exactly_once = true,
     .remark = "descending order: our extension",
     .options = {{.name = "order",
                  .choices = {"ascending", "descending"},

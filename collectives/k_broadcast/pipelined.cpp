@@ -38,6 +38,8 @@ WORMCUBE_ALGORITHM(k_broadcast_pipelined){
     .name = "pipelined",
     .summary = "all broadcasts go round at the same time; one line or ring",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.4",
+    .contention_free = true,
+    .exactly_once = true,
     .rows = {{"2.10", "", "ring:8"}},
     .needs = {needs::line_or_ring()},
     .instead = {"bruck"},

@@ -74,6 +74,7 @@ WORMCUBE_ALGORITHM(k_broadcast_split){
     .name = "split",
     .summary = "scatter in each source's subcube, then an all-gather of parts; hypercubes",
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.18 and sec. 4.7.1",
+    .contention_free = true,
     .exactly_once = false,  // what was scattered through a node comes back to it
     .rows = {{"6.3", "", "hypercube:4"}},
     .needs = {needs::hypercube()},

@@ -27,7 +27,7 @@ WORMCUBE_ALGORITHM(k_gather_direct){
     .summary =
         "in step i each target hears from the node i ranks before; every network, any targets",
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.20, backwards, for any targets",
-    .contention_free = false,
+    .exactly_once = true,
     .remark = "free of contention on hypercubes and complete networks",
     .predict = [](const Setting& setting) -> Prediction {
       return direct_prediction(setting, [](Rank target, Rank other) {

@@ -72,6 +72,8 @@ WORMCUBE_ALGORITHM(k_gather_hypercube){
     .name = "hypercube",
     .summary = "exchange pair by pair, then gather in each target's subcube; hypercubes",
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.20, backwards",
+    .contention_free = true,
+    .exactly_once = true,
     .rows = {{"6.5", "", "hypercube:4"}},
     .needs = {needs::hypercube()},
     .instead = {"direct"},

@@ -43,7 +43,7 @@ WORMCUBE_ALGORITHM(k_reduce_direct){
     .name = "direct",
     .summary = "in step t each target hears from the node t ranks on; every network, any targets",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2 and 4.6, for any targets",
-    .contention_free = false,
+    .exactly_once = true,
     .remark = "free of contention on hypercubes and complete networks",
     .predict = [](const Setting& setting) -> Prediction {
       const Rank p = setting.topology.nodes();

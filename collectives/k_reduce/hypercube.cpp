@@ -73,6 +73,8 @@ WORMCUBE_ALGORITHM(k_reduce_hypercube){
     .name = "hypercube",
     .summary = "strided halves swapped bit by bit, lowest first; hypercubes, any targets",
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.16, backwards",
+    .contention_free = true,
+    .exactly_once = true,
     .remark = "the order of ranks kept",
     .rows = {{"6.5", "", "hypercube:4"}},
     .needs = {needs::hypercube()},

@@ -106,6 +106,8 @@ WORMCUBE_ALGORITHM(k_reduce_split){
     .name = "split",
     .summary = "reduce-scatter of parts, then a gather in each target's subcube; hypercubes",
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.18, backwards, and sec. 4.7.1",
+    .contention_free = true,
+    .exactly_once = true,
     .remark = "the order of ranks kept",
     .rows = {{"6.5", "", "hypercube:4"}},
     .needs = {needs::hypercube()},

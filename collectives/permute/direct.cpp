@@ -28,7 +28,7 @@ WORMCUBE_ALGORITHM(permute_direct){
     .name = "direct",
     .summary = "one message from each node to its destination; every network",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.6 and 4.9",
-    .contention_free = false,
+    .exactly_once = true,
     .remark = "hypercubes: complement is free of contention, transpose and bit reversal are not",
     .rows = {{"7.9", "", "hypercube:4"}},
     .predict = [](const Setting& setting) -> Prediction {

@@ -35,6 +35,8 @@ WORMCUBE_ALGORITHM(reduce_direct){
     .name = "direct",
     .summary = "one message after the other to the root; every network, a baseline",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1.1 (the dual of the naive way)",
+    .contention_free = true,
+    .exactly_once = true,
     .predict =
         [](const Setting& setting) {
           const double others = setting.topology.nodes() - 1.0;

@@ -44,7 +44,7 @@ WORMCUBE_ALGORITHM(reduce_halving){
     .name = "halving",
     .summary = "halves of intervals of ranks, nearest first; every network, any root",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1.1, Fig. 4.3, problem 4.1",
-    .contention_free = false,
+    .exactly_once = true,
     .remark = "free of contention in one dimension, and on hypercubes",
     .rows = {{"1.20", "", "ring:8"}, {"1.20", "", "line:7"}, {"1.20", "", "tree:8"}},
     .predict = [](const Setting& setting) -> Prediction {

@@ -59,7 +59,7 @@ WORMCUBE_ALGORITHM(reduce_hypercube){
     .name = "hypercube",
     .summary = "bit by bit of the labels, lowest first; every network, any root if p = 2^d",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1.3 and 4.1.5, Algorithm 4.3",
-    .contention_free = false,
+    .exactly_once = true,
     .remark = "free of contention on hypercubes; the root by XOR, the order of ranks kept",
     .rows = {{"1.20", "", "hypercube:6"}, {"1.20", "", "complete:6"}},
     .require = [](const Setting& on) { require_partners(on.topology.nodes(), on.arguments.root); },

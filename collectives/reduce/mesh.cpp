@@ -72,7 +72,7 @@ WORMCUBE_ALGORITHM(reduce_mesh){
     .name = "mesh",
     .summary = "interval halving dimension by dimension, the last first; every network, any root",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1.2",
-    .contention_free = false,
+    .exactly_once = true,
     .remark = "free of contention on products of lines, rings, trees and complete graphs",
     .rows = {{"1.20", "", "mesh:4x4"}, {"1.20", "", "torus:3x4x5"}},
     .predict = predict_mesh,

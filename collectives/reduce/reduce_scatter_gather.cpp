@@ -54,7 +54,7 @@ WORMCUBE_ALGORITHM(reduce_scatter_gather){
     .name = "reduce-scatter-gather",
     .summary = "each node combines one part, the root gathers them; every network, any root",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.7.1, problems 4.17 and 4.19",
-    .contention_free = false,
+    .exactly_once = true,
     .remark = "free of contention on hypercubes",
     .rows = {{"1.21", "", "hypercube:6"}},
     .predict = [](const Setting& setting) -> Prediction {

@@ -106,7 +106,7 @@ WORMCUBE_ALGORITHM(reduce_scatter_bruck){
     .name = "bruck",
     .summary = "the dual of Bruck's all-gather, ceil(log2 p) steps; every network",
     .source = "Bruck, Ho, Kipnis, Upfal, Weathersby 1997; Grama, Gupta, Karypis, Kumar, sec. 4.2.3",
-    .contention_free = false,
+    .exactly_once = true,
     .remark =
         "free of contention on hypercubes and complete networks; two partial results unless "
         "the operator commutes: our extension",

@@ -65,7 +65,7 @@ WORMCUBE_ALGORITHM(reduce_scatter_hypercube){
     .name = "hypercube",
     .summary = "strided halves swapped bit by bit, lowest first; every network of 2^d nodes",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.3, Algorithm 4.8, problem 4.8",
-    .contention_free = false,
+    .exactly_once = true,
     .remark = "free of contention on hypercubes; the order of ranks kept",
     .rows = {{"2.22", "", "hypercube:6"}},
     .needs = {needs::nodes_power_of_two()},

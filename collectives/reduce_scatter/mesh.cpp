@@ -92,6 +92,8 @@ WORMCUBE_ALGORITHM(reduce_scatter_mesh){
     .name = "mesh",
     .summary = "the ring algorithm dimension by dimension, the last first; meshes and tori",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.2, problem 4.4",
+    .contention_free = true,
+    .exactly_once = true,
     .remark = "rows before columns, to keep the order of ranks",
     .rows = {{"2.21", "", "mesh:4x4"}, {"2.21", "", "torus:3x5"}},
     .needs = {needs::lines_and_rings()},

@@ -36,7 +36,7 @@ WORMCUBE_ALGORITHM(reduce_scatter_pairwise){
     .name = "pairwise",
     .summary = "step t sends the block for the node t ranks before; every network",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2 and 4.6",
-    .contention_free = false,
+    .exactly_once = true,
     .remark = "free of contention on hypercubes and complete networks",
     .predict = [](const Setting& setting) -> Prediction {
       const Rank p = setting.topology.nodes();

@@ -78,6 +78,8 @@ WORMCUBE_ALGORITHM(reduce_scatter_ring){
     .name = "ring",
     .summary = "each result travels once round, in two parts to keep the order; one line or ring",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.1, Algorithm 4.5, Eq. 4.2",
+    .contention_free = true,
+    .exactly_once = true,
     .remark = "two partial results unless the operator commutes: our extension",
     .rows = {{"2.20", "", "ring:8"}, {"2.20", "", "line:7"}},
     .needs = {needs::line_or_ring()},

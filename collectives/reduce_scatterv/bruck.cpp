@@ -12,7 +12,7 @@ WORMCUBE_ALGORITHM(reduce_scatterv_bruck){
     .name = "bruck",
     .summary = "the dual of Bruck's all-gather, ceil(log2 p) steps; every network",
     .source = "Bruck, Ho, Kipnis, Upfal, Weathersby 1997",
-    .contention_free = false,
+    .exactly_once = true,
     .remark = "free of contention on hypercubes and complete networks",
     .predict =
         [](const Setting& setting) {

@@ -12,7 +12,7 @@ WORMCUBE_ALGORITHM(reduce_scatterv_hypercube){
     .name = "hypercube",
     .summary = "strided halves swapped bit by bit, lowest first; every network of 2^d nodes",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.3, Algorithm 4.8",
-    .contention_free = false,
+    .exactly_once = true,
     .remark = "free of contention on hypercubes and complete networks",
     .needs = {needs::nodes_power_of_two()},
     .instead = {"bruck", "pairwise", "ring"},

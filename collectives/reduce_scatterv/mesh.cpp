@@ -12,6 +12,8 @@ WORMCUBE_ALGORITHM(reduce_scatterv_mesh){
     .name = "mesh",
     .summary = "the ring algorithm dimension by dimension, the last first; meshes and tori",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.2, problem 4.4",
+    .contention_free = true,
+    .exactly_once = true,
     .needs = {needs::lines_and_rings()},
     .instead = {"hypercube", "bruck"},
     .predict =

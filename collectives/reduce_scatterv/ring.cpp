@@ -12,6 +12,8 @@ WORMCUBE_ALGORITHM(reduce_scatterv_ring){
     .name = "ring",
     .summary = "each result travels once round, in two parts to keep the order; one line or ring",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.1, Algorithm 4.5",
+    .contention_free = true,
+    .exactly_once = true,
     .needs = {needs::line_or_ring()},
     .instead = {"mesh", "hypercube", "bruck"},
     .predict =

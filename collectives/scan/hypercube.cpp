@@ -77,7 +77,7 @@ WORMCUBE_ALGORITHM(scan_hypercube){
     .name = "hypercube",
     .summary = "partners across one bit swap what their groups have; every network",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.3, Algorithm 4.9",
-    .contention_free = false,
+    .exactly_once = true,
     .remark = "free of contention on hypercubes and complete networks",
     .rows = {{"3.8", "", "hypercube:6"}, {"3.8", "", "line:8"}, {"3.8", "", "complete:6"}},
     .predict =

@@ -203,6 +203,8 @@ WORMCUBE_ALGORITHM(scatter_ring){
     .summary =
         "store and forward, farthest first, dimension by dimension; lines, rings, meshes, tori",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.4, problem 4.13",
+    .contention_free = true,
+    .exactly_once = true,
     .rows = {{"4.6", "", "ring:8"}, {"4.6", "", "mesh:4x4x4"}},
     .needs = {needs::lines_and_rings()},
     .instead = {"mesh", "halving"},
@@ -216,6 +218,8 @@ WORMCUBE_ALGORITHM(scatterv_ring){
     .summary =
         "store and forward, farthest first, dimension by dimension; lines, rings, meshes, tori",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.4, problem 4.13",
+    .contention_free = true,
+    .exactly_once = true,
     .needs = {needs::lines_and_rings()},
     .instead = {"mesh", "halving"},
     .predict = predict_ringv,
@@ -228,6 +232,8 @@ WORMCUBE_ALGORITHM(gather_ring){
     .summary =
         "store and forward, nearest first, dimension by dimension; lines, rings, meshes, tori",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.4, problem 4.13",
+    .contention_free = true,
+    .exactly_once = true,
     .rows = {{"4.6", "", "ring:8"}, {"4.6", "", "mesh:4x4x4"}},
     .needs = {needs::lines_and_rings()},
     .instead = {"mesh", "halving"},
@@ -241,6 +247,8 @@ WORMCUBE_ALGORITHM(gatherv_ring){
     .summary =
         "store and forward, nearest first, dimension by dimension; lines, rings, meshes, tori",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.4, problem 4.13",
+    .contention_free = true,
+    .exactly_once = true,
     .needs = {needs::lines_and_rings()},
     .instead = {"mesh", "halving"},
     .predict = predict_ringv,

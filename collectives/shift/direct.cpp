@@ -58,7 +58,7 @@ WORMCUBE_ALGORITHM(shift_direct){
     .name = "direct",
     .summary = "one message from each node to its destination; every network",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.6.2, Eq. 4.12, Fig. 4.24",
-    .contention_free = false,
+    .exactly_once = true,
     .remark = "free of contention on hypercubes and complete networks",
     .rows = {{"7.2", "", "ring:8"},
              {"7.2", "", "line:8"},

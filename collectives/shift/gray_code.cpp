@@ -82,7 +82,6 @@ WORMCUBE_ALGORITHM(shift_gray_code){
     .name = "gray-code",
     .summary = "leaps of powers of two, two links each where node i is at label gray(i); 2^d nodes",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.6.2, Fig. 4.23, Eq. 4.11",
-    .contention_free = false,
     .exactly_once = false,  // a block may come through a node twice on its leaps there and back
     .remark = "free of contention where node i is at the hypercube's label gray(i)",
     .options = {{.name = "powers",

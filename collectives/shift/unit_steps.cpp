@@ -80,6 +80,8 @@ WORMCUBE_ALGORITHM(shift_unit_steps){
     .name = "unit-steps",
     .summary = "from neighbour to neighbour, dimension by dimension; meshes and tori",
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.6.1, Fig. 4.22",
+    .contention_free = true,
+    .exactly_once = true,
     .rows = {{"7.1", "", "ring:8"}, {"7.1", "", "line:8"}, {"7.3", "", "mesh:4x4"}},
     .needs = {needs::lines_and_rings()},
     .instead = {"direct"},

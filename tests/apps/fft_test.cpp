@@ -68,7 +68,7 @@ TEST_CASE("a 1-D transform is the sum of the definition, for every method, lengt
     const Values wanted =
         transform_by_definition(x, inverse ? Direction::backward : Direction::forward);
     const Values got = transformed(topology, {length}, x, {inverse, method, false});
-    CHECK(relative_error(got, wanted) < fft_tolerance(length));
+    CHECK(relative_error(got, wanted) <= fft_tolerance(length, FftMethod::bluestein));
   }
 }
 
@@ -96,7 +96,7 @@ TEST_CASE("a transform works with every registered exchange", "[apps][fft]") {
     CAPTURE(topology.name(), exchange.collective.text());
     for (const FftMethod method : {FftMethod::six_step, FftMethod::bluestein}) {
       CHECK(relative_error(transformed(topology, {240}, x, {.method = method}, exchange), wanted) <
-            fft_tolerance(240));
+            fft_tolerance(240, method));
     }
   }
 }
@@ -109,7 +109,7 @@ TEST_CASE("an impulse becomes a wave of constant strength", "[apps][fft]") {
   const Values spectrum = transformed(topology, {length}, x);
   Values wave(length);
   for (std::size_t k = 0; k < length; ++k) wave[k] = std::conj(root_of_unity(k * place, length));
-  CHECK(relative_error(spectrum, wave) < fft_tolerance(length));
+  CHECK(relative_error(spectrum, wave) < fft_tolerance(length, FftMethod::bluestein));
 }
 
 TEST_CASE("a transform is linear", "[apps][fft]") {
@@ -124,7 +124,8 @@ TEST_CASE("a transform is linear", "[apps][fft]") {
     sum[i] = s * a[i] + t * b[i];
     wanted[i] = s * spectrum_a[i] + t * spectrum_b[i];
   }
-  CHECK(relative_error(transformed(topology, {length}, sum), wanted) < fft_tolerance(length));
+  CHECK(relative_error(transformed(topology, {length}, sum), wanted) <
+        fft_tolerance(length, FftMethod::bluestein));
 }
 
 TEST_CASE("a shift of the signal turns the phases of the spectrum", "[apps][fft]") {
@@ -134,7 +135,8 @@ TEST_CASE("a shift of the signal turns the phases of the spectrum", "[apps][fft]
   Values shifted(length), wanted = transformed(topology, {length}, x);
   for (std::size_t n = 0; n < length; ++n) shifted[(n + by) % length] = x[n];
   for (std::size_t k = 0; k < length; ++k) wanted[k] *= std::conj(root_of_unity(k * by, length));
-  CHECK(relative_error(transformed(topology, {length}, shifted), wanted) < fft_tolerance(length));
+  CHECK(relative_error(transformed(topology, {length}, shifted), wanted) <
+        fft_tolerance(length, FftMethod::bluestein));
 }
 
 TEST_CASE(
@@ -147,11 +149,11 @@ TEST_CASE(
   Values mirrored(length);
   for (std::size_t k = 0; k < length; ++k)
     mirrored[k] = std::conj(result.output[(length - k) % length]);
-  CHECK(relative_error(result.output, mirrored) < fft_tolerance(length));
+  CHECK(relative_error(result.output, mirrored) < fft_tolerance(length, FftMethod::bluestein));
   CHECK_THAT(result.remark, Contains("real input, computed as complex"));
 }
 
-TEST_CASE("a transform passes its three checks, forward and inverse", "[apps][fft]") {
+TEST_CASE("a transform passes its four checks, forward and inverse", "[apps][fft]") {
   const auto topology = Topology::parse(GENERATE("complete:1", "mesh:5x3"));
   const auto shape = GENERATE(Extents{1}, Extents{2}, Extents{360}, Extents{1009}, Extents{4096},
                               Extents{40, 33}, Extents{1, 97});
@@ -162,6 +164,7 @@ TEST_CASE("a transform passes its three checks, forward and inverse", "[apps][ff
   CHECK(result.verified());
   CHECK(result.inverse.error <= result.inverse.tolerance);
   CHECK(result.parseval.error <= result.parseval.tolerance);
+  CHECK(result.closed_form.error <= result.closed_form.tolerance);
   CHECK(result.serial.error <= result.serial.tolerance);
   CHECK(result.passed());
 }
@@ -185,6 +188,7 @@ TEST_CASE("verdicts are right for values from subnormal numbers to 1e300", "[app
       run(topology, {{240}, x, false, "x"}, {.inverse = inverse, .method = method});
   CHECK(result.inverse.error <= result.inverse.tolerance);
   CHECK(result.parseval.error <= result.parseval.tolerance);
+  CHECK(result.closed_form.error <= result.closed_form.tolerance);
   CHECK(result.serial.error <= result.serial.tolerance);
   CHECK(result.passed());
   if (size < 1e-300 || size > 1e150) CHECK_THAT(result.remark, Contains("times 2^"));
@@ -289,7 +293,36 @@ TEST_CASE("the strongest frequency of a wave is the wave's, not the mean's", "[a
   CHECK(peak.bin == periods);
   CHECK(peak.period == Approx(static_cast<double>(length) / static_cast<double>(periods)));
   CHECK(peak.magnitude == Approx(periods == 48 ? 96 : 48));
+  CHECK(peak.chance < 1e-6);
+  CHECK(peak.shortest == Approx(periods == 48 ? 2 : 96.0 / (static_cast<double>(periods) + 1)));
+  if (periods == 1) {
+    CHECK(std::isinf(peak.longest));
+  } else {
+    CHECK(peak.longest == Approx(96.0 / (static_cast<double>(periods) - 1)));
+  }
   CHECK(strongest_frequency(Values(1)).bin == 0);
+}
+
+TEST_CASE("where no frequency stands out there is no period", "[apps][fft]") {
+  for (const std::size_t length : {2, 3, 16, 1000, 1001}) {
+    Values impulse(length);
+    impulse[length / 3] = 1;
+    CAPTURE(length);
+    CHECK(strongest_frequency(transformed(Topology::parse("ring:4"), {length}, impulse)).bin == 0);
+  }
+  int found = 0;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const Signal noise = generate_signal(SignalKind::random_real, {512}, seed);
+    Values spectrum = noise.values;
+    transform_serially(noise.shape, Direction::forward, spectrum);
+    found += strongest_frequency(spectrum).bin != 0 ? 1 : 0;
+  }
+  CHECK(found <= 4);  // one in a hundred is expected
+  // A weak wave in as much noise is found.
+  Signal noise = generate_signal(SignalKind::random_real, {512}, 1);
+  for (std::size_t n = 0; n < 512; ++n) noise.values[n] += 0.5 * root_of_unity(n * 40, 512).real();
+  transform_serially(noise.shape, Direction::forward, noise.values);
+  CHECK(strongest_frequency(noise.values).bin == 40);
 }
 
 TEST_CASE("each check finds one value that is off", "[apps][fft]") {
@@ -312,6 +345,71 @@ TEST_CASE("each check finds one value that is off", "[apps][fft]") {
   CHECK_FALSE(FftCheck{false, 0, 1}.passed());  // never measured
 }
 
+TEST_CASE("errors are those of all values together, measured against eps log2 N", "[apps][fft]") {
+  CHECK(rounding_unit(1) == std::numeric_limits<double>::epsilon());
+  CHECK(rounding_unit(1024) == 10 * std::numeric_limits<double>::epsilon());
+  CHECK(fft_tolerance(1024) == 5 * rounding_unit(1024));
+  CHECK(fft_tolerance(1024, FftMethod::bluestein) == 10 * rounding_unit(1024));
+  const Values three{{3, 0}, {0, 4}};
+  CHECK(relative_error(Values{{3, 0}, {0, 4.5}}, three) == Approx(0.1));
+  CHECK(relative_error(Values{{3.3, 0}, {0, 4.4}}, three) == Approx(0.1));
+  CHECK(relative_error(three, three) == 0);
+  // One strong value does not hide that the others are noise: 1e-9 of it in each of 1000.
+  Values strong(1000), noisy(1000, 1e-9);
+  strong[0] = noisy[0] = 1;
+  CHECK(relative_error(noisy, strong) == Approx(1e-9 * std::sqrt(999)));
+  // Wherever it comes from: a good transform is far below the limit, ten times worse is above it.
+  for (const FftMethod method : {FftMethod::six_step, FftMethod::bluestein}) {
+    const FftResult result =
+        run(Topology::parse("ring:4"), generate_signal(SignalKind::random, {4096}, 3),
+            {.method = method});
+    CHECK(result.passed());
+    for (const FftCheck* const check : {&result.inverse, &result.closed_form, &result.serial}) {
+      CHECK(check->error > 0);
+      CHECK(check->error < check->tolerance / 5);
+    }
+    CHECK(result.serial.tolerance < 1.4e-14 * (method == FftMethod::bluestein ? 2 : 1));
+  }
+}
+
+TEST_CASE("the closed form of a shifted signal with an impulse holds for a Fourier transform alone",
+          "[apps][fft]") {
+  const bool inverse = GENERATE(false, true);
+  const Direction direction = inverse ? Direction::backward : Direction::forward;
+  for (const Extents& shape :
+       {Extents{1}, Extents{30}, Extents{31}, Extents{6, 5}, Extents{1, 7}}) {
+    const std::size_t columns = shape.back(), rows = shape.size() == 2 ? shape.front() : 1;
+    const Values x = random_values(rows * columns, 7);
+    const auto exact = [&](const Values& values) {
+      return transform_2d_by_definition(rows, columns, values, direction);
+    };
+    for (const std::uint64_t seed : {1U, 2U, 3U}) {
+      CAPTURE(shape, seed, inverse);
+      const ShiftAndImpulse probe(shape, x, seed);
+      const Values probed = probe.applied(x);
+      const auto error = [&](auto map) { return probe.error(map(probed), map(x), direction); };
+      CHECK(error(exact) < 1e-14);
+      if (x.size() == 1) continue;
+      // Linear maps that FFTW's own check would call right if FFTW made the same mistake:
+      CHECK(error([&](const Values& values) {  // one twiddle factor in single precision
+              Values spectrum = exact(values);
+              spectrum[1] *= 1 + 1e-7;
+              return spectrum;
+            }) > fft_tolerance(x.size()));
+      CHECK(error([&](const Values& values) {  // twice the spectrum
+              Values spectrum = exact(values);
+              for (Complex& value : spectrum) value *= 2;
+              return spectrum;
+            }) > 0.1);
+      CHECK(error([&](const Values& values) {  // the other direction
+              return transform_2d_by_definition(rows, columns, values, opposite(direction));
+            }) > 0.01);
+      CHECK(error([](const Values& values) { return values; }) > 0.01);
+      CHECK(error([](const Values& values) { return Values(values.size()); }) > 0.01);
+    }
+  }
+}
+
 TEST_CASE("a transform over a damaging exchange fails every check", "[apps][fft]") {
   const auto topology = Topology::parse("mesh:3x2");
   const auto method = GENERATE(FftMethod::six_step, FftMethod::bluestein);
@@ -319,6 +417,7 @@ TEST_CASE("a transform over a damaging exchange fails every check", "[apps][fft]
                                {.method = method}, damaging_exchange());
   CHECK_FALSE(result.inverse.passed());
   CHECK_FALSE(result.parseval.passed());
+  CHECK_FALSE(result.closed_form.passed());
   CHECK_FALSE(result.serial.passed());
   CHECK_FALSE(result.passed());
 }
@@ -343,7 +442,7 @@ TEST_CASE("a real transform does what its dry run says", "[apps][fft]") {
       return trace(program);
     };
     run_fft(runner, exchange, {generate_signal(SignalKind::random, shape, 1), {}, {}});
-    REQUIRE(traces.size() == 2);  // there and back
+    REQUIRE(traces.size() == 3);  // there and back, and with an impulse
     CHECK(traces == dry);
   }
 }

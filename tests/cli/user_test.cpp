@@ -358,6 +358,16 @@ TEST_CASE("a constant series has no period, and JSON says why") {
   CHECK(result["peak_reason"].is_string());
 }
 
+TEST_CASE("what has no period is told so, and errors below rounding are not printed") {
+  const auto impulse = run_wormcube("fft --generate impulse --shape 1000 --on ring:4");
+  CHECK(impulse.exit == 0);
+  CHECK_THAT(impulse.out, Contains("no period: ") && !Contains("strongest"));
+  const auto tones = run_wormcube("fft --generate tones --shape 1024 --on ring:4");
+  CHECK_THAT(tones.out, Contains("< 1.1e-16") && Contains("eps log2 N") && Contains("strongest"));
+  const auto zeros = run_wormcube("fft --generate impulse --shape 1 --on ring:1");
+  CHECK_THAT(zeros.out, !Contains("0.000e+00"));
+}
+
 TEST_CASE("values of every size pass their checks") {
   for (const char* scale : {"e200", "e-310", ""}) {
     const TemporaryFile file(".csv");

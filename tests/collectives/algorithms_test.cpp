@@ -1,6 +1,8 @@
 // The laws that every registered algorithm keeps on every network that it admits, with every
 // combination of its options. A new algorithm, of whatever operation, is covered by being there.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/harness/choose.hpp"
+#include "wormcube/runtime/error.hpp"
 #include "wormcube/tests/collectives/cases.hpp"
 #include "wormcube/tests/sanitized.hpp"
 
@@ -204,6 +206,102 @@ TEST_CASE("contended blocks are what messages and routes add up to", "[collectiv
                           static_cast<double>(call.contract.block_bytes);
     CHECK(blocks == Approx(*prediction.contended_blocks).epsilon(1e-12));
   });
+}
+
+namespace {
+
+/// The networks that the program names in its help, and some of their kind.
+std::vector<Topology> networks_of_the_program() {
+  std::vector<Topology> networks;
+  try {
+    Topology::parse("");
+  } catch (const UsageError& error) {
+    std::istringstream words(error.what());
+    for (std::string word; words >> word;) {
+      while (word.ends_with(',') || word.ends_with(';')) word.pop_back();
+      try {
+        networks.push_back(Topology::parse(word));
+      } catch (const std::exception&) {  // not one of them, or a file
+      }
+    }
+  }
+  REQUIRE(networks.size() >= 16);
+  for (const char* const text : {"torus:5x3", "mesh:3x3x3", "tree:5", "tree:5*line:3", "ccc:4",
+                                 "star:5*ring:3", "petersen*line:2", "ring:5*star:3"}) {
+    networks.push_back(Topology::parse(text));
+  }
+  return networks;
+}
+
+}  // namespace
+
+TEST_CASE("model and count are one, for every operation and algorithm on every network named",
+          "[collectives]") {
+  const CostModel model{10, 0.001, 0.0005, 0.0005};
+  constexpr Bytes m = 4096;
+  std::map<Contention, int> known;
+  for (const Topology& topology : networks_of_the_program()) {
+    for (const Algorithm* algorithm : registry()) {
+      if (!cases::is_tested(*algorithm)) continue;
+      Collective collective(*algorithm, cases::plain_arguments(*algorithm));
+      if (refusal(collective, topology)) continue;
+      collective.settle(topology, model, m);
+      INFO(cases::title(collective, topology));
+      const Weighed weighed = weigh(collective, topology);
+      if (!weighed.prediction.startups || !weighed.prediction.transmission_blocks) {
+        CHECK(algorithm->operation->sizes != Sizes::equal);
+        continue;
+      }
+      ++known[weighed.contention];
+      CHECK(weighed.contention != Contention::unknown);
+      const cases::Counts counted = cases::count(collective, topology);
+      const double counted_us =
+          model.startup_us * counted.startups +
+          static_cast<double>(m) * (model.transfer_us * counted.contended_blocks +
+                                    model.rearrange_us * counted.rearranged_blocks +
+                                    model.combine_us * counted.combined_blocks);
+      CHECK(predicted_us(weighed.prediction, model, m) == Approx(counted_us).epsilon(1e-9));
+    }
+  }
+  if (!cases::all_are_tested()) return;
+  CHECK(known[Contention::none] > 0);
+  CHECK(known[Contention::formula] > 0);
+  CHECK(known[Contention::counted] > 0);
+}
+
+TEST_CASE("auto counts contention that no formula knows, and does not trust what it cannot count",
+          "[collectives]") {
+  const auto chosen = [](Operation operation, const char* text) {
+    const Topology topology = Topology::parse(text);
+    Arguments arguments;
+    if (operation->reduces) arguments.reduction = find_reduction("sum", "double");
+    return cheapest(operation, topology, CostModel{}, 4096, Ports::one, arguments);
+  };
+  // By formulas that leave contention out: pairwise and shift.
+  CHECK(chosen(operations::reduce_scatter, "ccc:3").name() == "bruck");
+  CHECK(chosen(operations::alltoall, "circulant:12+1+3").name() == "bruck");
+  CHECK(chosen(operations::alltoall, "ccc:3").name() == "shift");
+  // Of 896 nodes shift would be 800 000 messages.
+  const Topology large = Topology::parse("ccc:7");
+  const Weighed shift = weigh(Collective(find_algorithm(operations::alltoall, "shift")), large);
+  CHECK(shift.contention == Contention::unknown);
+  CHECK_FALSE(shift.prediction.contended_blocks.has_value());
+  CHECK(weigh(chosen(operations::alltoall, "ccc:7"), large).contention != Contention::unknown);
+}
+
+TEST_CASE("every built-in algorithm has formulas", "[collectives]") {
+  cases::for_each(
+      [](const Collective& collective, const Topology& topology) {
+        INFO(cases::title(collective, topology));
+        Collective settled = collective;
+        settled.settle(topology, CostModel{}, 1024);
+        const Prediction prediction = settled.predict(topology);
+        CHECK(prediction.startups.has_value());
+        if (collective.operation()->sizes != Sizes::equal) return;  // the sizes decide the rest
+        CHECK(prediction.transmission_blocks.has_value());
+        CHECK(prediction.rearranged_blocks.has_value());
+      },
+      16);
 }
 
 namespace {

@@ -509,17 +509,46 @@ TEST_CASE("arrivals are counted tag by tag, at each node apart", "[collectives][
   arrivals.add(1, pieces);
   CHECK(arrivals.repeated() == 3);
   CHECK(arrivals.first() == "node 3 receives block 3 of node 2 twice");
-  // What is no tag is not counted: a program's own words.
-  std::vector<std::byte> words(16, std::byte{0xff});
-  const Span foreign[]{words};
-  arrivals.add(0, foreign);
-  arrivals.add(0, foreign);
-  CHECK(arrivals.repeated() == 3);
+  // What is no tag is not counted: a program's own words, zeros among them.
+  for (const int value : {0, 1, 0xff}) {
+    std::vector<std::byte> words(16, static_cast<std::byte>(value));
+    const Span foreign[]{words};
+    arrivals.add(0, foreign);
+    arrivals.add(0, foreign);
+    CHECK(arrivals.repeated() == 3);
+  }
 
   CHECK_FALSE(Arrivals(contract_for(operations::alltoall, 4, 16, Pattern::words)).counted());
-  CHECK_FALSE(Arrivals(contract_for(operations::scan, 4, 16, Pattern::tags)).counted());
+  CHECK(Arrivals(contract_for(operations::scan, 4, 16, Pattern::tags)).counted());
   CHECK_FALSE(Arrivals(contract_for(operations::barrier, 4, 16, Pattern::tags)).counted());
   CHECK_FALSE(Arrivals(contract_for(operations::alltoall, 4096, 16, Pattern::tags)).counted());
+}
+
+TEST_CASE("of reductions arrivals are counted combination by combination",
+          "[collectives][contract]") {
+  for (const bool commutes : {false, true}) {
+    Contract contract = contract_for(operations::allreduce, 4, 32, Pattern::tags);
+    contract.commutes = commutes;
+    const Oracle oracle(contract);
+    std::vector<std::byte> one(32), two(32), zeros(32);
+    oracle.write({0, 1, 0}, one);
+    oracle.write({0, 2, 0}, two);
+    const Span first[]{one}, second[]{two}, nothing[]{zeros};
+    Arrivals arrivals(contract);
+    REQUIRE(arrivals.counted());
+    CHECK(Arrivals::bytes(contract) > 0);
+    arrivals.add(3, first);
+    arrivals.add(3, second);  // other ranks
+    arrivals.add(2, first);   // another node
+    arrivals.add(3, nothing);
+    arrivals.add(3, nothing);  // no combination
+    CHECK(arrivals.repeated() == 0);
+    arrivals.add(3, second);
+    CHECK(arrivals.repeated() == 2);  // two elements
+    CHECK(arrivals.first() == (commutes ? "node 3 receives the same combination of block 0 twice"
+                                        : "node 3 receives the combination of nodes 0 to 1, block "
+                                          "0, twice"));
+  }
 }
 
 namespace {

@@ -292,6 +292,73 @@ TEST_CASE("a broadcast is proved from its schedule alone") {
   }
 }
 
+namespace {
+
+/// A broadcast from node 0 to each other one, of what lies where; right only with Trick::none.
+enum class Trick { none, sends_another_buffer, works_on_the_message, receives_elsewhere };
+template <Trick trick>
+void tricky_broadcast(Node& node, const Call& call) {
+  const Span message = call.output.all();
+  const Memory other = node.memory(message.size());
+  if (trick == Trick::works_on_the_message) node.local([&] { message[0] ^= std::byte{1}; });
+  for (Rank q = 1; q < node.size(); ++q) {
+    if (node.rank() == 0) {
+      node.step({send(q, trick == Trick::sends_another_buffer ? ConstSpan(other) : message)});
+    } else if (node.rank() == q) {
+      node.step({receive(0, trick == Trick::receives_elsewhere ? other.span() : message)});
+    } else {
+      node.step();
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a schedule proves a broadcast of the message alone, where it lies") {
+  const Topology ring = Topology::parse("ring:6");
+  Algorithm mutant = find_algorithm(operations::broadcast, "binomial");
+  mutant.predict = [](const Setting&) { return Prediction{}; };
+  const auto by_schedule = [&](void (*program)(Node&, const Call&)) {
+    mutant.program = program;
+    return check_collective(Collective(mutant), ring, {.prove_up_to = 1});
+  };
+  CHECK(by_schedule(tricky_broadcast<Trick::none>).delivered == true);
+  for (const auto program : {tricky_broadcast<Trick::sends_another_buffer>,
+                             tricky_broadcast<Trick::works_on_the_message>,
+                             tricky_broadcast<Trick::receives_elsewhere>}) {
+    const CheckResult result = by_schedule(program);
+    CHECK_FALSE(result.delivered.has_value());
+    CHECK_FALSE(result.exactly_once.has_value());
+    CHECK_THAT(result.proof, Contains("by the schedule") && Contains("not proved"));
+    // A run with tags sees what is wrong.
+    mutant.program = program;
+    CHECK(check_collective(Collective(mutant), ring).delivered == false);
+  }
+}
+
+TEST_CASE("an algorithm without formulas is checked, and says that it has none") {
+  Algorithm silent = shift();
+  silent.predict = [](const Setting&) { return Prediction{}; };
+  const CheckResult result = check_collective(Collective(silent), ring4);
+  CHECK(result.passed());
+  CHECK_FALSE(result.has_formulas());
+  CHECK(check_collective(named(operations::alltoall, "shift"), ring4).has_formulas());
+}
+
+TEST_CASE("fewer start-ups, or less time on the links, than any algorithm needs is a failure") {
+  // An exchange of nothing, and one whose messages are too short.
+  Algorithm mutant = shift();
+  mutant.predict = [](const Setting&) { return Prediction{}; };
+  mutant.program = [](Node& node, const Call&) {
+    const Memory byte = node.memory(2);
+    node.step({send(mod(node.rank() + 1, node.size()), ConstSpan(byte).first(1)),
+               receive(mod(node.rank() - 1, node.size()), byte.subspan(1, 1))});
+  };
+  const CheckResult result = check_collective(Collective(mutant), ring4);
+  CHECK(fails_with(result, "start-ups: counted 1, fewer than the bound 2"));
+  CHECK(fails_with(result, "transmission with contention: counted 0.125, fewer than the bound 3"));
+}
+
 TEST_CASE("a run counts the bytes that a mutant gets wrong") {
   Machine machine(ring4);
   const CollectiveRun run{.block_bytes = 100, .iterations = 2};

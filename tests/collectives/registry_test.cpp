@@ -8,6 +8,7 @@
 #include "wormcube/collectives/alltoall/shift.hpp"
 #include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/links.hpp"
+#include "wormcube/collectives/plugin.hpp"
 #include "wormcube/tests/collectives/cases.hpp"
 
 #include <set>
@@ -37,6 +38,47 @@ TEST_CASE("operations and algorithms are found by name, unknown ones with the kn
   for (const Algorithm* algorithm : registry()) {
     CHECK(&find_algorithm(algorithm->operation, algorithm->name) == algorithm);
   }
+}
+
+// What the registry keeps by address cannot be a temporary.
+template <class Kept>
+concept is_kept = requires(PluginRegistry& registry, const Kept& lasting) {
+  registry.add(lasting);
+};
+template <class Kept>
+concept is_kept_though_temporary = requires(PluginRegistry& registry, Kept&& temporary) {
+  registry.add(std::move(temporary));
+};
+static_assert(is_kept<Algorithm> && !is_kept_though_temporary<Algorithm>);
+static_assert(is_kept<OperationRow> && !is_kept_though_temporary<OperationRow>);
+template <class Row, class Kept>
+concept takes_temporary = requires(Kept&& temporary) {
+  Row(std::move(temporary));
+};
+static_assert(!takes_temporary<Operation, OperationRow>);
+static_assert(!takes_temporary<Collective, Algorithm>);
+
+TEST_CASE("an algorithm that does not say what lists print is not added", "[collectives]") {
+  static Algorithm added{.operation = operations::barrier,
+                         .name = "incomplete",
+                         .summary = "one line",
+                         .source = "a test",
+                         .program = [](Node&, const Call&) {}};
+  const Algorithm whole = added;
+  const auto lacks = [&](const char* what) {
+    CHECK_THROWS_WITH(add_algorithm(added, "a test"), Catch::Contains(what));
+    added = whole;
+  };
+  added.name = {};
+  lacks("the algorithm '' has no name");
+  added.program = nullptr;
+  lacks("'incomplete' has no program");
+  added.summary = {};
+  lacks("'incomplete' has no summary");
+  added.source = {};
+  lacks("'incomplete' has no source");
+  added.instead = {"tree"};
+  lacks("'incomplete' has no needs, but says that tree is to be used");
 }
 
 TEST_CASE("every algorithm says what it is, where it comes from, and is called once",
@@ -171,7 +213,10 @@ TEST_CASE("the cheapest is sought among all combinations of choices", "[collecti
           [](const Setting& setting) {
             const Options& options = setting.options;
             const bool pair = options.is("first", "a") && options.is("second", "z");
-            return Prediction{pair && options.number("number") == 2 ? 0.0 : 1000.0, 0, 0, 0};
+            return Prediction{.startups = pair && options.number("number") == 2 ? 0.0 : 1000.0,
+                              .transmission_blocks = 0,
+                              .rearranged_blocks = 0,
+                              .working_blocks = 0};
           },
       .program = [](Node&, const Call&) {}};
   static const bool added = (add_algorithm(paired, "a test"), true);

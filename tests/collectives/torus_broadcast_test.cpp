@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/broadcast/plan.hpp"
 #include "wormcube/collectives/broadcast/wang_tseng.hpp"
+#include "wormcube/collectives/broadcast/wang_tseng_tree.hpp"
 #include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/run.hpp"
@@ -609,6 +610,59 @@ TEST_CASE("packets follow each other through the tree, and too close ones are no
   CAPTURE(result.failures);
   CHECK(result.passed());
   CHECK(result.report.startups == 5 + 3 * 3);
+}
+
+TEST_CASE("packets may wait longer than the tree is deep: idle steps are no start-ups",
+          "[broadcast]") {
+  const Topology ring = Topology::parse("ring:8"), torus = Topology::parse("torus:5x5");
+  for (const auto& [name, topology] :
+       {std::pair("wang-tseng", &ring), std::pair("peel", &ring), std::pair("squeeze", &ring),
+        std::pair("plan", &ring), std::pair("umesh", &ring), std::pair("park", &torus)}) {
+    const auto whole = checked(broadcast_by(name, 3), *topology);
+    for (const int period : {0, 8, 20}) {
+      const auto cut = checked(
+          broadcast_by(name + std::string(":packets=3:period=") + std::to_string(period), 3),
+          *topology);
+      CAPTURE(name, period, cut.failures);
+      CHECK(cut.passed());
+      CHECK(cut.report.startups == 3 * whole.report.startups);
+      CHECK(cut.report.steps ==
+            2 * (period == 0 ? whole.report.steps : period) + whole.report.steps);
+    }
+  }
+  const Topology square = Topology::parse("torus:4x4");
+  CHECK(checked(broadcast_by("quad:packets=3:period=8", 3), square).passed());
+}
+
+TEST_CASE("squeeze takes the virtual torus with the fewest steps of all", "[broadcast]") {
+  CHECK(best_virtual_torus(std::vector<Rank>{3, 3, 7}).steps == 5);
+  const auto fewest = [](const std::vector<Rank>& sizes) {
+    const auto k = static_cast<int>(sizes.size());
+    int least_steps = std::numeric_limits<int>::max();
+    const Rank least = *std::ranges::min_element(sizes);
+    for (Rank side = 2; side <= least; ++side) {
+      for (Rank c = 1; c * side <= sizes.back() && (c == 1 || side >= 3); ++c) {
+        std::vector<Rank> v(sizes.size(), side);
+        v.back() = c * side;
+        int steps = WangTsengTree::steps(v);
+        for (int axis = 0; axis < k; ++axis) {
+          steps += rounds((sizes[axis] + v[axis] - 1) / v[axis], 3);
+        }
+        least_steps = std::min(least_steps, steps);
+      }
+    }
+    return least_steps;
+  };
+  for (Rank a = 2; a <= 14; ++a) {
+    for (Rank b = 2; b <= 14; ++b) {
+      CAPTURE(a, b);
+      CHECK(best_virtual_torus(std::vector{a, b}).steps == fewest({a, b}));
+      for (Rank c = 2; c <= 14; ++c) {
+        CAPTURE(c);
+        if (best_virtual_torus(std::vector{a, b, c}).steps != fewest({a, b, c})) FAIL_CHECK();
+      }
+    }
+  }
 }
 
 TEST_CASE("broadcasts on tori deliver real bytes on real machines, as recorded", "[broadcast]") {

@@ -14,7 +14,9 @@ namespace {
 Collective suh_torus() { return cases::alltoall("suh-torus"); }
 
 /// Of one tag a block.
-cases::Call call(const Topology& topology) { return {suh_torus(), topology, 8, Pattern::tags}; }
+cases::Call suh_torus_call(const Topology& topology) {
+  return {suh_torus(), topology, 8, Pattern::tags};
+}
 
 }  // namespace
 
@@ -59,7 +61,7 @@ TEST_CASE("suh-torus has the costs of the literature, free links, and delivers",
     CHECK(prediction.transmission_blocks == row.transmission);
     CHECK(prediction.rearranged_blocks == row.rearranged);
 
-    const cases::Outcome outcome = cases::outcome(call(topology), topology);
+    const cases::Outcome outcome = cases::outcome(suh_torus_call(topology), topology);
     INFO(outcome.first);
     CHECK(outcome.delivered);
     CHECK(outcome.exactly_once());
@@ -73,7 +75,7 @@ TEST_CASE(
                                      std::pair("torus:4x4x4", 2), std::pair("torus:4x4x4x4", 4));
   const Topology topology = Topology::parse(name);
   std::size_t pieces = 0;
-  prove(topology, cases::tampered(call(topology).dry(), [&](cases::Tampering& node) {
+  prove(topology, cases::tampered(suh_torus_call(topology).dry(), [&](cases::Tampering& node) {
           node.change_step = [&](int /*step*/, std::vector<Op>& ops) {
             for (const Op& op : ops) pieces = std::max(pieces, op.pieces().size());
           };
@@ -84,7 +86,7 @@ TEST_CASE(
 TEST_CASE("a router that chose the way at half a ring would load links twice",
           "[collectives][torus]") {
   const Topology topology = Topology::parse("torus:8x8");
-  const auto program = cases::tampered(call(topology).dry(), [&](cases::Tampering& node) {
+  const auto program = cases::tampered(suh_torus_call(topology).dry(), [&](cases::Tampering& node) {
     node.change_step = [&](int /*step*/, std::vector<Op>& ops) {
       for (Op& op : ops) {
         if (!op.is_send()) continue;
@@ -106,7 +108,7 @@ TEST_CASE("without any one of its rearrangements suh-torus does not deliver",
   for (int left_out = -1; left_out < rearrangements; ++left_out) {
     INFO(name << " without rearrangement " << left_out);
     const cases::Outcome outcome =
-        cases::outcome(call(topology), topology, [&](const Program& program) {
+        cases::outcome(suh_torus_call(topology), topology, [&](const Program& program) {
           return cases::tampered(program, [=](cases::Tampering& node) {
             node.change_rearrangement = [=, &node](int i, Work work) {
               // Output and input come first, then the two arrays, in turn.
@@ -127,7 +129,7 @@ TEST_CASE("without any one of its rearrangements suh-torus does not deliver",
 TEST_CASE("one bundle out of order on one node is noticed", "[collectives][torus]") {
   const Topology topology = Topology::parse("torus:8x8");
   const cases::Outcome outcome =
-      cases::outcome(call(topology), topology, [](const Program& program) {
+      cases::outcome(suh_torus_call(topology), topology, [](const Program& program) {
         return cases::tampered(program, [](cases::Tampering& node) {
           node.change_rearrangement = [&node](int i, Work work) {
             work();

@@ -3,7 +3,7 @@
 
 usage: examples.py --prefix PREFIX DOCUMENT..
 
-In a block ```console a line `$ COMMAND` is run in a shell, with PREFIX/bin in the PATH, PREFIX set, and all of a document's
+In a block ```console a line `$ COMMAND` is run in a shell, with PREFIX/bin in the PATH, PREFIX and SOURCE (this project) set, and all of a document's
 commands in one new folder; the lines below it, up to the next command or the end, are what it must print. A command without
 such lines must only succeed; others may fail if the document shows a line `wormcube: ..`. Commands of the source tree (./run .., cmake --.., ctest .., mpirun .., tests/..) are not run.
 In a block ```cpp FILE (any language, with a name) the text is written to that file.
@@ -99,7 +99,8 @@ def same(wanted, found, masked):
 def run(document, prefix):
     """Runs a document's examples; returns the texts of what is wrong."""
     wrong, count = times_without_machine(document.name, document.read_text(encoding="utf-8")), 0
-    environment = dict(os.environ, PREFIX=str(prefix), PATH=f"{prefix}/bin:{os.environ['PATH']}", LC_ALL="C.UTF-8")
+    source = pathlib.Path(__file__).resolve().parents[2]
+    environment = dict(os.environ, PREFIX=str(prefix), SOURCE=str(source), PATH=f"{prefix}/bin:{os.environ['PATH']}", LC_ALL="C.UTF-8")
     with tempfile.TemporaryDirectory() as folder:
         for item in parse(document.read_text(encoding="utf-8")):
             if isinstance(item, tuple):

@@ -5,8 +5,9 @@ A survivor is a change that no test notices: a test is missing, or the change is
 was found equivalent stands in tests/mutants/equivalent.txt, with the reason, and is not tried again.
 
 It works on a copy of the tracked files, build/mutants/source, with a build tree of its own in it: the first run builds
-everything (with CCACHE_BASEDIR above both, ccache has it from build/release), each mutant one file and two programs. Our
-warnings are errors there too. Of all that walks the registry the tests then see the algorithms of the changed file only,
+everything (with CCACHE_BASEDIR above both, ccache has it from build/release), then every file of the changed folders by itself; each mutant
+one file, at -O1, which a link puts before the library. What survives the near tests is built as a whole and meets all tests; with --near
+it is not. Our warnings are errors there too. Of all that walks the registry the tests then see the algorithms of the changed file only,
 or of its folder (WORMCUBE_TEST_ONLY). Default: 10 random mutants of the .cpp files of collectives/ and runtime/schedule/; a
 header, which much depends on, is changed only if it is named. Ends with 1 if any survived. Needs python3.
 
@@ -17,6 +18,7 @@ header, which much depends on, is changed only if it is named. Ends with 1 if an
 # SPDX-License-Identifier: Apache-2.0
 import argparse
 import functools
+import json
 import os
 import pathlib
 import random
@@ -41,7 +43,8 @@ WALK = "algorithms"  # all algorithms that WORMCUBE_TEST_ONLY leaves
 TESTS = (("runtime/schedule/draw", ["draw"]),
          ("runtime/schedule/text", ["text golden"]),
          ("runtime/schedule/", ["check prove record text golden", "harness block_array", WALK]),
-         ("collectives/harness/", ["harness contract", "prove registry reductions", WALK]),
+         ("collectives/harness/choose", ["registry", WALK]),
+         ("collectives/harness/", ["harness contract", "mutants", "prove registry reductions", WALK]),
          ("collectives/block_array", ["block_array torus_core", WALK]),
          ("collectives/alltoall/product/", [WALK, "product"]),
          ("collectives/alltoall/mesh", ["mesh_order", WALK, "mesh_exchange"]),
@@ -164,6 +167,42 @@ def commands(path, arguments):
     return [*((f"tests/wormcube_tests -# --abort '{tests}'", walked(path)) for tests in specs), ALL]
 
 
+class NearBuild:
+    """The test program with one file of the library changed: that file is compiled alone and linked before the library, whose units are
+    not drawn then, as the other files of its folder stand there by themselves, too."""
+
+    def __init__(self, folders):
+        commands = subprocess.run(["ninja", "-C", str(BUILD), "-t", "compdb"], check=True, capture_output=True, encoding="utf-8").stdout
+        unit = next(entry for entry in json.loads(commands) if "/wormcube.dir/Unity/" in entry["output"] and entry["file"].endswith(".cxx"))
+        self.compiler = unit["command"].split(" -MD ")[0].replace(" -O3", " -O1").split()
+        link = subprocess.run(["ninja", "-C", str(BUILD), "-t", "commands", "-s", "tests/wormcube_tests"], check=True, capture_output=True,
+                              encoding="utf-8").stdout.strip().split("\n")[-1]
+        link = link.removeprefix(": && ").split(" && ")[0]
+        self.linker = link.replace("-o tests/wormcube_tests", "-o tests/wormcube_mutant") + (" -fuse-ld=lld" if shutil.which("ld.lld") else "")
+        self.library = next(word for word in link.split() if word.endswith("libwormcube.a"))
+        self.objects = {}
+        for folder in folders:
+            for source in sorted((WORK / "source" / folder).glob("*.cpp")):
+                path = str(source.relative_to(WORK / "source"))
+                self.objects[path] = BUILD / "mutants" / (path.replace("/", "_") + ".o")
+                if not self.compile(path, self.objects[path])[0]:
+                    raise RuntimeError(f"{path} does not compile by itself")
+
+    def compile(self, path, target):
+        target.parent.mkdir(exist_ok=True)
+        done = subprocess.run([*self.compiler, "-o", target, "-c", WORK / "source" / path], cwd=BUILD, capture_output=True, encoding="utf-8")
+        return done.returncode == 0, done.stderr[-2000:]
+
+    def build(self, path=None):
+        """With this file as it is now."""
+        changed = BUILD / "mutants/changed.o"
+        if path is not None and not self.compile(path, changed)[0]:
+            return False
+        objects = [str(changed if name == path else place) for name, place in self.objects.items()]
+        command = self.linker.replace(self.library, " ".join([*objects, self.library]), 1)
+        return subprocess.run(command, shell=True, cwd=BUILD, capture_output=True).returncode == 0
+
+
 def build(target):
     done = subprocess.run(["ninja", "-C", str(BUILD), target], capture_output=True, encoding="utf-8")
     return done.returncode == 0, done.stdout[-2000:]
@@ -196,6 +235,7 @@ def main():
     parser.add_argument("--tests", metavar="SPEC", help="a Catch2 test spec instead of the usual one")
     parser.add_argument("--target", default="wormcube_tests", help="what is built")
     parser.add_argument("--command", help="run in the build tree instead of the tests")
+    parser.add_argument("--near", action="store_true", help="the near tests alone: what survives them is not tried with all")
     parser.add_argument("--list", action="store_true", help="show the mutants and stop")
     arguments = parser.parse_args()
 
@@ -221,9 +261,24 @@ def main():
     if not built:
         print("the unchanged tree does not build:\n" + log)
         return 2
+    near = None
+    if arguments.target == "wormcube_tests" and not arguments.command:
+        near = NearBuild(sorted({str(pathlib.Path(m.path).parent) for m in mutants}))
+        if not near.build():
+            print("the files of the changed folders do not link by themselves")
+            return 2
+
+    def tests_of(path):
+        """The near ones, with the near build, and the last."""
+        tests = commands(path, arguments)
+        if near is None:
+            return [], tests
+        near_tests = [(command.replace("tests/wormcube_tests", "tests/wormcube_mutant"), only) for command, only in tests if command != ALL[0]]
+        return near_tests, [] if arguments.near or arguments.tests else [ALL]
+
     # The unchanged tree must pass; how long it takes says when a mutant hangs.
     limits = {}
-    for test in {test for m in mutants for test in commands(m.path, arguments)}:
+    for test in {test for m in mutants for tests in tests_of(m.path) for test in tests}:
         began = time.monotonic()
         if not passes(*test, 3600):
             print(f"the unchanged tree fails: WORMCUBE_TEST_ONLY='{test[1]}' {test[0]}")
@@ -240,9 +295,14 @@ def main():
         lines[m.line - 1] = m.after + "\n"
         file.write_text("".join(lines), encoding="utf-8")
         try:
-            if not build(arguments.target)[0]:
+            near_tests, last_tests = tests_of(m.path)
+            if not (near.build(m.path) if near else build(arguments.target)[0]):
                 verdict = "does not compile"
-            elif all(passes(*test, limits[test]) for test in commands(m.path, arguments)):
+            elif not all(passes(*test, limits[test]) for test in near_tests):
+                verdict = "killed"
+            elif last_tests and near and not build(arguments.target)[0]:
+                verdict = "does not compile"
+            elif all(passes(*test, limits[test]) for test in last_tests):
                 verdict = "survived"
             else:
                 verdict = "killed"

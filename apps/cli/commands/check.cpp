@@ -57,7 +57,7 @@ void add_steps(Json& json, const ScheduleReport& report, const LockStepTime& tim
 }
 
 /// \param of_call  of the call's own operator, where the check's does not commute
-Json result_json(const CheckResult& result, const Prediction& of_call, const CheckCommand& options,
+Json result_json(const CheckResult& result, const Weighed& of_call, const CheckCommand& options,
                  Bytes block_bytes) {
   const Algorithm& algorithm = *result.collective.algorithm;
   const ScheduleReport& report = result.report;
@@ -94,6 +94,7 @@ Json result_json(const CheckResult& result, const Prediction& of_call, const Che
   json["virtual_channels"] = options.check.virtual_channels;
   json["seed"] = options.check.seed;
   json["predicted"] = prediction_json(result.predicted);
+  json["has_formulas"] = result.has_formulas();
   const LowerBound& bound = result.lower_bound;
   constexpr const char* unknown = "no bound is known";
   const char* const not_exact = bound.startups || bound.transmission_blocks
@@ -109,7 +110,10 @@ Json result_json(const CheckResult& result, const Prediction& of_call, const Che
   put(json, "optimal", json_value(result.optimal()), not_exact);
   json["block_bytes"] = block_bytes;
   json["cost_model"] = cost_model_json(options.model);
-  put(json, "model_time_us", json_value(model_time_us(of_call, options.model, block_bytes)),
+  put(json, "model_time_us",
+      json_value(model_time_us(of_call.prediction, options.model, block_bytes)),
+      "the source gives no formula");
+  put(json, "model_contention", contention_json(of_call.prediction, of_call.contention),
       "the source gives no formula");
   json["source"] = algorithm.source;
   json["origin"] = origin(algorithm).empty() ? "built in" : origin(algorithm);
@@ -173,7 +177,9 @@ std::vector<std::string> cells(const CheckResult& result) {
           cell(result.delivered),
           cell(result.exactly_once),
           cell(std::optional<bool>(report.deadlock_free)),
-          !result.passed() ? "NO" : cell(result.verdict())};
+          !result.passed()        ? "NO"
+          : result.has_formulas() ? cell(result.verdict())
+                                  : cell(result.verdict()) + ", no formulas"};
 }
 
 /// One collective on one network.
@@ -182,7 +188,7 @@ bool check_one(const Topology& topology, const Collective& collective, const Che
   CheckOptions check = options.check;
   check.all_port = all_port(options.algorithm, *collective.algorithm);
   const CheckResult result = check_collective(collective, topology, check);
-  Json json = result_json(result, collective.predict(topology), options, block_bytes);
+  Json json = result_json(result, weigh(collective, topology), options, block_bytes);
   if (!options.output.json.empty() || !options.output.jsonl.empty()) {
     // With the call's own operator and bytes, as `run` would take them.
     const ScheduleReport steps = check_steps(collective, topology, block_bytes, check);

@@ -181,15 +181,17 @@ void list_admitted(const std::vector<const Algorithm*>& algorithms, const Topolo
     for (const Bytes block_bytes : sizes) {
       Collective collective = open;
       collective.settle(topology, model, block_bytes);
-      const Prediction prediction = collective.predict(topology);
+      const auto [prediction, contention] = weigh(collective, topology);
       const auto model_us = model_time_us(prediction, model, block_bytes);
       table.add({std::string(to_string(algorithm->operation)), std::string(algorithm->name),
                  std::string(to_string(algorithm->ports)), std::to_string(block_bytes),
                  cell(prediction.startups), cell(prediction.transmission_blocks),
-                 cell(prediction.contended_blocks), cell(prediction.rearranged_blocks),
-                 cell(prediction.combined_blocks), cell_rate(model_us)});
+                 contended_cell(prediction, contention), cell(prediction.rearranged_blocks),
+                 cell(prediction.combined_blocks), model_cell(model_us, contention)});
       Json result = common;
       result["predicted"] = prediction_json(prediction);
+      put(result, "model_contention", contention_json(prediction, contention),
+          "the source gives no formula");
       result["block_bytes"] = block_bytes;
       result["cost_model"] = cost_model_json(model);
       put(result, "model_time_us", json_value(model_us), "the source gives no formula");
@@ -281,8 +283,9 @@ Action add_list(CLI::App& program) {
       "transmission (sum over the steps of the largest message), contended (the same, where "
       "messages that share a link follow each other), rearrangement and combining (blocks, along "
       "the critical path), and the model's time for blocks of m bytes: ts x startups + tw x m x "
-      "contended (transmission where there is no contention) + tr x m x rearranged + tc x m x "
-      "combined. '-' where the source gives no formula. Below: what `auto` leaves out (baselines, "
+      "contended + tr x m x rearranged + tc x m x combined. '-' where the source gives no formula; "
+      "'?' where contention is not known, and the time is '>=' what it says: no formula knows it, "
+      "and the network is too large to count it in a dry run. Below: what `auto` leaves out (baselines, "
       "what takes long to ask, routes in an order of their own), and what the network does not "
       "admit, with the reason.\n\n"
       "Examples:\n"

@@ -66,12 +66,14 @@ void print_result(const MatvecCommand& options, const MatvecJob& job, const Matv
   }
   table.add({"rate", cell_rate(rate), "Gflop/s"});
   print_table(output, table);
-  Table checks({{"check", "", true}, {"relative error"}, {"allowed"}, {"passed"}});
+  Table checks(
+      {{"check", "", true}, {"relative to", "", true}, {"largest error"}, {"allowed"}, {"passed"}});
+  constexpr const char* measure = "the element's |A| |x|";
   if (result.verified()) {
-    checks.add({"same as a serial product", fmt::format("{:.3e}", result.check.error),
-                fmt::format("{:.3e}", result.check.tolerance), result.passed() ? "yes" : "NO"});
+    checks.add({"same as a serial product", measure, cell_error(result.check.error),
+                fmt::format("{:.2e}", result.check.tolerance), result.passed() ? "yes" : "NO"});
   } else {
-    checks.add({"same as a serial product", "-", "-", "?"});
+    checks.add({"same as a serial product", measure, "-", "-", "?"});
   }
   print_table(output, checks);
 }

@@ -68,7 +68,7 @@ std::vector<Plan> make_plans(const RunCommand& options, Operation operation,
                              const Arguments& arguments) {
   std::vector<Bytes> sizes = parse_sizes(options.bytes);
   require_data(options.bytes_option, operation);
-  if (operation == operations::barrier) sizes = {0};
+  if (!operation->moves_data) sizes = {0};
   std::vector<Plan> plans;
   for (Topology& topology : parse_topologies(options.on)) {
     topology.require_routable();
@@ -137,6 +137,9 @@ Json result_json(Json json, const RunResult& result, const RunCommand& options,
   json["time_quartile3_us"] = result.quartile3_us;
   json["time_max_us"] = result.max_us;
   put(json, "model_time_us", json_value(result.model_us), "the source gives no formula");
+  put(json, "model_contention",
+      result.model_us ? Json(to_string(result.model_contention)) : Json(nullptr),
+      "the source gives no formula");
   put(json, "data_bytes", json_value(result.data_bytes), "a barrier moves no data");
   put(json, "algbw_gb_per_s", json_value(result.algbw_gb_per_s), "no data, or no time");
   put(json, "busbw_gb_per_s", json_value(result.busbw_gb_per_s), "no data, or no time");
@@ -220,7 +223,7 @@ std::vector<std::string> cells(const RunResult& result, bool all_port) {
           cell_rate(result.max_us),
           megabytes(result.algbw_gb_per_s),
           megabytes(result.busbw_gb_per_s),
-          cell_rate(result.model_us),
+          model_cell(result.model_us, result.model_contention),
           result.has_links ? number(std::round(result.link_bytes_max)) : "-",
           result.has_links ? number(result.blocked) : "-",
           number(result.parked),
@@ -417,7 +420,8 @@ Action add_run(CLI::App& program) {
       "  busbw         a node's data / median time x the share that must cross the network "
       "(nccl-tests)\n"
       "  model         the time by the formulas with --ts --tw --tr --tc; '-' where there is no "
-      "formula\n"
+      "formula,\n"
+      "                '>=' where messages share links and nothing tells how many\n"
       "  wrong         wrong bytes in the last call's output; `?` with --verify off\n"
       "  with --wide:\n"
       "  quartile 1, 3 a quarter of the times is not more, or not less\n"

@@ -181,7 +181,7 @@ ExitCode show(const ShowCommand& options) {
                    json_bytes(schedule, routing), "choose a step (--step) or a node (--node)");
   }
   const std::vector<std::size_t> steps = chosen_steps(options, schedule.steps());
-  const bool uneven = operation->sizes != Sizes::equal || operation == operations::barrier;
+  const bool uneven = operation->sizes != Sizes::equal || !operation->moves_data;
   const Bytes block_bytes = uneven ? 0 : bytes;
 
   print_setting(output, "show", title);
@@ -190,7 +190,7 @@ ExitCode show(const ShowCommand& options) {
   }
   print_setting(output, "topology", topology_text(topology));
   std::string steps_text = std::to_string(schedule.steps());
-  if (operation != operations::barrier)
+  if (operation->moves_data)
     steps_text += fmt::format(", blocks of {}", bytes_text(static_cast<double>(bytes)));
   print_setting(output, "steps", steps_text);
   Json json{{"operation", to_string(operation)},

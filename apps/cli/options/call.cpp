@@ -103,7 +103,7 @@ void require_effect(const CLI::Option* option, bool takes, Operation operation,
 }
 
 void require_data(const CLI::Option* bytes_option, Operation operation) {
-  require_effect(bytes_option, operation != operations::barrier, operation, "it moves no data");
+  require_effect(bytes_option, operation->moves_data, operation, "it moves no data");
 }
 
 Arguments CallOptions::resolve(Operation operation) const {
@@ -140,10 +140,9 @@ std::string arguments_text(Operation operation, const Arguments& arguments) {
     add(fmt::format("{} on {}", arguments.reduction.name, arguments.reduction.type));
   }
   if (operation->has_sources) {
-    const bool gives = operation->gives == operations::detail::per_source;
     const std::size_t count = arguments.sources.size();
-    std::string ends =
-        fmt::format("{} {}{}:", count, gives ? "target" : "source", count == 1 ? "" : "s");
+    std::string ends = fmt::format("{} {}{}:", count, operation->sources_get ? "target" : "source",
+                                   count == 1 ? "" : "s");
     for (const Rank source : arguments.sources) ends += fmt::format(" {}", source);
     add(ends);
   }

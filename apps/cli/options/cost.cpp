@@ -3,6 +3,7 @@
 #include "wormcube/apps/cli/options/cost.hpp"
 
 #include "wormcube/apps/cli/options/numbers.hpp"
+#include "wormcube/apps/cli/output/table.hpp"
 
 #include <fmt/core.h>
 
@@ -35,11 +36,33 @@ Json cost_model_json(const CostModel& model) {
           {"tc_us_per_byte", model.combine_us}};
 }
 
+namespace {
+
+/// Without formulas for start-ups or transmission there is nothing to prolong.
+bool has_transmission(const Prediction& prediction) {
+  return prediction.startups && (prediction.transmission_blocks || prediction.contended_blocks);
+}
+
+}  // namespace
+
 std::optional<double> model_time_us(const Prediction& prediction, const CostModel& model,
                                     Bytes block_bytes) {
-  if (!prediction.startups || (!prediction.transmission_blocks && !prediction.contended_blocks))
-    return std::nullopt;
+  if (!has_transmission(prediction)) return std::nullopt;
   return predicted_us(prediction, model, block_bytes);
+}
+
+std::string contended_cell(const Prediction& prediction, Contention contention) {
+  if (!has_transmission(prediction)) return "-";
+  return contention == Contention::unknown ? "?" : cell(prediction.contended_blocks);
+}
+
+std::string model_cell(const std::optional<double>& model_us, Contention contention) {
+  const bool least = model_us && contention == Contention::unknown;
+  return (least ? ">= " : "") + cell_rate(model_us);
+}
+
+Json contention_json(const Prediction& prediction, Contention contention) {
+  return has_transmission(prediction) ? Json(to_string(contention)) : Json(nullptr);
 }
 
 Json prediction_json(const Prediction& prediction) {

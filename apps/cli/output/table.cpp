@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 
 #include <fmt/core.h>
 
@@ -167,6 +168,12 @@ std::string cell_rate(const std::optional<double>& value) {
   const int exponent = static_cast<int>(std::floor(std::log10(std::abs(rounded))));
   return exponent < -4 ? fmt::format("{:.3e}", rounded)
                        : fmt::format("{:.{}f}", rounded, std::max(0, 3 - exponent));
+}
+
+std::string cell_error(double value) {
+  constexpr double half_epsilon = std::numeric_limits<double>::epsilon() / 2;
+  if (value == 0) return "0";
+  return value < half_epsilon ? "< 1.1e-16" : fmt::format("{:.2e}", value);
 }
 
 std::string bytes_text(double bytes) {

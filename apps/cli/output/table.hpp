@@ -65,6 +65,9 @@ std::string cell(double value);
 std::string cell(const std::optional<bool>& value);
 /// Four significant digits without an exponent from 1e-4 on, as times and rates need.
 std::string cell_rate(const std::optional<double>& value);
+/// A relative error of double precision: "4.62e-16", "0"; "< 1.1e-16" for what is less than half of
+/// its epsilon, which says nothing more.
+std::string cell_error(double value);
 
 /// "4 KiB", "1.5 GiB", "100 B".
 std::string bytes_text(double bytes);

@@ -111,6 +111,83 @@ class Routes {
   std::vector<Rank> next_;
 };
 
+/// Where each block of a layer goes next: to a neighbour that is closer to its destination, and of
+/// those so that the node that receives most receives as little as can be. Blocks that can only go
+/// one way go it; the others to who has least so far, and are moved on along chains of blocks with a
+/// choice, from the fullest node to one with two less, until there is no such chain.
+class BalancedHops {
+ public:
+  BalancedHops(const Adjacency& graph, const Distances& hops) : graph_(graph), hops_(hops) {}
+
+  void choose(std::vector<Transfer>& layer) {
+    const auto n = static_cast<std::size_t>(graph_.nodes());
+    received_.assign(n, {});
+    layer_ = &layer;
+    closer_.clear();
+    for (const Transfer& hop : layer) {
+      std::vector<Rank>& closer = closer_.emplace_back();
+      for (const Rank w : graph_.neighbours[hop.from]) {
+        if (hops_(w, hop.destination) == hops_(hop.from, hop.destination) - 1) closer.push_back(w);
+      }
+    }
+    for (const bool chooses : {false, true}) {
+      for (std::size_t block = 0; block < layer.size(); ++block) {
+        if ((closer_[block].size() > 1) == chooses) {
+          give(block,
+               *std::ranges::min_element(closer_[block], {}, [&](Rank w) { return load(w); }));
+        }
+      }
+    }
+    while (relieve(fullest())) {
+    }
+  }
+
+ private:
+  std::size_t load(Rank w) const { return received_[w].size(); }
+  Rank fullest() const {
+    return static_cast<Rank>(
+        std::ranges::max_element(received_, {}, &std::vector<std::size_t>::size) -
+        received_.begin());
+  }
+  void give(std::size_t block, Rank to) {
+    (*layer_)[block].to = to;
+    received_[to].push_back(block);
+  }
+  /// Moves one block on from this node, others from those that get it, to a node with two less.
+  bool relieve(Rank full) {
+    constexpr std::size_t none = ~std::size_t{0};
+    std::vector<std::size_t> by(received_.size(), none);  // the block that would come here
+    std::vector<Rank> reached{full};
+    for (std::size_t i = 0; i < reached.size(); ++i) {
+      const Rank v = reached[i];
+      if (load(v) + 2 <= load(full)) {
+        for (Rank at = v; at != full;) {
+          const std::size_t block = by[at];
+          const Rank from = (*layer_)[block].to;
+          std::erase(received_[from], block);
+          give(block, at);
+          at = from;
+        }
+        return true;
+      }
+      for (const std::size_t block : received_[v]) {
+        for (const Rank w : closer_[block]) {
+          if (w == full || by[w] != none) continue;
+          by[w] = block;
+          reached.push_back(w);
+        }
+      }
+    }
+    return false;
+  }
+
+  const Adjacency& graph_;
+  const Distances& hops_;
+  std::vector<Transfer>* layer_ = nullptr;
+  std::vector<std::vector<Rank>> closer_;           // by block of the layer
+  std::vector<std::vector<std::size_t>> received_;  // by node
+};
+
 }  // namespace
 
 ExchangeTemplate greedy_all_port(const Adjacency& graph, Rank copies) {
@@ -196,15 +273,17 @@ ExchangeTemplate greedy_one_port(const Adjacency& graph) {
 
 ExchangeTemplate layered_one_port(const Adjacency& graph) {
   const Rank n = graph.nodes();
-  const Routes routes(graph);
+  const Distances hops(graph);
+  BalancedHops next(graph, hops);
   std::vector<Transfer> layer;  // the next hop of every block under way
   for (Rank s = 0; s < n; ++s) {
     for (Rank d = 0; d < n; ++d) {
-      if (s != d) layer.push_back({s, routes.next(s, d), s, d});
+      if (s != d) layer.push_back({s, s, s, d});
     }
   }
   std::vector<std::vector<Transfer>> steps;
   while (!layer.empty()) {
+    next.choose(layer);
     std::vector<std::pair<Rank, Rank>> edges;
     for (const Transfer& hop : layer) edges.emplace_back(hop.from, hop.to);
     const EdgeColouring colouring = colour_edges(n, n, edges);
@@ -214,9 +293,7 @@ ExchangeTemplate layered_one_port(const Adjacency& graph) {
       steps[first + colouring.colour[i]].push_back(layer[i]);
     }
     std::erase_if(layer, [](const Transfer& hop) { return hop.to == hop.destination; });
-    for (Transfer& hop : layer) {
-      hop.from = std::exchange(hop.to, routes.next(hop.to, hop.destination));
-    }
+    for (Transfer& hop : layer) hop.from = hop.to;
   }
   return {n, 1, steps};
 }

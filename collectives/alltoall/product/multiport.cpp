@@ -116,6 +116,8 @@ WORMCUBE_ALGORITHM(alltoall_product_multiport){
     .summary = "single blocks, all dimensions at once; 1, 2, 4, .. equal graphs",
     .source = "Dimakopoulos, Dimopoulos 1998, Algorithm A3, Theorem 4, Corollary 3",
     .ports = Ports::all,
+    .contention_free = true,
+    .exactly_once = true,
     .require = [](const Setting& setting) { require_alltoall_product_multiport(setting.topology); },
     .predict =
         [](const Setting& setting) { return predict_alltoall_product_multiport(setting.topology); },

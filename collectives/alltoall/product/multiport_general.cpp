@@ -18,38 +18,45 @@ namespace {
 constexpr Rank most_copies = 16;
 
 /// When each offset is served in each dimension. An offset is a node number: the node that node 0
-/// sends it to.
+/// sends it to. A (dimension, value, copy) is a machine: it serves one offset in a round.
 class Service {
  public:
   Service(const Topology& topology, const Copies& copies)
       : topology_(topology), copies_(copies.copies) {
     first_.push_back(0);
     for (int i = 0; i < topology.dimensions(); ++i) {
+      copies_[i] = std::max(copies_[i], copies.last[i]);
       first_.push_back(first_.back() + topology.size(i) * copies_[i]);
+    }
+    round_.assign(static_cast<std::size_t>(topology.nodes()) * topology.dimensions(), never);
+    const int full_rounds = static_cast<int>(copies.rounds) - (copies.last_steps > 0 ? 1 : 0);
+    std::vector<std::pair<Rank, Rank>> served;  // (place in round_, machine)
+    for (const auto& [at, machine] : shorter_round(copies.last)) {
+      round_[at] = full_rounds;
+      served.emplace_back(at, machine);
     }
     std::vector<Rank> dealt(static_cast<std::size_t>(first_.back()), 0);
     std::vector<std::pair<Rank, Rank>> edges;
-    std::vector<std::size_t> edge_of;  // by offset and dimension
+    std::vector<Rank> place_of;  // in round_, by edge
     for (Rank a = 0; a < topology.nodes(); ++a) {
       for (int i = 0; i < topology.dimensions(); ++i) {
-        edge_of.push_back(edges.size());
         const Rank x = topology.coordinate(a, i);
-        if (x == 0) continue;
-        const Rank copy = dealt[machine(i, x, 0)]++ % copies_[i];
+        if (x == 0 || round_[place(a, i)] != never) continue;
+        const Rank copy = dealt[machine(i, x, 0)]++ % copies.copies[i];
         edges.emplace_back(a, machine(i, x, copy));
+        place_of.push_back(place(a, i));
       }
     }
     const EdgeColouring colouring = colour_edges(topology.nodes(), first_.back(), edges);
-    rounds_ = colouring.colours;
+    for (std::size_t edge = 0; edge < edges.size(); ++edge) {
+      round_[place_of[edge]] = colouring.colour[edge];
+      served.emplace_back(place_of[edge], edges[edge].second);
+    }
+    rounds_ = copies.last_steps > 0 ? full_rounds + 1 : colouring.colours;
     offset_.assign(static_cast<std::size_t>(rounds_) * first_.back(), 0);
-    round_.assign(edge_of.size(), never);
-    for (std::size_t at = 0; at < edge_of.size(); ++at) {
-      const auto a = static_cast<Rank>(at / topology.dimensions());
-      const auto i = static_cast<int>(at % topology.dimensions());
-      if (topology.coordinate(a, i) == 0) continue;
-      const std::size_t edge = edge_of[at];
-      round_[at] = colouring.colour[edge];
-      offset_[static_cast<std::size_t>(round_[at]) * first_.back() + edges[edge].second] = a;
+    for (const auto& [at, machine] : served) {
+      offset_[static_cast<std::size_t>(round_[at]) * first_.back() + machine] =
+          at / topology.dimensions();
     }
   }
 
@@ -75,6 +82,48 @@ class Service {
  private:
   static constexpr int never = -1;
   Rank machine(int i, Rank x, Rank copy) const { return first_[i] + x * copies_[i] + copy; }
+  Rank place(Rank a, int i) const { return a * topology_.dimensions() + i; }
+
+  /// Offsets for each machine of the shorter round, all different: an offset is served once in a
+  /// round. A matching by augmenting paths; choose_copies() has made sure that there is one.
+  std::vector<std::pair<Rank, Rank>> shorter_round(const std::vector<Rank>& last) const {
+    struct Slot {
+      int i;
+      Rank x, copy;
+    };
+    std::vector<Slot> slots;
+    for (int i = 0; i < topology_.dimensions(); ++i) {
+      for (Rank x = 1; x < topology_.size(i); ++x) {
+        for (Rank copy = 0; copy < last[i]; ++copy) slots.push_back({i, x, copy});
+      }
+    }
+    constexpr std::size_t nobody = ~std::size_t{0};
+    std::vector<std::size_t> holder(static_cast<std::size_t>(topology_.nodes()), nobody);
+    std::vector<bool> asked;
+    const auto find = [&](auto& self, std::size_t slot) -> bool {
+      for (Rank a = 1; a < topology_.nodes(); ++a) {
+        if (asked[a] || topology_.coordinate(a, slots[slot].i) != slots[slot].x) continue;
+        asked[a] = true;
+        if (holder[a] == nobody || self(self, holder[a])) {
+          holder[a] = slot;
+          return true;
+        }
+      }
+      return false;
+    };
+    for (std::size_t slot = 0; slot < slots.size(); ++slot) {
+      asked.assign(holder.size(), false);
+      [[maybe_unused]] const bool found = find(find, slot);
+      WORMCUBE_ASSERT(found);
+    }
+    std::vector<std::pair<Rank, Rank>> served;
+    for (Rank a = 1; a < topology_.nodes(); ++a) {
+      if (holder[a] == nobody) continue;
+      const auto& [i, x, copy] = slots[holder[a]];
+      served.emplace_back(place(a, i), machine(i, x, copy));
+    }
+    return served;
+  }
 
   Topology topology_;
   std::vector<Rank> copies_, first_;
@@ -118,12 +167,16 @@ Copies choose_copies(const Topology& topology) {
   const auto offsets = [&](int i) { return topology.nodes() / topology.size(i); };  // for each x
   const auto most = [&](int i) { return std::min(most_copies, offsets(i)); };
 
+  const auto k = static_cast<std::int64_t>(dimensions.size());
+  const std::vector<Rank> none(static_cast<std::size_t>(topology.dimensions()), 0);
   Copies best;
+  const auto consider = [&](Copies copies) {
+    if (best.copies.empty() || copies.total() < best.total()) best = std::move(copies);
+  };
   for (const int reference : dimensions) {
     for (Rank m = 1; m <= most(reference); ++m) {
       // As many copies everywhere as fit into the steps of m copies in the reference dimension.
-      Copies copies{std::vector<Rank>(static_cast<std::size_t>(topology.dimensions()), 1),
-                    static_cast<std::int64_t>(dimensions.size()), steps(reference, m)};
+      Copies copies{std::vector<Rank>(none.size(), 1), k, steps(reference, m), none, 0};
       bool fits = true;
       for (const int i : dimensions) {
         Rank fit = 0;
@@ -136,9 +189,20 @@ Copies choose_copies(const Topology& topology) {
         copies.rounds = std::max<std::int64_t>(copies.rounds, (offsets(i) + fit - 1) / fit);
       }
       if (!fits) continue;
-      if (best.copies.empty() || copies.rounds * copies.steps < best.rounds * best.steps) {
-        best = std::move(copies);
+      consider(copies);
+      // The last round with what the others leave, if that takes fewer steps. Each dimension serves
+      // the same share of every value's offsets there: with shares that add up to 1 at most no offset
+      // need be served twice in it.
+      if (copies.rounds <= k) continue;
+      double share = 0;
+      for (const int i : dimensions) {
+        const auto served = (copies.rounds - 1) * copies.copies[i];
+        copies.last[i] = static_cast<Rank>(std::max<std::int64_t>(0, offsets(i) - served));
+        share += static_cast<double>(copies.last[i]) / offsets(i);
+        if (copies.last[i] == 0) continue;
+        copies.last_steps = std::max(copies.last_steps, steps(i, copies.last[i]));
       }
+      if (share <= 1 && copies.last_steps < copies.steps) consider(std::move(copies));
     }
   }
   return best;
@@ -148,20 +212,18 @@ Rounds product_multiport_general_rounds(const Topology& topology) {
   if (topology.nodes() == 1) return {};
   const Copies copies = choose_copies(topology);
   const auto service = std::make_shared<const Service>(topology, copies);
-  std::vector<std::shared_ptr<const ExchangeTemplate>> exchange;
-  std::size_t most = 0;
-  for (int i = 0; i < topology.dimensions(); ++i) {
-    exchange.push_back(nullptr);
-    if (topology.size(i) == 1) continue;
-    exchange.back() = best_exchange(topology.factor(i), Ports::all, copies.copies[i]);
-    most = std::max(most, exchange.back()->steps());
-  }
-
   Rounds rounds;
   for (int g = 0; g < service->rounds(); ++g) {
+    const bool last = copies.last_steps > 0 && g + 1 == service->rounds();
+    const std::vector<Rank>& at_once = last ? copies.last : copies.copies;
+    std::vector<std::shared_ptr<const ExchangeTemplate>> exchange;
+    std::size_t most = 0;
     Round& round = rounds.emplace_back();
     for (int i = 0; i < topology.dimensions(); ++i) {
-      if (exchange[i] == nullptr) continue;
+      exchange.push_back(nullptr);
+      if (topology.size(i) == 1 || at_once[i] == 0) continue;
+      exchange.back() = best_exchange(topology.factor(i), Ports::all, at_once[i]);
+      most = std::max(most, exchange.back()->steps());
       const Axis axis{topology.size(i), topology.stride(i)};
       const auto block = [=](Rank p, Rank x, Rank copy) -> std::optional<Block> {
         const Rank a = service->offset(g, i, mod(x - axis.digit(p), axis.size), copy);
@@ -198,6 +260,8 @@ WORMCUBE_ALGORITHM(alltoall_product_multiport_general){
     .summary = "single blocks, all dimensions at once; any product of graphs",
     .source = "ours, after Algorithm A3 of Dimakopoulos, Dimopoulos 1998",
     .ports = Ports::all,
+    .contention_free = true,
+    .exactly_once = true,
     .remark = "our extension; no optimality claimed",
     .require =
         [](const Setting& setting) {

@@ -20,7 +20,8 @@ namespace wormcube {
 /// Network   any product of graphs in which every vertex is a node; all-port.
 /// Cost      at most R L start-ups of one block: R = max(dimensions, max_i ceil((p/n_i) / m_i))
 ///           rounds, L the longest of the T_i(m_i) steps of m_i exchanges at once in dimension i;
-///           the m_i are chosen for the least R L. p/n T on d equal graphs (for m_i = 1), any d. No
+///           or (R - 1) L + L', where what is left for the last round needs fewer exchanges at once.
+///           The m_i are chosen for the least. p/n T on d equal graphs (for m_i = 1), any d. No
 ///           optimality is claimed.
 /// Links     neighbours only; one block per link and step.
 /// Source    ours, after A3 of V. V. Dimakopoulos, N. J. Dimopoulos, A Theory for Total Exchange in
@@ -38,6 +39,12 @@ struct Copies {
   std::vector<Rank> copies;  ///< m_i
   std::int64_t rounds = 0;   ///< R
   std::int64_t steps = 0;    ///< L, of each round
+  /// Of the last round, where it is a shorter one (last_steps > 0); zeros otherwise.
+  std::vector<Rank> last;
+  std::int64_t last_steps = 0;
+  std::int64_t total() const {
+    return last_steps > 0 ? (rounds - 1) * steps + last_steps : rounds * steps;
+  }
 };
 Copies choose_copies(const Topology& topology);
 

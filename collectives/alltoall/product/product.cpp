@@ -115,6 +115,8 @@ WORMCUBE_ALGORITHM(alltoall_product){
     .name = "product",
     .summary = "single blocks, dimension after dimension; any product of graphs",
     .source = "Dimakopoulos, Dimopoulos 1998, Algorithm A2, Theorem 2, Corollary 2",
+    .contention_free = true,
+    .exactly_once = true,
     .require = [](const Setting& setting) { require_alltoall_product(setting.topology); },
     .predict = [](const Setting& setting) { return predict_alltoall_product(setting.topology); },
     .bound = product_bound,
@@ -128,6 +130,8 @@ WORMCUBE_ALGORITHM(alltoall_product_naive){
     .name = "product-naive",
     .summary = "the same, one block at a time in all dimensions but the first",
     .source = "Dimakopoulos, Dimopoulos 1998, Algorithm A1",
+    .contention_free = true,
+    .exactly_once = true,
     .remark = "not meant to be fast: where the theory starts from",
     .require = [](const Setting& setting) { require_alltoall_product_naive(setting.topology); },
     .predict =

@@ -1,5 +1,8 @@
-// A plugin with an operation of its own, and an algorithm for it: every node gets its two neighbours' blocks.
+// A plugin with an operation of its own, and an algorithm for it: every node gets its two neighbours'
+// blocks. docs/write-your-own-operation.md explains it.
 // SPDX-License-Identifier: Apache-2.0
+//
+//   wormcube --plugin ./libhalo.so check halo --on torus:3x5 --algorithm there-and-back
 #include <wormcube/wormcube.hpp>
 
 namespace {
@@ -15,22 +18,33 @@ constexpr OperationRow halo{
     .result = [](const Instance& on, Rank rank,
                  Rank block) { return from(mod(rank + (block == 0 ? -1 : 1), on.nodes), 0); },
     .data = [](const Instance&) { return 2.0; },
-    .bus_factor = [](double) { return 1.0; }};
+    .bus_factor = [](double) { return 1.0; },
+    .bound =
+        [](const Limits& limits, const Instance& on) {
+          if (on.nodes < 3) return LowerBound{};
+          return LowerBound{.startups = limits.fewest_ports == 1 ? 2 : 1,
+                            .transmission_blocks = 2.0 / limits.fewest_ports};
+        }};
 
 const Algorithm there_and_back{
     .operation = halo,
     .name = "there-and-back",
     .summary = "forward, then backward; at least 3 nodes",
-    .source = "a test",
+    .source = "docs/write-your-own-operation.md",
+    .exactly_once = true,
     .require =
         [](const Setting& setting) {
           if (setting.topology.nodes() < 3) {
-            throw UsageError("there-and-back: fewer than 3 nodes; every neighbour is another");
+            throw UsageError(fmt::format("there-and-back: {} nodes, need at least 3",
+                                         setting.topology.nodes()));
           }
         },
     .predict =
         [](const Setting&) {
-          return Prediction{2, 2, 0, 0};
+          return Prediction{.startups = 2,
+                            .transmission_blocks = 2,
+                            .rearranged_blocks = 0,
+                            .working_blocks = 0};
         },
     .program =
         [](Node& node, const Call& call) {
@@ -41,25 +55,9 @@ const Algorithm there_and_back{
         },
 };
 
-// The same the wrong way round: a proof sees it.
-const Algorithm mixed_up{
-    .operation = halo,
-    .name = "mixed-up",
-    .summary = "the two blocks in each other's place",
-    .source = "a test",
-    .program =
-        [](Node& node, const Call& call) {
-          const Rank next = mod(node.rank() + 1, node.size());
-          const Rank previous = mod(node.rank() - 1, node.size());
-          node.step({send(next, call.input[0]), receive(previous, call.output[1])});
-          node.step({send(previous, call.input[0]), receive(next, call.output[0])});
-        },
-};
-
 void add_all(PluginRegistry& registry) {
   registry.add(halo);
   registry.add(there_and_back);
-  registry.add(mixed_up);
 }
 
 }  // namespace

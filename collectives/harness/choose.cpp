@@ -1,0 +1,128 @@
+// Weighing algorithms: contention by dry runs where no formula knows it.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/harness/choose.hpp"
+
+#include "wormcube/collectives/harness/check.hpp"
+#include "wormcube/collectives/harness/contract.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/routing/routing.hpp"
+#include "wormcube/runtime/schedule/check.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <limits>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include <fmt/core.h>
+
+namespace wormcube {
+
+namespace {
+
+/// What a dry run counts; nothing if it would be long, or the program refuses.
+std::optional<double> counted_contention(const Collective& collective, const Topology& topology,
+                                         double startups) {
+  constexpr double most_messages = 1 << 17;
+  if (startups * topology.nodes() > most_messages) return std::nullopt;
+  const Bytes block_bytes = unit_block_bytes(collective, topology);
+  const Contract contract =
+      contract_of(collective, topology.nodes(), block_bytes, 1, Pattern::tags);
+  try {
+    topology.require_routable();
+    const Schedule schedule =
+        record(topology, collective_program(collective, contract, nullptr), collective.name());
+    const ScheduleReport report = check(schedule, Routing(topology), true);
+    return static_cast<double>(report.contended) / static_cast<double>(block_bytes);
+  } catch (const std::exception&) {
+    return std::nullopt;  // who calls it will be told what is wrong with it
+  }
+}
+
+/// Every combination of the algorithm's choices, presets first; its numbers stay at their presets.
+std::vector<Options> combinations(const Algorithm& algorithm) {
+  std::vector<Options> all{Options(algorithm.options)};
+  for (const Option& option : algorithm.options) {
+    const std::string preset = option.text(option.preset);
+    const std::size_t of_the_others = all.size();
+    for (const std::string_view choice : option.choices) {
+      if (choice == preset) continue;
+      for (std::size_t i = 0; i < of_the_others; ++i) {
+        Options changed = all[i];
+        changed.set(option.name, choice);
+        all.push_back(std::move(changed));
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string_view to_string(Contention contention) {
+  switch (contention) {
+    case Contention::none:
+      return "none";
+    case Contention::formula:
+      return "formula";
+    case Contention::counted:
+      return "counted";
+    case Contention::unknown:
+      return "unknown";
+  }
+  return "?";
+}
+
+Weighed weigh(const Collective& collective, const Topology& topology) {
+  Weighed result{collective.predict(topology)};
+  Prediction& prediction = result.prediction;
+  if (prediction.contended_blocks) {
+    result.contention = Contention::formula;
+    return result;
+  }
+  if (!prediction.startups || !prediction.transmission_blocks) return result;
+  const bool empty = prediction.transmission_blocks == 0;  // of a barrier, or of one node
+  if (collective.algorithm->contention_free || empty) {
+    prediction.contended_blocks = prediction.transmission_blocks;
+    result.contention = Contention::none;
+  } else if (const auto counted = counted_contention(collective, topology, *prediction.startups)) {
+    prediction.contended_blocks = counted;
+    result.contention = Contention::counted;
+  }
+  return result;
+}
+
+Collective cheapest(Operation operation, const Topology& topology, const CostModel& model,
+                    Bytes block_bytes, Ports ports, const Arguments& arguments) {
+  // Complete formulas first, then those whose contention is known (a time without it is too short to
+  // compare), then by time; of equals those made for these ports, then the first.
+  using Cost = std::tuple<bool, bool, double, bool>;
+  Cost least{true, true, std::numeric_limits<double>::infinity(), true};
+  Collective best;
+  for (Collective& collective : admitted(operation, topology, arguments)) {
+    const Algorithm& algorithm = *collective.algorithm;
+    if (algorithm.any_order || (ports == Ports::one && algorithm.ports == Ports::all)) continue;
+    for (Options& options : combinations(algorithm)) {
+      collective.options = std::move(options);
+      if (refusal(collective, topology)) continue;
+      collective.settle(topology, model, block_bytes);
+      const auto [prediction, contention] =
+          algorithm.chosen_by_auto ? weigh(collective, topology) : Weighed{};
+      const Cost cost{!prediction.complete(), contention == Contention::unknown,
+                      prediction.complete() ? predicted_us(prediction, model, block_bytes) : 0,
+                      algorithm.ports != ports};
+      if (best.algorithm != nullptr && cost >= least) continue;
+      least = cost;
+      best = collective;
+    }
+  }
+  if (best.algorithm == nullptr) {
+    throw UsageError(
+        fmt::format("{} has no {}-port algorithm for {}; wormcube list shows what each needs",
+                    operation->name, to_string(ports), topology.name()));
+  }
+  return best;
+}
+
+}  // namespace wormcube
