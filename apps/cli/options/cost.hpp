@@ -19,6 +19,12 @@ Json cost_model_json(const CostModel& model);
 /// The model's time; nothing where a formula is missing.
 std::optional<double> model_time_us(const Prediction& prediction, const CostModel& model,
                                     Bytes block_bytes);
+/// What the model's time is made of. Nothing where a formula is missing.
+struct TimeParts {
+  std::optional<double> startups_us, transfer_us, rearrange_us, combine_us;
+};
+TimeParts time_parts(const Prediction& prediction, const CostModel& model, Bytes block_bytes);
+Json time_parts_json(const TimeParts& parts);
 /// {"startups", "transmission_blocks", ..}
 Json prediction_json(const Prediction& prediction);
 
