@@ -6,7 +6,11 @@
 #include "wormcube/collectives/require.hpp"
 
 #include <algorithm>
+#include <exception>
+#include <new>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include <fmt/core.h>
 
@@ -79,7 +83,23 @@ void Collective::settle(const Topology& topology, const CostModel& model, Bytes 
 
 Prediction Collective::predict(const Topology& topology) const {
   require_arguments(operation(), topology.nodes(), arguments);
-  Prediction prediction = algorithm->predict(setting(topology));
+  Prediction prediction;
+  const auto fail = [&](std::string_view text) {
+    std::throw_with_nested(
+        std::runtime_error(fmt::format("{} {} on {}: its formula threw: {}", operation()->name,
+                                       this->text(), topology.name(), text)));
+  };
+  try {
+    prediction = algorithm->predict(setting(topology));
+  } catch (const UsageError&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    fail(error.what());
+  } catch (...) {
+    fail("what is no exception");
+  }
   if (!operation()->reduces) prediction.combined_blocks = 0;
   return prediction;
 }

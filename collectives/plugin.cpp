@@ -4,6 +4,7 @@
 
 #include "wormcube/collectives/registry.hpp"
 
+#include <exception>
 #include <string_view>
 
 #include <dlfcn.h>
@@ -58,7 +59,16 @@ std::vector<const Algorithm*> load_plugin(const std::string& file) {
   void* const object = open(file);
   require_version(object, file);
   PluginRegistry registry(file.substr(file.rfind('/') + 1));
-  find<void(PluginRegistry&)>(object, file, "wormcube_plugin_register")(registry);
+  const auto enter = find<void(PluginRegistry&)>(object, file, "wormcube_plugin_register");
+  try {
+    enter(registry);
+  } catch (const UsageError&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw UsageError(fmt::format("plugin {}: its registration threw: {}", file, error.what()));
+  } catch (...) {
+    throw UsageError(fmt::format("plugin {}: its registration threw what is no exception", file));
+  }
   return registry.added();
 }
 

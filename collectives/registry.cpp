@@ -125,11 +125,21 @@ Collective parse_collective(Operation operation, std::string_view text, Argument
     text.remove_prefix(std::min(end + 1, text.size()));
     return word;
   };
+  const bool ends_open = text.ends_with(':');
   Collective collective(find_algorithm(operation, next()), std::move(arguments));
+  if (ends_open) {
+    throw UsageError(
+        fmt::format("{}: an option=value is missing behind the last ':'", collective.name()));
+  }
+  std::vector<std::string_view> set;
   while (!text.empty()) {
     const std::string_view setting = next();
     const std::size_t equals = setting.find('=');
     try {
+      const std::string_view name = setting.substr(0, equals);
+      if (std::ranges::find(set, name) != set.end())
+        throw UsageError(fmt::format("option '{}' is given twice", name));
+      set.push_back(name);
       if (equals == std::string_view::npos) {
         throw UsageError(fmt::format("'{}' is no option=value", setting));
       }

@@ -20,6 +20,12 @@ struct NoRoom : UsageError {
   using UsageError::UsageError;
 };
 
+/// A mistake of a node program, not of its caller: a message of another size than its receive, a peer
+/// that is not there. The text names the node.
+struct ProgramError : UsageError {
+  using UsageError::UsageError;
+};
+
 /// Every node waits and nothing is in flight. what() is a table: node, step, what it waits for,
 /// which links it holds. Exit code 3.
 struct Deadlock : std::runtime_error {

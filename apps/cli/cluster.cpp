@@ -122,9 +122,10 @@ void print_machine(const OutputOptions& output, const MachineFlags& flags,
   print_setting(
       output, "machine",
       fmt::format(
-          "nodes as {}, {} processes ({} on the first one's computer), {}, eager limit {} B, "
+          "nodes as {}, {} process{} ({} on the first one's computer), {}, eager limit {} B, "
           "{}",
-          flags.nodes_as, cluster()->processes(), cluster()->processes_here(), cluster()->library(),
+          flags.nodes_as, cluster()->processes(), cluster()->processes() == 1 ? "" : "es",
+          cluster()->processes_here(), cluster()->library(),
           settings.eager_limit.value_or(cluster()->default_eager_limit()),
           flags.time_limit > 0 ? fmt::format("time limit {} s", flags.time_limit)
                                : "no time limit"));

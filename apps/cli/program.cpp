@@ -4,43 +4,40 @@
 
 #include "wormcube/apps/cli/cluster.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
+#include "wormcube/apps/cli/endings.hpp"
 #include "wormcube/apps/cli/help.hpp"
 #include "wormcube/apps/cli/launch.hpp"
+#include "wormcube/apps/cli/options/filled.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/apps/cli/output/json.hpp"
+#include "wormcube/apps/cli/output/print.hpp"
 #include "wormcube/apps/cli/output/provenance.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
-#include "wormcube/apps/cli/progress.hpp"
+#include "wormcube/apps/cli/output/separate.hpp"
 #include "wormcube/apps/cli/version.hpp"
 #include "wormcube/collectives/plugin.hpp"
 #include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/host/faults.hpp"
 #include "wormcube/runtime/host/memory.hpp"
 #include "wormcube/runtime/topology/words.hpp"
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <csignal>
+#include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <iostream>
 #include <memory>
 #include <new>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include <fmt/core.h>
 #include <malloc.h>
-#include <pthread.h>
-#include <unistd.h>
 
 namespace wormcube::cli {
 
@@ -52,16 +49,11 @@ struct End {
   std::string text = {};
 };
 
-/// The exit code, once all is said; -1 before. A signal after that changes and says nothing: where one
-/// of several processes ends with an error, mpirun sends SIGTERM to those that end a moment later.
-std::atomic<int> concluded{-1};
-
 /// Of several processes the first says what any has to say, and all end with the highest code.
 int conclude(End end) {
-  std::fflush(stdout);
+  flush_output();
   if (cluster() != nullptr) end.code = cluster()->agree(end.code, end.text);
-  if (!end.text.empty() && is_first_process()) fmt::print(stderr, "wormcube: {}\n", end.text);
-  concluded = end.code;
+  if (!end.text.empty() && is_first_process()) complain(end.text);
   return end.code;
 }
 
@@ -98,11 +90,13 @@ End end_by(const std::exception& error) {
 End act(const Action& action) {
   try {
     const ExitCode code = action();
-    // A row that was flushed before may have failed.
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-      return {usage, "cannot write to standard output"};
+    flush_output();
+    if (const int error = output_error(); error != 0 && error != EPIPE) {
+      return {usage, fmt::format("cannot write to standard output: {}", std::strerror(error))};
     }
     return {code};
+  } catch (const NobodyReads&) {
+    return {};
   } catch (const UsageError& error) {
     return {usage, error.what()};
   } catch (const Deadlock& error) {
@@ -111,6 +105,8 @@ End act(const Action& action) {
     return {time_limit, error.what()};
   } catch (const std::exception& error) {
     return end_by(error);
+  } catch (...) {
+    return {failed, Results::doing() + "something was thrown that is no exception"};
   }
 }
 
@@ -151,6 +147,10 @@ std::string told(const CLI::App& command, const CLI::ParseError& error, int argc
   const std::string_view text = error.what();
   if (const std::vector<std::string> left = command.remaining();
       dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !left.empty()) {
+    if (left.front() == "--plugin" || left.front().starts_with("--plugin=")) {
+      return fmt::format("--plugin stands before the command: wormcube --plugin FILE.so {} ..",
+                         command.get_name());
+    }
     std::string words;
     for (const std::string& word : left) words += (words.empty() ? "" : " ") + word;
     const bool is_file =
@@ -158,6 +158,22 @@ std::string told(const CLI::App& command, const CLI::ParseError& error, int argc
     return fmt::format("'{}' is not expected here{}", words,
                        is_file ? fmt::format("; a file is read with --input {}", left.front())
                                : option_meant(command, argc, argv));
+  }
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
+    // What was meant for it, or is wrong beside.
+    for (int i = 2; i < argc; ++i) {
+      const std::string_view word = argv[i];
+      if (!word.starts_with("--")) {
+        const bool is_value = std::string_view(argv[i - 1]).starts_with("--");
+        if (is_value || word.find(':') == word.npos ||
+            command.get_option_no_throw("--on") == nullptr)
+          continue;
+        return fmt::format("{}; a network is given with --on: --on {}", text, word);
+      }
+      const std::string name(word.substr(0, word.find('=')));
+      if (command.get_option_no_throw(name) == nullptr)
+        return fmt::format("'{}' is not expected here{}", word, option_meant(command, argc, argv));
+    }
   }
   constexpr std::string_view unconverted = "Could not convert: ";
   if (text.starts_with(unconverted)) {
@@ -210,77 +226,18 @@ Json settings_of(const CLI::App& command) {
   return settings;
 }
 
-/// SIGINT and SIGTERM from outside; after a fault the thread that faulted hands over with this one.
-const int fault_signal = SIGRTMIN;
-
-/// The report of a fault: written by the thread that faulted, before it sends fault_signal.
-struct {
-  pthread_t reader;
-  std::array<char, 1000> text;
-  std::size_t bytes;
-} fault;
-
-/// In the handler of SIGSEGV: nothing but waiting is safe there.
-[[noreturn]] void hand_over_fault(std::string_view text) {
-  static std::atomic_flag first;
-  if (!first.test_and_set()) {
-    fault.bytes = std::min(text.size(), fault.text.size());
-    std::copy_n(text.begin(), fault.bytes, fault.text.begin());
-    pthread_kill(fault.reader, fault_signal);
-    constexpr unsigned patience_s = 10;  // the heap may be locked by the program that faulted
-    alarm(patience_s);
-  }
-  for (;;) pause();
-}
-
-/// Ctrl-C, SIGTERM and faults: a thread waits for them, so that what it does then is ordinary code.
-/// Without that thread (the process may have no other) signals end the program as they always do.
-void finish_on_signals() {
-  static std::atomic<pid_t> done_in{-1};  // tests call main() many times, and in child processes
-  if (done_in.exchange(getpid()) == getpid()) return;
-  sigset_t signals;
-  sigemptyset(&signals);
-  for (const int signal : {SIGINT, SIGTERM, fault_signal}) sigaddset(&signals, signal);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // in all threads started from now on
-  const auto wait = [signals] {
-    int signal = 0;
-    if (sigwait(&signals, &signal) != 0) return;
-    Results::finish_now();
-    std::fflush(stdout);
-    const bool is_fault = signal == fault_signal;
-    const int end_code = concluded;
-    if (end_code >= 0 && !is_fault) std::_Exit(end_code);
-    if (is_fault) {
-      fmt::print(stderr, "wormcube: {}\n", std::string_view(fault.text.data(), fault.bytes));
-    } else if (is_first_process()) {
-      const std::string doing = Results::doing();
-      const auto alone = Progress::pause();
-      fmt::print(stderr, "wormcube: {}stopped by {}\n", doing,
-                 signal == SIGINT ? "SIGINT" : "SIGTERM");
-    }
-    std::_Exit(is_fault ? static_cast<int>(usage) : 128 + signal);
-  };
-  try {
-    std::thread waiting(wait);
-    fault.reader = waiting.native_handle();
-    waiting.detach();
-    end_by_fault_with(hand_over_fault);
-  } catch (const std::system_error&) {
-    pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
-  }
-}
-
 int run_main(int argc, const char* const* argv, const Parts& parts);
 
 }  // namespace
 
 int main(int argc, const char* const* argv, const Parts& parts) {
+  Running running;
   try {
-    return run_main(argc, argv, parts);
+    return running.conclude(run_main(argc, argv, parts));
   } catch (const std::exception& error) {  // what comes before a command begins
     const End end = end_by(error);
-    fmt::print(stderr, "wormcube: {}\n", end.text);
-    return end.code;
+    complain(end.text);
+    return running.conclude(end.code);
   }
 }
 
@@ -313,8 +270,6 @@ int run_main(int argc, const char* const* argv, const Parts& parts) {
   constexpr int own_map_bytes = 1 << 20;
   mallopt(M_MMAP_THRESHOLD, own_map_bytes);
   set_command_line(argc, argv);
-  concluded = -1;
-  finish_on_signals();
   const std::unique_ptr<Cluster> processes =
       parts.start_cluster != nullptr && wants_cluster(argc, argv) ? parts.start_cluster() : nullptr;
   const ClusterScope scope(processes.get());
@@ -380,17 +335,24 @@ int run_main(int argc, const char* const* argv, const Parts& parts) {
     program.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) {  // --help, --version
-      program.exit(error);
-      std::cout.flush();
-      return std::cout ? passed : conclude({usage, "cannot write to standard output"});
+      std::ostringstream text;
+      program.exit(error, text, text);
+      print_data(text.str());
+      return conclude(act([] { return passed; }));
     }
     return conclude({usage, mistake(program, error, argc, argv)});
   }
   for (const auto& [command, action] : commands) {
     if (!command->parsed()) continue;
     set_settings(settings_of(*command));
-    return conclude(act([&plugins, &action = action] {
-      for (const std::string& file : plugins) load_plugin(file);
+    return conclude(act([&, &command = *command, &action = action] {
+      require_filled(command, argc, argv);
+      require_separate_files(command, plugins);
+      for (const std::string& file : plugins) {
+        Results::set_doing("plugin " + file);
+        load_plugin(file);
+      }
+      if (!plugins.empty()) set_command_line(argc, argv);
       return action();
     }));
   }

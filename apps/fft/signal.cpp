@@ -6,6 +6,7 @@
 #include "wormcube/apps/fft/plan.hpp"
 #include "wormcube/apps/io/csv.hpp"
 #include "wormcube/apps/io/npy.hpp"
+#include "wormcube/apps/io/read_once.hpp"
 #include "wormcube/apps/io/text.hpp"
 #include "wormcube/apps/random.hpp"
 #include "wormcube/runtime/error.hpp"
@@ -81,7 +82,9 @@ Signal generate_signal(SignalKind kind, std::vector<std::size_t> shape, std::uin
   return signal;
 }
 
-Signal read_signal(const std::string& file, std::string_view column) {
+namespace {
+
+Signal read_signal_again(const std::string& file, std::string_view column) {
   Signal signal;
   if (kind_of_file(file) == FileKind::npy) {
     if (!column.empty()) {
@@ -109,6 +112,19 @@ Signal read_signal(const std::string& file, std::string_view column) {
   }
   require_signal(signal);
   return signal;
+}
+
+}  // namespace
+
+Signal read_signal(const std::string& file, std::string_view column) {
+  const Readable readable(file);
+  try {
+    Signal signal = read_signal_again(readable.name(), column);
+    signal.source = readable.of_file(signal.source);
+    return signal;
+  } catch (const UsageError& error) {
+    throw UsageError(readable.of_file(error.what()));
+  }
 }
 
 Signal sunspot_record() {

@@ -3,14 +3,15 @@
 #include "wormcube/apps/io/array.hpp"
 
 #include "wormcube/apps/io/csv.hpp"
+#include "wormcube/apps/io/new_file.hpp"
+#include "wormcube/apps/io/read_once.hpp"
 #include "wormcube/apps/io/text.hpp"
 #include "wormcube/runtime/host/memory.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <fstream>
+#include <iterator>
+#include <string>
 #include <utility>
 
 namespace wormcube::apps {
@@ -37,7 +38,9 @@ std::vector<double> to_doubles(const Array& array, std::string_view what) {
   });
 }
 
-Array read_list(const std::string& file, std::string_view column) {
+namespace {
+
+Array read_list_again(const std::string& file, std::string_view column) {
   if (kind_of_file(file) != FileKind::npy) return read_column_array(file, column);
   if (!column.empty()) {
     throw UsageError(fmt::format("{}: column '{}' of a .npy file; columns are of CSV files", file,
@@ -52,7 +55,7 @@ Array read_list(const std::string& file, std::string_view column) {
   return array;
 }
 
-Matrix read_matrix(const std::string& file) {
+Matrix read_matrix_again(const std::string& file) {
   if (kind_of_file(file) != FileKind::npy) {
     CsvTable table = read_csv_table(file);
     return {table.rows, table.columns, std::move(table.values)};
@@ -67,17 +70,29 @@ Matrix read_matrix(const std::string& file) {
   return {array.shape[0], array.shape[1], to_doubles(array, file)};
 }
 
+}  // namespace
+
+Array read_list(const std::string& file, std::string_view column) {
+  return read_once(file, [&](const std::string& name) { return read_list_again(name, column); });
+}
+
+Matrix read_matrix(const std::string& file) { return read_once(file, read_matrix_again); }
+
 void write_list(const std::string& file, std::string_view name, const Array& array) {
   if (!file.ends_with(".csv")) return write_npy(file, array);
-  std::ofstream stream(file, std::ios::binary);
-  stream << name << '\n';
+  NewFile stream(file);
+  std::string lines = fmt::format("{}\n", name);
+  constexpr std::size_t many = std::size_t{1} << 16;
   with_real_type(array.type, file, [&]<class T>(T) {
-    for (const T value : elements<T>(array)) stream << fmt::format("{}\n", value);
+    for (const T value : elements<T>(array)) {
+      fmt::format_to(std::back_inserter(lines), "{}\n", value);
+      if (lines.size() < many) continue;
+      stream.write(lines);
+      lines.clear();
+    }
   });
-  stream.close();
-  if (!stream) {
-    throw UsageError(fmt::format("{}: cannot be written: {}", file, std::strerror(errno)));
-  }
+  stream.write(lines);
+  stream.finish();
 }
 
 void require_numbers(const Array& array, std::string_view what) {

@@ -58,7 +58,16 @@ class CsvReader {
       ++number_;
       if (number_ == 1 && line_.starts_with("\xef\xbb\xbf")) line_.erase(0, 3);  // byte order mark
       const std::string_view text = trimmed(line_);
+      if (text.empty() && blank_ == 0) blank_ = number_;
       if (text.empty() || text.starts_with('#')) continue;
+      if (values_ > 0 && blank_ > 0) {
+        throw UsageError(
+            fmt::format("{}: line {}: blank, with values before and after it; every value is "
+                        "needed (delete the "
+                        "line if none is missing)",
+                        file_, blank_));
+      }
+      blank_ = 0;
       if (separator_ == '\0') {
         separator_ = separator_of(line_);
         has_separator_ = line_.find(separator_) != std::string::npos;
@@ -71,6 +80,9 @@ class CsvReader {
     if (stream_.bad()) fail("cannot be read further");
     return false;
   }
+
+  /// The last line has values.
+  void count_values() { ++values_; }
 
   [[noreturn]] void fail(const std::string& what) const {
     throw UsageError(fmt::format("{}: line {}: {}", file_, number_, what));
@@ -127,7 +139,8 @@ class CsvReader {
   std::string file_;
   std::istream& stream_;
   std::string line_;
-  std::size_t number_ = 0;
+  std::size_t number_ = 0, values_ = 0;
+  std::size_t blank_ = 0;  // the first blank line since the last of another kind; 0: none
   char separator_ = '\0';
   bool has_separator_ = false;
 };
@@ -202,6 +215,7 @@ class CsvTableReader {
         reader_.fail(fmt::format("{} fields, the first line has {} ({})", fields_.size(), columns(),
                                  reader_.separator_text()));
       }
+      reader_.count_values();
       take();
     }
   }

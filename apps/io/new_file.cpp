@@ -45,7 +45,7 @@ int write_all_at(int descriptor, std::string_view text, std::size_t begin) {
   return 0;
 }
 
-int copy(int from, int to, std::size_t bytes) {
+int copy_bytes(int from, int to, std::size_t bytes) {
   std::array<char, 1 << 16> piece;
   for (std::size_t at = 0; at < bytes;) {
     const ssize_t count =
@@ -164,7 +164,7 @@ void WholeFile::take(Step step) {
     direct_ = beside.descriptor < 0;
     spare_ = beside.descriptor;
     beside_ = std::move(beside.name);
-    if (!direct_ && !first) require(copy(current_, spare_, step.begin));
+    if (!direct_ && !first) require(copy_bytes(current_, spare_, step.begin));
   } else if (!direct_ && last_.begin < step.begin) {
     require(write_all_at(spare_, std::string_view(last_.text).substr(0, step.begin - last_.begin),
                          last_.begin));
@@ -199,6 +199,33 @@ void WholeFile::close() {
 void WholeFile::drop_spare() {
   ::close(std::exchange(spare_, -1));
   unlink(beside_.c_str());
+}
+
+LineFile::~LineFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void LineFile::add(std::string_view lines) {
+  if (descriptor_ < 0) {
+    const std::string target = resolved(name_);
+    const Beside beside = make_beside(name_, target);
+    descriptor_ = beside.descriptor >= 0 ? beside.descriptor : open_directly(name_);
+    int error = write_all(descriptor_, lines);
+    if (beside.descriptor < 0) {
+      if (error != 0) cannot_write(name_, error);
+      return;
+    }
+    if (error == 0 && std::rename(beside.name.c_str(), target.c_str()) != 0) error = errno;
+    if (error == 0) return;
+    ::close(std::exchange(descriptor_, -1));
+    unlink(beside.name.c_str());
+    cannot_write(name_, error);
+  }
+  const off_t end = lseek(descriptor_, 0, SEEK_CUR);  // -1 of a pipe
+  const int error = write_all(descriptor_, lines);
+  if (error == 0) return;
+  if (end >= 0 && ftruncate(descriptor_, end) == 0) lseek(descriptor_, end, SEEK_SET);
+  cannot_write(name_, error);
 }
 
 }  // namespace wormcube::apps

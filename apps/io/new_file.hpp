@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace wormcube::apps {
 
@@ -75,6 +76,26 @@ class WholeFile {
   Step last_;
   bool direct_ = false;  // a pipe, a device
   std::string all_;      // of it
+};
+
+/// A file of lines, appended to: one write for each, so that whoever follows it (tail -f) sees whole
+/// lines. The first one replaces what was in the file. Of a line that could not be written, nothing
+/// stays.
+///
+/// add() throws CannotWrite.
+class LineFile {
+ public:
+  explicit LineFile(std::string name) : name_(std::move(name)) {}
+  ~LineFile();
+  LineFile(const LineFile&) = delete;
+  LineFile& operator=(const LineFile&) = delete;
+
+  /// \param lines  whole ones, or none
+  void add(std::string_view lines);
+
+ private:
+  std::string name_;
+  int descriptor_ = -1;
 };
 
 }  // namespace wormcube::apps

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/io/npy.hpp"
 
+#include "wormcube/apps/io/new_file.hpp"
+#include "wormcube/apps/io/read_once.hpp"
 #include "wormcube/apps/io/text.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/host/memory.hpp"
@@ -9,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <filesystem>
@@ -316,7 +317,9 @@ ElementType parse_element_type(std::string_view text) {
   return type->type;
 }
 
-Array read_npy(const std::string& file) { return NpyReader(file).read(); }
+Array read_npy(const std::string& file) {
+  return read_once(file, [](const std::string& name) { return NpyReader(name).read(); });
+}
 
 NpyLayout read_npy_layout(const std::string& file) { return NpyReader(file).layout(); }
 
@@ -345,14 +348,10 @@ std::string npy_header(ElementType element_type, std::span<const std::size_t> sh
 }
 
 void write_npy(const std::string& file, const Array& array) {
-  std::ofstream stream(file, std::ios::binary);
-  stream << npy_header(array.type, array.shape);
-  stream.write(reinterpret_cast<const char*>(array.data.data()),
-               static_cast<std::streamsize>(array.data.size()));
-  stream.close();
-  if (!stream) {
-    throw UsageError(fmt::format("{}: cannot be written: {}", file, std::strerror(errno)));
-  }
+  NewFile stream(file);
+  stream.write(npy_header(array.type, array.shape));
+  stream.write({reinterpret_cast<const char*>(array.data.data()), array.data.size()});
+  stream.finish();
 }
 
 std::vector<Complex> to_complex(const Array& array) {

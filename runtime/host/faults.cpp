@@ -98,6 +98,14 @@ void report_fault(const std::byte* address) {
   }
 }
 
+std::size_t where_now(std::span<char> text) {
+  using Entry = FaultReports::Entry;
+  for (Entry* entry = Entry::first; entry != nullptr; entry = entry->next) {
+    if (const std::size_t bytes = entry->explain(std::nullopt, text)) return bytes;
+  }
+  return 0;
+}
+
 void end_by_fault_with(void (*end)(std::string_view text)) { end_by_fault = end; }
 
 SignalStack::SignalStack(std::span<std::byte> memory) {

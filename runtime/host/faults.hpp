@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,8 +21,10 @@ namespace wormcube {
 class FaultReports {
  public:
   /// Writes the report of a fault at this address, without taking memory (malloc may be what has
-  /// faulted), and returns its size; 0: not mine.
-  using Explain = std::function<std::size_t(const std::byte* address, std::span<char> text)>;
+  /// faulted), and returns its size; 0: not mine. No address: only where the calling thread is in a
+  /// node program, "alltoall suh-torus: node 5, step 3 on torus:4x4: "; 0: in none of mine.
+  using Explain =
+      std::function<std::size_t(std::optional<const std::byte*> address, std::span<char> text)>;
   explicit FaultReports(Explain explain);
   ~FaultReports();
   FaultReports(const FaultReports&) = delete;
@@ -32,6 +35,10 @@ class FaultReports {
  private:
   std::unique_ptr<Entry> entry_;
 };
+
+/// Where the calling thread is in a node program, as FaultReports::Explain says it: its size; 0: in
+/// none. For signal handlers.
+std::size_t where_now(std::span<char> text);
 
 /// Reports a fault that was found without a signal, if somebody knows it; returns if nobody does.
 void report_fault(const std::byte* address);

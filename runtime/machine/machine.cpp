@@ -51,8 +51,8 @@ class Stopwatch {
 };
 
 // A UsageError whose text names node and step already.
-struct UsageErrorOfNode : UsageError {
-  using UsageError::UsageError;
+struct UsageErrorOfNode : ProgramError {
+  using ProgramError::ProgramError;
 };
 
 // A node's gates. Others arrive at `step` all the time, so it has its cache line to itself.
@@ -161,7 +161,7 @@ class Machine::Impl final : public NetworkHost {
   void arrive_at_barrier() noexcept;
   bool stopping() const noexcept { return stopping_.load(std::memory_order_acquire); }
   std::string deadlock_table() const;
-  std::size_t explain(const std::byte* address, std::span<char> text) const;
+  std::size_t explain(std::optional<const std::byte*> address, std::span<char> text) const;
   CoreTimes core_times(std::chrono::nanoseconds wall, std::span<const NodeStatistics> nodes) const;
   Statistics statistics(std::chrono::nanoseconds wall) const;
 
@@ -192,7 +192,7 @@ class Machine::Impl final : public NetworkHost {
   const Program* program_ = nullptr;
   const std::function<void(Rank)> main_ = [this](Rank rank) { main(rank); };
   const FaultReports faults_{
-      [this](const std::byte* address, std::span<char> text) { return explain(address, text); }};
+      [this](auto address, std::span<char> text) { return explain(address, text); }};
   std::unique_ptr<NodeExecutor> executor_;  // last: its threads end before the rest does
 };
 
@@ -466,7 +466,7 @@ Statistics Machine::Impl::run(const Program& program) {
 
   if (error_ != nullptr) {
     if (thrower_ != nullptr && is_of_one_node(*thrower_)) {
-      throw UsageError(fmt::format("node {}: {}", thrower_->rank(), *thrower_->usage_error));
+      throw ProgramError(fmt::format("node {}: {}", thrower_->rank(), *thrower_->usage_error));
     }
     std::rethrow_exception(std::exchange(error_, nullptr));
   }
@@ -477,7 +477,7 @@ Statistics Machine::Impl::run(const Program& program) {
     received += node.received;
   }
   if (sent != received) {
-    if (const auto leftover = network_.leftover()) throw UsageError(*leftover);
+    if (const auto leftover = network_.leftover()) throw ProgramError(*leftover);
   }
   dirty_ = false;
   return result;
@@ -574,7 +574,7 @@ void Machine::Impl::failed(Rank rank, std::exception_ptr error) noexcept {
     std::rethrow_exception(error);
   } catch (const UsageError& usage) {  // the network's: the node is in a step
     try {
-      stop(std::make_exception_ptr(UsageError(
+      stop(std::make_exception_ptr(ProgramError(
           fmt::format("node {}, step {}: {}", rank, nodes_[rank].statistics.steps, usage.what()))));
     } catch (...) {  // no memory for the words
       stop(std::move(error));
@@ -696,15 +696,16 @@ void Machine::Impl::arrive_at_barrier() noexcept {
 }
 
 // The report of a node's stack that is used up, in that node's thread.
-std::size_t Machine::Impl::explain(const std::byte* address, std::span<char> text) const {
+std::size_t Machine::Impl::explain(std::optional<const std::byte*> address,
+                                   std::span<char> text) const {
   const Rank rank = executor_ != nullptr ? executor_->running_here() : -1;
-  if (rank < 0 || !Fiber::is_below_stack(address)) return 0;
+  if (rank < 0 || (address && !Fiber::is_below_stack(*address))) return 0;
   const auto end = fmt::format_to_n(
-      text.data(), text.size(),
-      "{}node {}, step {} on {}: a node program has used up its stack (too deep a recursion, or "
-      "too large a local array?)",
-      Activity::prefix(), rank, nodes_[static_cast<std::size_t>(rank)].statistics.steps,
-      topology().name());
+      text.data(), text.size(), "{}node {}, step {} on {}: {}", Activity::prefix(), rank,
+      nodes_[static_cast<std::size_t>(rank)].statistics.steps, topology().name(),
+      address ? "a node program has used up its stack (too deep a recursion, or too large a local "
+                "array?)"
+              : "");
   return std::min<std::size_t>(end.size, text.size());
 }
 

@@ -5,6 +5,7 @@
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/fiber/fiber.hpp"
 #include "wormcube/runtime/host/faults.hpp"
+#include "wormcube/runtime/schedule/dry_run_limit.hpp"
 #include "wormcube/runtime/schedule/logger.hpp"
 #include "wormcube/runtime/schedule/step_matcher.hpp"
 
@@ -79,7 +80,8 @@ class Proof {
   void run() {
     keep_signal_stack();
     const FaultReports faults(
-        [this, thread = pthread_self()](const std::byte* address, std::span<char> text) {
+        [this, thread = pthread_self()](std::optional<const std::byte*> address,
+                                        std::span<char> text) -> std::size_t {
           return pthread_equal(pthread_self(), thread) != 0 ? explain(address, text) : 0;
         });
     for (Rank rank = 0; rank < topology_.nodes(); ++rank) {
@@ -119,6 +121,7 @@ class Proof {
   /// Inside the node's fiber: from posting to completion.
   void complete(ProofNode& node) {
     if (stopping_) throw Stopped();
+    DryRunLimit::require();
     rules_.require(topology_, node.rank(), step_, node.posted());
     node.fiber().suspend();
     if (stopping_) throw Stopped();
@@ -149,7 +152,7 @@ class Proof {
         [this](const End& send, const End& receive) {
           const Bytes sent = send.record->bytes(), expected = receive.record->bytes();
           if (sent != expected) {
-            throw UsageError(fmt::format(
+            throw ProgramError(fmt::format(
                 "step {}: node {} sends {} bytes to node {}, which receives {} (tag {})", step_,
                 send.from, sent, send.to, expected, send.tag));
           }
@@ -159,7 +162,7 @@ class Proof {
           }
         },
         [this](const End& end, bool is_send) {
-          throw UsageError(
+          throw ProgramError(
               is_send
                   ? fmt::format("step {}: node {} sends {} bytes to node {} (tag {}), which has no "
                                 "receive for it{}",
@@ -193,15 +196,20 @@ class Proof {
   }
 
   /// The report of a stack that the node's program resumed last has used up.
-  std::size_t explain(const std::byte* address, std::span<char> text) const {
-    if (!Fiber::is_below_stack(address)) return 0;
-    const auto end =
-        fmt::format_to_n(text.data(), text.size(),
-                         "{}node {}, step {} on {}: a node program has used up its stack of {} "
-                         "bytes in a proof (too "
-                         "deep a recursion, or too large a local array?)",
-                         Activity::prefix(), resumed_, step_, topology_.name(), stack_bytes);
-    return std::min<std::size_t>(end.size, text.size());
+  std::size_t explain(std::optional<const std::byte*> address, std::span<char> text) const {
+    if (address && !Fiber::is_below_stack(*address)) return 0;
+    auto end =
+        fmt::format_to_n(text.data(), text.size(), "{}node {}, step {} on {}: ", Activity::prefix(),
+                         resumed_, step_, topology_.name());
+    std::size_t bytes = std::min<std::size_t>(end.size, text.size());
+    if (!address) return bytes;
+    end =
+        fmt::format_to_n(text.data() + bytes, text.size() - bytes,
+                         "a node program has used up its stack of {} bytes in a proof (too deep a "
+                         "recursion, or too large a local array?)",
+                         stack_bytes);
+    bytes = std::min<std::size_t>(bytes + end.size, text.size());
+    return bytes;
   }
 
   /// Every program leaves the step it waits in by Stopped, so that its stack unwinds.
@@ -220,6 +228,8 @@ class Proof {
     try {
       std::rethrow_exception(failure_);
     } catch (const UsageError&) {
+      throw;
+    } catch (const TimeLimit&) {
       throw;
     } catch (const std::exception& error) {
       fail(error.what());

@@ -4,6 +4,7 @@
 #include "wormcube/runtime/fiber/fiber.hpp"
 #include "wormcube/runtime/host/faults.hpp"
 #include "wormcube/runtime/host/memory.hpp"
+#include "wormcube/runtime/schedule/dry_run_limit.hpp"
 #include "wormcube/runtime/schedule/logger.hpp"
 #include "wormcube/runtime/schedule/parallel.hpp"
 #include "wormcube/runtime/schedule/schedule.hpp"
@@ -13,6 +14,7 @@
 #include <exception>
 #include <functional>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,8 +48,8 @@ Span unreadable_memory() {
 }
 
 /// Says already which node and step it is about.
-struct StepError final : UsageError {
-  using UsageError::UsageError;
+struct StepError final : ProgramError {
+  using ProgramError::ProgramError;
 };
 
 class RecordingNode final : public Node {
@@ -68,6 +70,13 @@ class RecordingNode final : public Node {
       throw StepError(error.what());
     }
     logger::step(log_, topology_, rank_, ops);
+    DryRunLimit::require();
+    const std::size_t most =
+        (std::size_t{1} << 24) + 64 * static_cast<std::size_t>(topology_.nodes());
+    if (steps() <= most) return;
+    throw StepError(fmt::format(
+        "node {} on {}: more than {} steps in a dry run; is its program without an end?", rank_,
+        topology_.name(), most));
   }
   std::size_t steps() const { return log_.step_ends.size(); }
 
@@ -140,20 +149,22 @@ thread_local const Recording* current_recording = nullptr;
 
 /// The report of a fault in the program that the calling thread records, if it is one of these: data
 /// touched outside local(), a stack used up.
-std::size_t explain(const std::byte* address, std::span<char> text) {
+std::size_t explain(std::optional<const std::byte*> address, std::span<char> text) {
   if (current_recording == nullptr) return 0;
   const auto& [node, what] = *current_recording;
   const Span memory = unreadable_memory();
   const std::less<const std::byte*> before;
-  const bool data =
-      !before(address, memory.data()) && before(address, memory.data() + memory.size());
-  if (!data && !Fiber::is_below_stack(address)) return 0;
+  const bool data = address && !before(*address, memory.data()) &&
+                    before(*address, memory.data() + memory.size());
+  if (address && !data && !Fiber::is_below_stack(*address)) return 0;
   const auto end = fmt::format_to_n(
-      text.data(), text.size(), "{}{}node {}, step {} on {}: a node program {} in a dry run ({})",
+      text.data(), text.size(), "{}{}node {}, step {} on {}: {}",
       what.empty() ? Activity::prefix() : what, what.empty() ? "" : ": ", node->rank(),
       node->steps(), node->topology().name(),
-      data ? "touches its data outside local()" : "has used up its stack",
-      data ? "record, check" : "too deep a recursion, or too large a local array?");
+      data      ? "a node program touches its data outside local() in a dry run (record, check)"
+      : address ? "a node program has used up its stack in a dry run (too deep a recursion, or too "
+                  "large a local array?)"
+                : "");
   return std::min<std::size_t>(end.size, text.size());
 }
 
@@ -168,9 +179,11 @@ void run(const Program& program, RecordingNode& node) {
     program(node);
   } catch (const StepError&) {
     throw;
+  } catch (const TimeLimit&) {
+    throw;
   } catch (const UsageError& error) {
     if (node.steps() == 0) throw;
-    throw UsageError(where(error.what()));
+    throw ProgramError(where(error.what()));
   } catch (const std::exception& error) {
     std::throw_with_nested(NodeFailure(where(error.what())));
   } catch (...) {

@@ -1,7 +1,8 @@
 // Tables and lines for people, and figures as texts.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/output/json.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
+
+#include "wormcube/apps/cli/output/json.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -29,7 +30,7 @@ TEST_CASE("a line that is too long is broken at a blank", "[cli][table]") {
   CHECK(text == "# " + std::string(40, 'a') + " " + std::string(40, 'b') + " c\n#   " +
                     std::string(30, 'd') + "  e\n");
   CHECK(filled("", "# ", "#   ") == "# \n");
-  const std::string exact(line_width - 2, 'x');
+  const std::string exact(100 - 2, 'x');
   CHECK(filled(exact, "# ", "#   ") == "# " + exact + "\n");
   CHECK(filled("a " + exact, "# ", "#   ") == "# a\n#   " + exact + "\n");
 }
@@ -47,6 +48,41 @@ TEST_CASE("columns that may be cut are cut until the line fits", "[cli][table]")
   longer.add({std::string(30, 'n'), std::string(120, 'w')});
   CHECK(longer.text(false) == longer.heads_text(false) + "  " + std::string(8, 'n') + "..  " +
                                   std::string(120, 'w') + "\n");
+}
+
+TEST_CASE("names are cut in the middle, and no further than they stay different", "[cli][table]") {
+  Table table({{.head = "algorithm", .text = true, .cut = 12, .is_name = true},
+               {.head = "time", .width = 20}});
+  const std::string parity = "suh-mesh:order=parity:ring=folded",
+                    overlap = "suh-mesh:order=overlap:ring=folded";
+  table.add({parity, "1"});
+  table.add({overlap, "2"});
+  const std::string text = table.text(false, 40);
+  CHECK(text.find(parity) == text.npos);
+  CHECK(text.find("suh-mesh:order..ity:ring=folded") != text.npos);
+  CHECK(text.find("suh-mesh:order..lap:ring=folded") != text.npos);
+  // Of rows that come one by one the names are known before.
+  const Table rows({{.head = "algorithm",
+                     .text = true,
+                     .cut = 8,
+                     .is_name = true,
+                     .names = {"kim-recursive:divisions=1", "kim-recursive:divisions=2"}},
+                    {.head = "time", .width = 30}});
+  CHECK(rows.row_text({"kim-recursive:divisions=1", "1"}, false, 50) ==
+        "  kim-recu..visions=1  " + std::string(29, ' ') + "1\n");
+}
+
+TEST_CASE("columns that may be left out go, the largest first, before any is cut", "[cli][table]") {
+  Table table({{.head = "algorithm", .text = true, .cut = 5, .is_name = true},
+               {.head = "median"},
+               {.head = "min", .drop = 2},
+               {.head = "max", .drop = 3},
+               {.head = "busbw", .drop = 1}});
+  table.add({"kim-recursive", "1", "2", "3", "4"});
+  CHECK(table.text(false, 60) == table.text(true));
+  CHECK(table.text(false, 36).starts_with("# algorithm      median  min  busbw\n"));
+  CHECK(table.text(false, 30).starts_with("# algorithm      median\n"));
+  CHECK(table.text(false, 20) == "# algor..thm  median\n  kim-..sive  1\n");
 }
 
 TEST_CASE("a figure is never cut, however narrow its column", "[cli][table]") {

@@ -170,15 +170,19 @@ TEST_CASE("a refusal names algorithms that run there") {
   CHECK_THAT(told("alltoall --on torus:4x4 --algorithm ring-all-port"), Contains("; use shift\n"));
 }
 
-TEST_CASE("list compares sizes, counts shared links, and says what auto leaves out") {
+TEST_CASE("list compares sizes, counts shared links, and says what auto takes and leaves out") {
   const auto table = run_wormcube("list alltoall --on torus:4x4 --bytes 64,1K..2K");
-  CHECK_THAT(table.out, Contains("  bruck ") && Contains("# auto leaves out: alltoall "));
+  CHECK_THAT(table.out, Contains("  bruck ") && Contains("# auto takes, alltoall of 64 B: "));
   const auto rows = run_wormcube("list alltoall --on torus:4x4 --bytes 64,1K..2K --json -").json();
   std::vector<int> sizes;
   for (const auto& row : rows) {
     if (row["algorithm"] != "bruck") continue;
     sizes.push_back(row["block_bytes"]);
-    CHECK(row["chosen_by_auto"] == true);
+    CHECK(row["considered_by_auto"] == true);
+    CHECK(row["chosen_by_auto"].is_boolean());
+    double parts = 0;
+    for (const auto& part : row["model_time_parts_us"]) parts += part.get<double>();
+    CHECK(parts == Approx(row["model_time_us"].get<double>()));
     const double m = row["block_bytes"], ts = row["cost_model"]["ts_us"],
                  tw = row["cost_model"]["tw_us_per_byte"], tr = row["cost_model"]["tr_us_per_byte"];
     const auto& predicted = row["predicted"];

@@ -109,8 +109,7 @@ TEST_CASE("a fault that nobody knows goes where it went before, and ours are gon
   CHECK(end_of([&] {
           std::signal(SIGSEGV, [](int) { _exit(7); });
           {
-            const FaultReports reports(
-                [](const std::byte*, std::span<char>) { return std::size_t{0}; });
+            const FaultReports reports([](auto, std::span<char>) { return std::size_t{0}; });
           }
           fault();
         }).exit_code == 7);

@@ -120,7 +120,6 @@ void ApplicationOptions::validate(const std::string& input, const std::string& o
     if (file == "-")
       throw UsageError("'-' is no file: inputs and --output take the name of a file");
   }
-  require_different_files({output.json, output.jsonl, output.csv, output_file});
   require_writable(output_file);
   if (!input.empty() && seed_option != nullptr && seed_option->count() > 0)
     throw UsageError("--seed has no effect on data from a file");
@@ -155,8 +154,10 @@ ApplicationRun::ApplicationRun(const ApplicationOptions& options, const std::str
     : options_(validated(options, input, output_file)),
       output_file_(output_file),
       topology_(Topology::parse(options.on)),
-      progress_(options.output, fmt::format("{} on {}", name, topology_.name())) {
+      progress_(options.output, fmt::format("{} on {}", name, topology_.name())),
+      results_(options.output, {}) {
   progress_.doing("input");
+  begin(options_.machine.resolve(options_.all_port(false)));
 }
 
 RunOptions ApplicationRun::run_options() {
@@ -169,13 +170,23 @@ RunOptions ApplicationRun::run_options() {
 void ApplicationRun::start(bool all_port) {
   progress_.doing("the machine");
   machine_.emplace(options_, topology_, all_port);
-  Json settings{{"topology", topology_.name()}, {"nodes", topology_.nodes()}};
-  add_settings_json(settings, options_, machine());
-  results_.emplace(options_.output, std::vector<Table::Column>());
-  results_->begin_whole(std::move(settings));
+  begin(machine());
 }
 
-bool ApplicationRun::writes_output() const { return !output_file_.empty() && is_first_process(); }
+void ApplicationRun::begin(const MachineOptions& machine) {
+  Json settings{{"topology", topology_.name()}, {"nodes", topology_.nodes()}};
+  add_settings_json(settings, options_, machine);
+  results_.begin_whole(std::move(settings));
+}
+
+void ApplicationRun::write_output(const std::function<void()>& write) {
+  if (output_file_.empty() || !is_first_process()) return;
+  try {
+    write();
+  } catch (const UsageError& error) {
+    unwritten_ = error;
+  }
+}
 
 Json ApplicationRun::json(const Json& figures) const {
   Json json = figures;
@@ -186,9 +197,15 @@ Json ApplicationRun::json(const Json& figures) const {
 
 ExitCode ApplicationRun::finish(Json json, std::optional<bool> passed) {
   put(json, "passed", json_value(passed), not_verified);
-  results_->keep_whole(std::move(json));
-  results_->finish(true);
+  results_.keep_whole(std::move(json));
+  results_.finish(true);
+  if (unwritten_) throw *unwritten_;
   return passed.value_or(true) ? cli::passed : failed;
+}
+
+void add_overwrite_flag(CLI::App& app, ApplicationOptions& options) {
+  app.add_flag("--overwrite", options.overwrite, "--output may be the file that --input reads")
+      ->group("Data");
 }
 
 void add_input_options(CLI::App& app, std::string& input, std::string& column,

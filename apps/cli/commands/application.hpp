@@ -14,6 +14,7 @@
 #include "wormcube/apps/exchange.hpp"
 #include "wormcube/runtime/error.hpp"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,6 +37,7 @@ struct ApplicationOptions {
   std::string verify = "on";
   std::uint64_t seed = 1;
   const CLI::Option* seed_option = nullptr;
+  bool overwrite = false;  // require_separate_files asks
   OutputOptions output;
 
   /// Throws UsageError for an exchange that does not exist, or does not run with these ports.
@@ -84,21 +86,19 @@ class ApplicationRun {
     try {
       return work(machine_->runner());
     } catch (const TimeLimit& error) {
-      results_->no_result(over_time_limit, error.what());
+      results_.no_result(over_time_limit, error.what());
       throw;
     } catch (const Deadlock& error) {
       const std::string_view text = error.what();
-      results_->no_result(in_deadlock, text.substr(0, text.find('\n')));
-      throw;
-    } catch (...) {
-      results_->drop();
+      results_.no_result(in_deadlock, text.substr(0, text.find('\n')));
       throw;
     }
   }
   /// From here on: after on_machine().
   const MachineOptions& machine() const { return machine_->options(); }
-  /// Whether this process writes the output file, if there is one.
-  bool writes_output() const;
+  /// Lets the process that writes the output file, if there is one, write it. If that fails, finish()
+  /// says so, when the result is told.
+  void write_output(const std::function<void()>& write);
   /// The figures with network and settings: what the application's own fields follow.
   Json json(const Json& figures) const;
   /// Writes the JSON with the verdict. \param passed  empty: not verified
@@ -106,13 +106,15 @@ class ApplicationRun {
 
  private:
   void start(bool all_port);
+  void begin(const MachineOptions& machine);
 
   const ApplicationOptions& options_;
   std::string output_file_;
+  std::optional<UsageError> unwritten_;
   Topology topology_;
   Progress progress_;
   std::optional<ApplicationMachine> machine_;
-  std::optional<Results> results_;
+  Results results_;
 };
 
 /// The reason of figures that only verifying gives.
@@ -121,6 +123,9 @@ inline constexpr const char* not_verified = "--verify off";
 /// --input and --column: a list of numbers. \param what  "Read the keys: .npy or .."
 void add_input_options(CLI::App& app, std::string& input, std::string& column,
                        const std::string& what);
+
+/// --overwrite: beside --input and --output.
+void add_overwrite_flag(CLI::App& app, ApplicationOptions& options);
 
 void add_application_options(CLI::App& app, ApplicationOptions& options);
 /// The same for an application of several collectives. \param operations  "broadcast, reduce"

@@ -12,11 +12,16 @@
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/apps/cli/output/json.hpp"
+#include "wormcube/apps/cli/output/print.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/cli/progress.hpp"
+#include "wormcube/apps/cli/time_limited.hpp"
+#include "wormcube/apps/cli/trouble.hpp"
 #include "wormcube/runtime/error.hpp"
 
+#include <algorithm>
+#include <exception>
 #include <memory>
 
 #include <fmt/core.h>
@@ -33,6 +38,7 @@ struct CheckCommand {
   CostModel model;
   std::string bytes = "1K";
   CheckOptions check;
+  double time_limit = 0;
   const CLI::Option *bytes_option = nullptr, *seed_option = nullptr;
   OutputOptions output;
 };
@@ -123,29 +129,34 @@ Json result_json(const CheckResult& result, const Weighed& of_call, const CheckC
   return json;
 }
 
-std::vector<Table::Column> columns(std::size_t topology_width, std::size_t algorithm_width,
-                                   bool reduces) {
-  return {{.head = "topology", .text = true, .width = topology_width, .cut = 12},
-          {.head = "algorithm", .text = true, .width = algorithm_width, .cut = 20},
-          {.head = "ports", .text = true, .wide = true},
-          {.head = "startups"},
-          {.head = "startups formula", .wide = true},
-          {.head = "startups bound", .wide = true},
-          {.head = "optimal", .text = true, .wide = true},
-          {.head = "transm.", .unit = "blocks", .width = 8},
-          {.head = "transm. formula", .unit = "blocks", .wide = true},
-          {.head = "transm. bound", .unit = "blocks", .wide = true},
-          {.head = "rearr.", .unit = "blocks", .width = 7, .wide = reduces},
-          {.head = "rearr. formula", .unit = "blocks", .wide = true},
-          {.head = "comb.", .unit = "blocks", .width = 6, .wide = !reduces},
-          {.head = "messages", .wide = true},
-          {.head = "longest", .unit = "links", .wide = true},
-          {.head = "load"},
-          {.head = "peak", .unit = "blocks", .wide = true},
-          {.head = "delivered"},
-          {.head = "once"},
-          {.head = "deadlock-free", .wide = true},
-          {.head = "passed"}};
+std::vector<Table::Column> columns(const RowNames& names, bool reduces) {
+  return {
+      {.head = "topology", .text = true, .cut = 12, .is_name = true, .names = names.topologies},
+      {.head = "algorithm", .text = true, .cut = 20, .is_name = true, .names = names.algorithms},
+      {.head = "ports", .text = true, .wide = true},
+      {.head = "startups"},
+      {.head = "startups formula", .wide = true},
+      {.head = "startups bound", .wide = true},
+      {.head = "optimal", .text = true, .wide = true},
+      {.head = "transm.", .unit = "blocks", .width = 8},
+      {.head = "transm. formula", .unit = "blocks", .wide = true},
+      {.head = "transm. bound", .unit = "blocks", .wide = true},
+      {.head = "rearr.", .unit = "blocks", .width = 7, .wide = reduces},
+      {.head = "rearr. formula", .unit = "blocks", .wide = true},
+      {.head = "comb.", .unit = "blocks", .width = 6, .wide = !reduces},
+      {.head = "messages", .wide = true},
+      {.head = "longest", .unit = "links", .wide = true},
+      {.head = "load"},
+      {.head = "peak", .unit = "blocks", .wide = true},
+      {.head = "delivered"},
+      {.head = "once"},
+      {.head = "deadlock-free", .wide = true},
+      {.head = "startups", .unit = "us", .wide = true},
+      {.head = "transfer", .unit = "us", .wide = true},
+      {.head = "rearr.", .unit = "us", .wide = true},
+      {.head = "comb.", .unit = "us", .wide = true},
+      {.head = "time", .unit = "us", .wide = true},
+      {.head = "passed"}};
 }
 
 /// "met": equal to the bound; "best": no integer is between.
@@ -154,9 +165,13 @@ std::string optimal_cell(const CheckResult& result) {
   return *result.bound_met() ? "met" : *result.optimal() ? "best" : "no";
 }
 
-std::vector<std::string> cells(const CheckResult& result) {
+/// \param time  of the call, step by step; nothing: not asked for
+std::vector<std::string> cells(const CheckResult& result, const std::optional<LockStepTime>& time) {
   const ScheduleReport& report = result.report;
   const auto number = [](auto value) { return cell(static_cast<double>(value)); };
+  const auto part = [&](double LockStepTime::*member) {
+    return time ? cell_rate((*time).*member) : std::string("-");
+  };
   return {result.topology,
           result.collective.text(),
           std::string(ports_text(result.all_port)),
@@ -177,25 +192,64 @@ std::vector<std::string> cells(const CheckResult& result) {
           cell(result.delivered),
           cell(result.exactly_once),
           cell(std::optional<bool>(report.deadlock_free)),
+          part(&LockStepTime::startups_us),
+          part(&LockStepTime::transfer_us),
+          part(&LockStepTime::rearrange_us),
+          part(&LockStepTime::combine_us),
+          time ? cell_rate(time->total_us()) : "-",
           !result.passed()        ? "NO"
           : result.has_formulas() ? cell(result.verdict())
                                   : cell(result.verdict()) + ", no formulas"};
 }
 
-/// One collective on one network.
-bool check_one(const Topology& topology, const Collective& collective, const CheckCommand& options,
-               Bytes block_bytes, Results& results) {
-  CheckOptions check = options.check;
-  check.all_port = all_port(options.algorithm, *collective.algorithm);
+/// What is checked, whatever comes of it.
+Json call_json(const Collective& collective, const Topology& topology, const CheckCommand& options,
+               Bytes block_bytes) {
+  const Algorithm& algorithm = *collective.algorithm;
+  Json json{{"operation", to_string(algorithm.operation)},
+            {"algorithm", algorithm.name},
+            {"options", options_json(collective.options)},
+            {"arguments", arguments_json(algorithm.operation, collective.arguments)},
+            {"topology", topology.name()},
+            {"nodes", topology.nodes()},
+            {"ports", ports_text(all_port(options.algorithm, algorithm))},
+            {"virtual_channels", options.check.virtual_channels},
+            {"seed", options.check.seed},
+            {"block_bytes", block_bytes},
+            {"cost_model", cost_model_json(options.model)},
+            {"source", algorithm.source},
+            {"origin", origin(algorithm).empty() ? "built in" : origin(algorithm)}};
+  add_remark(json, algorithm);
+  return json;
+}
+
+/// The row of one that has failed.
+std::vector<std::string> cells_without_result(const Collective& collective,
+                                              const Topology& topology, bool every_port,
+                                              const std::string& verdict) {
+  std::vector<std::string> cells(columns({}, false).size(), "-");
+  cells[0] = topology.name();
+  cells[1] = collective.text();
+  cells[2] = ports_text(every_port);
+  cells.back() = verdict;
+  return cells;
+}
+
+/// The row of one that was checked.
+ExitCode checked(const Topology& topology, const Collective& collective,
+                 const CheckCommand& options, const CheckOptions& check, Bytes block_bytes,
+                 Results& results) {
   const CheckResult result = check_collective(collective, topology, check);
   Json json = result_json(result, weigh(collective, topology), options, block_bytes);
-  if (!options.output.json.empty() || !options.output.jsonl.empty()) {
+  std::optional<LockStepTime> time;
+  if (!options.output.json.empty() || !options.output.jsonl.empty() || options.output.wide) {
     // With the call's own operator and bytes, as `run` would take them.
     const ScheduleReport steps = check_steps(collective, topology, block_bytes, check);
     json["arguments"] = arguments_json(collective.operation(), collective.arguments);
-    add_steps(json, steps, lock_step_time(steps, options.model));
+    time = lock_step_time(steps, options.model);
+    add_steps(json, steps, *time);
   }
-  results.add(cells(result), std::move(json));
+  results.add(cells(result, time), std::move(json));
   note_remark(results, *collective.algorithm);
   const auto note = [&](std::string_view text) {
     results.note(fmt::format("{} on {}: {}", collective.text(), topology.name(), text));
@@ -203,7 +257,36 @@ bool check_one(const Topology& topology, const Collective& collective, const Che
   if (!result.delivered) note("delivery: " + result.proof);
   if (result.delivered == true && result.exactly_once != true) note("once: " + result.arrivals);
   for (const std::string& failure : result.failures) note("FAILED: " + failure);
-  return result.passed();
+  return result.passed() ? passed : failed;
+}
+
+/// One collective on one network. Throws UsageError, where it is the only one, if it is refused.
+ExitCode check_one(const Topology& topology, const Collective& collective,
+                   const CheckCommand& options, Bytes block_bytes, bool only, Results& results) {
+  const auto title = [&] {
+    return fmt::format("{} {} on {}", collective.operation()->name, collective.text(),
+                       topology.name());
+  };
+  Results::set_doing(title());
+  CheckOptions check = options.check;
+  check.all_port = all_port(options.algorithm, *collective.algorithm);
+  results.begin(call_json(collective, topology, options, block_bytes));
+  try {
+    const TimeLimited limited(milliseconds_of(options.time_limit));
+    return checked(topology, collective, options, check, block_bytes, results);
+  } catch (...) {
+    const auto found = trouble_of(std::current_exception());
+    if (!found || (only && found->code == usage)) throw;
+    complain(fmt::format("{}: {}", title(), found->text));
+    const std::string first_line = found->text.substr(0, found->text.find('\n'));
+    const bool has_failed_here = found->code == failed;
+    results.add_without_result(cells_without_result(collective, topology, check.all_port,
+                                                    has_failed_here ? "FAILED" : "?"),
+                               found->status, first_line);
+    results.note(
+        fmt::format("{}: {}: {}", has_failed_here ? "FAILED" : "no result", title(), first_line));
+    return found->code;
+  }
 }
 
 ExitCode check(const CheckCommand& options) {
@@ -225,13 +308,8 @@ ExitCode check(const CheckCommand& options) {
                                 block_bytes, topologies.size() > 1));
   }
   require_some(operation, selections);
-  std::size_t topology_width = 0, algorithm_width = 0;
-  for (std::size_t i = 0; i < topologies.size(); ++i) {
-    topology_width = std::max(topology_width, topologies[i].name().size());
-    for (const Collective& collective : selections[i].collectives) {
-      algorithm_width = std::max(algorithm_width, collective.text().size());
-    }
-  }
+  RowNames names;
+  for (std::size_t i = 0; i < topologies.size(); ++i) names.add(topologies[i], selections[i]);
 
   const OutputOptions& output = options.output;
   print_setting(
@@ -256,9 +334,9 @@ ExitCode check(const CheckCommand& options) {
   }
   CheckCommand resolved = options;
   resolved.check = check;
-  Results results(output, columns(topology_width, algorithm_width, operation->reduces));
+  Results results(output, columns(names, operation->reduces));
   Progress progress(output, "check");
-  bool all_passed = true;
+  ExitCode worst = passed;
   long done = 0, total = 0;
   for (const Selection& selection : selections) total += std::ssize(selection.collectives);
   for (std::size_t i = 0; i < topologies.size(); ++i) {
@@ -266,15 +344,15 @@ ExitCode check(const CheckCommand& options) {
       progress.doing(
           fmt::format("{} {} on {}", operation->name, collective.text(), topologies[i].name()));
       progress(done++, total);
-      all_passed =
-          check_one(topologies[i], collective, resolved, block_bytes, results) && all_passed;
+      worst = std::max(
+          worst, check_one(topologies[i], collective, resolved, block_bytes, total == 1, results));
     }
     for (const std::string& reason : selections[i].refused) {
       results.note("not applicable: " + reason);
     }
   }
   results.finish(options.algorithm.single() && topologies.size() == 1);
-  return all_passed ? passed : failed;
+  return worst;
 }
 
 }  // namespace
@@ -323,6 +401,7 @@ Action add_check(CLI::App& program) {
           ->capture_default_str()
           ->group("What");
   add_virtual_channels_option(app, options->check.virtual_channels);
+  add_time_limit_option(app, options->time_limit, "What");
   add_call_options(app, options->call);
   add_cost_options(app, options->model);
   add_output_options(app, options->output);
@@ -357,7 +436,9 @@ Action add_check(CLI::App& program) {
       "neighbour;\n"
       "  `optimal`, of algorithms whose blocks go from neighbour to neighbour: `met`, the\n"
       "  start-ups equal the bound; `best`, no integer is between; messages; longest route; peak\n"
-      "  blocks of a node; deadlock freedom of the routes\n\n"
+      "  blocks of a node; deadlock freedom of the routes; the time in lock step as counted, with "
+      "the\n"
+      "  cost model and contention, and its parts\n\n"
       "JSON: one object if one algorithm was asked for (by name or `auto`) on one network; "
       "otherwise an array of objects.\n"
       "Exit code 1 if anything failed.\n\n"

@@ -6,6 +6,7 @@
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/apps/cli/output/json.hpp"
+#include "wormcube/apps/cli/output/print.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/runtime/error.hpp"
@@ -162,7 +163,7 @@ ExitCode demonstrate(const DeadlockCommand& options) {
     write_results(output, {result_json(options, topology, error.what())}, true);
     throw;
   }
-  if (output.text()) fmt::print("no deadlock: every message arrived\n");
+  if (output.text()) print("no deadlock: every message arrived\n");
   write_results(output, {result_json(options, topology, {})}, true);
   return passed;
 }
@@ -185,7 +186,7 @@ Action add_deadlock(CLI::App& program) {
                      "For `channels`: 1 deadlocks; 2 is how wormcube otherwise runs, and the same "
                      "messages arrive")
           ->type_name("1|2")
-          ->check(CLI::IsMember({1, 2}))
+          ->check(between(1, 2))
           ->capture_default_str();
   app.add_option("--time-limit", options->time_limit, "Give up after so many seconds")
       ->type_name("SECONDS")

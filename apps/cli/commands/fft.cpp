@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/application.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
+#include "wormcube/apps/cli/output/print.hpp"
 #include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/apps/fft/local.hpp"
 #include "wormcube/apps/fft/run.hpp"
@@ -124,13 +125,12 @@ void print_result(const FftCommand& options, const FftJob& job, const FftResult&
   print_table(output, checks);
   if (has_period(options, job) && output.text()) {
     const SpectralPeak peak = strongest_frequency(result.output);
-    const auto alone = Progress::pause();
     if (peak.bin == 0) {
-      fmt::print("no period: {}\n", no_period);
+      print(fmt::format("no period: {}\n", no_period));
       return;
     }
-    fmt::print("strongest period: {} (bin {} of {})\n", period_text(peak, is_sunspots(options)),
-               peak.bin, result.output.size());
+    print(fmt::format("strongest period: {} (bin {} of {})\n",
+                      period_text(peak, is_sunspots(options)), peak.bin, result.output.size()));
   }
 }
 
@@ -179,7 +179,7 @@ ExitCode transform(const FftCommand& options) {
   job.fft = {options.inverse, parse_fft_method(options.method), options.measure};
   const FftResult result = run.on_machine(
       exchange.all_port(), [&](const Runner& runner) { return run_fft(runner, exchange, job); });
-  if (run.writes_output()) write_npy(options.output, to_array(result.output, job.signal.shape));
+  run.write_output([&] { write_npy(options.output, to_array(result.output, job.signal.shape)); });
   print_result(options, job, result, run.machine());
   return run.finish(result_json(options, job, result, run), verdict(result));
 }
@@ -214,6 +214,7 @@ Action add_fft(CLI::App& program) {
       ->type_name("FILE.npy")
       ->check(file_name())
       ->group("Data");
+  add_overwrite_flag(app, options->application);
   app.add_flag("--measure-plans", options->measure, "Let FFTW time its plans before the run")
       ->group("Measuring");
   add_application_options(app, options->application);

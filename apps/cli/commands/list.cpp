@@ -8,14 +8,21 @@
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/apps/cli/output/json.hpp"
+#include "wormcube/apps/cli/output/print.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
+#include "wormcube/apps/cli/progress.hpp"
+#include "wormcube/apps/cli/trouble.hpp"
 #include "wormcube/collectives/registry.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/host/memory.hpp"
 
 #include <algorithm>
+#include <exception>
+#include <limits>
+#include <map>
 #include <memory>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -67,7 +74,7 @@ Json describe(const Algorithm& algorithm) {
             {"ports", to_string(algorithm.ports)},
             {"contention_free", algorithm.contention_free},
             {"exactly_once", algorithm.exactly_once},
-            {"chosen_by_auto", is_chosen_by_auto(algorithm)},
+            {"considered_by_auto", is_chosen_by_auto(algorithm)},
             {"summary", algorithm.summary},
             {"source", algorithm.source},
             {"origin", origin(algorithm).empty() ? "built in" : origin(algorithm)},
@@ -141,7 +148,69 @@ void require_memory_to_list(const Topology& topology) {
                  bytes_of_node * topology.nodes(), "use fewer nodes");
 }
 
-void list_admitted(const std::vector<const Algorithm*>& algorithms, const Topology& topology,
+/// What `auto` takes on one network, for each block size; nothing where no algorithm of its kind runs.
+struct AutoChoice {
+  std::optional<Collective> one_port, all_port;
+
+  AutoChoice(Operation operation, const Topology& topology, const CostModel& model, Bytes bytes)
+      : one_port(taken(operation, topology, model, bytes, Ports::one)),
+        all_port(taken(operation, topology, model, bytes, Ports::all)) {}
+
+  static bool is(const std::optional<Collective>& choice, const Algorithm& algorithm) {
+    return choice && choice->algorithm == &algorithm;
+  }
+  /// "*": taken; "all": taken with --ports all; "no": never.
+  std::string cell(const Algorithm& algorithm) const {
+    if (is(one_port, algorithm)) return "*";
+    if (is(all_port, algorithm)) return "all";
+    return is_chosen_by_auto(algorithm) ? "" : "no";
+  }
+
+ private:
+  static std::optional<Collective> taken(Operation operation, const Topology& topology,
+                                         const CostModel& model, Bytes bytes, Ports ports) {
+    try {
+      return cheapest(operation, topology, model, bytes, ports, plain_arguments(operation));
+    } catch (const UsageError&) {
+      return std::nullopt;
+    }
+  }
+};
+
+/// Rows of one network, until it is known which are the cheapest.
+struct ListRow {
+  Operation operation;
+  std::size_t size;  // which of the block sizes
+  std::optional<double> time_us;
+  std::vector<std::string> cells;
+
+  bool operator<(const ListRow& other) const {
+    constexpr double last = std::numeric_limits<double>::infinity();
+    return std::tuple(size, time_us.value_or(last)) <
+           std::tuple(other.size, other.time_us.value_or(last));
+  }
+};
+
+std::vector<Table::Column> columns_of_admitted(bool several_sizes, bool reduce) {
+  return {{.head = "operation", .text = true, .drop = 1},
+          {.head = "algorithm", .text = true, .cut = 20, .is_name = true},
+          {.head = "ports", .text = true, .drop = 2},
+          {.head = "block", .unit = "B", .wide = !several_sizes},
+          {.head = "startups"},
+          {.head = "transm.", .unit = "blocks"},
+          {.head = "contended", .unit = "blocks"},
+          {.head = "rearr.", .unit = "blocks"},
+          {.head = "comb.", .unit = "blocks", .wide = !reduce},
+          {.head = "startups", .unit = "us", .wide = true},
+          {.head = "transfer", .unit = "us", .wide = true},
+          {.head = "rearr.", .unit = "us", .wide = true},
+          {.head = "comb.", .unit = "us", .wide = true},
+          {.head = "model", .unit = "us"},
+          {.head = "auto", .text = true}};
+}
+
+/// \return  whether every algorithm answered
+bool list_admitted(const std::vector<const Algorithm*>& algorithms, const Topology& topology,
                    const CostModel& model, const std::vector<Bytes>& sizes,
                    const OutputOptions& output, std::vector<Json>& results) {
   require_memory_to_list(topology);
@@ -151,57 +220,100 @@ void list_admitted(const std::vector<const Algorithm*>& algorithms, const Topolo
   print_setting(output, "cost model", cost_model_text(model));
   const bool reduce = std::ranges::any_of(
       algorithms, [](const Algorithm* algorithm) { return algorithm->operation->reduces; });
-  Table table({{.head = "operation", .text = true},
-               {.head = "algorithm", .text = true, .cut = 20},
-               {.head = "ports", .text = true},
-               {.head = "block", .unit = "B", .wide = sizes.size() == 1},
-               {.head = "startups"},
-               {.head = "transm.", .unit = "blocks"},
-               {.head = "contended", .unit = "blocks"},
-               {.head = "rearr.", .unit = "blocks"},
-               {.head = "comb.", .unit = "blocks", .wide = !reduce},
-               {.head = "model", .unit = "us"}});
-  std::vector<std::string> refused, left_out;
+  Progress progress(output, fmt::format("list on {}", topology.name()));
+  std::vector<ListRow> rows;
+  std::vector<std::string> refused, takes, broken;
+  std::map<std::pair<std::string_view, std::size_t>, AutoChoice> choices;
   for (const Algorithm* algorithm : algorithms) {
-    const Collective open(*algorithm, plain_arguments(algorithm->operation));
-    Json common = describe(*algorithm);
-    common["topology"] = topology.name();
-    const auto reason = refusal(open, topology);
-    common["admitted"] = !reason;
-    put(common, "refusal", reason ? Json(*reason) : Json(nullptr), "it runs here");
-    if (reason) {
-      refused.push_back(
-          fmt::format("{} {}", to_string(algorithm->operation), named(algorithm->name, *reason)));
-      results.push_back(std::move(common));
-      continue;
-    }
-    if (!is_chosen_by_auto(*algorithm)) {
-      left_out.push_back(fmt::format("{} {}", to_string(algorithm->operation), algorithm->name));
-    }
-    for (const Bytes block_bytes : sizes) {
-      Collective collective = open;
-      collective.settle(topology, model, block_bytes);
-      const auto [prediction, contention] = weigh(collective, topology);
-      const auto model_us = model_time_us(prediction, model, block_bytes);
-      table.add({std::string(to_string(algorithm->operation)), std::string(algorithm->name),
-                 std::string(to_string(algorithm->ports)), std::to_string(block_bytes),
-                 cell(prediction.startups), cell(prediction.transmission_blocks),
-                 contended_cell(prediction, contention), cell(prediction.rearranged_blocks),
-                 cell(prediction.combined_blocks), model_cell(model_us, contention)});
-      Json result = common;
-      result["predicted"] = prediction_json(prediction);
-      put(result, "model_contention", contention_json(prediction, contention),
-          "the source gives no formula");
-      result["block_bytes"] = block_bytes;
-      result["cost_model"] = cost_model_json(model);
-      put(result, "model_time_us", json_value(model_us), "the source gives no formula");
-      results.push_back(std::move(result));
+    const Operation operation = algorithm->operation;
+    progress.doing(fmt::format("{} {}", operation->name, algorithm->name));
+    const auto list_one = [&] {
+      const Collective open(*algorithm, plain_arguments(operation));
+      Json common = describe(*algorithm);
+      common["topology"] = topology.name();
+      const auto reason = refusal(open, topology);
+      common["admitted"] = !reason;
+      put(common, "refusal", reason ? Json(*reason) : Json(nullptr), "it runs here");
+      if (reason) {
+        refused.push_back(fmt::format("{} {}", operation->name, named(algorithm->name, *reason)));
+        results.push_back(std::move(common));
+        return;
+      }
+      for (std::size_t size = 0; size < sizes.size(); ++size) {
+        const auto [choice, is_new] =
+            choices.try_emplace({operation->name, size}, operation, topology, model, sizes[size]);
+        if (const auto& taken = choice->second.one_port; is_new && taken) {
+          takes.push_back(fmt::format(
+              "{} of {}: {}, {} us", operation->name, bytes_text(static_cast<double>(sizes[size])),
+              taken->text(),
+              cell_rate(model_time_us(weigh(*taken, topology).prediction, model, sizes[size]))));
+        }
+        Collective collective = open;
+        collective.settle(topology, model, sizes[size]);
+        const auto [prediction, contention] = weigh(collective, topology);
+        const auto model_us = model_time_us(prediction, model, sizes[size]);
+        const TimeParts parts = time_parts(prediction, model, sizes[size]);
+        rows.push_back({operation,
+                        size,
+                        model_us,
+                        {std::string(operation->name), std::string(algorithm->name),
+                         std::string(to_string(algorithm->ports)), std::to_string(sizes[size]),
+                         cell(prediction.startups), cell(prediction.transmission_blocks),
+                         contended_cell(prediction, contention), cell(prediction.rearranged_blocks),
+                         cell(prediction.combined_blocks), cell_rate(parts.startups_us),
+                         cell_rate(parts.transfer_us), cell_rate(parts.rearrange_us),
+                         cell_rate(parts.combine_us), model_cell(model_us, contention),
+                         choice->second.cell(*algorithm)}});
+        Json result = common;
+        result["predicted"] = prediction_json(prediction);
+        put(result, "model_contention", contention_json(prediction, contention),
+            "the source gives no formula");
+        result["block_bytes"] = sizes[size];
+        result["cost_model"] = cost_model_json(model);
+        put(result, "model_time_us", json_value(model_us), "the source gives no formula");
+        result["model_time_parts_us"] = time_parts_json(parts);
+        result["chosen_by_auto"] = AutoChoice::is(choice->second.one_port, *algorithm);
+        result["chosen_by_auto_all_ports"] = AutoChoice::is(choice->second.all_port, *algorithm);
+        results.push_back(std::move(result));
+      }
+    };
+    try {
+      list_one();
+    } catch (...) {
+      const auto trouble = trouble_of(std::current_exception());
+      if (!trouble || trouble->code == usage) throw;
+      broken.push_back(
+          fmt::format("FAILED: {} {}: {}", operation->name, algorithm->name, trouble->text));
     }
   }
+  // The cheapest first, operation by operation in their order.
+  for (auto first = rows.begin(); first != rows.end();) {
+    const auto last = std::find_if(
+        first, rows.end(), [&](const ListRow& row) { return row.operation != first->operation; });
+    std::stable_sort(first, last);
+    first = last;
+  }
+  Table table(columns_of_admitted(sizes.size() > 1, reduce));
+  for (ListRow& row : rows) table.add(std::move(row.cells));
   print_table(output, table);
-  if (!left_out.empty())
-    print_note(output, fmt::format("auto leaves out: {}", fmt::join(left_out, ", ")));
-  for (const std::string& reason : refused) print_note(output, "not applicable: " + reason);
+  print_note(
+      output,
+      "auto: `*`, what it takes: the least model time of the one-port algorithms; `all`, what "
+      "it takes with --ports all; `no`: it leaves this out (a baseline, long to ask, or "
+      "routes in an order of their own)");
+  if (!takes.empty() && takes.size() <= 8)
+    print_note(output, "auto takes, " + fmt::format("{}", fmt::join(takes, "; ")));
+  if (output.wide) {
+    for (const std::string& reason : refused) print_note(output, "not applicable: " + reason);
+  } else if (!refused.empty()) {
+    print_note(output, fmt::format("{} more {} not applicable here; --wide says why",
+                                   refused.size(), refused.size() == 1 ? "is" : "are"));
+  }
+  for (const std::string& text : broken) {
+    print(filled(text, "# ", "#   "));
+    complain(text);
+  }
+  return broken.empty();
 }
 
 /// A cell of a markdown table.
@@ -209,7 +321,11 @@ std::string escaped(std::string_view text) {
   std::string result;
   for (const char c : text) {
     if (c == '|' || c == '*') result += '\\';
-    result += c;
+    if (c == '<' || c == '>') {
+      result += c == '<' ? "&lt;" : "&gt;";
+    } else {
+      result += c == '\n' ? ' ' : c;
+    }
   }
   return result;
 }
@@ -220,9 +336,9 @@ void print_markdown(const std::vector<const Algorithm*>& algorithms) {
   for (const Algorithm* algorithm : algorithms) {
     if (!last || *last != algorithm->operation) {
       last = algorithm->operation;
-      fmt::print("\n## {}\n\n{}\n\n", (*last)->name, escaped((*last)->summary));
-      fmt::print("| algorithm | what | needs | ports | free of contention | options | source |\n");
-      fmt::print("|---|---|---|---|---|---|---|\n");
+      print(fmt::format("\n## {}\n\n{}\n\n", (*last)->name, escaped((*last)->summary)));
+      print("| algorithm | what | needs | ports | free of contention | options | source |\n");
+      print("|---|---|---|---|---|---|---|\n");
     }
     std::string needs, options;
     for (const Need& need : algorithm->needs) {
@@ -234,10 +350,11 @@ void print_markdown(const std::vector<const Algorithm*>& algorithms) {
       options += fmt::format("{}`{}` = {} [{}]", options.empty() ? "" : "<br>", option.name,
                              escaped(option.values()), option.text(option.preset));
     }
-    fmt::print("| `{}` | {} | {} | {} | {} | {} | {}{} |\n", algorithm->name,
-               escaped(algorithm->summary), needs, to_string(algorithm->ports),
-               algorithm->contention_free ? "yes" : "no", options, escaped(algorithm->source),
-               algorithm->remark.empty() ? "" : fmt::format(" ({})", escaped(algorithm->remark)));
+    print(fmt::format(
+        "| `{}` | {} | {} | {} | {} | {} | {}{} |\n", algorithm->name, escaped(algorithm->summary),
+        needs, to_string(algorithm->ports), algorithm->contention_free ? "yes" : "no", options,
+        escaped(algorithm->source),
+        algorithm->remark.empty() ? "" : fmt::format(" ({})", escaped(algorithm->remark))));
   }
 }
 
@@ -249,6 +366,7 @@ ExitCode list(const ListCommand& options) {
     return passed;
   }
   std::vector<Json> results;
+  bool complete = true;
   if (options.on.empty()) {
     if (options.bytes_option->count() > 0) {
       throw UsageError("--bytes has no effect without a network: name one with --on");
@@ -257,11 +375,13 @@ ExitCode list(const ListCommand& options) {
   } else {
     const std::vector<Bytes> sizes = parse_sizes(options.bytes);
     for (const Topology& topology : parse_topologies(options.on)) {
-      list_admitted(algorithms, topology, options.model, sizes, options.output, results);
+      complete =
+          list_admitted(algorithms, topology, options.model, sizes, options.output, results) &&
+          complete;
     }
   }
   write_results(options.output, results, false);
-  return passed;
+  return complete ? passed : failed;
 }
 
 }  // namespace
@@ -285,9 +405,13 @@ Action add_list(CLI::App& program) {
       "the critical path), and the model's time for blocks of m bytes: ts x startups + tw x m x "
       "contended + tr x m x rearranged + tc x m x combined. '-' where the source gives no formula; "
       "'?' where contention is not known, and the time is '>=' what it says: no formula knows it, "
-      "and the network is too large to count it in a dry run. Below: what `auto` leaves out (baselines, "
-      "what takes long to ask, routes in an order of their own), and what the network does not "
-      "admit, with the reason.\n\n"
+      "and the network is too large to count it in a dry run. The cheapest come first. auto: `*` "
+      "is "
+      "what `auto` takes, `all` what it takes with --ports all, `no` what it leaves out "
+      "(baselines, "
+      "what takes long to ask, routes in an order of their own). With --wide: the parts of the "
+      "time, "
+      "and what the network does not admit, with the reason.\n\n"
       "Examples:\n"
       "  wormcube list\n"
       "  wormcube list alltoall --on torus:8x8 --bytes 4K\n"

@@ -184,9 +184,7 @@ ExitCode run(const LookupCommand& options) {
     return run_lookup(runner, algorithms, data.job);
   });
   const double rate = per_microsecond(data.job.keys.size(), result.figures.wall);
-  if (run.writes_output()) {
-    write_list(options.output, "value", output_array(result, data.values));
-  }
+  run.write_output([&] { write_list(options.output, "value", output_array(result, data.values)); });
   print_result(options, data, result, run.machine(), rate);
 
   Json json = run.json(collectives_json(result.figures));
@@ -250,6 +248,7 @@ Action add_lookup(CLI::App& program) {
       ->type_name("FILE")
       ->check(file_name())
       ->group("Data");
+  add_overwrite_flag(app, options->application);
   app.add_option("--distribution", options->by,
                  "Which node has a key. hash: a mixed key modulo the nodes; block: equal ranges "
                  "between the least and the greatest key")

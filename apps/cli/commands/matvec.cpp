@@ -101,10 +101,10 @@ ExitCode run(const MatvecCommand& options) {
     return run_matvec(runner, algorithms, job);
   });
   const double rate = per_microsecond(2 * job.matrix.values.size(), result.figures.wall) / 1000;
-  if (run.writes_output()) {
+  run.write_output([&] {
     write_list(options.output, "y",
                to_array<double>(ElementType::float64, result.y, {result.y.size()}));
-  }
+  });
   print_result(options, job, result, run.machine(), rate);
 
   const auto if_verified = [&](auto value) {
@@ -150,6 +150,7 @@ Action add_matvec(CLI::App& program) {
       ->type_name("FILE")
       ->check(file_name())
       ->group("Data");
+  add_overwrite_flag(app, options->application);
   app.add_option("--vectors-on", options->vectors_on,
                  "edge: the vector lies on the grid's first row, the product on its first column; "
                  "diagonal: both on the diagonal")

@@ -13,9 +13,12 @@
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/apps/cli/output/json.hpp"
+#include "wormcube/apps/cli/output/print.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/cli/progress.hpp"
+#include "wormcube/apps/cli/time_limited.hpp"
+#include "wormcube/apps/cli/trouble.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/host/cores.hpp"
@@ -24,6 +27,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <map>
 #include <memory>
 
@@ -51,6 +55,8 @@ struct Plan {
   Topology topology;
   std::vector<Bytes> sizes;
   std::vector<Selection> selections;  // one for each size: `auto` depends on it
+  /// What a dry run of each has thrown, in that order: its row says it; null: nothing.
+  std::vector<std::vector<std::exception_ptr>> troubles;
 };
 
 /// Before anything is printed: the machine itself would refuse later.
@@ -62,6 +68,21 @@ void require_acyclic(const Topology& topology, int virtual_channels) {
                     "use --virtual-channels 2",
                     topology.name(), virtual_channels, *cycle));
   }
+}
+
+/// The program's own trouble in a dry run is that of its row. Throws what is of the caller or of this
+/// computer: that it needs more memory than there is.
+std::exception_ptr trouble_in_dry_run(const Collective& collective, const Topology& topology,
+                                      const CollectiveRun& run, const MachineFlags& flags) {
+  try {
+    const TimeLimited limited(flags.time_limit_ms());
+    require_memory_to_run(collective, topology, run);
+  } catch (...) {
+    const auto trouble = trouble_of(std::current_exception());
+    if (!trouble || trouble->code == usage) throw;
+    return std::current_exception();
+  }
+  return nullptr;
 }
 
 std::vector<Plan> make_plans(const RunCommand& options, Operation operation,
@@ -77,19 +98,23 @@ std::vector<Plan> make_plans(const RunCommand& options, Operation operation,
       require_acyclic(topology, options.machine.virtual_channels);
     }
     std::vector<Selection> selections;
+    std::vector<std::vector<std::exception_ptr>> troubles;
     for (const Bytes bytes : sizes) {
       CollectiveRun run = options.run;
       run.block_bytes = bytes;
       selections.push_back(select(options.algorithm, operation, topology, arguments, run.model,
                                   bytes, options.on.size() > 1));
+      troubles.emplace_back();
       for (const Collective& collective : selections.back().collectives) {
+        Results::set_doing(fmt::format("{} {} on {}, dry run", operation->name, collective.text(),
+                                       topology.name()));
         contract_of(collective, topology.nodes(), bytes, run.seed, Pattern::words, run.in_place)
             .require_sizes();
         if (!options.machine.in_processes()) run.queues = queues_of(options.machine.resolve(false));
-        require_memory_to_run(collective, topology, run);
+        troubles.back().push_back(trouble_in_dry_run(collective, topology, run, options.machine));
       }
     }
-    plans.push_back({std::move(topology), sizes, std::move(selections)});
+    plans.push_back({std::move(topology), sizes, std::move(selections), std::move(troubles)});
   }
   std::vector<Selection> all;
   for (const Plan& plan : plans) {
@@ -184,24 +209,25 @@ std::vector<Json> channels_json(const RunResult& result, const Topology& topolog
   return rows;
 }
 
-std::vector<Table::Column> columns(std::size_t topology_width, std::size_t algorithm_width) {
-  return {{.head = "topology", .text = true, .width = topology_width, .cut = 12},
-          {.head = "algorithm", .text = true, .width = algorithm_width, .cut = 20},
-          {.head = "ports", .text = true, .wide = true},
-          {.head = "block", .unit = "B", .width = 7},
-          {.head = "median", .unit = "us", .width = 7},
-          {.head = "min", .unit = "us", .width = 7},
-          {.head = "quartile 1", .unit = "us", .wide = true},
-          {.head = "quartile 3", .unit = "us", .wide = true},
-          {.head = "max", .unit = "us", .width = 7},
-          {.head = "algbw", .unit = "MB/s", .wide = true},
-          {.head = "busbw", .unit = "MB/s", .width = 8},
-          {.head = "model", .unit = "us", .width = 7},
-          {.head = "busiest link", .unit = "B", .wide = true},
-          {.head = "host waits", .wide = true},
-          {.head = "parked", .width = 8, .wide = true},
-          {.head = "peak", .unit = "B", .width = 9, .wide = true},
-          {.head = "wrong", .unit = "B"}};
+std::vector<Table::Column> columns(const RowNames& names) {
+  return {
+      {.head = "topology", .text = true, .cut = 12, .is_name = true, .names = names.topologies},
+      {.head = "algorithm", .text = true, .cut = 20, .is_name = true, .names = names.algorithms},
+      {.head = "ports", .text = true, .wide = true},
+      {.head = "block", .unit = "B", .width = 7},
+      {.head = "median", .unit = "us", .width = 7},
+      {.head = "min", .unit = "us", .width = 7, .drop = 2},
+      {.head = "quartile 1", .unit = "us", .wide = true},
+      {.head = "quartile 3", .unit = "us", .wide = true},
+      {.head = "max", .unit = "us", .width = 7, .drop = 3},
+      {.head = "algbw", .unit = "MB/s", .wide = true},
+      {.head = "busbw", .unit = "MB/s", .width = 8, .drop = 1},
+      {.head = "model", .unit = "us", .width = 7},
+      {.head = "busiest link", .unit = "B", .wide = true},
+      {.head = "host waits", .wide = true},
+      {.head = "parked", .width = 8, .wide = true},
+      {.head = "peak", .unit = "B", .width = 9, .wide = true},
+      {.head = "wrong", .unit = "B", .width = 6}};
 }
 
 /// A bandwidth as the table has it; JSON has GB/s.
@@ -231,6 +257,19 @@ std::vector<std::string> cells(const RunResult& result, bool all_port) {
           result.wrong ? std::to_string(*result.wrong) : "?"};
 }
 
+/// The row of one that has failed.
+std::vector<std::string> cells_without_result(const Collective& collective,
+                                              const Topology& topology, bool all_port,
+                                              Bytes block_bytes) {
+  std::vector<std::string> cells(columns({}).size(), "-");
+  cells[0] = topology.name();
+  cells[1] = collective.text();
+  cells[2] = ports_text(all_port);
+  cells[3] = std::to_string(block_bytes);
+  cells.back() = "FAILED";
+  return cells;
+}
+
 /// Machines of one network: one for each port model and kind of routes, built when first needed.
 class Machines {
  public:
@@ -258,9 +297,10 @@ class Machines {
   std::unique_ptr<Multicomputer> in_processes_;
 };
 
-/// One run. A time limit or a deadlock is told, and the next run goes on.
+/// One run. What one algorithm does wrong, a time limit and a deadlock are told, and the next run goes
+/// on.
 ExitCode run_one(Machines& machines, const Plan& plan, const Collective& collective, Bytes bytes,
-                 const RunCommand& options, Results& results) {
+                 const std::exception_ptr& trouble, const RunCommand& options, Results& results) {
   Progress progress(options.output,
                     fmt::format("{} on {}", collective.text(), plan.topology.name()));
   CollectiveRun run = options.run;
@@ -270,15 +310,6 @@ ExitCode run_one(Machines& machines, const Plan& plan, const Collective& collect
     return fmt::format("{} {} on {}, blocks of {} bytes", collective.operation()->name,
                        collective.text(), plan.topology.name(), bytes);
   };
-  const auto stopped = [&](const std::exception& error, std::string_view status) {
-    {
-      const auto alone = Progress::pause();
-      if (is_first_process()) fmt::print(stderr, "wormcube: {}: {}\n", title(), error.what());
-    }
-    const std::string_view text = error.what();
-    results.no_result(status, text.substr(0, text.find('\n')));
-    results.note(fmt::format("no result: {}", title()));
-  };
   results.set_doing(title());
   const Algorithm& algorithm = *collective.algorithm;
   const bool every_port = all_port(options.algorithm, algorithm);
@@ -287,23 +318,35 @@ ExitCode run_one(Machines& machines, const Plan& plan, const Collective& collect
   Json settings = call;
   add_origin_json(settings, algorithm, options, machine);
   results.begin(std::move(settings));
+  Multicomputer* const processes =
+      options.machine.in_processes() ? &machines.in_processes() : nullptr;
+  Machine* const here =
+      processes == nullptr ? &machines.with(every_port, algorithm.any_order) : nullptr;
   try {
-    const RunResult result =
-        options.machine.in_processes()
-            ? run_collective(machines.in_processes(), collective, run)
-            : run_collective(machines.with(every_port, algorithm.any_order), collective, run);
+    if (trouble) std::rethrow_exception(trouble);
+    const DryRunLimit limit(options.machine.time_limit_ms());
+    const RunResult result = processes != nullptr ? run_collective(*processes, collective, run)
+                                                  : run_collective(*here, collective, run);
     results.add(cells(result, every_port), result_json(call, result, options, machine));
     if (run.links) results.add_links(channels_json(result, plan.topology));
     note_remark(results, algorithm);
     if (result.passed()) return passed;
     results.note(fmt::format("{}: WRONG: {}", title(), result.first_wrong));
     return failed;
-  } catch (const TimeLimit& error) {
-    stopped(error, over_time_limit);
-    return time_limit;
-  } catch (const Deadlock& error) {
-    stopped(error, in_deadlock);
-    return deadlock;
+  } catch (...) {
+    const auto found = trouble_of(std::current_exception());
+    if (!found || found->code == usage) throw;
+    if (is_first_process()) complain(fmt::format("{}: {}", title(), found->text));
+    const std::string first_line = found->text.substr(0, found->text.find('\n'));
+    if (found->code == failed) {
+      results.add_without_result(cells_without_result(collective, plan.topology, every_port, bytes),
+                                 found->status, first_line);
+      results.note(fmt::format("FAILED: {}: {}", title(), first_line));
+    } else {
+      results.no_result(found->status, first_line);
+      results.note(fmt::format("no result: {}", title()));
+    }
+    return found->code;
   }
 }
 
@@ -321,14 +364,9 @@ ExitCode run(const RunCommand& given) {
                                  options.machine.nodes_as, no_links));
   }
   const std::vector<Plan> plans = make_plans(options, operation, arguments);
-  std::size_t topology_width = 0, algorithm_width = 0;
+  RowNames names;
   for (const Plan& plan : plans) {
-    topology_width = std::max(topology_width, plan.topology.name().size());
-    for (const Selection& selection : plan.selections) {
-      for (const Collective& collective : selection.collectives) {
-        algorithm_width = std::max(algorithm_width, collective.text().size());
-      }
-    }
+    for (const Selection& selection : plan.selections) names.add(plan.topology, selection);
   }
 
   const OutputOptions& output = options.output;
@@ -354,13 +392,16 @@ ExitCode run(const RunCommand& given) {
                   options.run.warmup, options.verify, options.run.seed));
   print_setting(output, "cost model", cost_model_text(options.run.model));
 
-  Results results(output, columns(topology_width, algorithm_width));
+  Results results(output, columns(names));
   ExitCode worst = passed;
   for (const Plan& plan : plans) {
     Machines machines(plan.topology, options.machine);
     for (std::size_t i = 0; i < plan.sizes.size(); ++i) {
+      std::size_t number = 0;
       for (const Collective& collective : plan.selections[i].collectives) {
-        const ExitCode code = run_one(machines, plan, collective, plan.sizes[i], options, results);
+        const std::exception_ptr& trouble = plan.troubles[i][number++];
+        const ExitCode code =
+            run_one(machines, plan, collective, plan.sizes[i], trouble, options, results);
         worst = std::max(worst, code);
       }
     }

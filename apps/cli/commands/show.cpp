@@ -10,9 +10,11 @@
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/apps/cli/output/json.hpp"
+#include "wormcube/apps/cli/output/print.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/cli/progress.hpp"
+#include "wormcube/apps/cli/time_limited.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/memory.hpp"
 #include "wormcube/runtime/error.hpp"
@@ -42,6 +44,7 @@ struct ShowCommand {
   int virtual_channels = 2;
   OutputOptions output;
   std::string dot, svg, schedule;  // files, as in OutputOptions
+  double time_limit = 0;
 };
 
 /// What goes to which file, and that only one of them is standard output.
@@ -172,6 +175,7 @@ ExitCode show(const ShowCommand& options) {
                          nullptr);
   Progress progress(output, "show " + title);
   progress.doing("dry run");
+  const TimeLimited limited(milliseconds_of(options.time_limit));
   need_to_record(fmt::format("show {} on {}", title, topology.name()), topology, program,
                  arguments.root);
   const Schedule schedule = record(topology, program, title);
@@ -214,9 +218,8 @@ ExitCode show(const ShowCommand& options) {
       const std::string table = draw_table(shown, routing,
                                            {.block_bytes = block_bytes,
                                             .links = options.node < 0,
-                                            .width = output.wide ? 0 : line_width});
-      const auto alone = Progress::pause();
-      std::fwrite(table.data(), 1, table.size(), stdout);
+                                            .width = output.wide ? 0 : line_width()});
+      print(table);
     }
     if (wants_json) json_steps.push_back(step_json(step, shown, routing, block_bytes));
     if (!output.csv.empty())
@@ -263,6 +266,7 @@ Action add_show(CLI::App& program) {
       ->capture_default_str()
       ->group("What");
   add_virtual_channels_option(app, options->virtual_channels);
+  add_time_limit_option(app, options->time_limit, "What");
   add_call_options(app, options->call);
   add_cost_options(app, options->model);
   add_output_options(app, options->output);

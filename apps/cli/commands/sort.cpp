@@ -88,7 +88,7 @@ ExitCode run(const SortCommand& options) {
     return run_sort(runner, algorithms, job);
   });
   const double rate = per_microsecond(job.keys.elements(), result.figures.wall);
-  if (run.writes_output()) write_list(options.output, "sorted", result.sorted);
+  run.write_output([&] { write_list(options.output, "sorted", result.sorted); });
   print_result(options, job, result, run.machine(), rate);
 
   const auto if_verified = [&](auto value) {
@@ -141,6 +141,7 @@ Action add_sort(CLI::App& program) {
       ->type_name("FILE")
       ->check(file_name())
       ->group("Data");
+  add_overwrite_flag(app, options->application);
   app.add_option("--samples", options->samples,
                  "Samples of each node; a node's share is at most 1 + nodes / samples times the "
                  "mean; 0: one for each node")

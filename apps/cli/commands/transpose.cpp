@@ -72,7 +72,7 @@ ExitCode run(const TransposeCommand& options) {
     return run_transpose(runner, exchange, job);
   });
   const double rate = per_microsecond(job.matrix.data.size(), result.figures.wall) / 1000;
-  if (run.writes_output()) write_npy(options.output, result.transposed);
+  run.write_output([&] { write_npy(options.output, result.transposed); });
   print_result(options, job, result, run.machine(), rate);
 
   Json json = run.json(figures_json(result.figures));
@@ -110,6 +110,7 @@ Action add_transpose(CLI::App& program) {
       ->type_name("FILE.npy")
       ->check(file_name())
       ->group("Data");
+  add_overwrite_flag(app, options->application);
   add_application_options(app, options->application);
   app.footer(
       "Node r holds a share of the rows; each pair of nodes exchanges one block. More nodes than "

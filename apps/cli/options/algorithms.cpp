@@ -95,6 +95,13 @@ void require_some(Operation operation, std::span<const Selection> selections) {
   throw UsageError(text);
 }
 
+void RowNames::add(const Topology& topology, const Selection& selection) {
+  if (selection.collectives.empty()) return;
+  topologies.push_back(topology.name());
+  for (const Collective& collective : selection.collectives)
+    algorithms.push_back(collective.text());
+}
+
 std::string named(std::string_view algorithm, std::string_view reason) {
   const std::string start = fmt::format("{}: ", algorithm);
   return reason.starts_with(start) ? std::string(reason) : start + std::string(reason);

@@ -42,6 +42,11 @@ Selection select(const AlgorithmOptions& options, Operation operation, const Top
                  bool skip_unfit);
 /// Throws UsageError, with the reasons, if nothing was selected for any of several networks.
 void require_some(Operation operation, std::span<const Selection> selections);
+/// What the rows of a table are called.
+struct RowNames {
+  std::vector<std::string> topologies, algorithms;
+  void add(const Topology& topology, const Selection& selection);
+};
 /// The reason for a refusal, with the algorithm's name in front once.
 std::string named(std::string_view algorithm, std::string_view reason);
 /// Whether the machine has all ports when this algorithm runs.

@@ -24,6 +24,7 @@ void add_call_options(CLI::App& app, CallOptions& options) {
   options.by_option =
       app.add_option("--by", options.by, "shift: node r sends to node r + Q modulo p; Q may be < 0")
           ->type_name("Q")
+          ->check(whole_signed_number())
           ->capture_default_str()
           ->group(group);
   options.sources_option =

@@ -5,6 +5,8 @@
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 
+#include <utility>
+
 #include <fmt/core.h>
 
 namespace wormcube::cli {
@@ -63,6 +65,29 @@ std::string model_cell(const std::optional<double>& model_us, Contention content
 
 Json contention_json(const Prediction& prediction, Contention contention) {
   return has_transmission(prediction) ? Json(to_string(contention)) : Json(nullptr);
+}
+
+TimeParts time_parts(const Prediction& prediction, const CostModel& model, Bytes block_bytes) {
+  const auto bytes = static_cast<double>(block_bytes);
+  const auto times = [](double unit_us, const std::optional<double>& count) {
+    return count ? std::optional(unit_us * *count) : std::nullopt;
+  };
+  const auto& transmission =
+      prediction.contended_blocks ? prediction.contended_blocks : prediction.transmission_blocks;
+  return {times(model.startup_us, prediction.startups),
+          times(model.transfer_us * bytes, transmission),
+          times(model.rearrange_us * bytes, prediction.rearranged_blocks),
+          times(model.combine_us * bytes, prediction.combined_blocks)};
+}
+
+Json time_parts_json(const TimeParts& parts) {
+  Json json;
+  for (const auto& [name, value] :
+       {std::pair("startups", parts.startups_us), std::pair("transfer", parts.transfer_us),
+        std::pair("rearrangement", parts.rearrange_us), std::pair("combining", parts.combine_us)}) {
+    put(json, name, json_value(value), "the source gives no formula");
+  }
+  return json;
 }
 
 Json prediction_json(const Prediction& prediction) {

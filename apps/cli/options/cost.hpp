@@ -25,6 +25,12 @@ std::string contended_cell(const Prediction& prediction, Contention contention);
 std::string model_cell(const std::optional<double>& model_us, Contention contention);
 /// "none", "formula", "counted", "unknown"; null where the source gives no formula.
 Json contention_json(const Prediction& prediction, Contention contention);
+/// What the model's time is made of. Nothing where a formula is missing.
+struct TimeParts {
+  std::optional<double> startups_us, transfer_us, rearrange_us, combine_us;
+};
+TimeParts time_parts(const Prediction& prediction, const CostModel& model, Bytes block_bytes);
+Json time_parts_json(const TimeParts& parts);
 /// {"startups", "transmission_blocks", ..}
 Json prediction_json(const Prediction& prediction);
 

@@ -3,15 +3,10 @@
 #include "wormcube/apps/cli/options/machine.hpp"
 
 #include "wormcube/apps/cli/options/numbers.hpp"
-#include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
-#include "wormcube/apps/cli/program.hpp"
-#include "wormcube/apps/cli/progress.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/apps/cli/time_limited.hpp"
 
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 
 #include <fmt/core.h>
 
@@ -22,7 +17,7 @@ void add_virtual_channels_option(CLI::App& app, int& virtual_channels) {
          "--virtual-channels", virtual_channels,
          "Virtual channels per ring link: 2 (the dateline keeps rings free of deadlock) or 1")
       ->type_name("1|2")
-      ->check(CLI::IsMember({1, 2}))
+      ->check(between(1, 2))
       ->capture_default_str()
       ->group("Machine");
 }
@@ -37,7 +32,7 @@ void add_machine_options(CLI::App& app, MachineFlags& flags) {
       ->group("Machine");
   app.add_option("--capacity", flags.capacity, "Flits that a channel holds, 1 or more")
       ->type_name("FLITS")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 20))
+      ->check(between(1, 1 << 20))
       ->capture_default_str()
       ->group("Machine");
   flags.eager_limit_option =
@@ -50,16 +45,26 @@ void add_machine_options(CLI::App& app, MachineFlags& flags) {
           ->group("Machine");
   add_virtual_channels_option(app, flags.virtual_channels);
   app.add_flag("--lockstep", flags.lock_step, "A barrier after each step")->group("Machine");
-  app.add_option("--time-limit", flags.time_limit,
-                 "Give up after so many seconds (exit code 4); 0: never")
+  add_time_limit_option(app, flags.time_limit, "Machine");
+}
+
+void add_time_limit_option(CLI::App& app, double& seconds, const std::string& group) {
+  app.add_option(
+         "--time-limit", seconds,
+         "Give up after so many seconds, the dry run's and the run's each (exit code 4); 0: "
+         "never")
       ->type_name("SECONDS")
       ->check(between(0, 1e6))
       ->capture_default_str()
-      ->group("Machine");
+      ->group(group);
+}
+
+std::chrono::milliseconds milliseconds_of(double seconds) {
+  return std::chrono::milliseconds(static_cast<long>(std::ceil(seconds * 1000)));
 }
 
 std::chrono::milliseconds MachineFlags::time_limit_ms() const {
-  return std::chrono::milliseconds(static_cast<long>(std::ceil(time_limit * 1000)));
+  return milliseconds_of(time_limit);
 }
 
 MachineOptions MachineFlags::resolve(bool all_port) const {
@@ -71,14 +76,7 @@ MachineOptions MachineFlags::resolve(bool all_port) const {
   options.eager_limit = parse_bytes(eager_limit);
   options.lock_step = lock_step;
   options.time_limit = time_limit_ms();
-  options.on_overrun = [](const std::string& text) {
-    Results::no_result_now(over_time_limit, text);  // what was measured before is kept
-    std::fflush(stdout);
-    const std::string doing = Results::doing();
-    const auto alone = Progress::pause();
-    fmt::print(stderr, "wormcube: {}{}\n", doing, text);
-    std::_Exit(cli::time_limit);
-  };
+  options.on_overrun = end_over_time_limit;
   return options;
 }
 

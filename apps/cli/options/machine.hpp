@@ -27,6 +27,9 @@ struct MachineFlags {
   MachineOptions resolve(bool all_port) const;
 };
 void add_machine_options(CLI::App& app, MachineFlags& flags);
+/// --time-limit, in seconds. 0: none.
+void add_time_limit_option(CLI::App& app, double& seconds, const std::string& group);
+std::chrono::milliseconds milliseconds_of(double seconds);
 void add_virtual_channels_option(CLI::App& app, int& virtual_channels);
 std::string machine_text(const MachineOptions& options);
 

@@ -6,16 +6,36 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 
 #include <fmt/core.h>
 
 namespace wormcube::cli {
+
+namespace {
+
+/// Whether a whole number in digits is beyond the type, which CLI11 would clamp to its end.
+template <class Number>
+bool is_beyond(std::string_view digits) {
+  Number number{};
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return error == std::errc::result_out_of_range && end == digits.data() + digits.size();
+}
+
+template <class Number>
+std::string too_large(std::string_view text) {
+  return fmt::format("{} is too large; at most {}", text, std::numeric_limits<Number>::max());
+}
+
+}  // namespace
 
 CLI::Validator at_least(double least) {
   const auto complaint = [least](std::string& text) -> std::string {
     double value = 0;
     if (!CLI::detail::lexical_cast(text, value)) return fmt::format("'{}' is not a number", text);
     if (!std::isfinite(value)) return fmt::format("{} is not finite", text);
+    if (is_beyond<std::int64_t>(text)) return too_large<std::int64_t>(text);
     return value >= least ? "" : fmt::format("{} is less than {}", text, least);
   };
   return {complaint, ""};
@@ -35,7 +55,19 @@ CLI::Validator between(double least, double most) {
 CLI::Validator whole_number() {
   const auto complaint = [](std::string& text) -> std::string {
     const bool digits = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
-    return digits ? "" : fmt::format("'{}' is not a whole number of 0 or more", text);
+    if (!digits) return fmt::format("'{}' is not a whole number of 0 or more", text);
+    return is_beyond<std::uint64_t>(text) ? too_large<std::uint64_t>(text) : "";
+  };
+  return {complaint, ""};
+}
+
+CLI::Validator whole_signed_number() {
+  const auto complaint = [](std::string& text) -> std::string {
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (end != text.data() + text.size() || error == std::errc::invalid_argument)
+      return fmt::format("'{}' is not a whole number", text);
+    return error == std::errc{} ? "" : fmt::format("{} is beyond 64 bits", text);
   };
   return {complaint, ""};
 }

@@ -21,6 +21,8 @@ CLI::Validator between(double least, double most);
 
 /// A check of a number option: digits only, so that no sign is taken for a large number.
 CLI::Validator whole_number();
+/// Of an option that may be negative.
+CLI::Validator whole_signed_number();
 
 /// "64", "4K", "1M", "2G": bytes, suffixes binary. Throws UsageError.
 Bytes parse_bytes(std::string_view text);

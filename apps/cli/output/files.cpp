@@ -3,15 +3,13 @@
 #include "wormcube/apps/cli/output/files.hpp"
 
 #include "wormcube/apps/cli/cluster.hpp"
-#include "wormcube/apps/cli/progress.hpp"
+#include "wormcube/apps/cli/output/print.hpp"
+#include "wormcube/apps/io/new_file.hpp"
 #include "wormcube/runtime/error.hpp"
 
-#include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include <fmt/core.h>
 #include <unistd.h>
@@ -20,30 +18,11 @@ namespace wormcube::cli {
 
 void write_text(const std::string& target, const std::string& text) {
   if (target.empty()) return;
-  if (target == "-") {
-    const auto alone = Progress::pause();
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    return;
-  }
+  if (target == "-") return print_data(text);
   if (!is_first_process()) return;
-  std::ofstream file(target, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file) throw UsageError(fmt::format("cannot write '{}': {}", target, std::strerror(errno)));
-}
-
-void append_text(const std::string& target, const std::string& text, bool anew) {
-  if (target == "-") {
-    const auto alone = Progress::pause();
-    std::fputs(text.c_str(), stdout);
-    std::fflush(stdout);
-    return;
-  }
-  if (!is_first_process()) return;
-  std::ofstream file(target, anew ? std::ios::trunc : std::ios::app);
-  file << text;
-  file.close();
-  if (!file) throw UsageError(fmt::format("cannot write '{}': {}", target, std::strerror(errno)));
+  apps::NewFile file(target);
+  file.write(text);
+  file.finish();
 }
 
 void OutputOptions::validate() const {
@@ -52,7 +31,6 @@ void OutputOptions::validate() const {
     throw UsageError(
         "two of --json -, --jsonl - and --csv - want standard output; give the others a file");
   }
-  require_different_files({json, jsonl, csv, links});
   if (!links.empty() && !links.ends_with(".json") && !links.ends_with(".csv")) {
     throw UsageError(
         fmt::format("--links '{}': its name says the format; end it with .json or .csv", links));
@@ -60,12 +38,11 @@ void OutputOptions::validate() const {
   for (const std::string& file : {json, jsonl, csv, links}) require_writable(file);
 }
 
-void require_different_files(std::initializer_list<std::string_view> files) {
-  for (const std::string_view* file = files.begin(); file != files.end(); ++file) {
-    if (file->empty() || *file == "-") continue;
-    if (std::find(files.begin(), file, *file) != file)
-      throw UsageError(fmt::format("'{}' is given for two outputs", *file));
+bool OutputOptions::has_files() const {
+  for (const std::string* file : {&json, &jsonl, &csv, &links}) {
+    if (!file->empty() && *file != "-") return true;
   }
+  return false;
 }
 
 void require_writable(const std::string& file) {

@@ -2,9 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <initializer_list>
 #include <string>
-#include <string_view>
 
 #include <CLI/CLI.hpp>
 
@@ -20,22 +18,21 @@ struct OutputOptions {
   void validate() const;
   /// Whether lines for people are wanted: not when standard output belongs to JSON or CSV.
   bool text() const { return json != "-" && jsonl != "-" && csv != "-"; }
+  /// Whether results go to files too.
+  bool has_files() const;
   /// Whether '#' lines are wanted.
   bool notes() const { return text() && !quiet; }
 };
 /// Throws UsageError, before hours of work, if a file surely cannot be written. "" and "-" pass.
 void require_writable(const std::string& file);
-/// Throws UsageError if a file is named twice; "" and "-" are none.
-void require_different_files(std::initializer_list<std::string_view> files);
 /// \param csv   there is one line per result
 /// \param wide  there are columns that --wide alone shows
 void add_output_options(CLI::App& app, OutputOptions& options, bool csv = true, bool wide = true);
 /// A check of an option for a file: an empty name, as of a variable that is not set, is none.
 CLI::Validator file_name();
 
-/// Writes a whole file, or to standard output for "-"; nothing for "". Throws UsageError.
+/// Writes a whole file, or to standard output for "-"; nothing for "". Throws CannotWrite: what was
+/// there before is there then.
 void write_text(const std::string& target, const std::string& text);
-/// The same after what is there. \param anew  empties the file first
-void append_text(const std::string& target, const std::string& text, bool anew);
 
 }  // namespace wormcube::cli

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/output/json.hpp"
 
+#include "wormcube/apps/cli/output/print.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -18,7 +20,7 @@ void flatten(const Json& object, const std::string& prefix,
     if (value.is_object()) {
       flatten(value, prefix + key + ".", cells);
     } else if (!value.is_array()) {
-      std::string text = value.is_string() ? value.get<std::string>()
+      std::string text = value.is_string() ? cleaned(value.get<std::string>())
                          : value.is_null()
                              ? std::string()
                              : value.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -42,26 +44,32 @@ std::string indented(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
-std::string csv_text(const std::vector<Json>& results) {
-  std::vector<std::vector<std::pair<std::string, std::string>>> rows;
-  std::vector<std::string> heads;
-  for (const Json& result : results) {
-    flatten(result, "", rows.emplace_back());
-    for (const auto& [head, value] : rows.back()) {
-      if (std::ranges::find(heads, head) == heads.end()) heads.push_back(head);
-    }
+std::optional<std::string> CsvRows::add(const Json& row) {
+  Cells& cells = rows_.emplace_back();
+  flatten(row, "", cells);
+  const std::size_t known = heads_.size();
+  for (const auto& [head, value] : cells) {
+    if (std::ranges::find(heads_, head) == heads_.end()) heads_.push_back(head);
   }
+  if (heads_.size() > known) return std::nullopt;
+  return line(cells);
+}
+
+std::string CsvRows::line(const Cells& cells) const {
   std::string text;
-  for (const std::string& head : heads) text += (text.empty() ? "" : ",") + head;
-  text += '\n';
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i < heads.size(); ++i) {
-      const auto found = std::ranges::find(row, heads[i], [](const auto& c) { return c.first; });
-      if (i > 0) text += ',';
-      if (found != row.end()) text += found->second;
-    }
-    text += '\n';
+  for (std::size_t i = 0; i < heads_.size(); ++i) {
+    const auto found = std::ranges::find(cells, heads_[i], [](const auto& c) { return c.first; });
+    if (i > 0) text += ',';
+    if (found != cells.end()) text += found->second;
   }
+  return text + '\n';
+}
+
+std::string CsvRows::text() const {
+  std::string text;
+  for (const std::string& head : heads_) text += (text.empty() ? "" : ",") + head;
+  text += '\n';
+  for (const Cells& cells : rows_) text += line(cells);
   return text;
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -26,8 +27,21 @@ Json json_value(const std::optional<bool>& value);
 std::string compact(const Json& json);
 /// Lines, indented.
 std::string indented(const Json& json);
-/// One line per result, JSON's keys as column heads, those of objects inside as "outer.inner"; lists are
-/// left out.
-std::string csv_text(const std::vector<Json>& results);
+/// Rows as CSV: JSON's keys as column heads, those of objects inside as "outer.inner"; lists are left out.
+class CsvRows {
+ public:
+  /// The line of one more row; nothing if it has brought a column that was not there: then text() is
+  /// another from its first line on.
+  std::optional<std::string> add(const Json& row);
+  /// Heads and all lines.
+  std::string text() const;
+
+ private:
+  using Cells = std::vector<std::pair<std::string, std::string>>;
+  std::string line(const Cells& cells) const;
+
+  std::vector<std::string> heads_;
+  std::vector<Cells> rows_;
+};
 
 }  // namespace wormcube::cli

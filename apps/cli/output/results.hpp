@@ -4,48 +4,53 @@
 
 #include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/apps/cli/output/json.hpp"
+#include "wormcube/apps/cli/output/row_files.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 
+#include <exception>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace wormcube::cli {
 
-/// Results as they come: each row is printed and kept when it is there, and JSON and CSV are
-/// complete on every way out, Ctrl-C and SIGTERM included. CSV has one line per result and the
-/// JSON's keys as column headers; lists are left out.
+/// Results as they come: each row is printed and in its files when it is there, which are whole then,
+/// whatever ends the program. CSV has one line per result and the JSON's keys as column headers; lists
+/// are left out.
+///
+/// Functions that write throw CannotWrite, after the row is printed and the other files have it.
 class Results {
  public:
   /// \param columns  of the table; nothing is printed where there are none
   Results(const OutputOptions& options, const std::vector<Table::Column>& columns);
-  /// Writes what is not written yet; for errors on the way.
+  /// Prints the notes and closes the files; for errors on the way.
   ~Results();
   Results(const Results&) = delete;
   Results& operator=(const Results&) = delete;
 
-  /// Prints and keeps one result; JSON gets where and how it was made (`made`).
+  /// Prints and keeps one result; JSON gets where and how it was made (`made`). Throws NobodyReads if
+  /// there is nobody left to tell.
   void add(const std::vector<std::string>& cells, Json json);
+  /// no_result(), and prints a row of it.
+  void add_without_result(const std::vector<std::string>& cells, std::string_view status,
+                          std::string_view reason);
   /// Keeps the one object of a command that gives one, in place of what it was before: it grows.
   void keep_whole(Json json);
   /// What JSON has of the next result if there is none: its settings, without `made`.
   void begin(Json settings);
-  /// The same for the one object of a command; it is kept, as stopped, until there is a better one.
+  /// The same for the one object of a command: kept, as stopped, if the program ends without a better
+  /// one.
   void begin_whole(Json settings);
-  /// Keeps those settings with `status`, and `passed` null for the reason.
+  /// Keeps those settings with `status`, and `passed` null for the reason; of what has failed or crashed
+  /// false, and the reason in `failures`.
   void no_result(std::string_view status, std::string_view reason);
   /// The same for the current results if they have begun one, and finishes them; from any thread.
   static void no_result_now(std::string_view status, std::string_view reason) noexcept;
-  /// Nothing more is written: of a command that is refused.
-  void drop();
   /// A '#' line below the table; the same text once.
   void note(std::string text);
   /// Keeps what the links carried in one run, one object each channel, for OutputOptions::links.
   void add_links(std::vector<Json> channels);
-  /// Prints the notes and writes the files.
-  ///
-  /// \param single  one object instead of an array of one
-  /// Throws UsageError if a file cannot be written.
+  /// Prints the notes and closes the files. \param single  one object instead of an array of one
   void finish(bool single);
 
   /// What is being measured now, for messages from other threads and about missing memory: "TEXT: ".
@@ -57,21 +62,24 @@ class Results {
 
  private:
   // With the lock held.
+  void show(const std::vector<std::string>& cells);
   void keep(Json json);
   void keep_without_result(std::string_view status, std::string_view reason);
-  void write(bool single);
+  void write(bool single, bool complete);
 
   const OutputOptions& options_;
   Table table_;
   bool has_table_, heads_printed_ = false, finished_ = false, whole_ = false;
   Json begun_;  // null: nothing
-  std::vector<Json> kept_, channels_;
+  int exceptions_ = std::uncaught_exceptions();
   std::vector<std::string> notes_;
+  RowFiles files_;
 };
 
 /// JSON's `status` of a result that is none.
 inline constexpr std::string_view over_time_limit = "time limit", in_deadlock = "deadlock",
-                                  stopped_before = "stopped";
+                                  stopped_before = "stopped", not_made = "refused",
+                                  has_failed = "failed", crashed = "crashed";
 
 /// Writes JSON, JSON lines and CSV where they are asked for, all at once, each result with how it
 /// was made.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/output/table.hpp"
 
-#include "wormcube/apps/cli/progress.hpp"
+#include "wormcube/apps/cli/output/print.hpp"
 #include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
@@ -10,8 +10,11 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <set>
 
 #include <fmt/core.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 namespace wormcube::cli {
 
@@ -27,14 +30,23 @@ std::string pad(std::string_view text, std::size_t columns, bool left) {
   return left ? std::string(text) + blanks : blanks + std::string(text);
 }
 
-/// A text that does not fit ends with "..".
-std::string cut(std::string text, std::size_t columns) {
-  if (width(text) <= columns) return text;
+/// Where its character number `count` begins; its size if it has fewer.
+std::size_t byte_of(std::string_view text, std::size_t count) {
   std::size_t bytes = 0;
-  for (std::size_t shown = 0; shown + 2 <= columns; ++bytes) {
-    if ((text[bytes] & 0xC0) != 0x80) ++shown;
+  for (std::size_t seen = 0; bytes < text.size(); ++bytes) {
+    if ((text[bytes] & 0xC0) == 0x80) continue;
+    if (seen++ == count) break;
   }
-  return text.substr(0, bytes == 0 ? 0 : bytes - 1) + "..";
+  return bytes;
+}
+
+/// A text that does not fit ends with ".."; of a name both ends are left.
+std::string cut(const std::string& text, std::size_t columns, bool is_name) {
+  const std::size_t whole = width(text);
+  if (whole <= columns) return text;
+  const std::size_t left = columns < 2 ? 0 : columns - 2, behind = is_name ? left / 2 : 0;
+  return text.substr(0, byte_of(text, left - behind)) + ".." +
+         text.substr(byte_of(text, whole - behind));
 }
 
 std::string unit_text(const Table::Column& column) {
@@ -48,77 +60,119 @@ void Table::add(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::vector<std::size_t> Table::widths(bool wide) const {
-  std::vector<std::size_t> widths;
+std::size_t Table::least_width(std::size_t column) const {
+  const Column& of = columns_[column];
+  if (!of.is_name) return of.cut;
+  std::set<std::string> names(of.names.begin(), of.names.end());
+  for (const auto& row : rows_) names.insert(row[column]);
+  for (std::size_t columns = of.cut;; ++columns) {
+    std::set<std::string> cuts;
+    for (const std::string& name : names) cuts.insert(cut(name, columns, true));
+    if (cuts.size() == names.size()) return columns;
+  }
+}
+
+Table::Layout Table::layout(bool wide, std::size_t most) const {
+  Layout layout;
   std::size_t line = 0;  // the mark of two characters, and two blanks between columns
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     const Column& column = columns_[c];
-    std::size_t most = std::max({width(column.head), width(unit_text(column)), column.width});
-    for (const auto& row : rows_) most = std::max(most, width(row[c]));
-    widths.push_back(most);
-    if (wide || !column.wide) line += 2 + most;
+    std::size_t widest = std::max({width(column.head), width(unit_text(column)), column.width});
+    for (const auto& row : rows_) widest = std::max(widest, width(row[c]));
+    for (const std::string& name : column.names) widest = std::max(widest, width(name));
+    layout.widths.push_back(widest);
+    layout.shown.push_back(wide || !column.wide);
+    if (layout.shown.back()) line += 2 + widest;
   }
-  for (; !wide && line > line_width; --line) {
-    // The one with most to spare gives a character.
-    std::size_t most = 0, from = 0;
+  if (wide || line <= most) return layout;
+  for (int drop = 0;;) {
+    std::size_t next = columns_.size();
+    drop = 0;
     for (std::size_t c = 0; c < columns_.size(); ++c) {
-      const std::size_t cut = columns_[c].cut;
-      if (cut == 0 || widths[c] <= cut || widths[c] - cut <= most) continue;
-      most = widths[c] - cut;
+      if (!layout.shown[c] || columns_[c].drop <= drop) continue;
+      drop = columns_[c].drop;
+      next = c;
+    }
+    if (line <= most || next == columns_.size()) break;
+    layout.shown[next] = false;
+    line -= 2 + layout.widths[next];
+  }
+  std::vector<std::size_t> least;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    const bool may = line > most && columns_[c].cut > 0 && layout.shown[c];
+    least.push_back(may ? std::min(least_width(c), layout.widths[c]) : layout.widths[c]);
+  }
+  for (; line > most; --line) {
+    // The one with most to spare gives a character.
+    std::size_t spare = 0, from = 0;
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      if (layout.widths[c] - least[c] <= spare) continue;
+      spare = layout.widths[c] - least[c];
       from = c;
     }
-    if (most == 0) break;
-    --widths[from];
+    if (spare == 0) break;
+    --layout.widths[from];
   }
-  return widths;
+  return layout;
 }
 
 template <class CellOf>
-std::string Table::line(const char* start, const std::vector<std::size_t>& widths, bool wide,
-                        const CellOf& cell_of) const {
+std::string Table::line(const char* start, const Layout& layout, const CellOf& cell_of) const {
   std::string out;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
-    if (columns_[c].wide && !wide) continue;
-    const std::string cell = columns_[c].cut > 0 ? cut(cell_of(c), widths[c]) : cell_of(c);
-    out += (out.empty() ? "" : "  ") + pad(cell, widths[c], columns_[c].text);
+    if (!layout.shown[c]) continue;
+    const Column& column = columns_[c];
+    const std::string cell =
+        column.cut > 0 ? cut(cell_of(c), layout.widths[c], column.is_name) : cell_of(c);
+    out += (out.empty() ? "" : "  ") + pad(cell, layout.widths[c], column.text);
   }
   out.erase(out.find_last_not_of(' ') + 1);
   return start + out + '\n';
 }
 
-std::string Table::heads_text(bool wide) const {
-  const auto widths = this->widths(wide);
-  std::string text = line("# ", widths, wide, [&](std::size_t c) { return columns_[c].head; });
-  const auto shown = [&](const Column& column) {
-    return !column.unit.empty() && (wide || !column.wide);
-  };
-  if (std::ranges::any_of(columns_, shown)) {
-    text += line("# ", widths, wide, [&](std::size_t c) { return unit_text(columns_[c]); });
-  }
+std::string Table::heads_text(bool wide, std::size_t most) const {
+  const Layout layout = this->layout(wide, most);
+  std::string text = line("# ", layout, [&](std::size_t c) { return columns_[c].head; });
+  bool units = false;
+  for (std::size_t c = 0; c < columns_.size(); ++c)
+    units = units || (layout.shown[c] && !columns_[c].unit.empty());
+  if (units) text += line("# ", layout, [&](std::size_t c) { return unit_text(columns_[c]); });
   return text;
 }
 
-std::string Table::row_text(const std::vector<std::string>& cells, bool wide) const {
+std::string Table::row_text(const std::vector<std::string>& cells, bool wide,
+                            std::size_t most) const {
   WORMCUBE_ASSERT(cells.size() == columns_.size());
-  return line("  ", widths(wide), wide, [&](std::size_t c) { return cells[c]; });
+  return line("  ", layout(wide, most), [&](std::size_t c) { return cells[c]; });
 }
 
-std::string Table::text(bool wide) const {
-  const auto widths = this->widths(wide);
-  std::string text = heads_text(wide);
+std::string Table::text(bool wide, std::size_t most) const {
+  const Layout layout = this->layout(wide, most);
+  std::string text = heads_text(wide, most);
   for (const auto& row : rows_) {
-    text += line("  ", widths, wide, [&](std::size_t c) { return row[c]; });
+    text += line("  ", layout, [&](std::size_t c) { return row[c]; });
   }
   return text;
+}
+
+std::size_t line_width() {
+  constexpr std::size_t most = 100, least = 40;
+  winsize size{};
+  if (isatty(STDOUT_FILENO) != 1 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 ||
+      size.ws_col == 0) {
+    return most;
+  }
+  return std::clamp<std::size_t>(size.ws_col, least, most);
 }
 
 std::string filled(std::string_view text, std::string_view first, std::string_view next) {
+  const std::size_t most = line_width();
   std::string lines, line(first);
   bool empty = true;  // but for its start
   for (std::size_t blanks = 0; (blanks = text.find_first_not_of(' ')) != text.npos;) {
     const std::string_view word = text.substr(0, text.find(' ', blanks));  // blanks before it too
     text.remove_prefix(word.size());
-    if (!empty && width(line) + width(word) > line_width) {
+    if (!empty && width(line) + width(word) > most) {
       lines += line + '\n';
       line = next;
       line += word.substr(blanks);
@@ -137,20 +191,17 @@ void print_setting(const OutputOptions& options, std::string_view name, std::str
 void print_fact(const OutputOptions& options, std::string_view name, std::string_view value) {
   if (!options.text()) return;
   const std::string first = fmt::format("# {:<16} ", name), next = fmt::format("# {:<16} ", "");
-  const auto alone = Progress::pause();
-  fmt::print("{}", filled(value, first, next));
+  print(filled(value, first, next));
 }
 
 void print_note(const OutputOptions& options, std::string_view text) {
   if (!options.notes()) return;
-  const auto alone = Progress::pause();
-  fmt::print("{}", filled(text, "# ", "#   "));
+  print(filled(text, "# ", "#   "));
 }
 
 void print_table(const OutputOptions& options, const Table& table) {
   if (!options.text()) return;
-  const auto alone = Progress::pause();
-  fmt::print("{}", table.text(options.wide));
+  print(table.text(options.wide));
 }
 
 std::string cell(double value) {

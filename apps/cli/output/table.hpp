@@ -12,8 +12,9 @@
 
 namespace wormcube::cli {
 
-/// Lines for people have no more characters than this, but for tables with --wide.
-inline constexpr std::size_t line_width = 100;
+/// Lines for people have no more characters than this, but for tables with --wide: 100, or as many as
+/// the terminal has, if it has fewer.
+std::size_t line_width();
 
 /// Results for people. Lines of settings start with '#', column heads too, so that what does not
 /// start with '#' is data.
@@ -26,27 +27,38 @@ class Table {
     std::size_t width = 0;  // at least; rows that are printed one by one have no more than this
     bool wide = false;      // shown with --wide only
     std::size_t cut = 0;    // may be cut to this width where the line would be too long; 0: not
+    // Of names: they are cut in the middle, and no further than they stay different. Those of rows that
+    // are printed one by one stand here.
+    bool is_name = false;
+    std::vector<std::string> names = {};
+    int drop = 0;  // left out where the line would be too long, the largest first; 0: never
   };
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
   /// One cell per column.
   void add(std::vector<std::string> cells);
-  /// \param heads  with the two lines of column heads
-  std::string text(bool wide) const;
+  /// With the two lines of column heads. \param most  characters of a line, unless it is wide
+  std::string text(bool wide, std::size_t most = line_width()) const;
   /// For rows as they come: the heads, and one row, in columns of the widths given.
-  std::string heads_text(bool wide) const;
-  std::string row_text(const std::vector<std::string>& cells, bool wide) const;
+  std::string heads_text(bool wide, std::size_t most = line_width()) const;
+  std::string row_text(const std::vector<std::string>& cells, bool wide,
+                       std::size_t most = line_width()) const;
 
  private:
+  struct Layout {
+    std::vector<std::size_t> widths;
+    std::vector<bool> shown;
+  };
   template <class CellOf>
-  std::string line(const char* start, const std::vector<std::size_t>& widths, bool wide,
-                   const CellOf& cell_of) const;
-  std::vector<std::size_t> widths(bool wide) const;
+  std::string line(const char* start, const Layout& layout, const CellOf& cell_of) const;
+  Layout layout(bool wide, std::size_t most) const;
+  /// What a column may be cut to, so that its names stay different.
+  std::size_t least_width(std::size_t column) const;
 
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// Lines of at most line_width characters, broken at blanks.
+/// Lines of at most line_width() characters, broken at blanks.
 /// \param first, next  what the first line and all others start with
 std::string filled(std::string_view text, std::string_view first, std::string_view next);
 

@@ -1,0 +1,219 @@
+// How the program ends before its end.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/cli/endings.hpp"
+
+#include "wormcube/apps/cli/cluster.hpp"
+#include "wormcube/apps/cli/output/print.hpp"
+#include "wormcube/apps/cli/output/results.hpp"
+#include "wormcube/apps/cli/program.hpp"
+#include "wormcube/runtime/host/faults.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <thread>
+
+#include <fmt/core.h>
+#include <pthread.h>
+#include <unistd.h>
+
+namespace wormcube::cli {
+
+namespace {
+
+/// The exit code, once all is said; -1 before. A signal after that changes and says nothing: where one
+/// of several processes ends with an error, mpirun sends SIGTERM to those that end a moment later.
+std::atomic<int> concluded{-1};
+std::atomic<bool> running{false};
+
+/// From the thread that faulted to the one that waits for signals.
+const int fault_signal = SIGRTMIN;
+constexpr unsigned patience_s = 10;  // the heap may be locked by the program that faulted
+
+/// Written by the thread that faulted, before it sends fault_signal.
+struct {
+  pthread_t reader;
+  std::array<char, 1000> text;
+  std::size_t bytes;
+  int signal;  // of a crash: it ends the process; 0: our own report, an error of usage
+  std::atomic<bool> told;
+} fault;
+
+void hand_over(std::string_view text, int signal) {
+  static std::atomic_flag first;
+  if (!first.test_and_set()) {
+    fault.bytes = std::min(text.size(), fault.text.size());
+    std::copy_n(text.begin(), fault.bytes, fault.text.begin());
+    fault.signal = signal;
+    pthread_kill(fault.reader, fault_signal);
+    alarm(patience_s);
+  }
+}
+
+/// In the handler of SIGSEGV: nothing but waiting is safe there.
+[[noreturn]] void end_by_report(std::string_view text) {
+  hand_over(text, 0);
+  for (;;) pause();
+}
+
+struct Crash {
+  int signal;
+  const char* what;
+};
+constexpr std::array crashes{Crash{SIGSEGV, "segmentation fault"}, Crash{SIGBUS, "bus error"},
+                             Crash{SIGFPE, "arithmetic error"},
+                             Crash{SIGILL, "illegal instruction"}, Crash{SIGABRT, "abort"}};
+
+/// Says where, lets the results be finished, and lets the signal do what it does.
+void handle_crash(int signal, siginfo_t* info, void*) {
+  std::array<char, 1000> text;
+  std::size_t bytes = where_now(text);
+  const auto say = [&](std::string_view more) {
+    const std::size_t count = std::min(more.size(), text.size() - bytes);
+    std::copy_n(more.begin(), count, text.begin() + static_cast<std::ptrdiff_t>(bytes));
+    bytes += count;
+  };
+  const bool in_program = bytes > 0;
+  for (const Crash& crash : crashes) {
+    if (crash.signal == signal) say(crash.what);
+  }
+  if (signal != SIGABRT && info->si_code > 0) {
+    std::array<char, 32> address;
+    const auto end = fmt::format_to_n(address.data(), address.size(), ", address {:#x}",
+                                      reinterpret_cast<std::uintptr_t>(info->si_addr));
+    say({address.data(), std::min<std::size_t>(end.size, address.size())});
+  }
+  if (in_program) say(", in the node program");
+  hand_over({text.data(), bytes}, signal);
+  while (!fault.told) {
+    const timespec moment{0, 10'000'000};
+    nanosleep(&moment, nullptr);
+  }
+  struct sigaction plain {};
+  plain.sa_handler = SIG_DFL;
+  sigaction(signal, &plain, nullptr);
+  if (info->si_code <= 0) raise(signal);  // else the same instruction does it again
+}
+
+/// Where nobody else, a sanitizer or a test, has something to say.
+void tell_of_crashes() {
+  for (const Crash& crash : crashes) {
+    struct sigaction ours {
+    }, before{};
+    if (sigaction(crash.signal, nullptr, &before) != 0 || (before.sa_flags & SA_SIGINFO) != 0 ||
+        before.sa_handler != SIG_DFL) {
+      continue;
+    }
+    ours.sa_sigaction = handle_crash;
+    ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigaction(crash.signal, &ours, nullptr);
+  }
+}
+
+constexpr std::array ending_signals{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU};
+
+std::string name_of(int signal) { return fmt::format("SIG{}", sigabbrev_np(signal)); }
+
+/// What the waiting thread does when a signal has come. Ordinary code.
+void end_by(int signal) {
+  const bool is_fault = signal == fault_signal;
+  if (is_fault) {
+    const std::string text(fault.text.data(), fault.bytes);
+    Results::no_result_now(crashed, text);
+    complain(Results::doing() + text);
+    if (fault.signal == 0) std::_Exit(usage);
+    fault.told = true;  // the thread that faulted goes on, to its own end
+    for (;;) pause();
+  }
+  Results::finish_now();
+  flush_output();
+  if (const int code = concluded; code >= 0) std::_Exit(code);
+  if (is_first_process()) {
+    complain(fmt::format("{}stopped by {}{}", Results::doing(), name_of(signal),
+                         signal == SIGXCPU ? " (the limit of CPU time)" : ""));
+  }
+  if (signal == SIGQUIT) {  // asks for a core dump
+    std::signal(signal, SIG_DFL);
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, signal);
+    pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
+    raise(signal);
+  }
+  std::_Exit(128 + signal);
+}
+
+bool is_ignored(int signal) {
+  struct sigaction now {};
+  return sigaction(signal, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) == 0 &&
+         now.sa_handler == SIG_IGN;
+}
+
+/// A thread waits for signals, so that what it does then is ordinary code. Without that thread (the
+/// process may have no other) signals end the program as they always do.
+void finish_on_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : ending_signals) {
+    if (signal == SIGHUP && is_ignored(signal)) continue;  // nohup
+    sigaddset(&signals, signal);
+  }
+  sigaddset(&signals, fault_signal);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // in all threads started from now on
+  const auto wait = [signals] {
+    int signal = 0;
+    if (sigwait(&signals, &signal) == 0) end_by(signal);
+  };
+  try {
+    std::thread waiting(wait);
+    fault.reader = waiting.native_handle();
+    waiting.detach();
+    end_by_fault_with(end_by_report);
+    tell_of_crashes();
+  } catch (const std::system_error&) {
+    pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+  }
+}
+
+/// exit() before the program's own end.
+void end_by_exit(int code, void*) {
+  if (!running || cluster() != nullptr) return;
+  complain(fmt::format("{}something in this process called exit({}) (a plugin?)", Results::doing(),
+                       code));
+  Results::no_result_now(crashed, fmt::format("exit({})", code));
+  std::_Exit(failed);
+}
+
+}  // namespace
+
+Running::Running() {
+  concluded = -1;
+  begin_output();
+  static std::atomic<pid_t> done_in{-1};  // tests call main() many times, and in child processes
+  const pid_t before = done_in.exchange(getpid());
+  if (before != getpid()) {
+    std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);
+    finish_on_signals();
+    if (before < 0) on_exit(end_by_exit, nullptr);
+  }
+  running = true;
+}
+
+int Running::conclude(int code) {
+  if (output_error() == EPIPE) code = 128 + SIGPIPE;
+  concluded = code;
+  return code;
+}
+
+Running::~Running() { running = false; }
+
+}  // namespace wormcube::cli

@@ -1,0 +1,30 @@
+// What the program says: results on standard output, errors on standard error.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace wormcube::cli {
+
+/// Text for a terminal: control characters (whole escape sequences begin with one) and bytes that are
+/// no UTF-8 as \x1b; tabs and line ends stay.
+std::string cleaned(std::string_view text);
+
+/// Cleaned, to standard output, in place of the progress line.
+void print(std::string_view text);
+/// As it is: data.
+void print_data(std::string_view data);
+void flush_output();
+/// Why standard output takes nothing any more, an errno: print() says nothing of it. 0: it does.
+int output_error();
+/// Forgets that: the program begins.
+void begin_output();
+
+/// "wormcube: TEXT" to standard error, cleaned, in place of the progress line.
+void complain(std::string_view text);
+
+/// Standard output is a pipe that nobody reads any more, and no file wants the rest.
+struct NobodyReads {};
+
+}  // namespace wormcube::cli

@@ -1,0 +1,71 @@
+// JSON, JSON lines and CSV of results as they come, in files that are whole at every moment.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/cli/output/files.hpp"
+#include "wormcube/apps/cli/output/json.hpp"
+#include "wormcube/apps/io/new_file.hpp"
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace wormcube::cli {
+
+/// A file of JSON with an array in it that grows.
+class JsonArrayFile {
+ public:
+  /// \param before  what comes before the first element: "["
+  /// \param indent  of the elements' lines
+  JsonArrayFile(std::string file, std::string before, std::size_t indent)
+      : file_(std::move(file)), before_(std::move(before)), indent_(indent) {}
+  /// \param after  what comes after the last one: "]"
+  void add(std::span<const Json> elements, const std::string& after);
+  /// Something else, in place of it all.
+  void replace(const Json& all) { file_.write(indented(all)); }
+  void close() { file_.close(); }
+
+ private:
+  apps::WholeFile file_;
+  std::string before_;
+  std::size_t indent_, after_ = 0;
+  bool any_ = false;
+};
+
+/// The files of OutputOptions, and what goes to standard output. Of several processes the first writes.
+///
+/// Throws CannotWrite, after all files have been tried.
+class RowFiles {
+ public:
+  explicit RowFiles(const OutputOptions& options);
+
+  /// \param row  with how it was made
+  void add(const Json& row);
+  /// The one object of a command that gives one, in place of what it was before. JSON lines have the
+  /// last one.
+  void whole(const Json& object);
+  /// What the links carried: a file of its own.
+  void add_links(std::vector<Json> channels);
+  /// No more will come.
+  ///
+  /// \param single    one object instead of an array of one
+  /// \param complete  all is there: if that is nothing, files say so; else they keep what an earlier
+  ///                  run has left
+  void finish(bool single, bool complete);
+
+ private:
+  void csv_row(const Json& row);
+
+  const OutputOptions& options_;
+  bool first_, whole_ = false, has_links_ = false;
+  std::size_t count_ = 0;
+  JsonArrayFile json_, links_json_;
+  apps::WholeFile csv_, links_csv_;
+  apps::LineFile lines_;
+  CsvRows csv_rows_, links_rows_;
+  std::vector<Json> rows_;  // the first one; all, for standard output
+};
+
+}  // namespace wormcube::cli

@@ -1,0 +1,44 @@
+// A time limit for dry runs.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/cli/time_limited.hpp"
+
+#include "wormcube/apps/cli/output/print.hpp"
+#include "wormcube/apps/cli/output/results.hpp"
+#include "wormcube/apps/cli/program.hpp"
+
+#include <cstdlib>
+
+#include <fmt/core.h>
+
+namespace wormcube::cli {
+
+TimeLimited::TimeLimited(std::chrono::milliseconds limit) : steps_(limit) {
+  if (limit.count() <= 0) return;
+  constexpr std::chrono::seconds grace{1};
+  watch_ = std::thread([this, limit, grace] {
+    std::unique_lock lock(mutex_);
+    if (end_.wait_for(lock, limit + grace, [this] { return ended_; })) return;
+    end_over_time_limit(
+        fmt::format("the dry run is not finished after {} ms, the time limit; a node's program "
+                    "runs on outside of steps",
+                    limit.count()));
+  });
+}
+
+TimeLimited::~TimeLimited() {
+  if (!watch_.joinable()) return;
+  {
+    const std::scoped_lock lock(mutex_);
+    ended_ = true;
+  }
+  end_.notify_all();
+  watch_.join();
+}
+
+void end_over_time_limit(const std::string& text) {
+  Results::no_result_now(over_time_limit, text);  // what was measured before is kept
+  complain(Results::doing() + text + "; nothing that would have followed was done");
+  std::_Exit(time_limit);
+}
+
+}  // namespace wormcube::cli

@@ -1,0 +1,52 @@
+// What came in place of a result.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/cli/trouble.hpp"
+
+#include "wormcube/apps/cli/output/print.hpp"
+#include "wormcube/apps/cli/output/results.hpp"
+#include "wormcube/apps/io/new_file.hpp"
+#include "wormcube/runtime/error.hpp"
+
+#include <new>
+#include <system_error>
+
+namespace wormcube::cli {
+
+bool is_of_this_computer(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
+      dynamic_cast<const std::system_error*>(&error) != nullptr ||
+      dynamic_cast<const NoRoom*>(&error) != nullptr) {
+    return true;
+  }
+  try {
+    std::rethrow_if_nested(error);
+  } catch (const std::exception& nested) {
+    return is_of_this_computer(nested);
+  } catch (...) {
+  }
+  return false;
+}
+
+std::optional<Trouble> trouble_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const NobodyReads&) {
+    return std::nullopt;
+  } catch (const apps::CannotWrite&) {
+    return std::nullopt;
+  } catch (const TimeLimit& limit) {
+    return Trouble{time_limit, over_time_limit, limit.what()};
+  } catch (const Deadlock& table) {
+    return Trouble{deadlock, in_deadlock, table.what()};
+  } catch (const ProgramError& mistake) {
+    return Trouble{failed, has_failed, mistake.what()};
+  } catch (const std::exception& other) {
+    if (is_of_this_computer(other)) return std::nullopt;
+    const bool refused = dynamic_cast<const UsageError*>(&other) != nullptr;
+    return Trouble{refused ? usage : failed, refused ? not_made : has_failed, other.what()};
+  } catch (...) {
+    return Trouble{failed, has_failed, "something was thrown that is no exception"};
+  }
+}
+
+}  // namespace wormcube::cli

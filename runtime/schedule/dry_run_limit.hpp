@@ -1,0 +1,25 @@
+// How long dry runs and proofs may take.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+
+namespace wormcube {
+
+/// While one of these lives, every step of a dry run or a proof after so long throws TimeLimit. What
+/// a program does between two steps cannot be ended from outside.
+///
+/// Threads  one at a time makes and destroys; any may take steps.
+class DryRunLimit {
+ public:
+  /// \param limit  0: none
+  explicit DryRunLimit(std::chrono::milliseconds limit);
+  ~DryRunLimit();
+  DryRunLimit(const DryRunLimit&) = delete;
+  DryRunLimit& operator=(const DryRunLimit&) = delete;
+
+  /// Throws TimeLimit if it has passed.
+  static void require();
+};
+
+}  // namespace wormcube
