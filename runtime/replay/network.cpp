@@ -157,7 +157,10 @@ void Simulation::grant(Index wanted) {
   resource.waited += waited;
   ReplayedMessage& message = message_of(worm);
   message.waited += waited;
-  if (stage == worm.hops) message.waited_port += waited;
+  if (stage == worm.hops) {
+    message.waited_port += waited;
+    message.at_port = now_;
+  }
   if (worm.in_runs) {
     granted_in_runs(index, stage);
   } else {

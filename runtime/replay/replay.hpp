@@ -28,6 +28,7 @@ struct ReplayedMessage {
   Ticks posted = never;     // its step, at its sender
   Ticks ready = never;      // its start-up is over
   Ticks sent = never;       // the tail has left the sender
+  Ticks at_port = never;    // it was given the ejection port
   Ticks delivered = never;  // the tail has arrived
   Ticks waited = 0;         // for channels and the ejection port
   Ticks waited_port = 0;    // of these, for the port

@@ -1,0 +1,97 @@
+// wormcube machines: the profiles that --machine takes.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/machines.hpp"
+
+#include "wormcube/apps/cli/commands/commands.hpp"
+#include "wormcube/apps/cli/output/json.hpp"
+#include "wormcube/apps/cli/output/results.hpp"
+#include "wormcube/apps/cli/output/table.hpp"
+
+#include <memory>
+
+#include <fmt/core.h>
+
+namespace wormcube::cli {
+
+namespace {
+
+struct MachinesCommand {
+  std::string name;
+  OutputOptions output;
+};
+
+Json profile_result_json(const MachineProfile& profile) {
+  Json json = Json::parse(machine_json(profile));
+  json["cautions"] = profile.cautions();
+  // A message of 1 KiB to a neighbour, alone.
+  constexpr Bytes kib = 1024;
+  json["kib_alone_ps"] = profile.model.alone(profile.model.flits(kib), 1);
+  return json;
+}
+
+ExitCode machines(const MachinesCommand& options) {
+  options.output.validate();
+  std::vector<MachineProfile> profiles;
+  if (options.name.empty()) {
+    profiles.assign(machine_profiles().begin(), machine_profiles().end());
+  } else {
+    profiles.push_back(find_machine(options.name));
+  }
+  Results results(options.output, {{.head = "machine", .text = true, .width = 12},
+                                   {.head = "network", .text = true, .width = 16},
+                                   {.head = "year", .width = 5},
+                                   {.head = "unit", .text = true, .width = 7},
+                                   {.head = "ports", .text = true, .width = 5},
+                                   {.head = "ts", .unit = "us", .width = 6},
+                                   {.head = "flit", .unit = "B", .width = 5},
+                                   {.head = "time", .unit = "us", .width = 8},
+                                   {.head = "hop", .unit = "us", .width = 8},
+                                   {.head = "sure", .text = true, .width = 5},
+                                   {.head = "1 KiB", .unit = "us", .width = 9}});
+  for (const MachineProfile& profile : profiles) {
+    const MachineModel& m = profile.model;
+    constexpr Bytes kib = 1024;
+    results.add(
+        {profile.name, profile.network, std::to_string(profile.year), profile.unit,
+         m.all_port ? "all" : "one", profile.startup ? microseconds_text(*profile.startup) : "-",
+         std::to_string(m.flit_bytes), microseconds_text(m.flit),
+         profile.hop ? microseconds_text(*profile.hop) : "-", profile.sure,
+         microseconds_text(m.alone(m.flits(kib), 1))},
+        profile_result_json(profile));
+  }
+  results.note(fmt::format("sure: of ts, flit time and hop. {}", certainty_text()));
+  if (options.name.empty()) {
+    results.note(
+        "a profile is no measurement of the machine; `wormcube machines NAME` has its source");
+  } else {
+    for (const std::string& text : profiles.front().cautions()) results.note(text);
+    if (!profiles.front().source.empty()) results.note("source: " + profiles.front().source);
+  }
+  results.finish(!options.name.empty());
+  return passed;
+}
+
+}  // namespace
+
+Action add_machines(CLI::App& program) {
+  auto options = std::make_shared<MachinesCommand>();
+  CLI::App& app = *program.add_subcommand(
+      "machines", "List the machine profiles that --machine takes, with their sources");
+  app.add_option("NAME", options->name, "One of them, or a profile in a file")
+      ->type_name("NAME|FILE.json");
+  add_output_options(app, options->output, true, false);
+  app.footer(
+      "A profile has the constants of `wormcube replay`, from published figures: what a schedule "
+      "would "
+      "roughly have cost on\n"
+      "such a machine. With NAME: what the profile cannot express, and where it comes from. JSON's "
+      "keys are those of a file\n"
+      "for --machine FILE.json, but for `cautions` and `kib_alone_ps`.\n\n"
+      "Examples:\n"
+      "  wormcube machines\n"
+      "  wormcube machines bluegene-l\n"
+      "  wormcube replay alltoall --on torus:8x8x8 --machine bluegene-l");
+  return [options] { return machines(*options); };
+}
+
+}  // namespace wormcube::cli

@@ -1,0 +1,752 @@
+// wormcube replay: what schedules need on a modelled machine, and why.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/runtime/replay/replay.hpp"
+
+#include "wormcube/apps/cli/commands/commands.hpp"
+#include "wormcube/apps/cli/help.hpp"
+#include "wormcube/apps/cli/modelled.hpp"
+#include "wormcube/apps/cli/options/algorithms.hpp"
+#include "wormcube/apps/cli/options/call.hpp"
+#include "wormcube/apps/cli/options/cost.hpp"
+#include "wormcube/apps/cli/options/model.hpp"
+#include "wormcube/apps/cli/options/networks.hpp"
+#include "wormcube/apps/cli/options/numbers.hpp"
+#include "wormcube/apps/cli/output/results.hpp"
+#include "wormcube/apps/cli/output/table.hpp"
+#include "wormcube/apps/cli/progress.hpp"
+#include "wormcube/apps/trace.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/replay/analysis.hpp"
+#include "wormcube/runtime/schedule/text.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <sstream>
+
+#include <fmt/core.h>
+
+namespace wormcube::cli {
+
+namespace {
+
+struct ReplayCommand {
+  std::string operation, schedule;
+  std::vector<std::string> on, bytes{"1K"};
+  AlgorithmOptions algorithm;
+  CallOptions call;
+  ModelOptions model;
+  std::string by = "formula", messages = "auto", explain, trace, trace_nodes, trace_steps;
+  bool critical_path = false;
+  const CLI::Option* bytes_option = nullptr;
+  OutputOptions output;
+};
+
+/// What is replayed: an algorithm's call, or a file's schedule.
+struct ReplayTask {
+  const Collective* collective = nullptr;  // none: a file's
+  Bytes block_bytes = 0;
+  std::string name;  // "suh-torus", or the file
+};
+
+/// What nobody can beat, of a call; and what its messages take at least.
+struct ReplayBounds {
+  std::optional<Ticks> startups, transmission;
+  ScheduleBounds schedule;
+  /// The highest that holds for any algorithm; of a file's schedule, for these messages.
+  Ticks highest() const {
+    if (startups || transmission) return std::max(startups.value_or(0), transmission.value_or(0));
+    return std::max(schedule.ports, schedule.links);
+  }
+};
+
+constexpr const char* of_a_file = "the schedule came from a file";
+
+/// R rounds of start-ups: of each but the last at least a start-up and a flit through the port, of
+/// the last a whole message.
+ReplayBounds bounds_of(const ReplayTask& task, const Schedule& schedule, const Routing& routing,
+                       const MachineModel& model) {
+  ReplayBounds bounds;
+  bounds.schedule = schedule_bounds(schedule, routing, model);
+  if (task.collective == nullptr) return bounds;
+  const Collective& collective = *task.collective;
+  const LowerBound bound =
+      lower_bound(collective.operation(), schedule.topology,
+                  model.all_port ? Ports::all : Ports::one, collective.arguments);
+  if (bound.startups && *bound.startups > 0) {
+    const auto rounds = static_cast<Ticks>(*bound.startups);
+    bounds.startups = (rounds - 1) * (model.startup + model.flit) + model.alone(1, 1);
+  }
+  if (bound.transmission_blocks && collective.operation()->sizes == Sizes::equal) {
+    const auto flits = static_cast<std::int64_t>(*bound.transmission_blocks *
+                                                 static_cast<double>(task.block_bytes) /
+                                                 static_cast<double>(model.flit_bytes));
+    if (flits > 0) bounds.transmission = model.alone(flits, 1);
+  }
+  return bounds;
+}
+
+Json message_json(const ReplayedMessage& m) {
+  Json json{{"step", m.step}, {"from", m.from},   {"to", m.to},
+            {"tag", m.tag},   {"bytes", m.bytes}, {"hops", m.hops}};
+  const auto time = [&](const char* name, Ticks ticks) {
+    put(json, name, ticks == never ? Json(nullptr) : Json(ticks), "the deadlock came first");
+  };
+  time("posted_ps", m.posted);
+  time("sent_ps", m.sent);
+  time("delivered_ps", m.delivered);
+  json["waited_ps"] = m.waited;
+  json["shared_ps"] = m.shared;
+  return json;
+}
+
+Json links_json(const Replay& replay, const Routing& routing) {
+  Json list = Json::array();
+  for (const ReplayedChannel& channel : replay.channels) {
+    const Link link = routing.link(channel.channel);
+    list.push_back({{"link", link},
+                    {"link_name", routing.topology().link_name(link)},
+                    {"virtual_channel", routing.virtual_channel(channel.channel)},
+                    {"messages", channel.messages},
+                    {"flits", channel.flits},
+                    {"busy_ps", channel.busy},
+                    {"waited_ps", channel.waited}});
+  }
+  return list;
+}
+
+Json nodes_json(const Replay& replay) {
+  Json list = Json::array();
+  for (std::size_t v = 0; v < replay.finish.size(); ++v) {
+    Json node{{"node", v}, {"steps_ps", replay.steps[v]}};
+    put(node, "finish_ps", replay.finish[v] == never ? Json(nullptr) : Json(replay.finish[v]),
+        "the deadlock came first");
+    list.push_back(std::move(node));
+  }
+  return list;
+}
+
+/// Parts of the time for the link that is busiest and for all that are there.
+struct LinkUse {
+  double busiest = 0, mean = 0;
+  std::string name;
+};
+LinkUse link_use(const Replay& replay, const Routing& routing) {
+  LinkUse use;
+  if (!replay.time || *replay.time == 0) return use;
+  std::map<Link, Ticks> busy;
+  Ticks all = 0;
+  for (const ReplayedChannel& channel : replay.channels) {
+    busy[routing.link(channel.channel)] += channel.busy;
+    all += channel.busy;
+  }
+  const auto time = static_cast<double>(*replay.time);
+  for (const auto& [link, ticks] : busy) {
+    const double part = static_cast<double>(ticks) / time;
+    if (part > use.busiest) use = {part, 0, routing.topology().link_name(link)};
+  }
+  if (routing.topology().links() > 0) {
+    use.mean = static_cast<double>(all) / time / static_cast<double>(routing.topology().links());
+  }
+  return use;
+}
+
+Json path_json(const std::vector<PathPiece>& path) {
+  Json list = Json::array();
+  for (const PathPiece& piece : path) {
+    Json json{{"kind", to_string(piece.kind)},
+              {"from_ps", piece.from},
+              {"to_ps", piece.to},
+              {"node", piece.node},
+              {"step", piece.step}};
+    put(json, "to", piece.peer < 0 ? Json(nullptr) : Json(piece.peer), "own work");
+    json["bytes"] = piece.bytes;
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+std::string seconds_cell(Ticks ticks) { return cell_rate(static_cast<double>(ticks) / 1e6); }
+
+std::vector<Table::Column> columns(std::size_t topology_width, std::size_t name_width) {
+  return {{.head = "topology", .text = true, .width = topology_width, .cut = 12},
+          {.head = "algorithm", .text = true, .width = name_width, .cut = 20},
+          {.head = "ports", .text = true, .wide = true},
+          {.head = "block", .unit = "B", .width = 7},
+          {.head = "time", .unit = "us", .width = 8},
+          {.head = "lock step", .unit = "us", .width = 8},
+          {.head = "formula", .unit = "us", .width = 8},
+          {.head = "bound", .unit = "us", .width = 8},
+          {.head = "eff.", .unit = "%", .width = 5},
+          {.head = "blocked", .width = 7},
+          {.head = "lost", .unit = "us", .width = 8, .wide = true},
+          {.head = "at ports", .unit = "us", .width = 8, .wide = true},
+          {.head = "late", .unit = "us", .width = 8, .wide = true},
+          {.head = "busiest", .unit = "%", .width = 7},
+          {.head = "mean", .unit = "%", .wide = true},
+          {.head = "messages", .width = 8, .wide = true}};
+}
+
+/// "0..3", "2,5,9", "4".
+std::vector<Rank> parse_nodes(const std::string& text, Rank nodes) {
+  std::vector<Rank> list;
+  std::size_t at = 0;
+  const auto number = [&]() {
+    Rank value = -1;
+    const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), value);
+    if (error != std::errc{} || value < 0 || value >= nodes) {
+      throw UsageError(
+          fmt::format("--trace-nodes: '{}': nodes are 0 to {}, as in 0..7,12", text, nodes - 1));
+    }
+    at = static_cast<std::size_t>(end - text.data());
+    return value;
+  };
+  while (!text.empty()) {
+    const Rank first = number();
+    Rank last = first;
+    if (text.compare(at, 2, "..") == 0) at += 2, last = number();
+    for (Rank rank = first; rank <= last; ++rank) list.push_back(rank);
+    if (at == text.size()) break;
+    if (text[at++] != ',') {
+      throw UsageError(fmt::format("--trace-nodes: '{}': expected as in 0..7,12", text));
+    }
+  }
+  std::ranges::sort(list);
+  list.erase(std::unique(list.begin(), list.end()), list.end());
+  return list;
+}
+
+TraceCut cut_of(const ReplayCommand& options, Rank nodes) {
+  TraceCut cut;
+  cut.nodes = parse_nodes(options.trace_nodes, nodes);
+  if (!options.trace_steps.empty()) {
+    const std::string& text = options.trace_steps;
+    const std::size_t dots = text.find("..");
+    const auto number = [&](std::string_view part) {
+      std::size_t value = 0;
+      const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+      if (error != std::errc{} || end != part.data() + part.size()) {
+        throw UsageError(fmt::format("--trace-steps: '{}': expected as in 0..9", text));
+      }
+      return value;
+    };
+    const std::string_view all = text;
+    cut.first_step = number(all.substr(0, dots));
+    cut.last_step = dots == std::string::npos ? cut.first_step : number(all.substr(dots + 2));
+    if (cut.last_step < cut.first_step) {
+      throw UsageError(fmt::format("--trace-steps: '{}': the first is the larger", text));
+    }
+  }
+  return cut;
+}
+
+/// Written beside and renamed, so that no half of a file is ever there.
+TraceCounts write_trace_file(const std::string& file, const Schedule& schedule,
+                             const Routing& routing, const MachineModel& model,
+                             const Replay& replay, const ChannelHolds& holds, const TraceCut& cut,
+                             const std::string& title) {
+  const std::string beside = file == "-" ? file : file + ".part";
+  std::FILE* const out = file == "-" ? stdout : std::fopen(beside.c_str(), "w");
+  if (out == nullptr) throw UsageError(fmt::format("--trace {}: cannot be written", file));
+  bool good = true;
+  const TraceCounts counts = write_trace(
+      [&](std::string_view text) {
+        good = std::fwrite(text.data(), 1, text.size(), out) == text.size() && good;
+      },
+      schedule, routing, model, replay, holds, cut,
+      fmt::format(R"("topology":{},"replay":{})", Json(schedule.topology.name()).dump(),
+                  Json(title).dump()));
+  good = std::fflush(out) == 0 && good;
+  if (file != "-") {
+    good = std::fclose(out) == 0 && good;
+    good = good && std::rename(beside.c_str(), file.c_str()) == 0;
+    if (!good) std::remove(beside.c_str());
+  }
+  if (!good) throw UsageError(fmt::format("--trace {}: cannot be written", file));
+  return counts;
+}
+
+/// The formula with the numbers put in.
+std::vector<std::string> explanation(const ReplayTask& task, const Topology& topology,
+                                     const CostModel& cost) {
+  const Prediction p = task.collective->predict(topology);
+  const auto m = static_cast<double>(task.block_bytes);
+  std::vector<std::string> lines;
+  if (!p.startups || (!p.transmission_blocks && !p.contended_blocks)) {
+    return {fmt::format("{}: its source gives no formula", task.name)};
+  }
+  const double blocks = p.contended_blocks.value_or(p.transmission_blocks.value_or(0));
+  lines.push_back(
+      fmt::format("{} on {}, blocks of {} B:", task.name, topology.name(), task.block_bytes));
+  std::string formula = fmt::format("  ts x {:g} + tw x m x {:g}", *p.startups, blocks);
+  std::string numbers = fmt::format("  {:g} x {:g} + {:g} x {:g} x {:g}", cost.startup_us,
+                                    *p.startups, cost.transfer_us, m, blocks);
+  std::string parts =
+      fmt::format("  {:g} + {:g}", cost.startup_us * *p.startups, cost.transfer_us * m * blocks);
+  const auto add = [&](const char* name, double us, const std::optional<double>& count) {
+    if (!count || *count == 0) return;
+    formula += fmt::format(" + {} x m x {:g}", name, *count);
+    numbers += fmt::format(" + {:g} x {:g} x {:g}", us, m, *count);
+    parts += fmt::format(" + {:g}", us * m * *count);
+  };
+  add("tr", cost.rearrange_us, p.rearranged_blocks);
+  add("tc", cost.combine_us, p.combined_blocks);
+  lines.push_back(formula);
+  lines.push_back(numbers);
+  lines.push_back(parts + fmt::format(" = {:g} us", predicted_us(p, cost, task.block_bytes)));
+  if (p.contended_blocks && p.contended_blocks != p.transmission_blocks) {
+    lines.emplace_back(
+        "  (links are shared: blocks are counted times the load of their busiest link)");
+  }
+  lines.push_back(fmt::format("  source: {}", task.collective->algorithm->source));
+  return lines;
+}
+
+class Replayer {
+ public:
+  Replayer(const ReplayCommand& options, const ModelOptions::Resolved& resolved, Results& results)
+      : options_(options), resolved_(resolved), results_(results) {}
+
+  ExitCode operator()(const ReplayTask& task, const Schedule& schedule, bool all_port) {
+    MachineModel model = resolved_.model;
+    model.all_port = all_port;
+    const Routing routing(schedule.topology, options_.model.virtual_channels);
+    const TraceCut cut = cut_of(options_, schedule.topology.nodes());
+    ChannelHolds holds(cut);
+    const Replay r =
+        replay(schedule, routing, model, {.observer = options_.trace.empty() ? nullptr : &holds});
+    Json json = head(task, schedule, all_port);
+    const LinkUse use = link_use(r, routing);
+    const Losses lost = losses(schedule, model, r);
+    const ReplayBounds bounds = bounds_of(task, schedule, routing, model);
+    const ScheduleReport report = check(schedule, routing, all_port);
+    const LockStepForm form = lock_step_form(schedule, routing, model, report);
+    std::optional<double> formula;
+    if (task.collective != nullptr) {
+      formula = model_time_us(task.collective->predict(schedule.topology), resolved_.cost,
+                              task.block_bytes);
+    }
+    std::optional<double> efficiency;
+    if (r.time && *r.time > 0) {
+      efficiency = static_cast<double>(bounds.highest()) / static_cast<double>(*r.time);
+    }
+    put(json, "time_ps", r.time ? Json(*r.time) : Json(nullptr), first_line(r.deadlock));
+    json["lock_step_form_ps"] = form.time;
+    json["lock_step_form_exact"] = form.not_exact.empty();
+    json["lock_step_form_note"] =
+        form.not_exact.empty() ? "a replay in lock step takes exactly this" : form.not_exact;
+    json["uncontended_ps"] = uncontended(schedule, routing, model).time;
+    put(json, "formula_us", json_value(formula),
+        task.collective == nullptr ? of_a_file : "the source gives no formula");
+    const char* const no_bound = task.collective == nullptr ? of_a_file : "no bound is known";
+    Json bounds_json;
+    const auto bound = [&](const char* name, const std::optional<Ticks>& value) {
+      put(bounds_json, name, value ? Json(*value) : Json(nullptr), no_bound);
+    };
+    bound("startups_ps", bounds.startups);
+    bound("transmission_ps", bounds.transmission);
+    bounds_json["ports_of_schedule_ps"] = bounds.schedule.ports;
+    bounds_json["links_of_schedule_ps"] = bounds.schedule.links;
+    bounds_json["highest_ps"] = bounds.highest();
+    json["bounds"] = std::move(bounds_json);
+    put(json, "efficiency", json_value(efficiency), "no time");
+    json["blocked_messages"] = r.blocked;
+    json["blocked_ps"] = r.lost;
+    json["lost_contention_ps"] = lost.contention;
+    json["lost_ports_ps"] = lost.ports;
+    json["lost_late_partners_ps"] = lost.late_partners;
+    put(json, "busiest_link", use.name.empty() ? Json(nullptr) : Json(use.name),
+        "no link was used");
+    json["busiest_link_use"] = use.busiest;
+    json["mean_link_use"] = use.mean;
+    json["messages_in_all"] = r.messages.size();
+    json["events"] = r.events;
+    add_details(json, r, routing);
+    put(json, "critical_path",
+        options_.critical_path && r.time ? path_json(critical_path(schedule, model, r))
+                                         : Json(nullptr),
+        options_.critical_path ? "a deadlock" : "--critical-path was not given");
+    results_.add(cells(task, schedule, all_port, r, form, formula, bounds, efficiency, lost, use),
+                 std::move(json));
+    tell(task, schedule, routing, model, r, form);
+    if (!options_.trace.empty()) {
+      const TraceCounts counts = write_trace_file(options_.trace, schedule, routing, model, r,
+                                                  holds, cut, title(task, schedule));
+      results_.note(fmt::format(
+          "trace {}: {} slices{}", options_.trace, counts.events,
+          counts.left_out > 0
+              ? fmt::format(", {} left out by --trace-nodes and --trace-steps", counts.left_out)
+              : ""));
+    }
+    return r.time ? passed : deadlock;
+  }
+
+ private:
+  static std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+  static std::string title(const ReplayTask& task, const Schedule& schedule) {
+    return fmt::format("{} on {}", task.name, schedule.topology.name());
+  }
+
+  Json head(const ReplayTask& task, const Schedule& schedule, bool all_port) const {
+    Json json;
+    const Collective* const c = task.collective;
+    put(json, "operation", c ? Json(c->operation()->name) : Json(nullptr), of_a_file);
+    put(json, "algorithm", c ? Json(c->name()) : Json(nullptr), of_a_file);
+    put(json, "options", c ? options_json(c->options) : Json(nullptr), of_a_file);
+    put(json, "arguments", c ? arguments_json(c->operation(), c->arguments) : Json(nullptr),
+        of_a_file);
+    put(json, "schedule", c ? Json(nullptr) : Json(task.name), "recorded from the algorithm");
+    json["topology"] = schedule.topology.name();
+    json["nodes_in_all"] = schedule.topology.nodes();
+    json["steps_in_all"] = schedule.steps();
+    json["ports"] = ports_text(all_port);
+    put(json, "block_bytes", c ? Json(task.block_bytes) : Json(nullptr), of_a_file);
+    json["model"] = model_json(resolved_, options_.model.virtual_channels);
+    return json;
+  }
+
+  void add_details(Json& json, const Replay& r, const Routing& routing) const {
+    constexpr std::size_t many = 100'000;
+    const bool wanted =
+        options_.messages == "on" || (options_.messages == "auto" && r.messages.size() <= many);
+    const bool has_json = !options_.output.json.empty() || !options_.output.jsonl.empty();
+    const std::string reason =
+        options_.messages == "off"
+            ? "--messages off"
+            : fmt::format("more than {} messages; --messages on gives them", many);
+    Json messages = nullptr, nodes = nullptr, links = nullptr;
+    if (wanted && has_json) {
+      messages = Json::array();
+      for (const ReplayedMessage& m : r.messages) messages.push_back(message_json(m));
+      nodes = nodes_json(r);
+      links = links_json(r, routing);
+    }
+    put(json, "messages", std::move(messages), reason);
+    put(json, "nodes", std::move(nodes), reason);
+    put(json, "links", std::move(links), reason);
+  }
+
+  static std::vector<std::string> cells(const ReplayTask& task, const Schedule& schedule,
+                                        bool all_port, const Replay& r, const LockStepForm& form,
+                                        const std::optional<double>& formula,
+                                        const ReplayBounds& bounds,
+                                        const std::optional<double>& efficiency, const Losses& lost,
+                                        const LinkUse& use) {
+    constexpr double percent = 100;
+    const auto rounded = [](double value) { return fmt::format("{:.1f}", percent * value); };
+    return {schedule.topology.name(),
+            task.name,
+            std::string(ports_text(all_port)),
+            task.collective == nullptr ? "-" : std::to_string(task.block_bytes),
+            r.time ? seconds_cell(*r.time) : "-",
+            (form.not_exact.empty() ? "" : ">") + seconds_cell(form.time),
+            cell_rate(formula),
+            seconds_cell(bounds.highest()),
+            efficiency ? rounded(*efficiency) : "-",
+            std::to_string(r.blocked),
+            seconds_cell(r.lost),
+            seconds_cell(lost.ports),
+            seconds_cell(lost.late_partners),
+            rounded(use.busiest),
+            rounded(use.mean),
+            std::to_string(r.messages.size())};
+  }
+
+  void tell(const ReplayTask& task, const Schedule& schedule, const Routing& routing,
+            const MachineModel& model, const Replay& r, const LockStepForm& form) {
+    static_cast<void>(routing);
+    if (!r.time) {
+      results_.note(title(task, schedule) + ": DEADLOCK: " + r.deadlock);
+      return;
+    }
+    if (!form.not_exact.empty()) {
+      results_.note(
+          "'>' before a lock-step time: a replay in lock step may take longer: links or "
+          "ports serve several messages in a step, or buffers are short");
+    }
+    if (options_.critical_path) {
+      std::map<std::string_view, Ticks> parts;
+      const std::vector<PathPiece> path = critical_path(schedule, model, r);
+      for (const PathPiece& piece : path) parts[to_string(piece.kind)] += piece.to - piece.from;
+      std::string text = title(task, schedule) + ": critical path:";
+      for (const auto& [kind, ticks] : parts) {
+        text += fmt::format(" {} {} us,", kind, microseconds_text(ticks));
+      }
+      text += fmt::format(" {} us in all", microseconds_text(*r.time));
+      constexpr std::size_t listed = 40;
+      for (std::size_t i = 0; i < std::min(path.size(), listed); ++i) {
+        const PathPiece& p = path[i];
+        text += fmt::format("\n  {:>12} us  {:<10} {} B, step {}, node {}",
+                            microseconds_text(p.from), to_string(p.kind), p.bytes, p.step, p.node);
+        if (p.peer >= 0) text += fmt::format(" to {}", p.peer);
+      }
+      if (path.size() > listed) {
+        text += fmt::format("\n  .. {} more pieces in JSON", path.size() - listed);
+      }
+      results_.note(text);
+    }
+  }
+
+  const ReplayCommand& options_;
+  const ModelOptions::Resolved& resolved_;
+  Results& results_;
+};
+
+Schedule read_schedule(const std::string& file) {
+  std::ostringstream text;
+  std::ifstream stream(file);
+  if (!stream || !(text << stream.rdbuf())) {
+    throw UsageError(fmt::format("--schedule {}: cannot be read", file));
+  }
+  return parse_schedule(text.str(), file);
+}
+
+/// What is asked for beside the machine, and contradicts.
+void require_one_source(const ReplayCommand& options) {
+  if (options.schedule.empty() == options.operation.empty()) {
+    throw UsageError("give an operation and --on TOPOLOGY, or a schedule's text: --schedule FILE");
+  }
+  if (!options.schedule.empty() && !options.on.empty()) {
+    throw UsageError("--on has no effect with --schedule: the file names its network");
+  }
+  if (options.schedule.empty() && options.on.empty()) {
+    throw UsageError("give the network: --on torus:4x4");
+  }
+}
+
+ExitCode replay_command(const ReplayCommand& given) {
+  ReplayCommand options = given;
+  require_one_source(options);
+  options.output.validate();
+  if (options.trace == "-" && !options.output.text()) {
+    throw UsageError("only one of --trace and JSON or CSV can have standard output");
+  }
+  if (options.trace == "-") options.output.quiet = true;
+  if (!options.trace.empty()) require_writable(options.trace);
+  const ModelOptions::Resolved resolved = options.model.resolve();
+  if (resolved.profile && options.algorithm.ports == "auto") {
+    options.algorithm.ports = resolved.profile->model.all_port ? "all" : "one";
+  }
+  const OutputOptions& output = options.output;
+  const auto print_model = [&] {
+    if (resolved.profile) {
+      print_setting(
+          output, "machine",
+          fmt::format("{} ({}), {} port", resolved.profile->name, resolved.profile->network,
+                      resolved.profile->model.all_port ? "all" : "one"));
+    }
+    print_setting(output, "model", model_text(resolved.model));
+    print_setting(output, "virtual channels",
+                  fmt::format("{} per ring link", options.model.virtual_channels));
+  };
+  const auto caution = [&](Results& results) {
+    if (!resolved.profile) return;
+    for (const std::string& text : resolved.profile->cautions()) {
+      results.note(fmt::format("{}: {}", resolved.profile->name, text));
+    }
+  };
+
+  if (!options.schedule.empty()) {
+    const Schedule schedule = read_schedule(options.schedule);
+    schedule.topology.require_routable();
+    print_setting(output, "replay", options.schedule);
+    print_setting(output, "topology", topology_text(schedule.topology));
+    print_model();
+    Results results(output, columns(schedule.topology.name().size(), options.schedule.size()));
+    Replayer replayer(options, resolved, results);
+    const ExitCode code =
+        replayer({nullptr, 0, options.schedule}, schedule, options.algorithm.ports == "all");
+    caution(results);
+    results.finish(true);
+    return code;
+  }
+
+  const Operation operation = parse_operation(options.operation);
+  const std::vector<Topology> topologies = parse_topologies(options.on);
+  for (const Topology& topology : topologies) topology.require_routable();
+  const Arguments arguments = options.call.resolve(operation);
+  require_data(options.bytes_option, operation);
+  const std::vector<Bytes> sizes = parse_sizes(options.bytes);
+  const bool by_replay = options.by == "replay" && options.algorithm.chooses();
+  AlgorithmOptions algorithms = options.algorithm;
+  if (by_replay) algorithms.names = {"all"};
+  struct Plan {
+    const Topology* topology;
+    Bytes bytes;
+    Selection selection;
+  };
+  std::vector<Plan> plans;
+  std::vector<Selection> all_selections;
+  std::size_t topology_width = 0, name_width = 0;
+  for (const Topology& topology : topologies) {
+    for (const Bytes bytes : sizes) {
+      plans.push_back({&topology, bytes,
+                       select(algorithms, operation, topology, arguments, resolved.cost, bytes,
+                              topologies.size() > 1)});
+      all_selections.push_back(plans.back().selection);
+      topology_width = std::max(topology_width, topology.name().size());
+      for (const Collective& collective : plans.back().selection.collectives) {
+        name_width = std::max(name_width, collective.text().size());
+      }
+    }
+  }
+  require_some(operation, all_selections);
+  const bool single = options.algorithm.single() && plans.size() == 1;
+  if (!options.trace.empty() && !single) {
+    throw UsageError("--trace takes one algorithm on one network with one size");
+  }
+
+  print_setting(
+      output, "replay",
+      fmt::format("{}, algorithm {}{}", to_string(operation), names_text(options.algorithm),
+                  options.algorithm.chooses() ? ", auto by " + options.by : ""));
+  if (const std::string text = arguments_text(operation, arguments); !text.empty()) {
+    print_setting(output, "arguments", text);
+  }
+  for (const Topology& topology : topologies) {
+    print_setting(output, "topology", topology_text(topology));
+  }
+  print_model();
+  Results results(output, columns(topology_width, name_width));
+  Replayer replayer(options, resolved, results);
+  Progress progress(output, "replay");
+  ExitCode worst = passed;
+  long done = 0, total = 0;
+  for (const Plan& plan : plans) total += std::ssize(plan.selection.collectives);
+  for (Plan& plan : plans) {
+    const Topology& topology = *plan.topology;
+    std::vector<Collective>& list = plan.selection.collectives;
+    if (by_replay) {
+      // The quickest of those that `auto` weighs.
+      std::optional<Ticks> best;
+      std::optional<Collective> chosen;
+      for (const Collective& collective : list) {
+        progress.doing(
+            fmt::format("{} {} on {}", operation->name, collective.text(), topology.name()));
+        progress(done++, total);
+        if (!is_chosen_by_auto(*collective.algorithm)) continue;
+        const auto time = replayed_time(collective, topology, plan.bytes, resolved.model,
+                                        options.model.virtual_channels,
+                                        all_port(options.algorithm, *collective.algorithm));
+        if (time && (!best || *time < *best)) best = time, chosen = collective;
+      }
+      if (!chosen) {
+        throw UsageError(
+            fmt::format("auto by replay: none of the {} algorithms came to an end on {}",
+                        to_string(operation), topology.name()));
+      }
+      list = {*chosen};
+    }
+    for (const Collective& collective : list) {
+      progress.doing(
+          fmt::format("{} {} on {}", operation->name, collective.text(), topology.name()));
+      if (!by_replay) progress(done++, total);
+      const Schedule schedule =
+          record_call(collective, topology, plan.bytes, options.call.in_place == "on");
+      const ReplayTask task{&collective, plan.bytes, collective.text()};
+      worst = std::max(
+          worst, replayer(task, schedule, all_port(options.algorithm, *collective.algorithm)));
+      note_remark(results, *collective.algorithm);
+    }
+    for (const std::string& reason : plan.selection.refused) {
+      results.note("not applicable: " + reason);
+    }
+    if (!options.explain.empty()) {
+      Collective collective = parse_collective(operation, options.explain, arguments);
+      collective.require(topology);
+      collective.settle(topology, resolved.cost, plan.bytes);
+      std::string text;
+      for (const std::string& line :
+           explanation({&collective, plan.bytes, collective.text()}, topology, resolved.cost)) {
+        text += (text.empty() ? "" : "\n") + line;
+      }
+      results.note(text);
+    }
+  }
+  caution(results);
+  results.finish(single);
+  return worst;
+}
+
+}  // namespace
+
+Action add_replay(CLI::App& program) {
+  auto options = std::make_shared<ReplayCommand>();
+  CLI::App& app = *program.add_subcommand(
+      "replay", "What an algorithm or a schedule needs on a modelled machine, flit by flit");
+  app.add_option("OPERATION", options->operation, operations_text());
+  add_on_option(app, options->on, false);
+  app.add_option(
+         "--schedule", options->schedule,
+         "Replay a schedule's text, as `show --schedule` writes it, instead of an operation")
+      ->type_name("FILE")
+      ->check(file_name())
+      ->group("What");
+  add_algorithm_options(app, options->algorithm);
+  options->bytes_option = add_sizes_option(app, options->bytes, "Block size");
+  app.add_option("--by", options->by,
+                 "What `auto` chooses by: the formulas, or replays of them all")
+      ->type_name("formula|replay")
+      ->check(CLI::IsMember({"formula", "replay"}))
+      ->capture_default_str()
+      ->group("What");
+  add_model_options(app, options->model);
+  add_call_options(app, options->call);
+  app.add_flag("--critical-path", options->critical_path,
+               "What the end time is made of: which messages, which work")
+      ->group("Reports");
+  app.add_option("--explain", options->explain, "The algorithm's formula with the numbers put in")
+      ->type_name("ALGORITHM")
+      ->group("Reports");
+  app.add_option("--trace", options->trace,
+                 "Chrome trace event JSON for Perfetto: a process per node, arrows, busy channels")
+      ->type_name("FILE|-")
+      ->check(file_name())
+      ->group("Reports");
+  app.add_option("--trace-nodes", options->trace_nodes, "Only these nodes in the trace: 0..7,12")
+      ->type_name("LIST")
+      ->group("Reports");
+  app.add_option("--trace-steps", options->trace_steps, "Only these steps in the trace: 0..9")
+      ->type_name("A..B")
+      ->group("Reports");
+  app.add_option("--messages", options->messages,
+                 "Each message, node and link in JSON; auto: of up to 100 000 messages")
+      ->type_name("on|off|auto")
+      ->check(CLI::IsMember({"on", "off", "auto"}))
+      ->capture_default_str()
+      ->group("Reports");
+  add_output_options(app, options->output);
+  app.footer(
+      "The schedule is recorded without data and simulated in whole picoseconds: worms hold and "
+      "wait, "
+      "flits take turns on\n"
+      "links, ports serve one message after the other (docs/replay.md). The same figures on every "
+      "host. Columns:\n"
+      "  time       of the slowest node\n"
+      "  lock step  if all nodes took each step together, by a closed form; '>': it may take "
+      "longer\n"
+      "  formula    the algorithm's own, with ts, tw, tr and tc; no hops, no contention but the "
+      "counted\n"
+      "  bound      what no algorithm can beat (of a file: what these messages take at least)\n"
+      "  eff.       bound / time\n"
+      "  blocked    messages that waited for others, or shared a link\n"
+      "  busiest    part of the time that the busiest link carries flits\n"
+      "  with --wide:\n"
+      "  lost       by all of these messages together\n"
+      "  at ports   in queues at injection and ejection ports; late: from a receive's post to its "
+      "send's\n"
+      "  mean       of all links of the network\n\n"
+      "Exit code 3 after a deadlock of the model, which is told with its cycle.\n\n"
+      "Examples:\n"
+      "  wormcube replay alltoall --on torus:8x8 --algorithm all --bytes 64,4K\n"
+      "  wormcube replay alltoall --on torus:16x16 --algorithm all --machine t3d\n"
+      "  wormcube replay alltoall --on ring:8 --algorithm shift --lockstep --critical-path\n"
+      "  wormcube replay broadcast --on mesh:8x8 --algorithm halving --trace trace.json\n"
+      "  wormcube show alltoall --on ring:4 --schedule s.txt; wormcube replay --schedule s.txt");
+  return [options] { return replay_command(*options); };
+}
+
+}  // namespace wormcube::cli

@@ -1,0 +1,190 @@
+// The options of the modelled machine.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/cli/options/model.hpp"
+
+#include "wormcube/apps/cli/options/machine.hpp"
+#include "wormcube/apps/cli/options/numbers.hpp"
+#include "wormcube/runtime/error.hpp"
+
+#include <charconv>
+
+#include <fmt/core.h>
+
+namespace wormcube::cli {
+
+namespace {
+
+/// A time of the command line in ticks.
+Ticks ticks_of(const std::string& text, const std::string& unit, std::string_view what) {
+  if (unit == "us") return parse_microseconds(text, what);
+  Ticks ticks = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ticks);
+  if (error != std::errc{} || end != text.data() + text.size() || ticks < 0) {
+    throw UsageError(
+        fmt::format("{}: '{}' is no whole number of picoseconds (--unit ps)", what, text));
+  }
+  return ticks;
+}
+
+/// "0.0005", or "0.5/KiB".
+Rate rate_of(std::string text, const std::string& unit, std::string_view what) {
+  constexpr std::string_view per_kib = "/KiB";
+  constexpr std::int64_t kib = 1024;
+  if (!text.ends_with(per_kib)) return {ticks_of(text, unit, what), 1};
+  text.resize(text.size() - per_kib.size());
+  return {ticks_of(text, unit, what), kib};
+}
+
+double us(Ticks ticks) { return static_cast<double>(ticks) / 1e6; }
+double us_per_byte(const Rate& rate) { return us(rate.ticks) / static_cast<double>(rate.bytes); }
+
+}  // namespace
+
+ModelOptions::Resolved ModelOptions::resolve() const {
+  Resolved resolved;
+  MachineModel& model = resolved.model;
+  if (!machine.empty()) {
+    resolved.profile = find_machine(machine);
+    model = resolved.profile->model;
+    if (!resolved.profile->startup && startup_option->count() == 0) {
+      throw UsageError(
+          fmt::format("machine {}: no figure for its start-up is known; give one: --ts",
+                      resolved.profile->name));
+    }
+  }
+  const bool own = machine.empty();
+  const auto given = [&](const CLI::Option* option) { return own || option->count() > 0; };
+  if (own) model.credit = 1;
+  if (given(startup_option)) model.startup = ticks_of(startup, unit, "--ts");
+  if (given(flit_option)) model.flit_bytes = flit_bytes;
+  if (given(slots_option)) model.slots = slots;
+  if (given(rearrange_option)) model.rearrange = rate_of(rearrange, unit, "--tr");
+  if (given(combine_option)) model.combine = rate_of(combine, unit, "--tc");
+  const bool flit_changes = !flit_time.empty() || given(transfer_option);
+  if (!flit_time.empty()) {
+    model.flit = ticks_of(flit_time, unit, "--flit-time");
+  } else if (given(transfer_option)) {
+    const WideTicks flit = WideTicks{ticks_of(transfer, unit, "--tw")} * model.flit_bytes;
+    if (flit >= never) throw UsageError("--tw times --flit is too long a time");
+    model.flit = static_cast<Ticks>(flit);
+    if (model.flit == 0) {
+      throw UsageError("--tw 0: a flit must take time; give --flit-time, at least one picosecond");
+    }
+  } else if (flit_option->count() > 0) {
+    throw UsageError(fmt::format(
+        "--flit {} changes the flit of machine {}: give its time too (--flit-time or --tw)",
+        flit_bytes, resolved.profile->name));
+  }
+  if (!hop.empty()) {
+    model.hop = ticks_of(hop, unit, "--hop");
+  } else if (own || (!resolved.profile->hop && flit_changes)) {
+    model.hop = model.flit;
+  }
+  if (!credit.empty()) model.credit = ticks_of(credit, unit, "--credit");
+  model.lock_step = lock_step;
+  if (store_and_forward == "once") model.forwarding = Forwarding::store_once;
+  if (store_and_forward == "each") model.forwarding = Forwarding::store_each;
+  model.require_valid();
+  resolved.cost.startup_us = us(model.startup);
+  resolved.cost.transfer_us = resolved.profile && resolved.profile->port_byte && !flit_changes
+                                  ? us_per_byte(*resolved.profile->port_byte)
+                                  : us(model.flit) / static_cast<double>(model.flit_bytes);
+  resolved.cost.rearrange_us = us_per_byte(model.rearrange);
+  resolved.cost.combine_us = us_per_byte(model.combine);
+  return resolved;
+}
+
+void add_model_options(CLI::App& app, ModelOptions& options) {
+  constexpr const char* group = "Modelled machine";
+  const auto time = [&](const char* name, std::string& value, const char* what) {
+    return app.add_option(name, value, what)->type_name("TIME")->group(group);
+  };
+  app.add_option("--machine", options.machine,
+                 "A profile: `wormcube machines` lists them; options given beside it go first")
+      ->type_name("NAME|FILE.json")
+      ->group(group);
+  options.startup_option =
+      time("--ts", options.startup, "Start-up of a message, paid by its sender")
+          ->capture_default_str();
+  options.transfer_option =
+      time("--tw", options.transfer, "Transfer of a byte; a flit takes this times --flit")
+          ->capture_default_str();
+  options.rearrange_option =
+      time("--tr", options.rearrange, "Rearranging a byte, or TIME/KiB a KiB")
+          ->capture_default_str();
+  options.combine_option =
+      time("--tc", options.combine, "Combining a byte, or TIME/KiB a KiB")->capture_default_str();
+  app.add_option("--unit", options.unit, "What all times are given in: microseconds or picoseconds")
+      ->type_name("us|ps")
+      ->check(CLI::IsMember({"us", "ps"}))
+      ->capture_default_str()
+      ->group(group);
+  options.flit_option = app.add_option("--flit", options.flit_bytes, "Bytes in a flit")
+                            ->type_name("BYTES")
+                            ->check(between(1, 1 << 30))
+                            ->capture_default_str()
+                            ->group(group);
+  time("--flit-time", options.flit_time, "A flit on a link or port; without it --tw times --flit");
+  time("--hop", options.hop,
+       "From a flit's start on a link to its earliest start on the next; without it a flit's time");
+  time("--credit", options.credit,
+       "From there to when its slot can be used again; without it a picosecond");
+  options.slots_option =
+      app.add_option("--slots", options.slots, "Flits that a virtual channel's buffer holds")
+          ->type_name("N")
+          ->check(between(1, 1 << 30))
+          ->capture_default_str()
+          ->group(group);
+  app.add_flag("--lockstep", options.lock_step, "All nodes take each step together")->group(group);
+  app.add_option("--store-and-forward", options.store_and_forward,
+                 "No worms: routers keep whole messages; the start-up is paid once or at each")
+      ->type_name("once|each")
+      ->check(CLI::IsMember({"once", "each"}))
+      ->group(group);
+  add_virtual_channels_option(app, options.virtual_channels);
+}
+
+std::string model_text(const MachineModel& model) {
+  const auto rate = [](const Rate& r) {
+    return microseconds_text(r.ticks) + (r.bytes == 1 ? " us per byte" : " us per KiB");
+  };
+  std::string text = fmt::format(
+      "ts {} us, flits of {} B, {} us each, hop {} us, credit {} us, {} slots, tr {}, tc {}",
+      microseconds_text(model.startup), model.flit_bytes, microseconds_text(model.flit),
+      microseconds_text(model.hop), microseconds_text(model.credit), model.slots,
+      rate(model.rearrange), rate(model.combine));
+  text += model.lock_step ? "; lock step" : "; each node goes on alone";
+  if (model.forwarding != Forwarding::wormhole) {
+    text += model.forwarding == Forwarding::store_once ? "; store and forward, one start-up"
+                                                       : "; store and forward, a start-up a hop";
+  } else if (!model.full_rate()) {
+    text += "; less than the full rate: the buffers are shorter than hop + credit";
+  }
+  return text;
+}
+
+Json model_json(const ModelOptions::Resolved& resolved, int virtual_channels) {
+  const MachineModel& model = resolved.model;
+  Json json;
+  put(json, "machine", resolved.profile ? Json(resolved.profile->name) : Json(nullptr),
+      "constants given one by one");
+  json["startup_ps"] = model.startup;
+  json["flit_bytes"] = model.flit_bytes;
+  json["flit_ps"] = model.flit;
+  json["hop_ps"] = model.hop;
+  json["credit_ps"] = model.credit;
+  json["depth"] = model.slots;
+  json["rearrange_ps"] = model.rearrange.ticks;
+  json["rearrange_per_bytes"] = model.rearrange.bytes;
+  json["combine_ps"] = model.combine.ticks;
+  json["combine_per_bytes"] = model.combine.bytes;
+  json["lock_step"] = model.lock_step;
+  json["forwarding"] = model.forwarding == Forwarding::wormhole     ? "wormhole"
+                       : model.forwarding == Forwarding::store_once ? "store-and-forward once"
+                                                                    : "store-and-forward each";
+  json["virtual_channels"] = virtual_channels;
+  json["full_rate"] = model.full_rate();
+  return json;
+}
+
+}  // namespace wormcube::cli

@@ -1,0 +1,40 @@
+// The options of the modelled machine: replay's constants, as texts, from a profile, or both.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/cli/output/json.hpp"
+#include "wormcube/apps/machines.hpp"
+#include "wormcube/collectives/cost.hpp"
+
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+namespace wormcube::cli {
+
+/// --machine and the constants; what is given on the command line goes before the profile's.
+struct ModelOptions {
+  std::string startup = "10", transfer = "0.001", rearrange = "0.0005", combine = "0.0005";
+  std::string unit = "us", machine, flit_time, hop, credit, store_and_forward;
+  std::int64_t flit_bytes = 1, slots = 4;
+  bool lock_step = false;
+  int virtual_channels = 2;
+  const CLI::Option *startup_option = nullptr, *transfer_option = nullptr,
+                    *rearrange_option = nullptr, *combine_option = nullptr, *flit_option = nullptr,
+                    *slots_option = nullptr;
+
+  struct Resolved {
+    MachineModel model;  // all_port as the profile's; false without one
+    CostModel cost;      // of the formulas
+    std::optional<MachineProfile> profile;
+  };
+  /// Throws UsageError for what is no number, or not whole.
+  Resolved resolve() const;
+};
+void add_model_options(CLI::App& app, ModelOptions& options);
+/// "ts 10 us, F 0.001 us for 1 B, ..": and whether links run at the full rate.
+std::string model_text(const MachineModel& model);
+Json model_json(const ModelOptions::Resolved& resolved, int virtual_channels);
+
+}  // namespace wormcube::cli

@@ -1,0 +1,45 @@
+// Profiles of machines: the constants of replay, where they come from, and how sure they are.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/runtime/replay/machine_model.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace wormcube {
+
+struct MachineProfile {
+  std::string name, network;
+  int year = 0;
+  std::string unit;              // what moves as one: worm, circuit or packet
+  MachineModel model;            // without lock step and forwarding
+  std::optional<Ticks> hop;      // none: no figure was found, the preset is taken
+  std::optional<Ticks> startup;  // none: the user must give one
+  bool rearranges = false;       // figures for rearranging and combining are there
+  std::string sure;              // of start-up, flit and hop: see certainty_text()
+  // End to end one byte takes this long where a node is slower than its link; the formulas' tw.
+  std::optional<Rate> port_byte;
+  std::vector<std::string> notes;
+  std::string source;
+
+  /// What a user of the profile must know, in sentences.
+  std::vector<std::string> cautions() const;
+};
+
+/// "v": read in the source named; "d": derived from such figures; "r": remembered from it;
+/// "a": assumed; "-": none.
+std::string_view certainty_text();
+
+std::span<const MachineProfile> machine_profiles();
+/// A built-in profile, or one in a JSON file (a name with a '.' or a '/'). Throws UsageError with the
+/// names there are, or the key that is wrong.
+MachineProfile find_machine(const std::string& name);
+/// The file's text; what is read again is equal.
+std::string machine_json(const MachineProfile& profile);
+
+}  // namespace wormcube

@@ -1,0 +1,320 @@
+// Chrome's trace event JSON, event by event.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/trace.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include <fmt/core.h>
+
+namespace wormcube {
+
+namespace {
+
+constexpr Ticks per_ns = 1000;
+
+/// Microseconds with three decimals, as readers keep nanoseconds. Cut off, not rounded: a slice
+/// inside another stays there.
+std::string trace_time(Ticks ticks) {
+  const Ticks ns = ticks / per_ns;
+  return fmt::format("{}.{:03}", ns / 1000, ns % 1000);
+}
+
+/// One event in the order of the file: by time, the longer slice first.
+struct TraceEvent {
+  enum class Kind : std::uint8_t { slice, flow_start, flow_end, counter };
+  enum class Of : std::uint8_t { send, receive, rearrange, combine, link, step };
+  Ticks time, length;
+  Kind kind;
+  Of of;
+  std::int64_t pid, tid;
+  std::size_t subject;  // a message, a hold, bytes or a step
+};
+
+/// The threads of a node: local work, then one for sending and one for receiving at each port.
+class TraceRows {
+ public:
+  TraceRows(const Routing& routing, const MachineModel& model)
+      : routing_(routing), all_port_(model.all_port) {
+    const Topology& topology = routing.topology();
+    if (all_port_) {
+      for (Rank rank = 0; rank < topology.nodes(); ++rank) {
+        ports_ = std::max(ports_, topology.ports(rank));
+      }
+    }
+    width_ = std::max<std::int64_t>(8, 2 * ports_ + 1);
+    digits_ = static_cast<int>(fmt::format("{}", topology.nodes() - 1).size());
+  }
+  static std::int64_t pid(Rank rank) { return std::int64_t{rank} + 2; }  // 1 is `links`
+  std::int64_t links_pid() const { return 1; }
+  std::int64_t steps_pid() const { return pid(routing_.topology().nodes()); }
+  std::int64_t local(Rank rank) const { return (std::int64_t{rank} + 1) * width_; }
+  std::int64_t send(Rank rank, Link first) const { return local(rank) + 1 + port(rank, first); }
+  std::int64_t receive(Rank rank, Link last) const {
+    return local(rank) + 1 + ports_ + (all_port_ ? incoming(rank, last) : 0);
+  }
+  std::string node_name(Rank rank) const { return fmt::format("node {:0{}}", rank, digits_); }
+  std::int64_t first_link_row() const { return local(routing_.topology().nodes()) + width_; }
+  int ports() const { return ports_; }
+
+ private:
+  int port(Rank rank, Link link) const {
+    if (!all_port_) return 0;
+    int port = 0;
+    while (port + 1 < ports_ && routing_.topology().link(rank, port) != link) ++port;
+    return port;
+  }
+  /// Cables join the same ports both ways: the port to where the link comes from.
+  int incoming(Rank rank, Link link) const {
+    const Topology& topology = routing_.topology();
+    const auto place = topology.place(link);
+    const Graph& graph = topology.factor(place.dimension);
+    const auto ends = graph.ends(place.link);
+    for (int p = 0; p < topology.ports(rank); ++p) {
+      const auto out = topology.place(topology.link(rank, p));
+      const auto out_ends = graph.ends(out.link);
+      if (out.dimension == place.dimension && out.line == place.line && out_ends.to == ends.from &&
+          out_ends.from == ends.to) {
+        return p;
+      }
+    }
+    return 0;
+  }
+  const Routing& routing_;
+  bool all_port_;
+  int ports_ = 1, digits_ = 1;
+  std::int64_t width_ = 8;
+};
+
+}  // namespace
+
+bool TraceCut::has(Rank rank) const {
+  return nodes.empty() || std::ranges::binary_search(nodes, rank);
+}
+
+void ChannelHolds::delivered(const WormLife& worm) {
+  const ReplayedMessage& m = worm.message;
+  if (!cut_.has_step(m.step) || !(cut_.has(m.from) || cut_.has(m.to))) return;
+  for (std::size_t i = 0; i < worm.route.size(); ++i) {
+    holds_.push_back({worm.route[i], worm.granted[i], worm.released[i], m.from, m.to, m.step});
+  }
+}
+
+TraceCounts write_trace(const std::function<void(std::string_view)>& write,
+                        const Schedule& schedule, const Routing& routing, const MachineModel& model,
+                        const Replay& replay, const ChannelHolds& holds, const TraceCut& cut,
+                        std::string_view other) {
+  using Kind = TraceEvent::Kind;
+  using Of = TraceEvent::Of;
+  TraceCounts counts;
+  const TraceRows rows(routing, model);
+  std::vector<TraceEvent> events;
+  std::map<std::int64_t, std::string> threads, used_nodes;  // names by tid; by pid
+  std::map<std::int64_t, std::int64_t> pid_of;
+  const auto slice = [&](Ticks from, Ticks to, std::int64_t pid, std::int64_t tid, Of of,
+                         std::size_t subject, const auto& name) {
+    events.push_back({from, to - from, Kind::slice, of, pid, tid, subject});
+    if (threads.try_emplace(tid, std::string()).second) {
+      threads[tid] = name();
+      pid_of[tid] = pid;
+    }
+    ++counts.events;
+  };
+  const auto node_row = [&](Rank rank) {
+    used_nodes.try_emplace(TraceRows::pid(rank), rows.node_name(rank));
+  };
+
+  std::vector<Channel> path;
+  for (std::size_t i = 0; i < replay.messages.size(); ++i) {
+    const ReplayedMessage& m = replay.messages[i];
+    if (m.delivered == never) continue;
+    const bool from_in = cut.has(m.from) && cut.has_step(m.step);
+    const bool to_in = cut.has(m.to) && cut.has_step(m.step);
+    counts.left_out += (from_in ? 0 : 1) + (to_in ? 0 : 1);
+    if (!from_in && !to_in) continue;
+    Link first = -1, last = -1;
+    if (model.all_port) {
+      // The route as it was sent; the same op may have explicit moves.
+      path.clear();
+      std::uint32_t index = 0;
+      for (const OpRecord& op : schedule.ops(m.from, m.step)) {
+        if (op.kind != Op::Kind::send || index++ != m.index) continue;
+        if (op.moves > 0) {
+          routing.route(m.from, schedule.moves(m.from, op), path);
+        } else {
+          routing.route(m.from, m.to, path);
+        }
+      }
+      first = routing.link(path.front());
+      last = routing.link(path.back());
+    }
+    const auto port_name = [&](std::string_view what, Link link) {
+      return model.all_port ? fmt::format("{} {}", what, routing.topology().link_name(link))
+                            : std::string(what);
+    };
+    const Ticks begin = m.ready - model.startup;
+    const std::int64_t send_row = rows.send(m.from, first), receive_row = rows.receive(m.to, last);
+    if (from_in) {
+      node_row(m.from);
+      slice(begin, m.sent, TraceRows::pid(m.from), send_row, Of::send, i,
+            [&] { return port_name("send", first); });
+    }
+    if (to_in) {
+      node_row(m.to);
+      slice(m.at_port, m.delivered, TraceRows::pid(m.to), receive_row, Of::receive, i,
+            [&] { return port_name("receive", last); });
+    }
+    if (from_in && to_in) {
+      events.push_back({begin, 0, Kind::flow_start, Of::send, TraceRows::pid(m.from), send_row, i});
+      events.push_back(
+          {m.at_port, 0, Kind::flow_end, Of::receive, TraceRows::pid(m.to), receive_row, i});
+    }
+  }
+
+  // Own work: right before each step (in lock step, from the barrier on), and at the end.
+  for (Rank rank = 0; rank < static_cast<Rank>(schedule.ranks.size()); ++rank) {
+    const auto at = static_cast<std::size_t>(rank);
+    if (replay.steps.empty() || !replay.time) break;
+    const RankLog& log = schedule.ranks[at];
+    for (std::size_t t = 0; t < log.rearranged.size(); ++t) {
+      const Ticks moved = model.rearrange.of(log.rearranged[t]);
+      const Ticks combined = model.combine.of(log.combined[t]);
+      if (moved + combined == 0) continue;
+      if (!cut.has(rank) || !cut.has_step(t)) {
+        ++counts.left_out;
+        continue;
+      }
+      Ticks from = 0;
+      if (model.lock_step && t > 0) {
+        for (const auto& steps : replay.steps) {
+          if (t - 1 < steps.size()) from = std::max(from, steps[t - 1]);
+        }
+      } else if (t > 0) {
+        from = replay.steps[at][t - 1];
+      }
+      const auto name = [] { return std::string("local"); };
+      node_row(rank);
+      if (moved > 0) {
+        slice(from, from + moved, TraceRows::pid(rank), rows.local(rank), Of::rearrange,
+              log.rearranged[t], name);
+      }
+      if (combined > 0) {
+        slice(from + moved, from + moved + combined, TraceRows::pid(rank), rows.local(rank),
+              Of::combine, log.combined[t], name);
+      }
+    }
+  }
+
+  // What holds each channel, and how many do at a time.
+  std::map<Channel, std::int64_t> link_rows;
+  for (const ChannelHolds::Hold& hold : holds.holds()) link_rows.try_emplace(hold.channel, 0);
+  std::int64_t row = rows.first_link_row();
+  for (auto& [channel, tid] : link_rows) tid = row++;
+  std::vector<std::pair<Ticks, int>> changes;
+  for (std::size_t i = 0; i < holds.holds().size(); ++i) {
+    const ChannelHolds::Hold& hold = holds.holds()[i];
+    slice(hold.from, hold.to, rows.links_pid(), link_rows[hold.channel], Of::link, i,
+          [&] { return routing.channel_name(hold.channel); });
+    changes.emplace_back(hold.from, 1);
+    changes.emplace_back(hold.to, -1);
+  }
+  std::ranges::sort(changes);
+  std::size_t busy = 0;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    busy += static_cast<std::size_t>(changes[i].second);
+    if (i + 1 < changes.size() && changes[i + 1].first == changes[i].first) continue;
+    events.push_back({changes[i].first, 0, Kind::counter, Of::link, rows.links_pid(), 0, busy});
+  }
+  if (model.lock_step && !replay.steps.empty()) {
+    Ticks begin = 0;
+    for (std::size_t t = 0; t < schedule.steps(); ++t) {
+      Ticks end = begin;
+      for (const auto& steps : replay.steps) {
+        if (t < steps.size()) end = std::max(end, steps[t]);
+      }
+      if (cut.has_step(t)) {
+        slice(begin, end, rows.steps_pid(), row, Of::step, t, [] { return std::string("steps"); });
+      }
+      begin = end;
+    }
+  }
+  std::ranges::stable_sort(events, [](const TraceEvent& a, const TraceEvent& b) {
+    return std::tuple(a.time / per_ns, -a.length, a.kind) <
+           std::tuple(b.time / per_ns, -b.length, b.kind);
+  });
+
+  write(
+      fmt::format("{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"clock\":\"model\"{}{},"
+                  "\"slices\":{},\"slices_left_out\":{}}},\"traceEvents\":[\n",
+                  other.empty() ? "" : ",", other, counts.events, counts.left_out));
+  const auto name_event = [](std::string_view what, std::int64_t pid, std::int64_t tid,
+                             std::string_view name) {
+    return fmt::format(R"({{"ph":"M","name":"{}","pid":{},"tid":{},"args":{{"name":"{}"}}}})", what,
+                       pid, tid, name);
+  };
+  if (!link_rows.empty()) write(name_event("process_name", rows.links_pid(), 0, "links") + ",\n");
+  for (const auto& [pid, name] : used_nodes)
+    write(name_event("process_name", pid, 0, name) + ",\n");
+  if (model.lock_step) write(name_event("process_name", rows.steps_pid(), 0, "steps") + ",\n");
+  for (const auto& [tid, name] : threads) {
+    write(name_event("thread_name", pid_of[tid], tid, name) + ",\n");
+  }
+  for (const TraceEvent& e : events) {
+    const std::string at =
+        fmt::format(R"("pid":{},"tid":{},"ts":{})", e.pid, e.tid, trace_time(e.time));
+    switch (e.kind) {
+      case Kind::counter:
+        write(fmt::format(
+            R"({{"ph":"C","name":"busy channels","pid":{},"ts":{},"args":{{"channels":{}}}}},)"
+            "\n",
+            e.pid, trace_time(e.time), e.subject));
+        break;
+      case Kind::flow_start:
+      case Kind::flow_end:
+        write(fmt::format(R"({{"ph":"{}",{}"cat":"message","name":"m","id":{},{}}},)"
+                          "\n",
+                          e.kind == Kind::flow_start ? "s" : "f",
+                          e.kind == Kind::flow_start ? "" : "\"bp\":\"e\",", e.subject + 1, at));
+        break;
+      case Kind::slice: {
+        const std::string length =
+            trace_time((e.time + e.length) / per_ns * per_ns - e.time / per_ns * per_ns);
+        std::string name, arguments;
+        const char* category = "local";
+        if (e.of == Of::send || e.of == Of::receive) {
+          const ReplayedMessage& m = replay.messages[e.subject];
+          category = "message";
+          name = e.of == Of::send ? fmt::format("to {}", m.to) : fmt::format("from {}", m.from);
+          arguments = fmt::format(
+              R"("bytes":{},"step":{},"tag":{},"hops":{},"waited_ps":{},"shared_ps":{})", m.bytes,
+              m.step, m.tag, m.hops, m.waited, m.shared);
+        } else if (e.of == Of::link) {
+          const ChannelHolds::Hold& hold = holds.holds()[e.subject];
+          category = "link";
+          name = fmt::format("{} to {}", hold.source, hold.destination);
+          arguments = fmt::format(R"("step":{})", hold.step);
+        } else if (e.of == Of::step) {
+          category = "step";
+          name = fmt::format("step {}", e.subject);
+        } else {
+          name = e.of == Of::rearrange ? "rearrange" : "combine";
+          arguments = fmt::format(R"("bytes":{})", e.subject);
+        }
+        write(fmt::format(R"({{"ph":"X","cat":"{}","name":"{}",{},"dur":{},"args":{{{}}}}},)"
+                          "\n",
+                          category, name, at, length, arguments));
+        break;
+      }
+    }
+  }
+  // A last event without a comma behind it.
+  write(fmt::format(
+      R"({{"ph":"C","name":"busy channels","pid":{},"ts":{},"args":{{"channels":0}}}})"
+      "\n]}}\n",
+      rows.links_pid(),
+      trace_time(events.empty() ? 0 : std::max(events.back().time, replay.time.value_or(0)))));
+  return counts;
+}
+
+}  // namespace wormcube

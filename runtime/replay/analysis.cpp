@@ -1,0 +1,319 @@
+// Closed forms, bounds, losses, and the critical path.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/runtime/replay/analysis.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include <fmt/core.h>
+
+namespace wormcube {
+
+namespace {
+
+bool is_message(const OpRecord& op, Rank from) {
+  return op.kind == Op::Kind::send && op.peer != from;
+}
+
+void route_of(const Schedule& schedule, const Routing& routing, Rank from, const OpRecord& op,
+              std::vector<Channel>& path) {
+  path.clear();
+  if (op.moves > 0) {
+    routing.route(from, schedule.moves(from, op), path);
+  } else {
+    routing.route(from, op.peer, path);
+  }
+}
+
+struct GapWork {
+  Ticks rearrange = 0, combine = 0;
+  Ticks total() const { return rearrange + combine; }
+};
+GapWork gap_work(const Schedule& schedule, const MachineModel& model, Rank rank, std::size_t step) {
+  const RankLog& log = schedule.ranks[static_cast<std::size_t>(rank)];
+  return {model.rearrange.of(log.rearranged[step]), model.combine.of(log.combined[step])};
+}
+
+std::size_t steps_of(const Schedule& schedule, Rank rank) {
+  return schedule.ranks[static_cast<std::size_t>(rank)].step_ends.size();
+}
+
+}  // namespace
+
+Uncontended uncontended(const Schedule& schedule, const Routing& routing,
+                        const MachineModel& model) {
+  const auto nodes = static_cast<Rank>(schedule.ranks.size());
+  const std::size_t steps = schedule.steps();
+  Uncontended result;
+  result.steps.resize(schedule.ranks.size());
+  std::vector<Ticks> complete(schedule.ranks.size(), 0), posted(complete), next(complete);
+  std::vector<Channel> path;
+  std::vector<std::pair<Link, Ticks>> ports;
+  for (std::size_t t = 0; t <= steps; ++t) {
+    // Who took step t - 1 posts step t, or ends.
+    Ticks latest = 0, longest = 0;
+    for (Rank v = 0; v < nodes; ++v) {
+      if (t > steps_of(schedule, v)) continue;
+      latest = std::max(latest, complete[static_cast<std::size_t>(v)]);
+      longest = std::max(longest, gap_work(schedule, model, v, t).total());
+    }
+    for (Rank v = 0; v < nodes; ++v) {
+      if (t > steps_of(schedule, v)) continue;
+      const auto at = static_cast<std::size_t>(v);
+      posted[at] = next[at] = model.lock_step
+                                  ? latest + longest
+                                  : complete[at] + gap_work(schedule, model, v, t).total();
+      if (t == steps_of(schedule, v)) result.time = std::max(result.time, posted[at]);
+    }
+    if (t == steps) break;
+    for (Rank v = 0; v < nodes; ++v) {
+      Ticks free = posted[static_cast<std::size_t>(v)];
+      const Ticks begin = free;
+      ports.clear();
+      for (const OpRecord& op : schedule.ops(v, t)) {
+        if (!is_message(op, v)) continue;
+        route_of(schedule, routing, v, op, path);
+        Ticks* port = &free;
+        if (model.all_port) {
+          const Link link = routing.link(path.front());
+          auto found = std::ranges::find(ports, link, &std::pair<Link, Ticks>::first);
+          if (found == ports.end()) found = ports.insert(ports.end(), {link, begin});
+          port = &found->second;
+        }
+        const std::int64_t flits = model.flits(op.bytes);
+        const Ticks ready = *port + model.startup;
+        const Ticks delivered = ready + model.transit(flits, std::ssize(path));
+        *port = ready + flits * model.flit;
+        result.delivered.push_back(delivered);
+        Ticks& sender = next[static_cast<std::size_t>(v)];
+        sender = std::max(sender, *port);
+        Ticks& receiver = next[static_cast<std::size_t>(op.peer)];
+        receiver = std::max(receiver, delivered);
+      }
+    }
+    for (Rank v = 0; v < nodes; ++v) {
+      if (t >= steps_of(schedule, v)) continue;
+      const auto at = static_cast<std::size_t>(v);
+      complete[at] = next[at];
+      result.steps[at].push_back(next[at]);
+    }
+  }
+  return result;
+}
+
+LockStepForm lock_step_form(const Schedule& schedule, const Routing& routing,
+                            const MachineModel& model, const ScheduleReport& report) {
+  LockStepForm form;
+  const auto nodes = static_cast<Rank>(schedule.ranks.size());
+  const std::size_t steps = schedule.steps();
+  std::vector<Channel> path;
+  bool too_soon = false;
+  for (std::size_t t = 0; t <= steps; ++t) {
+    Ticks work = 0, longest = 0;
+    for (Rank v = 0; v < nodes; ++v) {
+      if (t <= steps_of(schedule, v)) {
+        work = std::max(work, gap_work(schedule, model, v, t).total());
+      }
+      for (const OpRecord& op : schedule.ops(v, t)) {
+        if (!is_message(op, v)) continue;
+        route_of(schedule, routing, v, op, path);
+        longest = std::max(longest, model.alone(model.flits(op.bytes), std::ssize(path)));
+      }
+    }
+    form.time += work + longest;
+    if (t < steps && model.startup + work + model.flit < model.credit) too_soon = true;
+  }
+  if (report.link_load_max > 1) {
+    form.not_exact = fmt::format("a link carries {} messages in a step", report.link_load_max);
+  } else if (report.port_violations > 0) {
+    form.not_exact = "a port serves several messages in a step";
+  } else if (model.forwarding == Forwarding::wormhole && !model.full_rate()) {
+    form.not_exact = "the buffers are too shallow for the full rate";
+  } else if (too_soon) {
+    form.not_exact = "a credit takes longer than a start-up and a flit";
+  }
+  return form;
+}
+
+ScheduleBounds schedule_bounds(const Schedule& schedule, const Routing& routing,
+                               const MachineModel& model) {
+  std::unordered_map<Link, Ticks> links, injecting, ejecting;
+  std::vector<Channel> path;
+  Ticks least_hop = never;
+  for (Rank v = 0; v < static_cast<Rank>(schedule.ranks.size()); ++v) {
+    for (std::size_t t = 0; t < steps_of(schedule, v); ++t) {
+      for (const OpRecord& op : schedule.ops(v, t)) {
+        if (!is_message(op, v)) continue;
+        route_of(schedule, routing, v, op, path);
+        const Ticks body = model.flits(op.bytes) * model.flit;
+        for (const Channel channel : path) links[routing.link(channel)] += body;
+        injecting[model.all_port ? routing.link(path.front()) : v] += model.startup + body;
+        ejecting[model.all_port ? routing.link(path.back()) : op.peer] += body;
+        least_hop = std::min(least_hop, model.hop);
+      }
+    }
+  }
+  ScheduleBounds bounds;
+  if (least_hop == never) return bounds;
+  for (const auto& [link, busy] : links) bounds.links = std::max(bounds.links, busy);
+  bounds.links += model.startup + model.hop;
+  for (const auto& [port, busy] : injecting)
+    bounds.ports = std::max(bounds.ports, busy + model.hop);
+  for (const auto& [port, busy] : ejecting) {
+    bounds.ports = std::max(bounds.ports, busy + model.startup + model.hop);
+  }
+  return bounds;
+}
+
+Losses losses(const Schedule& schedule, const MachineModel& model, const Replay& replay) {
+  Losses result;
+  std::vector<std::vector<Ticks>> posted(schedule.ranks.size());
+  if (!replay.steps.empty() && !model.lock_step) {
+    for (Rank v = 0; v < static_cast<Rank>(schedule.ranks.size()); ++v) {
+      const auto at = static_cast<std::size_t>(v);
+      Ticks before = 0;
+      for (std::size_t t = 0; t < replay.steps[at].size(); ++t) {
+        posted[at].push_back(before + gap_work(schedule, model, v, t).total());
+        before = replay.steps[at][t];
+      }
+    }
+  }
+  for (const ReplayedMessage& message : replay.messages) {
+    result.contention += message.waited - message.waited_port + message.shared;
+    result.ports += message.waited_port;
+    if (message.ready != never) result.ports += message.ready - model.startup - message.posted;
+    const auto& there = posted[static_cast<std::size_t>(message.to)];
+    if (message.posted != never && message.step < there.size()) {
+      result.late_partners += std::max<Ticks>(0, message.posted - there[message.step]);
+    }
+  }
+  return result;
+}
+
+std::string_view to_string(PathPiece::Kind kind) {
+  switch (kind) {
+    case PathPiece::Kind::rearrange:
+      return "rearrange";
+    case PathPiece::Kind::combine:
+      return "combine";
+    case PathPiece::Kind::startup:
+      return "start-up";
+    case PathPiece::Kind::transfer:
+      return "transfer";
+    case PathPiece::Kind::contention:
+      return "contention";
+  }
+  return {};
+}
+
+namespace {
+
+/// Goes back in time, from what ended last to what it waited for.
+class BackInTime {
+ public:
+  BackInTime(const Schedule& schedule, const MachineModel& model, const Replay& replay)
+      : schedule_(schedule), model_(model), replay_(replay) {
+    step_begin_.assign(schedule.steps() + 1, 0);
+    for (const ReplayedMessage& message : replay.messages) ++step_begin_[message.step + 1];
+    for (std::size_t t = 1; t < step_begin_.size(); ++t) step_begin_[t] += step_begin_[t - 1];
+  }
+
+  std::vector<PathPiece> walk() {
+    const auto last = std::ranges::max_element(replay_.finish);
+    if (last == replay_.finish.end()) return {};
+    auto node = static_cast<Rank>(last - replay_.finish.begin());
+    std::size_t step = steps_of(schedule_, node);
+    Ticks time = *last;
+    while (true) {
+      // The node posts `step` at `time`, or ends then: its work, then what it was complete with.
+      step_begins(node, step, time);
+      if (step == 0) break;
+      --step;
+      time = completed(node, step);
+      leave_step(node, step, time);
+    }
+    std::ranges::reverse(pieces_);
+    return std::move(pieces_);
+  }
+
+ private:
+  Ticks completed(Rank node, std::size_t step) const {
+    return replay_.steps[static_cast<std::size_t>(node)][step];
+  }
+  void add(PathPiece::Kind kind, Ticks from, Ticks to, Rank node, std::size_t step, Rank peer,
+           Bytes bytes) {
+    if (to > from) pieces_.push_back({kind, from, to, node, step, peer, bytes});
+  }
+
+  /// Goes back over the work before a step; in lock step to whoever was last, by the work of
+  /// whoever had most.
+  void step_begins(Rank& node, std::size_t step, Ticks& time) {
+    Rank worker = node;
+    if (model_.lock_step) {
+      Ticks most = -1, latest = -1;
+      for (Rank v = 0; v < static_cast<Rank>(schedule_.ranks.size()); ++v) {
+        if (steps_of(schedule_, v) < step) continue;
+        const Ticks work = gap_work(schedule_, model_, v, step).total();
+        if (work > most) most = work, worker = v;
+        if (step > 0 && completed(v, step - 1) > latest) {
+          latest = completed(v, step - 1);
+          node = v;
+        }
+      }
+    }
+    const GapWork work = gap_work(schedule_, model_, worker, step);
+    const RankLog& log = schedule_.ranks[static_cast<std::size_t>(worker)];
+    add(PathPiece::Kind::combine, time - work.combine, time, worker, step, -1, log.combined[step]);
+    time -= work.combine;
+    add(PathPiece::Kind::rearrange, time - work.rearrange, time, worker, step, -1,
+        log.rearranged[step]);
+    time -= work.rearrange;
+  }
+
+  /// From the end of a node's step to when a node posted it: itself, or who sent to it.
+  void leave_step(Rank& node, std::size_t step, Ticks& time) {
+    const auto begin = replay_.messages.begin() + static_cast<std::ptrdiff_t>(step_begin_[step]);
+    const auto end = replay_.messages.begin() + static_cast<std::ptrdiff_t>(step_begin_[step + 1]);
+    auto reason = std::find_if(begin, end, [&](const ReplayedMessage& m) {
+      return (m.to == node && m.delivered == time) || (m.from == node && m.sent == time);
+    });
+    if (reason == end) return;  // posted then, with nothing to wait for
+    while (true) {
+      const ReplayedMessage& m = *reason;
+      const bool arrives = m.to == node && m.delivered == time;
+      const std::int64_t flits = model_.flits(m.bytes);
+      const Ticks alone = arrives ? model_.transit(flits, m.hops) : flits * model_.flit;
+      const Ticks lost = time - m.ready - alone;
+      add(PathPiece::Kind::transfer, time - alone, time, m.from, step, m.to, m.bytes);
+      add(PathPiece::Kind::contention, time - alone - lost, time - alone, m.from, step, m.to,
+          m.bytes);
+      const Ticks began = m.ready - model_.startup;
+      add(PathPiece::Kind::startup, began, m.ready, m.from, step, m.to, m.bytes);
+      node = m.from;
+      time = began;
+      if (began == m.posted) return;
+      // It queued behind the message that had left its port just then.
+      const auto before = std::find_if(begin, end, [&](const ReplayedMessage& other) {
+        return other.from == node && other.sent == began && other.index < m.index;
+      });
+      if (before == end) return;
+      reason = before;
+    }
+  }
+
+  const Schedule& schedule_;
+  const MachineModel& model_;
+  const Replay& replay_;
+  std::vector<std::size_t> step_begin_;
+  std::vector<PathPiece> pieces_;
+};
+
+}  // namespace
+
+std::vector<PathPiece> critical_path(const Schedule& schedule, const MachineModel& model,
+                                     const Replay& replay) {
+  if (!replay.time) return {};
+  return BackInTime(schedule, model, replay).walk();
+}
+
+}  // namespace wormcube
