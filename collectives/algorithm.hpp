@@ -65,6 +65,8 @@ struct Algorithm {
   std::vector<Need> needs = {};
   std::vector<std::string_view> instead = {};
   bool needs_commutative = false;  ///< the reduction operator must commute
+  /// Whether it must with these options; `require` refuses others. nullptr: with none.
+  bool (*reorders)(const Options&) = nullptr;
   /// Further conditions, on options or arguments; throws UsageError with both numbers and the way
   /// out. nullptr: none.
   void (*require)(const Setting&) = nullptr;

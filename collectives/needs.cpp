@@ -56,6 +56,11 @@ Need rings() {
                  [](const Graph& graph) { return graph.is(Shape::ring); });
 }
 
+Need rings_of_three() {
+  return factors("every dimension must be a ring of 3 nodes or more, or of 1",
+                 [](const Graph& graph) { return graph.wraps() || graph.nodes() == 1; });
+}
+
 Need lines_and_rings() {
   return factors("every dimension must be a line or a ring",
                  [](const Graph& graph) { return graph.has_direction(); });

@@ -21,6 +21,8 @@ namespace needs {
 /// Lines, or rings, or both; of 1 or 2 nodes a line is a ring.
 Need lines();
 Need rings();
+/// The same without cables: a ring of 2 has one link each way, not two.
+Need rings_of_three();
 Need lines_and_rings();
 /// One dimension, a line or a ring.
 Need line_or_ring();

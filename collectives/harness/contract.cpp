@@ -525,7 +525,9 @@ Contract contract_of(const Collective& collective, Rank nodes, Bytes block_bytes
           seed,
           pattern,
           in_place,
-          collective.algorithm->needs_commutative};
+          collective.algorithm->needs_commutative ||
+              (collective.algorithm->reorders != nullptr &&
+               collective.algorithm->reorders(collective.options))};
 }
 
 Collective witnessed(Collective collective, const Contract& contract) {

@@ -172,6 +172,11 @@ void for_each(F f, Rank most_nodes = 1 << 20) {
       Collective collective(*algorithm, plain_arguments(*algorithm));
       for (const Options& options : every_option(*algorithm)) {
         collective.options = options;
+        if (algorithm->reorders != nullptr && algorithm->reorders(options)) {
+          collective.arguments.reduction = find_reduction("sum", "int32");
+        } else {
+          collective.arguments = plain_arguments(*algorithm);
+        }
         if (!refusal(collective, topology)) f(std::as_const(collective), topology);
       }
     }

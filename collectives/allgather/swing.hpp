@@ -1,0 +1,30 @@
+// All-gather by swing.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/collectives/blocks.hpp"
+#include "wormcube/collectives/cost.hpp"
+#include "wormcube/collectives/swing.hpp"
+
+namespace wormcube {
+
+/// Every node's block to every node.
+/// In step s of a ring partners are rho(s) = 1, -1, 3, -5, 11, .. hops apart (from odd coordinates
+/// -rho(s)); on a torus the dimensions take their steps by turns.
+/// With all ports 2 D copies of a 2 D-th part of each block, which begin with different dimensions, or
+/// go the other way about.
+///
+/// \param mine  1 block; it may lie in its place in \p all
+/// \param all   p blocks; block q is node q's
+///
+/// Network  torus or ring of even sides (all ports: 4 or more), or of 1; one- or all-port.
+/// Cost     One port, sides 2^L: log2 p steps, p - 1 blocks; with all ports (p - 1)/(2 D).
+/// Links    (|rho| + 1)/2 = 1, 1, 2, 3, 6, .. messages share a link with one port, |rho| with all: of
+///          torus:8x8 66 blocks of time with one port, 17.25 with all.
+/// Source   D. De Sensi, T. Bonato, D. Saam, T. Hoefler, Swing: Short-cutting Rings for Higher Bandwidth
+///          Allreduce, NSDI 2024, arXiv 2401.09356; what goes when, and sides that are no power of 2,
+///          after the authors' program.
+/// Throws   UsageError, before any message, unless network and blocks are as above.
+void allgather_swing(Node& node, ConstBlocks mine, Blocks all, Ports ports);
+
+}  // namespace wormcube

@@ -1,0 +1,88 @@
+// All-reduce in ternary steps.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/allreduce/ternary.hpp"
+
+#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/require.hpp"
+
+namespace wormcube {
+
+namespace algorithms {
+extern const Algorithm allreduce_ternary, allreduce_ternary_one_port;
+}
+
+void allreduce_ternary(Node& node, const Reduction& reduction, ConstSpan mine, Span result,
+                       Ports ports) {
+  require_network(
+      ports == Ports::one ? algorithms::allreduce_ternary_one_port : algorithms::allreduce_ternary,
+      node.topology());
+  require_reduction("allreduce_ternary", node, reduction, mine, result);
+  require_commutative("allreduce_ternary", reduction);
+  allreduce_copies(node, ternary_plans(node, ports), reduction, mine, result);
+}
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(allreduce_ternary){
+    .operation = operations::allreduce,
+    .name = "ternary",
+    .summary = "1, 3, 9, .. hops both ways at once: fewest start-ups of two ports; rings and tori",
+    .source =
+        "Juerss, Addanki, Schmid, Trivance, arXiv 2602.17254 (abstract, program); Juerss, Schmid, "
+        "ReTri, arXiv 2605.26930 (abstract)",
+    .ports = Ports::all,
+    .contention_free = false,
+    .exactly_once = true,
+    .remark = "the order of dimensions ours",
+    .needs = {needs::rings()},
+    .instead = {"reduce-scatter-allgather"},
+    .needs_commutative = true,
+    .predict =
+        [](const Setting& setting) {
+          return allreduce_cost(ternary_cost(setting.topology, Ports::all),
+                                setting.topology.nodes());
+        },
+    .program =
+        [](Node& node, const Call& call) {
+          wormcube::allreduce_ternary(node, call.arguments.reduction, call.input.all(),
+                                      call.output.all(), Ports::all);
+        },
+    .parts =
+        [](const Setting& setting) {
+          return setting.topology.nodes() * ternary_parts(setting.topology, Ports::all);
+        },
+};
+
+WORMCUBE_ALGORITHM(allreduce_ternary_one_port){
+    .operation = operations::allreduce,
+    .name = "ternary-one-port",
+    .summary = "the steps of ternary, one way after the other; rings and tori",
+    .source =
+        "Juerss, Addanki, Schmid, Trivance, arXiv 2602.17254 (abstract, program); Juerss, Schmid, "
+        "ReTri, arXiv 2605.26930 (abstract)",
+    .ports = Ports::one,
+    .contention_free = false,
+    .exactly_once = true,
+    .remark = "the order of dimensions ours",
+    .needs = {needs::rings()},
+    .instead = {"reduce-scatter-allgather"},
+    .needs_commutative = true,
+    .predict =
+        [](const Setting& setting) {
+          return allreduce_cost(ternary_cost(setting.topology, Ports::one),
+                                setting.topology.nodes());
+        },
+    .program =
+        [](Node& node, const Call& call) {
+          wormcube::allreduce_ternary(node, call.arguments.reduction, call.input.all(),
+                                      call.output.all(), Ports::one);
+        },
+    .parts =
+        [](const Setting& setting) {
+          return setting.topology.nodes() * ternary_parts(setting.topology, Ports::one);
+        },
+};
+
+}  // namespace algorithms
+
+}  // namespace wormcube

@@ -1,0 +1,116 @@
+// Total exchange along Bine trees.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/alltoall/bine.hpp"
+
+#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/bine.hpp"
+#include "wormcube/collectives/cell_exchange.hpp"
+#include "wormcube/collectives/require.hpp"
+#include "wormcube/collectives/swing.hpp"
+
+namespace wormcube {
+
+namespace algorithms {
+extern const Algorithm alltoall_bine;
+}
+
+namespace {
+
+/// The network as this node sees it, signs changed in the dimensions where its coordinate is odd, is the
+/// same for all nodes. So partners change cells of one number; from the partner's side a displacement y
+/// is h - y, where h hops lead there.
+CellExchange plan_alltoall_bine(const Topology& topology, Rank r) {
+  const TorusCopy copy = swing_copies(topology, Ports::one).front();
+  const Handovers turns = torus_handovers(topology, copy);
+  const auto turned = [&](Rank from, Rank to) {  // from r; and back
+    for (int d = 0; d < topology.dimensions(); ++d) {
+      const Rank c = topology.coordinate(from, d), n = topology.size(d);
+      if (c % 2 == 0) continue;
+      to = topology.with(to, d, mod(2 * c - topology.coordinate(to, d), n));
+    }
+    return to;
+  };
+  const auto displaced = [&](Rank by) {  // the node there, from r
+    Rank to = r;
+    for (int d = 0; d < topology.dimensions(); ++d) {
+      to = topology.with(
+          to, d, mod(topology.coordinate(r, d) + topology.coordinate(by, d), topology.size(d)));
+    }
+    return turned(r, to);
+  };
+
+  CellExchange exchange;
+  // By cell, where its block is from and for, as displacements: written as the node there, from node 0.
+  std::vector<Rank> from(static_cast<std::size_t>(topology.nodes()), 0), to;
+  for (Rank cell = 0; cell < topology.nodes(); ++cell) {
+    to.push_back(cell);
+    exchange.destination.push_back(displaced(cell));
+  }
+  for (int step = 0; step < turns.steps; ++step) {
+    const auto [d, s] = copy.slots[static_cast<std::size_t>(step)];
+    const Peer partner = turns.lanes(r, step).front().to;
+    const Rank n = topology.size(d), h = mod(swing_hops(s), n);
+    CellExchange::Message message{partner.move, partner.move, {}};
+    for (Rank cell = 0; cell < topology.nodes(); ++cell) {
+      Rank& target = to[static_cast<std::size_t>(cell)];
+      if (target == 0 || turns.turn(0, target, 0).step != step) continue;
+      message.cells.push_back(cell);
+      Rank& source = from[static_cast<std::size_t>(cell)];
+      target = topology.with(target, d, mod(h - topology.coordinate(target, d), n));
+      source = topology.with(source, d, mod(h - topology.coordinate(source, d), n));
+    }
+    exchange.steps.push_back({std::move(message)});
+  }
+  for (const Rank source : from) exchange.source.push_back(displaced(source));
+  return exchange;
+}
+
+}  // namespace
+
+void alltoall_bine(Node& node, ConstBlocks out, Blocks in) {
+  require_network(algorithms::alltoall_bine, node.topology());
+  require_exchange("alltoall_bine", node.size(), out, in);
+  node.plan<CellExchange>("bine", {},
+                          [&] { return plan_alltoall_bine(node.topology(), node.rank()); })
+      .run(node, out, in);
+}
+
+namespace {
+
+Prediction predict_alltoall_bine(const Topology& topology) {
+  std::vector<std::vector<TorusMessage>> steps;
+  const TorusCopy copy = swing_copies(topology, Ports::one).front();
+  for (const auto& [d, s] : copy.slots) {
+    const Rank n = topology.size(d);
+    const int hops = swing_hops(s);
+    const int shorter = 2 * std::abs(hops) <= n ? hops : hops > 0 ? hops - n : hops + n;
+    steps.push_back({{d, shorter, topology.nodes() / 2.0, true}});
+  }
+  return torus_cost(topology, steps);
+}
+
+}  // namespace
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(alltoall_bine){
+    .operation = operations::alltoall,
+    .name = "bine",
+    .summary = "swing's steps, in each half of the blocks; tori of sides 2^d",
+    .source = "De Sensi et al., Bine Trees, SC 2025, arXiv 2508.17311 (far nodes first)",
+    .ports = Ports::one,
+    .contention_free = false,
+    .exactly_once = true,
+    .needs = {needs::rings_of_powers_of_two()},
+    .instead = {"bruck", "mesh"},
+
+    .predict = [](const Setting& setting) -> Prediction {
+      return predict_alltoall_bine(setting.topology);
+    },
+    .program = [](Node& node,
+                  const Call& call) { wormcube::alltoall_bine(node, call.input, call.output); },
+};
+
+}  // namespace algorithms
+
+}  // namespace wormcube

@@ -1,0 +1,42 @@
+// One dimension of the direct exchange: permutations whose messages share no link.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/runtime/topology/graph.hpp"
+
+namespace wormcube {
+
+/// n permutations of the n nodes of a ring, line or complete graph, which together hold each pair
+/// (source, destination) once. Each move has a class; moves of one permutation and one class share no
+/// link.
+class DirectFactor {
+ public:
+  struct Hop {
+    int hops = 0;        ///< signed; in a complete graph any node is one on
+    int move_class = 0;  ///< 0 .. classes() - 1; who stays has one too
+  };
+
+  /// Needs admits(graph).
+  explicit DirectFactor(const Graph& graph);
+  /// Rings of an even number of nodes or of 25 at most, lines of 4 at most, complete graphs.
+  static bool admits(const Graph& graph);
+
+  Rank nodes() const { return n_; }
+  int classes() const;
+  /// One of the permutations leaves every node where it is.
+  bool has_identity() const;
+
+  /// What node c does in a permutation; and what the node does that sends to it.
+  Hop out(Rank permutation, Rank c) const;
+  Hop in(Rank permutation, Rank c) const;
+
+ private:
+  enum class Kind : std::uint8_t { complete, table, even_ring };
+  Hop even_ring(Rank permutation, Rank c, bool incoming) const;
+
+  Kind kind_;
+  Rank n_;
+  bool line_;
+};
+
+}  // namespace wormcube

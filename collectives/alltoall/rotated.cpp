@@ -1,0 +1,203 @@
+// Total exchange on tori, both ways round every ring at once.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/alltoall/rotated.hpp"
+
+#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/require.hpp"
+#include "wormcube/collectives/torus_handover.hpp"
+#include "wormcube/runtime/together.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace wormcube {
+
+namespace algorithms {
+extern const Algorithm alltoall_rotated;
+}
+
+namespace {
+
+Rank longest_side(const Topology& topology) {
+  Rank longest = 1;
+  for (const Rank size : topology.sizes()) longest = std::max(longest, size);
+  return longest;
+}
+
+/// Copy j's part of blocks in one dimension d of n nodes: what a node has for coordinate q there, and
+/// what came from q, in place e with e_d = q. The other coordinates of e are of sources in the
+/// dimensions done, of destinations in those to come.
+class RotatedPhase {
+ public:
+  RotatedPhase(Node& node, int d, int j, int copies)
+      : node_(node), d_(d), j_(j), copies_(copies), n_(node.topology().size(d)) {
+    const Topology& topology = node.topology();
+    for (Rank e = 0; e < topology.nodes(); ++e) {
+      if (topology.coordinate(e, d) == 0) across_.push_back(e);
+    }
+  }
+
+  /// \param steps  of the longest dimension: one that is done sends nothing
+  void run(ConstBlocks from, Blocks to, Rank steps) const {
+    node_.local([&] {
+      for (const Rank e : across_) copy(whole(from[at(e, 0)]), whole(to[at(e, 0)]));
+    });
+    Way up(*this, +1, from, to), down(*this, -1, from, to);
+    for (Rank s = 1; s <= steps; ++s) {
+      if (s > n_ / 2) {
+        node_.step();
+        continue;
+      }
+      std::vector<Op> ops;
+      up.post(s, ops), down.post(s, ops);
+      node_.step(ops);
+      up.pass(), down.pass();
+    }
+  }
+
+ private:
+  /// The bundles that go one way: before step s that of the node s - 1 back, for s or more hops.
+  class Way {
+   public:
+    Way(const RotatedPhase& phase, int sign, ConstBlocks from, Blocks to)
+        : phase_(phase),
+          sign_(sign),
+          from_(from),
+          to_(to),
+          first_(phase.node_.memory(bytes(2))),
+          second_(phase.node_.memory(bytes(2))),
+          going_(first_),
+          coming_(second_) {}
+
+    void post(Rank s, std::vector<Op>& ops) {
+      out_.clear(), in_.clear();
+      if (s == 1) {
+        for (Rank x = 1; x <= phase_.reach(); ++x) {
+          for (const Rank e : phase_.across_) {
+            out_.push_back(only_read(phase_.share(from_[phase_.at(e, sign_ * x)], sign_ * x)));
+          }
+        }
+      } else {
+        out_.push_back(going_.first(bytes(s)));
+      }
+      for (const Rank e : phase_.across_) {
+        in_.push_back(phase_.share(to_[phase_.at(e, -sign_ * s)], sign_ * s));
+      }
+      in_.push_back(coming_.first(bytes(s + 1)));
+      ops.push_back(send_pieces(Move{phase_.d_, sign_}, out_));
+      ops.push_back(receive_pieces(Move{phase_.d_, -sign_}, in_));
+    }
+    void pass() { std::swap(going_, coming_); }
+
+   private:
+    /// What has s or more hops to go.
+    Bytes bytes(Rank s) const {
+      Bytes sum = 0;
+      for (Rank x = s; x <= phase_.reach(); ++x) {
+        sum += phase_.share(from_[0], sign_ * x).size() * phase_.across_.size();
+      }
+      return sum;
+    }
+
+    const RotatedPhase& phase_;
+    int sign_;
+    ConstBlocks from_;
+    Blocks to_;
+    Memory first_, second_;
+    Span going_, coming_;
+    std::vector<Span> out_, in_;
+  };
+
+  Rank reach() const { return n_ / 2; }
+  /// Place e, with the coordinate x on from this node's.
+  Rank at(Rank e, Rank x) const {
+    return node_.topology().with(e, d_, mod(node_.coordinate(d_) + x, n_));
+  }
+  template <class Block>
+  Block whole(Block block) const {
+    return part(block, j_, copies_);
+  }
+  /// What of a block goes x hops this way: of one for half way round the half of this sign.
+  template <class Block>
+  Block share(Block block, Rank x) const {
+    if (2 * std::abs(x) != n_) return whole(block);
+    return part(block, 2 * j_ + (x > 0 ? 0 : 1), 2 * copies_);
+  }
+
+  Node& node_;
+  int d_, j_, copies_;
+  Rank n_;
+  std::vector<Rank> across_;  // one place for each combination of the other coordinates
+};
+
+}  // namespace
+
+void alltoall_rotated(Node& node, ConstBlocks out, Blocks in) {
+  const Topology& topology = node.topology();
+  require_network(algorithms::alltoall_rotated, topology);
+  require_exchange("alltoall_rotated", node.size(), out, in);
+  const std::vector<int> wide = wide_dimensions(topology);
+  const auto copies = static_cast<int>(wide.size());
+  if (copies == 0) {
+    node.local([&] { copy(out[0], in[0]); });
+    return;
+  }
+  // Between dimensions the blocks lie in `in` and here by turns, in `in` after the last one.
+  const Memory memory = node.memory(copies > 1 ? out.all().size() : 0, Purpose::blocks);
+  const Blocks meanwhile(copies > 1 ? memory.span() : Span(), node.size());
+  const Rank steps = longest_side(topology) / 2;
+  together(node, copies, [&](int j, Node& own) {
+    ConstBlocks from = out;
+    for (int t = 0; t < copies; ++t) {
+      const Blocks to = (copies - t) % 2 == 1 ? in : meanwhile;
+      RotatedPhase(own, wide[static_cast<std::size_t>((j + t) % copies)], j, copies)
+          .run(from, to, steps);
+      from = to;
+    }
+  });
+}
+
+namespace {
+
+Prediction predict_rotated(const Setting& setting) {
+  const Topology& topology = setting.topology;
+  const double p = topology.nodes(), dimensions = wide_dimensions(topology).size();
+  const Rank side = longest_side(topology);
+  const double n = side;
+  const double blocks = p * (side % 2 == 0 ? n * n : n * n - 1) / (8 * n);
+  return {.startups = dimensions * (side / 2),  // NOLINT(bugprone-integer-division)
+          .transmission_blocks = blocks,
+          .rearranged_blocks = 0,
+          .working_blocks = dimensions > 1 ? p : 0,
+          .link_load = p > 1 ? 1 : 0,
+          .contended_blocks = blocks};
+}
+
+}  // namespace
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(alltoall_rotated){
+    .operation = operations::alltoall,
+    .name = "rotated",
+    .summary = "rotated copies, bundles both ways round each ring, on all links at once; tori",
+    .source =
+        "Liu, Gu, Ren, Tao 2006 (abstract); HalfRing with DimRotation, ACM 2025 (abstract); "
+        "the text ours",
+    .ports = Ports::all,
+    .contention_free = true,
+    .exactly_once = true,
+    .needs = {needs::rings_of_three()},
+    .instead = {"product-multiport-general", "ring-all-port", "shift"},
+    .predict = predict_rotated,
+    .program = [](Node& node,
+                  const Call& call) { wormcube::alltoall_rotated(node, call.input, call.output); },
+    .parts =
+        [](const Setting& setting) {
+          return 2 * std::max(1, static_cast<Rank>(wide_dimensions(setting.topology).size()));
+        },
+};
+
+}  // namespace algorithms
+
+}  // namespace wormcube

@@ -1,0 +1,176 @@
+// The search for receive tables, and what follows from them.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/circulant.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include <fmt/core.h>
+
+namespace wormcube {
+
+Circulant::Circulant(Rank p) : p_(p) {
+  skips_.assign(static_cast<std::size_t>(log2_ceiling(p)) + 1, p);
+  for (std::size_t k = skips_.size() - 1; k-- > 0;) skips_[k] = (skips_[k + 1] + 1) / 2;
+  const int q = this->q();
+  for (Rank r = 0; r < p; ++r) {
+    std::vector<int> free;
+    for (int e = q; e >= 0; --e) {
+      if (e != base(r)) free.push_back(e);
+    }
+    std::vector<int> found;
+    search(0, 2 * p, r, free, found);
+    for (int& e : found) e = e == q ? base(r) : e - q;
+    WORMCUBE_ASSERT(std::cmp_equal(found.size(), q));
+    table_.push_back(std::move(found));
+  }
+}
+
+int Circulant::base(Rank r) const {
+  Rank x = r;
+  for (int e = q() - 1; e >= 0; --e) {
+    if (x < skip(e)) continue;
+    x -= skip(e);
+    if (x == 0) return e;
+  }
+  return q();
+}
+
+Rank Circulant::search(Rank x, Rank below, Rank r, std::vector<int>& free,
+                       std::vector<int>& found) const {
+  const int q = this->q();
+  const auto k = [&] { return static_cast<int>(found.size()); };
+  for (const int e : std::vector<int>(free)) {
+    if (k() == q) break;
+    if (std::ranges::find(free, e) == free.end()) continue;  // taken meanwhile
+    const Rank y = x + skip(e);
+    if (y > r + p_ - skip(k()) || y >= below) continue;
+    if (y <= r + p_ - skip(k() + 1)) below = search(y, below, r, free, found);
+    if (k() == q || x > r + p_ - skip(k() + 1)) break;
+    below = y;
+    found.push_back(e);
+    std::erase(free, e);
+  }
+  return below;
+}
+
+std::vector<Circulant::Round> Circulant::rounds(Rank r, Rank packets) const {
+  std::vector<Round> rounds;
+  const int q = this->q();
+  if (q == 0) return rounds;
+  const Rank first = mod(-(packets - 1), q);
+  for (Rank i = first; i < first + packets - 1 + q; ++i) {
+    const int k = i % q;
+    const Rank offset = i / q * q - first, to = mod(r + skip(k), p_);
+    const auto packet = [&](Rank of) -> Rank {
+      const Rank number = receives(of)[static_cast<std::size_t>(k)] + offset;
+      return of == 0 || number < 0 ? -1 : std::min(number, packets - 1);
+    };
+    rounds.push_back({k, packet(to), packet(r)});
+  }
+  return rounds;
+}
+
+Handovers circulant_handovers(Rank p, Rank packets) {
+  const auto circulant = std::make_shared<const Circulant>(p);
+  const int rounds = packets - 1 + circulant->q();
+  // By place relative to the root and packet: the step, from the end, in which that is received.
+  auto turns = std::make_shared<std::vector<int>>(static_cast<std::size_t>(p) *
+                                                  static_cast<std::size_t>(packets));
+  for (Rank y = 1; y < p; ++y) {
+    int step = rounds;
+    for (const auto& round : circulant->rounds(y, packets)) {
+      --step;
+      if (round.received < 0) continue;
+      (*turns)[static_cast<std::size_t>(y) * static_cast<std::size_t>(packets) +
+               static_cast<std::size_t>(round.received)] = step;
+    }
+  }
+  Handovers handovers{circulant->q() == 0 ? 0 : rounds, packets};
+  handovers.lanes = [=](Rank r, int step) {
+    const int q = circulant->q();
+    const int k = (mod(-(packets - 1), q) + rounds - 1 - step) % q;
+    const Rank skip = circulant->skip(k);
+    return std::vector<Lane>{{{mod(r - skip, p)}, {mod(r + skip, p)}}};
+  };
+  handovers.turn = [=](Rank r, Rank block, int share) {
+    const auto y = static_cast<std::size_t>(mod(r - block, p));
+    return Handovers::Turn{
+        (*turns)[y * static_cast<std::size_t>(packets) + static_cast<std::size_t>(share)], 0};
+  };
+  return handovers;
+}
+
+std::span<const HandoverPlan> circulant_plans(Node& node, Rank packets) {
+  return node.plan<std::vector<HandoverPlan>>("circulant", {packets}, [&] {
+    return std::vector{
+        HandoverPlan(circulant_handovers(node.size(), packets), node.size(), node.rank())};
+  });
+}
+
+Prediction circulant_cost(const Topology& topology, Rank root, Rank packets, bool backwards) {
+  const Rank p = topology.nodes();
+  const Circulant circulant(p);
+  const int q = circulant.q();
+  const double rounds = q == 0 ? 0 : packets - 1.0 + q;
+  Prediction prediction{
+      .startups = rounds, .transmission_blocks = rounds / packets, .rearranged_blocks = 0};
+  std::vector<std::vector<Circulant::Round>> all;
+  constexpr double most_messages = 1 << 20;
+  if (rounds * p > most_messages) return prediction;
+  for (Rank y = 0; y < p; ++y) all.push_back(circulant.rounds(y, packets));
+  std::vector<Messages> steps;
+  for (std::size_t i = 0; i < all[0].size(); ++i) {
+    Messages& step = steps.emplace_back();
+    for (Rank y = 0; y < p; ++y) {
+      const auto& round = all[static_cast<std::size_t>(y)][i];
+      if (round.sent < 0) continue;
+      const Rank from = mod(y + root, p), to = mod(from + circulant.skip(round.k), p);
+      step.push_back({backwards ? to : from, backwards ? from : to, 1.0 / packets});
+    }
+  }
+  predict_contention(prediction, topology, steps);
+  return prediction;
+}
+
+Prediction circulant_all_cost(const Topology& topology, Rank packets, bool backwards) {
+  const Rank p = topology.nodes();
+  const Handovers handovers = circulant_handovers(p, packets);
+  // All nodes alike: the shares that node 0 hands on in each step.
+  std::vector<double> blocks(static_cast<std::size_t>(handovers.steps), 0);
+  for (Rank block = 1; block < p; ++block) {
+    for (int share = 0; share < packets; ++share) {
+      blocks[static_cast<std::size_t>(handovers.turn(0, block, share).step)] += 1.0 / packets;
+    }
+  }
+  Prediction prediction{.startups = static_cast<double>(handovers.steps),
+                        .transmission_blocks = p - 1.0,
+                        .rearranged_blocks = 0,
+                        .combined_blocks = p - 1.0};
+  std::vector<Messages> steps;
+  for (int i = 0; i < handovers.steps; ++i) {
+    Messages& step = steps.emplace_back();
+    for (Rank r = 0; r < p; ++r) {
+      const Rank to = handovers.lanes(r, i)[0].to.rank;
+      step.push_back({backwards ? r : to, backwards ? to : r, blocks[static_cast<std::size_t>(i)]});
+    }
+  }
+  predict_contention(prediction, topology, steps);
+  return prediction;
+}
+
+Rank best_circulant_packets(Rank p, Bytes message, double startup_us, double transfer_us) {
+  const int q = log2_ceiling(p);
+  if (q <= 1) return 1;
+  const double best = std::sqrt(transfer_us * static_cast<double>(message) * (q - 1) / startup_us);
+  return static_cast<Rank>(std::clamp<double>(std::round(best), 1, most_circulant_packets));
+}
+
+void require_packets(std::string_view algorithm, Rank packets, Rank least) {
+  if (packets >= least && packets <= most_circulant_packets) return;
+  throw UsageError(fmt::format("{}: {} packets; need {} to {}", algorithm, packets, least,
+                               most_circulant_packets));
+}
+
+}  // namespace wormcube

@@ -1,0 +1,58 @@
+// Round-optimal broadcasts of n packets on any number of nodes, along circulant graphs: the tables.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/collectives/handover.hpp"
+#include "wormcube/collectives/loads.hpp"
+
+#include <span>
+#include <vector>
+
+namespace wormcube {
+
+/// What each node sends and receives in every round of a broadcast from node 0 of p. In round k modulo
+/// q = ceil(log2 p) node r sends to r + skip(k) and receives from r - skip(k), modulo p.
+class Circulant {
+ public:
+  explicit Circulant(Rank p);
+
+  int q() const { return static_cast<int>(skips_.size()) - 1; }
+  /// Of k = 0 .. q: 1, .., p, each half of the next, rounded up.
+  Rank skip(int k) const { return skips_[static_cast<std::size_t>(k)]; }
+  /// In rounds k = 0 .. q - 1 of the first phase, the packets that node r receives: -1 .. -q without
+  /// base - q, and base. A negative one is of an earlier phase.
+  const std::vector<int>& receives(Rank r) const { return table_[static_cast<std::size_t>(r)]; }
+  /// The step from the root to r that comes last; of the root q.
+  int base(Rank r) const;
+
+  /// A broadcast of n packets, round by round: packets, or -1 for none.
+  struct Round {
+    int k;
+    Rank sent, received;
+  };
+  std::vector<Round> rounds(Rank r, Rank packets) const;
+
+ private:
+  Rank search(Rank x, Rank below, Rank r, std::vector<int>& free, std::vector<int>& found) const;
+
+  Rank p_;
+  std::vector<Rank> skips_;
+  std::vector<std::vector<int>> table_;
+};
+
+/// The reduce-scatter of p broadcasts backwards, from all nodes at once.
+Handovers circulant_handovers(Rank p, Rank packets);
+std::span<const HandoverPlan> circulant_plans(Node& node, Rank packets);
+/// Of a broadcast from the root, or a reduction to it. Where all messages would be counted one by one
+/// for long, without contention.
+Prediction circulant_cost(const Topology& topology, Rank root, Rank packets, bool backwards);
+/// Of the reduce-scatter, or the all-gather.
+Prediction circulant_all_cost(const Topology& topology, Rank packets, bool backwards);
+
+/// The number of packets that takes least: sqrt((q - 1) m tw / ts).
+Rank best_circulant_packets(Rank p, Bytes message, double startup_us, double transfer_us);
+inline constexpr Rank most_circulant_packets = 1 << 20;
+/// Throws UsageError unless there can be so many.
+void require_packets(std::string_view algorithm, Rank packets, Rank least);
+
+}  // namespace wormcube

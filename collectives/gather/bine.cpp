@@ -1,0 +1,68 @@
+// Gather along a Bine tree.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/gather/bine.hpp"
+
+#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/bine.hpp"
+#include "wormcube/collectives/scatter/require.hpp"
+
+#include <algorithm>
+
+namespace wormcube {
+
+namespace algorithms {
+extern const Algorithm gather_bine;
+}
+
+void gather_bine(Node& node, ConstSpan mine, Blocks in, Rank root) {
+  require_network(algorithms::gather_bine, node.topology());
+  require_rooted("gather_bine", node, in, mine, root, {});
+  const BineTree tree(node.topology(), root);
+  const Rank r = node.rank();
+  const int taken = tree.taken(r);
+  const BineHolding held(node, tree, in, only_read(mine), r == root);
+  if (r == root) node.local([&] { copy(mine, in[root]); });
+  for (int bit = 0; bit < tree.steps(); ++bit) {
+    const Move move = tree.move(r, bit);
+    if (bit > taken) {
+      node.step();
+    } else if (bit == taken) {
+      node.step({send_pieces(move, held.pieces(tree.subtree(r)))});
+    } else {
+      const Rank child = node.neighbour(move.dimension, move.hops);
+      node.step({receive_pieces(move, held.pieces(tree.subtree(child)))});
+    }
+  }
+}
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(gather_bine){
+    .operation = operations::gather,
+    .name = "bine",
+    .summary = "a binomial tree along the ways of swing, near nodes first; tori of sides 2^d",
+    .source = "De Sensi et al., Bine Trees, SC 2025, arXiv 2508.17311 (far nodes first)",
+    .ports = Ports::one,
+    .contention_free = true,
+    .exactly_once = true,
+    .needs = {needs::rings_of_powers_of_two()},
+    .instead = {"halving", "mesh"},
+
+    .predict = [](const Setting& setting) -> Prediction {
+      const double p = setting.topology.nodes();
+      return {.startups = log2_ceiling(setting.topology.nodes()),
+              .transmission_blocks = p - 1,
+              .rearranged_blocks = 0,
+              .working_blocks = std::max(0.0, p / 2 - 1),
+              .link_load = p > 1 ? 1 : 0,
+              .contended_blocks = p - 1};
+    },
+    .program =
+        [](Node& node, const Call& call) {
+          wormcube::gather_bine(node, call.input.all(), call.output, call.arguments.root);
+        },
+};
+
+}  // namespace algorithms
+
+}  // namespace wormcube

@@ -1,0 +1,67 @@
+// Gather both ways round all rings.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/gather/ring_all_port.hpp"
+
+#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/ring_scatter.hpp"
+#include "wormcube/collectives/scatter/require.hpp"
+#include "wormcube/runtime/together.hpp"
+
+namespace wormcube {
+
+namespace algorithms {
+extern const Algorithm gather_ring_all_port;
+}
+
+void gather_ring_all_port(Node& node, ConstSpan mine, Blocks in, Rank root, HalfWay half) {
+  require_network(algorithms::gather_ring_all_port, node.topology());
+  require_rooted("gather_ring_all_port", node, in, mine, root, {});
+  if (node.rank() == root) node.local([&] { copy(mine, in[root]); });
+  const auto plans = ring_scatter_plans(node, root, half);
+  const auto copies = static_cast<int>(plans.size());
+  const RingScatterRoom room(node, plans, half, in, only_read(mine), root);
+  together(node, copies, [&](int j, Node& own) {
+    plans[static_cast<std::size_t>(j)].gather(
+        own, [&](const RingScatterPlan::Share& of) { return room(of, j, copies); });
+  });
+}
+
+namespace {
+
+HalfWay half_of(const Options& options) { return options.choice<HalfWay>("half"); }
+
+}  // namespace
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(gather_ring_all_port){
+    .operation = operations::gather,
+    .name = "ring-all-port",
+    .summary =
+        "both ways round every ring to the root, rotated copies on all links; rings and tori",
+    .source = "Jain, Sabharwal, ICS 2010 (abstract); the text ours",
+    .ports = Ports::all,
+    .contention_free = true,
+    .exactly_once = true,
+    .options = {half_way_option()},
+    .needs = {needs::rings()},
+    .instead = {"halving", "mesh"},
+
+    .predict =
+        [](const Setting& setting) {
+          return ring_scatter_cost(setting.topology, half_of(setting.options));
+        },
+    .program =
+        [](Node& node, const Call& call) {
+          wormcube::gather_ring_all_port(node, call.input.all(), call.output, call.arguments.root,
+                                         half_of(call.options));
+        },
+    .parts =
+        [](const Setting& setting) {
+          return ring_all_port_parts(setting.topology, half_of(setting.options));
+        },
+};
+
+}  // namespace algorithms
+
+}  // namespace wormcube

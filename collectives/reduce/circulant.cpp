@@ -1,0 +1,99 @@
+// Reduction of packets along a circulant graph.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/reduce/circulant.hpp"
+
+#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/circulant.hpp"
+#include "wormcube/collectives/handover.hpp"
+#include "wormcube/collectives/reduce/parts.hpp"
+#include "wormcube/collectives/require.hpp"
+
+#include <ranges>
+#include <string>
+
+namespace wormcube {
+
+void reduce_circulant(Node& node, const Reduction& reduction, ConstSpan mine, Span result,
+                      Rank root, Rank packets) {
+  require_reduction_to_root("reduce_circulant", node, reduction, mine, result, root);
+  require_commutative("reduce_circulant", reduction);
+  require_packets("reduce_circulant", packets, 0);
+  const Rank p = node.size(), r = node.rank();
+  const CostModel model;
+  const Rank n = packets > 0
+                     ? packets
+                     : best_circulant_packets(p, mine.size(), model.startup_us, model.transfer_us);
+  const std::vector<Bytes> offsets = part_offsets(mine.size(), reduction.element_bytes, n);
+  const auto packet = [&](auto of, Rank i) {
+    const Bytes first = offsets[static_cast<std::size_t>(i)];
+    return of.subspan(first, offsets[static_cast<std::size_t>(i) + 1] - first);
+  };
+  const Memory sum = node.memory(r == root ? 0 : mine.size());
+  const Memory arriving = node.memory(packet(mine, n - 1).size());  // the last is the largest
+  const Span partial = r == root ? result : sum.span();
+  node.local([&] { copy(mine, partial); });
+  const Circulant circulant(p);
+  std::vector<Op> ops;
+  // What a broadcast receives a node gives away, after all that it sends has come.
+  const auto rounds = circulant.rounds(mod(r - root, p), n);
+  for (const auto& [k, sent, received] : std::views::reverse(rounds)) {
+    ops.clear();
+    const Rank skip = circulant.skip(k);
+    if (received >= 0) ops.push_back(send(mod(r - skip, p), packet(partial, received)));
+    if (sent >= 0) {
+      const Bytes bytes = packet(partial, sent).size();
+      ops.push_back(receive(mod(r + skip, p), arriving.subspan(0, bytes)));
+    }
+    node.step(ops);
+    if (sent < 0) continue;
+    const Span to = packet(partial, sent);
+    combine(node, reduction, to, arriving.subspan(0, to.size()), to);
+  }
+}
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(reduce_circulant){
+    .operation = operations::reduce,
+    .name = "circulant",
+    .summary = "n packets in n - 1 + ceil(log2 p) rounds: for long vectors, any p; every network",
+    .source = "Traeff, arXiv 2312.11236 (ACM TOPC), 2205.10072",
+    .ports = Ports::one,
+    .contention_free = false,
+    .exactly_once = true,
+    .remark = "free of contention on complete networks",
+    .options = {{.name = "packets",
+                 .least = 0,
+                 .most = most_circulant_packets,
+                 .help = "N; 0: sqrt((ceil(log2 p) - 1) m tw / ts), the best one"}},
+    .needs_commutative = true,
+    .settle =
+        [](const Setting& setting, const CostModel& model, Bytes block_bytes, Options& options) {
+          if (setting.options.number("packets") > 0) return;
+          const Rank best = best_circulant_packets(setting.topology.nodes(), block_bytes,
+                                                   model.startup_us, model.transfer_us);
+          options.set("packets", std::to_string(best));
+        },
+    .predict = [](const Setting& setting) -> Prediction {
+      const auto packets = static_cast<Rank>(setting.options.number("packets"));
+      if (packets == 0) return {.rearranged_blocks = 0};
+      Prediction prediction =
+          circulant_cost(setting.topology, setting.arguments.root, packets, true);
+      prediction.combined_blocks = prediction.transmission_blocks;
+      return prediction;
+    },
+    .program =
+        [](Node& node, const Call& call) {
+          wormcube::reduce_circulant(node, call.arguments.reduction, call.input.all(),
+                                     call.output.all(), call.arguments.root,
+                                     static_cast<Rank>(call.options.number("packets")));
+        },
+    .parts =
+        [](const Setting& setting) {
+          return std::max(1, static_cast<Rank>(setting.options.number("packets")));
+        },
+};
+
+}  // namespace algorithms
+
+}  // namespace wormcube

@@ -1,0 +1,31 @@
+// Reduce-scatter by swing.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/collectives/blocks.hpp"
+#include "wormcube/collectives/reduction.hpp"
+#include "wormcube/collectives/swing.hpp"
+
+namespace wormcube {
+
+/// All nodes' blocks q combined, at node q.
+/// In step s of a ring partners are rho(s) = 1, -1, 3, -5, 11, .. hops apart (from odd coordinates
+/// -rho(s)); on a torus the dimensions take their steps by turns.
+/// With all ports 2 D copies of a 2 D-th part of each block, which begin with different dimensions, or
+/// go the other way about.
+///
+/// \param in   one block for each node, of any sizes
+/// \param out  room for this node's result; may be its block of `in`
+///
+/// Network  torus or ring of even sides (all ports: 4 or more), or of 1; one- or all-port. The operator must commute.
+/// Cost     One port, sides 2^L: log2 p steps, p - 1 blocks; with all ports (p - 1)/(2 D).
+/// Links    (|rho| + 1)/2 = 1, 1, 2, 3, 6, .. messages share a link with one port, |rho| with all: of
+///          torus:8x8 66 blocks of time with one port, 17.25 with all.
+/// Source   D. De Sensi, T. Bonato, D. Saam, T. Hoefler, Swing: Short-cutting Rings for Higher Bandwidth
+///          Allreduce, NSDI 2024, arXiv 2401.09356; what goes when, and sides that are no power of 2,
+///          after the authors' program.
+/// Throws   UsageError, before any message, unless network, operator and blocks are as above.
+void reduce_scatter_swing(Node& node, const Reduction& reduction, ConstBlocks in, Span out,
+                          Ports ports);
+
+}  // namespace wormcube

@@ -1,0 +1,30 @@
+// Reduce-scatter in ternary steps.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/collectives/blocks.hpp"
+#include "wormcube/collectives/reduction.hpp"
+#include "wormcube/collectives/ternary.hpp"
+
+namespace wormcube {
+
+/// All nodes' blocks q combined, at node q.
+/// In step k of a ring a node hands on 3^k hops up and down at once: of L = ceil(log3 n) steps the
+/// last one reaches as far as is left.
+/// With all ports D copies of a D-th part of each block begin with different dimensions; with one port
+/// each step is two.
+///
+/// \param in   one block for each node, of any sizes
+/// \param out  room for this node's result; may be its block of `in`
+///
+/// Network  ring or torus of any sides; all- or one-port. The operator must commute.
+/// Cost     All ports, sides 3^L: D L steps, (p - 1)/(2 D) blocks.
+/// Links    3^k messages share a link: K n/3 blocks of time on a ring of 3^K.
+/// Source   J. Juerss, V. Addanki, S. Schmid, Trivance, arXiv 2602.17254 (abstract, and the simulation
+///          program for hops and repeated blocks); J. Juerss, S. Schmid, ReTri, arXiv 2605.26930
+///          (abstract). The order of dimensions is ours.
+/// Throws   UsageError, before any message, unless network, operator and blocks are as above.
+void reduce_scatter_ternary(Node& node, const Reduction& reduction, ConstBlocks in, Span out,
+                            Ports ports);
+
+}  // namespace wormcube

@@ -1,0 +1,68 @@
+// Scatter along a Bine tree.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/scatter/bine.hpp"
+
+#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/bine.hpp"
+#include "wormcube/collectives/scatter/require.hpp"
+
+#include <algorithm>
+
+namespace wormcube {
+
+namespace algorithms {
+extern const Algorithm scatter_bine;
+}
+
+void scatter_bine(Node& node, ConstBlocks out, Span mine, Rank root) {
+  require_network(algorithms::scatter_bine, node.topology());
+  require_rooted("scatter_bine", node, out, mine, root, {});
+  const BineTree tree(node.topology(), root);
+  const Rank r = node.rank();
+  const int taken = tree.taken(r);
+  const BineHolding held(node, tree, Blocks(only_read(out.all()), out.count()), mine, r == root);
+  for (int bit = tree.steps() - 1; bit >= 0; --bit) {
+    const Move move = tree.move(r, bit);
+    if (bit > taken) {
+      node.step();
+    } else if (bit == taken) {
+      node.step({receive_pieces(move, held.pieces(tree.subtree(r)))});
+    } else {
+      const Rank heir = node.neighbour(move.dimension, move.hops);
+      node.step({send_pieces(move, held.pieces(tree.subtree(heir)))});
+    }
+  }
+  if (r == root) node.local([&] { copy(out[root], mine); });
+}
+
+namespace algorithms {
+
+WORMCUBE_ALGORITHM(scatter_bine){
+    .operation = operations::scatter,
+    .name = "bine",
+    .summary = "a binomial tree along the ways of swing, far nodes first; tori of sides 2^d",
+    .source = "De Sensi et al., Bine Trees, SC 2025, arXiv 2508.17311 (far nodes first)",
+    .ports = Ports::one,
+    .contention_free = true,
+    .exactly_once = true,
+    .needs = {needs::rings_of_powers_of_two()},
+    .instead = {"halving", "mesh"},
+
+    .predict = [](const Setting& setting) -> Prediction {
+      const double p = setting.topology.nodes();
+      return {.startups = log2_ceiling(setting.topology.nodes()),
+              .transmission_blocks = p - 1,
+              .rearranged_blocks = 0,
+              .working_blocks = std::max(0.0, p / 2 - 1),
+              .link_load = p > 1 ? 1 : 0,
+              .contended_blocks = p - 1};
+    },
+    .program =
+        [](Node& node, const Call& call) {
+          wormcube::scatter_bine(node, call.input, call.output.all(), call.arguments.root);
+        },
+};
+
+}  // namespace algorithms
+
+}  // namespace wormcube
