@@ -346,6 +346,10 @@ void BlockArray::run(Node& node, ConstBlocks out, Blocks in, Rank part, Rank par
       }
       continue;
     }
+    if (const auto* name = std::get_if<std::string_view>(&action)) {
+      node.phase(*name);
+      continue;
+    }
     const auto& step = std::get<Step>(action);
     pieces.clear();
     ops.clear();

@@ -219,6 +219,7 @@ Rounds product_multiport_general_rounds(const Topology& topology) {
     std::vector<std::shared_ptr<const ExchangeTemplate>> exchange;
     std::size_t most = 0;
     Round& round = rounds.emplace_back();
+    round.name = fmt::format("round {}", g + 1);
     for (int i = 0; i < topology.dimensions(); ++i) {
       exchange.push_back(nullptr);
       if (topology.size(i) == 1 || at_once[i] == 0) continue;
