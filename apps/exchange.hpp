@@ -123,10 +123,6 @@ struct MeasuredRun {
   std::chrono::nanoseconds wall{0};
   CoreTimes cores;                   ///< with MachineOptions::timing; computing without `host`
   std::chrono::nanoseconds host{0};  ///< of all nodes: copying the host's array to them and back
-};                                   ///< the work on own data, combining, own blocks
-std::chrono::nanoseconds rearrangement{0};  ///< packing, local transposition, the algorithm's own
-std::chrono::nanoseconds communication{0};  ///< in steps
-std::chrono::nanoseconds host{0};           ///< copying the host's array to the nodes and back
 };
 
 /// What ran and what it cost: of all timed runs the median by wall time.
