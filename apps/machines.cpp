@@ -21,7 +21,7 @@ using ProfileJson = nlohmann::ordered_json;
 /// A profile that a file calls by a name of its own or leaves without a figure.
 constexpr Ticks no_figure = -1;
 
-struct BuiltInMachine {
+struct ProfileRow {
   const char *name, *network;
   int year;
   const char* unit;
@@ -37,47 +37,45 @@ struct BuiltInMachine {
 };
 
 constexpr std::array built_in_machines{
-    BuiltInMachine{"paragon", "mesh:16x32", 1994, "worm", false, 70'000'000, 2, 11'429, 40'000,
-                   11'429, 5, 5000, 7500, "v v r", 170,
-                   "SUNMOS; NX under OSF/1 took 100 us and 30 to 35 MB/s",
-                   "NASA RNR-94-016; van der Steen, Dongarra, report 95"},
-    BuiltInMachine{
+    ProfileRow{"paragon", "mesh:16x32", 1994, "worm", false, 70'000'000, 2, 11'429, 40'000, 11'429,
+               5, 5000, 7500, "v v r", 170, "SUNMOS; NX under OSF/1 took 100 us and 30 to 35 MB/s",
+               "NASA RNR-94-016; van der Steen, Dongarra, report 95"},
+    ProfileRow{
         "t3d", "torus:8x8x4", 1993, "packet", false, 21'000'000, 2, 6667, 13'333, 6667, 3,
         no_figure, no_figure, "r v r", 27,
         "PVM; for puts to shared memory --ts 3 (128 MB/s); two processors share a network port",
         "van der Steen, Dongarra, report 94; Dongarra, Dunigan, UT-CS-95-299"},
-    BuiltInMachine{"t3e", "torus:8x8x8", 1996, "packet", false, 5'000'000, 8, 16'000, no_figure,
-                   16'000, 2, no_figure, no_figure, "v v -", 340, "MPI; routes were adaptive",
-                   "Scott, Thorson, The Cray T3E Network, 1996; Ames Laboratory, MP_Lite"},
-    BuiltInMachine{"sp-2", "complete:64", 1994, "packet", false, 39'500'000, 1, 25'000, 500'000,
-                   25'000, 21, no_figure, no_figure, "d v v", 35,
-                   "MPL or MPI; a hop is the whole way through the switches",
-                   "Chang et al., Low-Latency Communication on the IBM SP, SC'96"},
-    BuiltInMachine{
-        "bluegene-l", "torus:8x8x8", 2005, "packet", true, 3'000'000, 32, 182'857, 100'000, 182'857,
-        32, 364, 545, "v v r", 0,
-        "a node injects 612 MB/s, 3.5 of its 6 links; routes were adaptive",
-        "Hennessy, Patterson, Computer Architecture, app. F; Adiga et al., IBM J. R&D 49"},
-    BuiltInMachine{"bluegene-q", "torus:4x4x4x4x2", 2012, "packet", true, 1'942'000, 32, 17'778,
-                   40'000, 17'778, 4, 47, 70, "r v v", 0, "routes were adaptive",
-                   "IBM, Blue Gene/Q Hardware Overview, ch. 2"},
-    BuiltInMachine{
+    ProfileRow{"t3e", "torus:8x8x8", 1996, "packet", false, 5'000'000, 8, 16'000, no_figure, 16'000,
+               2, no_figure, no_figure, "v v -", 340, "MPI; routes were adaptive",
+               "Scott, Thorson, The Cray T3E Network, 1996; Ames Laboratory, MP_Lite"},
+    ProfileRow{"sp-2", "complete:64", 1994, "packet", false, 39'500'000, 1, 25'000, 500'000, 25'000,
+               21, no_figure, no_figure, "d v v", 35,
+               "MPL or MPI; a hop is the whole way through the switches",
+               "Chang et al., Low-Latency Communication on the IBM SP, SC'96"},
+    ProfileRow{"bluegene-l", "torus:8x8x8", 2005, "packet", true, 3'000'000, 32, 182'857, 100'000,
+               182'857, 32, 364, 545, "v v r", 0,
+               "a node injects 612 MB/s, 3.5 of its 6 links; routes were adaptive",
+               "Hennessy, Patterson, Computer Architecture, app. F; Adiga et al., IBM J. R&D 49"},
+    ProfileRow{"bluegene-q", "torus:4x4x4x4x2", 2012, "packet", true, 1'942'000, 32, 17'778, 40'000,
+               17'778, 4, 47, 70, "r v v", 0, "routes were adaptive",
+               "IBM, Blue Gene/Q Hardware Overview, ch. 2"},
+    ProfileRow{
         "gemini", "torus:17x8x24", 2010, "packet", false, 1'270'000, 64, 20'513, 108'750, 20'513, 7,
         no_figure, no_figure, "d d v", 0,
         "settings of simulators of Cray XE6 machines; links of the second dimension are taken as "
         "the slower ones",
         "lanl/PPT, hardware/interconnect/configs; sst-macro, configurations/hopper_*"},
-    BuiltInMachine{"tpu-v4", "torus:4x4x4", 2020, "packet", true, 0, 512, 11'378, 1'000'000, 11'378,
-                   89, 2, 3, "a v v", 0, "all of the start-up is in the hop",
-                   "jax-ml/scaling-book; cloud.google.com/tpu/docs/v4"},
-    BuiltInMachine{"trainium2", "torus:4x4", 2024, "packet", true, 1'500'000, 512, 4000, no_figure,
-                   4000, 2, 1, 1, "v d -", 0, "links of a third dimension are half as fast",
-                   "aws-neuron-sdk, trn2-arch, intranode-collective-comm"},
-    BuiltInMachine{"hgx-h100", "complete:8", 2023, "packet", false, 1'870'000, 512, 1280, no_figure,
-                   1280, 2, 1, 1, "v v -", 0, "switches can add up what passes; not modelled",
-                   "astra-sim, HGX-H100-validated.yml; stas00/ml-engineering, network"}};
+    ProfileRow{"tpu-v4", "torus:4x4x4", 2020, "packet", true, 0, 512, 11'378, 1'000'000, 11'378, 89,
+               2, 3, "a v v", 0, "all of the start-up is in the hop",
+               "jax-ml/scaling-book; cloud.google.com/tpu/docs/v4"},
+    ProfileRow{"trainium2", "torus:4x4", 2024, "packet", true, 1'500'000, 512, 4000, no_figure,
+               4000, 2, 1, 1, "v d -", 0, "links of a third dimension are half as fast",
+               "aws-neuron-sdk, trn2-arch, intranode-collective-comm"},
+    ProfileRow{"hgx-h100", "complete:8", 2023, "packet", false, 1'870'000, 512, 1280, no_figure,
+               1280, 2, 1, 1, "v v -", 0, "switches can add up what passes; not modelled",
+               "astra-sim, HGX-H100-validated.yml; stas00/ml-engineering, network"}};
 
-MachineProfile profile_of(const BuiltInMachine& row) {
+MachineProfile profile_of(const ProfileRow& row) {
   MachineProfile profile;
   profile.name = row.name;
   profile.network = row.network;
@@ -236,7 +234,7 @@ std::string_view certainty_text() {
 std::span<const MachineProfile> machine_profiles() {
   static const std::vector<MachineProfile> profiles = [] {
     std::vector<MachineProfile> list;
-    for (const BuiltInMachine& row : built_in_machines) list.push_back(profile_of(row));
+    for (const ProfileRow& row : built_in_machines) list.push_back(profile_of(row));
     return list;
   }();
   return profiles;

@@ -57,6 +57,14 @@ COMMANDS = {
         "show alltoall --on torus:8x8 --algorithm shift --step 20",
         "show broadcast --on tree:4",
     ],
+    "replay": [
+        "replay alltoall --on torus:4x4 --algorithm shift --bytes 8 --critical-path",
+        "replay alltoall --on ring:4,mesh:2x3 --algorithm all --bytes 16,4K --messages off --explain shift",
+        "replay broadcast --on hypercube:3 --lockstep --unit ps --ts 10 --tw 1 --tr 0 --tc 0 --slots 1",
+        "replay alltoall --on torus:4x4 --machine t3e --auto-by replay", "replay alltoall --on ring:3 --store-and-forward each",
+        "replay alltoallv --on ring:4", "replay barrier --on petersen",
+    ],
+    "machines": ["machines", "machines t3e", "machines bluegene-l"],
     "topology": [
         "topology torus:6x6", "topology torus:4x4 --route 0,5", "topology torus:4x4 --node 3", "topology tree:8 --node 0",
         "topology ring:4 --virtual-channels 1", "topology mesh:3x5", "topology complete:5 --node 1", "topology star-graph:5",

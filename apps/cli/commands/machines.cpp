@@ -22,6 +22,9 @@ struct MachinesCommand {
 
 Json profile_result_json(const MachineProfile& profile) {
   Json json = Json::parse(machine_json(profile));
+  for (const char* const key : {"startup_ps", "hop_ps"}) {
+    if (json[key].is_null()) json[std::string(key) + "_reason"] = "no figure was found";
+  }
   json["cautions"] = profile.cautions();
   // A message of 1 KiB to a neighbour, alone.
   constexpr Bytes kib = 1024;

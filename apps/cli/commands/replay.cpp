@@ -89,7 +89,7 @@ ReplayBounds bounds_of(const ReplayTask& task, const Schedule& schedule, const R
   return bounds;
 }
 
-Json message_json(const ReplayedMessage& m) {
+Json replayed_message_json(const ReplayedMessage& m) {
   Json json{{"step", m.step}, {"from", m.from},   {"to", m.to},
             {"tag", m.tag},   {"bytes", m.bytes}, {"hops", m.hops}};
   const auto time = [&](const char* name, Ticks ticks) {
@@ -103,7 +103,7 @@ Json message_json(const ReplayedMessage& m) {
   return json;
 }
 
-Json links_json(const Replay& replay, const Routing& routing) {
+Json replayed_links_json(const Replay& replay, const Routing& routing) {
   Json list = Json::array();
   for (const ReplayedChannel& channel : replay.channels) {
     const Link link = routing.link(channel.channel);
@@ -118,7 +118,7 @@ Json links_json(const Replay& replay, const Routing& routing) {
   return list;
 }
 
-Json nodes_json(const Replay& replay) {
+Json replayed_nodes_json(const Replay& replay) {
   Json list = Json::array();
   for (std::size_t v = 0; v < replay.finish.size(); ++v) {
     Json node{{"node", v}, {"steps_ps", replay.steps[v]}};
@@ -130,12 +130,12 @@ Json nodes_json(const Replay& replay) {
 }
 
 /// Parts of the time for the link that is busiest and for all that are there.
-struct LinkUse {
+struct UseOfLinks {
   double busiest = 0, mean = 0;
   std::string name;
 };
-LinkUse link_use(const Replay& replay, const Routing& routing) {
-  LinkUse use;
+UseOfLinks link_use(const Replay& replay, const Routing& routing) {
+  UseOfLinks use;
   if (!replay.time || *replay.time == 0) return use;
   std::map<Link, Ticks> busy;
   Ticks all = 0;
@@ -154,7 +154,7 @@ LinkUse link_use(const Replay& replay, const Routing& routing) {
   return use;
 }
 
-Json path_json(const std::vector<PathPiece>& path) {
+Json critical_path_json(const std::vector<PathPiece>& path) {
   Json list = Json::array();
   for (const PathPiece& piece : path) {
     Json json{{"kind", to_string(piece.kind)},
@@ -171,7 +171,7 @@ Json path_json(const std::vector<PathPiece>& path) {
 
 std::string seconds_cell(Ticks ticks) { return cell_rate(static_cast<double>(ticks) / 1e6); }
 
-std::vector<Table::Column> columns(std::size_t topology_width, std::size_t name_width) {
+std::vector<Table::Column> replay_columns(std::size_t topology_width, std::size_t name_width) {
   return {{.head = "topology", .text = true, .width = topology_width, .cut = 12},
           {.head = "algorithm", .text = true, .width = name_width, .cut = 20},
           {.head = "ports", .text = true, .wide = true},
@@ -319,7 +319,7 @@ class Replayer {
     const Replay r =
         replay(schedule, routing, model, {.observer = options_.trace.empty() ? nullptr : &holds});
     Json json = head(task, schedule, all_port);
-    const LinkUse use = link_use(r, routing);
+    const UseOfLinks use = link_use(r, routing);
     const Losses lost = losses(schedule, model, r);
     const ReplayBounds bounds = bounds_of(task, schedule, routing, model);
     const ScheduleReport report = check(schedule, routing, all_port);
@@ -366,7 +366,7 @@ class Replayer {
     json["events"] = r.events;
     add_details(json, r, routing);
     put(json, "critical_path",
-        options_.critical_path && r.time ? path_json(critical_path(schedule, model, r))
+        options_.critical_path && r.time ? critical_path_json(critical_path(schedule, model, r))
                                          : Json(nullptr),
         options_.critical_path ? "a deadlock" : "--critical-path was not given");
     results_.add(cells(task, schedule, all_port, r, form, formula, bounds, efficiency, lost, use),
@@ -420,9 +420,9 @@ class Replayer {
     Json messages = nullptr, nodes = nullptr, links = nullptr;
     if (wanted && has_json) {
       messages = Json::array();
-      for (const ReplayedMessage& m : r.messages) messages.push_back(message_json(m));
-      nodes = nodes_json(r);
-      links = links_json(r, routing);
+      for (const ReplayedMessage& m : r.messages) messages.push_back(replayed_message_json(m));
+      nodes = replayed_nodes_json(r);
+      links = replayed_links_json(r, routing);
     }
     put(json, "messages", std::move(messages), reason);
     put(json, "nodes", std::move(nodes), reason);
@@ -434,7 +434,7 @@ class Replayer {
                                         const std::optional<double>& formula,
                                         const ReplayBounds& bounds,
                                         const std::optional<double>& efficiency, const Losses& lost,
-                                        const LinkUse& use) {
+                                        const UseOfLinks& use) {
     constexpr double percent = 100;
     const auto rounded = [](double value) { return fmt::format("{:.1f}", percent * value); };
     return {schedule.topology.name(),
@@ -455,11 +455,17 @@ class Replayer {
             std::to_string(r.messages.size())};
   }
 
+  /// Notes are filled to the line's width; what has lines of its own is one note each.
+  void note_lines(const std::string& text) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) results_.note(line);
+  }
+
   void tell(const ReplayTask& task, const Schedule& schedule, const Routing& routing,
             const MachineModel& model, const Replay& r, const LockStepForm& form) {
     static_cast<void>(routing);
     if (!r.time) {
-      results_.note(title(task, schedule) + ": DEADLOCK: " + r.deadlock);
+      note_lines(title(task, schedule) + ": DEADLOCK: " + r.deadlock);
       return;
     }
     if (!form.not_exact.empty()) {
@@ -486,7 +492,7 @@ class Replayer {
       if (path.size() > listed) {
         text += fmt::format("\n  .. {} more pieces in JSON", path.size() - listed);
       }
-      results_.note(text);
+      note_lines(text);
     }
   }
 
@@ -555,7 +561,8 @@ ExitCode replay_command(const ReplayCommand& given) {
     print_setting(output, "replay", options.schedule);
     print_setting(output, "topology", topology_text(schedule.topology));
     print_model();
-    Results results(output, columns(schedule.topology.name().size(), options.schedule.size()));
+    Results results(output,
+                    replay_columns(schedule.topology.name().size(), options.schedule.size()));
     Replayer replayer(options, resolved, results);
     const ExitCode code =
         replayer({nullptr, 0, options.schedule}, schedule, options.algorithm.ports == "all");
@@ -610,7 +617,7 @@ ExitCode replay_command(const ReplayCommand& given) {
     print_setting(output, "topology", topology_text(topology));
   }
   print_model();
-  Results results(output, columns(topology_width, name_width));
+  Results results(output, replay_columns(topology_width, name_width));
   Replayer replayer(options, resolved, results);
   Progress progress(output, "replay");
   ExitCode worst = passed;
@@ -658,12 +665,10 @@ ExitCode replay_command(const ReplayCommand& given) {
       Collective collective = parse_collective(operation, options.explain, arguments);
       collective.require(topology);
       collective.settle(topology, resolved.cost, plan.bytes);
-      std::string text;
       for (const std::string& line :
            explanation({&collective, plan.bytes, collective.text()}, topology, resolved.cost)) {
-        text += (text.empty() ? "" : "\n") + line;
+        results.note(line);
       }
-      results.note(text);
     }
   }
   caution(results);
@@ -687,7 +692,7 @@ Action add_replay(CLI::App& program) {
       ->group("What");
   add_algorithm_options(app, options->algorithm);
   options->bytes_option = add_sizes_option(app, options->bytes, "Block size");
-  app.add_option("--by", options->by,
+  app.add_option("--auto-by", options->by,
                  "What `auto` chooses by: the formulas, or replays of them all")
       ->type_name("formula|replay")
       ->check(CLI::IsMember({"formula", "replay"}))

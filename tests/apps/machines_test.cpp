@@ -1,0 +1,121 @@
+// Machine profiles: built in, in files, and refused ones.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/machines.hpp"
+
+#include "wormcube/collectives/registry.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/replay/replay.hpp"
+#include "wormcube/runtime/topology/topology.hpp"
+#include "wormcube/tests/replay/schedules.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include <catch2/catch.hpp>
+#include <fmt/core.h>
+#include <unistd.h>
+
+using namespace wormcube;
+
+namespace {
+
+/// 1 KiB to a neighbour, alone, in ps: worked out beside the figures' sources.
+struct KibAlone {
+  const char* name;
+  Ticks ps;
+};
+constexpr std::array kib_alone{std::to_array<KibAlone>({
+    {"ncube-2", 615'800'000},  {"ipsc-2", 716'071'575},     {"ipsc-860", 508'756'000},
+    {"delta", 118'035'000},    {"paragon", 75'891'648},     {"paragon-osf", 131'547'456},
+    {"t3d", 24'426'837},       {"t3e", 7'064'000},          {"cm-5", 137'060'000},
+    {"sp-1", 296'100'000},     {"sp-2", 65'600'000},        {"j-machine", 32'562'500},
+    {"iwarp", 25'850'000},     {"ap1000", 41'120'000},      {"bluegene-l", 8'951'424},
+    {"bluegene-p", 5'334'408}, {"bluegene-q", 2'550'896},   {"fugaku", 635'592},
+    {"gemini", 1'706'958},     {"tpu-v4", 1'022'756},       {"trainium2", 1'512'000},
+    {"hgx-h100", 1'873'840},   {"infiniband-hdr", 637'960}, {"ethernet-10g", 11'730'400},
+})};
+
+std::string file_of(const std::string& name) {
+  return fmt::format("{}/docs/machines/{}.json", WORMCUBE_SOURCE_DIR, name);
+}
+
+MachineProfile read_text(const std::string& text) {
+  const std::string file =
+      (std::filesystem::temp_directory_path() / fmt::format("wormcube-machine-{}.json", getpid()))
+          .string();
+  std::ofstream(file) << text;
+  try {
+    MachineProfile profile = find_machine(file);
+    std::filesystem::remove(file);
+    return profile;
+  } catch (...) {
+    std::filesystem::remove(file);
+    throw;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a KiB alone takes on each machine what its figures add up to", "[machines]") {
+  for (const auto& [name, ps] : kib_alone) {
+    CAPTURE(name);
+    const auto profiles = machine_profiles();
+    const bool built_in =
+        std::ranges::find(profiles, name, &MachineProfile::name) != profiles.end();
+    const MachineProfile profile = find_machine(built_in ? name : file_of(name));
+    CHECK(profile.name == name);
+    CHECK(profile.model.alone(profile.model.flits(1024), 1) == ps);
+    CHECK(profile.model.full_rate());
+    CHECK_FALSE(profile.source.empty());
+    CHECK_NOTHROW(Topology::parse(profile.network));
+    // The same by a replay.
+    const Schedule schedule = test::written("line:2", {{{0, 1, 1024}}});
+    CHECK(replay(schedule, Routing(schedule.topology), profile.model).time == ps);
+    // What is written is read again.
+    const MachineProfile again = read_text(machine_json(profile));
+    CHECK(again.model == profile.model);
+    CHECK(again.cautions() == profile.cautions());
+    CHECK(machine_json(again) == machine_json(profile));
+  }
+}
+
+TEST_CASE("a profile says what it cannot express", "[machines]") {
+  const auto says = [](const char* name, const char* text) {
+    const std::vector<std::string> list = find_machine(name).cautions();
+    return std::ranges::any_of(
+        list, [&](const std::string& line) { return line.find(text) != std::string::npos; });
+  };
+  CHECK(says("t3e", "packets that interleave"));
+  CHECK(says("t3e", "340 of 500 MB/s"));
+  CHECK(says("t3e", "no figure for a hop"));
+  CHECK(says("t3e", "rearranging and combining are free"));
+  CHECK_FALSE(says("paragon", "packets that interleave"));
+}
+
+TEST_CASE("a profile with a mistake is refused with its key", "[machines]") {
+  using Catch::Matchers::Contains;
+  CHECK_THROWS_WITH(find_machine("t4"), Contains("no machine 't4'; there are paragon, t3d"));
+  CHECK_THROWS_WITH(find_machine("/nowhere/x.json"), Contains("cannot be read"));
+  CHECK_THROWS_WITH(read_text("{"), Contains("parse error"));
+  CHECK_THROWS_WITH(read_text("[]"), Contains("an object is expected"));
+  CHECK_THROWS_WITH(read_text(R"({"flit_bytes": 1})"), Contains("\"flit_ps\" is missing"));
+  CHECK_THROWS_WITH(read_text(R"({"flit_bytes": 1, "flit_ps": 0})"), Contains("at least 1"));
+  CHECK_THROWS_WITH(read_text(R"({"flit_bytes": 1, "flit_ps": 1.5})"),
+                    Contains("a whole number is expected"));
+  CHECK_THROWS_WITH(read_text(R"({"flit_bytes": 1, "flit_ps": 5, "flits": 1})"),
+                    Contains("unknown key \"flits\""));
+  CHECK_THROWS_WITH(read_text(R"({"flit_bytes": 1, "flit_ps": 5, "ports": "two"})"),
+                    Contains("expected one or all"));
+  CHECK_THROWS_WITH(
+      read_text(
+          R"({"flit_bytes": 1, "flit_ps": 5, "rearrange_ps_per_byte": 1, "rearrange_ps_per_kib": 1})"),
+      Contains("one of them"));
+  const MachineProfile kib = read_text(
+      R"({"flit_bytes": 1, "flit_ps": 5, "rearrange_ps_per_kib": 600, "combine_ps_per_kib": 3})");
+  CHECK(kib.model.rearrange.of(1) == 1);
+  CHECK(kib.model.rearrange.of(2048) == 1200);
+  CHECK(kib.model.hop == 5);
+}

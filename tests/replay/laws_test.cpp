@@ -1,0 +1,354 @@
+// The laws of replay: over the registry, and on random schedules.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/runtime/replay/analysis.hpp"
+#include "wormcube/tests/replay/schedules.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include <catch2/catch.hpp>
+
+using namespace wormcube;
+using namespace wormcube::test;
+
+namespace {
+
+constexpr std::array networks{"ring:1",
+                              "ring:2",
+                              "ring:3",
+                              "ring:5",
+                              "ring:8",
+                              "line:2",
+                              "line:3",
+                              "line:6",
+                              "torus:2x2",
+                              "torus:2x4",
+                              "torus:3x3",
+                              "torus:4x4",
+                              "torus:3x5",
+                              "torus:4x8",
+                              "torus:5x5",
+                              "torus:8x8",
+                              "torus:2x2x2",
+                              "torus:2x3x4",
+                              "torus:4x4x4",
+                              "mesh:1x4",
+                              "mesh:2x2",
+                              "mesh:2x3",
+                              "mesh:3x3",
+                              "mesh:4x4",
+                              "mesh:6x4",
+                              "mesh:5x7",
+                              "mesh:8x8",
+                              "mesh:2x2x2",
+                              "mesh:2x3x4",
+                              "hypercube:1",
+                              "hypercube:2",
+                              "hypercube:3",
+                              "hypercube:4",
+                              "hypercube:5",
+                              "complete:2",
+                              "complete:5",
+                              "complete:8",
+                              "tree:4",
+                              "tree:8",
+                              "ghc:4x3",
+                              "ghc:2x2x3",
+                              "ring:4*line:3",
+                              "star:5",
+                              "petersen",
+                              "ring:3*complete:4",
+                              "line:2*ring:4",
+                              "hypercube:2*line:3"};
+static_assert(networks.size() >= 40);
+
+MachineModel with_constants(std::size_t which) {
+  MachineModel model = unit_model();
+  switch (which % 3) {
+    case 0:
+      model.startup = 10;
+      model.rearrange = {1, 1};
+      model.combine = {2, 1};
+      break;
+    case 1:
+      model = {.startup = 0, .flit_bytes = 3, .flit = 7, .hop = 11, .credit = 3, .slots = 2};
+      break;
+    default:
+      model = {};  // the presets
+      break;
+  }
+  return model;
+}
+
+/// The registry's algorithms that a network admits, with sizes in turn.
+template <class Use>
+void for_each_call(const char* network, std::size_t turn, Use use) {
+  const Topology topology = Topology::parse(network);
+  for (const Operation operation : registered_operations()) {
+    Arguments arguments;
+    if (operation->reduces) arguments.reduction = interval_reduction();
+    for (const Collective& collective : admitted(operation, topology, arguments)) {
+      for (const Bytes parts : {Bytes{1}, Bytes{3}}) {
+        const Bytes unit = operation->reduces ? 16 : 1;
+        const Bytes bytes = unit * parts * static_cast<Bytes>(collective.parts(topology));
+        const Schedule schedule = recorded(operation, topology, collective, bytes);
+        MachineModel model = with_constants(turn++);
+        model.all_port = collective.algorithm->ports == Ports::all;
+        CAPTURE(network, operation->name, collective.text(), bytes, turn);
+        use(schedule, collective, model);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("what is free of contention takes its closed form, exactly", "[replay]") {
+  std::size_t exact = 0, all = 0, turn = 0, unblocked = 0;
+  std::set<std::string> algorithms;
+  for (const char* network : networks) {
+    for_each_call(network, turn++,
+                  [&](const Schedule& schedule, const Collective& collective, MachineModel model) {
+                    const Routing routing(schedule.topology);
+                    const ScheduleReport report = check(schedule, routing, model.all_port);
+                    for (const bool lock_step : {true, false}) {
+                      model.lock_step = lock_step;
+                      const Replay r = replay(schedule, routing, model);
+                      REQUIRE(r.time.has_value());
+                      const Uncontended alone = uncontended(schedule, routing, model);
+                      ++all;
+                      // Law 1: nothing is earlier, step by step.
+                      REQUIRE(r.messages.size() == alone.delivered.size());
+                      bool equal = true;
+                      for (std::size_t i = 0; i < r.messages.size(); ++i) {
+                        REQUIRE(r.messages[i].delivered >= alone.delivered[i]);
+                        equal = equal && r.messages[i].delivered == alone.delivered[i];
+                      }
+                      for (std::size_t v = 0; v < r.steps.size(); ++v) {
+                        for (std::size_t t = 0; t < r.steps[v].size(); ++t) {
+                          REQUIRE(r.steps[v][t] >= alone.steps[v][t]);
+                        }
+                      }
+                      // The recursion is exact for all messages if and only if none was blocked.
+                      REQUIRE(equal == (r.blocked == 0));
+                      if (r.blocked == 0) {
+                        ++unblocked;
+                        REQUIRE(r.time == alone.time);
+                        REQUIRE(r.steps == alone.steps);
+                      }
+                      if (!lock_step) continue;
+                      const LockStepForm form = lock_step_form(schedule, routing, model, report);
+                      REQUIRE(*r.time >= form.time);
+                      if (form.not_exact.empty()) {
+                        ++exact;
+                        algorithms.insert(std::string(collective.operation()->name) + " " +
+                                          std::string(collective.name()));
+                        REQUIRE(*r.time == form.time);
+                      }
+                      if (collective.algorithm->contention_free && report.port_violations == 0) {
+                        REQUIRE(form.not_exact.empty());
+                      }
+                    }
+                  });
+  }
+  CHECK(exact > 500);
+  CHECK(unblocked > 500);
+  CHECK(algorithms.size() > 60);
+  WARN(exact << " of " << all / 2 << " lock-step replays of " << algorithms.size()
+             << " algorithms are free of contention");
+}
+
+TEST_CASE("the closed form's conditions are needed: without each, a replay takes longer",
+          "[replay]") {
+  const auto longer = [](const char* topology, const std::vector<Step>& steps, MachineModel model) {
+    model.lock_step = true;
+    const Schedule schedule = written(topology, steps);
+    const Routing routing(schedule.topology);
+    const LockStepForm form =
+        lock_step_form(schedule, routing, model, check(schedule, routing, model.all_port));
+    CHECK_FALSE(form.not_exact.empty());
+    return *replay(schedule, routing, model).time > form.time;
+  };
+  MachineModel model = unit_model();
+  CHECK(longer("line:3", {{{0, 2, 5}, {1, 2, 5}}}, model));  // a link and a port twice
+  CHECK(longer("star:3", {{{0, 2, 5}, {1, 2, 5}}}, model));
+  model.slots = 1;
+  CHECK(longer("line:3", {{{0, 2, 5}}}, model));
+  model = unit_model();
+  model.credit = 4;
+  CHECK(longer("line:2", {{{0, 1, 1}}, {{0, 1, 1}}}, model));
+}
+
+TEST_CASE("a step takes at least what its busiest link carries", "[replay]") {
+  for (std::uint64_t seed = 600; seed < 700; ++seed) {
+    RandomCase random(seed);
+    random.model.lock_step = true;
+    CAPTURE(seed, random.text());
+    const Routing routing(random.schedule.topology, random.virtual_channels);
+    const Replay r = replay(random.schedule, routing, random.model);
+    if (!r.time) continue;
+    for (std::size_t t = 0; t < random.schedule.steps(); ++t) {
+      std::map<Link, std::int64_t> flits;
+      std::vector<Channel> path;
+      Ticks posted = never, complete = 0;
+      for (const ReplayedMessage& m : r.messages) {
+        if (m.step != t) continue;
+        path.clear();
+        routing.route(m.from, m.to, path);
+        for (const Channel channel : path) {
+          flits[routing.link(channel)] += random.model.flits(m.bytes);
+        }
+        posted = std::min(posted, m.posted);
+        complete = std::max(complete, m.delivered);
+      }
+      for (const auto& [link, count] : flits) {
+        REQUIRE(complete - posted >=
+                random.model.startup + random.model.hop + random.model.flit * count);
+      }
+    }
+  }
+}
+
+TEST_CASE("all constants times n: all times times n", "[replay]") {
+  for (std::uint64_t seed = 700; seed < 800; ++seed) {
+    const RandomCase random(seed);
+    CAPTURE(seed, random.text());
+    const Routing routing(random.schedule.topology, random.virtual_channels);
+    constexpr Ticks n = 7;
+    MachineModel model = random.model;
+    model.combine.bytes = 1;  // a gap's ceiling does not scale
+    MachineModel times_n = model;
+    for (Ticks* constant : {&times_n.startup, &times_n.flit, &times_n.hop, &times_n.credit,
+                            &times_n.rearrange.ticks, &times_n.combine.ticks}) {
+      *constant *= n;
+    }
+    const Replay one = replay(random.schedule, routing, model);
+    const Replay scaled = replay(random.schedule, routing, times_n);
+    REQUIRE(one.time.has_value() == scaled.time.has_value());
+    if (one.time) CHECK(*scaled.time == n * *one.time);
+    for (std::size_t i = 0; i < one.messages.size(); ++i) {
+      if (one.messages[i].delivered == never) continue;
+      CHECK(scaled.messages[i].delivered == n * one.messages[i].delivered);
+      CHECK(scaled.messages[i].sent == n * one.messages[i].sent);
+    }
+  }
+}
+
+TEST_CASE("messages of one way arrive in order, deliveries through a port one after the other",
+          "[replay]") {
+  for (std::uint64_t seed = 800; seed < 900; ++seed) {
+    RandomCase random(seed);
+    random.model.all_port = false;
+    CAPTURE(seed, random.text());
+    const Replay r = replay(
+        random.schedule, Routing(random.schedule.topology, random.virtual_channels), random.model);
+    if (!r.time) continue;
+    std::map<std::pair<Rank, Rank>, Ticks> latest;
+    std::map<Rank, std::vector<std::pair<Ticks, Ticks>>> at_port;
+    for (const ReplayedMessage& m : r.messages) {
+      Ticks& before = latest[{m.from, m.to}];
+      REQUIRE(m.delivered > before);
+      before = m.delivered;
+      at_port[m.to].emplace_back(m.delivered, random.model.flits(m.bytes) * random.model.flit);
+    }
+    for (auto& [node, list] : at_port) {
+      std::ranges::sort(list);
+      for (std::size_t i = 1; i < list.size(); ++i) {
+        REQUIRE(list[i].first - list[i - 1].first >= list[i].second);
+      }
+    }
+  }
+}
+
+TEST_CASE("the order in which nodes post receives, and repeating, change nothing", "[replay]") {
+  for (std::uint64_t seed = 900; seed < 940; ++seed) {
+    const RandomCase random(seed);
+    CAPTURE(seed, random.text());
+    const Routing routing(random.schedule.topology, random.virtual_channels);
+    const Replay one = replay(random.schedule, routing, random.model);
+    CHECK(replay(random.schedule, routing, random.model).messages == one.messages);
+    Schedule other = random.schedule;
+    for (RankLog& log : other.ranks) {
+      std::size_t begin = 0;
+      for (const std::size_t end : log.step_ends) {
+        std::stable_partition(log.ops.begin() + static_cast<std::ptrdiff_t>(begin),
+                              log.ops.begin() + static_cast<std::ptrdiff_t>(end),
+                              [](const OpRecord& op) { return op.kind == Op::Kind::receive; });
+        begin = end;
+      }
+    }
+    CHECK(replay(other, routing, random.model).messages == one.messages);
+  }
+}
+
+TEST_CASE("waits are charged to whom held the channel, to the tick", "[replay]") {
+  for (std::uint64_t seed = 1000; seed < 1100; ++seed) {
+    const RandomCase random(seed);
+    CAPTURE(seed, random.text());
+    const Replay r =
+        replay(random.schedule, Routing(random.schedule.topology, random.virtual_channels),
+               random.model, {.waits = true});
+    if (!r.time) continue;
+    std::vector<Ticks> charged(r.messages.size(), 0);
+    for (const ReplayedWait& wait : r.waits) {
+      CHECK(wait.ticks > 0);
+      CHECK(wait.message != wait.holder);
+      charged[wait.message] += wait.ticks;
+    }
+    for (std::size_t i = 0; i < charged.size(); ++i) CHECK(charged[i] == r.messages[i].waited);
+  }
+}
+
+TEST_CASE("a critical path goes without a gap from the beginning to the end", "[replay]") {
+  for (std::uint64_t seed = 1100; seed < 1300; ++seed) {
+    const RandomCase random(seed);
+    CAPTURE(seed, random.text());
+    const Replay r = replay(
+        random.schedule, Routing(random.schedule.topology, random.virtual_channels), random.model);
+    const std::vector<PathPiece> path = critical_path(random.schedule, random.model, r);
+    if (!r.time) {
+      CHECK(path.empty());
+      continue;
+    }
+    Ticks at = 0;
+    for (const PathPiece& piece : path) {
+      REQUIRE(piece.from == at);
+      REQUIRE(piece.to > piece.from);
+      at = piece.to;
+    }
+    REQUIRE(at == *r.time);
+  }
+}
+
+TEST_CASE("a schedule that does not match is refused before anything runs", "[replay]") {
+  Schedule schedule = written("line:3", {{{0, 2, 8}}});
+  schedule.ranks[2].ops[0].bytes = 9;
+  CHECK_THROWS_WITH(replay(schedule, Routing(schedule.topology), unit_model()),
+                    Catch::Matchers::Contains("node 0 sends 8 bytes to node 2, which receives 9"));
+  const Schedule good = written("line:3", {{{0, 2, 8}}});
+  MachineModel model = unit_model();
+  model.hop = 0;
+  CHECK_THROWS_WITH(replay(good, Routing(good.topology), model),
+                    Catch::Matchers::Contains("the hop time is 0; expected 1"));
+  model = unit_model();
+  model.startup = Ticks{1} << 50;
+  const Schedule long_one = written("line:3", std::vector<Step>(5000, Step{{0, 1, 1}}));
+  CHECK_THROWS_WITH(replay(long_one, Routing(long_one.topology), model),
+                    Catch::Matchers::Contains("64 bits cannot count"));
+}
+
+TEST_CASE("times are read and written to the picosecond", "[replay]") {
+  CHECK(parse_microseconds("0.001", "--tw") == 1000);
+  CHECK(parse_microseconds("12", "--ts") == 12'000'000);
+  CHECK(parse_microseconds("0.0000010", "x") == 1);
+  CHECK(microseconds_text(1) == "0.000001");
+  CHECK(microseconds_text(12'500'000) == "12.5");
+  CHECK_THROWS_WITH(parse_microseconds("0.0000001", "--tw"),
+                    Catch::Matchers::Contains("not a whole number of picoseconds"));
+  CHECK_THROWS(parse_microseconds("-1", "--tw"));
+  CHECK_THROWS(parse_microseconds("1e3", "--tw"));
+  CHECK_THROWS(parse_microseconds("", "--tw"));
+  CHECK(Rate{600, 1024}.of(1) == 1);
+  CHECK(Rate{600, 1024}.of(1024) == 600);
+}
