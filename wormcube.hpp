@@ -16,6 +16,7 @@
 #include "wormcube/runtime/machine/machine.hpp"       // IWYU pragma: export
 #include "wormcube/runtime/node.hpp"                  // IWYU pragma: export
 #include "wormcube/runtime/replay/replay.hpp"         // IWYU pragma: export
+#include "wormcube/runtime/requests.hpp"              // IWYU pragma: export
 #include "wormcube/runtime/routing/routing.hpp"       // IWYU pragma: export
 #include "wormcube/runtime/schedule/check.hpp"        // IWYU pragma: export
 #include "wormcube/runtime/schedule/prove.hpp"        // IWYU pragma: export

@@ -23,6 +23,7 @@ bool may_include(std::string_view file, std::string_view other) {
       {"runtime/plan_cache.", {"runtime/plan_cache.", "runtime/topology/"}},
       {"runtime/node.",
        {"runtime/node.", "runtime/plan_cache.", "runtime/topology/", "runtime/error."}},
+      {"runtime/requests.", {"runtime/requests.", "runtime/node.", "runtime/error."}},
       {"runtime/together.",
        {"runtime/together.", "runtime/node.", "runtime/fiber/", "runtime/error."}},
       {"runtime/topology/", {"runtime/topology/", "runtime/error."}},
@@ -31,7 +32,7 @@ bool may_include(std::string_view file, std::string_view other) {
       {"runtime/host/", {"runtime/host/", "runtime/error."}},  // the computer underneath
       {"runtime/network/",
        {"runtime/network/", "runtime/routing/", "runtime/topology/", "runtime/node.",
-        "runtime/error."}},
+        "runtime/requests.", "runtime/error."}},
       {"runtime/schedule/",
        {"runtime/schedule/", "runtime/routing/", "runtime/topology/", "runtime/fiber/",
         "runtime/host/", "runtime/node.", "runtime/error."}},
@@ -41,7 +42,7 @@ bool may_include(std::string_view file, std::string_view other) {
       {"runtime/machine/",  // it writes traces: schedule.hpp, and no more of it
        {"runtime/machine/", "runtime/network/", "runtime/routing/", "runtime/topology/",
         "runtime/fiber/", "runtime/host/", "runtime/schedule/schedule.hpp", "runtime/node.",
-        "runtime/error."}},
+        "runtime/requests.", "runtime/error."}},
       // The harness runs, checks and proves algorithms; they do not know it.
       {"collectives/harness/", {"collectives/", "runtime/"}},
       // Offers the MPI library's collectives as algorithms; nobody of the core includes it.

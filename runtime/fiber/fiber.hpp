@@ -60,6 +60,11 @@ class Fiber {
   void resume();
   /// From inside: returns to who resumed; comes back with the next resume().
   void suspend();
+  /// Fetches what resume() will touch first, without waiting for it.
+  void prefetch() const noexcept {
+    const auto* const top = static_cast<const std::byte*>(inside_);
+    for (int line = 0; line < 4; ++line) __builtin_prefetch(top + 64 * line);
+  }
   /// True when the entry has returned.
   bool done() const noexcept { return done_; }
 

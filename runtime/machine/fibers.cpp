@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstddef>
 #include <deque>
+#include <optional>
 #include <span>
 #include <system_error>
 #include <thread>
@@ -23,7 +24,7 @@ namespace wormcube {
 namespace {
 
 struct Task {
-  std::unique_ptr<Fiber> fiber;
+  std::optional<Fiber> fiber;  // here: neighbours run one after the other
   Rank rank = 0;
   Task* next = nullptr;  // in one list at a time: a worker's inbox or its queue
 };
@@ -43,7 +44,11 @@ struct Task {
 class Worker {
  public:
   /// Once, before it runs: its tasks.
-  void own(std::span<Task> tasks) { own_ = tasks; }
+  void own(std::span<Task> tasks) {
+    constexpr std::size_t in_the_cache = 512;
+    own_ = tasks;
+    far_ = tasks.size() > in_the_cache;
+  }
   /// All of its tasks can run.
   void start(bool timing) {
     timing_ = timing;
@@ -80,7 +85,12 @@ class Worker {
       }
       Task& task = *first_;
       first_ = task.next;
-      if (first_ == nullptr) last_ = nullptr;
+      if (first_ == nullptr) {
+        last_ = nullptr;
+      } else if (far_ && first_->next != nullptr) {
+        first_->next->fiber->prefetch();
+        if (const Task* const later = first_->next->next) __builtin_prefetch(&later->fiber);
+      }
       running_ = task.rank;
       task.fiber->resume();
       running_ = -1;
@@ -161,7 +171,8 @@ class Worker {
   Task* last_ = nullptr;
   Rank running_ = -1;
   std::span<Task> own_;
-  Task start_;  // in the inbox: all of own_
+  bool far_ = false;  // the next fiber's stack is in no cache that is near
+  Task start_;        // in the inbox: all of own_
   std::atomic<bool> timing_{false};
   std::atomic<std::int64_t> idle_{0}, idle_since_{busy};
   alignas(64) std::atomic<Task*> inbox_{nullptr};
@@ -182,7 +193,7 @@ class FiberExecutor final : public NodeExecutor {
         tasks_(static_cast<std::size_t>(nodes)) {
     for (Rank rank = 0; rank < nodes; ++rank) {
       tasks_[rank].rank = rank;
-      tasks_[rank].fiber = std::make_unique<Fiber>(stacks_, rank, [this, rank] {
+      tasks_[rank].fiber.emplace(stacks_, rank, [this, rank] {
         for (;;) {
           tasks_[rank].fiber->suspend();
           if (body_ == nullptr) return;

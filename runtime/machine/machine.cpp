@@ -10,6 +10,7 @@
 #include "wormcube/runtime/machine/arena.hpp"
 #include "wormcube/runtime/machine/executors.hpp"
 #include "wormcube/runtime/machine/inbox.hpp"
+#include "wormcube/runtime/machine/request_table.hpp"
 #include "wormcube/runtime/machine/waiting.hpp"
 #include "wormcube/runtime/network/network.hpp"
 
@@ -71,6 +72,23 @@ struct alignas(64) Padded : std::atomic<T> {
 };
 
 constexpr std::string_view fewer_nodes = "use fewer nodes";
+
+// One function for each kind of thing.
+template <class... F>
+struct Cases : F... {
+  using F::operator()...;
+};
+template <class... F>
+Cases(F...) -> Cases<F...>;
+
+std::string awaited_text(const Receive& receive) {
+  const std::string size = receive.action != Receive::Action::receive ? " of any size"
+                           : receive.exact ? fmt::format(" of {} bytes", receive.bytes)
+                                           : fmt::format(" of at most {} bytes", receive.bytes);
+  return fmt::format("a message{} from {} ({})", size,
+                     receive.from == any_source ? "any node" : fmt::format("node {}", receive.from),
+                     receive.tag == any_tag ? "any tag" : fmt::format("tag {}", receive.tag));
+}
 
 /// Two ops of a step with a byte that one of them receives into and the other names too; or one
 /// receive, twice, of whose pieces two overlap. Each pair of pieces is looked at, so a step of more
@@ -141,6 +159,7 @@ class Machine::Impl final : public NetworkHost {
   }
 
   void completed(Rank node) noexcept override;
+  void noticed(Rank node) noexcept override;
   void failed(Rank node, std::exception_ptr error) noexcept override;
   bool give_back(Rank node, Waiter& waiter) noexcept override;
   std::chrono::nanoseconds own_time() noexcept override { return executor_->own_time(); }
@@ -153,6 +172,8 @@ class Machine::Impl final : public NetworkHost {
   void caught(Rank rank) noexcept;
   void wait(Rank rank, Gate& gate);
   void wait_for_step(EmulatedNode& node);
+  template <class Done>
+  void wait_for(EmulatedNode& node, Done&& done);
   void park(Rank rank, Gate& gate);
   void wake(Rank rank, Gate& gate) noexcept;
   void all_parked() noexcept;
@@ -196,7 +217,14 @@ class Machine::Impl final : public NetworkHost {
   std::unique_ptr<NodeExecutor> executor_;  // last: its threads end before the rest does
 };
 
-class Machine::Impl::EmulatedNode final : public Node {
+class Machine::Impl::EmulatedNode final : public RequestNode, public RequestHost {
+  friend class Machine::Impl;
+  // First what each run touches, so that a run of a million nodes that do nothing is short.
+  Impl* machine_ = nullptr;
+  Rank rank_ = 0;
+  int steps_in_a_row_ = 0;
+  Arena arena_;
+
  public:
   EmulatedNode() { gates.exit.arm(1); }
   /// Once, before anything else.
@@ -209,6 +237,15 @@ class Machine::Impl::EmulatedNode final : public Node {
   const Topology& topology() const override { return machine_->topology(); }
   using Node::step;
   void step(std::span<const Op> ops) override;
+  Requests& requests() override {
+    if (requests_ == nullptr) requests_ = std::make_unique<RequestTable>(*this, rank_, size());
+    return *requests_;
+  }
+  /// At the end of its program. Throws UsageError if a request is open.
+  void require_no_request() const;
+  /// Calls f(worm) or f(receive) for each end of a message that is under way. While it waits.
+  template <class F>
+  void each_incomplete(F&& f) const;
 
   /// At the start of its program: forgets the run before.
   void restart() {
@@ -219,6 +256,14 @@ class Machine::Impl::EmulatedNode final : public Node {
     steps_in_a_row_ = 0;
     finished = out = stopped = false;
     usage_error.reset();
+    if (requests_ != nullptr) requests_->reset();
+  }
+  /// Fetches what restart() will touch, without waiting for it.
+  void prefetch() const {
+    constexpr int lines = 4;
+    for (int i = 0; i < lines; ++i) {
+      __builtin_prefetch(reinterpret_cast<const std::byte*>(this) + 64 * i, 1);
+    }
   }
   /// Between runs, after one that failed.
   void reset() {
@@ -242,8 +287,8 @@ class Machine::Impl::EmulatedNode final : public Node {
   bool finished = false;               // published to others by finished_ and barrier_
   bool out = false;
   // How its program ended, for run(): published by left_.
-  bool stopped = false;                    // a step has thrown Stopped
-  std::optional<std::string> usage_error;  // that its program threw; its text
+  bool stopped = false;                      // a step has thrown Stopped
+  std::unique_ptr<std::string> usage_error;  // that its program threw; its text
   std::deque<Worm> worms;  // of the current step; kept, so that steady state does not allocate
   std::deque<Receive> receives;
   std::size_t worms_in_use = 0, receives_in_use = 0;
@@ -251,8 +296,23 @@ class Machine::Impl::EmulatedNode final : public Node {
   Inbox inbox;  // open while it waits in a step
 
  private:
+  PlanCache plans_;  // kept from run to run
+  std::unique_ptr<RequestTable> requests_;
+
   void check(std::span<const Op> ops) const;
   void prepare(std::span<const Op> ops);
+  void require_running();
+  [[noreturn]] void unwind();
+  void count_turn() override;
+  void count_message(const Worm& worm);
+
+  void address(Worm& worm, const Op& op) override { machine_->network_.address(worm, rank_, op); }
+  void launch(Worm& worm) override;
+  void post(Receive& receive) override;
+  void wait_for_all(std::span<Transfer* const> transfers) override;
+  void wait_for_one(std::span<Transfer* const> transfers) override;
+  void give_way() override;
+  void count_received() override { ++received; }
 
   void work(Charge charge, Bytes /*bytes*/, Work work) override {
     if (!machine_->options_.timing) return work();
@@ -268,12 +328,6 @@ class Machine::Impl::EmulatedNode final : public Node {
 
   // A node that need not wait gives its core away after so many steps.
   static constexpr int most_steps_in_a_row = 64;
-
-  Impl* machine_ = nullptr;
-  Rank rank_ = 0;
-  int steps_in_a_row_ = 0;
-  Arena arena_;
-  PlanCache plans_;  // kept from run to run
 };
 
 void Machine::Impl::EmulatedNode::check(std::span<const Op> ops) const {
@@ -306,6 +360,7 @@ void Machine::Impl::EmulatedNode::prepare(std::span<const Op> ops) {
       if (worms_in_use == worms.size()) worms.emplace_back();
       Worm& worm = worms[worms_in_use++];
       machine_->network_.address(worm, rank_, op);
+      worm.begin(Transfer::Progress::awaited);
       worm.tag = op.tag();
       worm.bytes = op.bytes();
       worm.data = op.pieces();
@@ -320,6 +375,7 @@ void Machine::Impl::EmulatedNode::prepare(std::span<const Op> ops) {
     } else {
       if (receives_in_use == receives.size()) receives.emplace_back();
       Receive& receive = receives[receives_in_use++];
+      receive.begin(Transfer::Progress::awaited);
       receive.from = peer_of(topology(), rank_, op);
       receive.to = rank_;
       receive.tag = op.tag();
@@ -332,11 +388,7 @@ void Machine::Impl::EmulatedNode::prepare(std::span<const Op> ops) {
 
 void Machine::Impl::EmulatedNode::step(std::span<const Op> ops) {
   const Stopwatch watch(machine_->options_.timing, statistics.stepping);
-  if (machine_->stopping()) {
-    machine_->leave_network(*this);
-    stopped = true;
-    throw Stopped();
-  }
+  require_running();
   if (!ops.empty()) {
     try {
       check(ops);
@@ -349,29 +401,103 @@ void Machine::Impl::EmulatedNode::step(std::span<const Op> ops) {
     gates.step.arm(static_cast<std::uint32_t>(ops.size()) + 1);
     for (std::size_t i = 0; i < receives_in_use; ++i) machine_->network_.post(receives[i]);
     for (std::size_t i = 0; i < worms_in_use; ++i) {
-      statistics.bytes += worms[i].bytes;
+      count_message(worms[i]);
       if (!worms[i].follows) machine_->network_.launch(worms[i]);
     }
-    statistics.messages += worms_in_use;
     static_cast<void>(gates.step.arrive());  // we are not parked
-    const std::uint64_t parked_before = statistics.parked;
     machine_->wait_for_step(*this);
-    if (machine_->stopping()) {
-      machine_->leave_network(*this);
-      machine_->wait(rank_, gates.exit);
-      stopped = true;
-      throw Stopped();
-    }
-    if (statistics.parked != parked_before) steps_in_a_row_ = 0;
+    if (machine_->stopping()) unwind();
     received += receives_in_use;
     worms_in_use = receives_in_use = 0;
   }
-  if (++steps_in_a_row_ >= most_steps_in_a_row) {
-    steps_in_a_row_ = 0;
-    machine_->executor_->yield(rank_);
-  }
+  count_turn();
   ++statistics.steps;
   if (machine_->options_.lock_step) machine_->lock_step(*this);
+}
+
+// Nobody may touch what the node's stack holds once it unwinds.
+void Machine::Impl::EmulatedNode::unwind() {
+  machine_->leave_network(*this);
+  machine_->wait(rank_, gates.exit);
+  stopped = true;
+  throw Stopped();
+}
+
+void Machine::Impl::EmulatedNode::require_running() {
+  if (!machine_->stopping()) return;
+  if (requests_ != nullptr && requests_->has_active()) unwind();
+  machine_->leave_network(*this);
+  stopped = true;
+  throw Stopped();
+}
+
+void Machine::Impl::EmulatedNode::count_turn() {
+  if (++steps_in_a_row_ >= most_steps_in_a_row) give_way();
+}
+
+void Machine::Impl::EmulatedNode::give_way() {
+  steps_in_a_row_ = 0;
+  machine_->executor_->yield(rank_);
+  require_running();
+}
+
+void Machine::Impl::EmulatedNode::count_message(const Worm& worm) {
+  statistics.bytes += worm.bytes;
+  ++statistics.messages;
+}
+
+void Machine::Impl::EmulatedNode::launch(Worm& worm) {
+  require_running();
+  count_message(worm);
+  machine_->network_.launch(worm);
+  count_turn();
+}
+
+void Machine::Impl::EmulatedNode::post(Receive& receive) {
+  require_running();
+  machine_->network_.post(receive);
+}
+
+void Machine::Impl::EmulatedNode::wait_for_all(std::span<Transfer* const> transfers) {
+  const Stopwatch watch(machine_->options_.timing, statistics.stepping);
+  // One for ourselves: nobody wakes us while we mark them.
+  gates.step.arm(static_cast<std::uint32_t>(transfers.size()) + 1);
+  for (Transfer* const transfer : transfers) {
+    if (!transfer->await()) static_cast<void>(gates.step.arrive());
+  }
+  static_cast<void>(gates.step.arrive());
+  machine_->wait_for_step(*this);
+  if (machine_->stopping()) unwind();
+}
+
+// Nobody arrives: a completion calls.
+void Machine::Impl::EmulatedNode::wait_for_one(std::span<Transfer* const> transfers) {
+  const Stopwatch watch(machine_->options_.timing, statistics.stepping);
+  gates.step.arm(1);
+  bool none_complete = true;
+  for (Transfer* const transfer : transfers) none_complete &= transfer->watch();
+  if (none_complete) {
+    machine_->wait_for(*this, [&] {
+      return std::ranges::any_of(transfers,
+                                 [](const Transfer* each) { return each->is_complete(); });
+    });
+  }
+  for (Transfer* const transfer : transfers) transfer->unwatch();
+  if (machine_->stopping()) unwind();
+}
+
+void Machine::Impl::EmulatedNode::require_no_request() const {
+  if (requests_ == nullptr) return;
+  if (const auto open = requests_->open()) {
+    throw UsageErrorOfNode(fmt::format("node {} {}", rank_, *open));
+  }
+}
+
+template <class F>
+void Machine::Impl::EmulatedNode::each_incomplete(F&& f) const {
+  for (std::size_t i = 0; i < receives_in_use; ++i) f(receives[i]);
+  for (std::size_t i = 0; i < worms_in_use; ++i) f(worms[i]);
+  if (requests_ != nullptr) requests_->each_incomplete(f);
 }
 
 Routing Machine::Impl::checked(Topology topology, const MachineOptions& options) {
@@ -527,9 +653,11 @@ bool Machine::Impl::is_of_one_node(const EmulatedNode& thrower) const {
 
 void Machine::Impl::main(Rank rank) noexcept {
   EmulatedNode& node = nodes_[rank];
+  if (rank + 1 < topology().nodes()) nodes_[rank + 1].prefetch();
   node.restart();
   try {
     (*program_)(node);
+    node.require_no_request();
   } catch (...) {
     caught(rank);
   }
@@ -559,7 +687,7 @@ void Machine::Impl::caught(Rank rank) noexcept {
     stop(std::current_exception());
   } catch (const UsageError& error) {
     try {
-      node.usage_error = error.what();
+      node.usage_error = std::make_unique<std::string>(error.what());
       stop(std::current_exception(), &node);
     } catch (...) {
       stop(std::current_exception());
@@ -595,6 +723,10 @@ void Machine::Impl::failed(Rank rank, std::exception_ptr error) noexcept {
   }
 }
 
+void Machine::Impl::noticed(Rank rank) noexcept {
+  if (nodes_[rank].gates.step.call()) wake(rank, nodes_[rank].gates.step);
+}
+
 void Machine::Impl::completed(Rank rank) noexcept {
   if (nodes_[rank].gates.step.arrive()) wake(rank, nodes_[rank].gates.step);
 }
@@ -614,16 +746,23 @@ void Machine::Impl::wait(Rank rank, Gate& gate) {
   if (!executor_->linger(gate)) park(rank, gate);
 }
 
-// Until the step is complete, carrying on what others give back.
 void Machine::Impl::wait_for_step(EmulatedNode& node) {
+  const Gate& gate = node.gates.step;
+  if (!executor_->linger(gate)) wait_for(node, [&] { return gate.is_open(); });
+}
+
+// Parks until it is done or the machine stops, carrying on what others give back.
+template <class Done>
+void Machine::Impl::wait_for(EmulatedNode& node, Done&& done) {
   Gate& gate = node.gates.step;
-  if (executor_->linger(gate)) return;
   node.inbox.open();
   for (;;) {
     park(node.rank(), gate);
-    if (gate.is_open()) break;
+    node.steps_in_a_row_ = 0;
+    if (done() || gate.is_stopped()) break;
     gate.answer();
     if (Waiter* const given_back = node.inbox.take()) network_.carry_on(given_back);
+    if (done()) break;
   }
   Waiter* const given_back = node.inbox.close();
   if (given_back != nullptr && !stopping()) network_.carry_on(given_back);
@@ -710,18 +849,19 @@ std::size_t Machine::Impl::explain(std::optional<const std::byte*> address,
 }
 
 std::string Machine::Impl::deadlock_table() const {
-  const auto holder = [&](const Reservation* reservation) -> std::string {
-    for (const EmulatedNode& node : nodes_) {
-      for (std::size_t i = 0; i < node.worms_in_use; ++i) {
-        const Worm& worm = node.worms[i];
-        if (worm.state != Worm::State::travelling) continue;
-        for (std::size_t entry = 0; entry < worm.reserved; ++entry) {
-          if (worm.path[entry] == reservation)
-            return fmt::format(", held by {} -> {}", worm.from, worm.to);
-        }
+  const auto holder = [&](const Reservation* reservation) {
+    std::string text;
+    const auto look = [&](const Worm& worm) {
+      if (worm.state != Worm::State::travelling || !text.empty()) return;
+      for (std::size_t entry = 0; entry < worm.reserved; ++entry) {
+        if (worm.path[entry] == reservation)
+          text = fmt::format(", held by {} -> {}", worm.from, worm.to);
       }
+    };
+    for (const EmulatedNode& node : nodes_) {
+      node.each_incomplete(Cases{look, [](const Receive&) {}});
     }
-    return {};
+    return text;
   };
 
   const Rank waiting = topology().nodes() - finished_.load(std::memory_order_acquire);
@@ -740,14 +880,10 @@ std::string Machine::Impl::deadlock_table() const {
     const auto say = [&](const std::string& text) {
       if (++items <= most_items) what += (what.empty() ? "" : "; ") + text;
     };
-    for (std::size_t i = 0; i < node.receives_in_use; ++i) {
-      const Receive& receive = node.receives[i];
-      if (!receive.done)
-        say(fmt::format("a message of {} bytes from node {} (tag {})", receive.bytes, receive.from,
-                        receive.tag));
-    }
-    for (std::size_t i = 0; i < node.worms_in_use; ++i) {
-      const Worm& worm = node.worms[i];
+    const auto say_receive = [&](const Receive& receive) {
+      if (!receive.done) say(awaited_text(receive));
+    };
+    const auto say_worm = [&](const Worm& worm) {
       if (worm.state == Worm::State::absorbed) {
         say(fmt::format("node {} to receive {} bytes (tag {})", worm.to, worm.bytes, worm.tag));
       } else if (worm.state == Worm::State::travelling && worm.reserved < worm.path.size()) {
@@ -757,7 +893,8 @@ std::string Machine::Impl::deadlock_table() const {
             !held.empty() && items <= most_items)
           what += " / holds " + held;
       }
-    }
+    };
+    node.each_incomplete(Cases{say_receive, say_worm});
     if (items > most_items) what += fmt::format("; and {} more", items - most_items);
     if (what.empty()) what = "the other nodes at the barrier of the lock step";
     table += fmt::format("\n{:>6} {:>6}  {}", node.rank(), node.statistics.steps, what);

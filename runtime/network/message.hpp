@@ -5,19 +5,68 @@
 #include "wormcube/runtime/network/channel.hpp"
 #include "wormcube/runtime/network/reservation.hpp"
 #include "wormcube/runtime/node.hpp"
+#include "wormcube/runtime/requests.hpp"
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 namespace wormcube {
 
+/// The context of all messages of steps.
+inline constexpr std::uint32_t step_context = ~std::uint32_t{0};
+
+/// What a node has under way: one end of a message. It is complete once.
+///
+/// Threads       await, watch, unwatch: the node, once it is under way. settle: whoever completes it.
+///               is_complete: the node.
+/// Invariants    pending -> awaited, or pending <-> watched, by the node; anything -> complete. Who
+///               completes it learns what the node did: awaited, it arrives at the node's gate;
+///               watched, it calls; pending, it does nothing. An awaited one stays so, so that its
+///               completion needs no read-modify-write; whoever completes it touches it no more
+///               after settle(), but it stays until the gate has opened.
+/// Memory order  settle releases what was done for the node. The node acquires it by is_complete(),
+///               by a failed await or watch, or by the gate.
+struct Transfer : Waiter {
+  explicit Transfer(Kind what) : Waiter(what) {}
+
+  enum class Progress : std::uint8_t { pending, awaited, watched, complete };
+
+  /// Before it is under way.
+  void begin(Progress progress) noexcept { progress_.store(progress, std::memory_order_relaxed); }
+  /// False: it is complete.
+  [[nodiscard]] bool await() noexcept { return change(Progress::pending, Progress::awaited); }
+  [[nodiscard]] bool watch() noexcept { return change(Progress::pending, Progress::watched); }
+  void unwatch() noexcept { static_cast<void>(change(Progress::watched, Progress::pending)); }
+  bool is_complete() const noexcept {
+    return progress_.load(std::memory_order_acquire) == Progress::complete;
+  }
+  /// Completes it; returns what it was.
+  Progress settle() noexcept {
+    if (progress_.load(std::memory_order_relaxed) == Progress::awaited) {
+      progress_.store(Progress::complete, std::memory_order_release);
+      return Progress::awaited;
+    }
+    return progress_.exchange(Progress::complete, std::memory_order_acq_rel);
+  }
+
+ private:
+  bool change(Progress from, Progress to) noexcept {
+    return progress_.compare_exchange_strong(from, to, std::memory_order_acq_rel,
+                                             std::memory_order_acquire);
+  }
+  std::atomic<Progress> progress_{Progress::awaited};
+};
+
 /// A message: its header holds path[0 .. reserved) and waits for path[reserved], if there is one.
 ///
 /// Threads  one at a time acts for a worm: the sender's, or whichever gave it the reservation that
 ///          it waited for. What passes it on, a Reservation, orders the one before the other.
-struct Worm : Waiter {
-  Worm() : Waiter(Kind::worm) {}
+struct Worm : Transfer {
+  Worm() : Transfer(Kind::worm) {}
 
   enum class State : std::uint8_t {
     travelling,  ///< header under way, or body streaming
@@ -28,25 +77,76 @@ struct Worm : Waiter {
 
   Rank from = 0, to = 0;
   Tag tag = 0;
+  std::uint32_t context = step_context;
   Bytes bytes = 0;
   std::span<const Span> data;  ///< the sender's memory, pinned until done
+  bool synchronous = false;    ///< not done before a receive has taken it
   /// Injection port, virtual channels, ejection port, tag table.
   std::vector<Reservation*> path;
+  /// What the path is of, so that a worm that goes the same way again keeps it.
+  enum class Way : std::uint8_t { none, to_rank, by_move, by_moves };
+  Way way = Way::none;
+  Move move;
   std::size_t reserved = 0;
   State state = State::done;
   Worm* successor = nullptr;  ///< to launch when this is done: keeps order where routes differ
   bool follows = false;       ///< is another's successor
 };
 
-/// A posted receive.
-struct Receive : Waiter {
-  Receive() : Waiter(Kind::receive) {}
-  Rank from = 0, to = 0;
+/// A message that was here before its receive.
+struct EarlyMessage {
+  Rank from = 0;
   Tag tag = 0;
+  std::uint32_t context = step_context;
+  Bytes bytes = 0;
+  Worm* worm = nullptr;  ///< absorbed: the data is in the sender's memory
+  std::unique_ptr<std::byte[]> buffer;
+  Bytes capacity = 0;                               ///< of the buffer
+  EarlyMessage* next = nullptr;                     ///< of its list
+  EarlyMessage *older = nullptr, *newer = nullptr;  ///< of all that are here, in order of arrival
+  Span data() const { return {buffer.get(), bytes}; }
+};
+
+/// A posted receive, or another question to the tag table of its node.
+struct Receive : Transfer {
+  Receive() : Transfer(Kind::receive) {}
+
+  enum class Action : std::uint8_t {
+    receive,   ///< take a message, now or when it comes
+    look,      ///< which message is there? `early`, or null; if it may wait: when there is one
+    take,      ///< the same, and take it away
+    deliver,   ///< receive what was taken: `early`
+    withdraw,  ///< `other`, if it is still posted: then `found`
+  };
+
+  Action action = Action::receive;
+  bool may_wait = true;  ///< look and take
+  bool exact = true;     ///< the message has `bytes`; else at most so many are received
+  bool done = true;
+  bool found = false;
+  Rank from = 0, to = 0;  ///< from: any_source for all
+  Tag tag = 0;            ///< any_tag for all
+  std::uint32_t context = step_context;
   Bytes bytes = 0;
   std::span<const Span> data;
-  bool done = true;
-  Receive* next_posted = nullptr;  ///< tag table's list
+  // The message that it has taken or found.
+  Rank source = 0;
+  Tag source_tag = 0;
+  Bytes source_bytes = 0;
+  EarlyMessage* early = nullptr;
+  Receive* other = nullptr;
+  // The tag table's.
+  Receive* next = nullptr;  ///< of its list
+  std::uint64_t order = 0;  ///< in which they were posted
+
+  bool has_wildcard() const { return from == any_source || tag == any_tag; }
+  bool fits(Rank its_from, Tag its_tag, std::uint32_t its_context) const {
+    return context == its_context && (from == any_source || from == its_from) &&
+           (tag == any_tag || tag == its_tag);
+  }
+  void found_message(Rank its_from, Tag its_tag, Bytes its_bytes) {
+    source = its_from, source_tag = its_tag, source_bytes = its_bytes;
+  }
 };
 
 /// Walks over the bytes of a list of pieces.

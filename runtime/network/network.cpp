@@ -135,61 +135,119 @@ class Network::Drive {
   // The worm holds all of its path, the tag table of its destination included.
   void arrive(Worm& worm) {
     TagTable& table = network_.tables_[worm.to];
-    if (Receive* const receive = table.take_receive(worm.from, worm.tag)) {
+    if (Receive* const receive = table.take_receive(worm.from, worm.tag, worm.context)) {
       take_over(table.release());
-      if (!fits(worm.from, worm.to, worm.tag, worm.bytes, receive->bytes)) return;
-      move_data(worm, Cursor(receive->data), is_short(worm));
+      if (!accepts(*receive, worm.from, worm.tag, worm.bytes)) return;
+      move_data(worm, *receive, is_short(worm));
       complete(*receive);
       release_path(worm);
       complete(worm);
-    } else if (TagTable::Early* const early = is_short(worm) ? table.keep_short(worm) : nullptr) {
+    } else if (EarlyMessage* const early =
+                   is_short(worm) && !worm.synchronous ? table.keep_short(worm) : nullptr) {
       const Span buffer = early->data();
-      move_data(worm, Cursor(std::span(&buffer, 1)), true);
+      timed(worm.bytes, [&] { stream(worm, Cursor(std::span(&buffer, 1))); });
+      answer_questions(table, *early);
       take_over(table.release());
       release_path(worm);
       complete(worm);
     } else {
       worm.state = Worm::State::absorbed;
-      table.keep_absorbed(worm);
+      EarlyMessage& absorbed = table.keep_absorbed(worm);
       release_path(worm);
+      answer_questions(table, absorbed);
       take_over(table.release());  // the last touch: a receive may now complete the worm
     }
+  }
+
+  // The worm's thread holds the table; the message has just become an early one.
+  void answer_questions(TagTable& table, EarlyMessage& early) {
+    while (Receive* const question = table.take_question(early)) {
+      const bool takes = question->action == Receive::Action::take;
+      if (takes) table.claim(early);
+      answer(*question, &early);
+      if (takes) return;
+    }
+  }
+  void answer(Receive& question, EarlyMessage* early) {
+    question.early = early;
+    question.found = early != nullptr;
+    if (early != nullptr) question.found_message(early->from, early->tag, early->bytes);
+    complete(question);
   }
 
   // The receive holds the tag table of its node.
   void place(Receive& receive) {
     TagTable& table = network_.tables_[receive.to];
-    TagTable::Early* const early = table.take_early(receive.from, receive.tag);
-    if (early == nullptr) {
-      table.post(receive);
-      take_over(table.release());
-      return;
+    switch (receive.action) {
+      case Receive::Action::receive:
+        if (EarlyMessage* const early = table.take_early(receive))
+          return deliver(table, *early, receive);
+        table.post(receive);
+        break;
+      case Receive::Action::deliver:
+        return deliver(table, *receive.early, receive);
+      case Receive::Action::look:
+      case Receive::Action::take:
+        return ask(table, receive);
+      case Receive::Action::withdraw:
+        receive.found = table.withdraw(*receive.other);
+        take_over(table.release());
+        return complete(receive);
     }
-    if (!fits(receive.from, receive.to, receive.tag, early->bytes, receive.bytes)) return;
-    Worm* const worm = early->worm;
-    if (worm == nullptr) {
-      timed(early->bytes, [&] { Cursor(receive.data).write(early->data()); });
-    }
-    table.recycle(early);
     take_over(table.release());
-    if (worm != nullptr) move_data(*worm, Cursor(receive.data), false);
+  }
+
+  void deliver(TagTable& table, EarlyMessage& early, Receive& receive) {
+    if (!accepts(receive, early.from, early.tag, early.bytes)) return;
+    Worm* const worm = early.worm;
+    if (worm == nullptr) {
+      const Bytes bytes = std::min(early.bytes, receive.bytes);
+      timed(bytes, [&] { Cursor(receive.data).write(early.data().first(bytes)); });
+    }
+    table.recycle(&early);
+    take_over(table.release());
+    if (worm != nullptr) move_data(*worm, receive, false);
     complete(receive);
     if (worm != nullptr) complete(*worm);
   }
 
+  void ask(TagTable& table, Receive& question) {
+    EarlyMessage* const early = question.action == Receive::Action::take
+                                    ? table.take_early(question)
+                                    : table.look(question);
+    if (early == nullptr && question.may_wait) {
+      table.wait_for_message(question);
+      return take_over(table.release());
+    }
+    // Its figures, while they cannot change.
+    if (early != nullptr) question.found_message(early->from, early->tag, early->bytes);
+    question.early = early;
+    question.found = early != nullptr;
+    take_over(table.release());
+    complete(question);
+  }
+
   bool is_short(const Worm& worm) const { return worm.bytes <= network_.settings_.eager_limit; }
 
-  bool fits(Rank from, Rank to, Tag tag, Bytes sent, Bytes expected) {
-    if (sent == expected) return true;
-    network_.host_.failed(
-        to, std::make_exception_ptr(UsageError(
-                fmt::format("receives {} bytes from node {} with tag {}, but the message has {}",
-                            expected, from, tag, sent))));
+  // Notes what the receive has taken.
+  bool accepts(Receive& receive, Rank from, Tag tag, Bytes sent) {
+    receive.found_message(from, tag, sent);
+    if (!receive.exact || sent == receive.bytes) return true;
+    network_.host_.failed(receive.to,
+                          std::make_exception_ptr(UsageError(fmt::format(
+                              "receives {} bytes from node {} with tag {}, but the message has {}",
+                              receive.bytes, from, tag, sent))));
     return false;
   }
 
-  void move_data(const Worm& worm, Cursor to, bool as_flits) {
-    timed(worm.bytes, [&] { as_flits ? stream(worm, to) : copy(worm, to); });
+  // Of a message that is longer than the room, what there is room for.
+  void move_data(const Worm& worm, const Receive& receive, bool as_flits) {
+    Cursor to(receive.data);
+    if (worm.bytes > receive.bytes) {
+      timed(receive.bytes, [&] { copy_first(worm, receive.bytes, to); });
+    } else {
+      timed(worm.bytes, [&] { as_flits ? stream(worm, to) : copy(worm, to); });
+    }
   }
   template <class F>
   void timed(Bytes bytes, F&& move) {
@@ -201,13 +259,20 @@ class Network::Drive {
   }
 
   // One copy, from the sender's memory to the receiver's.
-  static void copy(const Worm& worm, Cursor& to) {
+  static void copy(const Worm& worm, Cursor to) {
     for (const Span piece : worm.data) to.write(piece);
+  }
+  static void copy_first(const Worm& worm, Bytes bytes, Cursor to) {
+    for (const Span piece : worm.data) {
+      const Bytes now = std::min(bytes, piece.size());
+      to.write(piece.first(now));
+      bytes -= now;
+    }
   }
 
   // The body as flits, each through every queue of the path: from the last channel to the first, so
   // that a capacity of one flit per channel suffices.
-  static void stream(const Worm& worm, Cursor& to) {
+  static void stream(const Worm& worm, Cursor to) {
     const std::size_t first = 1, end = worm.path.size() - 2;
     if (first == end) return copy(worm, to);  // to oneself: no link, no flit
     Cursor from(worm.data);
@@ -236,12 +301,22 @@ class Network::Drive {
 
   void complete(Receive& receive) {
     receive.done = true;
-    network_.host_.completed(receive.to);
+    tell(receive, receive.to);
+  }
+  void tell(Transfer& transfer, Rank owner) {
+    switch (transfer.settle()) {
+      case Transfer::Progress::awaited:
+        return network_.host_.completed(owner);
+      case Transfer::Progress::watched:
+        return network_.host_.noticed(owner);
+      default:
+        return;
+    }
   }
   void complete(Worm& worm) {
     Worm* const successor = worm.successor;
     worm.state = Worm::State::done;
-    network_.host_.completed(worm.from);
+    tell(worm, worm.from);
     // The successor's step is not complete before it is, so it is still there.
     if (successor != nullptr && successor->path.front()->acquire(*successor)) take_over(successor);
   }
@@ -278,9 +353,25 @@ double Network::bytes_of_tables(const Routing& routing, const Settings& settings
 }
 
 void Network::address(Worm& worm, Rank from, const Op& op) {
+  worm.reserved = 0;
+  worm.state = Worm::State::travelling;
+  worm.successor = nullptr;
+  worm.follows = false;
+  // A node that sends the same way as with this worm before: round a ring, to its one partner.
+  const auto way = op.to() == Op::To::rank  ? Worm::Way::to_rank
+                   : op.moves().size() == 1 ? Worm::Way::by_move
+                                            : Worm::Way::by_moves;
+  if (worm.way == way && worm.from == from &&
+      (way == Worm::Way::to_rank   ? worm.to == op.peer()
+       : way == Worm::Way::by_move ? worm.move == op.moves().front()
+                                   : false)) {
+    return;
+  }
+  worm.way = Worm::Way::none;  // until the path is whole
   // Used within this call only, so fibers may share it.
   static thread_local std::vector<Channel> route;
   route.clear();
+  worm.path.clear();
   worm.from = from;
   if (op.to() == Op::To::rank) {
     worm.to = op.peer();
@@ -292,7 +383,6 @@ void Network::address(Worm& worm, Rank from, const Op& op) {
   const auto link_ports = [&](Link link) -> LinkPorts& {
     return link_ports_.get(static_cast<std::size_t>(link));
   };
-  worm.path.clear();
   if (!settings_.all_port) {
     worm.path.push_back(&node_ports_[from].injection);
   } else {
@@ -312,10 +402,8 @@ void Network::address(Worm& worm, Rank from, const Op& op) {
              .ejection);
   }
   worm.path.push_back(&tables_[worm.to]);
-  worm.reserved = 0;
-  worm.state = Worm::State::travelling;
-  worm.successor = nullptr;
-  worm.follows = false;
+  if (way == Worm::Way::by_move) worm.move = op.moves().front();
+  worm.way = way;
 }
 
 void Network::launch(Worm& worm) noexcept { Drive(*this, worm.from).launch(worm); }
@@ -352,7 +440,7 @@ void Network::each_channel(const std::function<void(const VirtualChannel&)>& f) 
 
 std::optional<std::string> Network::leftover() const {
   for (std::size_t node = 0; node < tables_.size(); ++node) {
-    if (const TagTable::Early* const early = tables_[node].leftover()) {
+    if (const EarlyMessage* const early = tables_[node].leftover()) {
       return fmt::format("node {} never received a message of {} bytes from node {} with tag {}",
                          node, early->bytes, early->from, early->tag);
     }

@@ -24,8 +24,10 @@ namespace wormcube {
 class NetworkHost {
  public:
   virtual ~NetworkHost() = default;
-  /// One send or receive of this node is complete. The worm or receive is no longer touched.
+  /// One awaited send or receive of this node is complete. The worm or receive is no longer touched.
   virtual void completed(Rank node) noexcept = 0;
+  /// The same of one that the node watches.
+  virtual void noticed(Rank node) noexcept = 0;
   /// A worm or receive of this node cannot go on: it does not fit its other end, the observer has
   /// thrown, or there is no memory. It never completes. Called by whichever thread carried it.
   virtual void failed(Rank node, std::exception_ptr error) noexcept = 0;

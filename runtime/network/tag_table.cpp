@@ -6,107 +6,146 @@
 #include <bit>
 
 namespace wormcube {
-namespace {
 
-// Takes the first item of this source and tag out of a list; `next` names its link.
-template <class Item>
-Item* take(Item*& first, Item*& last, Item* Item::*next, Rank from, Tag tag) {
-  for (Item *item = first, *previous = nullptr; item != nullptr;
-       previous = item, item = item->*next) {
-    if (item->from != from || item->tag != tag) continue;
-    (previous == nullptr ? first : previous->*next) = item->*next;
-    if (last == item) last = previous;
-    item->*next = nullptr;
-    return item;
-  }
-  return nullptr;
-}
-
-template <class Item>
-void push(Item*& first, Item*& last, Item* Item::*next, Item& item) {
-  item.*next = nullptr;
-  (last == nullptr ? first : last->*next) = &item;
-  last = &item;
-}
-
-}  // namespace
-
-Receive* TagTable::take_receive(Rank from, Tag tag) {
-  auto& list = posted_[bucket(from, tag)];
-  return take(list.first, list.last, &Receive::next_posted, from, tag);
+Receive* TagTable::take_receive(Rank from, Tag tag, std::uint32_t context) {
+  if (with_wildcard_.first == nullptr) return posted_.take(context, from, tag);
+  const auto fits = [&](const Receive& receive) { return receive.fits(from, tag, context); };
+  const Receive* const any = with_wildcard_.find(fits);
+  const Receive* const exact = posted_.find(context, from, tag);
+  if (any == nullptr || (exact != nullptr && exact->order < any->order))
+    return posted_.take(context, from, tag);
+  return with_wildcard_.take(fits);
 }
 
 void TagTable::post(Receive& receive) {
-  auto& list = posted_[bucket(receive.from, receive.tag)];
-  push(list.first, list.last, &Receive::next_posted, receive);
+  receive.order = next_order_++;
+  receive.has_wildcard() ? with_wildcard_.append(receive) : posted_.append(receive);
 }
 
-TagTable::Early* TagTable::take_early(Rank from, Tag tag) {
-  auto& list = early_[bucket(from, tag)];
-  return take(list.first, list.last, &Early::next, from, tag);
+bool TagTable::withdraw(Receive& receive) {
+  const auto is_it = [&](const Receive& other) { return &other == &receive; };
+  if (receive.action != Receive::Action::receive) return questions_.take(is_it) != nullptr;
+  return receive.has_wildcard() ? with_wildcard_.take(is_it) != nullptr : posted_.remove(receive);
 }
 
-TagTable::Early* TagTable::fresh() {
+EarlyMessage* TagTable::take_early(Rank from, Tag tag, std::uint32_t context) {
+  EarlyMessage* const early = early_.take(context, from, tag);
+  if (early != nullptr) unlink(*early);
+  return early;
+}
+
+EarlyMessage* TagTable::look(const Receive& receive) const {
+  if (!receive.has_wildcard()) return early_.find(receive.context, receive.from, receive.tag);
+  EarlyMessage* early = oldest_;
+  while (early != nullptr && !receive.fits(early->from, early->tag, early->context)) {
+    early = early->newer;
+  }
+  return early;
+}
+
+EarlyMessage* TagTable::take_early(const Receive& receive) {
+  if (!receive.has_wildcard()) return take_early(receive.from, receive.tag, receive.context);
+  EarlyMessage* const early = look(receive);
+  if (early != nullptr) claim(*early);
+  return early;
+}
+
+void TagTable::claim(EarlyMessage& early) {
+  early_.remove(early);
+  unlink(early);
+}
+
+void TagTable::unlink(EarlyMessage& early) {
+  (early.older == nullptr ? oldest_ : early.older->newer) = early.newer;
+  (early.newer == nullptr ? newest_ : early.newer->older) = early.older;
+}
+
+EarlyMessage* TagTable::fresh() {
   if (unused_.empty()) {
-    all_.push_back(std::make_unique<Early>());
+    all_.push_back(std::make_unique<EarlyMessage>());
     unused_.reserve(all_.size());  // recycle() must not allocate
     return all_.back().get();
   }
-  Early* const early = unused_.back();
+  EarlyMessage* const early = unused_.back();
   unused_.pop_back();
   return early;
 }
 
-void TagTable::append(Early& early) {
-  auto& list = early_[bucket(early.from, early.tag)];
-  push(list.first, list.last, &Early::next, early);
+void TagTable::append(EarlyMessage& early) {
+  early_.append(early);
+  early.newer = nullptr;
+  early.older = newest_;
+  (newest_ == nullptr ? oldest_ : newest_->newer) = &early;
+  newest_ = &early;
 }
 
-TagTable::Early* TagTable::keep_short(const Worm& worm) {
-  if (buffers_ == early_slots) return nullptr;
-  Early* const early = fresh();
+EarlyMessage* TagTable::keep_short(const Worm& worm) {
+  if (buffers_ == early_slots || worm.bytes > early_bytes - buffered_) return nullptr;
+  EarlyMessage* const early = fresh();
   if (early->capacity < worm.bytes) {  // by doubling, so that steady state does not allocate
     const Bytes capacity = std::bit_ceil(std::max<Bytes>(worm.bytes, 64));
     early->buffer = std::make_unique_for_overwrite<std::byte[]>(capacity);
+    capacity_ += capacity - early->capacity;
     early->capacity = capacity;
   }
-  ++buffers_;
   early->from = worm.from;
   early->tag = worm.tag;
+  early->context = worm.context;
   early->bytes = worm.bytes;
   early->worm = nullptr;
   append(*early);
+  ++buffers_;
+  buffered_ += worm.bytes;
   return early;
 }
 
-void TagTable::keep_absorbed(Worm& worm) {
-  Early* const early = fresh();
+EarlyMessage& TagTable::keep_absorbed(Worm& worm) {
+  EarlyMessage* const early = fresh();
   early->from = worm.from;
   early->tag = worm.tag;
+  early->context = worm.context;
   early->bytes = worm.bytes;
   early->worm = &worm;
   append(*early);
+  return *early;
 }
 
-void TagTable::recycle(Early* early) {
-  if (early->worm == nullptr) --buffers_;
+void TagTable::recycle(EarlyMessage* early) {
+  if (early->worm == nullptr) {
+    --buffers_;
+    buffered_ -= early->bytes;
+    if (capacity_ > 2 * early_bytes) {  // what large ones have left behind
+      capacity_ -= early->capacity;
+      early->buffer.reset();
+      early->capacity = 0;
+    }
+  }
   unused_.push_back(early);
 }
 
-const TagTable::Early* TagTable::leftover() const {
-  for (const auto& list : early_) {
-    if (list.first != nullptr) return list.first;
-  }
-  return nullptr;
+void TagTable::wait_for_message(Receive& question) { questions_.append(question); }
+
+Receive* TagTable::take_question(const EarlyMessage& early) {
+  if (questions_.first == nullptr) return nullptr;
+  const auto asks_for = [&](Receive::Action action) {
+    return questions_.take([&](const Receive& question) {
+      return question.action == action && question.fits(early.from, early.tag, early.context);
+    });
+  };
+  Receive* const looks = asks_for(Receive::Action::look);
+  return looks != nullptr ? looks : asks_for(Receive::Action::take);
 }
 
 void TagTable::reset() noexcept {
   Reservation::reset();
-  posted_ = {};
-  early_ = {};
+  posted_.clear();
+  early_.clear();
+  with_wildcard_ = questions_ = {};
+  oldest_ = newest_ = nullptr;
   unused_.clear();
   for (const auto& early : all_) unused_.push_back(early.get());
   buffers_ = 0;
+  buffered_ = 0;
 }
 
 }  // namespace wormcube

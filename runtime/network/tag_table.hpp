@@ -1,14 +1,13 @@
-// The tag table: which message a receive takes, by (source, tag), in the order sent.
+// The tag table: which receive takes which message, by (context, source, tag), in the order sent.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/runtime/network/match_lists.hpp"
 #include "wormcube/runtime/network/message.hpp"
 
-#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
-#include <optional>
-#include <string>
 #include <vector>
 
 namespace wormcube {
@@ -17,61 +16,59 @@ namespace wormcube {
 /// reservation like any other of the network: a worm reserves it last, a receive nothing else.
 ///
 /// Threads     all functions but acquire: the thread that acts for the holder.
-/// Invariants  for one (source, tag) there are posted receives or early messages, never both; each
-///             list is in order of arrival; worms of one source and tag arrive in the order sent.
-/// Memory      a short message that comes early is kept in one of `early_slots` buffers, made and
-///             enlarged when needed; when they are all full it is treated like a long one: its
-///             header is absorbed, its data stays with the sender.
+/// Invariants  no posted receive fits an early message. Each list is in order of arrival; worms of one
+///             source and context arrive in the order sent. Receives with wildcards have a list of
+///             their own; of two that fit a message the lower `order` is taken.
+/// Memory      a short message that comes early is kept in a buffer, made and enlarged when needed, as
+///             long as there are not more than `early_slots`, with `early_bytes` in all; else it is
+///             treated like a long one: its header is absorbed, its data stays with the sender.
 class alignas(64) TagTable final : public Reservation {
  public:
   static constexpr std::size_t early_slots = 64;
+  static constexpr Bytes early_bytes = Bytes{256} << 10;
 
-  /// A message that was here before its receive.
-  struct Early {
-    Rank from = 0;
-    Tag tag = 0;
-    Bytes bytes = 0;
-    Worm* worm = nullptr;  ///< absorbed: the data is in the sender's memory
-    std::unique_ptr<std::byte[]> buffer;
-    Bytes capacity = 0;  ///< of the buffer
-    Early* next = nullptr;
-    Span data() const { return {buffer.get(), bytes}; }
-  };
-
-  /// Takes the first posted receive for this (source, tag), or null.
-  Receive* take_receive(Rank from, Tag tag);
+  /// Takes the receive that was posted first of those that fit a message, or null.
+  Receive* take_receive(Rank from, Tag tag, std::uint32_t context = step_context);
   void post(Receive& receive);
+  /// Takes a receive, or a question that waits, out; false: it is not posted any more.
+  bool withdraw(Receive& receive);
 
-  /// Takes the first early message from this (source, tag), or null; give it back with recycle().
-  Early* take_early(Rank from, Tag tag);
-  /// An early message with a buffer for a short message, or null if all are full.
-  Early* keep_short(const Worm& worm);
-  void keep_absorbed(Worm& worm);
-  void recycle(Early* early);
+  /// The early message that came first of those that fit, or null. Without wildcards only.
+  EarlyMessage* take_early(Rank from, Tag tag, std::uint32_t context = step_context);
+  /// The same for any receive; give what was taken back with recycle().
+  EarlyMessage* look(const Receive& receive) const;
+  EarlyMessage* take_early(const Receive& receive);
+  /// An early message with a buffer for a short message, or null if there is no room.
+  EarlyMessage* keep_short(const Worm& worm);
+  EarlyMessage& keep_absorbed(Worm& worm);
+  void recycle(EarlyMessage* early);
+
+  /// A question that waits for a message.
+  void wait_for_message(Receive& question);
+  /// Takes one out that fits an early message: those that look first, in their order. Null: none.
+  Receive* take_question(const EarlyMessage& early);
+  /// Takes this message out: a question has claimed it.
+  void claim(EarlyMessage& early);
 
   /// The first message that nobody received, or null. Only between runs, as reset().
-  const Early* leftover() const;
+  const EarlyMessage* leftover() const { return oldest_; }
   void reset() noexcept;
 
  private:
-  // A step has few ops; with p ops the chains are p/16 long.
-  static constexpr std::size_t buckets = 16;
-  static std::size_t bucket(Rank from, Tag tag) {
-    return (static_cast<std::size_t>(from) + 7U * static_cast<std::size_t>(tag)) % buckets;
-  }
-  template <class Item>
-  struct List {
-    Item* first = nullptr;
-    Item* last = nullptr;
-  };
-  Early* fresh();
-  void append(Early& early);
+  EarlyMessage* fresh();
+  void append(EarlyMessage& early);
+  void unlink(EarlyMessage& early);
 
-  std::array<List<Receive>, buckets> posted_;
-  std::array<List<Early>, buckets> early_;
-  std::vector<std::unique_ptr<Early>> all_;  // owns every Early ever made
-  std::vector<Early*> unused_;
+  MatchLists<Receive> posted_;
+  MatchList<Receive> with_wildcard_, questions_;
+  std::uint64_t next_order_ = 0;
+  MatchLists<EarlyMessage> early_;
+  EarlyMessage *oldest_ = nullptr, *newest_ = nullptr;
+  std::vector<std::unique_ptr<EarlyMessage>> all_;  // owns every one ever made
+  std::vector<EarlyMessage*> unused_;
   std::size_t buffers_ = 0;  // in use
+  Bytes buffered_ = 0;       // in them
+  Bytes capacity_ = 0;       // of all buffers there are
 };
 
 }  // namespace wormcube

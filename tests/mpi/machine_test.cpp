@@ -445,6 +445,47 @@ TEST_CASE("of several nodes that throw at once the lowest is reported") {
         }) == "all say the same");
 }
 
+TEST_CASE("a usage error of one node names it, in every process") {
+  MpiMachine machine(Topology::parse("ring:5"), options_with(64));
+  for (int run = 0; run < 3; ++run) {
+    CHECK(message_of<UsageError>([&] {
+            machine.run([](Node& node) {
+              if (node.rank() != 2) return node.step({send(Rank{2}, ConstSpan{})});
+              node.step(
+                  {receive(0, Span{}), receive(1, Span{}), receive(3, Span{}), receive(4, Span{})});
+              throw UsageError("3 blocks, need 4");  // the others have ended
+            });
+          }) == "node 2: 3 blocks, need 4");
+  }
+  CHECK_NOTHROW(machine.run([](Node& node) { exchange(node, 1); }));
+}
+
+TEST_CASE("the cores' time is the run's, in parts, in every process") {
+  MpiOptions options = options_with(64);
+  options.timing = true;
+  MpiMachine machine(Topology::parse("ring:6"), options);
+  for (int run = 0; run < 2; ++run) {
+    const Statistics statistics = machine.run([](Node& node) {
+      exchange(node, 1);
+      node.rearrange(1, [] {
+        const auto start = std::chrono::steady_clock::now();
+        while (std::chrono::steady_clock::now() - start < std::chrono::milliseconds(1)) {
+        }
+      });
+      exchange(node, 2);
+    });
+    const CoreTimes& cores = statistics.cores;
+    CHECK(cores.cores == machine.processes());
+    CHECK(cores.rearranging >= std::chrono::milliseconds(6));
+    CHECK(cores.moving_data.count() > 0);
+    CHECK(cores.network.count() > 0);
+    CHECK(cores.idle.count() >= 0);
+    CHECK(cores.computing + cores.rearranging + cores.combining + cores.moving_data +
+              cores.network + cores.idle ==
+          cores.cores * statistics.wall);
+  }
+}
+
 TEST_CASE("what a step refuses names node and step") {
   MpiMachine machine(Topology::parse("line:5"));
   const auto refusal_of = [&](const Op& op) {

@@ -26,6 +26,7 @@ namespace {
 class Host final : public NetworkHost {
  public:
   void completed(Rank node) noexcept override { completions.push_back(node); }
+  void noticed(Rank node) noexcept override { notices.push_back(node); }
   void failed(Rank node, std::exception_ptr what) noexcept override {
     failed_node = node;
     error = what;
@@ -42,7 +43,7 @@ class Host final : public NetworkHost {
   std::function<bool(Rank, Waiter&)> on_give_back;
   std::map<Rank, std::int64_t> moved;
   std::int64_t ticks = 0;
-  std::vector<Rank> completions;
+  std::vector<Rank> completions, notices;
   Rank failed_node = -1;
   std::exception_ptr error;
 };

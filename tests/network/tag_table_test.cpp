@@ -65,7 +65,7 @@ TEST_CASE("a receive takes the first early message of its source and tag, kept o
           "[network]") {
   TagTable table;
   std::deque<Worm> worms;
-  TagTable::Early* const first = table.keep_short(worm_of(worms, 3, 4, 10));
+  EarlyMessage* const first = table.keep_short(worm_of(worms, 3, 4, 10));
   REQUIRE(first != nullptr);
   CHECK(first->data().size() == 10);
   table.keep_absorbed(worm_of(worms, 3, 4, 1'000'000));
@@ -75,12 +75,12 @@ TEST_CASE("a receive takes the first early message of its source and tag, kept o
   CHECK(table.take_early(3, 4) == first);
   CHECK(first->worm == nullptr);
   table.recycle(first);
-  TagTable::Early* const second = table.take_early(3, 4);
+  EarlyMessage* const second = table.take_early(3, 4);
   REQUIRE(second != nullptr);
   CHECK(second->worm == &worms[1]);
   CHECK(second->bytes == 1'000'000);
   table.recycle(second);
-  TagTable::Early* const third = table.take_early(3, 4);
+  EarlyMessage* const third = table.take_early(3, 4);
   REQUIRE(third != nullptr);
   CHECK((third->worm == nullptr && third->bytes == 0));
   CHECK(table.take_early(3, 4) == nullptr);
@@ -98,10 +98,10 @@ TEST_CASE("short messages find no early buffer when all are full, and again when
     }
     CHECK(table.keep_short(worm_of(worms, 0, 0, 1)) == nullptr);
     table.keep_absorbed(worm_of(worms, 0, 0, 1));  // this always finds room, and takes no buffer
-    TagTable::Early* const oldest = table.take_early(0, 0);
+    EarlyMessage* const oldest = table.take_early(0, 0);
     REQUIRE(oldest != nullptr);
     table.recycle(oldest);
-    TagTable::Early* const late = table.keep_short(worm_of(worms, 0, 0, 200));
+    EarlyMessage* const late = table.keep_short(worm_of(worms, 0, 0, 200));
     REQUIRE(late != nullptr);
     CHECK(late->data().size() == 200);
     CHECK(table.keep_short(worm_of(worms, 0, 0, 1)) == nullptr);
@@ -138,7 +138,7 @@ TEST_CASE("matching keeps the order of each source and tag among all others", "[
         messages.push_back(&worm);
       }
     } else {  // a receive is posted
-      TagTable::Early* const message = table.take_early(from, tag);
+      EarlyMessage* const message = table.take_early(from, tag);
       as_expected &= (message == nullptr) == messages.empty();
       if (message != nullptr) {
         as_expected &= message->worm == messages.front();
@@ -152,4 +152,128 @@ TEST_CASE("matching keeps the order of each source and tag among all others", "[
     }
   }
   CHECK(as_expected);
+}
+
+TEST_CASE("early buffers hold a bounded number of bytes", "[network]") {
+  TagTable table;
+  std::deque<Worm> worms;
+  const Bytes half = TagTable::early_bytes / 2;
+  EarlyMessage* const first = table.keep_short(worm_of(worms, 0, 0, half));
+  REQUIRE(first != nullptr);
+  CHECK(table.keep_short(worm_of(worms, 0, 0, half + 1)) == nullptr);
+  CHECK(table.keep_short(worm_of(worms, 0, 0, ~Bytes{0})) == nullptr);
+  REQUIRE(table.keep_short(worm_of(worms, 0, 0, half)) != nullptr);
+  CHECK(table.keep_short(worm_of(worms, 0, 0, 1)) == nullptr);
+  CHECK(table.keep_short(worm_of(worms, 0, 0, 0)) != nullptr);
+  CHECK(table.take_early(0, 0) == first);
+  table.recycle(first);
+  CHECK(table.keep_short(worm_of(worms, 0, 0, 1)) != nullptr);
+}
+
+TEST_CASE("questions wait for a message, those that look before those that take", "[network]") {
+  TagTable table;
+  std::deque<Worm> worms;
+  std::deque<Receive> receives;
+  const auto question = [&](Receive::Action action, Rank from) {
+    Receive& made = receive_of(receives, from, any_tag);
+    made.action = action;
+    table.wait_for_message(made);
+    return &made;
+  };
+  Receive* const other = question(Receive::Action::look, 4);
+  Receive* const takes = question(Receive::Action::take, any_source);
+  Receive* const late = question(Receive::Action::take, 3);
+  Receive* const looks = question(Receive::Action::look, 3);
+  EarlyMessage& early = table.keep_absorbed(worm_of(worms, 3, 9));
+  CHECK(table.take_question(early) == looks);
+  CHECK(table.take_question(early) == takes);
+  CHECK(table.withdraw(*late));
+  CHECK_FALSE(table.withdraw(*late));
+  CHECK(table.take_question(early) == nullptr);
+  table.claim(early);
+  CHECK(table.leftover() == nullptr);
+  CHECK(table.take_question(table.keep_absorbed(worm_of(worms, 4, 1))) == other);
+}
+
+// The oracle is two lists in order: of two that fit the older one is taken.
+TEST_CASE("matching with wildcards and contexts takes the oldest that fits", "[network]") {
+  const auto seed = GENERATE(1U, 2U, 3U, 4U);
+  CAPTURE(seed);
+  std::mt19937 random(seed);
+  TagTable table;
+  std::deque<Worm> worms;
+  std::deque<Receive> receives;
+  std::vector<Worm*> early;
+  std::vector<Receive*> posted;
+  bool as_expected = true;
+  const Rank sources = seed % 2 == 0 ? 3 : 500;  // few, or so many that the table grows
+  for (int i = 0; i < 4000; ++i) {
+    const auto from = static_cast<Rank>(random() % static_cast<unsigned>(sources));
+    const auto tag = static_cast<Tag>(random() % 3);
+    const std::uint32_t context = random() % 2;
+    const unsigned dice = random() % 16;
+    if (dice < 7) {
+      Worm& worm = worm_of(worms, from, tag);
+      worm.context = context;
+      const auto fit = std::ranges::find_if(
+          posted, [&](const Receive* receive) { return receive->fits(from, tag, context); });
+      Receive* const taken = table.take_receive(from, tag, context);
+      as_expected &= taken == (fit == posted.end() ? nullptr : *fit);
+      if (fit != posted.end()) {
+        posted.erase(fit);
+      } else {
+        table.keep_absorbed(worm);
+        early.push_back(&worm);
+      }
+    } else if (dice < 15) {
+      Receive& receive =
+          receive_of(receives, dice % 3 == 0 ? any_source : from, dice % 4 == 0 ? any_tag : tag);
+      receive.context = context;
+      const auto fit = std::ranges::find_if(early, [&](const Worm* worm) {
+        return receive.fits(worm->from, worm->tag, worm->context);
+      });
+      const EarlyMessage* const seen = table.look(receive);
+      EarlyMessage* const taken = table.take_early(receive);
+      as_expected &= seen == taken;
+      as_expected &=
+          (taken == nullptr ? nullptr : taken->worm) == (fit == early.end() ? nullptr : *fit);
+      if (fit != early.end()) {
+        early.erase(fit);
+        table.recycle(taken);
+      } else {
+        table.post(receive);
+        posted.push_back(&receive);
+      }
+    } else if (!posted.empty()) {
+      const std::size_t which = random() % posted.size();
+      as_expected &= table.withdraw(*posted[which]);
+      as_expected &= !table.withdraw(*posted[which]);
+      posted.erase(posted.begin() + static_cast<std::ptrdiff_t>(which));
+    }
+  }
+  CHECK(as_expected);
+  CHECK((table.leftover() == nullptr) == early.empty());
+  if (!early.empty()) CHECK(table.leftover()->worm == early.front());
+}
+
+TEST_CASE("a transfer tells who completes it what its node does", "[network]") {
+  using Progress = Transfer::Progress;
+  Receive receive;
+  receive.begin(Progress::pending);
+  CHECK_FALSE(receive.is_complete());
+  CHECK(receive.settle() == Progress::pending);
+  CHECK(receive.is_complete());
+  CHECK_FALSE(receive.await());
+  CHECK_FALSE(receive.watch());
+  receive.begin(Progress::pending);
+  CHECK(receive.await());
+  CHECK(receive.settle() == Progress::awaited);
+  CHECK(receive.is_complete());
+  receive.begin(Progress::pending);
+  CHECK(receive.watch());
+  receive.unwatch();
+  CHECK(receive.watch());
+  CHECK(receive.settle() == Progress::watched);
+  receive.unwatch();
+  CHECK(receive.is_complete());
 }

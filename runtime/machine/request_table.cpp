@@ -1,0 +1,411 @@
+// Requests: their slots, what completes them, and what they say when they are left open.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/runtime/machine/request_table.hpp"
+
+#include "wormcube/runtime/error.hpp"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+namespace wormcube {
+
+Request RequestTable::fresh() {
+  if (unused_.empty()) {
+    slots_.emplace_back();
+    unused_.push_back(static_cast<std::uint32_t>(slots_.size() - 1));
+  }
+  const std::uint32_t index = unused_.back();
+  unused_.pop_back();
+  Slot& slot = slots_[index];
+  slot.in_use = true;
+  slot.active = slot.persistent = slot.is_send = slot.taken = slot.cancelled = false;
+  return {index, ++slot.generation};
+}
+
+RequestTable::Slot& RequestTable::slot_of(Request request) {
+  if (request.index_ >= slots_.size() || !slots_[request.index_].in_use ||
+      slots_[request.index_].generation != request.generation_) {
+    throw UsageError(fmt::format(
+        "requests: node {} names a request that has ended, or is another node's", rank_));
+  }
+  return slots_[request.index_];
+}
+
+void RequestTable::release(Request& request) {
+  Slot& slot = slot_of(request);
+  slot.in_use = slot.active = false;
+  unused_.push_back(request.index_);
+  request = {};
+}
+
+void RequestTable::require(const Pattern& pattern) const {
+  if (pattern.source == any_source || (pattern.source >= 0 && pattern.source < nodes_)) return;
+  throw UsageError(
+      fmt::format("requests: node {} names node {} of {} nodes", rank_, pattern.source, nodes_));
+}
+
+void RequestTable::fill(Slot& slot, const Op& op, std::uint32_t context, Mode mode) {
+  if (op.to() != Op::To::rank) {
+    throw UsageError("requests: messages go by rank; moves are for steps");
+  }
+  require(Pattern{.source = op.peer()});
+  if (op.peer() == any_source || op.tag() == any_tag) {
+    throw UsageError("requests: wildcards are for receives by pattern");
+  }
+  slot.pieces.assign(op.pieces().begin(), op.pieces().end());
+  slot.is_send = op.is_send();
+  if (op.is_send()) {
+    host_.address(slot.worm, op);
+    slot.worm.tag = op.tag();
+    slot.worm.context = context;
+    slot.worm.bytes = op.bytes();
+    slot.worm.data = slot.pieces;
+    slot.worm.synchronous = mode == Mode::synchronous;
+    return;
+  }
+  Receive& receive = slot.receive;
+  receive.action = Receive::Action::receive;
+  receive.exact = false;
+  receive.from = op.peer();
+  receive.to = rank_;
+  receive.tag = op.tag();
+  receive.context = context;
+  receive.bytes = op.bytes();
+  receive.data = slot.pieces;
+}
+
+void RequestTable::fill(Slot& slot, const Pattern& from, Span room) {
+  require(from);
+  slot.pieces.assign(1, room);
+  slot.is_send = false;
+  Receive& receive = slot.receive;
+  receive.action = Receive::Action::receive;
+  receive.exact = false;
+  receive.from = from.source;
+  receive.to = rank_;
+  receive.tag = from.tag;
+  receive.context = from.context;
+  receive.bytes = room.size();
+  receive.data = slot.pieces;
+}
+
+void RequestTable::go(Slot& slot) {
+  slot.active = true;
+  slot.cancelled = false;
+  transfer(slot).begin(Transfer::Progress::pending);
+  if (slot.is_send) {
+    slot.worm.reserved = 0;
+    slot.worm.state = Worm::State::travelling;
+    host_.launch(slot.worm);
+  } else {
+    slot.receive.done = false;
+    host_.post(slot.receive);
+  }
+}
+
+// A slot that could not be filled is not left behind.
+template <class... What>
+Request RequestTable::filled(const What&... what) {
+  Request request = fresh();
+  try {
+    fill(slot_of(request), what...);
+  } catch (...) {
+    release(request);
+    throw;
+  }
+  return request;
+}
+
+Request RequestTable::start(const Op& op, std::uint32_t context, Mode mode) {
+  const Request request = filled(op, context, mode);
+  go(slot_of(request));
+  return request;
+}
+
+Request RequestTable::start(const Pattern& from, Span room) {
+  const Request request = filled(from, room);
+  go(slot_of(request));
+  return request;
+}
+
+Request RequestTable::prepare(const Op& op, std::uint32_t context, Mode mode) {
+  const Request request = filled(op, context, mode);
+  slot_of(request).persistent = true;
+  return request;
+}
+
+Request RequestTable::prepare(const Pattern& from, Span room) {
+  const Request request = filled(from, room);
+  slot_of(request).persistent = true;
+  return request;
+}
+
+void RequestTable::restart(Request request) {
+  Slot& slot = slot_of(request);
+  if (!slot.persistent || slot.active) {
+    throw UsageError(fmt::format("requests: node {} restarts a request that is {}", rank_,
+                                 slot.active ? "active" : "not persistent"));
+  }
+  go(slot);
+}
+
+void RequestTable::free(Request& request) {
+  if (request.is_null()) return;
+  Slot& slot = slot_of(request);
+  if (slot.active || slot.taken) {
+    throw UsageError(fmt::format("requests: node {} frees one that is not complete", rank_));
+  }
+  release(request);
+}
+
+bool RequestTable::is_complete(Request request) {
+  if (request.is_null()) return true;
+  const Slot& slot = slot_of(request);
+  return !slot.active || transfer(slot).is_complete();
+}
+
+Status RequestTable::status_of(const Receive& receive) {
+  return {.source = receive.source,
+          .tag = receive.source_tag,
+          .bytes = receive.source_bytes,
+          .truncated = receive.source_bytes > receive.bytes};
+}
+
+Status RequestTable::end(Request& request) {
+  if (request.is_null()) return {};
+  Slot& slot = slot_of(request);
+  if (slot.taken) {
+    throw UsageError(fmt::format(
+        "requests: node {} waits for a message that it has taken and not received", rank_));
+  }
+  if (!slot.active) return {};
+  Status status;
+  if (slot.is_send) {
+    status = {.source = slot.worm.to, .tag = slot.worm.tag, .bytes = slot.worm.bytes};
+  } else if (slot.cancelled) {
+    status.cancelled = true;
+  } else {
+    status = status_of(slot.receive);
+    host_.count_received();
+  }
+  slot.active = false;
+  if (!slot.persistent) release(request);
+  return status;
+}
+
+bool RequestTable::test(Request& request, Status* status) {
+  host_.count_turn();
+  if (!is_complete(request)) {
+    host_.give_way();
+    if (!is_complete(request)) return false;
+  }
+  const Status found = end(request);
+  if (status != nullptr) *status = found;
+  return true;
+}
+
+Status RequestTable::wait(Request& request) {
+  if (!is_complete(request)) {
+    Transfer* const own = &transfer(slot_of(request));
+    host_.wait_for_all(std::span(&own, 1));
+  }
+  return end(request);
+}
+
+void RequestTable::wait_all(std::span<Request> requests, std::span<Status> statuses) {
+  waited_for_.clear();
+  for (const Request request : requests) {
+    if (!is_complete(request)) waited_for_.push_back(&transfer(slot_of(request)));
+  }
+  if (!waited_for_.empty()) host_.wait_for_all(waited_for_);
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const Status status = end(requests[i]);
+    if (i < statuses.size()) statuses[i] = status;
+  }
+}
+
+// Whether any is active; those that are not complete are in waited_for_ if none is.
+bool RequestTable::wait_for_any_of(std::span<const Request> requests) {
+  for (;;) {
+    waited_for_.clear();
+    bool any_active = false;
+    for (const Request request : requests) {
+      if (request.is_null() || !slot_of(request).active) continue;
+      if (is_complete(request)) return true;
+      any_active = true;
+      waited_for_.push_back(&transfer(slot_of(request)));
+    }
+    if (!any_active) return false;
+    host_.wait_for_one(waited_for_);
+  }
+}
+
+std::optional<std::size_t> RequestTable::wait_any(std::span<Request> requests, Status& status) {
+  status = {};
+  if (!wait_for_any_of(requests)) return std::nullopt;
+  for (std::size_t i = 1; i <= requests.size(); ++i) {
+    const std::size_t at = (served_last_ + i) % requests.size();
+    if (requests[at].is_null() || !slot_of(requests[at]).active || !is_complete(requests[at]))
+      continue;
+    served_last_ = at;
+    status = end(requests[at]);
+    return at;
+  }
+  return std::nullopt;  // one was complete
+}
+
+std::size_t RequestTable::wait_some(std::span<Request> requests, std::span<std::size_t> indices,
+                                    std::span<Status> statuses) {
+  std::size_t count = 0;
+  if (!wait_for_any_of(requests)) return count;
+  for (std::size_t i = 0; i < requests.size() && count < indices.size(); ++i) {
+    if (requests[i].is_null() || !slot_of(requests[i]).active || !is_complete(requests[i]))
+      continue;
+    const Status status = end(requests[i]);
+    if (count < statuses.size()) statuses[count] = status;
+    indices[count++] = i;
+  }
+  return count;
+}
+
+void RequestTable::ask(Receive::Action action, const Pattern& pattern, bool may_wait) {
+  require(pattern);
+  question_.action = action;
+  question_.may_wait = may_wait;
+  question_.from = pattern.source;
+  question_.to = rank_;
+  question_.tag = pattern.tag;
+  question_.context = pattern.context;
+  question_.bytes = 0;
+  ask();
+}
+
+void RequestTable::ask() {
+  question_.done = question_.found = false;
+  question_.early = nullptr;
+  question_.begin(Transfer::Progress::pending);
+  asking_ = true;
+  host_.post(question_);
+  Transfer* const own = &question_;
+  if (!question_.is_complete()) host_.wait_for_all(std::span(&own, 1));
+  asking_ = false;
+}
+
+std::optional<Status> RequestTable::probe(const Pattern& pattern) {
+  ask(Receive::Action::look, pattern, false);
+  if (!question_.found) {
+    host_.give_way();
+    return std::nullopt;
+  }
+  Status status = status_of(question_);
+  status.truncated = false;
+  return status;
+}
+
+Status RequestTable::wait_for(const Pattern& pattern) {
+  ask(Receive::Action::look, pattern, true);
+  Status status = status_of(question_);
+  status.truncated = false;
+  return status;
+}
+
+Request RequestTable::taken(Status& status) {
+  status = status_of(question_);
+  status.truncated = false;
+  const Request request = fresh();
+  Slot& slot = slot_of(request);
+  slot.taken = true;
+  slot.receive.action = Receive::Action::deliver;
+  slot.receive.exact = false;
+  slot.receive.to = rank_;
+  slot.receive.from = question_.source;
+  slot.receive.tag = question_.source_tag;
+  slot.receive.context = question_.context;
+  slot.receive.early = question_.early;
+  return request;
+}
+
+std::optional<Request> RequestTable::take(const Pattern& pattern, Status& status) {
+  ask(Receive::Action::take, pattern, false);
+  if (question_.found) return taken(status);
+  host_.give_way();
+  return std::nullopt;
+}
+
+Request RequestTable::wait_to_take(const Pattern& pattern, Status& status) {
+  ask(Receive::Action::take, pattern, true);
+  return taken(status);
+}
+
+void RequestTable::receive(Request request, Span room) {
+  Slot& slot = slot_of(request);
+  if (!slot.taken) {
+    throw UsageError(
+        fmt::format("requests: node {} receives a message that it has not taken", rank_));
+  }
+  slot.taken = false;
+  slot.pieces.assign(1, room);
+  slot.receive.bytes = room.size();
+  slot.receive.data = slot.pieces;
+  go(slot);
+}
+
+bool RequestTable::cancel(Request request) {
+  if (is_complete(request)) return false;
+  Slot& slot = slot_of(request);
+  if (slot.is_send) return false;
+  question_.action = Receive::Action::withdraw;
+  question_.to = rank_;
+  question_.other = &slot.receive;
+  ask();
+  if (!question_.found) return false;
+  slot.cancelled = true;
+  static_cast<void>(slot.receive.settle());  // nobody else has it any more
+  return true;
+}
+
+std::optional<std::string> RequestTable::open() const {
+  std::size_t count = 0;
+  std::string first;
+  for (const Slot& slot : slots_) {
+    if (!slot.in_use || !(slot.active || slot.taken)) continue;
+    if (++count > 1) continue;
+    const auto source = [&] {
+      return slot.receive.from == any_source ? std::string("any node")
+                                             : fmt::format("node {}", slot.receive.from);
+    };
+    const auto tag = [&] {
+      return slot.receive.tag == any_tag ? std::string("any tag")
+                                         : fmt::format("tag {}", slot.receive.tag);
+    };
+    if (slot.is_send) {
+      first = fmt::format("a send of {} bytes to node {}, tag {}", slot.worm.bytes, slot.worm.to,
+                          slot.worm.tag);
+    } else if (slot.taken) {
+      first = fmt::format("a message from {}, {}, taken and not received", source(), tag());
+    } else {
+      first = fmt::format("a receive of at most {} bytes from {}, {}", slot.receive.bytes, source(),
+                          tag());
+    }
+  }
+  if (count == 0) return std::nullopt;
+  return fmt::format("ends with {} request{} that no test or wait has completed: {}{}", count,
+                     count == 1 ? "" : "s", first, count == 1 ? "" : ", ..");
+}
+
+bool RequestTable::has_active() const {
+  return std::ranges::any_of(slots_, [](const Slot& slot) { return slot.active; });
+}
+
+void RequestTable::reset() {
+  unused_.clear();
+  for (std::size_t i = slots_.size(); i-- > 0;) {
+    slots_[i].in_use = slots_[i].active = slots_[i].taken = false;
+    unused_.push_back(static_cast<std::uint32_t>(i));
+  }
+  asking_ = false;
+  served_last_ = 0;
+}
+
+}  // namespace wormcube

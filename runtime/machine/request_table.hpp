@@ -1,0 +1,122 @@
+// One node's requests, over whatever moves its messages.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/runtime/network/message.hpp"
+#include "wormcube/runtime/requests.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace wormcube {
+
+/// What a node's requests need of it. Each may throw Stopped, and Deadlock as a step does.
+class RequestHost {
+ public:
+  virtual ~RequestHost() = default;
+  /// Gives the worm its route. Throws UsageError.
+  virtual void address(Worm& worm, const Op& op) = 0;
+  virtual void launch(Worm& worm) = 0;
+  virtual void post(Receive& receive) = 0;
+  /// Until all are complete, or one is.
+  virtual void wait_for_all(std::span<Transfer* const> transfers) = 0;
+  virtual void wait_for_one(std::span<Transfer* const> transfers) = 0;
+  /// Others run now.
+  virtual void give_way() = 0;
+  /// A call that did not wait: after some of them others run.
+  virtual void count_turn() = 0;
+  virtual void count_received() = 0;
+};
+
+/// Threads     the node's own program.
+/// Invariants  a slot is in use from its start to its end; its worm or receive stays where it is, and
+///             is the network's while it is active and not complete.
+class RequestTable final : public Requests {
+ public:
+  RequestTable(RequestHost& host, Rank rank, Rank nodes)
+      : host_(host), rank_(rank), nodes_(nodes) {}
+
+  Request start(const Op& op, std::uint32_t context, Mode mode) override;
+  Request start(const Pattern& from, Span room) override;
+  Request prepare(const Op& op, std::uint32_t context, Mode mode) override;
+  Request prepare(const Pattern& from, Span room) override;
+  void restart(Request request) override;
+  void free(Request& request) override;
+  bool test(Request& request, Status* status) override;
+  Status wait(Request& request) override;
+  void wait_all(std::span<Request> requests, std::span<Status> statuses) override;
+  std::optional<std::size_t> wait_any(std::span<Request> requests, Status& status) override;
+  std::size_t wait_some(std::span<Request> requests, std::span<std::size_t> indices,
+                        std::span<Status> statuses) override;
+  std::optional<Status> probe(const Pattern& pattern) override;
+  Status wait_for(const Pattern& pattern) override;
+  std::optional<Request> take(const Pattern& pattern, Status& status) override;
+  Request wait_to_take(const Pattern& pattern, Status& status) override;
+  void receive(Request taken, Span room) override;
+  bool cancel(Request request) override;
+
+  /// A request that has not ended, in words; nothing if all have.
+  std::optional<std::string> open() const;
+  /// Whether the network may still touch anything.
+  bool has_active() const;
+  /// Calls f(worm) or f(receive) for each that is not complete. While the node waits.
+  template <class F>
+  void each_incomplete(F&& f) const {
+    for (const Slot& slot : slots_) {
+      if (!slot.active || transfer(slot).is_complete()) continue;
+      slot.is_send ? f(slot.worm) : f(slot.receive);
+    }
+    if (asking_) f(question_);
+  }
+  /// Forgets all; between runs.
+  void reset();
+
+ private:
+  struct Slot {
+    std::uint32_t generation = 0;
+    bool in_use = false, active = false, persistent = false, is_send = false;
+    bool taken = false;  // a message that is to be received
+    bool cancelled = false;
+    Worm worm;
+    Receive receive;
+    std::vector<Span> pieces;
+  };
+
+  static Transfer& transfer(Slot& slot) {
+    return slot.is_send ? static_cast<Transfer&>(slot.worm) : slot.receive;
+  }
+  static const Transfer& transfer(const Slot& slot) {
+    return slot.is_send ? static_cast<const Transfer&>(slot.worm) : slot.receive;
+  }
+  Request fresh();
+  template <class... What>
+  Request filled(const What&... what);
+  Slot& slot_of(Request request);
+  void fill(Slot& slot, const Op& op, std::uint32_t context, Mode mode);
+  void fill(Slot& slot, const Pattern& from, Span room);
+  void go(Slot& slot);
+  bool is_complete(Request request);
+  Status end(Request& request);
+  void release(Request& request);
+  bool wait_for_any_of(std::span<const Request> requests);
+  void ask(Receive::Action action, const Pattern& pattern, bool may_wait);
+  void ask();
+  Request taken(Status& status);
+  void require(const Pattern& pattern) const;
+  static Status status_of(const Receive& receive);
+
+  RequestHost& host_;
+  Rank rank_, nodes_;
+  std::deque<Slot> slots_;
+  std::vector<std::uint32_t> unused_;
+  Receive question_;
+  bool asking_ = false;
+  std::size_t served_last_ = 0;
+  std::vector<Transfer*> waited_for_;
+};
+
+}  // namespace wormcube

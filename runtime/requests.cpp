@@ -1,0 +1,17 @@
+// Finding a node's requests.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/runtime/requests.hpp"
+
+#include "wormcube/runtime/error.hpp"
+
+namespace wormcube {
+
+Requests& requests_of(Node& node) {
+  if (auto* const own = dynamic_cast<RequestNode*>(&node)) return own->requests();
+  throw UsageError(
+      "requests: only a machine's own nodes have them: a program with requests is not oblivious, "
+      "so "
+      "there is no dry run or proof of it; and in a view or a part take the node below");
+}
+
+}  // namespace wormcube

@@ -1,0 +1,119 @@
+// Requests: messages below step(), for programs whose messages depend on what they receive.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/runtime/node.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+
+namespace wormcube {
+
+inline constexpr Rank any_source = -1;
+inline constexpr Tag any_tag = std::numeric_limits<Tag>::min();
+
+/// Which messages a receive or a probe is for. Messages of one context are for receives of that
+/// context only; those of steps have a context of their own, so no wildcard takes them.
+struct Pattern {
+  Rank source = any_source;
+  Tag tag = any_tag;
+  std::uint32_t context = 0;
+};
+
+/// What a completed request was. Of a receive: of the message that it took.
+struct Status {
+  Rank source = any_source;  ///< of a send: the destination
+  Tag tag = any_tag;
+  Bytes bytes = 0;         ///< of the message; more than the room: only the room was filled
+  bool truncated = false;  ///< it was longer than the room
+  bool cancelled = false;
+};
+
+/// A request of one node: an index and a generation, so that one that is used after its end is found
+/// out. The default is null: complete at once, with an empty status.
+class Request {
+ public:
+  Request() = default;
+  bool is_null() const { return generation_ == 0; }
+  friend bool operator==(const Request&, const Request&) = default;
+
+ private:
+  friend class RequestTable;
+  Request(std::uint32_t index, std::uint32_t generation) : index_(index), generation_(generation) {}
+  std::uint32_t index_ = 0, generation_ = 0;
+};
+
+/// A node's requests. A request is started, and completed by test or wait, which make it null, or
+/// inactive if it is persistent. Its data belong to the network meanwhile.
+///
+/// Order        messages of one source and context are matched in the order in which they were
+///              started: of those that fit a receive the oldest, of receives that fit a message the
+///              one posted first. Between sources there is no order.
+/// Standard     a send of at most eager_limit bytes is complete when it is copied, others when they
+///              are received. Synchronous ones are never complete before a receive has taken them.
+/// Polling      what returns false or nothing has let others run on this core. A program of which all
+///              nodes poll is not found to be in a deadlock.
+/// Threads      the node's own program only.
+///
+/// All functions throw UsageError for a node that is none, moves (requests go by rank), a request
+/// that is not this node's or has ended; Deadlock and Stopped as step() does. When a program ends with
+/// requests that are not completed, or messages were never received, the run throws UsageError.
+class Requests {
+ public:
+  enum class Mode : std::uint8_t { standard, synchronous };
+
+  virtual ~Requests() = default;
+
+  /// Starts a send or a receive; op's pieces may go when it returns, its data not. A receive's data
+  /// are room for at most so many bytes.
+  virtual Request start(const Op& op, std::uint32_t context = 0, Mode mode = Mode::standard) = 0;
+  virtual Request start(const Pattern& from, Span room) = 0;
+
+  /// Persistent: prepared once, its route kept; restart() starts it, free() ends it when it is
+  /// inactive. Waiting makes it inactive, not null; an inactive one is complete, as a null one.
+  virtual Request prepare(const Op& op, std::uint32_t context = 0, Mode mode = Mode::standard) = 0;
+  virtual Request prepare(const Pattern& from, Span room) = 0;
+  virtual void restart(Request request) = 0;
+  virtual void free(Request& request) = 0;
+
+  virtual bool test(Request& request, Status* status = nullptr) = 0;
+  virtual Status wait(Request& request) = 0;
+  /// \param statuses  as many as requests, or none
+  virtual void wait_all(std::span<Request> requests, std::span<Status> statuses = {}) = 0;
+  /// Which one is complete, or nothing if none is active. Looks from behind the one that it returned
+  /// last, so that none is passed over for ever.
+  virtual std::optional<std::size_t> wait_any(std::span<Request> requests, Status& status) = 0;
+  /// All that are complete, one at least: their indices, and statuses in the same order. Returns how
+  /// many; 0 if none is active.
+  virtual std::size_t wait_some(std::span<Request> requests, std::span<std::size_t> indices,
+                                std::span<Status> statuses) = 0;
+
+  /// The message that a receive of this pattern would take, if it is there.
+  virtual std::optional<Status> probe(const Pattern& pattern) = 0;
+  /// The same, waiting until there is one.
+  virtual Status wait_for(const Pattern& pattern) = 0;
+  /// Takes it away, so that no other receive gets it. Give it to receive().
+  virtual std::optional<Request> take(const Pattern& pattern, Status& status) = 0;
+  virtual Request wait_to_take(const Pattern& pattern, Status& status) = 0;
+  /// Receives what was taken. The request is then a receive, to be completed.
+  virtual void receive(Request taken, Span room) = 0;
+
+  /// Withdraws a receive if no message has come for it: it is complete then, and its status says so.
+  /// Returns whether it was withdrawn. Of a send: false.
+  virtual bool cancel(Request request) = 0;
+};
+
+/// The requests of a node. Throws UsageError where there are none: in a dry run and in a proof, since
+/// what depends on them is not oblivious; in views, parts of together() and traces; over MPI.
+Requests& requests_of(Node& node);
+
+/// A node that has them.
+class RequestNode : public Node {
+ public:
+  virtual Requests& requests() = 0;
+};
+
+}  // namespace wormcube
