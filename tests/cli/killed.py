@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Kills a sweep at random moments: every row of the table must be in the JSON, JSON lines and CSV, all complete.
+"""Kills a sweep at random moments, with every signal that ends a process: every row of the table must be in the
+JSON, JSON lines and CSV, and these whole.
 
 usage: killed.py PROGRAM [TIMES, default 5] [SEED, default 1]
 """
@@ -8,6 +9,7 @@ import csv
 import json
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -15,7 +17,11 @@ import tempfile
 import time
 
 NETWORKS = "torus:4x4,mesh:4x4,hypercube:4,ring:6,ring:4*line:3"
-CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
+# Those that the program tells of; the others end it where it stands.
+TOLD = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU]
+DUMPS = [signal.SIGQUIT, signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL]  # told, then by the signal
+OTHERS = [signal.SIGKILL, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGVTALRM, signal.SIGPROF, signal.SIGSYS,
+          signal.SIGTRAP, signal.SIGIO]
 
 
 def rows_of(table):
@@ -33,8 +39,11 @@ def key(result):
 
 
 def shown(cell, value):
-    """Long names are cut in the table."""
-    return value.startswith(cell[:-2]) if isinstance(cell, str) and cell.endswith("..") else cell == value
+    """Long names are cut in the middle in the table, and have options there."""
+    if not isinstance(cell, str):
+        return cell == value
+    head, dots, tail = cell.partition("..")
+    return value.split(":")[0].startswith(head.split(":")[0]) and (not dots or ":" in head or ":" in tail or value.endswith(tail))
 
 
 def require(condition, what, evidence=""):
@@ -49,10 +58,11 @@ def kill_once(program, folder, number, generator, span):
     arguments = [program, "run", "alltoall", "--on", NETWORKS, "--algorithm", "all", "--bytes", "64,1K", "--iterations",
                  "2", "--nodes-as", generator.choice(["threads", "fibers"])]
     arguments += [word for kind, file in files.items() for word in (f"--{kind}", file)]
-    stop = generator.choice([signal.SIGINT, signal.SIGTERM])
+    stop = generator.choice(generator.choice([TOLD, DUMPS, OTHERS]))
     delay = generator.uniform(0, span)
     start = time.monotonic()
-    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
+    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
+                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
     try:
         out, err = process.communicate(timeout=delay)
     except subprocess.TimeoutExpired:
@@ -61,32 +71,78 @@ def kill_once(program, folder, number, generator, span):
     code = process.returncode
     took = time.monotonic() - start
     told = f"run {number}: {stop.name} after {delay:.3f} s: exit code {code}\n{err}\n{out[-2000:]}"
-    if code in (-stop,):  # before the program was there to wait for it
-        require(out == "", "killed by the signal itself, with rows printed", told)
-        return 0, took, code
-    require(code in (0, CODES[stop]), "the exit code is neither 0 nor that of the signal", told)
-    if code != 0:
-        require(f"stopped by {stop.name}" in err, "no word about the signal", told)
+    allowed = (0, -stop, 128 + stop) if stop in TOLD else (0, -stop)
+    require(code in allowed, "the exit code is neither 0 nor that of the signal", told)
     printed = rows_of(out)
+    if code == -stop and stop in TOLD:  # before the program was there to wait for it
+        require(not printed, "killed by the signal itself, with rows printed", told)
+    if code == 128 + stop or (code == -signal.SIGQUIT and printed):
+        require(f"stopped by {stop.name}" in err, "no word about the signal", told)
     if not os.path.exists(files["json"]):  # the sweep had not begun
         require(not printed, "rows are printed, and there is no JSON", told)
         return 0, took, code
     with open(files["json"], encoding="utf-8") as file:
-        kept = [key(result) for result in json.load(file)]
+        results = json.load(file)
+    kept = [key(result) for result in results if "status" not in result]
     with open(files["jsonl"], encoding="utf-8") as file:
         text = file.read()
     require(text == "" or text.endswith("\n"), "the last JSON line is not complete", told)
-    lines = [key(json.loads(line)) for line in text.splitlines()]
-    with open(files["csv"], newline="", encoding="utf-8") as file:
-        table = list(csv.DictReader(file))
+    if "earlier run" in text:
+        require(not kept, "the JSON has rows, JSON lines are those of an earlier run", told)
+        text = ""
+    lines = [key(result) for result in map(json.loads, text.splitlines()) if "status" not in result]
+    table = []
+    if os.path.exists(files["csv"]):
+        with open(files["csv"], newline="", encoding="utf-8") as file:
+            table = [row for row in csv.DictReader(file) if not row.get("status")]
     columns = [(row["topology"], row["algorithm"], int(row["block_bytes"])) for row in table]
     require(all(None not in row and None not in row.values() for row in table), "a line of the CSV is cut", told)
-    names = [(network, text.split(":")[0], size) for network, text, size in printed]
-    alike = len(names) == len(kept) and all(shown(cut, whole) for row, result in zip(names, kept) for cut, whole in zip(row, result))
-    require(alike, f"the table has {len(names)} rows, the JSON {len(kept)} results", told)
-    require(lines == kept, f"{len(lines)} JSON lines, the JSON has {len(kept)} results", told)
-    require(columns == kept, f"{len(columns)} lines of CSV, the JSON has {len(kept)} results", told)
+    def agree(rows, what):
+        """What ends the program at once may do so between the table and a file: one row."""
+        slack = 1 if code == -stop and stop in OTHERS else 0
+        require(len(printed) - slack <= len(rows) <= len(printed),
+                f"the table has {len(printed)} rows, {what} {len(rows)}", told)
+        require(all(shown(cut, whole) for row, result in zip(printed, rows) for cut, whole in zip(row, result)),
+                f"the table and {what} have other rows", told)
+    agree(kept, "the JSON")
+    agree(lines, "JSON lines")
+    agree(columns, "the CSV")
+    left = sorted(name for name in os.listdir(folder) if name.startswith(f"{number}.") and ".~" in name)
+    require(not left or code == -stop, f"left behind: {left}", told)
     return len(kept), took, code
+
+
+def refused(program, folder, what, arguments, limit=None):
+    """A file that cannot take all: what it has is whole, the other file has every row, and the program says which."""
+    json_file, csv_file = f"{folder}/limit.json", f"{folder}/limit.csv"
+    process = subprocess.run([program, "run", "barrier", "--on", "ring:2,ring:3,ring:4,ring:5,ring:6,ring:7,ring:8",
+                              "--algorithm", "all", "--iterations", "1", "--json", json_file, "--csv", csv_file, *arguments],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", check=False,
+                             preexec_fn=(lambda: resource.setrlimit(*limit)) if limit else None)
+    told = f"{what}: exit code {process.returncode}\n{process.stderr}\n{process.stdout}"
+    require(process.returncode == 2 and "cannot write" in process.stderr, "a file that is full is not told", told)
+    with open(json_file, encoding="utf-8") as file:
+        kept = json.load(file)
+    with open(csv_file, newline="", encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    printed = [line for line in process.stdout.splitlines() if line.startswith("  ")]
+    require(0 < len(kept) == len(printed) - 1, f"{len(printed)} rows, {len(kept)} results", told)
+    require(len(lines) == len(printed), f"{len(printed)} rows, {len(lines)} lines of CSV", told)
+    require(all(None not in row.values() for row in lines), "a line of the CSV is cut", told)
+
+
+def piped(program, folder):
+    """Nobody reads on: the files have the whole sweep."""
+    file = f"{folder}/piped.json"
+    process = subprocess.Popen([program, "run", "barrier", "--on", "ring:2,ring:3,ring:4", "--algorithm", "all", "--json", file],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
+    process.stdout.readline()
+    process.stdout.close()
+    err = process.stderr.read()
+    code = process.wait(timeout=60)
+    with open(file, encoding="utf-8") as text:
+        rows = len(json.load(text))
+    require(code in (0, 141) and rows == 9, f"a pipe that is closed: exit code {code}, {rows} rows", err)
 
 
 def main():
@@ -102,6 +158,8 @@ def main():
                 span = max(0.2, 0.9 * took)
             kept.append(rows)
             codes[code] = codes.get(code, 0) + 1
+        refused(program, folder, "a file size limit", [], (resource.RLIMIT_FSIZE, (30000, 30000)))
+        piped(program, folder)
     print(f"{times} runs, seed {seed}: {sum(kept)} rows kept, at most {max(kept)} in one run; exit codes "
           + ", ".join(f"{code}: {count} times" for code, count in sorted(codes.items())))
     return 0

@@ -39,10 +39,10 @@ VALUES = {
     "--root": NUMBERS, "--by": NUMBERS, "--sources": ["1", "3", "0,2", "7,", "0", "x,y", ","],
     "--operator": ["sum", "max", "compose", "xor", "divide"], "--type": ["double", "int32", "affine", "string", "float"],
     "--in-place": ["on", "off", "here"], "--ts": NUMBERS, "--tw": NUMBERS, "--tr": NUMBERS, "--tc": NUMBERS,
-    "--json": ["-", "out.json", "", "none/x.json", "."], "--csv": ["-", "out.csv", "out.json", "."],
+    "--json": ["-", "out.json", "./out.csv", "a.npy", "", "none/x.json", "."], "--csv": ["-", "out.csv", "out.json", "."],
     "--jsonl": ["-", "out.jsonl", "."], "--prove-up-to": ["1", "16", "-1"], "--step": ["0", "1", "99", "-1"],
     "--node": ["0", "1", "99", "-1"], "--dot": ["-", "out.dot"], "--svg": ["-", "out.svg"],
-    "--schedule": ["-", "out.txt"], "--route": ["0,1", "0,99", "1", "a,b", "0,1,2"],
+    "--schedule": ["-", "out.txt", "s.txt"], "--schedule-in": ["s.txt", "g.txt", "none"], "--block": ["0,1", "1,0", "0,99", "x", "0,"], "--route": ["0,1", "0,99", "1", "a,b", "0,1,2"],
     "--input": ["a.npy", "b.npy", "c.csv", "none", ".", "m.npy", "m.csv", "-"], "--output": ["out.npy", "a.npy", "-", "."],
     "--column": ["1", "2", "v", "9", ""], "--shape": ["16", "4x4", "97", "1", "0", "4K", "3x5", "x", "2x2x2"],
     "--generate": ["random", "impulse", "tones", "noise", "few", "reverse"], "--method": ["auto", "six-step", "bluestein", "x"],
@@ -53,7 +53,7 @@ VALUES = {
     "--lookups": ["0", "1", "1000", "x"], "--absent": ["0", "0.5", "1", "2", "nan"], "--distribution": ["hash", "block", "heap"],
     "--of": ["receives", "channels", "time"], "--sizes": ["4", "3", "0", "x", "4,3"],
 }
-FLAGS = ["--quiet", "--wide", "--lockstep", "--inverse", "--measure-plans", "--markdown", "--help", "--nonsense", "--rebalance"]
+FLAGS = ["--quiet", "--wide", "--lockstep", "--inverse", "--measure-plans", "--markdown", "--help", "--nonsense", "--rebalance", "--overwrite", "\x1b[31m"]
 COMMON = "--on --algorithm --ports --json --csv".split()
 MACHINE = "--nodes-as --capacity --eager-limit --virtual-channels --time-limit --iterations --warmup --verify --seed".split()
 CALL = "--root --by --sources --operator --type --in-place".split()
@@ -61,8 +61,8 @@ COST = "--ts --tw --tr --tc".split()
 FILES = "--input --output --column --shape --type".split()
 COMMANDS = {
     "run": COMMON + MACHINE + CALL + COST + ["--bytes", "--jsonl"],
-    "check": COMMON + CALL + COST + ["--prove-up-to", "--virtual-channels", "--jsonl"],
-    "show": COMMON + CALL + COST + ["--step", "--node", "--dot", "--svg", "--schedule", "--bytes"],
+    "check": COMMON + CALL + COST + ["--prove-up-to", "--virtual-channels", "--jsonl", "--schedule", "--time-limit"],
+    "show": COMMON + CALL + COST + ["--step", "--node", "--dot", "--svg", "--schedule", "--schedule-in", "--block", "--bytes"],
     "list": ["--on", "--bytes", "--json", "--csv"] + COST,
     "topology": ["--node", "--route", "--virtual-channels", "--json"],
     "fft": COMMON + MACHINE + COST + FILES + ["--generate", "--method"],
@@ -85,6 +85,7 @@ def seeds():
     vector = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + struct.pack("<16d", *range(16))
     matrix = vector.replace(b"(16,), ", b"(4, 4),")
     return {"a.npy": vector, "b.npy": matrix, "c.csv": b"t,v\n0,1.5\n1,2.5\n2,-3e2\n3,7\n",
+            "s.txt": b"wormcube schedule 1\ntopology ring:4\nsteps 1\n\nstep 0\nnode 0: send 8 to 1\nnode 1: receive 8 from 0\n",
             "g.txt": b"# a graph\n0 1\n1 2\n2 3\n3 0\n0 2\n", "m.npy": vector, "m.csv": b"v\n1\n2\n3\n4\n"}
 
 
@@ -151,6 +152,11 @@ def run(arguments, number):
             return f"not finished after {arguments.seconds} s", words, b"", 0
         error = err.decode(errors="replace")
         took = time.monotonic() - start
+        beside = [name for name in os.listdir(folder) if ".~" in name]
+        if beside:
+            return f"left behind: {beside}", words, err, took
+        if "\x1b" in error or b"\x1b" in out and "--svg" not in words:
+            return "an escape sequence", words, err, took
         if process.returncode not in DOCUMENTED:
             return f"exit code {process.returncode}", words, err, took
         if "Sanitizer" in error or "runtime error:" in error or "std::" in error:
