@@ -5,7 +5,6 @@
 #include "wormcube/runtime/topology/words.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <tuple>
 
@@ -156,35 +155,44 @@ bool is_chosen_by_auto(const Algorithm& algorithm) {
   return algorithm.chosen_by_auto && !algorithm.any_order;
 }
 
-Collective cheapest(Operation operation, const Topology& topology, const CostModel& model,
-                    Bytes block_bytes, Ports ports, const Arguments& arguments) {
+std::vector<Priced> ranking(Operation operation, const Topology& topology, const CostModel& model,
+                            Bytes block_bytes, Ports ports, const Arguments& arguments) {
   // Complete formulas first, then by time; of equals those made for these ports, then the first.
   using Cost = std::tuple<bool, double, bool>;
-  Cost least{true, std::numeric_limits<double>::infinity(), true};
-  Collective best;
+  std::vector<std::pair<Cost, Priced>> ranked;
   for (Collective& collective : admitted(operation, topology, arguments)) {
     const Algorithm& algorithm = *collective.algorithm;
     if (algorithm.any_order || (ports == Ports::one && algorithm.ports == Ports::all)) continue;
+    std::optional<std::pair<Cost, Priced>> least;
     for (Options& options : combinations(algorithm)) {
       collective.options = std::move(options);
       if (refusal(collective, topology)) continue;
       collective.settle(topology, model, block_bytes);
-      const auto prediction =
-          algorithm.chosen_by_auto ? collective.predict(topology) : Prediction{};
-      const Cost cost{!prediction.complete(),
-                      prediction.complete() ? predicted_us(prediction, model, block_bytes) : 0,
-                      algorithm.ports != ports};
-      if (best.algorithm != nullptr && cost >= least) continue;
-      least = cost;
-      best = collective;
+      Priced priced{collective, {}, {}};
+      if (algorithm.chosen_by_auto) priced.prediction = collective.predict(topology);
+      if (priced.prediction.complete()) {
+        priced.us = predicted_us(priced.prediction, model, block_bytes);
+      }
+      const Cost cost{!priced.us, priced.us.value_or(0), algorithm.ports != ports};
+      if (!least || cost < least->first) least = {cost, std::move(priced)};
     }
+    if (least) ranked.push_back(std::move(*least));
   }
-  if (best.algorithm == nullptr) {
+  std::ranges::stable_sort(ranked, {}, [](const auto& entry) { return entry.first; });
+  std::vector<Priced> all;
+  for (auto& [cost, priced] : ranked) all.push_back(std::move(priced));
+  return all;
+}
+
+Collective cheapest(Operation operation, const Topology& topology, const CostModel& model,
+                    Bytes block_bytes, Ports ports, const Arguments& arguments) {
+  const auto ranked = ranking(operation, topology, model, block_bytes, ports, arguments);
+  if (ranked.empty()) {
     throw UsageError(
         fmt::format("{} has no {}-port algorithm for {}; wormcube list shows what each needs",
                     operation->name, to_string(ports), topology.name()));
   }
-  return best;
+  return ranked.front().collective;
 }
 
 }  // namespace wormcube

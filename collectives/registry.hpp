@@ -42,10 +42,18 @@ std::vector<Collective> admitted(Operation operation, const Topology& topology,
                                  const Arguments& arguments = {});
 /// Whether `auto` weighs it: not the baselines, what takes long to ask, and any_order.
 bool is_chosen_by_auto(const Algorithm& algorithm);
-/// The cheapest of them that needs no more than these ports, by predicted_us; of its options that
-/// are choices, the cheapest combination; those that the size decides are settled. One whose
-/// formulas are incomplete is chosen only where no complete one is admitted; the first by name then.
-/// Throws UsageError when the network admits none.
+/// An algorithm with its cheapest options, and what it costs by its formulas.
+struct Priced {
+  Collective collective;
+  Prediction prediction;
+  std::optional<double> us;  ///< nothing where a formula is missing, or `auto` does not ask for it
+};
+/// Those of them that need no more than these ports, the cheapest first, by predicted_us; of options
+/// that are choices, the cheapest combination; those that the size decides are settled. Of equals
+/// those made for these ports come first, then the first by name; last those without formulas.
+std::vector<Priced> ranking(Operation operation, const Topology& topology, const CostModel& model,
+                            Bytes block_bytes, Ports ports, const Arguments& arguments = {});
+/// The first of them. Throws UsageError when the network admits none.
 Collective cheapest(Operation operation, const Topology& topology, const CostModel& model,
                     Bytes block_bytes, Ports ports, const Arguments& arguments = {});
 
