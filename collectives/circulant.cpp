@@ -13,18 +13,16 @@ namespace wormcube {
 Circulant::Circulant(Rank p) : p_(p) {
   skips_.assign(static_cast<std::size_t>(log2_ceiling(p)) + 1, p);
   for (std::size_t k = skips_.size() - 1; k-- > 0;) skips_[k] = (skips_[k + 1] + 1) / 2;
-  const int q = this->q();
-  for (Rank r = 0; r < p; ++r) {
-    std::vector<int> free;
-    for (int e = q; e >= 0; --e) {
-      if (e != base(r)) free.push_back(e);
-    }
-    std::vector<int> found;
-    search(0, 2 * p, r, free, found);
-    for (int& e : found) e = e == q ? base(r) : e - q;
-    WORMCUBE_ASSERT(std::cmp_equal(found.size(), q));
-    table_.push_back(std::move(found));
-  }
+}
+
+std::vector<int> Circulant::receives(Rank r) const {
+  const int q = this->q(), base = this->base(r);
+  unsigned free = ((2U << static_cast<unsigned>(q)) - 1U) & ~(1U << static_cast<unsigned>(base));
+  std::vector<int> found;
+  search(0, 2 * p_, r, free, found);
+  for (int& e : found) e = e == q ? base : e - q;
+  WORMCUBE_ASSERT(std::cmp_equal(found.size(), q));
+  return found;
 }
 
 int Circulant::base(Rank r) const {
@@ -37,37 +35,46 @@ int Circulant::base(Rank r) const {
   return q();
 }
 
-Rank Circulant::search(Rank x, Rank below, Rank r, std::vector<int>& free,
-                       std::vector<int>& found) const {
+/// Entries of r's table from x on, as bits of `free`, those below a limit that it returns anew.
+Rank Circulant::search(Rank x, Rank below, Rank r, unsigned& free, std::vector<int>& found) const {
   const int q = this->q();
   const auto k = [&] { return static_cast<int>(found.size()); };
-  for (const int e : std::vector<int>(free)) {
-    if (k() == q) break;
-    if (std::ranges::find(free, e) == free.end()) continue;  // taken meanwhile
+  const auto has = [](unsigned set, int e) { return (set >> static_cast<unsigned>(e) & 1U) != 0; };
+  const unsigned on_entry = free;
+  for (int e = q; e >= 0 && k() < q; --e) {
+    if (!has(on_entry, e) || !has(free, e)) continue;  // the latter: taken meanwhile
     const Rank y = x + skip(e);
     if (y > r + p_ - skip(k()) || y >= below) continue;
     if (y <= r + p_ - skip(k() + 1)) below = search(y, below, r, free, found);
     if (k() == q || x > r + p_ - skip(k() + 1)) break;
     below = y;
     found.push_back(e);
-    std::erase(free, e);
+    free &= ~(1U << static_cast<unsigned>(e));
   }
   return below;
+}
+
+Rank Circulant::packet(int entry, Rank round, Rank packets) const {
+  const Rank number = entry + round / q() * q() - first_round(packets);
+  return number < 0 ? -1 : std::min(number, packets - 1);
 }
 
 std::vector<Circulant::Round> Circulant::rounds(Rank r, Rank packets) const {
   std::vector<Round> rounds;
   const int q = this->q();
   if (q == 0) return rounds;
-  const Rank first = mod(-(packets - 1), q);
+  const std::vector<int> own = receives(r);
+  std::vector<int> next;  // what r sends to has for it
+  for (int k = 0; k < q; ++k) {
+    next.push_back(receives(mod(r + skip(k), p_))[static_cast<std::size_t>(k)]);
+  }
+  const Rank first = first_round(packets);
   for (Rank i = first; i < first + packets - 1 + q; ++i) {
     const int k = i % q;
-    const Rank offset = i / q * q - first, to = mod(r + skip(k), p_);
-    const auto packet = [&](Rank of) -> Rank {
-      const Rank number = receives(of)[static_cast<std::size_t>(k)] + offset;
-      return of == 0 || number < 0 ? -1 : std::min(number, packets - 1);
+    const auto of = [&](const std::vector<int>& table, Rank node) {
+      return node == 0 ? -1 : packet(table[static_cast<std::size_t>(k)], i, packets);
     };
-    rounds.push_back({k, packet(to), packet(r)});
+    rounds.push_back({k, of(next, mod(r + skip(k), p_)), of(own, r)});
   }
   return rounds;
 }
@@ -79,18 +86,19 @@ Handovers circulant_handovers(Rank p, Rank packets) {
   auto turns = std::make_shared<std::vector<int>>(static_cast<std::size_t>(p) *
                                                   static_cast<std::size_t>(packets));
   for (Rank y = 1; y < p; ++y) {
-    int step = rounds;
-    for (const auto& round : circulant->rounds(y, packets)) {
-      --step;
-      if (round.received < 0) continue;
+    const std::vector<int> table = circulant->receives(y);
+    const Rank first = circulant->first_round(packets);
+    for (Rank i = 0; i < rounds; ++i) {
+      const auto k = static_cast<std::size_t>((first + i) % circulant->q());
+      const Rank packet = circulant->packet(table[k], first + i, packets);
+      if (packet < 0) continue;
       (*turns)[static_cast<std::size_t>(y) * static_cast<std::size_t>(packets) +
-               static_cast<std::size_t>(round.received)] = step;
+               static_cast<std::size_t>(packet)] = rounds - 1 - i;
     }
   }
   Handovers handovers{circulant->q() == 0 ? 0 : rounds, packets};
   handovers.lanes = [=](Rank r, int step) {
-    const int q = circulant->q();
-    const int k = (mod(-(packets - 1), q) + rounds - 1 - step) % q;
+    const int k = (circulant->first_round(packets) + rounds - 1 - step) % circulant->q();
     const Rank skip = circulant->skip(k);
     return std::vector<Lane>{{{mod(r - skip, p)}, {mod(r + skip, p)}}};
   };

@@ -21,10 +21,14 @@ class Circulant {
   Rank skip(int k) const { return skips_[static_cast<std::size_t>(k)]; }
   /// In rounds k = 0 .. q - 1 of the first phase, the packets that node r receives: -1 .. -q without
   /// base - q, and base. A negative one is of an earlier phase.
-  const std::vector<int>& receives(Rank r) const { return table_[static_cast<std::size_t>(r)]; }
+  std::vector<int> receives(Rank r) const;
   /// The step from the root to r that comes last; of the root q.
   int base(Rank r) const;
 
+  /// The first round of a broadcast of n packets, which has n - 1 + q; k is its number modulo q.
+  Rank first_round(Rank packets) const { return mod(-(packets - 1), q()); }
+  /// The packet that an entry of a table stands for in a round; -1 for none.
+  Rank packet(int entry, Rank round, Rank packets) const;
   /// A broadcast of n packets, round by round: packets, or -1 for none.
   struct Round {
     int k;
@@ -33,11 +37,10 @@ class Circulant {
   std::vector<Round> rounds(Rank r, Rank packets) const;
 
  private:
-  Rank search(Rank x, Rank below, Rank r, std::vector<int>& free, std::vector<int>& found) const;
+  Rank search(Rank x, Rank below, Rank r, unsigned& free, std::vector<int>& found) const;
 
   Rank p_;
   std::vector<Rank> skips_;
-  std::vector<std::vector<int>> table_;
 };
 
 /// The reduce-scatter of p broadcasts backwards, from all nodes at once.

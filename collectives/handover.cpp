@@ -22,32 +22,34 @@ Op addressed(Op op, const Peer& peer) {
 
 HandoverPlan::HandoverPlan(const Handovers& handovers, Rank nodes, Rank r)
     : nodes_(nodes), r_(r), shares_(handovers.shares) {
-  // By step and lane, what a node hands on there.
+  constexpr int most_lanes = 2;
+  using Given = std::vector<std::vector<Share>>;  // by step and lane
+  const auto place = [](int step, int lane) {
+    WORMCUBE_ASSERT(lane < most_lanes);
+    return static_cast<std::size_t>(step * most_lanes + lane);
+  };
   const auto given = [&](Rank from) {
-    std::map<std::pair<int, int>, std::vector<Share>> shares;
+    Given shares(place(handovers.steps, 0));
     for (Rank block = 0; block < nodes; ++block) {
       for (int share = 0; block != from && share < shares_; ++share) {
         const auto [step, lane] = handovers.turn(from, block, share);
-        shares[{step, lane}].push_back({block, share});
+        shares[place(step, lane)].push_back({block, share});
       }
     }
     return shares;
   };
-  const auto own = given(r);
-  std::map<Rank, std::map<std::pair<int, int>, std::vector<Share>>> others;
+  Given own = given(r);
+  std::map<Rank, Given> others;
   for (int step = 0; step < handovers.steps; ++step) {
     std::vector<Message>& messages = steps_.emplace_back();
-    int number = 0;
-    for (const Lane& lane : handovers.lanes(r, step)) {
-      const std::pair place{step, number++};
-      auto other = others.find(lane.from.rank);
+    int lane = 0;
+    for (const Lane& at : handovers.lanes(r, step)) {
+      auto other = others.find(at.from.rank);
       if (other == others.end()) {
-        other = others.emplace(lane.from.rank, given(lane.from.rank)).first;
+        other = others.emplace(at.from.rank, given(at.from.rank)).first;
       }
-      const auto goes = own.find(place);
-      const auto comes = other->second.find(place);
-      messages.push_back({lane, goes == own.end() ? std::vector<Share>{} : goes->second,
-                          comes == other->second.end() ? std::vector<Share>{} : comes->second});
+      messages.push_back({at, std::move(own[place(step, lane)]), other->second[place(step, lane)]});
+      ++lane;
     }
   }
 }

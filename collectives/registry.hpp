@@ -45,12 +45,8 @@ std::vector<Collective> admitted(Operation operation, const Topology& topology,
                                  const Arguments& arguments = {});
 /// Whether `auto` weighs it: not the baselines, what takes long to ask, and any_order.
 bool is_chosen_by_auto(const Algorithm& algorithm);
-/// The cheapest of them that needs no more than these ports, by predicted_us of what weigh() says
-/// (harness/choose.hpp, where this is, too: it counts contention that no formula knows); of its
-/// options that are choices, the cheapest combination; those that the size decides are settled. One
-/// whose formulas are incomplete, or its contention unknown, is chosen only where no other is
-/// admitted; the first by name then.
-/// Throws UsageError when the network admits none.
+/// The cheapest of ranking() (harness/choose.hpp, where this is, too). Throws UsageError when the
+/// network admits none.
 Collective cheapest(Operation operation, const Topology& topology, const CostModel& model,
                     Bytes block_bytes, Ports ports, const Arguments& arguments = {});
 

@@ -93,36 +93,46 @@ Weighed weigh(const Collective& collective, const Topology& topology) {
   return result;
 }
 
-Collective cheapest(Operation operation, const Topology& topology, const CostModel& model,
-                    Bytes block_bytes, Ports ports, const Arguments& arguments) {
-  // Complete formulas first, then those whose contention is known (a time without it is too short to
-  // compare), then by time; of equals those made for these ports, then the first.
+std::vector<Priced> ranking(Operation operation, const Topology& topology, const CostModel& model,
+                            Bytes block_bytes, Ports ports, const Arguments& arguments) {
+  // No formulas, contention unknown, the time, not made for these ports: the least first.
   using Cost = std::tuple<bool, bool, double, bool>;
-  Cost least{true, true, std::numeric_limits<double>::infinity(), true};
-  Collective best;
+  std::vector<std::pair<Cost, Priced>> ranked;
   for (Collective& collective : admitted(operation, topology, arguments)) {
     const Algorithm& algorithm = *collective.algorithm;
     if (algorithm.any_order || (ports == Ports::one && algorithm.ports == Ports::all)) continue;
+    std::optional<std::pair<Cost, Priced>> least;
     for (Options& options : combinations(algorithm)) {
       collective.options = std::move(options);
       if (refusal(collective, topology)) continue;
       collective.settle(topology, model, block_bytes);
       const auto [prediction, contention] =
           algorithm.chosen_by_auto ? weigh(collective, topology) : Weighed{};
-      const Cost cost{!prediction.complete(), contention == Contention::unknown,
-                      prediction.complete() ? predicted_us(prediction, model, block_bytes) : 0,
+      std::optional<double> us;
+      if (prediction.complete()) us = predicted_us(prediction, model, block_bytes);
+      const Cost cost{!us, contention == Contention::unknown, us.value_or(0),
                       algorithm.ports != ports};
-      if (best.algorithm != nullptr && cost >= least) continue;
-      least = cost;
-      best = collective;
+      if (!least || cost < least->first) {
+        least = {cost, Priced{collective, prediction, contention, us}};
+      }
     }
+    if (least) ranked.push_back(std::move(*least));
   }
-  if (best.algorithm == nullptr) {
+  std::ranges::stable_sort(ranked, {}, [](const auto& entry) { return entry.first; });
+  std::vector<Priced> all;
+  for (auto& [cost, priced] : ranked) all.push_back(std::move(priced));
+  return all;
+}
+
+Collective cheapest(Operation operation, const Topology& topology, const CostModel& model,
+                    Bytes block_bytes, Ports ports, const Arguments& arguments) {
+  const auto ranked = ranking(operation, topology, model, block_bytes, ports, arguments);
+  if (ranked.empty()) {
     throw UsageError(
         fmt::format("{} has no {}-port algorithm for {}; wormcube list shows what each needs",
                     operation->name, to_string(ports), topology.name()));
   }
-  return best;
+  return ranked.front().collective;
 }
 
 }  // namespace wormcube

@@ -5,7 +5,9 @@
 #include "wormcube/collectives/registry.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 namespace wormcube {
 
@@ -26,5 +28,20 @@ struct Weighed {
 /// What the model, and `auto`, take an algorithm for. Costs a dry run where contention has to be
 /// counted, of at most 2^17 messages.
 Weighed weigh(const Collective& collective, const Topology& topology);
+
+/// An algorithm with its cheapest options, and what it costs.
+struct Priced {
+  Collective collective;
+  Prediction prediction;
+  Contention contention = Contention::unknown;
+  std::optional<double> us;  ///< nothing where a formula is missing, or `auto` does not ask for it
+};
+/// Those admitted that need no more than these ports, the cheapest first, by predicted_us of what
+/// weigh() says; of options that are choices, the cheapest combination; those that the size decides
+/// are settled. Of equals those made for these ports come first, then the first by name; last those
+/// whose contention is unknown (a time without it is too short to compare), then those without
+/// formulas.
+std::vector<Priced> ranking(Operation operation, const Topology& topology, const CostModel& model,
+                            Bytes block_bytes, Ports ports, const Arguments& arguments = {});
 
 }  // namespace wormcube

@@ -26,6 +26,7 @@ PROGRAM = ""  # the first argument
 # What is run, by the schema of its JSON. Short ones: all of them together take some seconds.
 COMMANDS = {
     "list": ["list", "list alltoall", "list alltoall --on torus:8x8,torus:6x6 --bytes 4K", "list reduce --on tree:4"],
+    "best": ["best alltoall --on torus:4x4 --bytes 64,4K", "best --on petersen,ring:1 --bytes 1K --ports one"],
     "run": [
         "run alltoall --on torus:4x4 --iterations 3",
         "run alltoall --on torus:4x4,ring:5,tree:4 --algorithm suh-torus,shift,ring --bytes 8..32 --iterations 1",

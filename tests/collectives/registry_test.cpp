@@ -412,12 +412,12 @@ TEST_CASE("choosing weighs start-ups against bytes, and shared links against fre
     model.rearrange_us = 0;
     return cheapest(operations::alltoall, Topology::parse(topology), model, bytes, ports).name();
   };
-  CHECK(choice("ring:7", 1 << 20) ==
-        "ring-bidirectional");  // 12 blocks of time, as shift; ring: 21
-  CHECK(choice("hypercube:4", 1 << 20) == "hypercube-pairwise");
+  CHECK(choice("ring:7", 1 << 20) == "direct-product");  // 6 blocks; shift: 12 of time; ring: 21
+  CHECK(choice("ring:27", 1 << 20) == "ring-bidirectional");  // 182 of time, as shift; ring: 351
+  CHECK(choice("hypercube:4", 1 << 20) == "direct-product");  // 15, as hypercube-pairwise
   CHECK(choice("hypercube:4", 1 << 20, Ports::all) == "hypercube-all-port");
-  CHECK(choice("complete:9", 8) == "bruck");  // 4 start-ups; shift: 8
-  CHECK(choice("complete:9", 1 << 20) == "shift");
+  CHECK(choice("complete:9", 8) == "bruck");                 // 4 start-ups; shift: 8
+  CHECK(choice("complete:9", 1 << 20) == "direct-product");  // 8 blocks, as shift
   OperationRow nobodys = operations::alltoall;
   nobodys.name = "nobodys";
   CHECK_THROWS_WITH(

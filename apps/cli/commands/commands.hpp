@@ -16,6 +16,7 @@ using Action = std::function<ExitCode()>;
 
 // Each adds one subcommand to the program and returns what it does. One file each.
 Action add_list(CLI::App& program);
+Action add_best(CLI::App& program);
 Action add_run(CLI::App& program);
 Action add_check(CLI::App& program);
 Action add_show(CLI::App& program);

@@ -1,0 +1,253 @@
+// wormcube best: which algorithm is the cheapest where, over networks, block sizes and ports.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/cli/commands/commands.hpp"
+#include "wormcube/apps/cli/help.hpp"
+#include "wormcube/apps/cli/options/algorithms.hpp"
+#include "wormcube/apps/cli/options/cost.hpp"
+#include "wormcube/apps/cli/options/networks.hpp"
+#include "wormcube/apps/cli/options/numbers.hpp"
+#include "wormcube/apps/cli/output/files.hpp"
+#include "wormcube/apps/cli/output/json.hpp"
+#include "wormcube/apps/cli/output/results.hpp"
+#include "wormcube/apps/cli/output/table.hpp"
+#include "wormcube/collectives/harness/choose.hpp"
+#include "wormcube/runtime/error.hpp"
+
+#include <memory>
+
+#include <fmt/format.h>
+
+namespace wormcube::cli {
+
+namespace {
+
+struct BestCommand {
+  std::string operation;
+  std::vector<std::string> on;
+  std::vector<std::string> bytes{"64..1M"};
+  std::string ports = "both";
+  CostModel model;
+  bool markdown = false;
+  OutputOptions output;
+};
+
+/// Who wins with blocks of one size: the algorithms with formulas, the cheapest first.
+struct Contest {
+  Bytes block_bytes;
+  std::vector<Priced> ranked;
+
+  bool has_winner() const { return !ranked.empty() && ranked.front().us.has_value(); }
+  const Priced& winner() const { return ranked.front(); }
+  /// Those that take as long as the winner.
+  std::vector<std::string> ties() const {
+    constexpr double rounding = 1e-9;
+    std::vector<std::string> ties;
+    for (std::size_t i = 1; i < ranked.size() && ranked[i].us; ++i) {
+      if (*ranked[i].us <= *winner().us * (1 + rounding))
+        ties.push_back(ranked[i].collective.text());
+    }
+    return ties;
+  }
+  /// The next one's time in the winner's.
+  std::optional<double> margin() const {
+    if (ranked.size() < 2 || !ranked[1].us || *winner().us == 0) return std::nullopt;
+    return *ranked[1].us / *winner().us;
+  }
+};
+
+/// The sizes at which one algorithm with its choices wins, from `first` to `last`.
+struct Reign {
+  std::size_t first, last;
+};
+/// Settled numbers differ from size to size: the choices count.
+std::string name_of(const Priced& priced) {
+  std::string name(priced.collective.name());
+  const Options& options = priced.collective.options;
+  for (std::size_t i = 0; i < options.declared().size(); ++i) {
+    const Option& option = options.declared()[i];
+    const std::int64_t value = options.values()[i];
+    if (option.choices.empty() || value == option.preset) continue;
+    name += fmt::format(":{}={}", option.name, option.text(value));
+  }
+  return name;
+}
+std::vector<Reign> reigns(const std::vector<Contest>& contests) {
+  std::vector<Reign> all;
+  for (std::size_t i = 0; i < contests.size(); ++i) {
+    if (!contests[i].has_winner()) continue;
+    if (!all.empty() && all.back().last + 1 == i &&
+        name_of(contests[i - 1].winner()) == name_of(contests[i].winner())) {
+      all.back().last = i;
+    } else {
+      all.push_back({i, i});
+    }
+  }
+  return all;
+}
+
+/// As it is written: "4K".
+std::string size_text(Bytes bytes) {
+  for (const auto& [unit, size] : {std::pair{'G', Bytes{1} << 30}, std::pair{'M', Bytes{1} << 20},
+                                   std::pair{'K', Bytes{1} << 10}}) {
+    if (bytes >= size && bytes % size == 0) return fmt::format("{}{}", bytes / size, unit);
+  }
+  return std::to_string(bytes);
+}
+
+/// All ranks of operations that have formulas: not those whose blocks differ in size.
+std::vector<Operation> operations_of(const std::string& text) {
+  if (!text.empty()) return {parse_operation(text)};
+  std::vector<Operation> all;
+  for (const Operation operation : registered_operations()) {
+    if (operation->sizes == Sizes::equal) all.push_back(operation);
+  }
+  return all;
+}
+
+std::vector<Ports> ports_of(const std::string& text) {
+  if (text == "both") return {Ports::one, Ports::all};
+  return {text == "one" ? Ports::one : Ports::all};
+}
+
+Arguments arguments_for(Operation operation) {
+  Arguments arguments;
+  if (operation->reduces) arguments.reduction = find_reduction("sum", "double");
+  return arguments;
+}
+
+Json ranked_json(const Priced& priced) {
+  Json json{{"algorithm", priced.collective.name()},
+            {"options", options_json(priced.collective.options)},
+            {"ports", to_string(priced.collective.algorithm->ports)},
+            {"predicted", prediction_json(priced.prediction)}};
+  put(json, "model_time_us", json_value(priced.us),
+      "its source gives no formula, or auto leaves it out");
+  return json;
+}
+
+Json contest_json(const BestCommand& options, Operation operation, const Topology& topology,
+                  Ports ports, const Contest& contest) {
+  Json json{{"operation", operation->name},       {"topology", topology.name()},
+            {"nodes", topology.nodes()},          {"ports", to_string(ports)},
+            {"block_bytes", contest.block_bytes}, {"cost_model", cost_model_json(options.model)}};
+  const bool won = contest.has_winner();
+  put(json, "winner", won ? Json(contest.winner().collective.text()) : Json(nullptr),
+      "no algorithm with formulas runs here");
+  put(json, "model_time_us", won ? json_value(contest.winner().us) : Json(nullptr),
+      "no algorithm with formulas runs here");
+  put(json, "margin", won ? json_value(contest.margin()) : Json(nullptr),
+      "there is no other with formulas, or it takes no time");
+  json["ties"] = won ? Json(contest.ties()) : Json::array();
+  json["ranking"] = Json::array();
+  for (const Priced& priced : contest.ranked) json["ranking"].push_back(ranked_json(priced));
+  return json;
+}
+
+/// "`bruck` to 2K, `rotated` from 4K on"
+std::string reigns_text(const std::vector<Contest>& contests) {
+  const std::vector<Reign> all = reigns(contests);
+  if (all.size() == 1) return fmt::format("`{}`", name_of(contests[all[0].first].winner()));
+  std::string text;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::string name = name_of(contests[all[i].first].winner());
+    const std::string from = size_text(contests[all[i].first].block_bytes),
+                      to = size_text(contests[all[i].last].block_bytes);
+    text += fmt::format("{}`{}` {}", text.empty() ? "" : ", ", name,
+                        i + 1 == all.size() ? "from " + from
+                        : i == 0            ? "to " + to
+                        : from == to        ? "at " + from
+                                            : from + " to " + to);
+  }
+  return text.empty() ? "-" : text;
+}
+
+ExitCode best(const BestCommand& options) {
+  options.output.validate();
+  const std::vector<Bytes> sizes = parse_sizes(options.bytes);
+  const std::vector<Topology> topologies = parse_topologies(options.on);
+  if (!options.markdown)
+    print_setting(options.output, "cost model", cost_model_text(options.model));
+  Table table({{.head = "operation", .text = true},
+               {.head = "topology", .text = true, .cut = 14},
+               {.head = "ports", .text = true},
+               {.head = "from", .unit = "B"},
+               {.head = "to", .unit = "B"},
+               {.head = "best", .text = true, .cut = 20},
+               {.head = "model", .unit = "us"},
+               {.head = "next", .text = true, .cut = 16},
+               {.head = "takes", .unit = "times"}});
+  std::vector<Json> results;
+  bool any = false;
+  for (const Operation operation : operations_of(options.operation)) {
+    if (options.markdown) {
+      std::string heads = "| network |", rule = "|---|";
+      for (const Ports ports : ports_of(options.ports)) {
+        heads += ports == Ports::one ? " one port |" : " all ports |";
+        rule += "---|";
+      }
+      fmt::print("\n### {}\n\n{}\n{}\n", operation->name, heads, rule);
+    }
+    for (const Topology& topology : topologies) {
+      std::string row;
+      for (const Ports ports : ports_of(options.ports)) {
+        std::vector<Contest> contests;
+        for (const Bytes bytes : sizes) {
+          contests.push_back({bytes, ranking(operation, topology, options.model, bytes, ports,
+                                             arguments_for(operation))});
+          results.push_back(contest_json(options, operation, topology, ports, contests.back()));
+          any = any || contests.back().has_winner();
+        }
+        row += fmt::format(" {} |", reigns_text(contests));
+        for (const auto& [first, last] : reigns(contests)) {
+          const Contest& at = contests[first];
+          const bool second = at.margin().has_value();
+          table.add({std::string(operation->name), topology.name(), std::string(to_string(ports)),
+                     size_text(at.block_bytes), size_text(contests[last].block_bytes),
+                     name_of(at.winner()), cell_rate(at.winner().us),
+                     second ? name_of(at.ranked[1]) : "-", cell(at.margin())});
+        }
+      }
+      if (options.markdown) fmt::print("| {} |{}\n", topology.name(), row);
+    }
+  }
+  if (options.markdown) return passed;
+  if (!any) throw UsageError("no algorithm with formulas runs on any of these networks");
+  print_table(options.output, table);
+  print_note(
+      options.output,
+      "by formulas, with what messages that share links prolong; model and next: at the first "
+      "size of a row. All sizes, ties and the whole ranking: --json");
+  write_results(options.output, results, false);
+  return passed;
+}
+
+}  // namespace
+
+Action add_best(CLI::App& program) {
+  auto options = std::make_shared<BestCommand>();
+  CLI::App& app = *program.add_subcommand(
+      "best", "Which algorithm is the cheapest where: over networks, block sizes and ports");
+  app.add_option("OPERATION", options->operation,
+                 operations_text() + "; without it: all whose blocks have one size");
+  add_on_option(app, options->on, true);
+  add_sizes_option(app, options->bytes, "Block sizes");
+  app.add_option("--ports", options->ports, "How many messages a node sends and receives at once")
+      ->check(CLI::IsMember({"one", "all", "both"}))
+      ->capture_default_str();
+  app.add_flag("--markdown", options->markdown, "A table for each operation as markdown")
+      ->group("Output");
+  add_cost_options(app, options->model);
+  add_output_options(app, options->output);
+  app.footer(
+      "Each row is a range of block sizes with one winner: the algorithm, with the cheapest of its "
+      "choices, that takes least time by its formulas, contention charged (see `list`). What "
+      "`auto` "
+      "leaves out takes no part.\n\n"
+      "Examples:\n"
+      "  wormcube best alltoall --on torus:8x8\n"
+      "  wormcube best allreduce --on ring:27,torus:8x8 --ports all --bytes 1K..16M --json "
+      "map.json");
+  return [options] { return best(*options); };
+}
+
+}  // namespace wormcube::cli
