@@ -194,7 +194,7 @@ struct Relocation {
 };
 
 Relocation permutation(const Layout& from, const Layout& to, const std::vector<Rank>& seams,
-                        Rank places) {
+                       Rank places) {
   WORMCUBE_ASSERT(from.count() == to.count());
   PlacesByName before(from.count());
   for (const Places& part : from.parts()) {
@@ -344,6 +344,10 @@ void BlockArray::run(Node& node, ConstBlocks out, Blocks in, Rank part, Rank par
       } else {
         node.local([&] { do_work(*work); });
       }
+      continue;
+    }
+    if (const auto* name = std::get_if<std::string_view>(&action)) {
+      node.phase(*name);
       continue;
     }
     const auto& step = std::get<Step>(action);

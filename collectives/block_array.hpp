@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <span>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -119,6 +120,8 @@ class BlockArray {
   void send(Move to, const Slices& going);
   void receive(Move from, const Slices& coming);
   void idle(Rank steps = 1);
+  /// Names the steps that follow: see Node::phase. A literal, or what lives as long.
+  void phase(std::string_view name) { actions_.emplace_back(name); }
 
   /// The exchange.
   /// \param part, parts  of each block only its part-th of `parts` parts (see wormcube::part)
@@ -154,7 +157,7 @@ class BlockArray {
   /// Ascending places at which the blocks change over from one array to the other; they begin in
   /// the first.
   std::vector<Rank> seams_;
-  std::vector<std::variant<OwnWork, Step>> actions_;
+  std::vector<std::variant<OwnWork, Step, std::string_view>> actions_;
   std::size_t most_pieces_ = 0;  // of a step
 };
 

@@ -240,6 +240,10 @@ class Node {
     while (steps-- > 0) step();
   }
 
+  /// Names the steps from here to the next name or the end, for those who look at a schedule: "two
+  /// hops". Kept by record(); a run knows nothing of it.
+  virtual void phase(std::string_view /*name*/) {}
+
   /// Work on own memory; skipped in a dry run. What a node does between two steps adds up.
   void local(Work work) { this->work(Charge::none, 0, work); }
   /// Work that permutes `bytes` of blocks in own memory: charged as rearrangement.
@@ -303,6 +307,7 @@ class ForwardingNode : public Node {
   const Topology& topology() const override { return node_.topology(); }
   using Node::step;
   void step(std::span<const Op> ops) override { node_.step(ops); }
+  void phase(std::string_view name) override { node_.phase(name); }
 
  protected:
   Node& node() const { return node_; }

@@ -29,6 +29,9 @@ BlockArray plan(const Topology& topology, Rank rank) {
                               std::pair{MeshQuadrants::vertical, r % h},
                               std::pair{MeshQuadrants::diagonal, mod(c - r, h)}};
     for (const auto& [part, turn] : meetings) {
+      quadrants.phase(part == MeshQuadrants::horizontal ? "quadrants along rows"
+                      : part == MeshQuadrants::vertical ? "quadrants along columns"
+                                                        : "quadrants across the corner");
       for (Rank s = 0; s < h; ++s) {
         if (s == turn) {
           quadrants.exchange(part, part, part);

@@ -58,6 +58,7 @@ BlockArray plan(const Topology& topology, Rank rank, int k) {
   const int level = places.level();
   BlockArray array(places.blocks(level));
 
+  array.phase("split");
   array.lay_out(places.before_split(1));
   for (int i = 1; i <= k; ++i) {
     split(places, i, array);
@@ -69,8 +70,9 @@ BlockArray plan(const Topology& topology, Rank rank, int k) {
   if (level == k) {
     exchange.plan(array);
   } else {
-    array.idle(exchange.steps());
+    exchange.sit_out(array);
   }
+  array.phase("merge");
   for (int i = k; i >= 1; --i) {
     if (i <= level) {
       array.rearrange(i < k ? places.after_merge(i + 1) : exchange.after(), places.before_merge(i));

@@ -36,6 +36,7 @@ class MeshQuadrants {
   /// half() away in the direction of part `towards`.
   void exchange(Part towards, Part first, Part last);
   void idle(Rank steps = 1) { array_.idle(steps); }
+  void phase(std::string_view name) { array_.phase(name); }
   /// Rearranges for the next level and returns true; false after the last.
   bool next_level();
   /// All blocks are here: delivers them.

@@ -76,12 +76,15 @@ BlockArray plan(const Topology& topology, Rank rank, MeshOrder order, MeshRing r
 
   const Layout first = places.in_ring(turns[0].dimension, 0);
   if (has_odd_size(places)) {
+    array.phase("odd sizes: guests move in");
     array.rearrange(hand_over_guests(places, array), first, Charge::none);
   } else {
     array.lay_out(first);
   }
+  array.phase("rings of every second node");
   const Layout in_cells = go_round(places, turns, ring_steps(sizes, order), array);
   array.rearrange(in_cells, places.in_halves(false));
+  array.phase("cells of 2x2");
   exchange_in_cells(places, array);
   array.deliver(places.in_halves(true));
   return array;

@@ -25,6 +25,7 @@ BlockArray plan_sundar_cyclic(const Topology& topology, Rank rank) {
   for (bool more = quadrants.half() > 0; more; more = quadrants.next_level()) {
     const Rank h = quadrants.half();
     for (const Rank q : {0, 1}) {
+      quadrants.phase(q == 0 ? "halves: even nodes along rows" : "halves: odd nodes along rows");
       const bool along_row = h == 1 ? q == 0 : (r + c) % 2 == q;
       const Rank turn = (along_row ? c : r) % h / 2;
       for (Rank s = 0; s < std::max(h / 2, Rank{1}); ++s) {
@@ -46,8 +47,8 @@ BlockArray plan_sundar_cyclic(const Topology& topology, Rank rank) {
 }  // namespace
 
 void alltoall_sundar_cyclic(Node& node, ConstBlocks out, Blocks in) {
-  const auto& planned = node.plan<BlockArray>("sundar-cyclic", {},
-                                              [&] { return plan_sundar_cyclic(node.topology(), node.rank()); });
+  const auto& planned = node.plan<BlockArray>(
+      "sundar-cyclic", {}, [&] { return plan_sundar_cyclic(node.topology(), node.rank()); });
   require_exchange("sundar-cyclic", node.size(), out, in);
   planned.run(node, out, in);
 }

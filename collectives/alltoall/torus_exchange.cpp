@@ -148,10 +148,20 @@ Slices TorusExchange::leaving(const Phase& phase, std::size_t moving, Rank hop) 
   return slices;
 }
 
+void TorusExchange::sit_out(BlockArray& array) const {
+  for (std::size_t i = 0; i < phases_.size(); ++i) {
+    if (i == 0 || phases_[i].name() != phases_[i - 1].name()) array.phase(phases_[i].name());
+    array.idle(phases_[i].steps);
+  }
+}
+
 void TorusExchange::plan(BlockArray& array) const {
   for (std::size_t i = 0; i < phases_.size(); ++i) {
     const Phase& phase = phases_[i];
     if (i > 0) array.rearrange(layout(phases_[i - 1], When::after), layout(phase, When::before));
+    if (const std::string_view name = phase.name(); i == 0 || name != phases_[i - 1].name()) {
+      array.phase(name);
+    }
     Rank taken = 0;
     for (std::size_t moving = 0; moving < phase.dimensions.size(); ++moving) {
       const int d = phase.dimensions[moving];

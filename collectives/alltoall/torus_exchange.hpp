@@ -6,6 +6,7 @@
 #include "wormcube/collectives/cost.hpp"
 #include "wormcube/runtime/node.hpp"
 
+#include <string_view>
 #include <vector>
 
 namespace wormcube {
@@ -63,6 +64,8 @@ class TorusExchange {
 
   /// Takes all steps.
   void plan(BlockArray& array) const;
+  /// The same for a node that takes no part: idle, in the same phases.
+  void sit_out(BlockArray& array) const;
 
   /// The formulas above, in bundles.
   static Prediction predict(const Topology& topology, int divisions = 0);
@@ -79,6 +82,11 @@ class TorusExchange {
     std::vector<Leg> legs;        // of every dimension
     std::vector<int> dimensions;  // that move, in the order of steps
     Rank steps;                   // at least the legs' hops: the longer one of both classes
+    std::string_view name() const {
+      return dimensions.size() == 1 && legs[dimensions[0]].after == 4 ? "rings of every fourth node"
+             : legs[dimensions[0]].after == 2                         ? "two hops"
+                                                                      : "one hop";
+    }
   };
   enum class When { before, after };
 

@@ -96,6 +96,11 @@ BlockArray plan_tseng_diagonal(const Topology& topology, Rank rank) {
       if (turn.after != last.after) made = {0, 0};
       array.rearrange(held, layout(topology, rank, turn, made));
     }
+    if (t == 0 || turn.after != steps[t - 1].after) {
+      array.phase(turn.after[0] == 4   ? "rings of every fourth node"
+                  : turn.after[0] == 2 ? "two hops"
+                                       : "one hop");
+    }
     if (turn.hop > turn.most_hops()) {  // a shorter ring
       array.idle();
       continue;
@@ -114,8 +119,8 @@ BlockArray plan_tseng_diagonal(const Topology& topology, Rank rank) {
 }  // namespace
 
 void alltoall_tseng_diagonal(Node& node, ConstBlocks out, Blocks in) {
-  const auto& planned = node.plan<BlockArray>("tseng-diagonal", {},
-                                              [&] { return plan_tseng_diagonal(node.topology(), node.rank()); });
+  const auto& planned = node.plan<BlockArray>(
+      "tseng-diagonal", {}, [&] { return plan_tseng_diagonal(node.topology(), node.rank()); });
   require_exchange("tseng-diagonal", node.size(), out, in);
   planned.run(node, out, in);
 }

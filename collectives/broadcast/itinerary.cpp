@@ -53,8 +53,11 @@ void travel(Node& node, Span message, const Itinerary& itinerary, const Packets&
   const int tree_steps = itinerary.steps(), gap = packets.gap(tree_steps);
   require_packets("broadcast", packets, tree_steps);
   std::vector<Op> ops;
+  const auto names = itinerary.names();  // of the first packet's way
+  auto name = names.begin();
   for (int step = 0; step < packets.steps(tree_steps); ++step) {
     ops.clear();
+    for (; name != names.end() && name->step == step; ++name) node.phase(name->text);
     // The packets under way: those whose first step was less than tree_steps ago.
     const int oldest = step < tree_steps ? 0 : (step - tree_steps) / gap + 1;
     for (int packet = oldest; packet < packets.count && packet * gap <= step; ++packet) {

@@ -69,6 +69,8 @@ class Itinerary {
   void depart(int step, std::span<const int> by);
   void depart_along(int step, std::span<const Move> axis_moves);
   void end_phase(int steps) { phase_ += steps; }
+  /// Names the steps of the phase from this one on: a literal. In ascending order.
+  void name(int step, std::string_view text) { names_.push_back({phase_ + step, text}); }
 
   /// In the order of steps.
   std::span<const Arrival> arrivals() const { return arrivals_; }
@@ -78,6 +80,12 @@ class Itinerary {
   }
   int steps() const { return phase_; }
 
+  struct Name {
+    int step;
+    std::string_view text;
+  };
+  std::span<const Name> names() const { return names_; }
+
  private:
   const Topology& topology_;
   Rank rank_;
@@ -86,6 +94,7 @@ class Itinerary {
   std::vector<Arrival> arrivals_;
   std::vector<Departure> departures_;
   std::vector<Move> legs_;
+  std::vector<Name> names_;
   int phase_ = 0;  // the step that the current phase starts with
 };
 

@@ -19,6 +19,9 @@ void broadcast_wang_tseng(Node& node, Span message, Rank root, const WangTseng& 
   const auto arrive = [&](int step, auto by) { itinerary.arrive(step, by); };
   const auto depart = [&](int step, auto by) { itinerary.depart(step, by); };
   options.once ? tree.visit_once(x, arrive, depart) : tree.visit(x, arrive, depart);
+  tree.for_each_part([&](int step, bool aligns) {
+    itinerary.name(step, aligns ? "alignment" : "a stage of distribution");
+  });
   itinerary.end_phase(tree.steps());
   travel(node, message, itinerary, options.packets);
 }

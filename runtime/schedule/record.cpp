@@ -13,6 +13,8 @@
 #include <exception>
 #include <functional>
 #include <iterator>
+#include <map>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -70,6 +72,15 @@ class RecordingNode final : public Node {
     logger::step(log_, topology_, rank_, ops);
   }
   std::size_t steps() const { return log_.step_ends.size(); }
+  void phase(std::string_view name) override { phases_.push_back({std::string(name), steps(), 0}); }
+  /// What was named, each until the next one; what has no step is left out.
+  std::vector<Phase> phases() && {
+    for (std::size_t i = 0; i < phases_.size(); ++i) {
+      phases_[i].last = i + 1 < phases_.size() ? phases_[i + 1].first : steps();
+    }
+    std::erase_if(phases_, [](Phase& phase) { return phase.first == phase.last--; });
+    return std::move(phases_);
+  }
 
  private:
   void work(Charge charge, Bytes bytes, Work /*work*/) override {
@@ -129,6 +140,35 @@ class RecordingNode final : public Node {
   Span memory_ = unreadable_memory();
   std::vector<Piece> live_;  // ascending; the last one is held
   Bytes held_ = 0, held_blocks_ = 0;
+  std::vector<Phase> phases_;
+};
+
+/// The phases of all ranks as one list: the n-th of a name of each are one, from the first step that
+/// any of them gives it to the last.
+class NamedSteps {
+ public:
+  void add(std::vector<Phase> phases) {
+    if (phases.empty()) return;
+    const std::lock_guard lock(mutex_);
+    std::map<std::string_view, int> seen;
+    for (const Phase& phase : phases) {
+      const auto [entry, is_new] =
+          all_.try_emplace(std::pair(phase.name, seen[phase.name]++), phase.first, phase.last);
+      auto& [first, last] = entry->second;
+      first = std::min(first, phase.first), last = std::max(last, phase.last);
+    }
+  }
+  std::vector<Phase> take() {
+    std::vector<Phase> phases;
+    for (const auto& [key, steps] : all_) phases.push_back({key.first, steps.first, steps.second});
+    std::ranges::stable_sort(phases, {},
+                             [](const Phase& phase) { return std::pair(phase.first, phase.last); });
+    return phases;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::pair<std::string, int>, std::pair<std::size_t, std::size_t>> all_;
 };
 
 /// What the calling thread records now, for the report of a fault.
@@ -185,6 +225,7 @@ Schedule record(const Topology& topology, const Program& program, std::string_vi
   Schedule schedule{topology, std::vector<RankLog>(nodes)};
   static_cast<void>(unreadable_memory());  // made here, not in a signal handler
   const FaultReports faults(explain);
+  NamedSteps named;
   parallel_for_each_index(nodes, [&](std::size_t rank) {
     keep_signal_stack();
     RankLog& log = schedule.ranks[rank];
@@ -201,7 +242,9 @@ Schedule record(const Topology& topology, const Program& program, std::string_vi
     current_recording = outer;
     log.ops.shrink_to_fit();
     log.moves.shrink_to_fit();
+    named.add(std::move(node).phases());
   });
+  schedule.phases = named.take();
   return schedule;
 }
 

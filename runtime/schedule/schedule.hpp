@@ -41,9 +41,19 @@ struct RankLog {
   friend bool operator==(const RankLog&, const RankLog&) = default;
 };
 
+/// Steps that the program has named (Node::phase), of all nodes together.
+struct Phase {
+  std::string name;
+  std::size_t first, last;  // steps
+  friend bool operator==(const Phase&, const Phase&) = default;
+};
+
 struct Schedule {
   Topology topology;
   std::vector<RankLog> ranks;
+  /// Ascending by first step. Names say nothing of what moves: neither the text form nor a trace has
+  /// them, and schedules are equal without.
+  std::vector<Phase> phases = {};
 
   /// The largest number of steps of any rank; programs of which all nodes take all steps have the
   /// same on each.

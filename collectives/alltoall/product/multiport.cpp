@@ -49,7 +49,9 @@ Rounds square_rounds(std::shared_ptr<const ExchangeTemplate> exchange) {
       const Rank l = r == 1 ? 0 : 1 + mod(a - (r - 1), n - 1);
       return block(i, j - l, i + a, j);
     };
-    rounds.push_back({{{rows, exchange, along_column}, {columns, exchange, along_row}}});
+    rounds.push_back({{{rows, exchange, along_column}, {columns, exchange, along_row}},
+                      {},
+                      r < n ? fmt::format("round {}", r) : "last round"});
   }
   return rounds;
 }

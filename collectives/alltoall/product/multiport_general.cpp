@@ -160,6 +160,7 @@ Rounds product_multiport_general_rounds(const Topology& topology) {
   Rounds rounds;
   for (int g = 0; g < service->rounds(); ++g) {
     Round& round = rounds.emplace_back();
+    round.name = fmt::format("round {}", g + 1);
     for (int i = 0; i < topology.dimensions(); ++i) {
       if (exchange[i] == nullptr) continue;
       const Axis axis{topology.size(i), topology.stride(i)};

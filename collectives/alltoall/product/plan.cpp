@@ -246,6 +246,15 @@ void run(Node& node, const Rounds& rounds, const NodePlan& plan, ConstBlocks out
 
   std::vector<Op> ops;
   auto next = plan.places.begin();
+  auto round = rounds.begin();
+  std::size_t steps_left = 0;
+  const auto enter_rounds = [&] {
+    for (; steps_left == 0 && round != rounds.end(); ++round) {
+      steps_left = round->steps();
+      if (!round->name.empty()) node.phase(round->name);
+    }
+  };
+  enter_rounds();
   for_each_transfer(
       rank, rounds,
       [&](const Exchange& exchange, Rank digit, const Transfer& transfer, bool is_send) {
@@ -263,6 +272,8 @@ void run(Node& node, const Rounds& rounds, const NodePlan& plan, ConstBlocks out
       [&] {
         node.step(ops);
         ops.clear();
+        --steps_left;
+        enter_rounds();
       });
 }
 

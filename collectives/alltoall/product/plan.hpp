@@ -10,6 +10,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -47,6 +48,7 @@ struct Round {
   /// The steps of the templates that are taken; empty: all. (Where messages are left out, steps
   /// may be idle on all nodes.)
   std::vector<std::size_t> taken = {};
+  std::string name = {};  ///< of the steps from here on; empty: as before
 
   std::size_t steps() const;
 };

@@ -28,6 +28,7 @@ Rounds dimension_by_dimension(const Topology& topology,
     if (axis.size == 1) continue;
     const Template exchange = exchange_of(topology, i);
     const Rank earlier = topology.nodes() / (axis.size * axis.stride), later = axis.stride;
+    std::string name = fmt::format("along dimension {}", i);
     for (Rank r = 0; r < earlier; ++r) {
       for (Rank q = 0; q < later; ++q) {
         // Node (before, p_i, after) sends to (before, x, after) the block from (before, p_i, q)
@@ -35,7 +36,7 @@ Rounds dimension_by_dimension(const Topology& topology,
         const auto block = [=](Rank p, Rank x, Rank) {
           return Block{p / later * later + q, (r * axis.size + x) * later + p % later};
         };
-        rounds.push_back({{{axis, exchange, block}}});
+        rounds.push_back({{{axis, exchange, block}}, {}, std::exchange(name, {})});
       }
     }
   }
