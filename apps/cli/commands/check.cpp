@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/check.hpp"
 
+#include "wormcube/apps/cli/commands/check_json.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/help.hpp"
 #include "wormcube/apps/cli/options/algorithms.hpp"
@@ -36,88 +37,6 @@ struct CheckCommand {
   const CLI::Option *bytes_option = nullptr, *seed_option = nullptr;
   OutputOptions output;
 };
-
-/// Step by step, in bytes: the largest message, the busiest link, what a message takes.
-void add_steps(Json& json, const ScheduleReport& report, const LockStepTime& time) {
-  Json bytes = Json::array(), load = Json::array(), cost = Json::array();
-  for (std::size_t step = 0; step < report.steps; ++step) {
-    bytes.push_back(report.per_step[step].largest);
-    load.push_back(report.per_step[step].link_load);
-    cost.push_back(report.per_step[step].cost);
-  }
-  json["step_bytes"] = std::move(bytes);
-  json["step_load"] = std::move(load);
-  json["step_cost_bytes"] = std::move(cost);
-  json["time_lockstep"] = time.startups_us + time.transfer_us;
-  json["time_lockstep_us"] = {{"total", time.total_us()},
-                              {"startups", time.startups_us},
-                              {"transfer", time.transfer_us},
-                              {"rearrangement", time.rearrange_us},
-                              {"combining", time.combine_us}};
-}
-
-/// \param of_call  of the call's own operator, where the check's does not commute
-Json result_json(const CheckResult& result, const Prediction& of_call, const CheckCommand& options,
-                 Bytes block_bytes) {
-  const Algorithm& algorithm = *result.collective.algorithm;
-  const ScheduleReport& report = result.report;
-  Json json{{"operation", to_string(algorithm.operation)},
-            {"algorithm", algorithm.name},
-            {"options", options_json(result.collective.options)},
-            {"arguments", arguments_json(algorithm.operation, result.collective.arguments)},
-            {"topology", result.topology},
-            {"nodes", result.nodes},
-            {"ports", ports_text(result.all_port)},
-            {"startups", report.startups},
-            {"transmission_blocks", json_value(result.transmission_blocks)},
-            {"rearranged_blocks", json_value(result.rearranged_blocks)},
-            {"combined_blocks", json_value(result.combined_blocks)},
-            {"contended_blocks", json_value(result.contended_blocks)},
-            {"messages", report.messages},
-            {"total_blocks", json_value(result.total_blocks)},
-            {"block_hops", json_value(result.block_hops)},
-            {"steps", report.steps},
-            {"sum_max_hops", report.sum_max_hops},
-            {"max_hops", report.max_hops},
-            {"link_load_max", report.link_load_max},
-            {"contention_free_claimed", algorithm.contention_free},
-            {"port_violations", report.port_violations},
-            {"matched", report.matched()}};
-  put(json, "delivered", json_value(result.delivered), result.proof);
-  put(json, "exactly_once", json_value(result.exactly_once), result.arrivals);
-  json["exactly_once_claimed"] = algorithm.exactly_once;
-  json["proof"] = result.proof;
-  json["arrivals"] = result.arrivals;
-  json["peak_blocks"] = json_value(result.peak_blocks);
-  json["working_blocks"] = json_value(result.working_blocks);
-  json["deadlock_free"] = report.deadlock_free;
-  json["virtual_channels"] = options.check.virtual_channels;
-  json["seed"] = options.check.seed;
-  json["predicted"] = prediction_json(result.predicted);
-  const LowerBound& bound = result.lower_bound;
-  constexpr const char* unknown = "no bound is known";
-  const char* const not_exact = bound.startups || bound.transmission_blocks
-                                    ? "the bound is on start-ups and transmission separately"
-                                    : unknown;
-  Json bound_json;
-  put(bound_json, "startups", json_value(bound.startups), unknown);
-  put(bound_json, "transmission_blocks", json_value(bound.transmission_blocks), unknown);
-  put(bound_json, "exact", bound.exact ? Json(bound.exact->text()) : Json(nullptr), not_exact);
-  put(bound_json, "source", bound.exact ? Json(bound.source) : Json(nullptr), not_exact);
-  json["lower_bound"] = std::move(bound_json);
-  put(json, "bound_met", json_value(result.bound_met()), not_exact);
-  put(json, "optimal", json_value(result.optimal()), not_exact);
-  json["block_bytes"] = block_bytes;
-  json["cost_model"] = cost_model_json(options.model);
-  put(json, "model_time_us", json_value(model_time_us(of_call, options.model, block_bytes)),
-      "the source gives no formula");
-  json["source"] = algorithm.source;
-  json["origin"] = origin(algorithm).empty() ? "built in" : origin(algorithm);
-  add_remark(json, algorithm);
-  put(json, "passed", json_value(result.verdict()), result.proof);
-  json["failures"] = result.failures;
-  return json;
-}
 
 std::vector<Table::Column> columns(std::size_t topology_width, std::size_t algorithm_width,
                                    bool reduces) {
@@ -182,7 +101,8 @@ bool check_one(const Topology& topology, const Collective& collective, const Che
   CheckOptions check = options.check;
   check.all_port = all_port(options.algorithm, *collective.algorithm);
   const CheckResult result = check_collective(collective, topology, check);
-  Json json = result_json(result, collective.predict(topology), options, block_bytes);
+  Json json =
+      check_json(result, collective.predict(topology), options.check, options.model, block_bytes);
   if (!options.output.json.empty() || !options.output.jsonl.empty()) {
     // With the call's own operator and bytes, as `run` would take them.
     const ScheduleReport steps = check_steps(collective, topology, block_bytes, check);

@@ -1,0 +1,16 @@
+// One result of `wormcube check` as JSON: what players show, too.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/cli/output/output.hpp"
+#include "wormcube/collectives/harness/check.hpp"
+
+namespace wormcube::cli {
+
+/// \param of_call  of the call's own operator, where the check's does not commute
+Json check_json(const CheckResult& result, const Prediction& of_call, const CheckOptions& options,
+                const CostModel& model, Bytes block_bytes);
+/// Step by step, in bytes: the largest message, the busiest link, what a message takes.
+void add_steps(Json& json, const ScheduleReport& report, const LockStepTime& time);
+
+}  // namespace wormcube::cli

@@ -1,0 +1,25 @@
+// Makes bundle/ of source/. `node build.mjs --check`: says whether it is what the sources give.
+// SPDX-License-Identifier: Apache-2.0
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const outputs = ["player.js", "plot.js", "gallery.js", "page.css"];
+const check = process.argv.includes("--check");
+let stale = 0;
+for (const name of outputs) {
+  const result = await build({ entryPoints: [join(here, "source", name)], bundle: true, minify: true, write: false, charset: "utf8", legalComments: "none", target: "chrome111,firefox113,safari16.4".split(","), format: name.endsWith(".js") ? "iife" : undefined });
+  const text = `/* Made of apps/draw/source by apps/draw/build.mjs. SPDX-License-Identifier: Apache-2.0 */\n${result.outputFiles[0].text}`;
+  const file = join(here, "bundle", name);
+  if (check) {
+    let now = "";
+    try { now = readFileSync(file, "utf8"); } catch { /* missing: stale */ }
+    if (now !== text) { console.error(`${name}: bundle/${name} is not what source/ gives: run \`npm run build\` in apps/draw`); ++stale; }
+  } else {
+    writeFileSync(file, text);
+    console.log(`${name} ${text.length}`);
+  }
+}
+process.exitCode = stale > 0 ? 1 : 0;

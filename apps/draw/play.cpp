@@ -1,0 +1,454 @@
+// Messages and blocks, packed.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/draw/play.hpp"
+
+#include "wormcube/collectives/harness/check.hpp"
+#include "wormcube/collectives/harness/contract.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/schedule/prove.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+
+#include <fmt/core.h>
+
+namespace wormcube::apps {
+
+std::vector<PlayedMessage> messages_of(const Schedule& schedule, const Routing& routing,
+                                       std::size_t step) {
+  std::vector<PlayedMessage> messages;
+  for (Rank rank = 0; rank < schedule.topology.nodes(); ++rank) {
+    for (const OpRecord& op : schedule.ops(rank, step)) {
+      if (op.kind != Op::Kind::send) continue;
+      PlayedMessage& message =
+          messages.emplace_back(PlayedMessage{rank, op.peer, op.bytes, op.tag, {}});
+      if (op.moves > 0) {
+        routing.route(rank, schedule.moves(rank, op), message.route);
+      } else {
+        routing.route(rank, op.peer, message.route);
+      }
+    }
+  }
+  return messages;
+}
+
+PlayMessages pack_messages(const Schedule& schedule, const Routing& routing, const Layout& layout) {
+  PlayMessages result;
+  std::map<Bytes, std::size_t> sizes;
+  std::map<std::vector<int>, std::size_t> ways;
+  Packer packer;
+  std::vector<int> way;
+  for (std::size_t step = 0; step < schedule.steps(); ++step) {
+    const std::vector<PlayedMessage> messages = messages_of(schedule, routing, step);
+    packer.put(messages.size());
+    Rank last = 0;
+    for (const PlayedMessage& message : messages) {
+      way.clear();
+      for (const Channel channel : message.route) {
+        way.push_back(layout.lanes[static_cast<std::size_t>(routing.link(channel))].slot);
+      }
+      packer.put(static_cast<std::uint64_t>(message.from - last));
+      packer.put_signed(message.to - message.from);
+      const auto size = sizes.try_emplace(message.bytes, sizes.size());
+      if (size.second) result.sizes.push_back(message.bytes);
+      packer.put(size.first->second);
+      const auto entry = ways.try_emplace(way, ways.size());
+      if (entry.second) result.ways.push_back(way);
+      packer.put(entry.first->second);
+      last = message.from;
+    }
+    result.count += messages.size();
+  }
+  result.packed = packer.packed();
+  return result;
+}
+
+namespace {
+
+using Runs = std::vector<std::pair<std::size_t, std::size_t>>;  // first, one after the last
+
+/// What the messages of a step carry, in the order of the schedule's messages. Deliveries come
+/// receiver by receiver; those of one sender, receiver and tag in the order posted.
+template <class Load>
+class LoadsOfStep {
+ public:
+  void arrive(const Delivery& delivery, Load load) {
+    loads_[{delivery.from, delivery.to, delivery.tag}].push_back(std::move(load));
+  }
+  template <class F>
+  void for_each(const Schedule& schedule, std::size_t step, F f) {
+    std::map<std::tuple<Rank, Rank, Tag>, std::size_t> taken;
+    for (Rank rank = 0; rank < schedule.topology.nodes(); ++rank) {
+      for (const OpRecord& op : schedule.ops(rank, step)) {
+        if (op.kind != Op::Kind::send) continue;
+        const std::tuple key{rank, op.peer, op.tag};
+        const auto loads = loads_.find(key);
+        const std::size_t number = taken[key]++;
+        WORMCUBE_ASSERT(loads != loads_.end() && number < loads->second.size());
+        f(rank, op.peer, loads->second[number]);
+      }
+    }
+    loads_.clear();
+  }
+
+ private:
+  std::map<std::tuple<Rank, Rank, Tag>, std::vector<Load>> loads_;
+};
+
+template <class Element, class F>
+void for_each_element(std::span<const Span> pieces, std::vector<std::byte>& buffer, F f) {
+  buffer.clear();
+  for (const Span piece : pieces) buffer.insert(buffer.end(), piece.begin(), piece.end());
+  for (std::size_t at = 0; at + sizeof(Element) <= buffer.size(); at += sizeof(Element)) {
+    Element element;
+    std::memcpy(&element, &buffer[at], sizeof(element));
+    f(element);
+  }
+}
+
+/// Calls of a proof's listener come step by step: what a step carried is handed on when the next
+/// one begins.
+template <class Load, class StepDone>
+class StepByStep {
+ public:
+  StepByStep(const Schedule& schedule, StepDone done) : schedule_(schedule), done_(done) {}
+  void arrive(const Delivery& delivery, Load load) {
+    reach(delivery.step);
+    loads_.arrive(delivery, std::move(load));
+  }
+  void reach(std::size_t step) {
+    for (; step_ < step; ++step_) done_(step_, loads_);
+  }
+  void finish() { reach(schedule_.steps()); }
+
+ private:
+  const Schedule& schedule_;
+  StepDone done_;
+  std::size_t step_ = 0;
+  LoadsOfStep<Load> loads_;
+};
+template <class Load, class StepDone>
+StepByStep<Load, StepDone> step_by_step(const Schedule& schedule, StepDone done) {
+  return {schedule, done};
+}
+
+void put_runs(Packer& packer, std::vector<std::size_t>& units) {
+  std::ranges::sort(units);
+  units.erase(std::unique(units.begin(), units.end()), units.end());
+  Runs runs;
+  for (const std::size_t unit : units) {
+    if (runs.empty() || runs.back().second != unit) runs.emplace_back(unit, unit);
+    ++runs.back().second;
+  }
+  packer.put(runs.size());
+  std::size_t last = 0;
+  for (const auto& [first, end] : runs) {
+    packer.put(first - last);
+    packer.put(end - first - 1);
+    last = end;
+  }
+}
+
+/// Blocks that are moved or copied: elements that say origin, block and index.
+void follow_tags(const Collective& collective, const Schedule& schedule, const Contract& contract,
+                 PlayBlocks& result) {
+  const Topology& topology = schedule.topology;
+  result.parts = collective.parts(topology);
+  const auto parts = static_cast<std::size_t>(result.parts);
+  for (Rank rank = 0, sum = 0; rank <= contract.nodes; ++rank) {
+    result.bases.push_back(static_cast<std::size_t>(sum));
+    if (rank < contract.nodes) sum += contract.gives(rank);
+  }
+  const std::size_t blocks = result.bases.back();
+  result.units = blocks * parts;
+  std::vector<Rank> destinations(blocks, -1);
+  bool moves = true, pairs = blocks == static_cast<std::size_t>(contract.nodes) * contract.nodes;
+  for (Rank rank = 0; rank < contract.nodes; ++rank) {
+    for (Rank b = 0; b < contract.ends_with(rank); ++b) {
+      const Content content = contract.result(rank, b);
+      if (content.first == content.last || contract.size(content) == 0) continue;
+      const std::size_t unit = result.bases[static_cast<std::size_t>(content.first)] +
+                               static_cast<std::size_t>(content.block);
+      moves = moves && destinations[unit] < 0;
+      destinations[unit] = rank;
+    }
+  }
+  for (std::size_t unit = 0; pairs && unit < blocks; ++unit) {
+    pairs = destinations[unit] == static_cast<Rank>(unit) % contract.nodes;
+  }
+  result.kind = moves ? "moves" : "copies";
+  if (moves && !pairs) result.destinations = destinations;
+
+  result.direct = moves && pairs && parts == 1;
+  Packer packer;
+  auto steps = step_by_step<std::vector<std::size_t>>(schedule, [&](std::size_t step, auto& loads) {
+    loads.for_each(schedule, step, [&](Rank from, Rank to, std::vector<std::size_t>& units) {
+      put_runs(packer, units);
+      result.moved += units.size();
+      result.direct = result.direct && units.size() == 1 &&
+                      units[0] == static_cast<std::size_t>(from) * contract.nodes + to;
+    });
+  });
+  std::vector<std::byte> buffer;
+  Verification verification(contract);
+  prove(
+      topology, collective_program(collective, contract, &verification),
+      [&](const Delivery& delivery) {
+        std::vector<std::size_t> units;
+        for_each_element<std::uint64_t>(delivery.pieces, buffer, [&](std::uint64_t element) {
+          const std::uint64_t origin = element >> 40, block = element >> 16 & 0xffffff,
+                              index = element & 0xffff;
+          if (origin >= static_cast<std::uint64_t>(contract.nodes) ||
+              block >= static_cast<std::uint64_t>(contract.gives(static_cast<Rank>(origin)))) {
+            return;
+          }
+          if (parts == 1 && index > 0) return;
+          units.push_back((result.bases[origin] + block) * parts + (parts > 1 ? index % parts : 0));
+        });
+        steps.arrive(delivery, std::move(units));
+      });
+  steps.finish();
+  if (!result.direct) result.runs = packer.packed();
+}
+
+/// A barrier moves no data: what a node has heard of goes with each of its messages.
+void follow_news(const Schedule& schedule, PlayBlocks& result) {
+  const auto nodes = static_cast<std::size_t>(schedule.topology.nodes());
+  result.kind = "copies";
+  result.units = nodes;
+  for (std::size_t rank = 0; rank <= nodes; ++rank) result.bases.push_back(rank);
+  std::vector<std::set<std::size_t>> known(nodes);
+  for (std::size_t rank = 0; rank < nodes; ++rank) known[rank] = {rank};
+  Packer packer;
+  for (std::size_t step = 0; step < schedule.steps(); ++step) {
+    std::vector<std::pair<std::size_t, std::vector<std::size_t>>> arrivals;
+    for (std::size_t rank = 0; rank < nodes; ++rank) {
+      for (const OpRecord& op : schedule.ops(static_cast<Rank>(rank), step)) {
+        if (op.kind != Op::Kind::send) continue;
+        std::vector<std::size_t> units(known[rank].begin(), known[rank].end());
+        put_runs(packer, units);
+        result.moved += units.size();
+        arrivals.emplace_back(op.peer, std::move(units));
+      }
+    }
+    for (const auto& [to, units] : arrivals) known[to].insert(units.begin(), units.end());
+  }
+  result.runs = packer.packed();
+}
+
+// Reductions: which ranks' operands are in a partial result.
+
+bool contains(const Runs& all, const Runs& some) {
+  return std::ranges::all_of(some, [&](const auto& run) {
+    return std::ranges::any_of(
+        all, [&](const auto& a) { return a.first <= run.first && run.second <= a.second; });
+  });
+}
+Runs united(Runs a, const Runs& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  std::ranges::sort(a);
+  Runs result;
+  for (const auto& run : a) {
+    if (!result.empty() && run.first <= result.back().second) {
+      result.back().second = std::max(result.back().second, run.second);
+    } else {
+      result.push_back(run);
+    }
+  }
+  return result;
+}
+
+/// One element of the witness that a message carries.
+struct PartialResult {
+  std::size_t column;
+  Runs ranks;         // of an interval
+  std::uint64_t sum;  // of a multiset
+};
+
+class PartialResults {
+ public:
+  PartialResults(const Contract& contract, std::size_t parts, std::size_t columns)
+      : contract_(contract), parts_(parts), columns_(columns) {
+    cells_.resize(static_cast<std::size_t>(contract.nodes) * columns);
+    wanted_.resize(cells_.size(), false);
+    for (Rank rank = 0; rank < contract.nodes; ++rank) {
+      const auto r = static_cast<std::size_t>(rank);
+      for (std::size_t c = 0; c < static_cast<std::size_t>(contract.gives(rank)) * parts; ++c) {
+        cells_[r * columns + c].ranks = {{r, r + 1}};
+      }
+      for (Rank b = 0; b < contract.ends_with(rank); ++b) {
+        const Content content = contract.result(rank, b);
+        for (std::size_t i = 0; i < parts; ++i) {
+          wanted_[r * columns + static_cast<std::size_t>(content.block) * parts + i] = true;
+        }
+      }
+    }
+  }
+
+  /// The messages of one step; changed cells go to the packer.
+  template <class Loads>
+  void step(Loads& loads, const Schedule& schedule, std::size_t number, Packer& packer) {
+    std::set<std::size_t> changed;
+    struct Arrival {
+      std::size_t cell;
+      Runs ranks;
+      std::uint64_t sum;
+    };
+    std::vector<Arrival> arrivals;
+    std::vector<std::size_t> given_away;
+    loads.for_each(schedule, number, [&](Rank from, Rank to, std::vector<PartialResult>& carried) {
+      for (PartialResult& part : carried) {
+        const std::size_t here = static_cast<std::size_t>(from) * columns_ + part.column,
+                          there = static_cast<std::size_t>(to) * columns_ + part.column;
+        if (contract_.commutes) part.ranks = ranks_of(part.sum, cells_[here]);
+        if (part.ranks.empty()) ++unknown_;
+        if (!wanted_[here]) given_away.push_back(here);
+        arrivals.push_back({there, std::move(part.ranks), part.sum});
+        ++moved_;
+      }
+    });
+    for (const std::size_t cell : given_away) {
+      cells_[cell] = {};
+      changed.insert(cell);
+    }
+    for (Arrival& arrival : arrivals) {
+      Cell& cell = cells_[arrival.cell];
+      if (contains(cell.ranks, arrival.ranks)) continue;
+      if (contains(arrival.ranks, cell.ranks)) {
+        cell = {std::move(arrival.ranks), arrival.sum};
+      } else {
+        cell = {united(cell.ranks, arrival.ranks), cell.sum + arrival.sum};
+      }
+      if (contract_.commutes && cell.sum != 0) known_.try_emplace(cell.sum, cell.ranks);
+      changed.insert(arrival.cell);
+    }
+    packer.put(changed.size());
+    std::size_t last = 0;
+    for (const std::size_t cell : changed) {
+      packer.put(cell - last);
+      packer.put(cells_[cell].ranks.size());
+      for (const auto& [first, end] : cells_[cell].ranks) {
+        packer.put(first);
+        packer.put(end - first - 1);
+      }
+      last = cell;
+    }
+  }
+
+  /// Every node has what it must end with.
+  bool complete() const {
+    if (unknown_ > 0) return false;
+    for (Rank rank = 0; rank < contract_.nodes; ++rank) {
+      for (Rank b = 0; b < contract_.ends_with(rank); ++b) {
+        const Content content = contract_.result(rank, b);
+        if (content.first == content.last) continue;
+        const Runs all{
+            {static_cast<std::size_t>(content.first), static_cast<std::size_t>(content.last)}};
+        for (std::size_t i = 0; i < parts_; ++i) {
+          const std::size_t column = static_cast<std::size_t>(content.block) * parts_ + i;
+          if (!contains(cells_[static_cast<std::size_t>(rank) * columns_ + column].ranks, all))
+            return false;
+        }
+      }
+    }
+    return true;
+  }
+  std::size_t moved() const { return moved_; }
+
+ private:
+  struct Cell {
+    Runs ranks;
+    std::uint64_t sum = 0;  // of a multiset: 0 until it is seen
+  };
+  /// Whose operands a multiset adds up. A cell's sum is learned when it is first sent.
+  Runs ranks_of(std::uint64_t sum, Cell& sender) {
+    const auto known = known_.find(sum);
+    if (known != known_.end()) return known->second;
+    if (sender.sum != 0 && sender.sum != sum) return {};
+    sender.sum = sum;
+    known_.emplace(sum, sender.ranks);
+    return sender.ranks;
+  }
+
+  const Contract& contract_;
+  std::size_t parts_, columns_;
+  std::vector<Cell> cells_;
+  std::vector<bool> wanted_;
+  std::unordered_map<std::uint64_t, Runs> known_;
+  std::size_t moved_ = 0, unknown_ = 0;
+};
+
+void follow_partial_results(const Collective& witnessed_collective, const Schedule& schedule,
+                            const Contract& contract, PlayBlocks& result) {
+  const Topology& topology = schedule.topology;
+  result.parts = witnessed_collective.parts(topology);
+  const auto parts = static_cast<std::size_t>(result.parts);
+  Rank most = 0;
+  for (Rank rank = 0; rank < contract.nodes; ++rank) most = std::max(most, contract.gives(rank));
+  const std::size_t columns = static_cast<std::size_t>(most) * parts;
+  constexpr std::size_t most_cells = std::size_t{1} << 20;
+  if (columns * static_cast<std::size_t>(contract.nodes) > most_cells) {
+    result.reason = fmt::format("{} partial results; they are followed up to {}",
+                                columns * static_cast<std::size_t>(contract.nodes), most_cells);
+    return;
+  }
+  result.units = columns;
+  PartialResults partial(contract, parts, columns);
+  Packer packer;
+  auto steps = step_by_step<std::vector<PartialResult>>(
+      schedule,
+      [&](std::size_t step, auto& loads) { partial.step(loads, schedule, step, packer); });
+  std::vector<std::byte> buffer;
+  Verification verification(contract);
+  prove(topology, collective_program(witnessed_collective, contract, &verification),
+        [&](const Delivery& delivery) {
+          std::vector<PartialResult> carried;
+          for_each_element<Interval>(delivery.pieces, buffer, [&](const Interval& element) {
+            const std::size_t column = static_cast<std::size_t>(element.block) * parts +
+                                       (parts > 1 ? element.index % parts : 0);
+            if (column >= columns || (parts == 1 && element.index > 0)) return;
+            std::uint64_t sum = 0;
+            std::memcpy(&sum, &element, sizeof(sum));  // of a multiset: its first member
+            Runs ranks;
+            if (!contract.commutes) {
+              ranks = {{static_cast<std::size_t>(element.first),
+                        static_cast<std::size_t>(element.last)}};
+            }
+            carried.push_back({column, std::move(ranks), sum});
+          });
+          steps.arrive(delivery, std::move(carried));
+        });
+  steps.finish();
+  if (!partial.complete()) {
+    result.reason = "the payloads alone do not tell what each node has combined";
+    return;
+  }
+  result.kind = "intervals";
+  result.moved = partial.moved();
+  result.runs = packer.packed();
+}
+
+}  // namespace
+
+PlayBlocks follow_blocks(const Collective& collective, const Schedule& schedule, std::uint64_t seed,
+                         bool in_place) {
+  PlayBlocks result;
+  const Topology& topology = schedule.topology;
+  const Contract contract =
+      contract_of(collective, topology.nodes(), unit_block_bytes(collective, topology), seed,
+                  Pattern::tags, in_place);
+  if (contract.operation == operations::barrier) {
+    follow_news(schedule, result);
+  } else if (contract.operation->reduces) {
+    follow_partial_results(witnessed(collective, contract), schedule, contract, result);
+  } else {
+    follow_tags(collective, schedule, contract, result);
+  }
+  return result;
+}
+
+}  // namespace wormcube::apps

@@ -1,0 +1,58 @@
+// What a player needs of one algorithm: its messages with their ways, and which blocks each node holds
+// after each step, read from the payloads of a proof.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/draw/layout.hpp"
+#include "wormcube/apps/draw/pack.hpp"
+#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/runtime/schedule/schedule.hpp"
+
+#include <string>
+#include <vector>
+
+namespace wormcube::apps {
+
+/// One message as it is drawn.
+struct PlayedMessage {
+  Rank from, to;
+  Bytes bytes;
+  Tag tag;
+  std::vector<Channel> route;
+};
+
+/// The messages of a step: by sender, of one sender in the order posted.
+std::vector<PlayedMessage> messages_of(const Schedule& schedule, const Routing& routing,
+                                       std::size_t step);
+
+/// All of them, packed: per step their number, then for each the sender minus the one before,
+/// receiver - sender, and its entries in sizes and ways.
+struct PlayMessages {
+  std::size_t count = 0;
+  std::vector<Bytes> sizes;
+  std::vector<std::vector<int>> ways;  ///< slots: see Lane
+  Packed packed;
+};
+PlayMessages pack_messages(const Schedule& schedule, const Routing& routing, const Layout& layout);
+
+/// Which blocks move.
+struct PlayBlocks {
+  /// "moves": the sender gives a block away. "copies": it keeps it. "intervals": partial results,
+  /// of reductions. Empty: not told, for the reason.
+  std::string kind, reason;
+  bool direct = false;  ///< each message carries the block from its sender to its receiver
+  Rank parts = 1;       ///< of a block, each with a number of its own
+  std::size_t units = 0;
+  std::size_t moved = 0;           ///< blocks in all messages together
+  std::vector<std::size_t> bases;  ///< of each node: its first block's number; and their number
+  /// Of moves: where each block (not part) belongs, -1: empty. Empty if block d of each node is for
+  /// node d.
+  std::vector<Rank> destinations;
+  Packed runs;
+};
+/// Runs the proof once more. What it finds of reductions are the ranks whose operands a node's
+/// partial results cover.
+PlayBlocks follow_blocks(const Collective& collective, const Schedule& schedule, std::uint64_t seed,
+                         bool in_place);
+
+}  // namespace wormcube::apps

@@ -1,0 +1,456 @@
+// The data of a page: numbers unpacked, the network, each algorithm's messages and blocks.
+// SPDX-License-Identifier: Apache-2.0
+
+/** The bytes of {"enc", "count", "data"}. */
+async function bytesOf(packed) {
+  const text = atob(packed.data);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; ++i) bytes[i] = text.charCodeAt(i);
+  if (packed.enc === "raw") return bytes;
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** Reads LEB128 numbers one after the other. */
+class Reader {
+  constructor(bytes) { this.bytes = bytes; this.at = 0; }
+  next() {
+    let value = 0, factor = 1;
+    for (;;) {
+      const byte = this.bytes[this.at++];
+      value += (byte & 127) * factor;
+      if (byte < 128) return value;
+      factor *= 128;
+    }
+  }
+  signed() {
+    const z = this.next();
+    return z % 2 === 0 ? z / 2 : -(z + 1) / 2;
+  }
+}
+const reader = async (packed) => new Reader(await bytesOf(packed));
+
+export class Network {
+  static async from(json) {
+    const network = new Network();
+    Object.assign(network, json);
+    const [places, lanes] = await Promise.all([reader(json.places), reader(json.lanes)]);
+    const vertices = json.nodes + json.switches;
+    network.x = new Float32Array(vertices);
+    network.y = new Float32Array(vertices);
+    for (let v = 0, x = 0, y = 0; v < vertices; ++v) {
+      x += places.signed(), y += places.signed();
+      network.x[v] = x / 10, network.y[v] = y / 10;
+    }
+    network.lanes = [];
+    let slots = 0;
+    for (let from = 0; network.lanes.length * 7 <= json.lanes.count && lanes.at < lanes.bytes.length;) {
+      from += lanes.signed();
+      const lane = { link: network.lanes.length, from, to: from + lanes.signed(), dimension: lanes.next(), slot: lanes.next() };
+      const flags = lanes.next();
+      lane.dateline = (flags & 1) !== 0, lane.thin = (flags & 2) !== 0;
+      const count = lanes.next();
+      lane.gap = lanes.next();
+      lane.points = new Float32Array(2 * count);
+      let x = Math.round(network.x[from] * 10), y = Math.round(network.y[from] * 10);
+      for (let i = 0; i < count; ++i) {
+        x += lanes.signed(), y += lanes.signed();
+        lane.points[2 * i] = x / 10, lane.points[2 * i + 1] = y / 10;
+      }
+      slots = Math.max(slots, lane.slot + 1);
+      network.lanes.push(lane);
+    }
+    network.slots = slots;
+    network.out = new Map();  // (vertex, slot) -> link
+    for (const lane of network.lanes) network.out.set(lane.from * slots + lane.slot, lane.link);
+    return network;
+  }
+  name(vertex) {
+    if (this.names.length > 0) return this.names[vertex].replace("\n", "");
+    return String(vertex);
+  }
+  label(vertex) { return this.names.length > 0 ? this.names[vertex] : String(vertex); }
+  coordinates(node) {
+    const result = [];
+    let stride = this.nodes;
+    for (const { size } of this.dimensions) {
+      stride /= size;
+      result.push(Math.floor(node / stride) % size);
+    }
+    return result;
+  }
+  linkName(link) { return `${this.name(this.lanes[link].from)}→${this.name(this.lanes[link].to)}`; }
+  linkOf(from, to) { return this.lanes.findIndex((lane) => lane.from === from && lane.to === to); }
+  /** The links of a way that starts at a node, and the virtual channel on each. */
+  walk(node, way) {
+    const links = [], channels = [];
+    let dimension = -1, channel = 0, at = node;
+    for (const slot of way) {
+      const link = this.out.get(at * this.slots + slot), lane = this.lanes[link];
+      if (lane.dimension !== dimension) channel = 0, dimension = lane.dimension;
+      if (lane.dateline) channel = 1;
+      links.push(link), channels.push(channel);
+      at = lane.to;
+    }
+    return { links, channels };
+  }
+}
+
+export class Play {
+  static async from(json, network, cost) {
+    const play = new Play();
+    play.json = json, play.network = network, play.check = json.check, play.phases = json.phases;
+    play.algorithm = json.algorithm, play.operation = json.operation;
+    play.blockBytes = cost.block_bytes;
+    play.steps = json.check.steps;
+    play.first = [0];
+    if (json.messages === null) {
+      play.aggregate = json.messages_reason;
+      const loads = await reader(json.loads);
+      play.total = new Float64Array(network.lanes.length);
+      play.worst = new Int32Array(network.lanes.length);
+      for (let link = 0; link < play.total.length; ++link) play.total[link] = loads.next(), play.worst[link] = loads.next();
+      for (let step = 0; step < play.steps; ++step) play.first.push(0);
+      play.from = play.to = play.size = play.way = new Int32Array(0);
+    } else {
+      await play.readMessages(json);
+    }
+    play.cache = new Map();
+    play.blocks = await Blocks.from(json, play);
+    return play;
+  }
+
+  async readMessages(json) {
+    const input = await reader(json.messages);
+    const count = this.check.messages;
+    for (const key of ["from", "to", "size", "way"]) this[key] = new Int32Array(count);
+    let i = 0;
+    for (let step = 0; step < this.steps; ++step) {
+      let from = 0;
+      for (let left = input.next(); left > 0; --left, ++i) {
+        from += input.next();
+        this.from[i] = from;
+        this.to[i] = from + input.signed();
+        this.size[i] = input.next();
+        this.way[i] = input.next();
+      }
+      this.first.push(i);
+    }
+    this.sizes = json.sizes, this.ways = json.ways;
+    this.mostBytes = this.sizes.reduce((most, bytes) => Math.max(most, bytes), 1);
+  }
+
+  worms(step) { return this.first[step + 1] - this.first[step]; }
+  bytes(message) { return this.sizes[this.size[message]]; }
+  inBlocks(bytes) { return bytes / this.blockBytes; }
+  stepOf(message) {
+    let low = 0, high = this.steps;
+    while (high - low > 1) {
+      const middle = low + high >> 1;
+      if (this.first[middle] <= message) low = middle; else high = middle;
+    }
+    return low;
+  }
+  /** A step's messages with their ways, and the load of each link: kept for the last few steps. */
+  step(step) {
+    const known = this.cache.get(step);
+    if (known) return known;
+    const load = new Map(), worms = [];
+    let longest = 1;
+    for (let i = this.first[step]; i < this.first[step + 1]; ++i) {
+      const way = this.network.walk(this.from[i], this.ways[this.way[i]]);
+      longest = Math.max(longest, way.links.length);
+      worms.push({ message: i, from: this.from[i], to: this.to[i], bytes: this.bytes(i), links: way.links, channels: way.channels });
+      for (const link of way.links) load.set(link, (load.get(link) ?? 0) + 1);
+    }
+    const busy = new Uint8Array(this.network.nodes);
+    for (const worm of worms) busy[worm.from] = busy[worm.to] = 1;
+    const result = { step, worms, load, longest, busy };
+    if (this.cache.size > 8) this.cache.delete(this.cache.keys().next().value);
+    this.cache.set(step, result);
+    return result;
+  }
+  /** Bytes and highest load of every link over all steps. */
+  loads() {
+    if (this.total) return this;
+    const links = this.network.lanes.length;
+    this.total = new Float64Array(links);
+    this.worst = new Int32Array(links);
+    const load = new Int32Array(links);
+    for (let step = 0; step < this.steps; ++step) {
+      const used = [];
+      for (let i = this.first[step]; i < this.first[step + 1]; ++i) {
+        for (const link of this.network.walk(this.from[i], this.ways[this.way[i]]).links) {
+          this.total[link] += this.bytes(i);
+          if (load[link]++ === 0) used.push(link);
+        }
+      }
+      for (const link of used) {
+        this.worst[link] = Math.max(this.worst[link], load[link]);
+        load[link] = 0;
+      }
+    }
+    return this;
+  }
+  phase(step) {
+    let found = -1;
+    this.phases.forEach((phase, i) => { if (phase.first <= step && step <= phase.last) found = i; });
+    return found;
+  }
+  /** Microseconds of each step, and of the work before it; the last entry: the work after all. */
+  times(cost) {
+    const scale = cost.bytes / this.blockBytes, c = this.check;
+    const result = [];
+    let at = 0;
+    for (let step = 0; step <= this.steps; ++step) {
+      const work = scale * (cost.tr * this.json.step_rearranged_bytes[step] + cost.tc * this.json.step_combined_bytes[step]);
+      const bytes = step < this.steps ? (cost.shared ? c.step_cost_bytes[step] : c.step_bytes[step]) : 0;
+      const sends = step < this.steps && (this.aggregate ? bytes > 0 : this.worms(step) > 0);
+      const transfer = sends ? cost.ts + scale * cost.tw * bytes : 0;
+      result.push({ work: at, start: at + work, end: at + work + transfer });
+      at += work + transfer;
+    }
+    return result;
+  }
+  counts() {
+    const c = this.check;
+    return { startups: c.startups, shared: c.contended_blocks, free: c.transmission_blocks, rearranged: c.rearranged_blocks, combined: c.combined_blocks };
+  }
+  modelTime(cost, bytes = cost.bytes) {
+    const n = this.counts();
+    return cost.ts * n.startups + bytes * (cost.tw * (cost.shared ? n.shared : n.free) + cost.tr * n.rearranged + cost.tc * n.combined);
+  }
+}
+
+/** Which blocks each node has, at any moment. */
+export class Blocks {
+  static async from(json, play) {
+    const blocks = new Blocks();
+    Object.assign(blocks, json.blocks);
+    blocks.play = play, blocks.nodes = play.network.nodes;
+    if (!blocks.kind) return blocks;
+    const p = blocks.nodes;
+    if (json.blocks.bases) {
+      const bases = await reader(json.blocks.bases);
+      blocks.bases = new Int32Array(json.blocks.bases.count);
+      for (let i = 0, sum = 0; i < blocks.bases.length; ++i) blocks.bases[i] = sum += bases.next();
+    }
+    if (blocks.kind === "intervals") {
+      await blocks.readIntervals(json);
+      return blocks;
+    }
+    blocks.count = blocks.units / blocks.parts;
+    blocks.origin = new Int32Array(blocks.count);
+    for (let node = 0; node < p; ++node) blocks.origin.fill(node, blocks.bases[node], blocks.bases[node + 1]);
+    blocks.destination = new Int32Array(blocks.count);
+    if (json.blocks.destinations) {
+      const input = await reader(json.blocks.destinations);
+      for (let i = 0; i < blocks.count; ++i) blocks.destination[i] = input.next() - 1;
+    } else {
+      for (let i = 0; i < blocks.count; ++i) blocks.destination[i] = i % p;
+    }
+    if (!blocks.direct) await blocks.readRuns(json);
+    blocks.kind === "moves" ? blocks.prepareMoves() : blocks.prepareCopies();
+    return blocks;
+  }
+
+  async readRuns(json) {
+    const input = await reader(json.blocks.runs), messages = this.play.check.messages;
+    const runs = [];
+    this.runStart = new Int32Array(messages + 1);
+    for (let i = 0; i < messages; ++i) {
+      let at = 0;
+      for (let left = input.next(); left > 0; --left) {
+        at += input.next();
+        const length = input.next() + 1;
+        runs.push(at, at + length);
+        at += length;
+      }
+      this.runStart[i + 1] = runs.length;
+    }
+    this.runs = Int32Array.from(runs);
+  }
+  /** Calls f(first, end) for each run of units in a message. */
+  forRuns(message, f) {
+    if (this.direct) {
+      const unit = this.play.from[message] * this.nodes + this.play.to[message];
+      f(unit, unit + 1);
+      return;
+    }
+    for (let i = this.runStart[message]; i < this.runStart[message + 1]; i += 2) f(this.runs[i], this.runs[i + 1]);
+  }
+  carried(message) {
+    let sum = 0;
+    this.forRuns(message, (first, end) => { sum += end - first; });
+    return sum;
+  }
+  carries(message, unit) {
+    let found = false;
+    this.forRuns(message, (first, end) => { found ||= first <= unit && unit < end; });
+    return found;
+  }
+
+  // Moves: where each block is, step by step, with copies kept on the way.
+
+  prepareMoves() {
+    const Numbers = this.nodes > 65536 ? Uint32Array : Uint16Array;
+    const start = new Numbers(this.units);
+    for (let unit = 0; unit < this.units; ++unit) start[unit] = this.origin[Math.floor(unit / this.parts)];
+    const kept = Math.max(1, Math.floor(64e6 / (this.units * start.BYTES_PER_ELEMENT)));
+    this.every = Math.max(8, Math.ceil(this.play.steps / kept));
+    this.snapshots = new Map([[0, start]]);
+    this.now = { step: 0, places: start.slice() };
+  }
+  /** Where each unit is before a step. */
+  placesBefore(step) {
+    const behind = Math.floor(step / this.every) * this.every;
+    if (this.now.step > step || (this.snapshots.has(behind) && behind > this.now.step)) {
+      let from = behind;
+      while (!this.snapshots.has(from)) from -= this.every;
+      this.now = { step: from, places: this.snapshots.get(from).slice() };
+    }
+    const { places } = this.now;
+    while (this.now.step < step) {
+      for (let i = this.play.first[this.now.step]; i < this.play.first[this.now.step + 1]; ++i) {
+        this.forRuns(i, (first, end) => places.fill(this.play.to[i], first, end));
+      }
+      ++this.now.step;
+      if (this.now.step % this.every === 0 && !this.snapshots.has(this.now.step)) this.snapshots.set(this.now.step, places.slice());
+    }
+    return places;
+  }
+
+  // Copies: since when a node has a block; a step's number + 1, 0 from the start, -1 never.
+
+  prepareCopies() {
+    this.since = new Int32Array(this.nodes * this.units).fill(-1);
+    for (let unit = 0; unit < this.units; ++unit) this.since[this.origin[Math.floor(unit / this.parts)] * this.units + unit] = 0;
+    for (let step = 0; step < this.play.steps; ++step) {
+      for (let i = this.play.first[step]; i < this.play.first[step + 1]; ++i) {
+        const base = this.play.to[i] * this.units;
+        this.forRuns(i, (first, end) => {
+          for (let unit = first; unit < end; ++unit) if (this.since[base + unit] < 0) this.since[base + unit] = step + 1;
+        });
+      }
+    }
+  }
+
+  // Reductions: the ranks that a partial result covers.
+
+  async readIntervals(json) {
+    const input = await reader(json.blocks.runs);
+    this.history = new Map();  // cell -> [{after, runs}]
+    for (let step = 0; step < this.play.steps; ++step) {
+      let cell = 0;
+      for (let left = input.next(); left > 0; --left) {
+        cell += input.next();
+        const runs = [];
+        for (let n = input.next(); n > 0; --n) {
+          const first = input.next();
+          runs.push([first, first + input.next() + 1]);
+        }
+        if (!this.history.has(cell)) this.history.set(cell, []);
+        this.history.get(cell).push({ after: step, runs });
+      }
+    }
+  }
+  /** The runs of ranks in a node's partial result of a column before a step. */
+  covered(node, column, step) {
+    const history = this.history.get(node * this.units + column) ?? [];
+    let runs = this.startsWith(node, column) ? [[node, node + 1]] : [];
+    for (const change of history) if (change.after < step) runs = change.runs;
+    return runs;
+  }
+  startsWith() { return this.play.check.operation !== "barrier"; }
+
+  // What the page shows.
+
+  /** Blocks at home, and all that have one, before a step. */
+  progress(step) {
+    let done = 0, all = 0;
+    if (this.kind === "moves") {
+      const places = this.placesBefore(step);
+      for (let unit = 0; unit < this.units; ++unit) {
+        const destination = this.destination[Math.floor(unit / this.parts)];
+        if (destination < 0) continue;
+        ++all;
+        if (places[unit] === destination) ++done;
+      }
+    } else if (this.kind === "copies") {
+      all = this.nodes * this.units;
+      for (const since of this.since) if (since >= 0 && since <= step) ++done;
+    }
+    return { done, all };
+  }
+  /** Of one node: the share of its result that it has before a step; null where that is not known. */
+  shareOf(step) {
+    const share = new Float32Array(this.nodes);
+    if (this.kind === "moves") {
+      const places = this.placesBefore(step), all = new Int32Array(this.nodes);
+      for (let unit = 0; unit < this.units; ++unit) {
+        const destination = this.destination[Math.floor(unit / this.parts)];
+        if (destination < 0) continue;
+        ++all[destination];
+        if (places[unit] === destination) ++share[destination];
+      }
+      for (let node = 0; node < this.nodes; ++node) share[node] = all[node] > 0 ? share[node] / all[node] : -1;
+      return share;
+    }
+    if (this.kind === "copies") {
+      for (let node = 0; node < this.nodes; ++node) {
+        for (let unit = 0; unit < this.units; ++unit) {
+          const since = this.since[node * this.units + unit];
+          if (since >= 0 && since <= step) ++share[node];
+        }
+        share[node] /= this.units;
+      }
+      return share;
+    }
+    if (this.kind === "intervals") {
+      for (let node = 0; node < this.nodes; ++node) {
+        let most = 0;
+        for (let column = 0; column < this.units; ++column) {
+          let sum = 0;
+          for (const [first, end] of this.covered(node, column, step)) sum += end - first;
+          most = Math.max(most, sum);
+        }
+        share[node] = most / this.nodes;
+      }
+      return share;
+    }
+    return null;
+  }
+  /** Number of the block from one node to another; -1 if there is none. */
+  between(origin, destination) {
+    for (let block = this.bases[origin]; block < this.bases[origin + 1]; ++block) {
+      if (this.kind === "copies" || this.destination[block] === destination) return block;
+    }
+    return -1;
+  }
+  /** A block's messages, in order: of copies, those on the way to one node. */
+  way(block, destination) {
+    const messages = [];
+    const unit = block * this.parts;
+    if (this.kind === "moves") {
+      for (let i = 0; i < this.play.from.length; ++i) {
+        if (this.play.from[i] === this.origin[block] || messages.length > 0 || !this.direct) {
+          if (this.carries(i, unit)) messages.push(i);
+        }
+      }
+      return messages;
+    }
+    let at = destination;
+    while (at !== this.origin[block]) {
+      const since = this.since[at * this.units + unit];
+      if (since <= 0) break;
+      let came = -1;
+      for (let i = this.play.first[since - 1]; i < this.play.first[since] && came < 0; ++i) {
+        if (this.play.to[i] === at && this.carries(i, unit)) came = i;
+      }
+      if (came < 0) break;
+      messages.unshift(came);
+      at = this.play.from[came];
+    }
+    return messages;
+  }
+}

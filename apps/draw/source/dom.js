@@ -1,0 +1,42 @@
+// Elements. All text goes in as text.
+// SPDX-License-Identifier: Apache-2.0
+
+const space = "http://www.w3.org/2000/svg";
+
+function fill(element, attributes, children) {
+  for (const [key, value] of Object.entries(attributes ?? {})) {
+    if (value === undefined || value === null || value === false) continue;
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else element.setAttribute(key, value === true ? "" : value);
+  }
+  for (const child of children.flat()) {
+    if (child !== null && child !== undefined && child !== false) element.append(child);
+  }
+  return element;
+}
+export const h = (name, attributes, ...children) => fill(document.createElement(name), attributes, children);
+export const svg = (name, attributes, ...children) => fill(document.createElementNS(space, name), attributes, children);
+
+/** A number as the page writes it: thousands parted, four digits where it is no count. */
+export function figure(value) {
+  if (value === null || value === undefined) return "–";
+  const text = Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(4)));
+  const [whole, part] = text.split(".");
+  const parted = whole.length > 4 ? whole.replace(/\B(?=(\d{3})+$)/g, "\u202f") : whole;
+  return part ? `${parted}.${part}` : parted;
+}
+/** Microseconds, or milliseconds from 1000 on. */
+export function time(us) {
+  if (us < 1000) return `${us < 100 ? Number(us.toPrecision(3)) : us.toFixed(1)} µs`;
+  if (us < 1e6) return `${Number((us / 1000).toPrecision(4))} ms`;
+  return `${Number((us / 1e6).toPrecision(4))} s`;
+}
+export function bytes(n) {
+  const units = ["B", "KiB", "MiB", "GiB"];
+  let i = 0;
+  for (; n >= 1024 && i + 1 < units.length; ++i) n /= 1024;
+  return `${Number(n.toPrecision(3))} ${units[i]}`;
+}
+export const plural = (n, what, many = `${what}s`) => `${figure(n)} ${n === 1 ? what : many}`;
+/** A dimension's x as a cross, in titles alone. */
+export const crossed = (text) => text.replace(/(\d)x(?=\d)/g, "$1×");

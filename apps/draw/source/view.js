@@ -1,0 +1,557 @@
+// The network's picture: SVG for small networks, canvas for large ones. Both draw the same lanes, worms and loads.
+// SPDX-License-Identifier: Apache-2.0
+import { svg } from "./dom.js";
+import { cut, measured, middle, pathOf, reach, wormParts, wormWidth } from "./shapes.js";
+
+export function loadColour(load) {
+  return `var(--load-${load <= 1 ? load : load === 2 ? 2 : load === 3 ? 3 : load < 8 ? 4 : 8})`;
+}
+const dimensionColour = (d) => `var(--dim-${d % 6})`;
+const hue = (place) => `oklch(var(--hue-light) 0.13 ${(360 * place).toFixed(1)})`;
+const most_numbers = 256;
+
+/** The colour of a worm's part, by the page's choice. */
+function partColour(view, worm, dimension) {
+  switch (view.options.colour) {
+    case "sender": return hue(worm.from / view.network.nodes);
+    case "receiver": return hue(worm.to / view.network.nodes);
+    case "phase": {
+      const phase = view.play.phase(view.stepNumber);
+      return phase < 0 ? "var(--load-1)" : dimensionColour(phase);
+    }
+    default: return dimensionColour(dimension);
+  }
+}
+
+/** What both kinds of picture share: what is chosen, zoom, and who is asked. */
+class View {
+  constructor(network, play, handlers) {
+    this.network = network, this.play = play, this.handlers = handlers;
+    this.options = { links: "worms", colour: "dimension", load: "step" };
+    this.stepNumber = -1;
+    this.selected = null;
+    const [x, y, width, height] = network.box;
+    this.box = { x, y, width, height };
+    this.zoom = { x, y, width, height };
+  }
+  fit() { this.zoom = { ...this.box }; this.rezoom(); }
+  zoomBy(factor, x = this.zoom.x + this.zoom.width / 2, y = this.zoom.y + this.zoom.height / 2) {
+    const scale = Math.max(1, Math.min(24, (this.box.width / this.zoom.width) * factor));
+    const width = this.box.width / scale, height = this.box.height / scale;
+    const fx = (x - this.zoom.x) / this.zoom.width, fy = (y - this.zoom.y) / this.zoom.height;
+    this.zoom = { x: x - fx * width, y: y - fy * height, width, height };
+    if (scale === 1) this.zoom = { ...this.box };
+    this.rezoom();
+  }
+  /** A point of the screen in user units. */
+  user(event) {
+    const box = this.element.getBoundingClientRect();
+    const scale = Math.min(box.width / this.zoom.width, box.height / this.zoom.height);
+    const left = box.left + (box.width - scale * this.zoom.width) / 2, top = box.top + (box.height - scale * this.zoom.height) / 2;
+    return { x: this.zoom.x + (event.clientX - left) / scale, y: this.zoom.y + (event.clientY - top) / scale, scale };
+  }
+  listen() {
+    const element = this.element;
+    element.addEventListener("wheel", (event) => {
+      event.preventDefault();
+      const { x, y } = this.user(event);
+      this.zoomBy(Math.exp(-event.deltaY / 400), x, y);
+    }, { passive: false });
+    element.addEventListener("dblclick", () => this.fit());
+    const fingers = new Map();
+    let moved = 0, apart = 0;
+    element.addEventListener("pointerdown", (event) => {
+      fingers.set(event.pointerId, event);
+      moved = 0, apart = 0;
+    });
+    element.addEventListener("pointermove", (event) => {
+      if (!fingers.has(event.pointerId)) {
+        this.handlers.hover(this.hit(event), event);
+        return;
+      }
+      const before = fingers.get(event.pointerId);
+      fingers.set(event.pointerId, event);
+      if (fingers.size === 2) {
+        const [a, b] = [...fingers.values()], distance = Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY);
+        if (apart > 0) this.zoomBy(distance / apart);
+        apart = distance, moved = 99;
+        return;
+      }
+      const dx = event.clientX - before.clientX, dy = event.clientY - before.clientY;
+      moved += Math.abs(dx) + Math.abs(dy);
+      if (moved < 4 || this.zoom.width >= this.box.width) return;
+      const { scale } = this.user(event);
+      this.zoom.x -= dx / scale, this.zoom.y -= dy / scale;
+      this.rezoom();
+    });
+    const end = (event) => {
+      const was = fingers.delete(event.pointerId);
+      if (was && event.type === "pointerup" && moved < 4) this.handlers.choose(this.hit(event));
+    };
+    for (const type of ["pointerup", "pointercancel", "pointerleave"]) element.addEventListener(type, end);
+    element.addEventListener("pointerleave", () => this.handlers.hover(null));
+  }
+  /** Which worms, links and nodes belong to what is selected; null: nothing is, none fades. */
+  relevant(step) {
+    const chosen = this.selected;
+    if (!chosen) return null;
+    const worms = new Set(), links = new Set(), nodes = new Set();
+    if (chosen.kind === "node") {
+      nodes.add(chosen.node);
+      for (const worm of step?.worms ?? []) if (worm.from === chosen.node || worm.to === chosen.node) worms.add(worm.message);
+    } else if (chosen.kind === "link") {
+      links.add(chosen.link);
+      for (const worm of step?.worms ?? []) if (worm.links.includes(chosen.link)) worms.add(worm.message);
+    } else if (chosen.kind === "worm") {
+      worms.add(chosen.message);
+      nodes.add(this.play.from[chosen.message]).add(this.play.to[chosen.message]);
+    } else if (chosen.kind === "block") {
+      nodes.add(chosen.origin).add(chosen.destination);
+      for (const message of chosen.way) worms.add(message);
+      return { worms, links, nodes, fades: false };
+    }
+    return { worms, links, nodes, fades: true };
+  }
+  totals() {
+    const loads = this.play.loads();
+    let most = 1;
+    for (const bytes of loads.total) most = Math.max(most, bytes);
+    return { ...loads, total: loads.total, worst: loads.worst, most };
+  }
+  /** Links that have a colour of their own: link -> {colour, width, number}. */
+  coloured(step) {
+    const result = new Map();
+    const byLoad = this.options.links === "load" || this.play.aggregate;
+    if (byLoad && (this.options.load === "all" || this.play.aggregate)) {
+      const { total, worst, most } = this.totals();
+      total.forEach((bytes, link) => {
+        if (bytes === 0) return;
+        const level = Math.max(1, Math.min(5, Math.ceil((5 * bytes) / most)));
+        result.set(link, { colour: `var(--seq-${level})`, width: this.network.lane * (1 + 1.67 * bytes / most), number: worst[link] > 1 ? worst[link] : 0 });
+      });
+      return result;
+    }
+    for (const [link, load] of step?.load ?? []) {
+      if (load > 1) result.set(link, { colour: loadColour(load), width: 1.8 * this.network.offset, number: load });
+      else if (byLoad) result.set(link, { colour: loadColour(1), width: this.network.lane, number: 0 });
+    }
+    return result;
+  }
+}
+
+export class SvgView extends View {
+  constructor(network, play, handlers) {
+    super(network, play, handlers);
+    this.groups = {};
+    for (const name of ["frames", "links", "bands", "trail", "worms", "nodes", "numbers"]) this.groups[name] = svg("g", { class: name });
+    this.element = svg("svg", { class: "network", role: "img", preserveAspectRatio: "xMidYMid meet" }, ...Object.values(this.groups));
+    this.rezoom();
+    this.makeFixed();
+    this.listen();
+  }
+  rezoom() {
+    const { x, y, width, height } = this.zoom;
+    this.element.setAttribute("viewBox", `${x} ${y} ${width} ${height}`);
+  }
+
+  makeFixed() {
+    const { network, groups } = this;
+    for (const [x, y, width, height, caption] of network.frames) {
+      groups.frames.append(svg("rect", { x, y, width, height, rx: 12, class: "frame" }), svg("text", { x: x + 12, y: y + 17, class: "caption" }, caption));
+    }
+    for (const [x, y, text, size] of network.labels) groups.frames.append(svg("text", { x, y, "font-size": size, class: "label" }, text));
+    const crowded = network.lanes.length > 480;
+    this.lanes = network.lanes.map((lane) => {
+      const path = svg("path", { d: pathOf(cut(lane, 0, 1)), class: lane.thin ? "lane thin" : "lane", "stroke-width": lane.thin ? 1.4 : network.lane, "data-link": lane.link, "data-name": network.linkName(lane.link) });
+      if (lane.thin && crowded) path.classList.add("left-out");
+      groups.links.append(path);
+      return path;
+    });
+    const r = network.radius;
+    this.nodes = [];
+    for (let v = 0; v < network.nodes + network.switches; ++v) {
+      const x = network.x[v], y = network.y[v], g = svg("g", { class: "node", "data-node": v });
+      if (v >= network.nodes) {
+        g.append(svg("circle", { cx: x, cy: y, r: 0.72 * r }), svg("title", {}, network.name(v)));
+      } else {
+        g.append(svg("rect", { x: x - r - 3.5, y: y - r - 3.5, width: 2 * r + 7, height: 2 * r + 7, rx: 0.45 * r + 3, class: "ring" }),
+          svg("rect", { x: x - r, y: y - r, width: 2 * r, height: 2 * r, rx: 0.45 * r, class: "box" }));
+        const lines = network.label(v).split("\n");
+        const bar = this.play.blocks.kind ? 1 : 0, size = network.number_size;
+        lines.forEach((line, i) => {
+          const dy = lines.length > 1 ? (i - 0.5) * 9.2 + 3 : size * 0.36 - 3 * bar;
+          g.append(svg("text", { x, y: y + dy - (lines.length > 1 ? 1.5 * bar : 0), "font-size": size, "data-length": line.length }, line));
+        });
+        if (bar) {
+          const width = 2 * r - 9;
+          g.append(svg("rect", { x: x - width / 2, y: y + r - 7.5, width, height: 3, rx: 1.5, class: "track" }),
+            svg("rect", { x: x - width / 2, y: y + r - 7.5, width: 0, height: 3, rx: 1.5, class: "bar", "data-width": width }));
+        }
+      }
+      groups.nodes.append(g);
+      this.nodes.push(g);
+    }
+  }
+
+  /** Draws a step anew: which worms there are, bands, idle nodes. */
+  show(stepNumber, s, playing) {
+    this.stepNumber = stepNumber;
+    const step = this.play.aggregate || stepNumber >= this.play.steps ? null : this.play.step(stepNumber);
+    this.current = step;
+    const { bands, worms, numbers, trail, nodes } = this.groups;
+    for (const group of [bands, worms, numbers, trail]) group.replaceChildren();
+    const relevant = this.relevant(step);
+    this.element.classList.toggle("chosen", relevant?.fades ?? false);
+    const coloured = this.coloured(step);
+    for (const [link, look] of coloured) {
+      const lane = this.network.lanes[link];
+      const band = svg("path", { d: pathOf(cut(lane, 0, 1)), class: "band", stroke: look.colour, "stroke-width": look.width, "data-link": link });
+      if (relevant?.links.has(link)) band.classList.add("kept");
+      bands.append(band);
+    }
+    if (relevant && this.selected.kind === "link") {
+      bands.append(svg("path", { d: pathOf(cut(this.network.lanes[this.selected.link], 0, 1)), class: "pinned", "stroke-width": this.network.lane + 2 }));
+    }
+    this.drawTrail(trail);
+    this.worms = [];
+    if (step && (this.options.links === "worms")) {
+      for (const worm of step.worms) {
+        const g = svg("g", { class: "worm", "data-message": worm.message, "data-from": worm.from, "data-to": worm.to, "data-bytes": worm.bytes, "data-links": worm.links.join(" "), "data-channels": worm.channels.join(" ") });
+        if (relevant?.worms.has(worm.message)) g.classList.add("kept");
+        this.worms.push({ worm, g });
+        worms.append(g);
+      }
+    } else if (step) {
+      this.worms = [];
+    }
+    let count = 0;
+    for (const [link, look] of coloured) {
+      if (look.number < 2 || ++count > most_numbers) continue;
+      const [x, y] = middle(this.network.lanes[link]);
+      numbers.append(svg("g", { class: "load-number", "data-link": link, "data-load": look.number },
+        svg("circle", { cx: x, cy: y, r: 6.2, fill: this.options.load === "all" && this.options.links === "load" ? "var(--load-2)" : look.colour }), svg("text", { x, y: y + 2.9 }, look.number)));
+    }
+    this.nodes.forEach((g, v) => {
+      if (v >= this.network.nodes) return;
+      g.classList.toggle("idle", step !== null && !step.busy[v]);
+      g.classList.toggle("selected", relevant?.nodes.has(v) ?? false);
+    });
+    this.frame(s, playing);
+    this.describe(step);
+  }
+
+  drawTrail(trail) {
+    if (this.selected?.kind !== "block") return;
+    const discs = [];
+    for (const message of this.selected.way) {
+      const { links } = this.network.walk(this.play.from[message], this.play.ways[this.play.way[message]]);
+      for (const link of links) {
+        trail.append(svg("path", { d: pathOf(cut(this.network.lanes[link], 0, 1)), class: "way", "stroke-width": 2.6 * this.network.offset, "data-message": message }));
+      }
+      if (links.length === 0) continue;
+      const [x, y] = middle(this.network.lanes[links[0]]);
+      discs.push(svg("g", { class: "stop" }, svg("circle", { cx: x, cy: y, r: 8 }), svg("text", { x, y: y + 3.2 }, this.play.stepOf(message))));
+    }
+    this.groups.numbers.append(...discs);
+  }
+
+  /** One moment of the step: only the worms' paths change. */
+  frame(s, playing) {
+    for (const { worm, g } of this.worms) {
+      const { parts, arrow, tipDimension, tipStrand, start } = worm.links.length > 0 ? wormParts(worm, this.current, this.network, s, wormWidth(worm.bytes, this.play.mostBytes)) : this.loop(worm);
+      const paths = [];
+      for (const part of parts) {
+        const colour = part.strand ? "var(--bg)" : partColour(this, worm, part.dimension);
+        const dash = part.ahead ? "1 4" : part.channel === 1 && !part.strand ? "7 3" : this.options.colour === "dimension" && part.dimension >= 6 ? "10 2" : null;
+        paths.push({ d: part.d, stroke: colour, "stroke-width": part.width, "stroke-dasharray": dash, class: part.ahead ? "ahead" : "body" });
+        if (playing && !part.ahead && !part.strand && s > 0.4 && s < 0.7) {
+          paths.push({ d: part.d, stroke: "var(--bg)", "stroke-width": 0.26 * part.width, "stroke-dasharray": "1.5 9", "stroke-dashoffset": -120 * s, class: "flow" });
+        }
+      }
+      if (arrow) paths.push({ d: arrow, fill: tipStrand ? "var(--bg)" : partColour(this, worm, tipDimension), class: "head" });
+      if (start) paths.push({ d: `M${start.x - start.r} ${start.y}a${start.r} ${start.r} 0 1 0 ${2 * start.r} 0a${start.r} ${start.r} 0 1 0 ${-2 * start.r} 0`, fill: partColour(this, worm, start.dimension), class: "start" });
+      while (g.childNodes.length > paths.length) g.lastChild.remove();
+      while (g.childNodes.length < paths.length) g.append(svg("path"));
+      paths.forEach((attributes, i) => {
+        const path = g.childNodes[i];
+        for (const name of ["stroke", "stroke-width", "stroke-dasharray", "stroke-dashoffset", "fill", "class", "d"]) {
+          const value = attributes[name] ?? (name === "fill" ? "none" : null);
+          if (value === null) path.removeAttribute(name);
+          else if (path.getAttribute(name) !== String(value)) path.setAttribute(name, value);
+        }
+      });
+    }
+    const after = s >= 0.7 ? this.stepNumber + 1 : this.stepNumber;
+    if (this.barsAt !== after || this.barsOf !== this.play) this.fillBars(after);
+  }
+  loop(worm) {
+    const x = this.network.x[worm.from] + this.network.radius, y = this.network.y[worm.from] - this.network.radius;
+    return { parts: [{ d: `M${x - 6} ${y}a9 9 0 1 1 6 6`, dimension: 0, channel: 0, strand: false, ahead: false, width: 2.6 }], arrow: "", tipDimension: 0, tipStrand: false, start: null };
+  }
+  fillBars(step) {
+    this.barsAt = step, this.barsOf = this.play;
+    const share = this.play.blocks.kind ? this.play.blocks.shareOf(Math.min(step, this.play.steps)) : null;
+    if (!share) return;
+    this.nodes.forEach((g, v) => {
+      const bar = g.querySelector(".bar");
+      if (!bar) return;
+      bar.setAttribute("width", Math.max(0, share[v]) * Number(bar.dataset.width));
+      g.dataset.share = share[v].toFixed(3);
+    });
+  }
+  describe(step) {
+    const { network, play } = this;
+    let text = `${network.shape}, `;
+    if (play.aggregate) text += "links by load over all steps";
+    else if (!step) text += "after the last step";
+    else {
+      const most = Math.max(0, ...step.load.values());
+      text += `step ${step.step} of ${play.steps}: ${step.worms.length} messages, ${most > 1 ? `a link carries ${most}` : "no link carries two"}`;
+    }
+    this.element.setAttribute("aria-label", text);
+  }
+  hit(event) {
+    const target = event.target.closest?.("[data-node],[data-message],[data-link]");
+    if (!target || !this.element.contains(target)) return null;
+    if (target.dataset.node !== undefined) {
+      const node = Number(target.dataset.node);
+      return node < this.network.nodes ? { kind: "node", node } : { kind: "switch", node };
+    }
+    if (target.dataset.message !== undefined) return { kind: "worm", message: Number(target.dataset.message) };
+    return { kind: "link", link: Number(target.dataset.link) };
+  }
+}
+
+/** Colours of the theme as a canvas needs them: values, not variables. */
+class Colours {
+  constructor(element) { this.style = getComputedStyle(element), this.known = new Map(); }
+  get(text) {
+    const name = /^var\((--[\w-]+)\)$/.exec(text)?.[1];
+    if (!name) return text.replace("var(--hue-light)", this.variable("--hue-light"));
+    return this.variable(name);
+  }
+  variable(name) {
+    if (!this.known.has(name)) this.known.set(name, this.style.getPropertyValue(name).trim());
+    return this.known.get(name);
+  }
+}
+
+export class CanvasView extends View {
+  constructor(network, play, handlers) {
+    super(network, play, handlers);
+    this.still = document.createElement("canvas");
+    this.moving = document.createElement("canvas");
+    this.element = document.createElement("div");
+    this.element.className = "network canvas";
+    this.element.setAttribute("role", "img");
+    this.element.append(this.still, this.moving);
+    this.grid = null;
+    this.listen();
+    new ResizeObserver(() => this.resize()).observe(this.element);
+  }
+  resize() {
+    const ratio = Math.min(2, devicePixelRatio || 1), { clientWidth, clientHeight } = this.element;
+    if (clientWidth === 0) return;
+    for (const canvas of [this.still, this.moving]) {
+      canvas.width = Math.round(clientWidth * ratio), canvas.height = Math.round(clientHeight * ratio);
+    }
+    this.redraw();
+  }
+  rezoom() { this.redraw(); }
+  redraw() {
+    if (this.stepNumber < 0) return;
+    this.drawStill();
+    this.frame(this.moment ?? 0.55, false);
+  }
+  scaled(canvas) {
+    const context = canvas.getContext("2d");
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.clearRect(0, 0, canvas.width, canvas.height);
+    const scale = Math.min(canvas.width / this.zoom.width, canvas.height / this.zoom.height);
+    context.setTransform(scale, 0, 0, scale, (canvas.width - scale * this.zoom.width) / 2 - scale * this.zoom.x, (canvas.height - scale * this.zoom.height) / 2 - scale * this.zoom.y);
+    this.scale = scale;
+    return context;
+  }
+  add(path, lane, from = 0, to = 1) {
+    if (from === 0 && to === 1) {
+      const p = lane.points;
+      for (let i = 0; i < p.length; i += 2) (i === 0 || i === 2 * lane.gap ? path.moveTo(p[i], p[i + 1]) : path.lineTo(p[i], p[i + 1]));
+      return;
+    }
+    for (const piece of cut(lane, from, to)) piece.forEach(([x, y], i) => (i === 0 ? path.moveTo(x, y) : path.lineTo(x, y)));
+  }
+
+  show(stepNumber, s) {
+    this.stepNumber = stepNumber, this.moment = s;
+    this.current = this.play.aggregate || stepNumber >= this.play.steps ? null : this.play.step(stepNumber);
+    this.ready = null;
+    if (this.still.width < 8 || this.still.clientWidth === 0) this.resize(); else this.drawStill();
+    this.frame(s, false);
+    SvgView.prototype.describe.call(this, this.current);
+    this.element.dataset.worms = this.current ? this.current.worms.length : 0;
+    this.element.dataset.step = stepNumber;
+  }
+  drawStill() {
+    const context = this.scaled(this.still), colours = new Colours(this.element), { network } = this;
+    const relevant = this.relevant(this.current);
+    context.lineCap = "round";
+    for (const [x, y, width, height, caption] of network.frames) {
+      context.fillStyle = colours.get("var(--panel)"), context.strokeStyle = colours.get("var(--faint)"), context.lineWidth = 1;
+      context.beginPath();
+      context.roundRect(x, y, width, height, 8);
+      context.fill(), context.stroke();
+      context.fillStyle = colours.get("var(--mute)"), context.font = "600 11px sans-serif";
+      context.textAlign = "left";
+      context.fillText(caption, x + 8, y + 14);
+    }
+    const idle = new Path2D();
+    for (const lane of network.lanes) if (!lane.thin || network.lanes.length < 20000) this.add(idle, lane);
+    context.strokeStyle = colours.get("var(--load-0)"), context.lineWidth = network.lane;
+    context.stroke(idle);
+    const bands = new Map();
+    for (const [link, look] of this.coloured(this.current)) {
+      const key = `${look.colour} ${Math.round(look.width * 2) / 2}`;
+      if (!bands.has(key)) bands.set(key, { path: new Path2D(), look });
+      this.add(bands.get(key).path, network.lanes[link]);
+    }
+    for (const { path, look } of bands.values()) {
+      context.strokeStyle = colours.get(look.colour), context.lineWidth = look.width;
+      context.stroke(path);
+    }
+    if (this.selected?.kind === "block") {
+      const trail = new Path2D();
+      for (const message of this.selected.way) {
+        for (const link of network.walk(this.play.from[message], this.play.ways[this.play.way[message]]).links) this.add(trail, network.lanes[link]);
+      }
+      context.strokeStyle = colours.get("var(--trail)"), context.globalAlpha = 0.5, context.lineWidth = 3 * network.offset;
+      context.stroke(trail);
+      context.globalAlpha = 1;
+    }
+    if (this.selected?.kind === "link") {
+      const path = new Path2D();
+      this.add(path, network.lanes[this.selected.link]);
+      context.strokeStyle = colours.get("var(--ink)"), context.lineWidth = network.lane + 2;
+      context.stroke(path);
+    }
+    // Nodes: those that work, those that do not.
+    const r = network.radius, busy = new Path2D(), free = new Path2D();
+    for (let v = 0; v < network.nodes; ++v) {
+      (this.current && !this.current.busy[v] ? free : busy).roundRect(network.x[v] - r, network.y[v] - r, 2 * r, 2 * r, 0.45 * r);
+    }
+    for (let v = network.nodes; v < network.nodes + network.switches; ++v) {
+      busy.moveTo(network.x[v] + 0.72 * r, network.y[v]);
+      busy.arc(network.x[v], network.y[v], 0.72 * r, 0, 7);
+    }
+    context.lineWidth = Math.min(1.3, 0.18 * r);
+    context.fillStyle = colours.get("var(--bg)"), context.strokeStyle = colours.get("var(--nodeLine)");
+    context.fill(busy), context.stroke(busy);
+    context.fillStyle = colours.get("var(--idle)"), context.strokeStyle = colours.get("var(--faint)");
+    context.fill(free), context.stroke(free);
+    context.fillStyle = colours.get("var(--ink)");
+    for (const v of relevant?.nodes ?? []) {
+      context.beginPath();
+      context.roundRect(network.x[v] - r - 1, network.y[v] - r - 1, 2 * r + 2, 2 * r + 2, 0.45 * r);
+      context.fill();
+    }
+    context.textAlign = "center";
+    context.fillStyle = colours.get("var(--mute)");
+    for (const [x, y, text, size] of network.labels) {
+      context.font = `${size}px sans-serif`;
+      context.fillText(text, x, y);
+    }
+    const ratio = Math.min(2, devicePixelRatio || 1);
+    if (r * this.scale / ratio >= 9) {
+      for (let v = 0; v < network.nodes; ++v) {
+        const chosen = relevant?.nodes.has(v);
+        context.fillStyle = colours.get(chosen ? "var(--bg)" : "var(--ink)");
+        const label = network.name(v);
+        context.font = `600 ${Math.min(r * 0.9, (3.2 * r) / label.length)}px sans-serif`;
+        context.fillText(label, network.x[v], network.y[v] + 0.3 * r);
+      }
+    }
+  }
+  /** All pieces of one colour, width and opacity are one path. */
+  frame(s) {
+    this.moment = s;
+    const context = this.scaled(this.moving);
+    if (!this.current || this.options.links !== "worms") return;
+    const colours = new Colours(this.element), relevant = this.relevant(this.current);
+    const thick = this.network.large ? 1 : 2.2, heads = this.network.radius * this.scale / Math.min(2, devicePixelRatio || 1) >= 9;
+    const batches = new Map(), arrows = new Map();
+    for (const worm of this.current.worms) {
+      const { head, tail } = reach(s, worm.links.length, this.current.longest);
+      if (head <= tail) continue;
+      const fades = relevant?.fades && !relevant.worms.has(worm.message);
+      const third = (head - tail) / 3;
+      worm.links.forEach((link, i) => {
+        const lane = this.network.lanes[link];
+        const shared = this.current.load.get(link) > 1;
+        const colour = shared ? "var(--bg)" : partColour(this, worm, lane.dimension);
+        for (let k = 0; k < 3; ++k) {
+          const a = Math.max(0, Math.min(1, tail + k * third - i)), b = Math.max(0, Math.min(1, tail + (k + 1) * third - i));
+          if (b <= a) continue;
+          const alpha = (fades ? 0.26 : 1) * [0.4, 0.7, 1][k], width = shared ? 0.7 : thick * [1.5, 2, 2.8][k];
+          const key = `${colour} ${alpha} ${width}`;
+          if (!batches.has(key)) batches.set(key, { path: new Path2D(), colour, alpha, width });
+          this.add(batches.get(key).path, lane, a, b);
+        }
+        if (heads && head > i && head <= i + 1) {
+          const pieces = cut(lane, Math.max(0, head - i - 0.3), head - i), piece = pieces[pieces.length - 1];
+          if (!piece || piece.length < 2) return;
+          const [x, y] = piece[piece.length - 1], [x0, y0] = piece[piece.length - 2], l = Math.hypot(x - x0, y - y0) || 1;
+          const dx = (x - x0) / l, dy = (y - y0) / l, size = 2.4 * this.network.offset;
+          if (!arrows.has(colour)) arrows.set(colour, new Path2D());
+          const path = arrows.get(colour);
+          path.moveTo(x, y), path.lineTo(x - size * dx - 0.5 * size * dy, y - size * dy + 0.5 * size * dx);
+          path.lineTo(x - size * dx + 0.5 * size * dy, y - size * dy - 0.5 * size * dx), path.closePath();
+        }
+      });
+    }
+    context.lineCap = "butt";
+    for (const { path, colour, alpha, width } of batches.values()) {
+      context.globalAlpha = alpha, context.strokeStyle = colours.get(colour), context.lineWidth = width;
+      context.stroke(path);
+    }
+    context.globalAlpha = 1;
+    for (const [colour, path] of arrows) {
+      context.fillStyle = colours.get(colour);
+      context.fill(path);
+    }
+  }
+  /** The nearest node or link: looked up in cells of a pitch. */
+  hit(event) {
+    const { x, y, scale } = this.user(event), { network } = this;
+    const cell = 24, key = (i, j) => i * 65536 + j;
+    if (!this.grid) {
+      this.grid = new Map();
+      const put = (px, py, what) => {
+        const k = key(Math.floor(px / cell), Math.floor(py / cell));
+        if (!this.grid.has(k)) this.grid.set(k, []);
+        this.grid.get(k).push({ x: px, y: py, ...what });
+      };
+      for (let v = 0; v < network.nodes; ++v) put(network.x[v], network.y[v], { node: v });
+      for (const lane of network.lanes) {
+        for (const f of [0.2, 0.5, 0.8]) for (const piece of cut(lane, f, Math.min(1, f + 0.001))) put(piece[0][0], piece[0][1], { link: lane.link });
+      }
+    }
+    let best = null, least = Math.max(network.radius, 8 / scale);
+    for (let i = -1; i <= 1; ++i) {
+      for (let j = -1; j <= 1; ++j) {
+        for (const what of this.grid.get(key(Math.floor(x / cell) + i, Math.floor(y / cell) + j)) ?? []) {
+          const away = Math.hypot(what.x - x, what.y - y) - (what.node !== undefined ? 3 : 0);
+          if (away < least) least = away, best = what;
+        }
+      }
+    }
+    if (!best) return null;
+    return best.node !== undefined ? { kind: "node", node: best.node } : { kind: "link", link: best.link };
+  }
+}
+
+/** SVG up to 256 nodes and 2000 marks in a step. */
+export function makeView(network, play, handlers) {
+  let most = 0;
+  for (let step = 0; step < play.steps; ++step) most = Math.max(most, play.worms(step));
+  const small = network.nodes <= 256 && 2 * most + (network.lanes.some((lane) => lane.thin) ? 0 : network.lanes.length) <= 4000;
+  return small && most <= 2000 ? new SvgView(network, play, handlers) : new CanvasView(network, play, handlers);
+}
