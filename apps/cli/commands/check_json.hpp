@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/apps/cli/output/output.hpp"
+#include "wormcube/apps/cli/output/json.hpp"
 #include "wormcube/collectives/harness/check.hpp"
 
 namespace wormcube::cli {

@@ -2,8 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/check_json.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
-#include "wormcube/apps/cli/options/options.hpp"
-#include "wormcube/apps/cli/output/output.hpp"
+#include "wormcube/apps/cli/help.hpp"
+#include "wormcube/apps/cli/options/algorithms.hpp"
+#include "wormcube/apps/cli/options/call.hpp"
+#include "wormcube/apps/cli/options/cost.hpp"
+#include "wormcube/apps/cli/options/machine.hpp"
+#include "wormcube/apps/cli/options/networks.hpp"
+#include "wormcube/apps/cli/options/numbers.hpp"
+#include "wormcube/apps/cli/output/files.hpp"
+#include "wormcube/apps/cli/output/json.hpp"
+#include "wormcube/apps/cli/output/provenance.hpp"
+#include "wormcube/apps/cli/output/results.hpp"
+#include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/apps/draw/layout.hpp"
 #include "wormcube/apps/draw/page.hpp"
@@ -13,10 +23,7 @@
 #include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <fstream>
 #include <memory>
 
 #include <fmt/core.h>
@@ -42,17 +49,6 @@ constexpr std::size_t most_plays = 4;
 constexpr Rank most_played_nodes = 4096;
 constexpr std::size_t most_played_messages = 500'000, most_html_bytes = 10'000'000,
                       most_block_bytes = 4'000'000;
-
-void write_picture(const std::string& target, const std::string& text) {
-  if (target == "-") {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    return;
-  }
-  std::ofstream file(target, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file) throw UsageError(fmt::format("cannot write '{}': {}", target, std::strerror(errno)));
-}
 
 Json packed_json(const Packed& packed) {
   return {{"enc", packed.encoding}, {"count", packed.count}, {"data", packed.data}};
@@ -302,7 +298,7 @@ ExitCode draw(const DrawCommand& options) {
         "network",
         title, html.size(), most_html_bytes));
   }
-  write_picture(options.html, html);
+  write_text(options.html, html);
   if (options.html != "-") {
     print_note(output, fmt::format("{}: {} bytes", options.html, html.size()));
   }
