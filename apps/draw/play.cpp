@@ -181,7 +181,8 @@ void follow_tags(const Collective& collective, const Schedule& schedule, const C
     pairs = destinations[unit] == static_cast<Rank>(unit) % contract.nodes;
   }
   result.kind = moves ? "moves" : "copies";
-  if (moves && !pairs) result.destinations = destinations;
+  const bool empty = std::ranges::find(destinations, -1) != destinations.end();
+  if (moves ? !pairs : empty) result.destinations = destinations;
 
   result.direct = moves && pairs && parts == 1;
   Packer packer;

@@ -45,8 +45,8 @@ struct PlayBlocks {
   std::size_t units = 0;
   std::size_t moved = 0;           ///< blocks in all messages together
   std::vector<std::size_t> bases;  ///< of each node: its first block's number; and their number
-  /// Of moves: where each block (not part) belongs, -1: empty. Empty if block d of each node is for
-  /// node d.
+  /// Where each block (not part) belongs, -1: it is empty. Left out if block d of each node is for
+  /// node d, and of copies if none is empty.
   std::vector<Rank> destinations;
   Packed runs;
 };

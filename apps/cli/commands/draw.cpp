@@ -33,7 +33,20 @@ namespace wormcube::cli {
 
 namespace {
 
-using namespace apps;
+using apps::follow_blocks;
+using apps::Frame;
+using apps::Label;
+using apps::Lane;
+using apps::Layout;
+using apps::messages_of;
+using apps::pack_messages;
+using apps::Packed;
+using apps::Packer;
+using apps::PlayBlocks;
+using apps::PlayedMessage;
+using apps::player_page;
+using apps::PlayMessages;
+using apps::Point;
 
 struct DrawCommand {
   std::string operation, on;

@@ -116,7 +116,7 @@ export class Matrix {
         if (blocks.destination[block] < 0) continue;
         ++counts[Math.floor(places[unit] / this.perRow) * this.columns + this.columnOf(block)];
       }
-      const most = Math.max(1, blocks.parts * this.perRow * this.perColumn * Math.max(1, Math.round(blocks.count / network.nodes)));
+      const most = Math.max(1, blocks.parts * this.perColumn * Math.max(1, Math.round(blocks.count / network.nodes)));
       this.values = counts;
       counts.forEach((count, i) => {
         if (count === 0) return;

@@ -38,7 +38,7 @@ export function costCard(state, base) {
     const refresh = () => { output.textContent = text(state.cost[key]); if (document.activeElement !== input) input.value = toStep(state.cost[key]); };
     return { refresh, row: h("label", { class: "slider" }, h("i", {}, key === "bytes" ? "m" : key), input, output) };
   });
-  const shared = [true, false].map((value) => h("button", { type: "button", "data-shared": value, onclick: () => state.setCost({ shared: value }) }, value ? "shared" : "not charged"));
+  const shared = [true, false].map((value) => h("button", { type: "button", "data-shared": String(value), onclick: () => state.setCost({ shared: value }) }, value ? "shared" : "not charged"));
   const card = h("section", { class: "card cost", "aria-label": "Cost model" }, h("h2", {}, "Cost model"), rows.map(({ row }) => row), h("div", { class: "row" }, h("span", { class: "mute" }, "Busy links"), h("div", { class: "switch", role: "group", "aria-label": "Busy links" }, shared)));
   return { element: card, refresh() { rows.forEach(({ refresh }) => refresh()); shared.forEach((button) => button.setAttribute("aria-pressed", (button.dataset.shared === "true") === state.cost.shared)); } };
 }

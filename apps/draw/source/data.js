@@ -377,8 +377,11 @@ export class Blocks {
         if (places[unit] === destination) ++done;
       }
     } else if (this.kind === "copies") {
-      all = this.nodes * this.units;
-      for (const since of this.since) if (since >= 0 && since <= step) ++done;
+      for (let i = 0; i < this.since.length; ++i) {
+        if (this.destination[Math.floor((i % this.units) / this.parts)] < 0) continue;
+        ++all;
+        if (this.since[i] >= 0 && this.since[i] <= step) ++done;
+      }
     }
     return { done, all };
   }

@@ -22,7 +22,7 @@ export function figure(value) {
   if (value === null || value === undefined) return "–";
   const text = Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(4)));
   const [whole, part] = text.split(".");
-  const parted = whole.length > 4 ? whole.replace(/\B(?=(\d{3})+$)/g, "\u202f") : whole;
+  const parted = whole.length > 3 ? whole.replace(/\B(?=(\d{3})+$)/g, "\u202f") : whole;
   return part ? `${parted}.${part}` : parted;
 }
 /** Microseconds, or milliseconds from 1000 on. */

@@ -276,7 +276,7 @@ class Page {
       strip.marked = -1;
       strip.layout(width, state.comparing ? this.times[i] : null, this.total);
     }
-    this.refresh(false);
+    this.refresh(state.comparing);
   }
 
   // Where we are.

@@ -3,12 +3,11 @@
 import { figure, plural, svg } from "./dom.js";
 import { loadColour } from "./view.js";
 
-const height = 74;
 
 export class Strip {
   constructor(play, scrub) {
     this.play = play;
-    this.element = svg("svg", { class: "strip", role: "slider", tabindex: -1, "aria-label": "step", "aria-valuemin": 0, "aria-valuemax": Math.max(0, play.steps - 1), height });
+    this.element = svg("svg", { class: "strip", role: "slider", tabindex: -1, "aria-label": "step", "aria-valuemin": 0, "aria-valuemax": Math.max(0, play.steps - 1) });
     let held = false;
     const at = (event) => {
       const box = this.element.getBoundingClientRect();
@@ -39,9 +38,10 @@ export class Strip {
   }
   draw() {
     const { play, width } = this, c = play.check;
-    this.element.setAttribute("width", width);
+    const top = this.times ? 9 : play.phases.length > 0 ? 24 : 10, full = this.times ? 24 : 34, bottom = top + full, height = bottom + 20;
+    this.element.setAttribute("width", width), this.element.setAttribute("height", height);
     this.element.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    const most = Math.max(1, ...c.step_bytes), top = 20, bottom = 54, full = bottom - top;
+    const most = c.step_bytes.reduce((a, b) => Math.max(a, b), 1);
     const marks = [];
     const phases = this.times ? [] : play.phases;
     phases.forEach((phase, i) => {
@@ -56,10 +56,11 @@ export class Strip {
       this.boxes.forEach((box, t) => { d += `L${box.x.toFixed(1)} ${(bottom - (full * c.step_bytes[t]) / most).toFixed(1)}H${(box.x + box.w).toFixed(1)}`; });
       marks.push(svg("path", { d: `${d}V${bottom}Z`, class: "area" }));
     }
+    const roomy = this.boxes.every((each) => each.w > 20);
     const caption = (t) => (play.aggregate ? "" : `${plural(play.worms(t), "worm")} · ${plural(Number((c.step_bytes[t] / play.blockBytes).toFixed(2)), "block")}`);
     this.boxes.forEach((box, t) => {
       if (this.boxes.length > 300 && !this.times) return;
-      const bar = (full - 2) * (c.step_bytes[t] / most), idle = c.step_bytes[t] === 0 && (play.aggregate || play.worms(t) === 0);
+      const idle = c.step_bytes[t] === 0 && (play.aggregate || play.worms(t) === 0);
       const ground = svg("rect", { x: box.x, y: top, width: Math.max(0.5, box.w), height: full, rx: Math.min(4, box.w / 3), class: idle ? "ground idle" : "ground" }, svg("title", {}, `step ${t}: ${caption(t)}, load ${c.step_load[t]}`));
       const wide = box.w > 130 && !this.times;
       const room = wide ? full - 14 : full - 2;
@@ -69,7 +70,7 @@ export class Strip {
       marks.push(ground, rect);
       this.rects.push(rect);
       if (wide) marks.push(svg("text", { x: box.x + box.w / 2, y: top + 10, class: "inside" }, caption(t)));
-      if (box.w > 20 || t % 10 === 0) marks.push(svg("text", { x: box.x + box.w / 2, y: bottom + 15, class: "step-number", "data-step": t }, figure(t)));
+      if (roomy || t % 10 === 0) marks.push(svg("text", { x: box.x + box.w / 2, y: bottom + 15, class: "step-number", "data-step": t }, figure(t)));
     });
     this.current = svg("rect", { class: "current", rx: 6, y: top - 2, height: full + 4 });
     this.playhead = svg("path", { class: "playhead" });

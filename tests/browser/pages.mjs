@@ -1,0 +1,331 @@
+// The pages in a real browser: what they show is what the program says elsewhere.
+//
+//   node pages.mjs PROGRAM BROWSER [CASE..]
+//
+// Needs puppeteer-core and axe-core of apps/draw (npm ci there); says so, and is skipped, without.
+// SPDX-License-Identifier: Apache-2.0
+import { execFileSync } from "node:child_process";
+import { createRequire } from "node:module";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const [, , program, browserPath, ...wanted] = process.argv;
+const draw = resolve(dirname(fileURLToPath(import.meta.url)), "../../apps/draw");
+const require = createRequire(join(draw, "package.json"));
+let puppeteer, axe;
+try {
+  puppeteer = (await import(pathToFileURL(require.resolve("puppeteer-core")).href)).default;
+  axe = readFileSync(require.resolve("axe-core"), "utf8");
+} catch {
+  console.log("skipped: puppeteer-core and axe-core are missing; run npm ci in apps/draw");
+  process.exit(0);
+}
+if (!browserPath || !existsSync(browserPath)) {
+  console.log("skipped: no browser; install chromium");
+  process.exit(0);
+}
+
+const folder = mkdtempSync(join(tmpdir(), "wormcube-pages-"));
+const run = (...args) => execFileSync(program, args, { encoding: "utf8", maxBuffer: 1 << 28, cwd: folder });
+let failures = 0, checks = 0;
+function expect(what, differences) {
+  ++checks;
+  const list = Array.isArray(differences) ? differences : differences ? [differences] : [];
+  if (list.length === 0) return;
+  ++failures;
+  console.log(`FAILED: ${what}\n  ${list.slice(0, 6).join("\n  ")}${list.length > 6 ? `\n  .. (${list.length} in all)` : ""}`);
+}
+const differ = (what, found, wantedValue) => (JSON.stringify(found) === JSON.stringify(wantedValue) ? [] : [`${what}: ${JSON.stringify(found)}, not ${JSON.stringify(wantedValue)}`]);
+
+const browser = await puppeteer.launch({
+  executablePath: browserPath, headless: true, userDataDir: join(folder, "profile"),
+  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+});
+
+/** A page of a file; what it says on the console, and whatever it asks for, is a failure. */
+async function open(file, { fragment = "", width = 1440, height = 900, dark = false, still = true, script = true } = {}) {
+  const page = await browser.newPage();
+  const noise = [];
+  page.on("console", (message) => noise.push(`console: ${message.text()}`));
+  page.on("pageerror", (error) => noise.push(`error: ${error.message}`));
+  page.on("dialog", (dialog) => { noise.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
+  page.on("request", (request) => { if (!request.url().startsWith(pathToFileURL(folder).href) && !request.url().startsWith("data:")) noise.push(`request: ${request.url()}`); });
+  await page.setViewport({ width, height });
+  await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }, { name: "prefers-reduced-motion", value: still ? "reduce" : "no-preference" }]);
+  await page.setJavaScriptEnabled(script);
+  await page.goto(pathToFileURL(join(folder, file)).href + fragment);
+  if (script) await page.waitForSelector("body[data-ready]", { timeout: 60000 });
+  return { page, noise };
+}
+const set = (page, fragment) => page.evaluate((text) => { location.hash = text; return new Promise((done) => { addEventListener("hashchange", () => requestAnimationFrame(() => requestAnimationFrame(done)), { once: true }); }); }, fragment);
+
+// What a page shows, read off its elements.
+
+const readFigures = (page) => page.$$eval("tr[data-figure]", (rows) => Object.fromEntries(rows.map((row) => [row.dataset.figure, [...row.querySelectorAll("td")].map((cell) => cell.textContent.replace(/[\u202f\s]/g, ""))])));
+const readStep = (page) => page.evaluate(() => {
+  const names = new Map([...document.querySelectorAll("[data-name]")].map((lane) => [lane.dataset.link, lane.dataset.name]));
+  return {
+    worms: [...document.querySelectorAll("g.worm")].map((worm) => ({ from: Number(worm.dataset.from), to: Number(worm.dataset.to), bytes: Number(worm.dataset.bytes), route: worm.dataset.links === "" ? [] : worm.dataset.links.split(" ").map(Number), channels: worm.dataset.channels === "" ? [] : worm.dataset.channels.split(" ").map(Number), drawn: worm.querySelectorAll("path").length })),
+    loads: Object.fromEntries([...document.querySelectorAll("g.load-number")].map((number) => [number.dataset.link, Number(number.querySelector("text").textContent)])),
+    names: Object.fromEntries(names),
+  };
+});
+
+const shown = (value) => (value === null || value === undefined ? "–" : String(Number.isInteger(value) ? value : Number(value.toPrecision(4))));
+function compareFigures(found, check) {
+  const rows = { "start-ups": ["startups", check.predicted.startups, check.lower_bound.startups], "transmission, blocks": ["transmission_blocks", check.predicted.transmission_blocks, check.lower_bound.transmission_blocks], "rearranged, blocks": ["rearranged_blocks", check.predicted.rearranged_blocks, null], "highest link load": ["link_load_max", check.predicted.link_load, 1] };
+  const result = [];
+  for (const [name, [key, formula, bound]] of Object.entries(rows)) {
+    const cells = found[name] ?? [];
+    result.push(...differ(`${name}, counted`, cells[0], shown(check[key])));
+    result.push(...differ(`${name}, formula`, cells[1]?.replace(/[=≠]/, ""), formula === null || formula === undefined ? "none" : shown(formula)));
+    result.push(...differ(`${name}, bound`, cells[2], shown(bound)));
+  }
+  return result;
+}
+function compareStep(found, step) {
+  const worms = step.messages.map((message) => ({ from: message.from, to: message.to, bytes: message.bytes, route: message.route.map((hop) => hop.link), channels: message.route.map((hop) => hop.virtual_channel) }));
+  const result = differ("worms", found.worms.map(({ drawn, ...worm }) => worm), worms);
+  result.push(...differ("loads", found.loads, Object.fromEntries(step.links.filter((link) => link.messages > 1).map((link) => [link.link, link.messages]))));
+  for (const worm of found.worms) if (worm.drawn === 0) result.push(`worm ${worm.from} -> ${worm.to} is not drawn`);
+  for (const link of step.links) {
+    const name = link.link_name.replace("->", "→");
+    if (/^\d+→\d+$/.test(name) && found.names[link.link] && /^\d+→\d+$/.test(found.names[link.link]) && !binary) result.push(...differ(`name of link ${link.link}`, found.names[link.link], name));
+  }
+  return result;
+}
+let binary = false;
+
+const cases = {
+  async "one network of each kind, one algorithm of every operation"() {
+    const pages = [
+      ["alltoall", "torus:8x8", "suh-torus"], ["alltoall", "mesh:6x4", "suh-mesh"], ["alltoall", "hypercube:4", "hypercube-pairwise"], ["allgather", "ring:12", "ring-all-port"], ["broadcast", "tree:8", "tree"],
+      ["alltoall", "ring:4*line:3", "product"], ["alltoall", "torus:4x4x4", "suh-torus"], ["allgather", "petersen", "bruck"], ["broadcast", "torus:5x5", "wang-tseng"], ["shift", "line:5", null], ["alltoall", "complete:6", "shift"], ["scatter", "hypercube:5", null],
+      ["reduce", "ring:8", null], ["allreduce", "torus:4x4", null], ["reduce_scatter", "hypercube:3", null], ["scan", "mesh:4x4", null], ["exscan", "ring:8", null], ["barrier", "ring:6", null], ["gather", "ghc:3x3", null], ["permute", "hypercube:4", null],
+      ["k_broadcast", "torus:4x4", null], ["k_alltoall", "torus:4x4", null], ["k_reduce", "hypercube:3", null], ["k_gather", "ring:6", null], ["allgatherv", "ring:6", null], ["alltoallv", "ring:6", null], ["scatterv", "ring:6", null], ["gatherv", "ring:6", null], ["reduce_scatterv", "hypercube:3", null],
+    ];
+    let tampered = false;
+    for (const [operation, network, algorithm] of pages) {
+      const what = `${operation} on ${network}`;
+      const call = [operation, "--on", network, ...(algorithm ? ["--algorithm", algorithm] : [])];
+      run("draw", ...call, "--html", "page.html", "--quiet");
+      const check = JSON.parse(run("check", ...call, "--json", "-")), show = JSON.parse(run("show", ...call, "--json", "-"));
+      binary = network.startsWith("hypercube");
+      const { page, noise } = await open("page.html");
+      expect(`${what}: figures`, compareFigures(await readFigures(page), check));
+      const last = show.steps.length - 1;
+      for (const step of new Set([0, 1, Math.floor(last / 2), last].filter((t) => t <= last))) {
+        await set(page, `#step=${step}&at=0.55`);
+        expect(`${what}: step ${step}`, compareStep(await readStep(page), show.steps[step]));
+      }
+      if (!tampered && last >= 0) {
+        // What compares must fail where something is wrong.
+        tampered = true;
+        const before = await readStep(page);
+        await page.evaluate(() => document.querySelector("g.worm").remove());
+        expect("a worm left out is found", compareStep(await readStep(page), show.steps[last]).length > 0 ? [] : ["not found"]);
+        expect("a wrong load is found", compareStep({ ...before, loads: { 0: 7 } }, show.steps[last]).length > 0 ? [] : ["not found"]);
+        expect("a wrong figure is found", compareFigures(await readFigures(page), { ...check, startups: check.startups + 1 }).length > 0 ? [] : ["not found"]);
+      }
+      // At the end every block is where it belongs.
+      await set(page, `#step=${Math.max(0, last)}&at=1`);
+      const progress = await page.$eval(".progress", (element) => ({ ...element.dataset })).catch(() => null);
+      if (progress?.all) expect(`${what}: blocks at the end`, differ("blocks", progress.done, progress.all));
+      else if (!["reduce", "allreduce", "reduce_scatter", "scan", "exscan", "k_reduce", "reduce_scatterv"].includes(operation)) expect(`${what}: blocks`, [`no blocks: ${await page.$eval(".blocks", (card) => card.textContent)}`]);
+      expect(`${what}: geometry`, await page.evaluate(() => {
+        const boxes = [...document.querySelectorAll(".node .box")].map((node) => node.getBoundingClientRect()), found = [];
+        for (let i = 0; i < boxes.length; ++i) for (let j = 0; j < i; ++j) if (boxes[i].left < boxes[j].right && boxes[j].left < boxes[i].right && boxes[i].top < boxes[j].bottom && boxes[j].top < boxes[i].bottom) found.push(`nodes ${j} and ${i} overlap`);
+        for (const lane of document.querySelectorAll(".lane")) if (!lane.getAttribute("d")) found.push(`link ${lane.dataset.link} has no drawing`);
+        const picture = document.querySelector("svg.network"), view = picture.viewBox.baseVal;
+        for (const group of picture.querySelectorAll(":scope > g")) {
+          const box = group.getBBox();
+          if (box.width > 0 && (box.x < view.x - 0.5 || box.y < view.y - 0.5 || box.x + box.width > view.x + view.width + 0.5 || box.y + box.height > view.y + view.height + 0.5)) found.push(`${group.getAttribute("class")} leaves the picture`);
+        }
+        return found;
+      }));
+      expect(`${what}: nothing on the console, no request`, noise);
+      await page.close();
+    }
+  },
+
+  async "a block's whole way, nodes, links, keys, the address"() {
+    run("draw", "alltoall", "--on", "torus:8x8", "--algorithm", "suh-torus", "--html", "page.html", "--quiet");
+    const show = JSON.parse(run("show", "alltoall", "--on", "torus:8x8", "--algorithm", "suh-torus", "--json", "-"));
+    const { page, noise } = await open("page.html", { fragment: "#step=2&block=5-62" });
+    const way = await page.$$eval("table.way tbody tr", (rows) => rows.map((row) => [...row.children].slice(0, 3).map((cell) => Number(cell.textContent))));
+    const connected = way.length > 0 && way[0][1] === 5 && way[way.length - 1][2] === 62 && way.every((row, i) => i === 0 || row[1] === way[i - 1][2]);
+    expect("a block's way is connected", connected ? [] : [JSON.stringify(way)]);
+    const hops = way.reduce((sum, [step, from, to]) => sum + show.steps[step].messages.find((message) => message.from === from && message.to === to).route.length, 0);
+    expect("its hops are those of the messages", differ("hops", Number(await page.$eval("table.way", (table) => table.dataset.hops)), hops));
+    expect("its trail is drawn", (await page.$$("path.way")).length === hops ? [] : ["not as many links as hops"]);
+    // By hand: a cell of the matrix, a node, a link.
+    await page.keyboard.press("Escape");
+    const matrix = await (await page.$(".matrix")).boundingBox();
+    await page.mouse.click(matrix.x + matrix.width * 0.75 + 1, matrix.y + 2);
+    await page.mouse.click(matrix.x + 1, matrix.y + 1);
+    expect("a click in the matrix asks for a block or node", /block|node/.test(await page.$eval(".selection", (card) => card.dataset.kind)) ? [] : ["nothing is selected"]);
+    await page.keyboard.press("Escape");
+    await page.click('.node[data-node="27"]');
+    expect("a click on a node", differ("head", await page.$eval(".selection h2", (head) => head.textContent.trim()), "Node 27 (3, 3)"));
+    const first = show.steps[0].messages.find((message) => message.from === 27);
+    expect("its program", differ("first message", await page.$eval(".program tbody tr", (row) => row.children[1].textContent), `→ ${first.to}`));
+    await page.keyboard.press("Escape");
+    expect("esc lets go", differ("selection", await page.$eval(".selection", (card) => card.dataset.kind), "none"));
+    const step = () => page.$eval("body", (body) => Number(body.dataset.step));
+    for (const [key, wantedStep] of [["Home", 0], ["ArrowRight", 1], ["ArrowRight", 2], ["ArrowLeft", 1], ["End", 5]]) {
+      await page.keyboard.press(key);
+      expect(`key ${key}`, differ("step", await step(), wantedStep));
+    }
+    await page.keyboard.press("Home");
+    await page.keyboard.down("Shift"), await page.keyboard.press("ArrowRight"), await page.keyboard.up("Shift");
+    expect("shift and right: the next phase", differ("step", await step(), 2));
+    const pressed = (key) => page.$$eval(`[data-key=${key}]`, (buttons) => buttons.find((button) => button.getAttribute("aria-pressed") === "true")?.dataset.value);
+    for (const [key, name, value] of [["l", "links", "load"], ["l", "links", "worms"], ["c", "colour", "sender"], ["a", "load", "all"]]) {
+      await page.keyboard.press(key);
+      expect(`key ${key}`, differ(name, await pressed(name), value));
+    }
+    await page.keyboard.press("b");
+    expect("key b", differ("blocks", await page.$eval("[data-blocks=origin]", (button) => button.getAttribute("aria-pressed")), "true"));
+    await page.keyboard.press("d");
+    expect("key d", differ("theme", await page.$eval("html", (html) => html.dataset.theme), "light"));
+    await page.keyboard.press("?");
+    expect("key ?", (await page.$("dialog[open]")) ? [] : ["no dialog"]);
+    await page.keyboard.press("Escape");
+    await page.waitForFunction(() => location.hash.includes("blocks=origin") && location.hash.includes("theme=light"));
+    const hash = await page.evaluate(() => location.hash);
+    await page.close();
+    const again = await open("page.html", { fragment: hash });
+    expect("the address restores the view", [...differ("step", await again.page.$eval("body", (body) => body.dataset.step), "2"), ...differ("colour", await again.page.$$eval("[data-key=colour]", (buttons) => buttons.find((button) => button.getAttribute("aria-pressed") === "true").dataset.value), "sender")]);
+    await set(again.page, "#step=99999&node=-4&nonsense=1&at=7");
+    expect("numbers are clamped, unknown keys ignored", differ("step", await again.page.$eval("body", (body) => body.dataset.step), "5"));
+    expect("nothing on the console, no request", [...noise, ...again.noise]);
+    await again.page.close();
+  },
+
+  async "several algorithms on one clock"() {
+    const names = ["suh-torus", "shift", "kim-a1"];
+    run("draw", "alltoall", "--on", "torus:8x8", "--algorithm", names.join(","), "--html", "page.html", "--quiet");
+    const checks_ = JSON.parse(run("check", "alltoall", "--on", "torus:8x8", "--algorithm", names.join(","), "--json", "-"));
+    const list = JSON.parse(run("list", "alltoall", "--on", "torus:8x8", "--bytes", "1K", "--json", "-"));
+    const { page, noise } = await open("page.html", { fragment: `#play=${names.join(",")}` });
+    const totals = () => page.$$eval(".formula", (rows) => Object.fromEntries(rows.map((row) => [row.dataset.algorithm, Number(row.querySelector(".total").dataset.us)])));
+    const ends = () => page.$$eval(".scene-head .end", (heads) => heads.map((head) => Number(head.dataset.us)));
+    const near = (what, a, b) => (Math.abs(a - b) <= 1e-6 * Math.max(1, b) ? [] : [`${what}: ${a}, not ${b}`]);
+    const shared = await totals(), sharedEnds = await ends();
+    names.forEach((name, i) => {
+      const check = checks_.find((entry) => entry.algorithm === name), cost = check.cost_model, m = check.block_bytes;
+      const time = (blocks) => cost.ts_us * check.startups + m * (cost.tw_us_per_byte * blocks + cost.tr_us_per_byte * check.rearranged_blocks);
+      expect(`${name}: shared links, formula and clock`, [...near("formula", shared[name], time(check.contended_blocks)), ...near("clock", sharedEnds[i], time(check.contended_blocks))]);
+      const row = list.find((entry) => entry.algorithm === name);
+      if (row.model_time_us !== null) expect(`${name}: as list predicts`, near("time", shared[name], row.model_time_us));
+    });
+    await page.click("[data-shared=false]");
+    const free = await totals();
+    for (const name of names) {
+      const check = checks_.find((entry) => entry.algorithm === name), cost = check.cost_model, m = check.block_bytes;
+      expect(`${name}: links not charged`, near("formula", free[name], cost.ts_us * check.startups + m * (cost.tw_us_per_byte * check.transmission_blocks + cost.tr_us_per_byte * check.rearranged_blocks)));
+    }
+    await page.click("[data-shared=true]");
+    const crossing = await page.$$eval(".crossing", (circles) => circles.map((circle) => Number(circle.dataset.bytes)));
+    const line = (name) => { const check = checks_.find((entry) => entry.algorithm === name), cost = check.cost_model; return { fixed: cost.ts_us * check.startups, slope: cost.tw_us_per_byte * check.contended_blocks + cost.tr_us_per_byte * check.rearranged_blocks }; };
+    const a = line("suh-torus"), b = line("shift"), solved = (b.fixed - a.fixed) / (a.slope - b.slope);
+    expect("the crossing is where the formulas are equal", crossing.length === 1 && Math.abs(crossing[0] - solved) < 0.01 * solved ? [] : [`${crossing}, not ${solved}`]);
+    await page.$eval("[data-cost=bytes]", (slider) => { slider.value = 250; slider.dispatchEvent(new Event("input")); });
+    const large = await totals();
+    expect("the slider m moves the times", large["shift"] < large["suh-torus"] ? [] : [JSON.stringify(large)]);
+    await page.keyboard.press("v");
+    expect("key v: one alone", (await page.$$("svg.network")).length === 1 ? [] : ["still several"]);
+    expect("nothing on the console, no request", noise);
+    await page.close();
+  },
+
+  async "a large network is a canvas; too many messages are loads, and it is said"() {
+    run("draw", "alltoall", "--on", "torus:32x32", "--algorithm", "suh-torus", "--html", "page.html", "--quiet");
+    const { page, noise } = await open("page.html", { fragment: "#step=14", still: false });
+    expect("worms", differ("worms", await page.$eval(".network.canvas", (canvas) => canvas.dataset.worms), "1024"));
+    const drawn = await page.$eval(".network.canvas canvas:last-child", (canvas) => { const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data; let n = 0; for (let i = 3; i < data.length; i += 4) if (data[i] > 0) ++n; return n; });
+    expect("pixels of worms", drawn > 2000 ? [] : [`${drawn}`]);
+    await page.keyboard.press(" ");
+    await page.waitForFunction(() => Number(document.body.dataset.frames) >= 20, { timeout: 120000 });
+    console.log(`  1024 worms: a frame takes ${await page.$eval("body", (body) => body.dataset.frame)} ms of script (as the machine is loaded)`);
+    expect("nothing on the console, no request", noise);
+    await page.close();
+    run("draw", "allgather", "--on", "torus:80x80", "--algorithm", "ring", "--prove-up-to", "16", "--html", "page.html", "--quiet");
+    const large = await open("page.html");
+    expect("a notice with both numbers", /6400 nodes; worms are shown on up to 4096/.test(await large.page.$eval(".notice", (notice) => notice.textContent)) ? [] : [await large.page.$eval(".notice", (notice) => notice.textContent)]);
+    expect("nothing on the console, no request", large.noise);
+    await large.page.close();
+  },
+
+  async "hostile names stay text; without JavaScript the figures are there"() {
+    const name = "<img src=x onerror=alert(1)>\"'&\u202e]]>.txt";
+    writeFileSync(join(folder, name), "0 1\n1 2\n2 0\n");
+    run("draw", "allgather", "--on", `graph:${name}`, "--html", "page.html", "--quiet");
+    const { page, noise } = await open("page.html");
+    expect("the title has it as text", (await page.$eval("h1", (head) => head.textContent)).includes(name) ? [] : [await page.$eval("h1", (head) => head.textContent)]);
+    expect("no element came of it", (await page.$$("img")).length === 0 ? [] : ["an img"]);
+    expect("nothing on the console, no request, no dialog", noise);
+    await page.close();
+    const plain = await open("page.html", { script: false });
+    const text = await plain.page.$eval("body", (body) => body.textContent);
+    expect("without JavaScript", text.includes("start-ups") && (await plain.page.$$("noscript svg")).length === 1 ? [] : ["figures or picture are missing"]);
+    await plain.page.close();
+  },
+
+  async "phone, dark, print, and readers without sight"() {
+    run("draw", "alltoall", "--on", "torus:8x8", "--algorithm", "suh-torus,shift", "--html", "page.html", "--quiet");
+    for (const [what, options] of [["light", {}], ["dark", { dark: true, fragment: "#step=2&node=27" }], ["phone", { width: 390, height: 844, fragment: "#node=27" }], ["comparison", { fragment: "#play=suh-torus,shift" }]]) {
+      const { page, noise } = await open("page.html", options);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      expect(`${what}: no sideways scrolling`, wide <= 0 ? [] : [`${wide} px too wide`]);
+      await page.evaluate(axe);
+      const found = await page.evaluate(() => axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations.map((violation) => `${violation.id}: ${violation.nodes.slice(0, 3).map((node) => node.html.slice(0, 120)).join(" | ")}`)));
+      expect(`${what}: axe`, found);
+      expect(`${what}: nothing on the console, no request`, noise);
+      await page.close();
+    }
+    const { page, noise } = await open("page.html");
+    await page.emulateMediaType("print");
+    await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+    expect("print has all steps", differ("pictures", (await page.$$("#print figure")).length, 6));
+    expect("print: worms", differ("worms", (await page.$$("#print figure:first-child g.worm")).length, 64));
+    expect("nothing on the console, no request", noise);
+    await page.close();
+  },
+
+  async "plots: the points are those of the file"() {
+    run("run", "alltoall", "--on", "ring:4", "--algorithm", "shift,ring", "--bytes", "64", "256", "1K", "--iterations", "3", "--json", "times.json", "--quiet");
+    run("plot", "times.json", "--html", "page.html", "--svg", "plot.svg");
+    const rows = JSON.parse(readFileSync(join(folder, "times.json"), "utf8"));
+    const { page, noise } = await open("page.html");
+    const points = await page.$$eval("svg.plot:first-of-type [data-x]", (marks) => marks.map((mark) => [mark.dataset.name, Number(mark.dataset.x), Number(mark.dataset.y)]));
+    const first = await page.$eval("svg.plot", (plot) => [...plot.querySelectorAll("[data-x]")].map((mark) => [mark.dataset.name, Number(mark.dataset.x), Number(mark.dataset.y)]));
+    const expected = rows.map((row) => [row.algorithm, row.block_bytes, row.time_median_us]);
+    const sorted = (list) => list.map((point) => JSON.stringify(point)).sort();
+    expect("points", points.length >= first.length ? differ("points", sorted(first), sorted(expected)) : ["none"]);
+    expect("a table of them", (await page.$$("table tbody tr")).length >= expected.length ? [] : ["rows are missing"]);
+    await page.evaluate(axe);
+    expect("axe", await page.evaluate(() => axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations.map((violation) => `${violation.id}: ${violation.nodes[0].html.slice(0, 160)}`))));
+    expect("nothing on the console, no request", noise);
+    await page.close();
+  },
+};
+
+try {
+  for (const [name, test] of Object.entries(cases)) {
+    if (wanted.length > 0 && !wanted.some((part) => name.includes(part))) continue;
+    console.log(name);
+    try {
+      await test();
+    } catch (error) {
+      expect(name, [error.stack ?? String(error)]);
+    }
+  }
+} finally {
+  await browser.close();
+  rmSync(folder, { recursive: true, force: true });
+}
+console.log(failures === 0 ? `passed: ${checks} checks` : `${failures} of ${checks} checks failed`);
+process.exit(failures === 0 ? 0 : 1);
