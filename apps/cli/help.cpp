@@ -13,9 +13,9 @@ namespace wormcube::cli {
 
 namespace {
 
-constexpr std::size_t line_width = 100, name_width = 30;
+constexpr std::size_t help_width = 100, name_width = 30;
 
-/// Words in lines of at most line_width; each line but the first starts with `indent` blanks, the
+/// Words in lines of at most help_width; each line but the first starts with `indent` blanks, the
 /// first one at `column`.
 std::string wrap(std::string_view text, std::size_t column, std::size_t indent) {
   std::string out;
@@ -23,7 +23,7 @@ std::string wrap(std::string_view text, std::size_t column, std::size_t indent) 
     const std::size_t end = std::min(text.find(' '), text.size());
     const std::string_view word = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
-    if (column + 1 + word.size() > line_width && column > indent) {
+    if (column + 1 + word.size() > help_width && column > indent) {
       out += '\n' + std::string(indent, ' ');
       column = indent;
     } else if (column > indent) {
