@@ -287,6 +287,10 @@ TEST_CASE("auto counts contention that no formula knows, and does not trust what
   CHECK(shift.contention == Contention::unknown);
   CHECK_FALSE(shift.prediction.contended_blocks.has_value());
   CHECK(weigh(chosen(operations::alltoall, "ccc:7"), large).contention != Contention::unknown);
+  // What claims that no link is shared is not counted.
+  const Weighed claimed = weigh(cases::alltoall("suh-torus"), Topology::parse("torus:4x4"));
+  CHECK(claimed.contention == Contention::none);
+  CHECK(claimed.prediction.contended_blocks == claimed.prediction.transmission_blocks);
 }
 
 TEST_CASE("every built-in algorithm has formulas", "[collectives]") {

@@ -426,7 +426,30 @@ TEST_CASE("a run's data rates are those of nccl-tests") {
   }
 }
 
+TEST_CASE("a run's figures are of all nodes, of one node too, and of the mean of uneven blocks") {
+  const CollectiveRun run{.block_bytes = 1000, .iterations = 3};
+  Machine machine(ring4, {.nodes_as = NodesAs::fibers});
+  const Collective shift_v = named(operations::alltoallv, "shift");
+  const Contract contract =
+      contract_of(shift_v, 4, run.block_bytes, run.seed, Pattern::words, false);
+  double sum = 0;
+  for (Rank rank = 0; rank < 4; ++rank)
+    sum += static_cast<double>(contract.input_offsets(rank).back());
+  REQUIRE(sum != 16 * 1000);
+  const RunResult uneven = run_collective(machine, shift_v, run);
+  CHECK(*uneven.data_bytes == Approx(4 * sum / 16));
+  CHECK(uneven.parked > 0);
+  CHECK(uneven.blocked < std::uint64_t{1} << 40);
+  Machine alone(Topology::parse("ring:1"));
+  CHECK(run_collective(alone, named(operations::alltoall, "shift"), run).max_us > 0);
+}
+
 TEST_CASE("a run is refused, before it starts, for memory, ports and counts") {
+  // Two times of each node for each call.
+  CHECK_THROWS_WITH(
+      require_memory_to_run(named(operations::barrier, "dissemination"),
+                            Topology::parse("hypercube:10"), {.iterations = 2'000'000'000}),
+      Contains("2000000000 timed calls") && Contains("TiB"));
   Machine machine(ring4);
   CHECK_THROWS_WITH(run_collective(machine, named(operations::alltoall, "shift"),
                                    {.block_bytes = Bytes{1} << 40}),
