@@ -17,7 +17,7 @@ inline constexpr Tag any_tag = std::numeric_limits<Tag>::min();
 
 /// Which messages a receive or a probe is for. Messages of one context are for receives of that
 /// context only; those of steps have a context of their own, so no wildcard takes them.
-struct Pattern {
+struct MessagePattern {
   Rank source = any_source;
   Tag tag = any_tag;
   std::uint32_t context = 0;
@@ -70,12 +70,12 @@ class Requests {
   /// Starts a send or a receive; op's pieces may go when it returns, its data not. A receive's data
   /// are room for at most so many bytes.
   virtual Request start(const Op& op, std::uint32_t context = 0, Mode mode = Mode::standard) = 0;
-  virtual Request start(const Pattern& from, Span room) = 0;
+  virtual Request start(const MessagePattern& from, Span room) = 0;
 
   /// Persistent: prepared once, its route kept; restart() starts it, free() ends it when it is
   /// inactive. Waiting makes it inactive, not null; an inactive one is complete, as a null one.
   virtual Request prepare(const Op& op, std::uint32_t context = 0, Mode mode = Mode::standard) = 0;
-  virtual Request prepare(const Pattern& from, Span room) = 0;
+  virtual Request prepare(const MessagePattern& from, Span room) = 0;
   virtual void restart(Request request) = 0;
   virtual void free(Request& request) = 0;
 
@@ -92,12 +92,12 @@ class Requests {
                                 std::span<Status> statuses) = 0;
 
   /// The message that a receive of this pattern would take, if it is there.
-  virtual std::optional<Status> probe(const Pattern& pattern) = 0;
+  virtual std::optional<Status> probe(const MessagePattern& pattern) = 0;
   /// The same, waiting until there is one.
-  virtual Status wait_for(const Pattern& pattern) = 0;
+  virtual Status wait_for(const MessagePattern& pattern) = 0;
   /// Takes it away, so that no other receive gets it. Give it to receive().
-  virtual std::optional<Request> take(const Pattern& pattern, Status& status) = 0;
-  virtual Request wait_to_take(const Pattern& pattern, Status& status) = 0;
+  virtual std::optional<Request> take(const MessagePattern& pattern, Status& status) = 0;
+  virtual Request wait_to_take(const MessagePattern& pattern, Status& status) = 0;
   /// Receives what was taken. The request is then a receive, to be completed.
   virtual void receive(Request taken, Span room) = 0;
 

@@ -39,7 +39,7 @@ void RequestTable::release(Request& request) {
   request = {};
 }
 
-void RequestTable::require(const Pattern& pattern) const {
+void RequestTable::require(const MessagePattern& pattern) const {
   if (pattern.source == any_source || (pattern.source >= 0 && pattern.source < nodes_)) return;
   throw UsageError(
       fmt::format("requests: node {} names node {} of {} nodes", rank_, pattern.source, nodes_));
@@ -49,7 +49,7 @@ void RequestTable::fill(Slot& slot, const Op& op, std::uint32_t context, Mode mo
   if (op.to() != Op::To::rank) {
     throw UsageError("requests: messages go by rank; moves are for steps");
   }
-  require(Pattern{.source = op.peer()});
+  require(MessagePattern{.source = op.peer()});
   if (op.peer() == any_source || op.tag() == any_tag) {
     throw UsageError("requests: wildcards are for receives by pattern");
   }
@@ -75,7 +75,7 @@ void RequestTable::fill(Slot& slot, const Op& op, std::uint32_t context, Mode mo
   receive.data = slot.pieces;
 }
 
-void RequestTable::fill(Slot& slot, const Pattern& from, Span room) {
+void RequestTable::fill(Slot& slot, const MessagePattern& from, Span room) {
   require(from);
   slot.pieces.assign(1, room);
   slot.is_send = false;
@@ -123,7 +123,7 @@ Request RequestTable::start(const Op& op, std::uint32_t context, Mode mode) {
   return request;
 }
 
-Request RequestTable::start(const Pattern& from, Span room) {
+Request RequestTable::start(const MessagePattern& from, Span room) {
   const Request request = filled(from, room);
   go(slot_of(request));
   return request;
@@ -135,7 +135,7 @@ Request RequestTable::prepare(const Op& op, std::uint32_t context, Mode mode) {
   return request;
 }
 
-Request RequestTable::prepare(const Pattern& from, Span room) {
+Request RequestTable::prepare(const MessagePattern& from, Span room) {
   const Request request = filled(from, room);
   slot_of(request).persistent = true;
   return request;
@@ -269,7 +269,7 @@ std::size_t RequestTable::wait_some(std::span<Request> requests, std::span<std::
   return count;
 }
 
-void RequestTable::ask(Receive::Action action, const Pattern& pattern, bool may_wait) {
+void RequestTable::ask(Receive::Action action, const MessagePattern& pattern, bool may_wait) {
   require(pattern);
   question_.action = action;
   question_.may_wait = may_wait;
@@ -292,7 +292,7 @@ void RequestTable::ask() {
   asking_ = false;
 }
 
-std::optional<Status> RequestTable::probe(const Pattern& pattern) {
+std::optional<Status> RequestTable::probe(const MessagePattern& pattern) {
   ask(Receive::Action::look, pattern, false);
   if (!question_.found) {
     host_.give_way();
@@ -303,7 +303,7 @@ std::optional<Status> RequestTable::probe(const Pattern& pattern) {
   return status;
 }
 
-Status RequestTable::wait_for(const Pattern& pattern) {
+Status RequestTable::wait_for(const MessagePattern& pattern) {
   ask(Receive::Action::look, pattern, true);
   Status status = status_of(question_);
   status.truncated = false;
@@ -326,14 +326,14 @@ Request RequestTable::taken(Status& status) {
   return request;
 }
 
-std::optional<Request> RequestTable::take(const Pattern& pattern, Status& status) {
+std::optional<Request> RequestTable::take(const MessagePattern& pattern, Status& status) {
   ask(Receive::Action::take, pattern, false);
   if (question_.found) return taken(status);
   host_.give_way();
   return std::nullopt;
 }
 
-Request RequestTable::wait_to_take(const Pattern& pattern, Status& status) {
+Request RequestTable::wait_to_take(const MessagePattern& pattern, Status& status) {
   ask(Receive::Action::take, pattern, true);
   return taken(status);
 }

@@ -41,9 +41,9 @@ class RequestTable final : public Requests {
       : host_(host), rank_(rank), nodes_(nodes) {}
 
   Request start(const Op& op, std::uint32_t context, Mode mode) override;
-  Request start(const Pattern& from, Span room) override;
+  Request start(const MessagePattern& from, Span room) override;
   Request prepare(const Op& op, std::uint32_t context, Mode mode) override;
-  Request prepare(const Pattern& from, Span room) override;
+  Request prepare(const MessagePattern& from, Span room) override;
   void restart(Request request) override;
   void free(Request& request) override;
   bool test(Request& request, Status* status) override;
@@ -52,10 +52,10 @@ class RequestTable final : public Requests {
   std::optional<std::size_t> wait_any(std::span<Request> requests, Status& status) override;
   std::size_t wait_some(std::span<Request> requests, std::span<std::size_t> indices,
                         std::span<Status> statuses) override;
-  std::optional<Status> probe(const Pattern& pattern) override;
-  Status wait_for(const Pattern& pattern) override;
-  std::optional<Request> take(const Pattern& pattern, Status& status) override;
-  Request wait_to_take(const Pattern& pattern, Status& status) override;
+  std::optional<Status> probe(const MessagePattern& pattern) override;
+  Status wait_for(const MessagePattern& pattern) override;
+  std::optional<Request> take(const MessagePattern& pattern, Status& status) override;
+  Request wait_to_take(const MessagePattern& pattern, Status& status) override;
   void receive(Request taken, Span room) override;
   bool cancel(Request request) override;
 
@@ -97,16 +97,16 @@ class RequestTable final : public Requests {
   Request filled(const What&... what);
   Slot& slot_of(Request request);
   void fill(Slot& slot, const Op& op, std::uint32_t context, Mode mode);
-  void fill(Slot& slot, const Pattern& from, Span room);
+  void fill(Slot& slot, const MessagePattern& from, Span room);
   void go(Slot& slot);
   bool is_complete(Request request);
   Status end(Request& request);
   void release(Request& request);
   bool wait_for_any_of(std::span<const Request> requests);
-  void ask(Receive::Action action, const Pattern& pattern, bool may_wait);
+  void ask(Receive::Action action, const MessagePattern& pattern, bool may_wait);
   void ask();
   Request taken(Status& status);
-  void require(const Pattern& pattern) const;
+  void require(const MessagePattern& pattern) const;
   static Status status_of(const Receive& receive);
 
   RequestHost& host_;

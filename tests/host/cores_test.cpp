@@ -84,7 +84,7 @@ TEST_CASE("a quota of version 1 counts; -1 is none", "[host]") {
   CHECK(groups.cores(8) == 8);
 }
 
-TEST_CASE("what cannot be read sets no limit", "[host]") {
+TEST_CASE("what cannot be read sets no limit to cores", "[host]") {
   const FakeGroups groups("0::/gone\nnonsense\n");
   CHECK(groups.cores(8) == 8);
   groups.write("fs/gone/cpu.max", "words and more\n");

@@ -113,7 +113,7 @@ TEST_CASE("a wildcard takes what came first of each source, and steps are not it
       for (int i = 0; i < 5 * each; ++i) {
         std::vector<int> room(700);  // the messages are long and short
         Request request =
-            requests.start(Pattern{.context = 3}, std::as_writable_bytes(std::span(room)));
+            requests.start(MessagePattern{.context = 3}, std::as_writable_bytes(std::span(room)));
         const Status status = requests.wait(request);
         expect(status.source >= 1 && status.source < 6, "a source");
         expect(room[0] == last[status.source] + 1, "the order of one source");
@@ -140,10 +140,10 @@ TEST_CASE("of two receives that fit the one posted first is taken", "[machine][r
     Requests& requests = requests_of(node);
     if (node.rank() == 1) {
       int a = 0, b = 0, c = 0, d = 0;
-      std::array<Request, 4> all{requests.start(Pattern{.source = 0}, in(a)),
-                                 requests.start(Pattern{.source = 0, .tag = 7}, in(b)),
-                                 requests.start(Pattern{.tag = 7}, in(c)),
-                                 requests.start(Pattern{.source = 0, .tag = 7}, in(d))};
+      std::array<Request, 4> all{requests.start(MessagePattern{.source = 0}, in(a)),
+                                 requests.start(MessagePattern{.source = 0, .tag = 7}, in(b)),
+                                 requests.start(MessagePattern{.tag = 7}, in(c)),
+                                 requests.start(MessagePattern{.source = 0, .tag = 7}, in(d))};
       node.step();  // all are posted
       node.step({send(Rank{0}, ConstSpan{})});
       requests.wait_all(all);
@@ -169,9 +169,10 @@ TEST_CASE("contexts keep messages apart", "[machine][requests]") {
     std::array<Request, 2> sent{requests.start(send(other, out(first), 1), 1),
                                 requests.start(send(other, out(second), 1), 2)};
     int of_second = 0, of_first = 0;
-    Request late = requests.start(Pattern{.context = 2}, in(of_second));
+    Request late = requests.start(MessagePattern{.context = 2}, in(of_second));
     requests.wait(late);
-    Request early = requests.start(Pattern{.source = other, .tag = 1, .context = 1}, in(of_first));
+    Request early =
+        requests.start(MessagePattern{.source = other, .tag = 1, .context = 1}, in(of_first));
     requests.wait(early);
     requests.wait_all(sent);
     expect(of_first == 10 + other && of_second == 20 + other, "contexts");
@@ -235,7 +236,7 @@ TEST_CASE("a message longer than the room fills the room and says so", "[machine
           if (is_early && bytes == 100) requests.wait_for({});
         }
         std::array<std::byte, 51> room{};
-        Request request = requests.start(Pattern{.source = 0}, Span(room).first(50));
+        Request request = requests.start(MessagePattern{.source = 0}, Span(room).first(50));
         const Status status = requests.wait(request);
         expect(status.bytes == bytes && status.truncated == (bytes > 50), "truncated");
         expect_payload(Span(room).first(std::min<Bytes>(bytes, 48)), bytes,
@@ -279,9 +280,9 @@ TEST_CASE("a receive is cancelled if nothing has come for it", "[machine][reques
     Requests& requests = requests_of(node);
     int a = 0, b = 0, c = 0;
     if (node.rank() == 0) {
-      std::array<Request, 3> all{requests.start(Pattern{.tag = 1}, in(a)),
+      std::array<Request, 3> all{requests.start(MessagePattern{.tag = 1}, in(a)),
                                  requests.start(receive(1, in(b), 1)),
-                                 requests.start(Pattern{}, in(c))};
+                                 requests.start(MessagePattern{}, in(c))};
       expect(requests.cancel(all[1]), "withdrawn");
       expect(requests.wait(all[1]).cancelled, "says so");
       expect(requests.cancel(all[2]), "withdrawn");
@@ -313,7 +314,7 @@ TEST_CASE("persistent requests go again and again", "[machine][requests]") {
     for (int d = 0; d < 3; ++d) {
       const Rank other = node.rank() ^ (1 << d);
       all.push_back(requests.prepare(send(other, out(numbers[d][0]), d)));
-      all.push_back(requests.prepare(Pattern{.source = other, .tag = d}, in(numbers[d][1])));
+      all.push_back(requests.prepare(MessagePattern{.source = other, .tag = d}, in(numbers[d][1])));
     }
     Status none;
     expect(!requests.wait_any(all, none), "none is active");
@@ -401,8 +402,8 @@ TEST_CASE("requests that are left open and messages that are not received are to
       });
     };
     CHECK(error_of([](Node&, Requests& requests) {
-            requests.start(Pattern{.source = 3, .tag = 4}, in(number));
-            requests.start(Pattern{}, in(number));
+            requests.start(MessagePattern{.source = 3, .tag = 4}, in(number));
+            requests.start(MessagePattern{}, in(number));
           }) ==
           "node 2 ends with 2 requests that no test or wait has completed: a receive of at most 4 "
           "bytes from node 3, tag 4, ..");
@@ -421,7 +422,7 @@ TEST_CASE("a deadlock of requests says what they wait for", "[machine][requests]
         machine.run([&](Node& node) {
           Requests& requests = requests_of(node);
           int room = 0;
-          std::array<Request, 2> all{requests.start(Pattern{.tag = 3}, in(room)),
+          std::array<Request, 2> all{requests.start(MessagePattern{.tag = 3}, in(room)),
                                      requests.start(receive(0, in(room), 4))};
           if (node.rank() == 2) requests.wait_for({.source = 1});
           Status status;
@@ -444,7 +445,7 @@ TEST_CASE("a failure ends those that wait for requests", "[machine][requests]") 
         Requests& requests = requests_of(node);
         if (node.rank() == 3) throw std::logic_error("3");
         std::vector<std::byte> room(5000);
-        Request request = requests.start(Pattern{}, Span(room));
+        Request request = requests.start(MessagePattern{}, Span(room));
         Request sent = requests.start(send(3, ConstSpan(room)));
         Status status;
         for (;;) {
@@ -530,7 +531,7 @@ TEST_CASE("random requests, all of them complete and right", "[machine][requests
                 ++expected;
               }
             } else {
-              open = requests.start(Pattern{}, Span(room));
+              open = requests.start(MessagePattern{}, Span(room));
             }
           }
           Status status;
