@@ -149,7 +149,8 @@ TEST_CASE("no file includes a layer that it must not know", "[layering]") {
       std::ifstream text(entry.path());
       for (std::string line; std::getline(text, line);) {
         const std::string_view other = included(line);
-        if (other.empty() || other == "version.hpp" || other == "abi.hpp") continue;  // the build writes them
+        if (other.empty() || other == "version.hpp" || other == "abi.hpp")
+          continue;  // the build writes them
         ++lines;
         CAPTURE(file, other);
         CHECK(may_include(file, other));

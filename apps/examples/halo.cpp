@@ -35,16 +35,14 @@ const Algorithm there_and_back{
     .require =
         [](const Setting& setting) {
           if (setting.topology.nodes() < 3) {
-            throw UsageError(fmt::format("there-and-back: {} nodes, need at least 3",
-                                         setting.topology.nodes()));
+            throw UsageError(
+                fmt::format("there-and-back: {} nodes, need at least 3", setting.topology.nodes()));
           }
         },
     .predict =
         [](const Setting&) {
-          return Prediction{.startups = 2,
-                            .transmission_blocks = 2,
-                            .rearranged_blocks = 0,
-                            .working_blocks = 0};
+          return Prediction{
+              .startups = 2, .transmission_blocks = 2, .rearranged_blocks = 0, .working_blocks = 0};
         },
     .program =
         [](Node& node, const Call& call) {

@@ -29,8 +29,8 @@ BlockArray plan_suh_torus(const Topology& topology, Rank rank) {
 }  // namespace
 
 void alltoall_suh_torus(Node& node, ConstBlocks out, Blocks in) {
-  const auto& planned =
-      node.plan<BlockArray>("suh-torus", {}, [&] { return plan_suh_torus(node.topology(), node.rank()); });
+  const auto& planned = node.plan<BlockArray>(
+      "suh-torus", {}, [&] { return plan_suh_torus(node.topology(), node.rank()); });
   require_exchange("alltoall_suh_torus", node.size(), out, in);
   planned.run(node, out, in);
 }

@@ -59,7 +59,8 @@ TEST_CASE("a lookup finds the least and the greatest keys, and one key many time
   for (const TableBy by : {TableBy::hash, TableBy::block}) {
     LookupJob job{{greatest, 0, least, -1}, {10, 11, 12, 13}, {}, by, {}};
     job.keys = {least, least, 1, greatest, least, -1, 0, greatest - 1, least + 1, least};
-    const LookupResult result = run_lookup(proof(Topology::parse("ring:3")), automatic_lookup(), job);
+    const LookupResult result =
+        run_lookup(proof(Topology::parse("ring:3")), automatic_lookup(), job);
     require_answers(job, result);
     CHECK(result.absent == 3);
   }

@@ -189,7 +189,8 @@ TEST_CASE("a product that cannot be is refused before it runs", "[apps][matvec]"
                        FAIL("it ran");
                        return {};
                      }};
-  const auto refused = [&](const MatvecJob& job, const Algorithms& algorithms = automatic_matvec()) {
+  const auto refused = [&](const MatvecJob& job,
+                           const Algorithms& algorithms = automatic_matvec()) {
     run_matvec(never, algorithms, job);
   };
   CHECK_THROWS_WITH(refused({{0, 3, {}}, {1, 2, 3}, {}, {}}), Contains("0 x 3"));
