@@ -24,12 +24,14 @@ std::string compiler_text() {
 std::string fftw_text() {
   const std::string_view library = fftw_library();
   if (library.empty()) {
-    return "none: no `fft`; all that is linked may be passed on under the Apache License 2.0";
+    return "none: no `fft`; the program may be passed on under the Apache\n             License "
+           "2.0";
   }
   return fmt::format(
-      "{}, which is under the GNU GPL: whoever passes this program on\n"
-      "             does so under the GPL, version 3, with the sources. wormcube's own are under\n"
-      "             the Apache License 2.0; -D WORMCUBE_FFTW=OFF builds all but `fft`, without it",
+      "{}, under the GNU GPL: whoever passes this\n"
+      "             program on does so under the GPL, version 3, with the sources.\n"
+      "             wormcube's own are under the Apache License 2.0; all but `fft`\n"
+      "             is built without it by -D WORMCUBE_FFTW=OFF",
       library);
 }
 

@@ -57,7 +57,7 @@ void write_words(const Contract& contract, Rank origin, Rank block, Span data) {
   for (Bytes at = 0; at < data.size(); at += word_bytes) {
     const std::uint64_t i = at / word_bytes;
     const std::uint64_t word = contract.pattern == Pattern::tags
-                                   ? tag(origin, block, i) ^ salt(contract)
+                                   ? tag_in(contract, origin, block, i)
                                    : mix(start + i * 0x9e3779b97f4a7c15U);
     std::memcpy(&data[at], &word, std::min(word_bytes, data.size() - at));
   }
@@ -514,6 +514,10 @@ void CollectiveNode::compare_outputs(Findings& findings) {
       }
     }
   }
+}
+
+std::uint64_t tag_in(const Contract& contract, Rank origin, Rank block, std::uint64_t index) {
+  return tag(origin, block, index) ^ salt(contract);
 }
 
 Contract contract_of(const Collective& collective, Rank nodes, Bytes block_bytes,

@@ -194,6 +194,9 @@ class CollectiveNode {
   Memory output_, own_input_;
 };
 
+/// Element `index` of the block that `origin` gives for `block`, where blocks are tags that move.
+std::uint64_t tag_in(const Contract& contract, Rank origin, Rank block, std::uint64_t index);
+
 /// The contract of a collective on so many nodes; with tags the reduction is the witness.
 Contract contract_of(const Collective& collective, Rank nodes, Bytes block_bytes,
                      std::uint64_t seed, Pattern pattern = Pattern::words, bool in_place = false);

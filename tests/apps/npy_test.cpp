@@ -221,7 +221,7 @@ TEST_CASE("a malformed .npy file is refused with the reason", "[apps][npy]") {
                     Contains("cannot be opened: No such file or directory"));
   CHECK_THROWS_WITH(read_npy("/tmp"), Contains("cannot be opened: Is a directory"));
   CHECK_THROWS_WITH(write_npy("/nonexistent/a.npy", counted(ElementType::int8, {1})),
-                    Contains("cannot be written: No such file or directory"));
+                    Contains("cannot write '/nonexistent/a.npy': No such file or directory"));
 }
 
 TEST_CASE("a .npy file larger than the memory is refused before it is read", "[apps][npy]") {

@@ -59,8 +59,8 @@ TEST_CASE("names are cut in the middle, and no further than they stay different"
   table.add({overlap, "2"});
   const std::string text = table.text(false, 40);
   CHECK(text.find(parity) == text.npos);
-  CHECK(text.find("suh-mesh:order..ity:ring=folded") != text.npos);
-  CHECK(text.find("suh-mesh:order..lap:ring=folded") != text.npos);
+  CHECK(text.find("suh-mesh:orde..y:ring=folded") != text.npos);
+  CHECK(text.find("suh-mesh:orde..p:ring=folded") != text.npos);
   // Of rows that come one by one the names are known before.
   const Table rows({{.head = "algorithm",
                      .text = true,
@@ -69,7 +69,7 @@ TEST_CASE("names are cut in the middle, and no further than they stay different"
                      .names = {"kim-recursive:divisions=1", "kim-recursive:divisions=2"}},
                     {.head = "time", .width = 30}});
   CHECK(rows.row_text({"kim-recursive:divisions=1", "1"}, false, 50) ==
-        "  kim-recu..visions=1  " + std::string(29, ' ') + "1\n");
+        "  kim-rec..sions=1  " + std::string(29, ' ') + "1\n");
 }
 
 TEST_CASE("columns that may be left out go, the largest first, before any is cut", "[cli][table]") {
@@ -81,8 +81,8 @@ TEST_CASE("columns that may be left out go, the largest first, before any is cut
   table.add({"kim-recursive", "1", "2", "3", "4"});
   CHECK(table.text(false, 60) == table.text(true));
   CHECK(table.text(false, 36).starts_with("# algorithm      median  min  busbw\n"));
-  CHECK(table.text(false, 30).starts_with("# algorithm      median\n"));
-  CHECK(table.text(false, 20) == "# algor..thm  median\n  kim-..sive  1\n");
+  CHECK(table.text(false, 30).starts_with("# algorithm      median  busbw\n"));
+  CHECK(table.text(false, 20) == "# algorithm   median\n  kim-..sive       1\n");
 }
 
 TEST_CASE("a figure is never cut, however narrow its column", "[cli][table]") {

@@ -71,7 +71,8 @@ TEST_CASE("an algorithm's name carries its options", "[collectives][options]") {
   CHECK(parsed("suh-mesh") == "suh-mesh");
   CHECK(parsed("suh-mesh:order=parity") == "suh-mesh:order=parity");
   CHECK(parsed("suh-mesh:ring=folded:order=overlap") == "suh-mesh:order=overlap:ring=folded");
-  CHECK(parsed("suh-mesh:order=parity:order=paper") == "suh-mesh");
+  CHECK_THROWS_WITH(parsed("suh-mesh:order=parity:order=paper"),
+                    "suh-mesh: option 'order' is given twice");
   CHECK(parsed("kim-recursive:divisions=2") == "kim-recursive:divisions=2");
   CHECK(parsed("ring") == "ring");
   for (const Algorithm* algorithm : registry()) {

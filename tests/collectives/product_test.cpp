@@ -131,8 +131,8 @@ CheckResult checked_by(const char* name, const char* text) {
 
 Rational cut_bound(const Topology& topology) { return theory::cut_bound(topology).steps; }
 
-std::vector<std::vector<Transfer>> steps_of(const ExchangeTemplate& exchange) {
-  std::vector<std::vector<Transfer>> steps;
+std::vector<std::vector<BlockMove>> steps_of(const ExchangeTemplate& exchange) {
+  std::vector<std::vector<BlockMove>> steps;
   for (std::size_t t = 0; t < exchange.steps(); ++t) {
     const auto step = exchange.step(t);
     steps.emplace_back(step.begin(), step.end());
@@ -334,7 +334,7 @@ TEST_CASE("edges are coloured with as many colours as the largest degree", "[pro
 
 TEST_CASE("the checker names each law that a template breaks", "[product]") {
   const Adjacency path = Adjacency::of(Graph::line(3));
-  const auto says = [&](const std::vector<std::vector<Transfer>>& steps, const char* what,
+  const auto says = [&](const std::vector<std::vector<BlockMove>>& steps, const char* what,
                         Ports ports = Ports::one) {
     const std::string found = fault(ExchangeTemplate(3, 1, steps), path, ports);
     INFO(found);

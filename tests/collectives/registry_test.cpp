@@ -7,6 +7,7 @@
 #include "wormcube/collectives/alltoall/ring.hpp"
 #include "wormcube/collectives/alltoall/shift.hpp"
 #include "wormcube/collectives/harness/check.hpp"
+#include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/collectives/links.hpp"
 #include "wormcube/collectives/plugin.hpp"
 #include "wormcube/tests/collectives/cases.hpp"
@@ -382,7 +383,7 @@ TEST_CASE("the cheapest algorithm is admitted, keeps to the ports, and no other 
       const Collective best = cheapest(operation, topology, model, bytes, ports);
       CHECK_FALSE(refusal(best, topology));
       CHECK((ports == Ports::all || best.algorithm->ports == Ports::one));
-      const double best_us = predicted_us(best.predict(topology), model, bytes);
+      const double best_us = predicted_us(weigh(best, topology).prediction, model, bytes);
       for (const Collective& other : admitted(operation, topology)) {
         if (ports == Ports::one && other.algorithm->ports == Ports::all) continue;
         if (!other.algorithm->chosen_by_auto) continue;
@@ -395,8 +396,8 @@ TEST_CASE("the cheapest algorithm is admitted, keeps to the ports, and no other 
           });
           if (!preset || refusal(with, topology)) continue;
           with.settle(topology, model, bytes);
-          const Prediction prediction = with.predict(topology);
-          if (!prediction.complete()) continue;
+          const auto [prediction, contention] = weigh(with, topology);
+          if (!prediction.complete() || contention == Contention::unknown) continue;
           INFO(best.text() << " or " << with.text());
           CHECK(best_us <= predicted_us(prediction, model, bytes));
         }

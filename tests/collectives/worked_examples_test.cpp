@@ -20,8 +20,7 @@ using namespace wormcube;
 std::vector<std::string> travels(const char* algorithm, const char* network, Rank from, Rank to) {
   const Topology topology = Topology::parse(network);
   const cases::Call call(cases::alltoall(algorithm), topology, 8, Pattern::tags);
-  const std::uint64_t wanted =
-      static_cast<std::uint64_t>(from) << 40 | static_cast<std::uint64_t>(to) << 16;
+  const std::uint64_t wanted = tag_in(call.contract, from, to, 0);
   const auto name = [&](Rank rank) {
     return fmt::format("({},{})", topology.coordinate(rank, 0), topology.coordinate(rank, 1));
   };

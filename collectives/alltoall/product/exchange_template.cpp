@@ -55,18 +55,18 @@ std::int64_t Distances::total() const {
 }
 
 ExchangeTemplate::ExchangeTemplate(Rank nodes, Rank copies,
-                                   const std::vector<std::vector<Transfer>>& steps)
+                                   const std::vector<std::vector<BlockMove>>& steps)
     : nodes_(nodes), copies_(copies), ends_{0} {
-  for (const std::vector<Transfer>& step : steps) {
+  for (const std::vector<BlockMove>& step : steps) {
     if (step.empty()) continue;
     transfers_.insert(transfers_.end(), step.begin(), step.end());
     ends_.push_back(static_cast<std::uint32_t>(transfers_.size()));
   }
-  sent_ = indexed(&Transfer::from);
-  received_ = indexed(&Transfer::to);
+  sent_ = indexed(&BlockMove::from);
+  received_ = indexed(&BlockMove::to);
 }
 
-ExchangeTemplate::Index ExchangeTemplate::indexed(Rank Transfer::*end) const {
+ExchangeTemplate::Index ExchangeTemplate::indexed(Rank BlockMove::*end) const {
   Index index;
   index.ends.assign(static_cast<std::size_t>(nodes_) * steps() + 1, 0);
   const auto each = [&](auto f) {
@@ -89,7 +89,7 @@ std::string fault(const ExchangeTemplate& exchange, const Adjacency& graph, Port
   if (exchange.nodes() != n) {
     return fmt::format("a template of {} nodes for a graph of {}", exchange.nodes(), n);
   }
-  const auto block = [&](const Transfer& transfer) {
+  const auto block = [&](const BlockMove& transfer) {
     return (static_cast<std::size_t>(transfer.copy) * n + transfer.source) * n +
            transfer.destination;
   };
@@ -102,7 +102,7 @@ std::string fault(const ExchangeTemplate& exchange, const Adjacency& graph, Port
   for (std::size_t b = 0; b < blocks; ++b) at[b] = static_cast<Rank>(b / n % n);
 
   for (std::size_t t = 0; t < exchange.steps(); ++t) {
-    for (const Transfer& transfer : exchange.step(t)) {
+    for (const BlockMove& transfer : exchange.step(t)) {
       const Rank from = transfer.from, to = transfer.to, copy = transfer.copy;
       const Rank source = transfer.source, destination = transfer.destination;
       const auto wrong = [&](std::string_view what) {

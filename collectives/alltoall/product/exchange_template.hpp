@@ -44,10 +44,10 @@ class Distances {
 
 /// One message of one step: the block from `source` for `destination` goes from a node to its
 /// neighbour.
-struct Transfer {
+struct BlockMove {
   Rank from, to, source, destination;
   Rank copy = 0;  ///< which of several exchanges made at once
-  friend bool operator==(const Transfer&, const Transfer&) = default;
+  friend bool operator==(const BlockMove&, const BlockMove&) = default;
 };
 
 /// Total exchanges (`copies` of them at once) in one graph. A block that stands at a node when a
@@ -55,15 +55,15 @@ struct Transfer {
 class ExchangeTemplate {
  public:
   /// \param steps  the transfers of each step; steps without any are left out
-  ExchangeTemplate(Rank nodes, Rank copies, const std::vector<std::vector<Transfer>>& steps);
+  ExchangeTemplate(Rank nodes, Rank copies, const std::vector<std::vector<BlockMove>>& steps);
 
   Rank nodes() const { return nodes_; }
   Rank copies() const { return copies_; }
   std::size_t steps() const { return ends_.size() - 1; }
-  std::span<const Transfer> step(std::size_t t) const {
+  std::span<const BlockMove> step(std::size_t t) const {
     return std::span(transfers_).subspan(ends_[t], ends_[t + 1] - ends_[t]);
   }
-  std::span<const Transfer> transfers() const { return transfers_; }
+  std::span<const BlockMove> transfers() const { return transfers_; }
 
   /// The transfers of step t that leave, and that reach, this node: indices into transfers().
   std::span<const std::uint32_t> sent_by(Rank node, std::size_t t) const {
@@ -82,10 +82,10 @@ class ExchangeTemplate {
       return std::span(items).subspan(ends[at], ends[at + 1] - ends[at]);
     }
   };
-  Index indexed(Rank Transfer::*end) const;
+  Index indexed(Rank BlockMove::*end) const;
 
   Rank nodes_, copies_;
-  std::vector<Transfer> transfers_;
+  std::vector<BlockMove> transfers_;
   std::vector<std::uint32_t> ends_;
   Index sent_, received_;
 };

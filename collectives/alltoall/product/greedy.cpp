@@ -44,7 +44,7 @@ class Crowd {
   bool empty() const { return waiting_ == 0; }
   std::vector<Group>& at(Rank u) { return groups_[u]; }
   /// The first block of a group leaves.
-  Transfer leave(Rank u, Group& group, Rank to) {
+  BlockMove leave(Rank u, Group& group, Rank to) {
     const auto block = group.blocks.extract(group.blocks.begin()).value();
     --waiting_;
     const auto copy = static_cast<Rank>(block % copies_);
@@ -53,7 +53,7 @@ class Crowd {
     return {u, to, source, mod(source + offset, n_), copy};
   }
   /// A block has come to transfer.to.
-  void arrive(const Transfer& transfer) {
+  void arrive(const BlockMove& transfer) {
     const auto& [from, to, source, destination, copy] = transfer;
     if (to == destination) return;
     std::uint64_t block = n_ - hops_(to, destination);
@@ -119,12 +119,12 @@ class BalancedHops {
  public:
   BalancedHops(const Adjacency& graph, const Distances& hops) : graph_(graph), hops_(hops) {}
 
-  void choose(std::vector<Transfer>& layer) {
+  void choose(std::vector<BlockMove>& layer) {
     const auto n = static_cast<std::size_t>(graph_.nodes());
     received_.assign(n, {});
     layer_ = &layer;
     closer_.clear();
-    for (const Transfer& hop : layer) {
+    for (const BlockMove& hop : layer) {
       std::vector<Rank>& closer = closer_.emplace_back();
       for (const Rank w : graph_.neighbours[hop.from]) {
         if (hops_(w, hop.destination) == hops_(hop.from, hop.destination) - 1) closer.push_back(w);
@@ -183,7 +183,7 @@ class BalancedHops {
 
   const Adjacency& graph_;
   const Distances& hops_;
-  std::vector<Transfer>* layer_ = nullptr;
+  std::vector<BlockMove>* layer_ = nullptr;
   std::vector<std::vector<Rank>> closer_;           // by block of the layer
   std::vector<std::vector<std::size_t>> received_;  // by node
 };
@@ -194,9 +194,9 @@ ExchangeTemplate greedy_all_port(const Adjacency& graph, Rank copies) {
   const Rank n = graph.nodes();
   const Distances hops(graph);
   Crowd crowd(graph, hops, copies);
-  std::vector<std::vector<Transfer>> steps;
+  std::vector<std::vector<BlockMove>> steps;
   while (!crowd.empty()) {
-    std::vector<Transfer>& step = steps.emplace_back();
+    std::vector<BlockMove>& step = steps.emplace_back();
     for (Rank u = 0; u < n; ++u) {
       std::vector<Crowd::Group*> groups;
       for (Crowd::Group& group : crowd.at(u)) {
@@ -215,7 +215,7 @@ ExchangeTemplate greedy_all_port(const Adjacency& graph, Rank copies) {
         if (link == free_links.end() || group.blocks.empty()) groups.erase(first);
       }
     }
-    for (const Transfer& transfer : step) crowd.arrive(transfer);
+    for (const BlockMove& transfer : step) crowd.arrive(transfer);
   }
   return {n, copies, steps};
 }
@@ -241,7 +241,7 @@ ExchangeTemplate greedy_one_port(const Adjacency& graph) {
     Rank node;
     Crowd::Group* group;
   };
-  std::vector<std::vector<Transfer>> steps;
+  std::vector<std::vector<BlockMove>> steps;
   while (!crowd.empty()) {
     std::vector<Candidate> candidates;
     for (Rank u = 0; u < n; ++u) {
@@ -254,7 +254,7 @@ ExchangeTemplate greedy_one_port(const Adjacency& graph) {
     }
     std::ranges::sort(candidates, {}, &Candidate::urgency);
     std::vector<bool> sends(static_cast<std::size_t>(n)), receives(static_cast<std::size_t>(n));
-    std::vector<Transfer>& step = steps.emplace_back();
+    std::vector<BlockMove>& step = steps.emplace_back();
     for (const auto& [urgency, u, group] : candidates) {
       if (sends[u]) continue;
       const auto to = std::ranges::find_if(group->closer, [&](Rank w) { return !receives[w]; });
@@ -262,7 +262,7 @@ ExchangeTemplate greedy_one_port(const Adjacency& graph) {
       sends[u] = receives[*to] = true;
       step.push_back(crowd.leave(u, *group, *to));
     }
-    for (const Transfer& transfer : step) {
+    for (const BlockMove& transfer : step) {
       crowd.arrive(transfer);
       change_load(transfer.from, transfer.destination, -1);
       change_load(transfer.to, transfer.destination, 1);
@@ -275,25 +275,25 @@ ExchangeTemplate layered_one_port(const Adjacency& graph) {
   const Rank n = graph.nodes();
   const Distances hops(graph);
   BalancedHops next(graph, hops);
-  std::vector<Transfer> layer;  // the next hop of every block under way
+  std::vector<BlockMove> layer;  // the next hop of every block under way
   for (Rank s = 0; s < n; ++s) {
     for (Rank d = 0; d < n; ++d) {
       if (s != d) layer.push_back({s, s, s, d});
     }
   }
-  std::vector<std::vector<Transfer>> steps;
+  std::vector<std::vector<BlockMove>> steps;
   while (!layer.empty()) {
     next.choose(layer);
     std::vector<std::pair<Rank, Rank>> edges;
-    for (const Transfer& hop : layer) edges.emplace_back(hop.from, hop.to);
+    for (const BlockMove& hop : layer) edges.emplace_back(hop.from, hop.to);
     const EdgeColouring colouring = colour_edges(n, n, edges);
     const std::size_t first = steps.size();
     steps.resize(first + colouring.colours);
     for (std::size_t i = 0; i < layer.size(); ++i) {
       steps[first + colouring.colour[i]].push_back(layer[i]);
     }
-    std::erase_if(layer, [](const Transfer& hop) { return hop.to == hop.destination; });
-    for (Transfer& hop : layer) hop.from = hop.to;
+    std::erase_if(layer, [](const BlockMove& hop) { return hop.to == hop.destination; });
+    for (BlockMove& hop : layer) hop.from = hop.to;
   }
   return {n, 1, steps};
 }
@@ -301,11 +301,11 @@ ExchangeTemplate layered_one_port(const Adjacency& graph) {
 ExchangeTemplate serial_exchange(const Adjacency& graph) {
   const Rank n = graph.nodes();
   const Routes routes(graph);
-  std::vector<std::vector<Transfer>> steps;
+  std::vector<std::vector<BlockMove>> steps;
   for (Rank s = 0; s < n; ++s) {
     for (Rank d = 0; d < n; ++d) {
       routes.for_senders(s, d, [&](Rank u) {
-        steps.push_back(std::vector{Transfer{u, routes.next(u, d), s, d}});
+        steps.push_back(std::vector{BlockMove{u, routes.next(u, d), s, d}});
       });
     }
   }

@@ -140,7 +140,7 @@ std::vector<std::size_t> busy_steps(const Service& service, int round,
   for (std::size_t t = 0; t < most; ++t) {
     const auto moves = [&](int i) {
       return in[i] != nullptr && t < in[i]->steps() &&
-             std::ranges::any_of(in[i]->step(t), [&](const Transfer& transfer) {
+             std::ranges::any_of(in[i]->step(t), [&](const BlockMove& transfer) {
                const Rank x = mod(transfer.destination - transfer.source, in[i]->nodes());
                return service.offset(round, i, x, transfer.copy) != 0;
              });

@@ -183,14 +183,14 @@ std::shared_ptr<const Rounds> kept_rounds(Rounds (*make)(const Topology&),
 }
 
 ExchangeTemplate expand(Rank nodes, const Rounds& rounds) {
-  std::vector<std::vector<Transfer>> steps(1);
+  std::vector<std::vector<BlockMove>> steps(1);
   for (const Round& round : rounds) {
     for_each_step(
         round,
         [&](const Exchange& exchange, std::size_t t) {
           for (Rank line = 0; line < nodes; ++line) {
             if (exchange.axis.digit(line) != 0) continue;  // one node of each copy
-            for (const Transfer& transfer : exchange.exchange->step(t)) {
+            for (const BlockMove& transfer : exchange.exchange->step(t)) {
               const auto block = exchange.carried(line, transfer);
               if (!block) continue;
               steps.back().push_back({exchange.axis.with(line, transfer.from),
@@ -213,7 +213,7 @@ NodePlan make_plan(Rank rank, const Rounds& rounds) {
   Places places(rank);
   for_each_transfer(
       rank, rounds,
-      [&](const Exchange& exchange, Rank /*digit*/, const Transfer& transfer, bool is_send) {
+      [&](const Exchange& exchange, Rank /*digit*/, const BlockMove& transfer, bool is_send) {
         const auto block = exchange.carried(rank, transfer);
         plan.places.push_back(!block    ? NodePlan::left_out
                               : is_send ? places.leave(*block)
@@ -257,7 +257,7 @@ void run(Node& node, const Rounds& rounds, const NodePlan& plan, ConstBlocks out
   enter_rounds();
   for_each_transfer(
       rank, rounds,
-      [&](const Exchange& exchange, Rank digit, const Transfer& transfer, bool is_send) {
+      [&](const Exchange& exchange, Rank digit, const BlockMove& transfer, bool is_send) {
         const Rank place = *next++;
         if (place == NodePlan::left_out) return;
         const Rank peer =

@@ -37,7 +37,7 @@ struct Exchange {
   std::function<std::optional<Block>(Rank node, Rank x, Rank copy)> block;
 
   /// The block that a transfer carries in the copy of the axis that this node is in.
-  std::optional<Block> carried(Rank node, const Transfer& transfer) const {
+  std::optional<Block> carried(Rank node, const BlockMove& transfer) const {
     return block(axis.with(node, transfer.source), transfer.destination, transfer.copy);
   }
 };

@@ -35,9 +35,9 @@ class FarthestFirst {
   /// \param active  (i, t): whether the link between i and i+1 is used in step t
   template <class Active>
   ExchangeTemplate run(Active active) {
-    std::vector<std::vector<Transfer>> steps;
+    std::vector<std::vector<BlockMove>> steps;
     for (Rank t = 0; undelivered_ > 0; ++t) {
-      std::vector<Transfer>& step = steps.emplace_back();
+      std::vector<BlockMove>& step = steps.emplace_back();
       std::vector<std::tuple<Rank, bool, Waiting>> arrived;
       for (Rank v = 0; v < nodes_; ++v) {
         for (const bool plus : {true, false}) {
@@ -106,10 +106,10 @@ ExchangeTemplate cayley_exchange(const CayleyStructure& group) {
     }
   }
 
-  std::vector<std::vector<Transfer>> steps;
+  std::vector<std::vector<BlockMove>> steps;
   for (const Rank d : order) {
     for (std::size_t i = 0; i < word[d].size(); ++i) {
-      std::vector<Transfer>& step = steps.emplace_back();
+      std::vector<BlockMove>& step = steps.emplace_back();
       step.reserve(n);
       for (Rank g = 0; g < group.order; ++g) {
         Rank source = g, destination = g;
@@ -149,7 +149,7 @@ ExchangeTemplate ring_all_port(Rank nodes, Rank copies) {
 }
 
 ExchangeTemplate complete_all_port(Rank nodes, Rank copies) {
-  std::vector<std::vector<Transfer>> steps(static_cast<std::size_t>(copies));
+  std::vector<std::vector<BlockMove>> steps(static_cast<std::size_t>(copies));
   for (Rank copy = 0; copy < copies; ++copy) {
     for (Rank s = 0; s < nodes; ++s) {
       for (Rank d = 0; d < nodes; ++d) {
