@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <mutex>
+#include <unordered_map>
 #include <utility>
 
 namespace wormcube {
@@ -33,14 +35,36 @@ const void* PlanCache::find(const Key& key) const {
   return nullptr;
 }
 
+namespace {
+
+/// One object for all caches that keep equal networks: each node of a machine has a cache.
+///
+/// Threads  any.
+std::shared_ptr<const Topology> shared(const Topology& topology) {
+  static std::mutex mutex;
+  static std::unordered_multimap<Rank, std::weak_ptr<const Topology>> all;  // by nodes
+  const std::lock_guard lock(mutex);
+  auto [kept, end] = all.equal_range(topology.nodes());
+  while (kept != end) {
+    if (auto same = kept->second.lock()) {
+      if (*same == topology) return same;
+      ++kept;
+    } else {
+      kept = all.erase(kept);
+    }
+  }
+  auto made = std::make_shared<const Topology>(topology);
+  all.emplace(topology.nodes(), made);
+  return made;
+}
+
+}  // namespace
+
 const void* PlanCache::keep(const Key& key, std::shared_ptr<const void> plan) {
-  const auto same = std::ranges::find_if(
-      entries_, [&](const auto& entry) { return *entry.second.topology == key.topology; });
   Entry entry{key.type,
               std::string(key.algorithm),
               {key.options.begin(), key.options.end()},
-              same != entries_.end() ? same->second.topology
-                                     : std::make_shared<const Topology>(key.topology),
+              shared(key.topology),
               key.rank,
               std::move(plan)};
   return entries_.emplace(hash(key), std::move(entry))->second.plan.get();

@@ -180,6 +180,8 @@ class Machine::Impl final : public NetworkHost {
   void leave_network(EmulatedNode& node) noexcept;
   void lock_step(EmulatedNode& node);
   void arrive_at_barrier() noexcept;
+  void release_from_barrier(Rank rank) noexcept;
+  void leave_barrier(Rank rank) noexcept;
   bool stopping() const noexcept { return stopping_.load(std::memory_order_acquire); }
   std::string deadlock_table() const;
   std::size_t explain(std::optional<const std::byte*> address, std::span<char> text) const;
@@ -822,6 +824,7 @@ void Machine::Impl::lock_step(EmulatedNode& node) {
   node.gates.barrier.arm(1);
   arrive_at_barrier();
   wait(node.rank(), node.gates.barrier);
+  if (!stopping()) leave_barrier(node.rank());  // else not all have come
 }
 
 // Finished nodes count as arrived for good.
@@ -829,9 +832,21 @@ void Machine::Impl::arrive_at_barrier() noexcept {
   if (barrier_.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
   barrier_.store(topology().nodes() - finished_.load(std::memory_order_acquire),
                  std::memory_order_release);
-  for (EmulatedNode& node : nodes_) {
-    if (!node.finished && node.gates.barrier.arrive()) wake(node.rank(), node.gates.barrier);
-  }
+  release_from_barrier(0);
+}
+
+// All have come. Each node that goes on releases two others first, so that no node wakes all.
+void Machine::Impl::release_from_barrier(Rank rank) noexcept {
+  if (rank >= topology().nodes()) return;
+  EmulatedNode& node = nodes_[rank];
+  if (node.finished) return leave_barrier(rank);
+  if (node.gates.barrier.arrive()) wake(rank, node.gates.barrier);
+}
+
+void Machine::Impl::leave_barrier(Rank rank) noexcept {
+  if (rank > (topology().nodes() - 2) / 2) return;  // a leaf
+  release_from_barrier(2 * rank + 1);
+  release_from_barrier(2 * rank + 2);
 }
 
 // The report of a node's stack that is used up, in that node's thread.
