@@ -177,7 +177,7 @@ void prove_by_run(CheckResult& result, const Topology& topology, const Contract&
     } else {
       result.arrivals = contract.operation->moves_data
                             ? "arrivals not counted: it would take more than 1.2 GB"
-                            : fmt::format("{} moves no data", contract.operation->name);
+                            : fmt::format("a {} moves no data", contract.operation->name);
     }
   } catch (const std::exception& error) {
     if (lacks_room(error)) {
