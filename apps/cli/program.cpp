@@ -151,6 +151,11 @@ std::string told(const CLI::App& command, const CLI::ParseError& error, int argc
       return fmt::format("--plugin stands before the command: wormcube --plugin FILE.so {} ..",
                          command.get_name());
     }
+    if (const CLI::Option* const on = command.get_option_no_throw("--on");
+        on != nullptr && on->count() == 0 && left.front().find(':') != std::string::npos) {
+      return fmt::format("'{0}' is not expected here; a network is given with --on: --on {0}",
+                         left.front());
+    }
     std::string words;
     for (const std::string& word : left) words += (words.empty() ? "" : " ") + word;
     const bool is_file =

@@ -3,6 +3,7 @@
 #include "wormcube/collectives/harness/check.hpp"
 
 #include "wormcube/apps/cli/commands/check_json.hpp"
+#include "wormcube/apps/cli/commands/check_schedule.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/help.hpp"
 #include "wormcube/apps/cli/options/algorithms.hpp"
@@ -40,6 +41,7 @@ struct CheckCommand {
   std::string bytes = "1K";
   CheckOptions check;
   double time_limit = 0;
+  std::string schedule;
   const CLI::Option *bytes_option = nullptr, *seed_option = nullptr;
   OutputOptions output;
 };
@@ -207,6 +209,15 @@ ExitCode check_one(const Topology& topology, const Collective& collective,
 
 ExitCode check(const CheckCommand& options) {
   options.output.validate();
+  if (!options.schedule.empty()) {
+    if (!options.operation.empty() || !options.on.empty())
+      throw UsageError("--schedule brings operation and network; leave OPERATION and --on out");
+    return check_schedule(options.schedule, options.algorithm.ports == "all",
+                          options.check.virtual_channels, options.output);
+  }
+  if (options.operation.empty())
+    throw UsageError("OPERATION is required (or a schedule: --schedule FILE)");
+  if (options.on.empty()) throw UsageError("--on is required");
   const Operation operation = parse_operation(options.operation);
   const std::vector<Topology> topologies = parse_topologies(options.on);
   for (const Topology& topology : topologies) topology.require_routable();
@@ -277,8 +288,15 @@ Action add_check(CLI::App& program) {
   auto options = std::make_shared<CheckCommand>();
   CLI::App& app = *program.add_subcommand(
       "check", "Count and prove algorithms without moving data: no threads, no network");
-  app.add_option("OPERATION", options->operation, operations_text())->required();
-  add_on_option(app, options->on, true);
+  app.add_option("OPERATION", options->operation, operations_text());
+  add_on_option(app, options->on, false);
+  app.add_option(
+         "--schedule", options->schedule,
+         "Check a schedule's text instead, as `show --schedule` writes it: laws and counts; "
+         "it has no data, so that nothing is proved of delivery")
+      ->type_name("FILE")
+      ->check(file_name())
+      ->group("What");
   add_algorithm_options(app, options->algorithm);
   options->bytes_option =
       app.add_option(
@@ -361,7 +379,8 @@ Action add_check(CLI::App& program) {
       "Examples:\n"
       "  wormcube check alltoall --on torus:8x8 --algorithm all\n"
       "  wormcube check alltoall --on torus:8x8 --algorithm suh-torus --json -\n"
-      "  wormcube check broadcast --on mesh:6x5 --root 7");
+      "  wormcube check broadcast --on mesh:6x5 --root 7\n"
+      "  wormcube check --schedule mine.txt --ports all");
   return [options] { return check(*options); };
 }
 

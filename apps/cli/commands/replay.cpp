@@ -11,6 +11,7 @@
 #include "wormcube/apps/cli/options/model.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
+#include "wormcube/apps/cli/options/schedules.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/cli/progress.hpp"
@@ -22,10 +23,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <fstream>
 #include <map>
 #include <memory>
-#include <sstream>
 
 #include <fmt/core.h>
 
@@ -500,15 +499,6 @@ class Replayer {
   const ModelOptions::Resolved& resolved_;
   Results& results_;
 };
-
-Schedule read_schedule(const std::string& file) {
-  std::ostringstream text;
-  std::ifstream stream(file);
-  if (!stream || !(text << stream.rdbuf())) {
-    throw UsageError(fmt::format("--schedule {}: cannot be read", file));
-  }
-  return parse_schedule(text.str(), file);
-}
 
 /// What is asked for beside the machine, and contradicts.
 void require_one_source(const ReplayCommand& options) {

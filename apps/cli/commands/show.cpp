@@ -1,6 +1,7 @@
 // wormcube show: the messages of an algorithm, step by step, with their routes.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/commands.hpp"
+#include "wormcube/apps/cli/commands/follow_block.hpp"
 #include "wormcube/apps/cli/help.hpp"
 #include "wormcube/apps/cli/options/algorithms.hpp"
 #include "wormcube/apps/cli/options/call.hpp"
@@ -8,6 +9,7 @@
 #include "wormcube/apps/cli/options/machine.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
+#include "wormcube/apps/cli/options/schedules.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/apps/cli/output/json.hpp"
 #include "wormcube/apps/cli/output/print.hpp"
@@ -45,6 +47,7 @@ struct ShowCommand {
   OutputOptions output;
   std::string dot, svg, schedule;  // files, as in OutputOptions
   double time_limit = 0;
+  std::string schedule_in, block;
 };
 
 /// What goes to which file, and that only one of them is standard output.
@@ -150,8 +153,113 @@ std::vector<std::size_t> chosen_steps(const ShowCommand& options, std::size_t st
   return all;
 }
 
+/// All steps, or those chosen, as tables, pictures, CSV and JSON.
+/// \param blocks  behind the number of steps: ", blocks of 1 KiB"
+/// \param json    what is shown
+ExitCode show_steps(const ShowCommand& options, const OutputOptions& output,
+                    const Schedule& schedule, Bytes block_bytes, std::string_view blocks,
+                    Json json) {
+  const Topology& topology = schedule.topology;
+  if (options.node >= topology.nodes()) {
+    throw UsageError(fmt::format("node {}: {} has nodes 0 to {}", options.node, topology.name(),
+                                 topology.nodes() - 1));
+  }
+  const Routing routing(topology, options.virtual_channels);
+  if (!output.json.empty() && options.step < 0 && options.node < 0) {
+    require_memory(fmt::format("the steps on {} as JSON", topology.name()),
+                   json_bytes(schedule, routing), "choose a step (--step) or a node (--node)");
+  }
+  const std::vector<std::size_t> steps = chosen_steps(options, schedule.steps());
+  print_setting(output, "topology", topology_text(topology));
+  print_setting(output, "steps", fmt::format("{}{}", schedule.steps(), blocks));
+  json["topology"] = topology.name();
+  json["nodes"] = topology.nodes();
+  json["virtual_channels"] = options.virtual_channels;
+  json["steps_in_all"] = schedule.steps();
+  put(json, "node", options.node < 0 ? Json(nullptr) : Json(options.node), "all nodes are shown");
+  Json& json_steps = json["steps"] = Json::array();
+  const bool wants_json = !output.json.empty() || !output.jsonl.empty();
+  Progress progress(output, "show");
+  std::string csv;
+  for (const std::size_t number : steps) {
+    progress.doing(fmt::format("step {}", number));
+    const DrawnStep step = draw(schedule, routing, number);
+    const DrawnStep shown = options.node < 0 ? step : step.of_node(options.node);
+    if (has_tables(options)) {
+      print(draw_table(shown, routing,
+                       {.block_bytes = block_bytes,
+                        .links = options.node < 0,
+                        .width = output.wide ? 0 : line_width()}));
+    }
+    if (wants_json) json_steps.push_back(step_json(step, shown, routing, block_bytes));
+    if (!output.csv.empty())
+      csv += draw_csv(shown, routing, {.block_bytes = block_bytes, .heads = csv.empty()});
+    write_text(options.dot, options.dot.empty() ? "" : draw_dot(shown, routing));
+    write_text(options.svg, options.svg.empty() ? "" : draw_svg(shown, routing));
+  }
+  write_text(output.csv, csv);
+  OutputOptions json_only = output;
+  json_only.csv.clear();
+  std::vector<Json> results;
+  results.push_back(std::move(json));
+  write_results(json_only, std::move(results), true);
+  if (!options.schedule.empty()) write_text(options.schedule, schedule_text(schedule));
+  return passed;
+}
+
+/// The block's way, hop by hop: with the table of figures or JSON alone.
+ExitCode show_block(const ShowCommand& options, const OutputOptions& output,
+                    const Collective& collective, const Topology& topology, Json json) {
+  const auto [from, to] = parse_block(options.block, topology);
+  const BlockWay way = follow_block(collective, topology, from, to, options.call.in_place == "on");
+  print_setting(output, "topology", topology_text(topology));
+  json["topology"] = topology.name();
+  json["nodes"] = topology.nodes();
+  print_setting(output, "block", fmt::format("from node {} to node {}", from, to));
+  Table table({{.head = "step"},
+               {.head = "from"},
+               {.head = "to"},
+               {.head = "part", .unit = "block"},
+               {.head = "message", .unit = "blocks"}});
+  Json hops = Json::array();
+  const auto blocks = [&way](double words) { return words / static_cast<double>(way.words); };
+  constexpr double word_bytes = 8;
+  for (const BlockHop& hop : way.hops) {
+    const double part = blocks(static_cast<double>(hop.words)),
+                 message = blocks(static_cast<double>(hop.bytes) / word_bytes);
+    table.add({std::to_string(hop.step), std::to_string(hop.from), std::to_string(hop.to),
+               cell(part), cell(message)});
+    hops.push_back({{"step", hop.step},
+                    {"from", hop.from},
+                    {"to", hop.to},
+                    {"part", json_value(part)},
+                    {"message_blocks", json_value(message)}});
+  }
+  print_table(output, table);
+  if (from == to && way.hops.empty()) print_note(output, "the node keeps it: no message has it");
+  json["block"] = {{"from", from}, {"to", to}, {"hops", std::move(hops)}};
+  std::vector<Json> results;
+  results.push_back(std::move(json));
+  write_results(output, std::move(results), true);
+  return passed;
+}
+
 ExitCode show(const ShowCommand& options) {
   const OutputOptions output = validated(options);
+  if (!options.schedule_in.empty()) {
+    if (!options.operation.empty() || !options.on.empty() || !options.block.empty()) {
+      throw UsageError(
+          "--schedule-in brings operation and network, and no data; leave OPERATION, --on and "
+          "--block out");
+    }
+    const Schedule schedule = read_schedule(options.schedule_in);
+    print_setting(output, "show", "the schedule " + options.schedule_in);
+    Json json{{"schedule", options.schedule_in}};
+    return show_steps(options, output, schedule, 0, "", std::move(json));
+  }
+  if (options.operation.empty())
+    throw UsageError("OPERATION is required (or a schedule: --schedule-in FILE)");
+  if (options.on.empty()) throw UsageError("--on is required");
   const Operation operation = parse_operation(options.operation);
   const Topology topology = parse_topology(options.on);
   if (options.node >= topology.nodes()) {
@@ -179,12 +287,6 @@ ExitCode show(const ShowCommand& options) {
   need_to_record(fmt::format("show {} on {}", title, topology.name()), topology, program,
                  arguments.root);
   const Schedule schedule = record(topology, program, title);
-  const Routing routing(topology, options.virtual_channels);
-  if (!output.json.empty() && options.step < 0 && options.node < 0) {
-    require_memory(fmt::format("{} on {} as JSON", title, topology.name()),
-                   json_bytes(schedule, routing), "choose a step (--step) or a node (--node)");
-  }
-  const std::vector<std::size_t> steps = chosen_steps(options, schedule.steps());
   const bool uneven = operation->sizes != Sizes::equal || !operation->moves_data;
   const Bytes block_bytes = uneven ? 0 : bytes;
 
@@ -192,49 +294,17 @@ ExitCode show(const ShowCommand& options) {
   if (const std::string text = arguments_text(operation, arguments); !text.empty()) {
     print_setting(output, "arguments", text);
   }
-  print_setting(output, "topology", topology_text(topology));
-  std::string steps_text = std::to_string(schedule.steps());
+  std::string blocks;
   if (operation->moves_data)
-    steps_text += fmt::format(", blocks of {}", bytes_text(static_cast<double>(bytes)));
-  print_setting(output, "steps", steps_text);
+    blocks = fmt::format(", blocks of {}", bytes_text(static_cast<double>(bytes)));
   Json json{{"operation", to_string(operation)},
             {"algorithm", collective.name()},
             {"options", options_json(collective.options)},
             {"arguments", arguments_json(operation, arguments)},
-            {"topology", topology.name()},
-            {"nodes", topology.nodes()},
-            {"block_bytes", bytes},
-            {"virtual_channels", options.virtual_channels},
-            {"steps_in_all", schedule.steps()}};
-  put(json, "node", options.node < 0 ? Json(nullptr) : Json(options.node), "all nodes are shown");
-  Json& json_steps = json["steps"] = Json::array();
-  const bool wants_json = !output.json.empty() || !output.jsonl.empty();
-  std::string csv;
-  for (const std::size_t number : steps) {
-    progress.doing(fmt::format("step {}", number));
-    const DrawnStep step = draw(schedule, routing, number);
-    const DrawnStep shown = options.node < 0 ? step : step.of_node(options.node);
-    if (has_tables(options)) {
-      const std::string table = draw_table(shown, routing,
-                                           {.block_bytes = block_bytes,
-                                            .links = options.node < 0,
-                                            .width = output.wide ? 0 : line_width()});
-      print(table);
-    }
-    if (wants_json) json_steps.push_back(step_json(step, shown, routing, block_bytes));
-    if (!output.csv.empty())
-      csv += draw_csv(shown, routing, {.block_bytes = block_bytes, .heads = csv.empty()});
-    if (!options.dot.empty()) write_text(options.dot, draw_dot(shown, routing));
-    if (!options.svg.empty()) write_text(options.svg, draw_svg(shown, routing));
-  }
-  write_text(output.csv, csv);
-  OutputOptions json_only = output;
-  json_only.csv.clear();
-  std::vector<Json> results;
-  results.push_back(std::move(json));
-  write_results(json_only, std::move(results), true);
-  if (!options.schedule.empty()) write_text(options.schedule, schedule_text(schedule));
-  return passed;
+            {"block_bytes", bytes}};
+  if (!options.block.empty())
+    return show_block(options, output, collective, topology, std::move(json));
+  return show_steps(options, output, schedule, block_bytes, blocks, std::move(json));
 }
 
 void add_file_option(CLI::App& app, const char* name, std::string& file, const char* what) {
@@ -247,10 +317,18 @@ Action add_show(CLI::App& program) {
   auto options = std::make_shared<ShowCommand>();
   CLI::App& app = *program.add_subcommand(
       "show", "Show an algorithm's messages step by step, with the links that they take");
-  app.add_option("OPERATION", options->operation, operations_text())->required();
+  app.add_option("OPERATION", options->operation, operations_text());
   app.add_option("--on", options->on, "The network, for instance ring:8 torus:4x4 hypercube:3")
       ->type_name("TOPOLOGY")
-      ->required()
+      ->group("What");
+  app.add_option("--schedule-in", options->schedule_in,
+                 "Show a schedule's text instead, as --schedule writes it")
+      ->type_name("FILE")
+      ->check(file_name())
+      ->group("What");
+  app.add_option("--block", options->block,
+                 "Follow one block, from one node to another: every message that has it, or a part")
+      ->type_name("FROM,TO")
       ->group("What");
   add_algorithm_options(app, options->algorithm);
   app.add_option("--step", options->step, "Show this step alone; the first is 0")
@@ -289,6 +367,7 @@ Action add_show(CLI::App& program) {
       "  wormcube show alltoall --on torus:4x4 --algorithm suh-torus --step 2\n"
       "  wormcube show alltoall --on torus:4x4 --algorithm suh-torus --node 5\n"
       "  wormcube show alltoall --on ring:8 --algorithm shift --step 3 --svg step3.svg\n"
+      "  wormcube show alltoall --on torus:4x4 --algorithm suh-torus --block 0,10\n"
       "  wormcube show broadcast --on mesh:4x4 --schedule -");
   return [options] { return show(*options); };
 }

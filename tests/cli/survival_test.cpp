@@ -1,0 +1,162 @@
+// Files, numbers and empty words on the command line.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/tests/cli/program.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+using namespace wormcube::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+void put(const std::string& file, const std::string& text) { std::ofstream(file) << text; }
+
+}  // namespace
+
+TEST_CASE("no output is an input or another output, by whatever name") {
+  const TemporaryFile data(".csv"), graph(".txt"), out(".json"), link(".link");
+  const std::string numbers = "v\n3\n1\n2\n", edges = "0 1\n1 2\n";
+  put(data.path(), numbers);
+  put(graph.path(), edges);
+  std::filesystem::create_symlink(data.path(), link.path());
+  const std::string folder = std::filesystem::path(out.path()).parent_path().string(),
+                    name = std::filesystem::path(out.path()).filename().string(),
+                    twice = "'" + folder + "/./" + name + "'";
+  for (const std::string& arguments :
+       {"sort --on ring:2 --input " + data.path() + " --json " + data.path(),
+        "sort --on ring:2 --input " + data.path() + " --csv " + link.path(),
+        "sort --on ring:2 --input " + data.path() + " --output " + link.path(),
+        "run barrier --on graph:" + graph.path() + " --json " + graph.path(),
+        "run barrier --on 'graph:" + graph.path() + "*ring:3' --jsonl " + graph.path(),
+        "run barrier --on ring:2 --json " + out.path() + " --csv " + twice,
+        "run barrier --on ring:2 --jsonl " + out.path() + " --json " + twice,
+        "fft --on ring:2 --generate noise --shape 16 --output " + out.path() + " --json " + twice,
+        "run barrier --on ring:2 --json " + out.path() + " > " + out.path()}) {
+    CAPTURE(arguments);
+    const Output output = run_wormcube(arguments);
+    CHECK(output.exit == 2);
+    CHECK_THAT(output.err, Contains("would write over") || Contains("would write one file"));
+    CHECK(read_text(data.path()) == numbers);
+    CHECK(read_text(graph.path()) == edges);
+  }
+  const Output sorted = run_wormcube("sort --on ring:2 --overwrite --input " + data.path() +
+                                     " --output " + data.path());
+  CHECK(sorted.exit == 0);
+  CHECK(read_text(data.path()) == "sorted\n1\n2\n3\n");
+}
+
+TEST_CASE("a file that cannot be written is told, with the results on standard output") {
+  const Output output = run_wormcube("sort --on ring:2 --count 10 --output /dev/full");
+  CHECK(output.exit == 2);
+  CHECK_THAT(output.err, Contains("cannot write '/dev/full': No space left on device"));
+  CHECK_THAT(output.out, Contains("wall"));
+}
+
+TEST_CASE("numbers beyond 64 bits are refused, not clamped") {
+  for (const char* arguments : {"run barrier --on ring:2 --seed 99999999999999999999",
+                                "check barrier --on ring:2 --prove-messages 99999999999999999999",
+                                "check barrier --on ring:2 --record-pieces 99999999999999999999",
+                                "sort --on ring:2 --samples 99999999999999999999",
+                                "run shift --on ring:2 --by -99999999999999999999"}) {
+    const Output output = run_wormcube(arguments);
+    CAPTURE(arguments);
+    CHECK(output.exit == 2);
+    CHECK_THAT(output.err, Contains("99999999999999999999 is too large; at most") ||
+                               Contains("99999999999999999999 is beyond 64 bits"));
+  }
+}
+
+TEST_CASE("empty values and items are refused, and mistakes have their way out") {
+  const auto told = [](const std::string& arguments, const std::string& text) {
+    const Output output = run_wormcube(arguments);
+    CAPTURE(arguments);
+    CHECK(output.exit == 2);
+    CHECK_THAT(output.err, Contains(text));
+  };
+  told("list '' --on ring:4", "an argument is empty");
+  told("fft --shape ''", "--shape: its value is empty");
+  told("fft --column=", "--column: its value is empty");
+  told("check alltoall --on ring:4,", "--on 'ring:4,': an item of the list is empty");
+  told("check alltoall --on ring:4,,ring:5", "an item of the list is empty");
+  told("run alltoall --on ring:4 --bytes 1,,2", "an item of the list is empty");
+  told("check alltoall --on ring:4 --algorithm shift:", "missing behind the last ':'");
+  told("check alltoall --on ring:4 --algorithm kim-recursive:divisions=1:divisions=2",
+       "option 'divisions' is given twice");
+  told("list --plugin x.so", "--plugin stands before the command");
+  told("run alltoall ring:4", "--on ring:4");
+  told("run alltoall --iteration 3", "did you mean '--iterations'?");
+  told("run alltoall --on ring:4 --capacity abc", "'abc' is not a number");
+  told("run alltoall --on ring:4 --virtual-channels 4K4", "'4K4' is not a number");
+  const std::string long_word(100'000, 'A');
+  CHECK(run_wormcube("topology " + long_word).err.size() < 2000);
+}
+
+TEST_CASE("an option of an algorithm that is told apart is told apart in tables") {
+  const Output output = run_wormcube(
+      "check alltoall --on torus:16x16 --algorithm "
+      "kim-recursive:divisions=1,kim-recursive:divisions=2 --quiet");
+  CHECK_THAT(output.out, Contains("divisions=1") && Contains("divisions=2"));
+}
+
+TEST_CASE("list marks what auto takes, and --wide has the parts of a time") {
+  const Output table = run_wormcube("list alltoall --on torus:8x8 --bytes 4K");
+  const auto rows = run_wormcube("list alltoall --on torus:8x8 --bytes 4K --json -").json();
+  int chosen = 0;
+  double least = 1e300, of_chosen = 0;
+  for (const auto& row : rows) {
+    if (!row.contains("chosen_by_auto")) continue;
+    if (row["ports"] == "one" && row["considered_by_auto"] == true)
+      least = std::min(least, row["model_time_us"].get<double>());
+    if (row["chosen_by_auto"] != true) continue;
+    ++chosen;
+    of_chosen = row["model_time_us"];
+  }
+  CHECK(chosen == 1);
+  CHECK(of_chosen <= least);
+  CHECK_THAT(table.out, Contains("  *\n"));
+  CHECK_THAT(run_wormcube("list alltoall --on torus:4x4 --wide").out, Contains("transfer"));
+  CHECK_THAT(run_wormcube("check alltoall --on torus:4x4 --wide").out, Contains("transfer"));
+}
+
+TEST_CASE("a block is followed from node to node") {
+  const auto hops = [](const std::string& arguments) {
+    return run_wormcube("show " + arguments + " --json -").json()["block"]["hops"];
+  };
+  const auto suh = hops("alltoall --on torus:4x4 --algorithm suh-torus --block 0,10");
+  REQUIRE(suh.size() == 2);
+  CHECK(suh[0]["from"] == 0);
+  CHECK(suh[0]["to"] == suh[1]["from"]);
+  CHECK(suh[1]["to"] == 10);
+  for (const auto& hop : suh) CHECK(hop["part"] == 1);
+  const auto ring = hops("alltoall --on ring:5 --algorithm ring --block 1,4");
+  REQUIRE(ring.size() == 3);
+  CHECK(ring.back()["to"] == 4);
+  CHECK(hops("alltoall --on ring:4 --block 2,2").empty());
+  CHECK_THAT(run_wormcube("show allreduce --on ring:4 --block 0,1").err,
+             Contains("allreduce combines what it moves"));
+  CHECK(run_wormcube("show alltoall --on ring:4 --block 0,9").exit == 2);
+}
+
+TEST_CASE("a schedule's text is checked and shown again") {
+  const TemporaryFile file(".txt"), again(".txt"), wrong(".txt");
+  CHECK(run_wormcube("show alltoall --on torus:4x4 --algorithm suh-torus --schedule " + file.path())
+            .exit == 0);
+  const auto checked = run_wormcube("check --schedule " + file.path() + " --json -").json();
+  CHECK(checked["startups"] == 4);
+  CHECK(checked["link_load_max"] == 1);
+  CHECK(checked["passed"] == true);
+  CHECK(run_wormcube("show --schedule-in " + file.path() + " --schedule " + again.path()).exit ==
+        0);
+  CHECK(read_text(again.path()) == read_text(file.path()));
+  put(wrong.path(),
+      "wormcube schedule 1\ntopology ring:4\nsteps 1\n\nstep 0\nnode 0: send 8 to 1, send 8 to 3\n"
+      "node 1: receive 8 from 0\n\nend\n");
+  const Output failed = run_wormcube("check --schedule " + wrong.path());
+  CHECK(failed.exit == 1);
+  CHECK_THAT(failed.out, Contains("FAILED") && Contains("unmatched"));
+  CHECK(run_wormcube("check --schedule " + file.path() + " --on ring:4").exit == 2);
+}
