@@ -318,8 +318,11 @@ class Replayer {
     const Routing routing(schedule.topology, options_.model.virtual_channels);
     const TraceCut cut = cut_of(options_, schedule.topology.nodes());
     ChannelHolds holds(cut);
+    const ScheduleReport report = check(schedule, routing, all_port);
+    require_matched(report);
     const Replay r =
-        replay(schedule, routing, model, {.observer = options_.trace.empty() ? nullptr : &holds});
+        replay(schedule, routing, model,
+               {.observer = options_.trace.empty() ? nullptr : &holds, .checked = true});
     Json json = head(task, schedule, all_port);
     const UseOfLinks use = link_use(r, routing);
     const Losses lost = losses(schedule, model, r);
