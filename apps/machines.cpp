@@ -252,7 +252,11 @@ std::vector<std::string> MachineProfile::cautions() const {
   }
   if (!hop) list.emplace_back("no figure for a hop was found: it is taken as a flit's time");
   if (!startup) list.emplace_back("no figure for a start-up: give one with --ts");
-  if (!rearranges) list.emplace_back("rearranging and combining are free: no figures");
+  if (!rearranges) {
+    list.emplace_back(model.rearrange.ticks + model.combine.ticks == 0
+                          ? "rearranging and combining are free: no figures"
+                          : "of rearranging and combining one is free: no figure");
+  }
   if (port_byte) {
     const double link_mb =
         1e6 * static_cast<double>(model.flit_bytes) / static_cast<double>(model.flit);
@@ -296,11 +300,10 @@ std::string machine_json(const MachineProfile& profile) {
   json["hop_ps"] = profile.hop ? ProfileJson(*profile.hop) : ProfileJson(nullptr);
   json["credit_ps"] = m.credit;
   json["depth"] = m.slots;
-  if (profile.rearranges) {
-    for (const auto& [name, rate] :
-         {std::pair("rearrange", m.rearrange), std::pair("combine", m.combine)}) {
-      json[fmt::format("{}_ps_per_{}", name, rate.bytes == 1 ? "byte" : "kib")] = rate.ticks;
-    }
+  for (const auto& [name, rate] :
+       {std::pair("rearrange", m.rearrange), std::pair("combine", m.combine)}) {
+    if (!profile.rearranges && rate.ticks == 0) continue;
+    json[fmt::format("{}_ps_per_{}", name, rate.bytes == 1 ? "byte" : "kib")] = rate.ticks;
   }
   if (profile.port_byte) json["port_mb_per_s"] = profile.port_byte->bytes;
   if (!profile.sure.empty()) json["sure"] = profile.sure;

@@ -52,7 +52,7 @@ Uncontended uncontended(const Schedule& schedule, const Routing& routing,
   for (std::size_t t = 0; t <= steps; ++t) {
     // Who took step t - 1 posts step t, or ends.
     Ticks latest = 0, longest = 0;
-    for (Rank v = 0; v < nodes; ++v) {
+    for (Rank v = 0; model.lock_step && v < nodes; ++v) {
       if (t > steps_of(schedule, v)) continue;
       latest = std::max(latest, complete[static_cast<std::size_t>(v)]);
       longest = std::max(longest, gap_work(schedule, model, v, t).total());
@@ -107,21 +107,21 @@ LockStepForm lock_step_form(const Schedule& schedule, const Routing& routing,
   const auto nodes = static_cast<Rank>(schedule.ranks.size());
   const std::size_t steps = schedule.steps();
   std::vector<Channel> path;
-  bool too_soon = false;
-  for (std::size_t t = 0; t <= steps; ++t) {
-    Ticks work = 0, longest = 0;
-    for (Rank v = 0; v < nodes; ++v) {
-      if (t <= steps_of(schedule, v)) {
-        work = std::max(work, gap_work(schedule, model, v, t).total());
-      }
+  std::vector<Ticks> work(steps + 1, 0), longest(steps + 1, 0);
+  for (Rank v = 0; v < nodes; ++v) {
+    for (std::size_t t = 0; t <= steps_of(schedule, v); ++t) {
+      work[t] = std::max(work[t], gap_work(schedule, model, v, t).total());
       for (const OpRecord& op : schedule.ops(v, t)) {
         if (!is_message(op, v)) continue;
         route_of(schedule, routing, v, op, path);
-        longest = std::max(longest, model.alone(model.flits(op.bytes), std::ssize(path)));
+        longest[t] = std::max(longest[t], model.alone(model.flits(op.bytes), std::ssize(path)));
       }
     }
-    form.time += work + longest;
-    if (t < steps && model.startup + work + model.flit < model.credit) too_soon = true;
+  }
+  bool too_soon = false;
+  for (std::size_t t = 0; t <= steps; ++t) {
+    form.time += work[t] + longest[t];
+    if (t < steps && model.startup + work[t] + model.flit < model.credit) too_soon = true;
   }
   if (report.link_load_max > 1) {
     form.not_exact = fmt::format("a link carries {} messages in a step", report.link_load_max);
@@ -137,7 +137,7 @@ LockStepForm lock_step_form(const Schedule& schedule, const Routing& routing,
 
 ScheduleBounds schedule_bounds(const Schedule& schedule, const Routing& routing,
                                const MachineModel& model) {
-  std::unordered_map<Link, Ticks> links, injecting, ejecting;
+  std::unordered_map<Link, Ticks> links, injecting, ejecting;  // sums for keys, in any order
   std::vector<Channel> path;
   Ticks least_hop = never;
   for (Rank v = 0; v < static_cast<Rank>(schedule.ranks.size()); ++v) {
@@ -167,25 +167,16 @@ ScheduleBounds schedule_bounds(const Schedule& schedule, const Routing& routing,
 
 Losses losses(const Schedule& schedule, const MachineModel& model, const Replay& replay) {
   Losses result;
-  std::vector<std::vector<Ticks>> posted(schedule.ranks.size());
-  if (!replay.steps.empty() && !model.lock_step) {
-    for (Rank v = 0; v < static_cast<Rank>(schedule.ranks.size()); ++v) {
-      const auto at = static_cast<std::size_t>(v);
-      Ticks before = 0;
-      for (std::size_t t = 0; t < replay.steps[at].size(); ++t) {
-        posted[at].push_back(before + gap_work(schedule, model, v, t).total());
-        before = replay.steps[at][t];
-      }
-    }
-  }
   for (const ReplayedMessage& message : replay.messages) {
     result.contention += message.waited - message.waited_port + message.shared;
     result.ports += message.waited_port;
     if (message.ready != never) result.ports += message.ready - model.startup - message.posted;
-    const auto& there = posted[static_cast<std::size_t>(message.to)];
-    if (message.posted != never && message.step < there.size()) {
-      result.late_partners += std::max<Ticks>(0, message.posted - there[message.step]);
-    }
+    if (model.lock_step || replay.steps.empty() || message.posted == never) continue;
+    const auto& there = replay.steps[static_cast<std::size_t>(message.to)];
+    if (message.step > there.size()) continue;  // the receiver never came so far
+    const Ticks posted = (message.step == 0 ? 0 : there[message.step - 1]) +
+                         gap_work(schedule, model, message.to, message.step).total();
+    result.late_partners += std::max<Ticks>(0, message.posted - posted);
   }
   return result;
 }

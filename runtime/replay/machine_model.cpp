@@ -19,6 +19,11 @@ constexpr Ticks largest_constant = Ticks{1} << 50;
 }  // namespace
 
 Ticks Rate::of(Bytes count) const {
+  Ticks exact = 0;
+  if (bytes == 1 && count <= static_cast<Bytes>(never) &&
+      !__builtin_mul_overflow(ticks, static_cast<Ticks>(count), &exact)) {
+    return exact;
+  }
   const auto product = static_cast<WideTicks>(ticks) * static_cast<WideTicks>(count);
   const WideTicks quotient = (product + bytes - 1) / bytes;
   return quotient >= never ? never : static_cast<Ticks>(quotient);

@@ -88,7 +88,12 @@ struct ReplayOptions {
   bool steps = true;   // fill Replay::steps
   bool waits = false;  // fill Replay::waits
   ReplayObserver* observer = nullptr;
+  bool checked = false;  // check() found that sends and receives match: it is not asked again
 };
+
+struct ScheduleReport;
+/// Throws UsageError unless sends and receives match.
+void require_matched(const ScheduleReport& report);
 
 /// Says when each message is delivered and each step complete. A pure function: no clock, no
 /// threads, no choice by chance; ties go as docs/replay.md has them.

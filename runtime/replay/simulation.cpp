@@ -28,7 +28,10 @@ Simulation::Simulation(const Schedule& schedule, const Routing& routing, const M
   const auto nodes = schedule.ranks.size();
   nodes_.resize(nodes);
   finish_.assign(nodes, never);
-  if (options.steps) steps_.resize(nodes);
+  if (options.steps) {
+    steps_.resize(nodes);
+    for (std::size_t v = 0; v < nodes; ++v) steps_[v].reserve(schedule.ranks[v].step_ends.size());
+  }
   if (!model.all_port) node_port_.assign(nodes, none);
   number_messages();
   require_countable();
@@ -125,11 +128,17 @@ Replay Simulation::run() {
 }
 
 void Simulation::loop() {
+  is_running_ = true;
   while (!queue_.empty()) {
     now_ = queue_.next();
     while (!queue_.empty() && queue_.next() == now_) {
       ++events_;
       phase_one(queue_.pop());
+      while (!posting_.empty()) {
+        const Rank rank = posting_.back();
+        posting_.pop_back();
+        post(rank);
+      }
     }
     for (const Index worm : requesting_) request(worm);
     requesting_.clear();
@@ -179,9 +188,17 @@ void Simulation::phase_one(const EventQueue::Event& event) {
       }
       break;
     case Kind::stage:
-      if (worm.in_runs && worm.stage_event[static_cast<std::size_t>(stage)] == now_) {
-        worm.stage_event[static_cast<std::size_t>(stage)] = never;
-        mark(index, stage);
+      if (worm.in_runs && worm.stage_queued[static_cast<std::size_t>(stage)] == now_) {
+        const auto at = static_cast<std::size_t>(stage);
+        const Ticks wanted = worm.stage_event[at];
+        worm.stage_queued[at] = never;
+        if (wanted == now_) {
+          worm.stage_event[at] = never;
+          mark(index, stage);
+        } else if (wanted != never) {  // it was put off since
+          worm.stage_queued[at] = wanted;
+          push(wanted, Kind::stage, index, stage);
+        }
       }
       break;
     case Kind::post:
@@ -248,7 +265,11 @@ void Simulation::complete(Rank rank) {
   }
   const Ticks next = now_ + gap(rank, node.step);
   if (node.step < steps) {
-    push(next, Kind::post, rank);
+    if (next == now_ && is_running_) {
+      posting_.push_back(rank);
+    } else {
+      push(next, Kind::post, rank);
+    }
   } else {
     finish_[static_cast<std::size_t>(rank)] = next;
     ++finished_;
@@ -473,11 +494,14 @@ void Simulation::describe_deadlock(Replay& replay) const {
   if (waiting.size() > listed) text += fmt::format("\n  .. and {} more", waiting.size() - listed);
 }
 
+void require_matched(const ScheduleReport& report) {
+  if (!report.matched()) throw UsageError("the schedule cannot be replayed: " + report.problems[0]);
+}
+
 Replay replay(const Schedule& schedule, const Routing& routing, const MachineModel& model,
               const ReplayOptions& options) {
   model.require_valid();
-  const ScheduleReport report = check(schedule, routing, model.all_port);
-  if (!report.matched()) throw UsageError("the schedule cannot be replayed: " + report.problems[0]);
+  if (!options.checked) require_matched(check(schedule, routing, model.all_port));
   return Simulation(schedule, routing, model, options).run();
 }
 

@@ -64,7 +64,8 @@ class Simulation {
     std::vector<Ticks> release_times;         // for an observer
     std::vector<std::int32_t> shared_stages;  // on links that another worm used meanwhile
     std::vector<Starts> starts;
-    std::vector<Ticks> stage_event;
+    std::vector<Ticks> stage_event;   // when a stage is to be looked at again
+    std::vector<Ticks> stage_queued;  // the earliest event for it in the queue: not later
     std::vector<bool> dirty;
   };
 
@@ -166,6 +167,8 @@ class Simulation {
   std::unordered_map<Link, Index> link_port_;
   std::vector<Index> touched_;
   std::vector<Index> requesting_;
+  std::vector<Rank> posting_;  // at once, without local work before
+  bool is_running_ = false;
   std::vector<std::pair<Index, std::int32_t>> marked_;
   std::vector<Channel> route_;
   std::vector<std::pair<Link, Index>> last_of_port_;  // of the step being posted, all ports

@@ -91,6 +91,7 @@ void Simulation::to_runs(Index index) {
   if (worm.starts.size() < stages) worm.starts.resize(stages);
   for (Starts& starts : worm.starts) starts.clear();
   worm.stage_event.assign(stages, never);
+  worm.stage_queued.assign(stages, never);
   worm.dirty.assign(stages, false);
   std::int32_t past_tails = 0;
   while (past_tails < worm.tails && worm.tail[static_cast<std::size_t>(past_tails)] < now_) {
@@ -218,9 +219,11 @@ void Simulation::watch(Index index, std::int32_t stage, std::int64_t flit, Ticks
       if (stage == worm.hops) push(tail + model_.flit, Kind::delivered, index);
     }
   }
-  if (event == worm.stage_event[at]) return;
   worm.stage_event[at] = event;
-  if (event != never) push(event, Kind::stage, index, stage);
+  if (event < worm.stage_queued[at]) {
+    worm.stage_queued[at] = event;
+    push(event, Kind::stage, index, stage);
+  }
 }
 
 /// When a stage's starts will first differ from the run time, time + stride, .. of flit, flit + 1,

@@ -155,8 +155,6 @@ TEST_CASE("what is free of contention takes its closed form, exactly", "[replay]
   CHECK(exact > 500);
   CHECK(unblocked > 500);
   CHECK(algorithms.size() > 60);
-  WARN(exact << " of " << all / 2 << " lock-step replays of " << algorithms.size()
-             << " algorithms are free of contention");
 }
 
 TEST_CASE("the closed form's conditions are needed: without each, a replay takes longer",

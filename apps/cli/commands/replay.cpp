@@ -136,16 +136,18 @@ struct UseOfLinks {
 UseOfLinks link_use(const Replay& replay, const Routing& routing) {
   UseOfLinks use;
   if (!replay.time || *replay.time == 0) return use;
-  std::map<Link, Ticks> busy;
-  Ticks all = 0;
-  for (const ReplayedChannel& channel : replay.channels) {
-    busy[routing.link(channel.channel)] += channel.busy;
+  Ticks all = 0, most = 0, busy = 0;
+  Link link = -1, busiest = -1;
+  for (const ReplayedChannel& channel : replay.channels) {  // those of a link follow each other
+    const Link here = routing.link(channel.channel);
+    busy = (here == link ? busy : 0) + channel.busy;
+    link = here;
     all += channel.busy;
+    if (busy > most) most = busy, busiest = link;
   }
   const auto time = static_cast<double>(*replay.time);
-  for (const auto& [link, ticks] : busy) {
-    const double part = static_cast<double>(ticks) / time;
-    if (part > use.busiest) use = {part, 0, routing.topology().link_name(link)};
+  if (busiest >= 0) {
+    use = {static_cast<double>(most) / time, 0, routing.topology().link_name(busiest)};
   }
   if (routing.topology().links() > 0) {
     use.mean = static_cast<double>(all) / time / static_cast<double>(routing.topology().links());
@@ -315,13 +317,15 @@ class Replayer {
     const Routing routing(schedule.topology, options_.model.virtual_channels);
     const TraceCut cut = cut_of(options_, schedule.topology.nodes());
     ChannelHolds holds(cut);
+    const ScheduleReport report = check(schedule, routing, all_port);
+    require_matched(report);
     const Replay r =
-        replay(schedule, routing, model, {.observer = options_.trace.empty() ? nullptr : &holds});
+        replay(schedule, routing, model,
+               {.observer = options_.trace.empty() ? nullptr : &holds, .checked = true});
     Json json = head(task, schedule, all_port);
     const UseOfLinks use = link_use(r, routing);
     const Losses lost = losses(schedule, model, r);
     const ReplayBounds bounds = bounds_of(task, schedule, routing, model);
-    const ScheduleReport report = check(schedule, routing, all_port);
     const LockStepForm form = lock_step_form(schedule, routing, model, report);
     std::optional<double> formula;
     if (task.collective != nullptr) {
@@ -337,7 +341,9 @@ class Replayer {
     json["lock_step_form_exact"] = form.not_exact.empty();
     json["lock_step_form_note"] =
         form.not_exact.empty() ? "a replay in lock step takes exactly this" : form.not_exact;
-    json["uncontended_ps"] = uncontended(schedule, routing, model).time;
+    // Where nothing was blocked, that is what was replayed.
+    json["uncontended_ps"] =
+        r.time && r.blocked == 0 ? *r.time : uncontended(schedule, routing, model).time;
     put(json, "formula_us", json_value(formula),
         task.collective == nullptr ? of_a_file : "the source gives no formula");
     const char* const no_bound = task.collective == nullptr ? of_a_file : "no bound is known";
