@@ -3,7 +3,13 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+let build;
+try {
+  ({ build } = await import("esbuild"));
+} catch {
+  console.log("skipped: esbuild is missing; run npm ci in apps/draw");
+  process.exit(0);
+}
 
 const here = dirname(fileURLToPath(import.meta.url));
 const outputs = ["player.js", "plot.js", "gallery.js", "page.css"];

@@ -7,7 +7,7 @@
 namespace wormcube::apps {
 
 // Of bundle/, put in by the build.
-extern const std::string_view player_script, plot_script, gallery_script, page_style;
+extern const std::string_view player_script, plot_script, page_style;
 
 std::string escaped(std::string_view text) {
   std::string result;
@@ -77,9 +77,6 @@ std::string player_page(std::string_view title, std::string json, std::string_vi
 }
 std::string plot_page(std::string_view title, std::string json, std::string_view body) {
   return page(title, std::move(json), body, plot_script);
-}
-std::string gallery_page(std::string_view title, std::string_view body) {
-  return page(title, {}, body, gallery_script);
 }
 
 }  // namespace wormcube::apps

@@ -16,7 +16,5 @@ std::string json_in_html(std::string json);
 std::string player_page(std::string_view title, std::string json, std::string_view fallback);
 /// Plots: pictures and tables that need no script, and a script that answers the pointer.
 std::string plot_page(std::string_view title, std::string json, std::string_view body);
-/// The gallery's index, with its filters.
-std::string gallery_page(std::string_view title, std::string_view body);
 
 }  // namespace wormcube::apps

@@ -252,7 +252,7 @@ const cases = {
     console.log(`  1024 worms: a frame takes ${await page.$eval("body", (body) => body.dataset.frame)} ms of script (as the machine is loaded)`);
     expect("nothing on the console, no request", noise);
     await page.close();
-    run("draw", "allgather", "--on", "torus:80x80", "--algorithm", "ring", "--prove-up-to", "16", "--html", "page.html", "--quiet");
+    run("draw", "broadcast", "--on", "torus:80x80", "--html", "page.html", "--quiet");
     const large = await open("page.html");
     expect("a notice with both numbers", /6400 nodes; worms are shown on up to 4096/.test(await large.page.$eval(".notice", (notice) => notice.textContent)) ? [] : [await large.page.$eval(".notice", (notice) => notice.textContent)]);
     expect("nothing on the console, no request", large.noise);

@@ -21,6 +21,7 @@ Action add_run(CLI::App& program);
 Action add_check(CLI::App& program);
 Action add_show(CLI::App& program);
 Action add_draw(CLI::App& program);
+Action add_plot(CLI::App& program);
 Action add_topology(CLI::App& program);
 Action add_fft(CLI::App& program);
 Action add_transpose(CLI::App& program);

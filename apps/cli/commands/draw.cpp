@@ -18,11 +18,13 @@
 #include "wormcube/apps/draw/layout.hpp"
 #include "wormcube/apps/draw/page.hpp"
 #include "wormcube/apps/draw/play.hpp"
+#include "wormcube/apps/draw/still.hpp"
 #include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 
@@ -33,11 +35,15 @@ namespace wormcube::cli {
 
 namespace {
 
+using apps::escaped;
 using apps::follow_blocks;
 using apps::Frame;
 using apps::Label;
 using apps::Lane;
 using apps::Layout;
+using apps::link_totals;
+using apps::LinkTotals;
+using apps::Marks;
 using apps::messages_of;
 using apps::pack_messages;
 using apps::Packed;
@@ -47,13 +53,22 @@ using apps::PlayedMessage;
 using apps::player_page;
 using apps::PlayMessages;
 using apps::Point;
+using apps::Sheet;
+using apps::sheet_pdf;
+using apps::sheet_svg;
+using apps::step_marks;
+using apps::Still;
+using apps::svg_text;
+using apps::TableRow;
+using apps::totals_marks;
 
 struct DrawCommand {
   std::string operation, on;
   AlgorithmOptions algorithm;
   CallOptions call;
   CostModel model;
-  std::string bytes = "1K", html, layout = "plain";
+  std::string bytes = "1K", html, svg, pdf, thumbnail, layout = "plain";
+  long step = -1;
   CheckOptions check;
   OutputOptions output;
 };
@@ -160,28 +175,11 @@ Json blocks_json(const PlayBlocks& blocks) {
   return json;
 }
 
-/// What links carry over all steps: of plays without messages.
-Json loads_json(const Schedule& schedule, const Routing& routing) {
-  std::vector<std::uint64_t> bytes(static_cast<std::size_t>(routing.topology().links())),
-      most(bytes.size()), load(bytes.size());
-  for (std::size_t step = 0; step < schedule.steps(); ++step) {
-    std::vector<std::size_t> used;
-    for (const PlayedMessage& message : messages_of(schedule, routing, step)) {
-      for (const Channel channel : message.route) {
-        const auto link = static_cast<std::size_t>(routing.link(channel));
-        bytes[link] += message.bytes;
-        if (load[link]++ == 0) used.push_back(link);
-      }
-    }
-    for (const std::size_t link : used) {
-      most[link] = std::max(most[link], load[link]);
-      load[link] = 0;
-    }
-  }
+Json loads_json(const LinkTotals& totals) {
   Packer packer;
-  for (std::size_t link = 0; link < bytes.size(); ++link) {
-    packer.put(bytes[link]);
-    packer.put(most[link]);
+  for (std::size_t link = 0; link < totals.bytes.size(); ++link) {
+    packer.put(totals.bytes[link]);
+    packer.put(static_cast<std::uint64_t>(totals.most[link]));
   }
   return packed_json(packer.packed());
 }
@@ -189,6 +187,9 @@ Json loads_json(const Schedule& schedule, const Routing& routing) {
 struct Play {
   Json json;
   CheckResult check;
+  Schedule schedule;
+  ScheduleReport steps;
+  bool aggregate = false;  ///< too large for worms
 };
 
 /// One algorithm: checked, recorded with blocks of this size, proved again with an eye on the blocks.
@@ -198,12 +199,14 @@ Play play(const Collective& collective, const DrawCommand& options, const Routin
   CheckOptions check = options.check;
   check.all_port = all_port(options.algorithm, *collective.algorithm);
   check.in_place = options.call.in_place == "on";
-  Play result;
-  result.check = check_collective(collective, topology, check);
+  CheckResult checked = check_collective(collective, topology, check);
   const Contract contract = contract_of(collective, topology.nodes(), block_bytes, check.seed,
                                         Pattern::words, check.in_place);
-  const Schedule schedule = record(topology, collective_program(collective, contract, nullptr));
-  const ScheduleReport steps = wormcube::check(schedule, routing, check.all_port);
+  Schedule recorded = record(topology, collective_program(collective, contract, nullptr));
+  ScheduleReport report = wormcube::check(recorded, routing, check.all_port);
+  Play result{{}, std::move(checked), std::move(recorded), std::move(report)};
+  const Schedule& schedule = result.schedule;
+  const ScheduleReport& steps = result.steps;
 
   Json check_object =
       check_json(result.check, weigh(collective, topology), check, options.model, block_bytes);
@@ -235,8 +238,9 @@ Play play(const Collective& collective, const DrawCommand& options, const Routin
                                                 topology.nodes(), most_played_nodes)
                                   : fmt::format("{} messages; worms are shown of up to {}",
                                                 steps.messages, most_played_messages);
-    json["loads"] = loads_json(schedule, routing);
+    json["loads"] = loads_json(link_totals(schedule, routing));
     json["blocks"] = unknown_blocks(json["messages_reason"]);
+    result.aggregate = true;
     return result;
   }
   const PlayMessages messages = pack_messages(schedule, routing, layout);
@@ -258,12 +262,200 @@ Play play(const Collective& collective, const DrawCommand& options, const Routin
   return result;
 }
 
+/// "1024", "11.5": a figure of a still picture.
+std::string still_figure(const Json& value) {
+  if (!value.is_number()) return "-";
+  const double number = value.get<double>();
+  return number == std::floor(number) ? fmt::format("{:.0f}", number)
+                                      : fmt::format("{:.4g}", number);
+}
+
+/// The figures as the page has them: counted, by formula, bound, ratio.
+std::vector<TableRow> still_figures(const Json& check) {
+  std::vector<TableRow> rows{{"", "counted", "formula", "bound", "ratio"}};
+  const auto add = [&](const char* name, const Json& counted, const Json& formula,
+                       const Json& bound) {
+    const bool known = formula.is_number();
+    const bool equal = known && std::abs(formula.get<double>() - counted.get<double>()) <=
+                                    5e-4 * std::max(1.0, std::abs(formula.get<double>()));
+    std::string ratio;
+    if (bound.is_number() && bound.get<double>() > 0) {
+      ratio = fmt::format("{:.2f} \u00d7", counted.get<double>() / bound.get<double>());
+    }
+    rows.push_back({name, still_figure(counted),
+                    known ? still_figure(formula) + (equal ? " =" : "") : "none",
+                    still_figure(bound), ratio});
+  };
+  const Json& predicted = check["predicted"];
+  const Json& bound = check["lower_bound"];
+  add("start-ups", check["startups"], predicted["startups"], bound["startups"]);
+  add("transmission, blocks", check["transmission_blocks"], predicted["transmission_blocks"],
+      bound["transmission_blocks"]);
+  add("rearranged, blocks", check["rearranged_blocks"], predicted["rearranged_blocks"], {});
+  if (check["combined_blocks"].get<double>() > 0) {
+    add("combined, blocks", check["combined_blocks"], predicted["combined_blocks"], {});
+  }
+  add("highest link load", check["link_load_max"], predicted["link_load"], 1);
+  add("model time, µs", check["time_lockstep_us"]["total"], check["model_time_us"], {});
+  return rows;
+}
+
+/// One step with the line above it.
+Still still_of(const Play& play, const Layout& layout, const Routing& routing, std::size_t step,
+               Bytes block_bytes, Bytes most_bytes) {
+  const std::vector<PlayedMessage> messages = messages_of(play.schedule, routing, step);
+  std::string caption;
+  for (const Phase& phase : play.schedule.phases) {
+    if (phase.first <= step && step <= phase.last) caption = phase.name + " · ";
+  }
+  const StepFigures& figures = play.steps.per_step[step];
+  const double blocks =
+      static_cast<double>(figures.largest) / static_cast<double>(std::max<Bytes>(1, block_bytes));
+  caption += messages.empty() ? "idle"
+                              : fmt::format("{} worm{} of {:.4g} block{} · load {}",
+                                            messages.size(), messages.size() == 1 ? "" : "s",
+                                            blocks, blocks == 1 ? "" : "s", figures.link_load);
+  return {fmt::format("step {}", step), caption, step_marks(layout, routing, messages, most_bytes),
+          layout.corner, layout.size};
+}
+
+Bytes most_bytes_of(const Play& play) {
+  Bytes most = 1;
+  for (const StepFigures& figures : play.steps.per_step) most = std::max(most, figures.largest);
+  return most;
+}
+
+/// All steps up to 12; of more, the first of each phase.
+std::vector<std::size_t> steps_to_print(const Play& play, long chosen) {
+  if (chosen >= 0) {
+    if (static_cast<std::size_t>(chosen) >= play.steps.steps) {
+      throw UsageError(
+          fmt::format("step {}: there are {} steps, numbered from 0", chosen, play.steps.steps));
+    }
+    return {static_cast<std::size_t>(chosen)};
+  }
+  constexpr std::size_t most = 12;
+  std::vector<std::size_t> steps;
+  if (play.steps.steps > most && play.schedule.phases.size() > 1) {
+    for (const Phase& phase : play.schedule.phases) steps.push_back(phase.first);
+    steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+  } else {
+    for (std::size_t step = 0; step < play.steps.steps; ++step) steps.push_back(step);
+  }
+  steps.resize(std::min(steps.size(), most));
+  return steps;
+}
+
+Sheet sheet_of(const Play& play, const Layout& layout, const Routing& routing,
+               const DrawCommand& options, Bytes block_bytes) {
+  Sheet sheet;
+  const Json& check = play.json["check"];
+  sheet.title = fmt::format("{} on {}, {}", check["operation"].get<std::string>(), layout.network,
+                            play.json["algorithm"].get<std::string>());
+  const CheckResult& result = play.check;
+  sheet.below = fmt::format(
+      "{} · {} port{} · blocks of {} · {} · {}", play.json["source"].get<std::string>(),
+      result.all_port ? "all" : "one", result.all_port ? "s" : "",
+      bytes_text(static_cast<double>(block_bytes)),
+      !result.delivered                                  ? "delivery not proved"
+      : *result.delivered && result.exactly_once == true ? "delivered and exactly once: proved"
+      : *result.delivered                                ? "delivered: proved"
+                                                         : "NOT delivered",
+      result.report.deadlock_free ? "deadlock-free" : "can deadlock");
+  sheet.figures = still_figures(check);
+  const Bytes most_bytes = most_bytes_of(play);
+  std::size_t shown = 0;
+  if (play.aggregate) {
+    sheet.pictures.push_back(
+        {"all steps",
+         "links by what they carry: " + play.json["messages_reason"].get<std::string>(),
+         totals_marks(layout, link_totals(play.schedule, routing)), layout.corner, layout.size});
+  } else {
+    for (const std::size_t step : steps_to_print(play, options.step)) {
+      sheet.pictures.push_back(still_of(play, layout, routing, step, block_bytes, most_bytes));
+      ++shown;
+    }
+  }
+  const Json made = made_json();
+  sheet.foot = fmt::format(
+      "wormcube {} · {} · {}a worm ends at its arrow; grey: idle link; a stub's number is the node "
+      "at "
+      "its other end; colours: dimensions, and where links are shared, their load",
+      made["version"].get<std::string>(), made["command"].get<std::string>(),
+      shown > 0 && shown < play.steps.steps
+          ? fmt::format("{} of {} steps · ", shown, play.steps.steps)
+          : std::string());
+  return sheet;
+}
+
+/// The step with the most messages.
+std::size_t busiest_step(const Play& play) {
+  std::size_t best = 0, most = 0;
+  for (std::size_t step = 0; step < play.steps.steps; ++step) {
+    std::size_t count = 0;
+    for (Rank rank = 0; rank < play.schedule.topology.nodes(); ++rank) {
+      count += static_cast<std::size_t>(
+          std::ranges::count(play.schedule.ops(rank, step), Op::Kind::send, &OpRecord::kind));
+    }
+    if (count > most) most = count, best = step;
+  }
+  return best;
+}
+
+/// For the gallery's index: without text, in the page's colours.
+std::string thumbnail_of(const Play& play, const Layout& layout, const Routing& routing,
+                         std::string title) {
+  const Marks marks =
+      play.aggregate || play.steps.steps == 0
+          ? totals_marks(layout, link_totals(play.schedule, routing))
+          : step_marks(layout, routing, messages_of(play.schedule, routing, busiest_step(play)),
+                       most_bytes_of(play));
+  return svg_text(marks, layout.corner, layout.size,
+                  {.title = std::move(title), .themed = true, .texts = false, .ground = false});
+}
+
+/// What a page shows without JavaScript: the figures, and the first step.
+std::string without_script(const Sheet& sheet) {
+  std::string html =
+      fmt::format("<main class=\"gallery\"><h1>{}</h1><p>{}</p><table class=\"figures\">",
+                  escaped(sheet.title), escaped(sheet.below));
+  for (const TableRow& row : sheet.figures) {
+    html += "<tr>";
+    for (const std::string& cell : row) html += fmt::format("<td>{}</td>", escaped(cell));
+    html += "</tr>";
+  }
+  html += "</table>";
+  constexpr std::size_t most_marks = 2000;
+  if (!sheet.pictures.empty() && sheet.pictures[0].marks.size() <= most_marks) {
+    const Still& still = sheet.pictures[0];
+    html += fmt::format("<p>{} {}</p>", escaped(still.head), escaped(still.caption)) +
+            svg_text(still.marks, still.corner, still.size, {.title = still.head});
+  }
+  return html + "</main>";
+}
+
 ExitCode draw(const DrawCommand& options) {
   const Operation operation = parse_operation(options.operation);
   const Topology topology = parse_topology(options.on);
   topology.require_routable();
-  if (options.html.empty()) throw UsageError("draw: say where to: --html FILE");
-  require_writable(options.html);
+  const std::array<const std::string*, 4> files{&options.html, &options.svg, &options.pdf,
+                                                &options.thumbnail};
+  if (std::ranges::all_of(files, [](const auto* file) { return file->empty(); })) {
+    throw UsageError("draw: say where to: --html FILE, --svg FILE or --pdf FILE");
+  }
+  if (std::ranges::count(files, std::string("-"), [](const auto* file) { return *file; }) > 1) {
+    throw UsageError(
+        "only one of --html, --svg, --pdf and --thumbnail can have standard output; give the "
+        "others a file");
+  }
+  for (const std::string* file : files) require_writable(*file);
+  const bool still = !options.svg.empty() || !options.pdf.empty() || !options.thumbnail.empty();
+  if (still && !options.algorithm.single()) {
+    throw UsageError(fmt::format(
+        "{} algorithms; a still picture shows one: name it with --algorithm",
+        options.algorithm.names.front() == "all" ? "all"
+                                                 : std::to_string(options.algorithm.names.size())));
+  }
   const Arguments arguments = options.call.resolve(operation);
   const Bytes block_bytes = parse_bytes(options.bytes);
   const Selection selection =
@@ -280,7 +472,7 @@ ExitCode draw(const DrawCommand& options) {
   const Layout layout = apps::layout(routing, options.layout == "folded");
 
   OutputOptions output = options.output;
-  if (options.html == "-") output.quiet = true;
+  for (const std::string* file : files) output.quiet = output.quiet || *file == "-";
   Progress progress(output, "draw");
   Json plays = Json::array();
   bool all_passed = true;
@@ -289,8 +481,17 @@ ExitCode draw(const DrawCommand& options) {
     progress.doing(fmt::format("{} {} on {}", operation->name, collective.text(), topology.name()));
     Play result = play(collective, options, routing, layout, block_bytes);
     all_passed = all_passed && result.check.passed();
+    if (still || fallback.empty()) {
+      const Sheet sheet = sheet_of(result, layout, routing, options, block_bytes);
+      fallback = without_script(sheet);
+      if (!options.svg.empty()) write_text(options.svg, sheet_svg(sheet));
+      if (!options.pdf.empty()) write_text(options.pdf, sheet_pdf(sheet));
+      if (!options.thumbnail.empty())
+        write_text(options.thumbnail, thumbnail_of(result, layout, routing, sheet.title));
+    }
     plays.push_back(std::move(result.json));
   }
+  if (options.html.empty()) return all_passed ? passed : failed;
   Json json{{"schema", 1},
             {"kind", "player"},
             {"made", made_json()},
@@ -347,6 +548,42 @@ Action add_draw(CLI::App& program) {
       ->type_name("FILE|-")
       ->check(file_name())
       ->group("Output");
+  app.add_option("--svg", options->svg, "Write all steps (--step: one) as one picture, for print")
+      ->type_name("FILE|-")
+      ->check(file_name())
+      ->group("Output");
+  app.add_option("--pdf", options->pdf, "The same as pages of A4")
+      ->type_name("FILE|-")
+      ->check(file_name())
+      ->group("Output");
+  app.add_option("--thumbnail", options->thumbnail,
+                 "Write the step with the most messages as a small SVG without text, in the "
+                 "colours of the page that "
+                 "it is put into")
+      ->type_name("FILE|-")
+      ->check(file_name())
+      ->group("Output");
+  app.add_option("--step", options->step, "Of still pictures: this step alone; the first is 0")
+      ->type_name("STEP")
+      ->check(at_least(0))
+      ->group("What");
+  app.add_option("--prove-up-to", options->check.prove_up_to,
+                 "Prove delivery, and follow the blocks, on up to so many nodes")
+      ->type_name("NODES")
+      ->check(at_least(0))
+      ->capture_default_str()
+      ->group("What");
+  app.footer(
+      "The page has the network, the worms of each step on the links that they reserve, the blocks "
+      "that every node\n"
+      "holds (from a proof: the real program's doing) and the figures of `check`. Several "
+      "algorithms play on one\n"
+      "clock, with the cost model's constants as sliders. Keys: ? in the page.\n\n"
+      "Examples:\n"
+      "  wormcube draw alltoall --on torus:8x8 --algorithm suh-torus --html suh.html\n"
+      "  wormcube draw alltoall --on torus:8x8 --algorithm suh-torus,shift --html compare.html\n"
+      "  wormcube draw broadcast --on mesh:4x4 --pdf broadcast.pdf\n"
+      "  wormcube draw allgather --on ring:12 --step 2 --svg step.svg");
   app.add_flag("--quiet", options->output.quiet, "Print nothing")->group("Output");
   return [options] { return draw(*options); };
 }

@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+"""The gallery: a static site of all algorithms, made with the program itself.
+
+    gallery.py PROGRAM FOLDER         the site: FOLDER/index.html; no server, links are relative
+    gallery.py PROGRAM --docs DOCS    the still pictures of DOCS/gallery.md
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import html
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+FAMILIES = ["torus", "mesh", "ring, line", "hypercube", "tree", "product", "any graph"]
+# Networks to try, by what an algorithm's name or needs say; then all others.
+TYPICAL = [
+    (r"suh-torus|kim|tseng-diagonal", ["torus:8x8"]),
+    (r"wang-tseng|park|squeeze|peel|plan", ["torus:5x5", "torus:6x6"]),
+    (r"quad|umesh", ["torus:8x8", "mesh:4x4"]),
+    (r"product", ["ring:4*line:3*complete:5", "torus:4x4"]),
+    (r"suh-mesh", ["mesh:6x4"]),
+    (r"quadrant|cyclic|scott", ["mesh:4x4", "mesh:8x8"]),
+    (r"hypercube|doubling", ["hypercube:4"]),
+    (r"mesh", ["mesh:4x4"]),
+    (r"tree|binomial", ["tree:8"]),
+    (r"ring", ["ring:12"]),
+    (r"bruck|dissemination", ["ccc:3", "petersen"]),
+    (r"halving|split|scatter|pipelined|unit", ["ring:16", "hypercube:4"]),
+    (r"shift|direct|naive", ["petersen"]),
+]
+OTHERS = ["torus:4x4", "hypercube:4", "ring:12", "mesh:4x4", "tree:8", "line:8", "complete:8", "torus:8x8", "ring:4*line:3", "ring:16"]
+STILLS = [  # name, operation, network, algorithm, step, what it shows
+    ("torus", "alltoall", "torus:8x8", "suh-torus", 2, "Complete exchange on a torus after Suh and Shin: every node exchanges with the node two hops away, half of them along each dimension; no link carries two messages."),
+    ("mesh", "alltoall", "mesh:6x4", "suh-mesh", 1, "Complete exchange on a mesh: rings of every second node. A worm passes under the nodes between."),
+    ("hypercube", "alltoall", "hypercube:4", "hypercube-pairwise", 5, "Pairwise exchange on a hypercube: e-cube routes, dimension by dimension."),
+    ("product", "alltoall", "ring:4*line:3*complete:5", "product", 3, "Total exchange in a product of a ring, a line and a complete graph, dimension by dimension."),
+    ("broadcast", "broadcast", "torus:5x5", "wang-tseng", 1, "Broadcast on an all-port torus after Wang and Tseng."),
+    ("contention", "allgather", "ccc:3", "bruck", 2, "The same algorithm on any graph: where links are shared, orange to dark red say how many messages they carry."),
+]
+
+
+class Gallery:
+    def __init__(self, program):
+        self.program = str(Path(program).resolve())
+        # What a picture says of its command names the program, not where it lies.
+        self.env = {**os.environ, "PATH": str(Path(self.program).parent) + os.pathsep + os.environ.get("PATH", "")}
+
+    def run(self, *arguments, folder=None, check=True):
+        done = subprocess.run(["wormcube", *map(str, arguments)], env=self.env, cwd=folder, capture_output=True, text=True)
+        if check and done.returncode not in (0, 1):
+            sys.exit(f"gallery: wormcube {' '.join(map(str, arguments))}: {done.stderr.strip()}")
+        return done
+
+    def json(self, *arguments):
+        return json.loads(self.run(*arguments, "--json", "-").stdout)
+
+
+def networks_for(algorithm):
+    found = []
+    for pattern, networks in TYPICAL:
+        if re.search(pattern, algorithm):
+            found += networks
+    return list(dict.fromkeys(found + OTHERS))
+
+
+def family(network):
+    if "*" in network:
+        return "product"
+    shape = network.split(":")[0]
+    return {"ring": "ring, line", "line": "ring, line"}.get(shape, shape if shape in FAMILIES else "any graph")
+
+
+def source_file(operation, algorithm):
+    """Where the algorithm is written."""
+    pattern = re.compile(r'\.name = "%s"' % re.escape(algorithm))
+    for file in sorted((ROOT / "collectives").rglob("*.cpp")):
+        if file.parent.name in (operation, "product") or operation in file.as_posix():
+            if pattern.search(file.read_text(encoding="utf-8")):
+                return file.relative_to(ROOT).as_posix()
+    return None
+
+
+def page(title, body, script=""):
+    style = (HERE / "bundle" / "page.css").read_text(encoding="utf-8")
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,"><title>{html.escape(title)}</title><style>{style}</style></head>
+<body><main class="gallery">{body}</main>{f'<script>{script}</script>' if script else ''}</body></html>
+"""
+
+
+class Site(Gallery):
+    def __init__(self, program, folder):
+        super().__init__(program)
+        self.folder = Path(folder)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        (self.folder / "players").mkdir(parents=True)
+
+    def card(self, row):
+        """Draws one algorithm on the first network that admits it."""
+        operation, algorithm = row["operation"], row["algorithm"]
+        name = f"{operation}-{algorithm}"
+        for network in networks_for(algorithm):
+            picture = self.folder / "players" / f"{name}.svg"
+            player = self.folder / "players" / f"{name}.html"
+            call = (operation, "--on", network, "--algorithm", algorithm)
+            if operation in ("k_broadcast", "k_alltoall", "k_reduce", "k_gather"):
+                call += ("--sources", "2")
+            done = self.run("draw", *call, "--html", player, "--thumbnail", picture, "--quiet", check=False)
+            if done.returncode in (0, 1):
+                check = self.json("check", *call)
+                svg = picture.read_text(encoding="utf-8")
+                picture.unlink()
+                return {"row": row, "network": network, "name": name, "check": check, "svg": svg, "call": call}
+        print(f"gallery: no network of {len(networks_for(algorithm))} for {name}", file=sys.stderr)
+        return None
+
+    def facts(self, check):
+        load = check["link_load_max"]
+        contention = '<span class="ok">no contention</span>' if load <= 1 else f'<span class="warn">load {load}</span>'
+        return f"{check['startups']} start-ups · {check['transmission_blocks']:g} blocks · {contention}"
+
+    def model_plot(self, card):
+        """The model's times of the algorithm beside those of up to five others."""
+        rows = self.json("list", card["row"]["operation"], "--on", card["network"], "--bytes", "8..64K")
+        known = [r for r in rows if r.get("admitted") and r.get("model_time_us") is not None]
+        at = {r["algorithm"]: r["model_time_us"] for r in known if r["block_bytes"] == 1024}
+        own = card["row"]["algorithm"]
+        if own not in at:
+            return ""
+        names = [own] + [name for name in sorted(at, key=at.get) if name != own][:5]
+        file = self.folder / f"{card['name']}.json"
+        file.write_text(json.dumps([r for name in names for r in known if r["algorithm"] == name]), encoding="utf-8")
+        done = self.run("plot", file, "--svg", "-", check=False)
+        file.unlink()
+        return done.stdout if done.returncode == 0 else ""
+
+    def algorithm_page(self, card):
+        row, check, escape = card["row"], card["check"], html.escape
+        source = source_file(row["operation"], row["algorithm"])
+        formula = ", ".join(f"{key.replace('_', ' ')} {value:g}" for key, value in check["predicted"].items() if isinstance(value, (int, float)))
+        ledger = ", ".join(entry["row"] for entry in row["rows"])
+        facts = [("does", row["summary"]), ("source", row["source"]), ("needs", "; ".join(row["needs"]) or "any network"), ("formula here", formula or "none"), ("ports", row["ports"])]
+        if ledger:
+            facts.append(("rows of the textbook's ledger", ledger))
+        if row["remark"]:
+            facts.append(("remark", row["remark"]))
+        table = "".join(f"<tr><th scope=row>{escape(key)}</th><td>{escape(value)}</td></tr>" for key, value in facts)
+        file = f'<p>Its file: <a href="../../{source}">{source}</a></p>' if source else ""
+        if self.folder.resolve() != (ROOT / "build" / "gallery").resolve() and source:
+            file = f"<p>Its file: {source}</p>"
+        plot = self.model_plot(card)
+        body = f"""<p><a href="index.html">Gallery</a></p><div class="article"><h1>{escape(row['operation'])}: {escape(row['algorithm'])}</h1>
+<table>{table}</table>{file}<p><a href="players/{card['name']}.html">The player on {escape(card['network'])}, on a page of its own</a></p></div>
+<iframe title="player" src="players/{card['name']}.html" style="width:100%;height:860px;border:0;border-radius:12px"></iframe>
+<div class="plots">{plot}</div><div class="article"><p>Made by</p><pre>wormcube draw {escape(' '.join(card['call']))} --html FILE</pre></div>"""
+        (self.folder / f"{card['name']}.html").write_text(page(card["name"], body), encoding="utf-8")
+
+    def paper_page(self, paper, title):
+        tables = self.run("reproduce", paper, check=False)
+        if tables.returncode not in (0, 1):
+            return False
+        body = f'<p><a href="index.html">Gallery</a></p><div class="article"><h1>{html.escape(title)}</h1><pre>{html.escape(tables.stdout)}</pre><p>Made by</p><pre>wormcube reproduce {paper}</pre></div>'
+        (self.folder / f"paper-{paper}.html").write_text(page(title, body), encoding="utf-8")
+        return True
+
+    def build(self):
+        rows = self.json("list")
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            cards = [card for card in pool.map(self.card, rows) if card]
+            list(pool.map(self.algorithm_page, cards))
+        operations = {}
+        for card in cards:
+            operations.setdefault(card["row"]["operation"], []).append(card)
+        help_text = self.run("draw", "--help").stdout
+        papers = [("kim", "Complete exchange on tori: Kim et al."), ("suh", "Complete exchange on meshes: Suh, Shin, Yalamanchili"), ("dimakopoulos", "Total exchange in products: Dimakopoulos, Dimopoulos"), ("wang-tseng", "Broadcast on tori: Wang, Tseng")]
+        made = [(paper, title) for paper, title in papers if self.paper_page(paper, title)]
+        parts = ['<div class="gallery-head"><h1>wormcube gallery</h1><p class="below">every algorithm, played on a network that suits it; counted, and proved</p></div><div class="gallery-tools">']
+        for name, value in [("All", "")] + [(name, name) for name in FAMILIES]:
+            parts.append(f'<button type="button" data-family-filter="{value}" aria-pressed="{"true" if value == "" else "false"}">{name}</button>')
+        parts.append('<input id="find" type="search" placeholder="Find an algorithm /" aria-label="Find an algorithm"><button id="theme" type="button" aria-label="theme">◐</button></div>')
+        for operation, of_operation in operations.items():
+            match = re.search(rf"^\s+{operation}\s+(.+)$", help_text, re.M)
+            does = match.group(1) if match else ""
+            parts.append(f'<section class="operation"><h2>{operation} <small>{html.escape(does)} {"· " if does else ""}{len(of_operation)} algorithm{"s" if len(of_operation) > 1 else ""}</small></h2><div class="cards">')
+            for card in of_operation:
+                parts.append(f'<a class="card gallery-card" data-family="{family(card["network"])}" href="{card["name"]}.html">{card["svg"]}<div class="name">{html.escape(card["row"]["algorithm"])} <span>{html.escape(card["network"])}</span></div><div class="facts">{self.facts(card["check"])}</div></a>')
+            parts.append("</div></section>")
+        parts.append('<section><h2>Papers</h2><ul>' + "".join(f'<li><a href="paper-{paper}.html">{html.escape(title)}</a></li>' for paper, title in made) + "</ul></section>")
+        script = (HERE / "bundle" / "gallery.js").read_text(encoding="utf-8")
+        (self.folder / "index.html").write_text(page("wormcube gallery", "".join(parts), script), encoding="utf-8")
+        print(f"{self.folder}/index.html: {len(cards)} algorithms of {len(operations)} operations, {len(made)} papers")
+
+
+def docs(program, folder):
+    gallery, folder = Gallery(program), Path(folder)
+    pictures = folder / "pictures"
+    pictures.mkdir(parents=True, exist_ok=True)
+    text = ["# Gallery", "", "Still pictures of `wormcube draw`, made by `./run gallery --docs`. `./run gallery` builds the whole gallery, with a player for every",
+            "algorithm, in `build/gallery/index.html`.", ""]
+    for name, operation, network, algorithm, step, what in STILLS:
+        call = ["draw", operation, "--on", network, "--algorithm", algorithm, "--step", str(step), "--svg", f"{name}.svg"]
+        gallery.run(*call, "--quiet", folder=pictures)
+        text += [f"## {operation} on {network}: {algorithm}", "", what, "", f"![{operation} on {network} by {algorithm}, step {step}](pictures/{name}.svg)", "", f"    wormcube {' '.join(call)}", ""]
+    (folder / "gallery.md").write_text("\n".join(text), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 4 and sys.argv[2] == "--docs":
+        docs(sys.argv[1], sys.argv[3])
+    elif len(sys.argv) == 3:
+        Site(sys.argv[1], sys.argv[2]).build()
+    else:
+        sys.exit(__doc__)

@@ -1,0 +1,80 @@
+// Marks: what a still picture is made of, and how they are written as SVG and as PDF.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/draw/layout.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace wormcube::apps {
+
+/// A colour of the theme: the page's variable, and its light value for what stands alone.
+struct Colour {
+  std::string_view name = {}, light = {};
+  bool none() const { return light.empty(); }
+};
+
+namespace colours {
+inline constexpr Colour bg{"--bg", "#ffffff"}, panel{"--panel", "#f6f7f9"}, ink{"--ink", "#1a2029"},
+    mute{"--mute", "#5b6675"}, faint{"--faint", "#d9dee5"}, rule{"--line", "#e3e7ec"},
+    node_line{"--nodeLine", "#8a95a5"}, idle{"--idle", "#f1f3f6"}, ok{"--ok", "#00795a"},
+    warn{"--warn", "#b3480c"}, white{"--load-text", "#ffffff"};
+Colour load(int messages);
+Colour dimension(int d);
+Colour sequence(int level);  ///< 0 .. 5
+/// Of algorithms in plots, with a mark of its own each.
+Colour line(std::size_t i);
+}  // namespace colours
+
+struct Mark {
+  enum class Kind : std::uint8_t { path, rect, circle, text } kind;
+  std::vector<std::vector<Point>> pieces = {};  ///< of a path
+  bool closed = false;
+  Point at = {},
+        size = {};    ///< of a rectangle its corner; of a circle its middle; of a text its base
+  double radius = 0;  ///< of a circle, and of a rectangle's corners
+  std::string text = {};
+  double font = 0;
+  int anchor = 0;  ///< -1 starts there, 0 is centred, 1 ends there
+  bool bold = false;
+  Colour fill = {}, stroke = {};
+  double width = 1;
+  std::vector<double> dash = {};
+  double opacity = 1;
+  bool round = false;
+  std::string data = {};  ///< attributes of its SVG element: names and numbers alone, or escaped
+};
+using Marks = std::vector<Mark>;
+
+Mark path_mark(std::vector<std::vector<Point>> pieces, Colour stroke, double width);
+Mark rect_mark(Point at, Point size, double radius, Colour fill, Colour stroke = {},
+               double width = 1);
+Mark circle_mark(Point at, double radius, Colour fill, Colour stroke = {}, double width = 1);
+Mark text_mark(Point at, std::string text, double font, Colour fill, int anchor = -1,
+               bool bold = false);
+
+/// The same elsewhere, and at another scale.
+Marks moved(Marks marks, Point to, double scale);
+/// About as wide as it is drawn.
+double text_width(std::string_view text, double font, bool bold);
+
+struct SvgOptions {
+  std::string title = {}, classes = {}, attributes = {};
+  bool themed = false;  ///< colours are the page's variables
+  bool texts = true;
+  bool ground = true;  ///< a white rectangle behind all
+};
+std::string svg_text(const Marks& marks, Point corner, Point size, const SvgOptions& options);
+
+/// Pages of marks, in points.
+struct Page {
+  Marks marks;
+  Point size;
+};
+std::string pdf_text(const std::vector<Page>& pages, std::string_view title);
+
+}  // namespace wormcube::apps

@@ -1,0 +1,382 @@
+// Plots as marks: axes, lines, bands, labels at the lines.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/draw/plot.hpp"
+
+#include "wormcube/apps/draw/page.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+
+#include <fmt/core.h>
+
+namespace wormcube::apps {
+
+std::string time_label(double us) {
+  const auto text = [](double x) { return fmt::format("{:.4g}", x); };
+  if (us < 0.9995) return text(us * 1000) + " ns";
+  if (us < 999.5) return text(us) + " µs";
+  return us < 999'500 ? text(us / 1000) + " ms" : text(us / 1e6) + " s";
+}
+std::string size_label(double bytes) {
+  constexpr const char* units[] = {"", " K", " M", " G"};
+  int i = 0;
+  for (; bytes >= 1024 && i < 3; ++i) bytes /= 1024;
+  return fmt::format("{:.4g}{}", bytes, units[i]);
+}
+
+namespace {
+
+constexpr double plot_width = 1120, plot_left = 86, plot_right = 250, plot_top = 86;
+
+/// What marks a series beside its colour.
+void draw_series_mark(std::size_t i, Point p, const std::string& data, Marks& marks) {
+  constexpr double r = 4.2;
+  const Colour colour = colours::line(i);
+  Mark mark = circle_mark(p, r, colour);
+  const auto outline = [&](std::vector<Point> points) {
+    for (Point& q : points) q = p + r * q;
+    mark = path_mark({std::move(points)}, {}, 0);
+    mark.fill = colour, mark.closed = true;
+  };
+  switch (i % 6) {
+    case 1:
+      mark = rect_mark(p - Point{r - 0.4, r - 0.4}, {2 * r - 0.8, 2 * r - 0.8}, 0, colour);
+      break;
+    case 2:
+      outline({{0, -1.2}, {1.1, 0.8}, {-1.1, 0.8}});
+      break;
+    case 3:
+      outline({{0, -1.25}, {1.25, 0}, {0, 1.25}, {-1.25, 0}});
+      break;
+    case 4:
+      mark = path_mark({{p + Point{-r, -r}, p + Point{r, r}}, {p + Point{-r, r}, p + Point{r, -r}}},
+                       colour, 2.2);
+      break;
+    case 5:
+      mark = circle_mark(p, r - 0.5, colours::bg, colour, 2);
+      break;
+    default:
+      break;
+  }
+  mark.data = data;
+  marks.push_back(std::move(mark));
+}
+
+struct LinePlotter {
+  const LinePlot& plot;
+  Marks marks = {};
+  double low = 0, high = 0, bottom = 0, x_low = 0, x_high = 0;
+
+  double x(double value) const {
+    const double share = x_high > x_low ? std::log(value / x_low) / std::log(x_high / x_low) : 0.5;
+    return plot_left + share * (plot_width - plot_left - plot_right);
+  }
+  double y(double value) const {
+    return bottom - std::log(value / low) / std::log(high / low) * (bottom - plot_top);
+  }
+  std::string x_text(double value) const {
+    return plot.x == LinePlot::X::bytes ? size_label(value) : fmt::format("{:.6g}", value);
+  }
+  std::string y_text(double value) const {
+    return plot.y == LinePlot::Y::microseconds ? time_label(value)
+                                               : fmt::format("{:.4g} GB/s", value);
+  }
+
+  template <class F>
+  void for_all(F f) const {
+    for (const PlotSeries& series : plot.series) {
+      for (const auto* const points : {&series.measured, &series.model}) {
+        for (const PlotPoint& point : *points) f(point);
+      }
+    }
+  }
+
+  void range() {
+    low = x_low = std::numeric_limits<double>::infinity();
+    high = x_high = 0;
+    for_all([&](const PlotPoint& point) {
+      for (const double value :
+           {point.y, point.low.value_or(point.y), point.high.value_or(point.y)}) {
+        if (value > 0) low = std::min(low, value), high = std::max(high, value);
+      }
+      x_low = std::min(x_low, point.x), x_high = std::max(x_high, point.x);
+    });
+    // Half decades.
+    low = std::pow(10, std::floor(2 * std::log10(low) - 0.05) / 2);
+    high = std::pow(10, std::ceil(2 * std::log10(high) + 0.05) / 2);
+  }
+
+  void axes(double end, double lower_end) {
+    std::set<double> ticks;
+    for_all([&](const PlotPoint& point) { ticks.insert(point.x); });
+    double last = -100;
+    for (const double tick : ticks) {
+      marks.push_back(path_mark({{{x(tick), plot_top}, {x(tick), end}}}, colours::rule, 1));
+      if (x(tick) - last < 44) continue;
+      last = x(tick);
+      marks.push_back(text_mark({x(tick), lower_end + 20}, x_text(tick), 13, colours::mute, 0));
+    }
+    marks.push_back(text_mark({(plot_left + plot_width - plot_right) / 2, lower_end + 44},
+                              plot.x_name, 13, colours::ink, 0));
+    for (int e = static_cast<int>(std::floor(std::log10(low))); e <= std::log10(high) + 0.01; ++e) {
+      for (const double factor : {1.0, 2.0, 5.0}) {
+        const double value = factor * std::pow(10, e);
+        if (value < low * 0.999 || value > high * 1.001) continue;
+        const double at = y(value);
+        if (factor > 1) {
+          marks.push_back(
+              path_mark({{{plot_left - 2, at}, {plot_left + 3, at}}}, colours::faint, 1));
+          continue;
+        }
+        marks.push_back(
+            path_mark({{{plot_left, at}, {plot_width - plot_right, at}}}, colours::rule, 1));
+        marks.push_back(text_mark({plot_left - 10, at + 4.5}, y_text(value), 13, colours::mute, 1));
+      }
+    }
+  }
+
+  void line(const std::vector<PlotPoint>& points, Colour colour, double width,
+            std::vector<double> dash, double opacity = 1) {
+    std::vector<Point> line;
+    for (const PlotPoint& point : points) {
+      if (point.y > 0) line.push_back({x(point.x), std::min(y(point.y), bottom)});
+    }
+    if (line.size() < 2) return;
+    Mark mark = path_mark({std::move(line)}, colour, width);
+    mark.dash = std::move(dash), mark.opacity = opacity;
+    marks.push_back(std::move(mark));
+  }
+
+  void band(const std::vector<PlotPoint>& points, Colour colour) {
+    std::vector<Point> outline;
+    for (const PlotPoint& point : points)
+      outline.push_back({x(point.x), y(point.high.value_or(point.y))});
+    for (auto point = points.rbegin(); point != points.rend(); ++point) {
+      outline.push_back({x(point->x), y(point->low.value_or(point->y))});
+    }
+    if (points.size() < 2) return;
+    Mark mark = path_mark({std::move(outline)}, {}, 0);
+    mark.fill = colour, mark.closed = true, mark.opacity = 0.16;
+    marks.push_back(std::move(mark));
+  }
+
+  std::string data(const PlotSeries& series, const PlotPoint& point) const {
+    return fmt::format(
+        " data-x=\"{:.17g}\" data-y=\"{:.17g}\" data-px=\"{:.1f}\" data-x-text=\"{}\" "
+        "data-name=\"{}\" "
+        "data-text=\"{}\"",
+        point.x, point.y, x(point.x), escaped(x_text(point.x)), escaped(series.name),
+        escaped(y_text(point.y)));
+  }
+
+  /// Names at the lines' ends, 18 apart, with a thin leader where one had to give way.
+  void labels() {
+    struct End {
+      double wanted, at;
+      std::string name;
+      Colour colour;
+      bool bold;
+    };
+    std::vector<End> ends;
+    for (std::size_t i = 0; i < plot.series.size(); ++i) {
+      const PlotSeries& series = plot.series[i];
+      const auto& points = series.measured.empty() ? series.model : series.measured;
+      if (points.empty()) continue;
+      const double at = y(points.back().y);
+      ends.push_back({at, at, series.name, colours::line(i), true});
+    }
+    if (!plot.limit.empty()) {
+      const double at = std::min(bottom, y(plot.limit.back().y));
+      ends.push_back({at, at, plot.limit_name, colours::mute, false});
+    }
+    std::ranges::sort(ends, {}, &End::wanted);
+    for (std::size_t i = 1; i < ends.size(); ++i)
+      ends[i].at = std::max(ends[i].at, ends[i - 1].at + 18);
+    const double over = ends.empty() ? 0 : std::max(0.0, ends.back().at - bottom);
+    for (auto end = ends.rbegin(); end != ends.rend(); ++end) {
+      if (end == ends.rbegin())
+        end->at -= over;
+      else
+        end->at = std::min(end->at, (end - 1)->at - 18);
+    }
+    const double right = plot_width - plot_right;
+    for (const End& end : ends) {
+      if (std::abs(end.at - end.wanted) > 12) {
+        marks.push_back(
+            path_mark({{{right + 8, end.wanted}, {right + 18, end.at}}}, colours::faint, 1));
+      }
+      marks.push_back(text_mark({right + 22, end.at + 5}, end.name, 15, end.colour, -1, end.bold));
+    }
+  }
+
+  void ratio_panel(double top, double end) {
+    const auto base = std::ranges::find(plot.series, plot.ratio_to, &PlotSeries::name);
+    const auto points_of = [](const PlotSeries& series) -> const std::vector<PlotPoint>& {
+      return series.measured.empty() ? series.model : series.measured;
+    };
+    const auto& reference = base == plot.series.end() ? plot.limit : points_of(*base);
+    const bool share = base == plot.series.end();
+    const auto value_at = [&](double at) {
+      const auto point = std::ranges::find(reference, at, &PlotPoint::x);
+      return point == reference.end() ? 0.0 : point->y;
+    };
+    std::vector<std::vector<PlotPoint>> lines;
+    double most = 1;
+    for (const PlotSeries& series : plot.series) {
+      auto& line = lines.emplace_back();
+      for (const PlotPoint& point : points_of(series)) {
+        const double other = value_at(point.x);
+        if (other <= 0 || point.y <= 0) continue;
+        line.push_back({point.x, share ? other / point.y : point.y / other});
+        most = std::max(most, line.back().y);
+      }
+    }
+    most = share ? 1 : std::ceil(most * 1.05);
+    marks.push_back(
+        text_mark({plot_left, top - 10},
+                  share ? fmt::format("share of the {}", plot.limit_name)
+                        : fmt::format("how many times the {} of {}",
+                                      plot.y == LinePlot::Y::microseconds ? "time" : "bandwidth",
+                                      plot.ratio_to),
+                  13, colours::ink, -1, true));
+    const auto at = [&](double value) { return end - value / most * (end - top); };
+    for (int i = 0; i <= 2; ++i) {
+      const double value = most * i / 2;
+      marks.push_back(path_mark({{{plot_left, at(value)}, {plot_width - plot_right, at(value)}}},
+                                colours::rule, 1));
+      marks.push_back(
+          text_mark({plot_left - 10, at(value) + 4.5},
+                    share ? fmt::format("{:.0f} %", 100 * value) : fmt::format("{:.3g}", value), 13,
+                    colours::mute, 1));
+    }
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      std::vector<Point> line;
+      for (const PlotPoint& point : lines[i]) line.push_back({x(point.x), at(point.y)});
+      if (line.size() > 1) marks.push_back(path_mark({line}, colours::line(i), 1.8));
+      for (const Point p : line) draw_series_mark(i, p, "", marks);
+    }
+  }
+};
+
+void draw_foot_lines(const std::vector<std::string>& foot, double y, double left, Marks& marks) {
+  for (const std::string& line : foot) {
+    std::string text = line;
+    constexpr std::size_t most = 170;
+    if (text.size() > most) text.resize(most), text += " ..";
+    marks.push_back(text_mark({left, y}, text, 11.5, colours::mute));
+    y += 16;
+  }
+}
+
+}  // namespace
+
+std::string plot_svg(const LinePlot& plot, bool themed) {
+  const bool panel = !plot.ratio_to.empty();
+  LinePlotter plotter{plot};
+  plotter.bottom = panel ? 400 : 420;
+  const double panel_top = plotter.bottom + 52, end = panel ? panel_top + 128 : plotter.bottom;
+  const double height = end + 84 + 16 * static_cast<double>(plot.foot.size());
+  plotter.range();
+  plotter.marks.push_back(text_mark({plot_left, 38}, plot.title, 21, colours::ink, -1, true));
+  plotter.marks.push_back(text_mark({plot_left, 60}, plot.below, 13, colours::mute));
+  plotter.axes(end, end);
+  if (!plot.limit.empty()) plotter.line(plot.limit, colours::mute, 5, {}, 0.35);
+  for (std::size_t i = 0; i < plot.series.size(); ++i)
+    plotter.band(plot.series[i].measured, colours::line(i));
+  for (std::size_t i = 0; i < plot.series.size(); ++i) {
+    const PlotSeries& series = plot.series[i];
+    plotter.line(series.model, colours::line(i), series.measured.empty() ? 2.2 : 1.5, {5, 4});
+    plotter.line(series.measured, colours::line(i), 2.4, {});
+    const auto& shown = series.measured.empty() ? series.model : series.measured;
+    for (const PlotPoint& point : shown) {
+      if (point.y <= 0) continue;
+      draw_series_mark(i, {plotter.x(point.x), plotter.y(point.y)}, plotter.data(series, point),
+                       plotter.marks);
+    }
+  }
+  plotter.labels();
+  if (panel) plotter.ratio_panel(panel_top, end);
+  draw_foot_lines(plot.foot, end + 74, plot_left, plotter.marks);
+  return svg_text(plotter.marks, {0, 0}, {plot_width, height},
+                  {.title = plot.title + ": " + plot.below, .classes = "plot", .themed = themed});
+}
+
+std::string plot_svg(const WinnerMap& map, bool themed) {
+  constexpr double left = 150, cell_height = 50, top = 104;
+  const double cell =
+      std::min(90.0, (plot_width - left - 30) / static_cast<double>(map.sizes.size()));
+  const double bottom = top + cell_height * static_cast<double>(map.rows.size());
+  Marks marks;
+  marks.push_back(text_mark({left, 38}, map.title, 21, colours::ink, -1, true));
+  marks.push_back(text_mark({left, 60}, map.below, 13, colours::mute));
+  double x = left;
+  for (std::size_t i = 0; i < map.algorithms.size(); ++i) {
+    const bool wins = std::ranges::any_of(map.rows, [&](const auto& row) {
+      return std::ranges::any_of(row.cells,
+                                 [&](const auto& c) { return c.winner == static_cast<int>(i); });
+    });
+    if (!wins) continue;
+    marks.push_back(rect_mark({x, 79}, {12, 12}, 3, colours::line(i)));
+    marks.push_back(text_mark({x + 18, 90}, map.algorithms[i], 13, colours::line(i), -1, true));
+    x += 44 + text_width(map.algorithms[i], 13, true);
+  }
+  marks.push_back(text_mark({left - 14, 90}, "nodes", 13, colours::ink, 1));
+  const auto cell_of = [&](std::size_t row, std::size_t column) -> const WinnerMap::Cell& {
+    return map.rows[map.rows.size() - 1 - row].cells[column];
+  };
+  for (std::size_t i = 0; i < map.rows.size(); ++i) {
+    const WinnerMap::Row& row = map.rows[map.rows.size() - 1 - i];
+    const double y = top + cell_height * static_cast<double>(i);
+    marks.push_back(
+        text_mark({left - 14, y + 22}, std::to_string(row.nodes), 13, colours::ink, 1, true));
+    marks.push_back(text_mark({left - 14, y + 37}, row.network, 11.5, colours::mute, 1));
+    for (std::size_t j = 0; j < map.sizes.size(); ++j) {
+      const WinnerMap::Cell& c = row.cells[j];
+      const Point corner{left + cell * static_cast<double>(j), y};
+      if (c.winner < 0) continue;
+      const double opacity = 0.24 + 0.76 * std::min(1.0, c.factor - 1);
+      Mark ground = rect_mark(corner, {cell, cell_height}, 0,
+                              colours::line(static_cast<std::size_t>(c.winner)));
+      ground.opacity = opacity;
+      const std::string text = c.factor < 1.005 ? "=" : fmt::format("{:.1f}", c.factor);
+      ground.data = fmt::format(
+          " data-x=\"{:.17g}\" data-nodes=\"{}\" data-winner=\"{}\" data-factor=\"{:.6g}\"",
+          map.sizes[j], row.nodes, escaped(map.algorithms[static_cast<std::size_t>(c.winner)]),
+          c.factor);
+      marks.push_back(std::move(ground));
+      marks.push_back(text_mark(corner + Point{cell / 2, 30}, text, 13,
+                                opacity > 0.6 ? colours::white : colours::ink, 0));
+    }
+  }
+  // Regions are parted by lines of the ground.
+  std::vector<std::vector<Point>> seams;
+  for (std::size_t i = 0; i < map.rows.size(); ++i) {
+    for (std::size_t j = 0; j < map.sizes.size(); ++j) {
+      const double x0 = left + cell * static_cast<double>(j),
+                   y0 = top + cell_height * static_cast<double>(i);
+      if (j > 0 && cell_of(i, j).winner != cell_of(i, j - 1).winner)
+        seams.push_back({{x0, y0}, {x0, y0 + cell_height}});
+      if (i > 0 && cell_of(i, j).winner != cell_of(i - 1, j).winner)
+        seams.push_back({{x0, y0}, {x0 + cell, y0}});
+    }
+  }
+  if (!seams.empty()) {
+    marks.push_back(path_mark(std::move(seams), colours::bg, 3.5));
+    marks.back().round = true;
+  }
+  for (std::size_t j = 0; j < map.sizes.size(); ++j) {
+    marks.push_back(text_mark({left + cell * (static_cast<double>(j) + 0.5), bottom + 20},
+                              size_label(map.sizes[j]), 13, colours::mute, 0));
+  }
+  marks.push_back(text_mark({left + cell * static_cast<double>(map.sizes.size()) / 2, bottom + 44},
+                            "block, bytes", 13, colours::ink, 0));
+  draw_foot_lines(map.foot, bottom + 76, left, marks);
+  return svg_text(marks, {0, 0},
+                  {plot_width, bottom + 84 + 16 * static_cast<double>(map.foot.size())},
+                  {.title = map.title + ": " + map.below, .classes = "plot", .themed = themed});
+}
+
+}  // namespace wormcube::apps

@@ -1,0 +1,59 @@
+// Plots of measurements and of the cost model: lines with quartiles, maps of winners.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/draw/marks.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace wormcube::apps {
+
+struct PlotPoint {
+  double x, y;
+  std::optional<double> low = {}, high = {};  ///< quartiles
+};
+/// One line: measured points, and the model of the same in dashes.
+struct PlotSeries {
+  std::string name;
+  std::vector<PlotPoint> measured, model;  ///< ascending by x
+};
+struct LinePlot {
+  enum class X : std::uint8_t { bytes, nodes, number } x = X::bytes;
+  enum class Y : std::uint8_t { microseconds, gigabytes_per_second } y = Y::microseconds;
+  std::string title, below, x_name;
+  std::vector<std::string> foot;
+  std::vector<PlotSeries> series;
+  std::vector<PlotPoint> limit = {};  ///< a grey line: what copying alone takes
+  std::string limit_name = {};
+  /// Of the second panel: how many times a series' value is that of the one of this name, or the
+  /// share of the limit; empty: no panel.
+  std::string ratio_to = {};
+};
+/// What is fastest where: rows of networks, columns of block sizes.
+struct WinnerMap {
+  struct Cell {
+    int winner = -1;    ///< index of an algorithm; -1: none runs there
+    double factor = 1;  ///< how many times faster than the second
+  };
+  struct Row {
+    Rank nodes;
+    std::string network;
+    std::vector<Cell> cells;
+  };
+  std::string title, below;
+  std::vector<std::string> algorithms, foot;
+  std::vector<double> sizes;
+  std::vector<Row> rows;  ///< ascending by nodes; drawn upwards
+};
+
+/// \param themed  colours are the page's variables
+std::string plot_svg(const LinePlot& plot, bool themed);
+std::string plot_svg(const WinnerMap& map, bool themed);
+
+/// "100 µs", "1 ms"; "64", "4 K".
+std::string time_label(double microseconds);
+std::string size_label(double bytes);
+
+}  // namespace wormcube::apps

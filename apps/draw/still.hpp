@@ -1,0 +1,48 @@
+// Still pictures of steps: the page's look, for print and for the gallery.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/draw/layout.hpp"
+#include "wormcube/apps/draw/marks.hpp"
+#include "wormcube/apps/draw/play.hpp"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace wormcube::apps {
+
+/// The network with the worms of a step, all paths whole; links that several share as bands with
+/// their load.
+/// \param most_bytes  of the run's messages: the widest worm
+Marks step_marks(const Layout& layout, const Routing& routing,
+                 std::span<const PlayedMessage> messages, Bytes most_bytes);
+/// The network alone.
+Marks network_marks(const Layout& layout);
+/// Links by what they carry over all steps: bytes, and the most messages in a step.
+struct LinkTotals {
+  std::vector<std::uint64_t> bytes;
+  std::vector<int> most;
+};
+LinkTotals link_totals(const Schedule& schedule, const Routing& routing);
+Marks totals_marks(const Layout& layout, const LinkTotals& totals);
+
+/// One picture with a line above it.
+struct Still {
+  std::string head, caption;  ///< "step 2", " two hops · 64 worms of 32 blocks · load 1"
+  Marks marks;
+  Point corner, size;
+};
+/// A row of a table: its name, then its cells.
+using TableRow = std::vector<std::string>;
+/// Title, figures, and pictures in two columns.
+struct Sheet {
+  std::string title, below, foot;
+  std::vector<TableRow> figures;  ///< the first: the heads
+  std::vector<Still> pictures;
+};
+std::string sheet_svg(const Sheet& sheet);
+/// A4 pages.
+std::string sheet_pdf(const Sheet& sheet);
+
+}  // namespace wormcube::apps

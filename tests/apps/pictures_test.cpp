@@ -1,0 +1,166 @@
+// Layouts, packed numbers, stills: what the pages and pictures are made of. (The pages themselves: tests/browser.)
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/draw/layout.hpp"
+#include "wormcube/apps/draw/marks.hpp"
+#include "wormcube/apps/draw/pack.hpp"
+#include "wormcube/apps/draw/page.hpp"
+#include "wormcube/apps/draw/play.hpp"
+#include "wormcube/apps/draw/plot.hpp"
+#include "wormcube/collectives/harness/contract.hpp"
+#include "wormcube/collectives/registry.hpp"
+#include "wormcube/runtime/error.hpp"
+
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+using namespace wormcube;
+using namespace wormcube::apps;
+
+namespace {
+
+Layout layout_of(const char* network) { return layout(Routing(Topology::parse(network))); }
+
+PlayBlocks blocks_of(const char* operation, const char* algorithm, const char* network) {
+  const Topology topology = Topology::parse(network);
+  const Collective collective = parse_collective(parse_operation(operation), algorithm);
+  const Contract contract = contract_of(collective, topology.nodes(), 1024, 1);
+  return follow_blocks(
+      collective, record(topology, collective_program(collective, contract, nullptr)), 1, false);
+}
+
+}  // namespace
+
+TEST_CASE("base64 is RFC 4648's", "[draw]") {
+  CHECK(base64("") == "");
+  CHECK(base64("f") == "Zg==");
+  CHECK(base64("fo") == "Zm8=");
+  CHECK(base64("foobar") == "Zm9vYmFy");
+}
+
+TEST_CASE("numbers are packed as LEB128, deflated where that is shorter", "[draw]") {
+  Packer few;
+  few.put(300);
+  few.put_signed(-1);
+  const Packed packed = few.packed();
+  CHECK(packed.encoding == "raw");
+  CHECK(packed.count == 2);
+  CHECK(packed.data == base64("\xAC\x02\x01"));
+  Packer many;
+  for (int i = 0; i < 1000; ++i) many.put(7);
+  CHECK(many.packed().encoding == "deflate");
+  CHECK(many.packed().data.size() < 100);
+}
+
+TEST_CASE("text in pages is text", "[draw]") {
+  CHECK(escaped("<a href='\"'>&") == "&lt;a href=&#39;&quot;&#39;&gt;&amp;");
+  CHECK(json_in_html("\"</script>\"") == "\"\\u003c/script>\"");
+}
+
+TEST_CASE("each link has one drawing, nodes lie apart, all inside the picture", "[draw]") {
+  for (const char* const network : {"line:5",        "line:40",         "ring:2",
+                                    "ring:12",       "ring:40",         "mesh:6x4",
+                                    "torus:8x8",     "torus:2x8",       "torus:4x4x4",
+                                    "torus:2x3x4x2", "hypercube:1",     "hypercube:2",
+                                    "hypercube:3",   "hypercube:4",     "hypercube:6",
+                                    "hypercube:9",   "complete:7",      "ghc:4x3",
+                                    "tree:8",        "tree:5*tree:2",   "ring:4*line:3*complete:5",
+                                    "petersen",      "star:8",          "ccc:3",
+                                    "star-graph:4",  "petersen*ring:3", "torus:32x32"}) {
+    CAPTURE(network);
+    const Topology topology = Topology::parse(network);
+    const Layout drawn = layout(Routing(topology));
+    REQUIRE(static_cast<std::int64_t>(drawn.lanes.size()) == topology.links());
+    std::set<std::pair<double, double>> places;
+    for (const Point p : drawn.places) places.insert({std::round(p.x), std::round(p.y)});
+    CHECK(places.size() == drawn.places.size());
+    std::set<std::pair<std::int32_t, int>> slots;
+    int undrawn = 0, outside = 0;
+    for (const Lane& lane : drawn.lanes) {
+      slots.insert({lane.from, lane.slot});
+      undrawn += lane.points.size() < 2 ? 1 : 0;
+      for (const Point p : lane.points) {
+        outside += p.x < drawn.corner.x || p.y < drawn.corner.y ||
+                           p.x > drawn.corner.x + drawn.size.x ||
+                           p.y > drawn.corner.y + drawn.size.y
+                       ? 1
+                       : 0;
+      }
+    }
+    CHECK(undrawn == 0);
+    CHECK(outside == 0);
+    CHECK(slots.size() == drawn.lanes.size());  // a slot leads one way
+  }
+}
+
+TEST_CASE("worms drive on the right, and the same command gives the same picture", "[draw]") {
+  const Layout line = layout_of("line:2");
+  CHECK(line.lanes[0].from == 0);
+  CHECK(line.lanes[0].points[0].y > line.places[0].y);  // to the right: below
+  CHECK(line.lanes[1].points[0].y < line.places[0].y);
+  const Layout one = layout_of("ccc:3"), other = layout_of("ccc:3");
+  CHECK(one.places == other.places);
+}
+
+TEST_CASE("a stub's number is the link's other end", "[draw]") {
+  const Layout torus = layout_of("torus:4x4");
+  std::multiset<std::string> numbers;
+  for (const Label& label : torus.labels) numbers.insert(label.text);
+  CHECK(numbers == std::multiset<std::string>{"0", "0", "1", "2", "3", "3", "4", "7", "8", "11",
+                                              "12", "12", "13", "14", "15", "15"});
+}
+
+TEST_CASE("networks of too many links have no picture", "[draw]") {
+  CHECK_THROWS_WITH(layout_of("complete:400"),
+                    "complete:400 has 159600 links; pictures are drawn of up to 100000; use a "
+                    "smaller network of its kind");
+}
+
+TEST_CASE("blocks are followed through the proof's payloads", "[draw]") {
+  const PlayBlocks direct = blocks_of("alltoall", "shift", "ring:6");
+  CHECK(direct.kind == "moves");
+  CHECK(direct.direct);
+  CHECK(direct.moved == 30);
+  const PlayBlocks combined = blocks_of("alltoall", "suh-torus", "torus:4x4");
+  CHECK(combined.kind == "moves");
+  CHECK_FALSE(combined.direct);
+  CHECK(combined.units == 256);
+  const PlayBlocks copies = blocks_of("allgather", "ring", "ring:5");
+  CHECK(copies.kind == "copies");
+  CHECK(copies.moved == 20);
+  CHECK(blocks_of("barrier", "dissemination", "ring:4").kind == "copies");
+  CHECK(blocks_of("reduce_scatter", "bruck", "ring:4").kind == "intervals");
+  CHECK(blocks_of("scan", "hypercube", "ring:8").kind == "intervals");
+}
+
+TEST_CASE("marks become SVG and PDF", "[draw]") {
+  Marks marks{text_mark({1, 2}, "a<b", 10, colours::ink), circle_mark({3, 4}, 2, colours::ok)};
+  const std::string svg = svg_text(marks, {0, 0}, {10, 10}, {.title = "t\"t"});
+  CHECK(svg.find("a&lt;b") != svg.npos);
+  CHECK(svg.find("t&quot;t") != svg.npos);
+  const std::string themed = svg_text(marks, {0, 0}, {10, 10}, {.themed = true, .texts = false});
+  CHECK(themed.find("var(--ok)") != themed.npos);
+  CHECK(themed.find("<text") == themed.npos);
+  const std::string pdf = pdf_text({{marks, {595, 842}}}, "a (b)");
+  CHECK(pdf.starts_with("%PDF-1.4"));
+  CHECK(pdf.find("/Title (a \\(b\\))") != pdf.npos);
+  CHECK(pdf.ends_with("%%EOF\n"));
+}
+
+TEST_CASE("plots have a point for each value", "[draw]") {
+  LinePlot plot;
+  plot.title = "t", plot.x_name = "x";
+  plot.series = {{"a", {{8, 10, 9, 12}, {16, 20, 18, 22}}, {{8, 7}, {16, 9}}},
+                 {"b", {{8, 30}, {16, 15}}, {}}};
+  plot.ratio_to = "a";
+  const std::string svg = plot_svg(plot, false);
+  std::size_t points = 0;
+  for (std::size_t at = svg.find("data-x="); at != svg.npos; at = svg.find("data-x=", at + 1))
+    ++points;
+  CHECK(points == 4);
+  CHECK(time_label(1500) == "1.5 ms");
+  CHECK(size_label(65536) == "64 K");
+}
