@@ -23,6 +23,8 @@ class SplitMix {
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
     return z ^ (z >> 31);
   }
+  /// As next() so many times.
+  void skip(std::uint64_t numbers) { state_ += numbers * increment_; }
   /// Uniform in [-1, 1), of 53 bits.
   double symmetric() { return static_cast<double>(next() >> 11) * 0x1p-52 - 1; }
 

@@ -106,7 +106,9 @@ FftPlan::FftPlan(std::vector<std::size_t> shape, const FftOptions& options, Rank
       elements_(count_elements(shape_)),
       nodes_(nodes),
       method_(choose(shape_, options.method, nodes)),
-      matrix_(matrix_of(shape_, method_)),
+      matrix_(options.turned && is_1d() && method_ == FftMethod::six_step
+                  ? matrix_of(shape_, method_).transposed()
+                  : matrix_of(shape_, method_)),
       local_(options.measure) {
   for (const MatrixShape& matrix : {matrix_, matrix_.transposed()}) {
     const Distribution rows{matrix.rows, nodes};

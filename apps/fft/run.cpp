@@ -3,6 +3,8 @@
 #include "wormcube/apps/fft/run.hpp"
 
 #include "wormcube/apps/fft/fft.hpp"
+#include "wormcube/apps/fft/parts.hpp"
+#include "wormcube/apps/parts.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/host/faults.hpp"
 
@@ -29,14 +31,24 @@ class Transform {
         plan_(plan),
         host_(static_cast<std::size_t>(runner.topology.nodes())) {}
 
+  /// What this process' nodes have before and after.
+  Part input() const {
+    return part_here(runner_, [&](Rank r) { return as_part(plan_.input(r)); });
+  }
+  Part output() const {
+    return part_here(runner_, [&](Rank r) { return as_part(plan_.output(r)); });
+  }
+
+  /// \param from, to  those parts
   Program program(Direction direction, std::span<const Complex> from, std::span<Complex> to) {
-    return [this, direction, from, to](Node& node) {
+    return [this, direction, from, to, first_in = input().first,
+            first_out = output().first](Node& node) {
       const auto input = plan_.input(node.rank()), output = plan_.output(node.rank());
       const Memory data = node.memory(plan_.buffer_bytes(node.rank()));
       Clock::duration& host = host_[static_cast<std::size_t>(node.rank())];
       node.local([&] {
         const auto start = Clock::now();
-        copy(std::as_bytes(from.subspan(input.first, input.count)),
+        copy(std::as_bytes(from.subspan(input.first - first_in, input.count)),
              data.subspan(0, input.count * sizeof(Complex)));
         host = Clock::now() - start;
       });
@@ -44,7 +56,7 @@ class Transform {
       node.local([&] {
         const auto start = Clock::now();
         copy(data.subspan(0, output.count * sizeof(Complex)),
-             std::as_writable_bytes(to.subspan(output.first, output.count)));
+             std::as_writable_bytes(to.subspan(output.first - first_out, output.count)));
         host += Clock::now() - start;
       });
     };
@@ -64,15 +76,9 @@ class Transform {
                    [&] { return sum(runner_, host_) / p; });
   }
 
-  /// Where nodes live in several processes: the output of all of them.
-  void join_output(std::span<Complex> output) const {
-    join(runner_, std::as_writable_bytes(output), [&](Rank rank) {
-      const auto rows = plan_.output(rank);
-      return std::pair(rows.first * sizeof(Complex), (rows.first + rows.count) * sizeof(Complex));
-    });
-  }
-
  private:
+  static Part as_part(FftPlan::Slice slice) { return {slice.first, slice.count}; }
+
   const Runner& runner_;
   const Exchange& exchange_;
   const FftPlan& plan_;
@@ -90,13 +96,13 @@ std::size_t largest_prime_factor(std::size_t n) {
 /// What the host holds beside the input: the result, what it is compared with, and FFTW's own arrays
 /// for that: twiddle factors and a buffer, and for a large prime factor those of a convolution.
 /// Measured with FFTW 3.3.10, lengths 2^20 and 524287.
-double host_bytes(const Signal& signal, bool verify) {
-  const auto array = static_cast<double>(signal.values.size() * sizeof(Complex));
+double host_bytes(std::span<const std::size_t> shape, bool verify) {
+  const auto array = static_cast<double>(count_elements(shape) * sizeof(Complex));
   if (!verify) return array;
   constexpr double compared = 1, transform = 2, convolution = 9;
   constexpr std::size_t largest_direct = 173;
   double of_factors = 0;
-  for (const std::size_t size : signal.shape) {
+  for (const std::size_t size : shape) {
     if (const std::size_t factor = largest_prime_factor(size); factor > largest_direct)
       of_factors =
           std::max(of_factors, convolution * sizeof(Complex) * static_cast<double>(factor));
@@ -104,9 +110,9 @@ double host_bytes(const Signal& signal, bool verify) {
   return (1 + compared + transform) * array + of_factors;
 }
 
-std::string remark_on(const Signal& signal, const FftPlan& plan, Rank nodes) {
+std::string remark_on(bool real, const FftPlan& plan, Rank nodes) {
   std::vector<std::string> parts;
-  if (signal.real) parts.emplace_back("real input, computed as complex");
+  if (real) parts.emplace_back("real input, computed as complex");
   if (plan.busy_nodes() < nodes) {
     parts.push_back(
         fmt::format("{} of {} nodes have rows in every phase", plan.busy_nodes(), nodes));
@@ -114,9 +120,10 @@ std::string remark_on(const Signal& signal, const FftPlan& plan, Rank nodes) {
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
-FftCheck check_serial(const FftJob& job, Direction direction, double tolerance, FftResult& result) {
-  std::vector<Complex> wanted = job.signal.values;
-  const double seconds = transform_serially(job.signal.shape, direction, wanted);
+FftCheck check_serial(std::span<const std::size_t> shape, std::span<const Complex> input,
+                      Direction direction, double tolerance, FftResult& result) {
+  std::vector<Complex> wanted(input.begin(), input.end());
+  const double seconds = transform_serially(shape, direction, wanted);
   result.serial_wall =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds));
   if (direction == Direction::backward) {
@@ -125,81 +132,155 @@ FftCheck check_serial(const FftJob& job, Direction direction, double tolerance, 
   return {true, relative_error(result.output, wanted), tolerance};
 }
 
-/// run_fft for values of ordinary size.
-FftResult run_ordinary(const Runner& runner, const Exchange& exchange, const FftJob& job) {
-  const std::vector<Complex>& input = job.signal.values;
-  const Rank p = runner.topology.nodes();
-  const FftPlan plan(job.signal.shape, job.fft, p);
-  const Exchange resolved = resolve(exchange, runner.topology, plan.matrix().padded_block_bytes(p));
-
-  const Direction direction = job.fft.inverse ? Direction::backward : Direction::forward;
-  const auto what = fmt::format("fft of {} on {} nodes", fmt::join(job.signal.shape, " x "), p);
-  Transform transform(runner, resolved, plan);
-  job.options.tell("memory");
-  require_memory_to_run(what, runner, host_bytes(job.signal, job.options.verify),
-                        transform.program(direction, input, {}));
-  FftResult result;
-  result.method = plan.description();
-  result.used = plan.method();
-  result.busy_nodes = plan.busy_nodes();
-  result.remark = remark_on(job.signal, plan, p);
-  result.output.resize(input.size());
-
-  result.figures =
-      transform.measured(job.options, transform.program(direction, input, result.output));
-  transform.join_output(result.output);
-  if (!job.options.verify) return result;
-
-  const double tolerance = fft_tolerance(input.size(), result.used);
-  {
-    job.options.tell("the inverse transform");
-    std::vector<Complex> again(input.size());
-    runner.run(transform.program(opposite(direction), result.output, again));
-    transform.join_output(again);
-    result.inverse = {true, relative_error(again, input), tolerance};
+/// One run of one job, on what this process has of it.
+class Job {
+ public:
+  Job(const Runner& runner, const Exchange& exchange, const FftJob& job)
+      : runner_(runner),
+        job_(job),
+        shape_(job.signal.shape()),
+        plan_(shape_, job.fft, runner.topology.nodes()),
+        exchange_(resolve(exchange, runner.topology,
+                          plan_.matrix().padded_block_bytes(runner.topology.nodes()))),
+        direction_(job.fft.inverse ? Direction::backward : Direction::forward),
+        transform_(runner, exchange_, plan_),
+        in_(transform_.input()) {
+    result_.here = transform_.output();
   }
-  const bool inverse = job.fft.inverse;
-  result.parseval = {
-      true, parseval_error(inverse ? result.output : input, inverse ? input : result.output),
-      tolerance};
-  {
-    job.options.tell("a shifted signal with an impulse");
-    const ShiftAndImpulse probe(job.signal.shape, input, input.size());
-    const std::vector<Complex> probed = probe.applied(input);
-    std::vector<Complex> spectrum(input.size());
-    runner.run(transform.program(direction, probed, spectrum));
-    transform.join_output(spectrum);
-    result.closed_form = {true, probe.error(spectrum, result.output, direction), tolerance};
+
+  FftResult run() {
+    load();
+    const int exponent = extreme_exponent(maximum(runner_, largest_component(input_)));
+    if (exponent != 0) scale_input(-exponent);
+    result_.method = plan_.description();
+    result_.used = plan_.method();
+    result_.busy_nodes = plan_.busy_nodes();
+    result_.remark = remark_on(job_.signal.real(), plan_, runner_.topology.nodes());
+    result_.figures =
+        transform_.measured(job_.options, transform_.program(direction_, input_, result_.output));
+    if (job_.options.verify) verify();
+    if (exponent != 0) scale_output(exponent);
+    if (plan_.is_1d() && direction_ == Direction::forward) result_.peak = find_peak();
+    return std::move(result_);
   }
-  job.options.tell("one serial transform");
-  result.serial = check_serial(job, direction, tolerance, result);
-  return result;
-}
+
+ private:
+  void load() {
+    const auto what =
+        fmt::format("fft of {} on {} nodes", fmt::join(shape_, " x "), runner_.topology.nodes());
+    job_.options.tell("memory");
+    in_all_processes(runner_, [&] {
+      const auto bytes = [](Part part) {
+        return static_cast<double>(part.count) * sizeof(Complex);
+      };
+      const double own = job_.signal.is_in_memory() ? 0 : bytes(in_);
+      const bool verify = job_.options.verify;
+      const double beside = holds_all(runner_) ? host_bytes(shape_, verify)
+                                               : bytes(result_.here) + (verify ? bytes(in_) : 0);
+      require_memory_to_run(what, runner_, own + beside, transform_.program(direction_, {}, {}));
+      job_.options.tell("input");
+      input_ = job_.signal.load(in_, room_);
+      require_finite(shape_, job_.signal.source(), in_.first, input_);
+      result_.output.resize(result_.here.count);
+    });
+  }
+
+  // A transform is linear and a power of two is exact: transform and verify at ordinary size.
+  void scale_input(int exponent) {
+    if (room_.empty()) room_.assign(input_.begin(), input_.end());
+    scale(room_, exponent);
+    input_ = room_;
+  }
+
+  void scale_output(int exponent) {
+    scale(result_.output, exponent);
+    in_all_processes(runner_, [&] {
+      const auto lost = std::ranges::find_if_not(result_.output, [](Complex value) {
+        return std::isfinite(value.real()) && std::isfinite(value.imag());
+      });
+      if (lost == result_.output.end()) return;
+      throw UsageError(fmt::format(
+          "fft: element {} of the transform is larger than the largest number of double precision; "
+          "divide the input by its number of elements",
+          result_.here.first + static_cast<std::size_t>(lost - result_.output.begin())));
+    });
+    result_.remark += fmt::format("{}computed and verified with the input times 2^{}",
+                                  result_.remark.empty() ? "" : "; ", -exponent);
+  }
+
+  void verify() {
+    const double tolerance = fft_tolerance(plan_.elements(), result_.used);
+    {
+      job_.options.tell("the inverse transform");
+      FftOptions options = job_.fft;
+      options.method = plan_.method();
+      options.turned = true;  // from where the result is to where the input is
+      const FftPlan back(shape_, options, runner_.topology.nodes());
+      Transform inverse(runner_, exchange_, back);
+      std::vector<Complex> again(in_.count);
+      runner_.run(inverse.program(opposite(direction_), result_.output, again));
+      result_.inverse = {true, relative_error(runner_, again, input_), tolerance};
+    }
+    const std::span<const Complex> output = result_.output;
+    const bool inverse = direction_ == Direction::backward;
+    result_.parseval = {true,
+                        parseval_error(runner_, plan_.elements(), inverse ? output : input_,
+                                       inverse ? input_ : output),
+                        tolerance};
+    if (holds_all(runner_)) {
+      verify_alone(tolerance);
+    } else {
+      job_.options.tell("some bins by the definition");
+      result_.bins = {true,
+                      bins_error(runner_, shape_, direction_, in_, input_, result_.here, output),
+                      tolerance};
+    }
+  }
+
+  /// What needs the whole arrays.
+  void verify_alone(double tolerance) {
+    {
+      job_.options.tell("a shifted signal with an impulse");
+      const ShiftAndImpulse probe(shape_, input_, input_.size());
+      const std::vector<Complex> probed = probe.applied(input_);
+      std::vector<Complex> spectrum(input_.size());
+      runner_.run(transform_.program(direction_, probed, spectrum));
+      result_.closed_form = {true, probe.error(spectrum, result_.output, direction_), tolerance};
+    }
+    job_.options.tell("one serial transform");
+    result_.serial = check_serial(shape_, input_, direction_, tolerance, result_);
+  }
+
+  /// Of a spectrum that no process has whole, if it is not too long to be brought together.
+  std::optional<SpectralPeak> find_peak() const {
+    if (holds_all(runner_)) return strongest_frequency(result_.output);
+    if (plan_.elements() > longest_joined) return {};
+    std::vector<Complex> whole(plan_.elements());
+    const Part here = result_.here;
+    std::ranges::copy(result_.output, whole.begin() + static_cast<std::ptrdiff_t>(here.first));
+    runner_.processes->join(std::as_writable_bytes(std::span(whole)), here.first * sizeof(Complex),
+                            here.end() * sizeof(Complex));
+    return strongest_frequency(whole);
+  }
+
+  const Runner& runner_;
+  const FftJob& job_;
+  const std::vector<std::size_t> shape_;
+  FftPlan plan_;
+  Exchange exchange_;
+  Direction direction_;
+  Transform transform_;
+  Part in_;
+  std::vector<Complex> room_;
+  std::span<const Complex> input_;
+  FftResult result_;
+};
 
 }  // namespace
 
 FftResult run_fft(const Runner& runner, const Exchange& exchange, const FftJob& job) {
   const Activity activity("fft");
-  require_signal(job.signal);
-  const int exponent = extreme_exponent(job.signal.values);
-  if (exponent == 0) return run_ordinary(runner, exchange, job);
-  // A transform is linear and a power of two is exact: transform and verify at ordinary size.
-  FftJob scaled = job;
-  scale(scaled.signal.values, -exponent);
-  FftResult result = run_ordinary(runner, exchange, scaled);
-  scale(result.output, exponent);
-  if (const auto lost = std::ranges::find_if_not(
-          result.output,
-          [](Complex value) { return std::isfinite(value.real()) && std::isfinite(value.imag()); });
-      lost != result.output.end()) {
-    throw UsageError(
-        fmt::format("fft: element {} of the transform is larger than the largest number of double "
-                    "precision; divide the input by its number of elements",
-                    lost - result.output.begin()));
-  }
-  result.remark += fmt::format("{}computed and verified with the input times 2^{}",
-                               result.remark.empty() ? "" : "; ", -exponent);
-  return result;
+  return Job(runner, exchange, job).run();
 }
 
 FftResult run_fft(Machine& machine, const Exchange& exchange, const FftJob& job) {

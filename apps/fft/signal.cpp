@@ -35,12 +35,55 @@ constexpr std::array<std::pair<SignalKind, std::string_view>, 4> kinds{
      {SignalKind::tones, "tones"}}};
 
 // Whole periods in N samples; which ones depends on the seed.
-void add_tones(SplitMix& random, std::vector<Complex>& values) {
+void add_tones(SplitMix& random, std::uint64_t order, std::size_t first,
+               std::span<Complex> values) {
   for (double strength = 1; strength > 0.2; strength /= 2) {
-    const std::uint64_t order = values.size(), periods = random.next() % (order / 2 + 1);
-    for (std::uint64_t n = 0, phase = 0; n < order; ++n, phase = (phase + periods) % order) {
-      values[n] += strength * root_of_unity(phase, order).real();
+    const std::uint64_t periods = random.next() % (order / 2 + 1);
+    std::uint64_t phase = first * periods % order;
+    for (Complex& value : values) {
+      value += strength * root_of_unity(phase, order).real();
+      phase = (phase + periods) % order;
     }
+  }
+}
+
+void make_values(SignalKind kind, SplitMix random, std::size_t elements, std::size_t first,
+                 std::span<Complex> values) {
+  std::ranges::fill(values, Complex{});
+  switch (kind) {
+    case SignalKind::random:
+      random.skip(2 * first);
+      for (Complex& value : values) {
+        const double real = random.symmetric();
+        value = {real, random.symmetric()};
+      }
+      break;
+    case SignalKind::random_real:
+      random.skip(first);
+      for (Complex& value : values) value = random.symmetric();
+      break;
+    case SignalKind::impulse:
+      if (const std::size_t at = random.next() % elements; at - first < values.size()) {
+        values[at - first] = 1;  // below `first` the difference is very large
+      }
+      break;
+    case SignalKind::tones:
+      add_tones(random, elements, first, values);
+      break;
+  }
+}
+
+/// Elements of any type as complex numbers, some at a time.
+void read_converted(const Source& source, std::size_t first, std::span<Complex> to) {
+  if (source.type() == ElementType::complex128) {
+    return source.reader().read(first, std::as_writable_bytes(to));
+  }
+  constexpr std::size_t most = 1 << 16;
+  for (std::size_t at = 0; at < to.size(); at += most) {
+    const std::size_t count = std::min(most, to.size() - at);
+    Array piece{source.type(), {count}, std::vector<std::byte>(count * bytes_of(source.type()))};
+    source.reader().read(first + at, piece.data);
+    std::ranges::copy(to_complex(piece), to.begin() + static_cast<std::ptrdiff_t>(at));
   }
 }
 
@@ -54,77 +97,103 @@ SignalKind parse_signal_kind(std::string_view text) {
       fmt::format("no signal '{}'; there are random, random-real, impulse, tones", text));
 }
 
-Signal generate_signal(SignalKind kind, std::vector<std::size_t> shape, std::uint64_t seed) {
-  const std::size_t elements = count_elements(shape);
-  require_memory(fmt::format("a signal of {}", fmt::join(shape, " x ")),
-                 static_cast<double>(elements) * sizeof(Complex), "use a smaller one (--shape)");
-  Signal signal{
-      std::move(shape), std::vector<Complex>(elements), kind != SignalKind::random,
-      fmt::format("generated: {}, seed {}", kinds[static_cast<std::size_t>(kind)].second, seed)};
-  SplitMix random(seed);
-  switch (kind) {
-    case SignalKind::random:
-      for (Complex& value : signal.values) {
-        const double real = random.symmetric();
-        value = {real, random.symmetric()};
-      }
-      break;
-    case SignalKind::random_real:
-      for (Complex& value : signal.values) value = random.symmetric();
-      break;
-    case SignalKind::impulse:
-      signal.values[random.next() % elements] = 1;
-      break;
-    case SignalKind::tones:
-      add_tones(random, signal.values);
-      break;
+SignalSource::SignalSource(Signal signal)
+    : shape_(signal.shape), real_(signal.real), source_(signal.source) {
+  whole_ = std::make_shared<const Signal>(std::move(signal));
+}
+
+SignalSource::SignalSource(std::vector<std::size_t> shape, bool real, std::string source, Read read)
+    : shape_(std::move(shape)), real_(real), source_(std::move(source)), read_(std::move(read)) {}
+
+std::size_t SignalSource::elements() const { return count_elements(shape_); }
+
+std::span<const Complex> SignalSource::load(Part part, std::vector<Complex>& room) const {
+  if (whole_ != nullptr) {
+    if (whole_->values.size() != elements()) require_signal(*whole_);
+    return std::span(whole_->values).subspan(part.first, part.count);
   }
-  return signal;
+  room.resize(part.count);
+  if (part.count > 0) read_(part.first, room);
+  return room;
+}
+
+SignalSource made_signal(SignalKind kind, std::vector<std::size_t> shape, std::uint64_t seed) {
+  const std::size_t elements = count_elements(shape);
+  return {std::move(shape), kind != SignalKind::random,
+          fmt::format("generated: {}, seed {}", kinds[static_cast<std::size_t>(kind)].second, seed),
+          [=](std::size_t first, std::span<Complex> to) {
+            make_values(kind, SplitMix(seed), elements, first, to);
+          }};
 }
 
 namespace {
 
-Signal read_signal_again(const std::string& file, std::string_view column) {
-  Signal signal;
-  if (kind_of_file(file) == FileKind::npy) {
-    if (!column.empty()) {
-      throw UsageError(fmt::format("{}: column '{}' of a .npy file; columns are of CSV files", file,
-                                   shown(column)));
-    }
-    const Array array = read_npy(file);
-    if (array.shape.empty() || array.shape.size() > 2) {
-      throw UsageError(
-          fmt::format("{}: an array of {} dimensions; fft takes 1 or 2", file, array.shape.size()));
-    }
-    require_memory(fmt::format("{}: {} elements as complex128", file, array.elements()),
-                   static_cast<double>(array.elements()) * sizeof(Complex),
-                   "use a part of the array");
-    const bool complex =
-        array.type == ElementType::complex64 || array.type == ElementType::complex128;
-    signal = {array.shape, to_complex(array), !complex,
-              fmt::format("{} ({})", file, to_string(array.type))};
-  } else {
-    const CsvColumn values = read_csv_column(file, column);
-    signal = {{values.values.size()},
-              {values.values.begin(), values.values.end()},
-              true,
-              fmt::format("{} ({})", file, values.name)};
-  }
-  require_signal(signal);
+/// All of it, in memory.
+Signal whole(const SignalSource& source) {
+  Signal signal{source.shape(), {}, source.real(), source.source()};
+  const std::span<const Complex> values = source.load({0, source.elements()}, signal.values);
+  if (source.is_in_memory()) signal.values.assign(values.begin(), values.end());
   return signal;
 }
 
 }  // namespace
 
-Signal read_signal(const std::string& file, std::string_view column) {
-  const Readable readable(file);
-  try {
-    Signal signal = read_signal_again(readable.name(), column);
-    signal.source = readable.of_file(signal.source);
-    return signal;
-  } catch (const UsageError& error) {
-    throw UsageError(readable.of_file(error.what()));
+Signal generate_signal(SignalKind kind, std::vector<std::size_t> shape, std::uint64_t seed) {
+  require_memory(fmt::format("a signal of {}", fmt::join(shape, " x ")),
+                 static_cast<double>(count_elements(shape)) * sizeof(Complex),
+                 "use a smaller one (--shape)");
+  return whole(made_signal(kind, std::move(shape), seed));
+}
+
+namespace {
+
+/// \param named  what the file is called in reports
+SignalSource open_signal_again(const std::string& file, std::string_view column,
+                               const std::string& named) {
+  if (kind_of_file(file) != FileKind::npy) {
+    const CsvColumn values = read_csv_column(file, column);
+    return Signal{{values.values.size()},
+                  {values.values.begin(), values.values.end()},
+                  true,
+                  fmt::format("{} ({})", named, values.name)};
   }
+  if (!column.empty()) {
+    throw UsageError(fmt::format("{}: column '{}' of a .npy file; columns are of CSV files", file,
+                                 shown(column)));
+  }
+  Source array = open_npy(file);
+  if (array.shape().empty() || array.shape().size() > 2) {
+    throw UsageError(
+        fmt::format("{}: an array of {} dimensions; fft takes 1 or 2", file, array.shape().size()));
+  }
+  const bool complex =
+      array.type() == ElementType::complex64 || array.type() == ElementType::complex128;
+  const std::vector<std::size_t> shape = array.shape();
+  const std::string source = fmt::format("{} ({})", named, to_string(array.type()));
+  return {shape, !complex, source,
+          [array = std::move(array)](std::size_t first, std::span<Complex> to) {
+            read_converted(array, first, to);
+          }};
+}
+
+}  // namespace
+
+// What is opened of a pipe's copy keeps it.
+SignalSource open_signal(const std::string& file, std::string_view column) {
+  return read_once(file,
+                   [&](const std::string& name) { return open_signal_again(name, column, file); });
+}
+
+Signal read_signal(const std::string& file, std::string_view column) {
+  const SignalSource source = open_signal(file, column);
+  if (!source.is_in_memory()) {
+    require_memory(fmt::format("{}: {} elements as complex128", file, source.elements()),
+                   static_cast<double>(source.elements()) * sizeof(Complex),
+                   "use a part of the array");
+  }
+  Signal signal = whole(source);
+  require_signal(signal);
+  return signal;
 }
 
 Signal sunspot_record() {
@@ -141,20 +210,24 @@ void require_signal(const Signal& signal) {
     throw UsageError(fmt::format("fft: {} values for shape {}", signal.values.size(),
                                  fmt::join(signal.shape, " x ")));
   }
-  const auto bad = std::ranges::find_if_not(signal.values, [](Complex value) {
+  require_finite(signal.shape, signal.source, 0, signal.values);
+}
+
+void require_finite(std::span<const std::size_t> shape, std::string_view source, std::size_t first,
+                    std::span<const Complex> values) {
+  const auto bad = std::ranges::find_if_not(values, [](Complex value) {
     return std::isfinite(value.real()) && std::isfinite(value.imag());
   });
-  if (bad != signal.values.end()) {
-    const auto index = static_cast<std::size_t>(bad - signal.values.begin());
-    const std::size_t columns = signal.shape.back();
-    throw UsageError(fmt::format(
-        "{}: value {}{} is {}; a transform needs finite values",
-        signal.source.empty() ? "fft" : signal.source, index,
-        signal.shape.size() == 2
-            ? fmt::format(" (row {}, column {}; from 0)", index / columns, index % columns)
-            : " (from 0)",
-        std::isnan(bad->real()) || std::isnan(bad->imag()) ? "not a number (NaN)" : "infinite"));
-  }
+  if (bad == values.end()) return;
+  const std::size_t index = first + static_cast<std::size_t>(bad - values.begin());
+  const std::size_t columns = shape.back();
+  throw UsageError(fmt::format(
+      "{}: value {}{} is {}; a transform needs finite values", source.empty() ? "fft" : source,
+      index,
+      shape.size() == 2
+          ? fmt::format(" (row {}, column {}; from 0)", index / columns, index % columns)
+          : " (from 0)",
+      std::isnan(bad->real()) || std::isnan(bad->imag()) ? "not a number (NaN)" : "infinite"));
 }
 
 }  // namespace wormcube::apps

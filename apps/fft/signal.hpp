@@ -3,8 +3,12 @@
 #pragma once
 
 #include "wormcube/apps/complex.hpp"
+#include "wormcube/apps/io/source.hpp"
 
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +23,31 @@ struct Signal {
   std::string source;  ///< where it comes from, for the report
 };
 
+/// A signal of which each process reads its own part: one in memory, a file, or a rule.
+class SignalSource {
+ public:
+  using Read = std::function<void(std::size_t first, std::span<Complex> to)>;
+
+  SignalSource(Signal signal);  // NOLINT: a signal is a source as it is
+  SignalSource(std::vector<std::size_t> shape, bool real, std::string source, Read read);
+
+  const std::vector<std::size_t>& shape() const { return shape_; }
+  bool real() const { return real_; }
+  const std::string& source() const { return source_; }
+  std::size_t elements() const;
+  bool is_in_memory() const { return whole_ != nullptr; }
+
+  /// Throws UsageError if they cannot be read. \param room  where they are, unless they are in memory
+  std::span<const Complex> load(Part part, std::vector<Complex>& room) const;
+
+ private:
+  std::vector<std::size_t> shape_;
+  bool real_ = false;
+  std::string source_;
+  Read read_;
+  std::shared_ptr<const Signal> whole_;
+};
+
 enum class SignalKind : std::uint8_t { random, random_real, impulse, tones };
 /// `random`, `random-real`, `impulse`, `tones`. Throws UsageError that lists them.
 SignalKind parse_signal_kind(std::string_view text);
@@ -28,12 +57,16 @@ SignalKind parse_signal_kind(std::string_view text);
 /// 1, 1/2, 1/4.
 /// Throws UsageError for another shape, or more elements than the computer has memory for.
 Signal generate_signal(SignalKind kind, std::vector<std::size_t> shape, std::uint64_t seed);
+/// The same, made where and when it is needed.
+SignalSource made_signal(SignalKind kind, std::vector<std::size_t> shape, std::uint64_t seed);
 
 /// \param file    in NumPy's format (1-D or 2-D, any element type that read_npy knows) or CSV: its
 ///                content decides, not its name
 /// \param column  of a CSV file, as read_csv_column takes it
 /// Throws UsageError as the readers do, and for values that are not finite, with their place.
 Signal read_signal(const std::string& file, std::string_view column = {});
+/// The same, read where and when it is needed; of CSV all values are read here.
+SignalSource open_signal(const std::string& file, std::string_view column = {});
 
 /// The record inside the program: 2820 monthly sunspot numbers (data/sunspots.csv).
 Signal sunspot_record();
@@ -41,5 +74,9 @@ Signal sunspot_record();
 /// Throws UsageError unless the shape is {N} or {R, C}, at least 1 each, and all values are there
 /// and finite.
 void require_signal(const Signal& signal);
+/// Throws UsageError, with its place in the whole, for a value that is not finite.
+/// \param first  the place of the first value
+void require_finite(std::span<const std::size_t> shape, std::string_view source, std::size_t first,
+                    std::span<const Complex> values);
 
 }  // namespace wormcube::apps

@@ -18,19 +18,22 @@ namespace {
 
 double relative_to(double error, double scale) { return error == 0 ? 0 : error / scale; }
 
-/// The power of two just above the largest part of any value; the values over it square without
-/// overflow, and without losing those that matter. NaN and infinity are left to the sums.
-int exponent_of(std::span<const Complex> values) {
+}  // namespace
+
+double largest_component(std::span<const Complex> values) {
   double largest = 0;
   for (const Complex value : values) {
     largest = std::max({largest, std::abs(value.real()), std::abs(value.imag())});
   }
+  return largest;
+}
+
+int exponent_above(double largest) {
   int exponent = 0;
   if (std::isfinite(largest)) std::frexp(largest, &exponent);
   return exponent;
 }
 
-/// sum |v|^2 / 4^exponent
 long double energy(std::span<const Complex> values, int exponent) {
   long double sum = 0;
   for (const Complex value : values) {
@@ -40,13 +43,11 @@ long double energy(std::span<const Complex> values, int exponent) {
   return sum;
 }
 
-}  // namespace
-
 double relative_error(std::span<const Complex> got, std::span<const Complex> wanted) {
   if (got.size() != wanted.size()) return std::numeric_limits<double>::quiet_NaN();
   std::vector<Complex> difference(got.size());
   std::ranges::transform(got, wanted, difference.begin(), std::minus());
-  const int exponent = exponent_of(wanted);
+  const int exponent = exponent_above(largest_component(wanted));
   return relative_to(std::sqrt(static_cast<double>(energy(difference, exponent))),
                      std::sqrt(static_cast<double>(energy(wanted, exponent))));
 }
@@ -54,17 +55,17 @@ double relative_error(std::span<const Complex> got, std::span<const Complex> wan
 double parseval_error(std::span<const Complex> signal, std::span<const Complex> spectrum) {
   if (signal.size() != spectrum.size()) return std::numeric_limits<double>::quiet_NaN();
   // One scale for both: that of the spectrum, whose values are the larger ones.
-  const int exponent = exponent_of(spectrum);
+  const int exponent = exponent_above(largest_component(spectrum));
   const long double wanted = static_cast<long double>(signal.size()) * energy(signal, exponent);
   const long double error = std::abs(energy(spectrum, exponent) - wanted);
   return error == 0 ? 0 : static_cast<double>(error / wanted);
 }
 
-int extreme_exponent(std::span<const Complex> values) {
+int extreme_exponent(double largest) {
   // Doubles reach from 2^-1074 to 2^1024. Sums of 2^30 values, products of two transforms and
   // squares stay inside if the largest value is within 2^-300 and 2^300.
   constexpr int ordinary = 300;
-  const int exponent = exponent_of(values);
+  const int exponent = exponent_above(largest);
   return std::abs(exponent) > ordinary ? exponent : 0;
 }
 

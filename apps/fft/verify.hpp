@@ -28,9 +28,18 @@ double relative_error(std::span<const Complex> got, std::span<const Complex> wan
 /// every size: they are scaled before they are squared.
 double parseval_error(std::span<const Complex> signal, std::span<const Complex> spectrum);
 
+/// The largest magnitude of a real or imaginary part; NaN is left to the sums.
+double largest_component(std::span<const Complex> values);
+/// The power of two just above: values over it square without overflow, and without losing those that
+/// matter. 0 for what is not finite.
+int exponent_above(double largest);
+/// sum |v|^2 / 4^exponent
+long double energy(std::span<const Complex> values, int exponent);
+
 /// The exponent of two by which values must be divided before a transform, so that no sum overflows
 /// and no rounding happens among subnormal numbers; 0 for values of ordinary size.
-int extreme_exponent(std::span<const Complex> values);
+/// \param largest  component of any value
+int extreme_exponent(double largest);
 /// Multiplies by 2^exponent: exact, unless a result leaves the range of normal numbers.
 void scale(std::span<Complex> values, int exponent);
 

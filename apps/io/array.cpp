@@ -40,19 +40,40 @@ std::vector<double> to_doubles(const Array& array, std::string_view what) {
 
 namespace {
 
-Array read_list_again(const std::string& file, std::string_view column) {
+Source open_list_again(const std::string& file, std::string_view column) {
   if (kind_of_file(file) != FileKind::npy) return read_column_array(file, column);
   if (!column.empty()) {
     throw UsageError(fmt::format("{}: column '{}' of a .npy file; columns are of CSV files", file,
                                  shown(column)));
   }
-  Array array = read_npy(file);
-  if (array.shape.size() != 1) {
+  Source array = open_npy(file);
+  if (array.shape().size() != 1) {
     throw UsageError(fmt::format("{}: an array of {} dimensions; need 1, a list of numbers", file,
-                                 array.shape.size()));
+                                 array.shape().size()));
   }
-  with_real_type(array.type, file, [](auto) {});
+  with_real_type(array.type(), file, [](auto) {});
   return array;
+}
+
+Source open_matrix_again(const std::string& file) {
+  Source array = open_npy(file);
+  if (array.shape().size() != 2) {
+    throw UsageError(fmt::format("{}: an array of {} dimensions; need 2 (rows, columns)", file,
+                                 array.shape().size()));
+  }
+  with_real_type(array.type(), file, [](auto) {});
+  return array;
+}
+
+Array read_list_again(const std::string& file, std::string_view column) {
+  const Source source = open_list_again(file, column);
+  if (!source.is_in_memory()) {
+    require_memory(
+        fmt::format("{}: {} elements of {}", file, source.elements(), to_string(source.type())),
+        static_cast<double>(source.elements() * bytes_of(source.type())),
+        "use a part of the array");
+  }
+  return read_all(source);
 }
 
 Matrix read_matrix_again(const std::string& file) {
@@ -72,11 +93,28 @@ Matrix read_matrix_again(const std::string& file) {
 
 }  // namespace
 
+// What is opened of a pipe's copy keeps it.
+Source open_list(const std::string& file, std::string_view column) {
+  return read_once(file, [&](const std::string& name) { return open_list_again(name, column); });
+}
+
+Source open_matrix(const std::string& file) { return read_once(file, open_matrix_again); }
+
 Array read_list(const std::string& file, std::string_view column) {
   return read_once(file, [&](const std::string& name) { return read_list_again(name, column); });
 }
 
 Matrix read_matrix(const std::string& file) { return read_once(file, read_matrix_again); }
+
+std::string csv_lines(ElementType type, ConstSpan part) {
+  std::string lines;
+  with_real_type(type, "CSV", [&]<class T>(T) {
+    for (const T value :
+         std::span(reinterpret_cast<const T*>(part.data()), part.size() / sizeof(T)))
+      fmt::format_to(std::back_inserter(lines), "{}\n", value);
+  });
+  return lines;
+}
 
 void write_list(const std::string& file, std::string_view name, const Array& array) {
   if (!file.ends_with(".csv")) return write_npy(file, array);
@@ -96,15 +134,20 @@ void write_list(const std::string& file, std::string_view name, const Array& arr
 }
 
 void require_numbers(const Array& array, std::string_view what) {
-  with_real_type(array.type, what, [&]<class T>(T) {
+  require_numbers(array.type, array.data, 0, what);
+}
+
+void require_numbers(ElementType type, ConstSpan part, std::size_t first, std::string_view what) {
+  with_real_type(type, what, [&]<class T>(T) {
     if constexpr (std::is_floating_point_v<T>) {
-      const std::span<const T> values = elements<T>(array);
+      const std::span<const T> values{reinterpret_cast<const T*>(part.data()),
+                                      part.size() / sizeof(T)};
       const auto bad = std::ranges::find_if(values, [](T value) { return std::isnan(value); });
       if (bad != values.end()) {
         throw UsageError(
             fmt::format("{}: element {} (from 0) is not a number (NaN); every value "
                         "is needed",
-                        what, bad - values.begin()));
+                        what, first + static_cast<std::size_t>(bad - values.begin())));
       }
     }
   });

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wormcube/apps/io/npy.hpp"
+#include "wormcube/apps/io/source.hpp"
 #include "wormcube/runtime/error.hpp"
 
 #include <span>
@@ -73,6 +74,8 @@ std::vector<double> to_doubles(const Array& array, std::string_view what);
 /// Throws UsageError as read_npy and read_csv_column do, and for a column of a .npy file, other
 /// dimensions, complex elements.
 Array read_list(const std::string& file, std::string_view column);
+/// The same, read where and when it is needed; of CSV all values are read here.
+Source open_list(const std::string& file, std::string_view column);
 
 /// A matrix of doubles: a .npy file of two dimensions, or a whole CSV file.
 /// Throws UsageError as above.
@@ -81,14 +84,21 @@ struct Matrix {
   std::vector<double> values;  ///< row-major
 };
 Matrix read_matrix(const std::string& file);
+/// Of a .npy file, read where and when it is needed. Throws UsageError unless it has two dimensions of
+/// real elements.
+Source open_matrix(const std::string& file);
 
 /// Writes a list: as CSV, below the name, if the file's name ends in .csv, else in NumPy's format.
 /// Numbers in CSV are the shortest that read back as the same.
 /// Throws UsageError if the file cannot be written.
 void write_list(const std::string& file, std::string_view name, const Array& array);
+/// The lines of some of the elements in CSV.
+std::string csv_lines(ElementType type, ConstSpan part);
 
 /// Throws UsageError if an element is not a number, with its place ("element 3 (from 0)"); nothing
 /// of integers.
 void require_numbers(const Array& array, std::string_view what);
+/// The same of a part. \param first  the place of its first element in the whole
+void require_numbers(ElementType type, ConstSpan part, std::size_t first, std::string_view what);
 
 }  // namespace wormcube::apps

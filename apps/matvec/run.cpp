@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/matvec/run.hpp"
 
+#include "wormcube/apps/parts.hpp"
 #include "wormcube/apps/random.hpp"
 #include "wormcube/collectives/blocks.hpp"
 #include "wormcube/runtime/error.hpp"
@@ -43,7 +44,7 @@ void require_product(const MatvecJob& job) {
     throw UsageError(
         fmt::format("matvec: a {} x {} matrix has no elements", matrix.rows, matrix.columns));
   }
-  if (matrix.values.size() != matrix.rows * matrix.columns) {
+  if (!job.source && matrix.values.size() != matrix.rows * matrix.columns) {
     throw UsageError(fmt::format("matvec: {} values for a {} x {} matrix", matrix.values.size(),
                                  matrix.rows, matrix.columns));
   }
@@ -51,18 +52,91 @@ void require_product(const MatvecJob& job) {
     throw UsageError(fmt::format("matvec: a {} x {} matrix and a vector of {}; it needs one of {}",
                                  matrix.rows, matrix.columns, job.x.size(), matrix.columns));
   }
-  const double of_matrix = largest(matrix.values, matrix.columns, "matrix element"),
-               of_x = largest(job.x, 0, "vector element");
+}
+
+// Throws UsageError if a sum may overflow.
+void require_finite_sums(double of_matrix, double of_x, std::size_t columns) {
   const long double most =
-      static_cast<long double>(of_matrix) * of_x * static_cast<long double>(matrix.columns);
+      static_cast<long double>(of_matrix) * of_x * static_cast<long double>(columns);
   // A quarter: rounding on the way must not cross the limit either.
   if (most > std::numeric_limits<double>::max() / 4) {
     throw UsageError(fmt::format(
         "matvec: elements up to {:.3g} times up to {:.3g}, {} of them: sums may be larger than the "
         "largest double; scale the matrix or the vector down",
-        of_matrix, of_x, matrix.columns));
+        of_matrix, of_x, columns));
   }
 }
+
+/// A block of a source of real elements, row by row.
+std::vector<double> read_doubles(const Source& source, std::size_t row, std::size_t column,
+                                 std::size_t rows, std::size_t columns) {
+  const std::size_t width = source.shape()[1], element = bytes_of(source.type());
+  std::vector<double> values;
+  values.reserve(rows * columns);
+  constexpr std::size_t piece_bytes = std::size_t{1} << 20;
+  const std::size_t most =
+      std::max<std::size_t>(1, piece_bytes / std::max<std::size_t>(1, columns * element));
+  for (std::size_t done = 0; done < rows && columns > 0; done += most) {
+    const std::size_t count = std::min(most, rows - done);
+    Array piece{source.type(), {count, columns}, std::vector<std::byte>(count * columns * element)};
+    source.reader().read_block((row + done) * width + column, width, count, piece.data);
+    const std::vector<double> converted = to_doubles(piece, "matvec");
+    values.insert(values.end(), converted.begin(), converted.end());
+  }
+  return values;
+}
+
+/// The block of a node's, of the matrix.
+struct BlockPlace {
+  std::size_t row, column, rows, columns;
+};
+BlockPlace block_place(const MatvecPlan& plan, Rank rank) {
+  const Rank i = rank / plan.grid.columns(), j = rank % plan.grid.columns();
+  return {plan.rows.first(i), plan.columns.first(j), plan.rows.count(i), plan.columns.count(j)};
+}
+
+/// What the nodes of this process have of a matrix that no process has whole.
+class OwnBlocks {
+ public:
+  /// Reads them. To be called in_all_processes().
+  OwnBlocks(const Runner& runner, const MatvecPlan& plan, const Source& source) {
+    const auto [first, last] = nodes_here(runner);
+    first_ = first;
+    for (Rank r = first; r < last; ++r) {
+      const auto [row, column, rows, columns] = block_place(plan, r);
+      blocks_.push_back(read_doubles(source, row, column, rows, columns));
+      for (std::size_t at = 0; at < blocks_.back().size(); ++at) {
+        const double value = blocks_.back()[at];
+        if (!std::isfinite(value)) {
+          throw UsageError(fmt::format(
+              "matvec: matrix element (row {}, column {}; from 0) is {}; need finite values",
+              row + at / columns, column + at % columns,
+              std::isnan(value) ? "not a number (NaN)" : "infinite"));
+        }
+        largest_ = std::max(largest_, std::abs(value));
+      }
+    }
+  }
+  /// Bytes that they take.
+  static double bytes(const Runner& runner, const MatvecPlan& plan) {
+    double bytes = 0;
+    const auto [first, last] = nodes_here(runner);
+    for (Rank r = first; r < last; ++r) {
+      const BlockPlace place = block_place(plan, r);
+      bytes += static_cast<double>(place.rows * place.columns) * sizeof(double);
+    }
+    return bytes;
+  }
+  std::span<const double> of_node(Rank r) const {
+    return blocks_[static_cast<std::size_t>(r - first_)];
+  }
+  double largest() const { return largest_; }
+
+ private:
+  Rank first_ = 0;
+  std::vector<std::vector<double>> blocks_;
+  double largest_ = 0;
+};
 
 // The lines of the grid with these roots run side by side, step by step.
 void require_alike(const Collective& collective, const Topology& network, Rank other_root) {
@@ -116,8 +190,10 @@ Bytes padding(const MatvecPlan& plan) {
 
 class Product {
  public:
-  Product(const MatvecPlan& plan, const MatvecJob& job, std::span<double> y)
-      : plan_(plan), job_(job), y_(y), host_(static_cast<std::size_t>(nodes())) {}
+  /// \param blocks  nullptr: the matrix is the job's
+  Product(const MatvecPlan& plan, const MatvecJob& job, const OwnBlocks* blocks,
+          std::span<double> y)
+      : plan_(plan), job_(job), blocks_(blocks), y_(y), host_(static_cast<std::size_t>(nodes())) {}
 
   void operator()(Node& node) {
     const Rank i = node.rank() / plan_.grid.columns(), j = node.rank() % plan_.grid.columns();
@@ -129,7 +205,8 @@ class Product {
     node.local([&] {
       const auto start = Clock::now();
       const auto block = as<double>(matrix);
-      for (std::size_t row = 0; row < rows; ++row) {
+      if (blocks_ != nullptr) std::ranges::copy(blocks_->of_node(node.rank()), block.begin());
+      for (std::size_t row = 0; row < rows && blocks_ == nullptr; ++row) {
         std::copy_n(job_.matrix.values.data() + (plan_.rows.first(i) + row) * job_.matrix.columns +
                         plan_.columns.first(j),
                     columns, block.data() + row * columns);
@@ -167,6 +244,7 @@ class Product {
 
   const MatvecPlan& plan_;
   const MatvecJob& job_;
+  const OwnBlocks* blocks_;
   std::span<double> y_;
   std::vector<Clock::duration> host_;  // entry r: written by node r
 };
@@ -182,9 +260,55 @@ std::vector<double> multiply_serially(const Matrix& matrix, std::span<const doub
 
 }  // namespace
 
+namespace {
+
+/// check_product where no process has the whole matrix: each reads some rows again.
+MatvecCheck check_rows(const Runner& runner, const MatvecJob& job, std::span<const double> y) {
+  const Distribution shares{job.matrix.rows, runner.processes->processes()};
+  const Rank process = runner.processes->process();
+  const std::size_t end = shares.first(process + 1);
+  constexpr std::size_t piece_bytes = std::size_t{1} << 22;
+  const std::size_t most =
+      std::max<std::size_t>(1, piece_bytes / (job.matrix.columns * sizeof(double)));
+  struct Found {
+    double ratio = -1, error = 0, tolerance = 0;
+  } worst;
+  std::uint64_t wrong = 0;
+  in_all_processes(runner, [&] {
+    for (std::size_t row = shares.first(process); row < end; row += most) {
+      const std::size_t rows = std::min(most, end - row);
+      const Matrix piece{rows, job.matrix.columns,
+                         read_doubles(*job.source, row, 0, rows, job.matrix.columns)};
+      const MatvecCheck found = check_product(piece, job.x, y.subspan(row, rows));
+      wrong += found.wrong;
+      const double ratio = std::isfinite(found.error) ? found.error / found.tolerance
+                                                      : std::numeric_limits<double>::infinity();
+      if (ratio > worst.ratio) worst = {ratio, found.error, found.tolerance};
+    }
+  });
+  for (const Found& found : of_all_processes(runner, worst)) {
+    if (found.ratio > worst.ratio) worst = found;
+  }
+  return {true, worst.error, worst.tolerance, sum(runner, wrong)};
+}
+
+}  // namespace
+
 std::vector<Operation> matvec_operations() { return {operations::broadcast, operations::reduce}; }
 
 MatvecResult run_matvec(const Runner& runner, const Algorithms& algorithms, const MatvecJob& job) {
+  if (job.source && holds_all(runner)) {
+    MatvecJob whole = job;
+    in_all_processes(runner, [&] {
+      const std::size_t rows = job.matrix.rows, columns = job.matrix.columns;
+      require_memory_here(fmt::format("a {} x {} matrix of float64", rows, columns), runner,
+                          static_cast<double>(rows) * static_cast<double>(columns) * sizeof(double),
+                          "use a smaller one");
+      whole.matrix.values = read_doubles(*job.source, 0, 0, rows, columns);
+    });
+    whole.source.reset();
+    return run_matvec(runner, algorithms, whole);
+  }
   require_product(job);
   const MatvecPlan plan = make_plan(runner, algorithms, job);
   const auto what = fmt::format("matvec of {} x {} on {} nodes", job.matrix.rows,
@@ -193,11 +317,26 @@ MatvecResult run_matvec(const Runner& runner, const Algorithms& algorithms, cons
   result.grid_rows = plan.grid.rows();
   result.grid_columns = plan.grid.columns();
   result.y.resize(job.matrix.rows);
-  Product product(plan, job, result.y);
+  std::optional<OwnBlocks> blocks;
+  double of_matrix = 0;
+  if (job.source) {
+    job.options.tell("input");
+    in_all_processes(runner, [&] {
+      require_memory_here(what, runner, OwnBlocks::bytes(runner, plan), "use more processes");
+      blocks.emplace(runner, plan, *job.source);
+    });
+    of_matrix = maximum(runner, blocks->largest());
+  } else {
+    of_matrix = largest(job.matrix.values, job.matrix.columns, "matrix element");
+  }
+  require_finite_sums(of_matrix, largest(job.x, 0, "vector element"), job.matrix.columns);
+  Product product(plan, job, blocks ? &*blocks : nullptr, result.y);
   const Program program = [&](Node& node) { product(node); };
   job.options.tell("memory");
-  require_memory_to_run(what, runner, static_cast<double>(job.matrix.rows) * sizeof(double),
-                        program, "use a smaller matrix");
+  in_all_processes(runner, [&] {
+    require_memory_to_run(what, runner, static_cast<double>(job.matrix.rows) * sizeof(double),
+                          program, "use a smaller matrix");
+  });
   RunFigures known;
   for (const Collective* collective : {&plan.broadcast, &plan.reduce}) {
     if (collective->algorithm != nullptr) known.collectives.emplace_back(*collective, 1);
@@ -209,6 +348,12 @@ MatvecResult run_matvec(const Runner& runner, const Algorithms& algorithms, cons
   join(runner, std::as_writable_bytes(std::span(result.y)),
        [&](Rank rank) { return product.place(rank); });
   if (!job.options.verify) return result;
+  if (job.source) {
+    job.options.tell("comparison");
+    blocks.reset();
+    result.check = check_rows(runner, job, result.y);
+    return result;
+  }
   job.options.tell("one serial product");
   const auto start = Clock::now();
   const std::vector<double> serial = multiply_serially(job.matrix, job.x);
@@ -220,6 +365,16 @@ MatvecResult run_matvec(const Runner& runner, const Algorithms& algorithms, cons
     throw std::logic_error("matvec: the serial product is wrong");
   }
   return result;
+}
+
+Source made_real_matrix(std::size_t rows, std::size_t columns, std::uint64_t seed) {
+  return made(ElementType::float64, {rows, columns}, [seed](std::size_t first, Span to) {
+    SplitMix random(seed);
+    random.skip(first);
+    for (double& value :
+         std::span(reinterpret_cast<double*>(to.data()), to.size() / sizeof(double)))
+      value = random.symmetric();
+  });
 }
 
 Matrix generate_matrix(std::size_t rows, std::size_t columns, std::uint64_t seed) {

@@ -8,6 +8,7 @@
 #include "wormcube/apps/matvec/matvec.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace wormcube::apps {
@@ -20,6 +21,9 @@ struct MatvecJob {
   std::vector<double> x;
   VectorsOn vectors_on = VectorsOn::edge;
   RunOptions options = {};
+  /// The matrix, where it is not in memory: real elements, of matrix.rows x matrix.columns; then
+  /// matrix.values is empty. Each process reads the blocks of its own nodes; the vectors all have.
+  std::optional<Source> source = {};
 };
 
 /// The largest error of an element of y, in terms of what rounding may cause.
@@ -36,7 +40,8 @@ struct MatvecResult {
   Rank grid_rows = 1, grid_columns = 1;
   std::vector<double> y;
   MatvecCheck check;
-  std::chrono::nanoseconds serial_wall{0};  ///< of one product on the host, if verified
+  /// Of one product on the host; empty if not verified, or where no process has the whole matrix.
+  std::optional<std::chrono::nanoseconds> serial_wall;
 
   bool verified() const { return check.measured; }
   bool passed() const { return check.passed(); }
@@ -47,6 +52,8 @@ struct MatvecResult {
 MatvecResult run_matvec(const Runner& runner, const Algorithms& algorithms, const MatvecJob& job);
 
 /// A matrix of numbers from -1 to 1 that depend on seed and place.
+Source made_real_matrix(std::size_t rows, std::size_t columns, std::uint64_t seed);
+/// The same in memory.
 Matrix generate_matrix(std::size_t rows, std::size_t columns, std::uint64_t seed);
 std::vector<double> generate_vector(std::size_t elements, std::uint64_t seed);
 

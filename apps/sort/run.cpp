@@ -4,6 +4,7 @@
 
 #include "wormcube/apps/io/array.hpp"
 #include "wormcube/apps/pair_counts.hpp"
+#include "wormcube/apps/parts.hpp"
 #include "wormcube/apps/random.hpp"
 #include "wormcube/apps/sort/key_order.hpp"
 #include "wormcube/apps/sort/sample_sort.hpp"
@@ -46,12 +47,15 @@ template <class Code>
 class SampleSort {
  public:
   SampleSort(const SortCollectives& collectives, const RegularSampling& sampling, bool rebalances,
-             KeyOrder<Code> order, std::span<const Code> keys, std::span<Code> sorted)
+             KeyOrder<Code> order, std::span<const Code> keys, std::size_t first_key,
+             std::span<Code> sorted)
       : collectives_(collectives),
         sampling_(sampling),
         order_(order),
         keys_(keys),
+        first_key_(first_key),
         sorted_(sorted),
+        own_sorted_(nodes()),
         parts_(sampling.keys),
         places_(nodes()),
         host_(nodes()) {
@@ -80,9 +84,9 @@ class SampleSort {
     const Memory own = node.memory(sampling_.keys.count(r) * sizeof(Code), Purpose::blocks);
     node.local([&] {
       const auto start = Clock::now();
-      std::ranges::transform(keys_.subspan(sampling_.keys.first(r), sampling_.keys.count(r)),
-                             as<Code>(own).begin(),
-                             [this](Code pattern) { return order_.code(pattern); });
+      std::ranges::transform(
+          keys_.subspan(sampling_.keys.first(r) - first_key_, sampling_.keys.count(r)),
+          as<Code>(own).begin(), [this](Code pattern) { return order_.code(pattern); });
       host = Clock::now() - start;
       std::ranges::sort(as<Code>(own));
     });
@@ -121,12 +125,14 @@ class SampleSort {
   /// The keys of a node after the exchange by splitters.
   std::size_t share(Rank r) const { return parts_.total_received(r); }
 
-  void join_sorted(const Runner& runner) {
-    apps::join(runner, std::as_writable_bytes(sorted_), [&](Rank r) {
-      const std::size_t first = shares_ ? sampling_.keys.first(r) : place(r),
-                        count = shares_ ? sampling_.keys.count(r) : share(r);
-      return std::pair(first * sizeof(Code), (first + count) * sizeof(Code));
-    });
+  /// The keys of the whole that a node has at the end.
+  Part sorted_part(Rank r) {
+    return shares_ ? Part{sampling_.keys.first(r), sampling_.keys.count(r)}
+                   : Part{place(r), share(r)};
+  }
+  /// What a node has sorted, where the host has no array for all.
+  std::vector<Code> take_sorted(Rank r) {
+    return std::move(own_sorted_[static_cast<std::size_t>(r)]);
   }
 
  private:
@@ -159,10 +165,11 @@ class SampleSort {
     collectives_.exscan(node, mine.span(), before.span());
     node.local([&] {
       const Place first = as<Place>(before)[0];
-      if (first > sorted_.size() || share > sorted_.size() - first) {
+      const std::size_t all = sampling_.keys.items;
+      if (first > all || share > all - first) {
         throw std::runtime_error(
             fmt::format("exscan {}: node {} was told to start at key {} with {}; there are {}",
-                        collectives_.exscan.name(), node.rank(), first, share, sorted_.size()));
+                        collectives_.exscan.name(), node.rank(), first, share, all));
       }
       place(node.rank()) = first;
     });
@@ -191,7 +198,9 @@ class SampleSort {
   void put(Node& node, std::size_t first, std::span<const Code> keys) {
     node.local([&] {
       const auto start = Clock::now();
-      std::ranges::transform(keys, sorted_.begin() + static_cast<std::ptrdiff_t>(first),
+      std::vector<Code>& own = own_sorted_[static_cast<std::size_t>(node.rank())];
+      if (sorted_.empty()) own.resize(keys.size());
+      std::ranges::transform(keys, sorted_.empty() ? own.data() : sorted_.data() + first,
                              [this](Code code) { return order_.pattern(code); });
       host_[static_cast<std::size_t>(node.rank())] += Clock::now() - start;
     });
@@ -200,11 +209,14 @@ class SampleSort {
   const SortCollectives& collectives_;
   const RegularSampling sampling_;
   const KeyOrder<Code> order_;
-  std::span<const Code> keys_;  // of the host, as bit patterns, like the result; between them codes
-  std::span<Code> sorted_;
-  PairCounts parts_;                   // by splitters
-  std::optional<PairCounts> shares_;   // to equal shares
-  std::vector<Bytes> sample_offsets_;  // of each node's samples among all
+  std::span<const Code>
+      keys_;                // of this process, as bit patterns, like the result; between them codes
+  std::size_t first_key_;   // the place of the first of them
+  std::span<Code> sorted_;  // all of them; empty where several processes share them
+  std::vector<std::vector<Code>> own_sorted_;  // then each node's
+  PairCounts parts_;                           // by splitters
+  std::optional<PairCounts> shares_;           // to equal shares
+  std::vector<Bytes> sample_offsets_;          // of each node's samples among all
   std::vector<Bytes> sample_bytes_;
   // Entry r is written by node r.
   std::vector<Place> places_;
@@ -212,21 +224,25 @@ class SampleSort {
 };
 
 template <class Code>
-std::vector<Code> codes_of(const Array& array) {
-  const KeyOrder<Code> order(array.type);
-  std::vector<Code> codes(array.elements());
-  std::ranges::transform(elements<Code>(array), codes.begin(),
+std::vector<Code> codes_of(const KeyOrder<Code>& order, std::span<const Code> patterns) {
+  std::vector<Code> codes(patterns.size());
+  std::ranges::transform(patterns, codes.begin(),
                          [&](Code pattern) { return order.code(pattern); });
   return codes;
 }
 
 template <class Code>
-SortCheck check_keys(const Array& input, const Array& sorted) {
+bool descends(const KeyOrder<Code>& order, Code before, Code after) {
+  return after < before && !order.are_zeros(after, before);
+}
+
+template <class Code>
+SortCheck check_keys(ElementType type, std::span<const Code> input, std::span<const Code> sorted) {
   SortCheck check{.measured = true};
-  const KeyOrder<Code> order(input.type);
-  std::vector<Code> wanted = codes_of<Code>(input), found = codes_of<Code>(sorted);
+  const KeyOrder<Code> order(type);
+  std::vector<Code> wanted = codes_of(order, input), found = codes_of(order, sorted);
   for (std::size_t i = 1; i < found.size(); ++i) {
-    check.descents += found[i] < found[i - 1] && !order.are_zeros(found[i], found[i - 1]) ? 1 : 0;
+    check.descents += descends(order, found[i - 1], found[i]) ? 1 : 0;
   }
   const auto start = Clock::now();
   std::ranges::sort(wanted);
@@ -245,38 +261,100 @@ SortCheck check_keys(const Array& input, const Array& sorted) {
   return check;
 }
 
+/// Sums over all keys that do not mind their order: two lists with the same ones have the same keys,
+/// but for a chance of 2^-128.
+template <class Code>
+std::array<std::uint64_t, 3> fingerprint(const Runner& runner, std::span<const Code> keys) {
+  std::array<std::uint64_t, 3> sums{keys.size(), 0, 0};
+  for (const Code key : keys) {
+    SplitMix random(std::uint64_t{key} * 2 + 1);
+    sums[1] += random.next();
+    sums[2] += random.next();
+  }
+  for (std::uint64_t& value : sums) value = sum(runner, value);
+  return sums;
+}
+
+/// check_keys where each process has a part of both.
+template <class Code>
+SortCheck check_parts(const Runner& runner, ElementType type, std::span<const Code> input,
+                      std::span<const Code> sorted) {
+  SortCheck check{.measured = true, .counted = false};
+  const KeyOrder<Code> order(type);
+  std::uint64_t descents = 0;
+  for (std::size_t i = 1; i < sorted.size(); ++i) {
+    descents += descends(order, order.code(sorted[i - 1]), order.code(sorted[i])) ? 1 : 0;
+  }
+  check.descents = sum(runner, descents);
+  // Where one process ends and the next one that has keys begins.
+  struct Ends {
+    bool any;
+    Code first, last;
+  };
+  const Ends mine = sorted.empty()
+                        ? Ends{false, 0, 0}
+                        : Ends{true, order.code(sorted.front()), order.code(sorted.back())};
+  const Ends* before = nullptr;
+  const std::vector<Ends> all = of_all_processes(runner, mine);
+  for (const Ends& ends : all) {
+    if (!ends.any) continue;
+    if (before != nullptr) check.descents += descends(order, before->last, ends.first) ? 1 : 0;
+    before = &ends;
+  }
+  check.missing = fingerprint(runner, input) == fingerprint(runner, sorted) ? 0 : 1;
+  return check;
+}
+
 template <class Code>
 SortResult sort_keys(const Runner& runner, const Algorithms& algorithms, const SortJob& job) {
-  const std::span<const Code> keys = elements<Code>(job.keys);
   const Rank p = runner.topology.nodes();
-  const Distribution before{keys.size(), p};
+  const ElementType type = job.keys.type();
+  const Distribution before{job.keys.elements(), p};
   const RegularSampling sampling{before,
                                  job.samples == 0 ? static_cast<std::size_t>(p) : job.samples};
   const SortCollectives collectives =
       choose(algorithms, runner.topology, before, sampling, sizeof(Code));
-  const auto what =
-      fmt::format("sort of {} {} on {} nodes", keys.size(), to_string(job.keys.type), p);
-  // The result; for the check the input and the result once more, each sorted.
-  const double host_bytes = static_cast<double>(keys.size_bytes()) * (job.options.verify ? 4 : 1) +
-                            PairCounts::bytes(p) * (job.rebalance ? 2 : 1);
-  require_memory(what, host_bytes, "use a smaller array, or fewer nodes");
+  const auto what = fmt::format("sort of {} {} on {} nodes", before.items, to_string(type), p);
+  const bool alone = holds_all(runner);
+  const Part part = part_here(runner, [&](Rank r) {
+    return Part{before.first(r), before.count(r)};
+  });
+  const double part_bytes = static_cast<double>(part.count) * sizeof(Code);
 
   SortResult result;
   result.samples = sampling.per_node;
-  result.sorted = {job.keys.type, {keys.size()}, std::vector<std::byte>(keys.size_bytes())};
-  SampleSort<Code> sort(collectives, sampling, job.rebalance, KeyOrder<Code>(job.keys.type), keys,
-                        elements<Code>(result.sorted));
+  Loaded loaded;
+  in_all_processes(runner, [&] {
+    // The result; for the check, of one process, the input and the result once more, each sorted; of
+    // several, each node's share of the result before they are put together.
+    const double copies = alone ? (job.options.verify ? 4 : 1) : 2;
+    require_memory_here(what, runner,
+                        Loaded::bytes(job.keys, part) + copies * part_bytes +
+                            PairCounts::bytes(p) * (job.rebalance ? 2 : 1),
+                        "use a smaller array, or fewer nodes");
+    loaded = Loaded(job.keys, part);
+    require_numbers(type, loaded.bytes(), part.first, "sort");
+    if (alone) {
+      result.sorted = {type, {before.items}, std::vector<std::byte>(before.items * sizeof(Code))};
+    }
+  });
+  const std::span<const Code> keys{reinterpret_cast<const Code*>(loaded.bytes().data()),
+                                   part.count};
+  SampleSort<Code> sort(collectives, sampling, job.rebalance, KeyOrder<Code>(type), keys,
+                        part.first, elements<Code>(result.sorted));
   const Program program = [&](Node& node) { sort(node); };
   // Every node holds all samples, and their splitters as records while it chooses.
   double samples = 0;
   for (Rank r = 0; r < p; ++r) samples += static_cast<double>(sampling.samples(r));
   // The check sorts input and result once more while the nodes still keep their memory.
-  const double copies = job.options.verify ? 2 : 0;
+  const double copies = job.options.verify && alone ? 2 : 0;
   job.options.tell("memory");
-  require_memory_to_run(
-      what, runner,
-      copies * static_cast<double>(keys.size_bytes()) + 2.0 * p * samples * sizeof(Splitter<Code>),
-      program, "use a smaller array, or fewer samples (--samples)");
+  in_all_processes(runner, [&] {
+    const auto [first, last] = nodes_here(runner);
+    require_memory_to_run(
+        what, runner, copies * part_bytes + 2.0 * (last - first) * samples * sizeof(Splitter<Code>),
+        program, "use a smaller array, or fewer samples (--samples)");
+  });
 
   RunFigures known;
   const int exchanges = job.rebalance ? 2 : 1;
@@ -286,16 +364,27 @@ SortResult sort_keys(const Runner& runner, const Algorithms& algorithms, const S
   result.figures = measure(runner, job.options, program, std::move(known),
                            [&] { return sort.after_run(runner); });
   result.figures.block_bytes = sort.block_bytes();
-  sort.join_sorted(runner);
-  result.smallest_share = keys.size();
+  result.here = part_here(runner, [&](Rank r) { return sort.sorted_part(r); });
+  if (!alone) {
+    result.sorted = {type, {result.here.count}, {}};
+    result.sorted.data.reserve(result.here.count * sizeof(Code));
+    const auto [first, last] = nodes_here(runner);
+    for (Rank r = first; r < last; ++r) {
+      const std::vector<Code> own = sort.take_sorted(r);
+      const auto bytes = std::as_bytes(std::span(own));
+      result.sorted.data.insert(result.sorted.data.end(), bytes.begin(), bytes.end());
+    }
+  }
+  result.smallest_share = before.items;
   for (Rank r = 0; r < p; ++r) {
     result.largest_share = std::max(result.largest_share, sort.share(r));
     result.smallest_share = std::min(result.smallest_share, sort.share(r));
   }
-  result.average_share = static_cast<double>(keys.size()) / p;
+  result.average_share = static_cast<double>(before.items) / p;
   if (!job.options.verify) return result;
   job.options.tell("comparison");
-  result.check = check_keys<Code>(job.keys, result.sorted);
+  const std::span<const Code> sorted = elements<Code>(std::as_const(result.sorted));
+  result.check = alone ? check_keys(type, keys, sorted) : check_parts(runner, type, keys, sorted);
   return result;
 }
 
@@ -315,6 +404,46 @@ T random_key(SplitMix& random) {
   }
 }
 
+/// The keys from `first` on.
+template <class T>
+void make_keys(KeyKind kind, std::size_t count, SplitMix random, std::size_t first,
+               std::span<T> keys) {
+  std::array<T, 16> some{};
+  for (T& key : some) key = random_key<T>(random);
+  random.skip(first);
+  // Key k of a sorted list of so many is a random one of the k-th part of all there can be.
+  const std::uint64_t width = std::max<std::uint64_t>(
+      std::numeric_limits<std::uint64_t>::max() / std::max<std::size_t>(count, 1), 1);
+  std::size_t place = first;
+  for (T& key : keys) {
+    const std::size_t k = kind == KeyKind::reverse ? count - 1 - place : place;
+    ++place;
+    switch (kind) {
+      case KeyKind::uniform:
+        key = random_key<T>(random);
+        break;
+      case KeyKind::equal:
+        key = some[0];
+        break;
+      case KeyKind::few:
+        key = some[random.next() % some.size()];
+        break;
+      case KeyKind::sorted:
+      case KeyKind::reverse: {
+        const std::uint64_t code = k * width + random.next() % width;
+        if constexpr (std::is_floating_point_v<T>) {
+          key = static_cast<T>(static_cast<double>(code >> 11) * 0x1p-52 - 1);
+        } else {
+          using Unsigned = std::make_unsigned_t<T>;
+          const auto top =
+              static_cast<Unsigned>(code >> (64 - std::numeric_limits<Unsigned>::digits));
+          key = static_cast<T>(top + static_cast<Unsigned>(std::numeric_limits<T>::min()));
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<Operation> sort_operations() {
@@ -322,12 +451,11 @@ std::vector<Operation> sort_operations() {
 }
 
 SortResult run_sort(const Runner& runner, const Algorithms& algorithms, const SortJob& job) {
-  if (job.keys.shape.size() != 1) {
+  if (job.keys.shape().size() != 1) {
     throw UsageError(fmt::format("sort: an array of {} dimensions; need 1, a list of numbers",
-                                 job.keys.shape.size()));
+                                 job.keys.shape().size()));
   }
-  require_numbers(job.keys, "sort");
-  return with_code(job.keys.type, "sort",
+  return with_code(job.keys.type(), "sort",
                    [&]<class Code>(Code) { return sort_keys<Code>(runner, algorithms, job); });
 }
 
@@ -340,33 +468,21 @@ KeyKind parse_key_kind(std::string_view text) {
   throw UsageError(fmt::format("no keys '{}'; there are {}", text, known));
 }
 
+Source made_keys(KeyKind kind, ElementType type, std::size_t count, std::uint64_t seed) {
+  with_real_type(type, "sort", [](auto) {});
+  return made(type, {count}, [=](std::size_t first, Span to) {
+    with_real_type(type, "sort", [&]<class T>(T) {
+      make_keys<T>(kind, count, SplitMix(seed), first,
+                   {reinterpret_cast<T*>(to.data()), to.size() / sizeof(T)});
+    });
+  });
+}
+
 Array generate_keys(KeyKind kind, ElementType type, std::size_t count, std::uint64_t seed) {
   require_memory(fmt::format("{} keys of {}", count, to_string(type)),
                  static_cast<double>(count) * static_cast<double>(bytes_of(type)),
                  "use fewer (--count)");
-  Array made = with_real_type(type, "sort", [&]<class T>(T) {
-    SplitMix random(seed);
-    std::vector<T> keys(count);
-    std::array<T, 16> some{};
-    for (T& key : some) key = random_key<T>(random);
-    for (T& key : keys) {
-      key = kind == KeyKind::equal ? some[0]
-            : kind == KeyKind::few ? some[random.next() % some.size()]
-                                   : random_key<T>(random);
-    }
-    return to_array<T>(type, keys, {count});
-  });
-  if (kind == KeyKind::sorted || kind == KeyKind::reverse) {
-    with_code(type, "sort", [&]<class Code>(Code) {
-      std::vector<Code> codes = codes_of<Code>(made);
-      std::ranges::sort(codes);
-      if (kind == KeyKind::reverse) std::ranges::reverse(codes);
-      const KeyOrder<Code> order(type);
-      std::ranges::transform(codes, elements<Code>(made).begin(),
-                             [&](Code code) { return order.pattern(code); });
-    });
-  }
-  return made;
+  return read_all(made_keys(kind, type, count, seed));
 }
 
 SortCheck check_sorted(const Array& input, const Array& sorted) {
@@ -374,8 +490,9 @@ SortCheck check_sorted(const Array& input, const Array& sorted) {
       sorted.data.size() != input.data.size()) {
     return {.measured = true, .descents = 0, .missing = std::max<std::size_t>(input.elements(), 1)};
   }
-  return with_code(input.type, "sort",
-                   [&]<class Code>(Code) { return check_keys<Code>(input, sorted); });
+  return with_code(input.type, "sort", [&]<class Code>(Code) {
+    return check_keys<Code>(input.type, elements<Code>(input), elements<Code>(sorted));
+  });
 }
 
 }  // namespace wormcube::apps

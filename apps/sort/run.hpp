@@ -4,7 +4,7 @@
 
 #include "wormcube/apps/algorithms.hpp"
 #include "wormcube/apps/exchange.hpp"
-#include "wormcube/apps/io/npy.hpp"
+#include "wormcube/apps/io/source.hpp"
 
 #include <cstdint>
 #include <string_view>
@@ -16,7 +16,7 @@ namespace wormcube::apps {
 std::vector<Operation> sort_operations();
 
 struct SortJob {
-  Array keys;               ///< one dimension, real elements, none of them NaN
+  Source keys;              ///< one dimension, real elements, none of them NaN
   std::size_t samples = 0;  ///< of each node; 0: one for each node
   bool rebalance = false;   ///< a second exchange: equal shares for all nodes
   RunOptions options = {};
@@ -26,13 +26,17 @@ struct SortCheck {
   bool measured = false;
   std::size_t descents = 0;  ///< neighbours in the result of which the second is less
   std::size_t missing = 0;   ///< keys of the input that are not in the result, bit for bit
+  /// Whether they were counted; where several processes share the keys and none could hold them,
+  /// fingerprints of all keys before and after are compared: `missing` is then 1 for some.
+  bool counted = true;
   std::chrono::nanoseconds serial_wall{0};  ///< of the same sort on the host alone
   bool passed() const { return measured && descents == 0 && missing == 0; }
 };
 
 struct SortResult {
   RunFigures figures;
-  Array sorted;
+  Array sorted;             ///< those keys that the nodes of this process have
+  Part here;                ///< the keys of the whole that they are
   std::size_t samples = 0;  ///< of each node, at most
   /// Keys of one node after the exchange by splitters: the most, the fewest; the mean.
   std::size_t largest_share = 0, smallest_share = 0;
@@ -46,6 +50,8 @@ struct SortResult {
 /// an alltoall of counts, an alltoallv of the keys; merging; an exclusive scan of the shares for the
 /// places in the whole.
 ///
+/// Each process reads, holds and verifies what its nodes have.
+///
 /// Source: A. Grama, A. Gupta, G. Karypis, V. Kumar, Introduction to Parallel Computing, 2003, sec.
 /// 9.5 (sample sort); Shi and Schaeffer 1992 (regular sampling).
 /// Throws UsageError before anything runs: complex elements, a NaN with its place, not one dimension,
@@ -57,7 +63,9 @@ SortResult run_sort(const Runner& runner, const Algorithms& algorithms, const So
 enum class KeyKind : std::uint8_t { uniform, equal, few, sorted, reverse };
 /// Throws UsageError that lists them.
 KeyKind parse_key_kind(std::string_view text);
-/// Throws UsageError for complex elements and too little memory.
+/// Throws UsageError for complex elements.
+Source made_keys(KeyKind kind, ElementType type, std::size_t count, std::uint64_t seed);
+/// The same in memory.
 Array generate_keys(KeyKind kind, ElementType type, std::size_t count, std::uint64_t seed);
 
 /// Whether a result is the input, sorted: in order, and the same multiset of bit patterns.

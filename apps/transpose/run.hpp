@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wormcube/apps/exchange.hpp"
-#include "wormcube/apps/io/npy.hpp"
+#include "wormcube/apps/io/source.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -12,19 +12,21 @@
 namespace wormcube::apps {
 
 struct TransposeJob {
-  Array matrix;  ///< two dimensions, any element type
+  Source matrix;  ///< two dimensions, any element type
   RunOptions options = {};
 };
 
 struct TransposeResult {
   RunFigures figures;
-  Array transposed;
-  std::optional<std::size_t> wrong;  ///< elements; empty if not verified
+  Array transposed;                  ///< those rows that the nodes of this process have
+  Part here;                         ///< the elements of the whole that they are
+  std::optional<std::size_t> wrong;  ///< elements, of all processes; empty if not verified
 
   bool verified() const { return wrong.has_value(); }
   bool passed() const { return wrong == std::size_t{0}; }
 };
 
+/// Each process reads, holds and verifies what its nodes have.
 /// Throws UsageError before anything runs: not a matrix, an exchange that does not run here, too
 /// little memory.
 TransposeResult run_transpose(Machine& machine, const Exchange& exchange, const TransposeJob& job);
@@ -32,9 +34,14 @@ TransposeResult run_transpose(const Runner& runner, const Exchange& exchange,
                               const TransposeJob& job);
 
 /// A matrix of elements that depend on seed and place, all different but for chance.
+Source made_matrix(ElementType type, std::size_t rows, std::size_t columns, std::uint64_t seed);
+/// The same in memory.
 Array generate_matrix(ElementType type, std::size_t rows, std::size_t columns, std::uint64_t seed);
 
-/// The elements for which out[j][i] != in[i][j], bit for bit.
-std::size_t count_wrong(const Array& matrix, const Array& transposed);
+/// The elements for which out[j][i] != in[i][j], bit for bit. What is needed of the matrix is read
+/// again, some rows at a time.
+/// \param transposed  some whole rows, of the transposed matrix' type
+/// \param first_row   the first of them
+std::size_t count_wrong(const Source& matrix, const Array& transposed, std::size_t first_row = 0);
 
 }  // namespace wormcube::apps

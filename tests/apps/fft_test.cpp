@@ -1,6 +1,7 @@
 // Transforms: the laws of the Fourier transform, the definition's sum, and checks that fail when
 // they should.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/fft/parts.hpp"
 #include "wormcube/apps/fft/plan.hpp"
 #include "wormcube/apps/fft/run.hpp"
 #include "wormcube/apps/io/npy.hpp"
@@ -408,6 +409,52 @@ TEST_CASE("the closed form of a shifted signal with an impulse holds for a Fouri
       CHECK(error([](const Values& values) { return Values(values.size()); }) > 0.01);
     }
   }
+}
+
+TEST_CASE("the checks by parts say the same of the whole, and find what is off", "[apps][fft]") {
+  const Runner runner = proof(Topology::parse("ring:3"));
+  const auto shape = GENERATE(Extents{240}, Extents{12, 20}, Extents{241});
+  const auto direction = GENERATE(Direction::forward, Direction::backward);
+  const std::size_t length = count_elements(shape);
+  const Values x = random_values(length, 1);
+  const Values spectrum =
+      transformed(runner.topology, shape, x, {.inverse = direction == Direction::backward});
+  const double tolerance = fft_tolerance(length);
+  const Part all{0, length};
+  const auto bins = [&](const Values& signal, const Values& found) {
+    return FftCheck{true, bins_error(runner, shape, direction, all, signal, all, found), tolerance}
+        .passed();
+  };
+  CHECK(bins(x, spectrum));
+  Values off = spectrum;
+  for (Complex& value : off) value = std::conj(value);
+  CHECK_FALSE(bins(x, off));
+  off = spectrum;
+  for (Complex& value : off) value *= 1 + 1e-8;
+  CHECK_FALSE(bins(x, off));
+  off = spectrum;
+  std::ranges::rotate(off, off.begin() + 1);
+  CHECK_FALSE(bins(x, off));
+  off = x;
+  std::swap(off[3], off[5]);
+  CHECK_FALSE(bins(off, spectrum));
+  off[0] = std::numeric_limits<double>::quiet_NaN();
+  CHECK_FALSE(bins(off, spectrum));
+
+  const Values &signal = direction == Direction::forward ? x : spectrum,
+               &transform = direction == Direction::forward ? spectrum : x;
+  CHECK(parseval_error(runner, length, signal, transform) <= tolerance);
+  CHECK(relative_error(runner, spectrum, spectrum) == 0);
+  for (const std::size_t at : {std::size_t{0}, length - 1}) {
+    off = transform;
+    off[at] *= 1 + 1e-8;
+    CHECK(relative_error(runner, off, transform) > tolerance);
+    CHECK(parseval_error(runner, length, signal, off) > tolerance);
+    off[at] = std::numeric_limits<double>::quiet_NaN();
+    CHECK_FALSE(FftCheck{true, relative_error(runner, off, transform), tolerance}.passed());
+    CHECK_FALSE(FftCheck{true, parseval_error(runner, length, signal, off), tolerance}.passed());
+  }
+  CHECK_FALSE(FftCheck{true, relative_error(runner, Values(3), Values(4)), 1}.passed());
 }
 
 TEST_CASE("a transform over a damaging exchange fails every check", "[apps][fft]") {

@@ -4,6 +4,8 @@
 #include "wormcube/runtime/machine/mpi/machine.hpp"
 
 #include "wormcube/apps/fft/run.hpp"
+#include "wormcube/apps/parts.hpp"
+#include "wormcube/apps/sort/run.hpp"
 #include "wormcube/apps/transpose/run.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/run.hpp"
@@ -17,6 +19,8 @@
 #include <csignal>
 #include <limits>
 #include <thread>
+
+#include <fmt/core.h>
 
 using namespace machine_tests;
 using Catch::Matchers::Contains;
@@ -323,7 +327,110 @@ TEST_CASE("a barrier that is none is found") {
   CHECK_THAT(result.first_wrong, Contains("nodes had entered"));
 }
 
-TEST_CASE("fft and transpose give every process the whole result") {
+namespace {
+
+/// Delivers everything, then damages a byte of the last node's block.
+apps::Exchange damaging() {
+  static const Algorithm algorithm = [] {
+    Algorithm damaged = find_algorithm(operations::alltoall, "shift");
+    damaged.name = "damaging";
+    damaged.program = [](Node& node, const Call& call) {
+      find_algorithm(operations::alltoall, "shift").program(node, call);
+      node.local([&] {
+        if (node.rank() == node.size() - 1) call.output.all()[7] ^= std::byte{1};
+      });
+    };
+    return damaged;
+  }();
+  return {Collective(algorithm)};
+}
+
+}  // namespace
+
+TEST_CASE("every process has its own part of a transform, and all see what is wrong in one") {
+  MpiMachine machine(Topology::parse("mesh:3x2"));
+  const apps::Runner runner = apps::on(machine);
+  const bool alone = machine.processes() == 1;
+  for (const auto& shape : std::vector<std::vector<std::size_t>>{{60, 7}, {2820}, {1009}}) {
+    for (const bool inverse : {false, true}) {
+      if (inverse && shape.size() == 1) continue;
+      apps::FftJob job{apps::made_signal(apps::SignalKind::random, shape, 1), {}, {}};
+      job.fft.inverse = inverse;
+      const apps::FftResult good = apps::run_fft(runner, {}, job);
+      CHECK(everywhere(machine, good.verified() && good.passed()));
+      CHECK(everywhere(machine, good.bins.measured != alone && good.serial.measured == alone));
+      CHECK(apps::sum(runner, good.here.count) == job.signal.elements());
+      CHECK(good.output.size() == good.here.count);
+      // The same as what one process has in memory.
+      const apps::FftResult of_memory = apps::run_fft(
+          runner, {}, {apps::generate_signal(apps::SignalKind::random, shape, 1), job.fft, {}});
+      CHECK(everywhere(machine, of_memory.output == good.output));
+      const apps::FftResult bad = apps::run_fft(runner, damaging(), job);
+      CHECK(everywhere(machine, bad.verified() && !bad.inverse.passed() && !bad.passed()));
+    }
+  }
+  const apps::TransposeJob job{apps::made_matrix(apps::ElementType::int32, 50, 31, 1), {}};
+  const apps::TransposeResult bad = apps::run_transpose(runner, damaging(), job);
+  CHECK(everywhere(machine, bad.wrong == std::size_t{1}));
+}
+
+TEST_CASE("every process has its own part of sorted keys, and all see what is wrong in one") {
+  MpiMachine machine(Topology::parse("ring:7"));
+  const apps::Runner runner = apps::on(machine);
+  const bool alone = machine.processes() == 1;
+  for (const bool rebalance : {false, true}) {
+    for (const char* kind : {"uniform", "few", "reverse"}) {
+      const apps::SortJob job{
+          apps::made_keys(apps::parse_key_kind(kind), apps::ElementType::float64, 1000, 1),
+          0,
+          rebalance,
+          {}};
+      const apps::Algorithms automatic("auto", apps::sort_operations());
+      const apps::SortResult result = apps::run_sort(runner, automatic, job);
+      CHECK(everywhere(machine, result.passed() && result.check.counted == alone));
+      CHECK(apps::sum(runner, result.here.count) == 1000);
+      CHECK(result.sorted.elements() == result.here.count);
+    }
+  }
+  static const Algorithm healthy =
+      *admitted(operations::alltoallv, machine.topology()).at(0).algorithm;
+  static const Algorithm damaged = [] {
+    Algorithm algorithm = healthy;
+    algorithm.name = "damaging";
+    algorithm.program = [](Node& node, const Call& call) {
+      healthy.program(node, call);
+      node.local([&] {
+        const Span output = call.output.all();
+        if (node.rank() == 3 && output.size() >= 8) output[0] ^= std::byte{1};
+      });
+    };
+    return algorithm;
+  }();
+  apps::Algorithms algorithms("auto", apps::sort_operations());
+  algorithms.use(Collective(damaged));
+  const apps::SortResult bad = apps::run_sort(
+      runner, algorithms,
+      {apps::made_keys(apps::KeyKind::uniform, apps::ElementType::int64, 1000, 1), 0, false, {}});
+  CHECK(everywhere(machine, bad.check.missing == 1 && !bad.passed()));
+}
+
+TEST_CASE("what one process cannot read, all refuse") {
+  MpiMachine machine(Topology::parse("ring:8"));
+  const apps::Runner runner = apps::on(machine);
+  const auto refused = [&](std::size_t bad) {
+    const apps::SignalSource signal({64}, false, "a rule",
+                                    [bad](std::size_t first, std::span<apps::Complex> to) {
+                                      if (bad >= first && bad - first < to.size())
+                                        throw UsageError(fmt::format("cannot read {}", bad));
+                                    });
+    apps::run_fft(runner, {}, {signal, {}, {}});
+  };
+  for (const std::size_t bad : {std::size_t{0}, std::size_t{63}}) {
+    CHECK_THROWS_WITH(refused(bad), Contains(fmt::format("cannot read {}", bad)));
+  }
+}
+
+TEST_CASE("fft and transpose work with nodes that have no rows") {
   MpiMachine machine(Topology::parse("mesh:3x2"));
   const apps::Runner runner = apps::on(machine);
   apps::FftJob fft{apps::generate_signal(apps::SignalKind::random, {60, 7}, 1), {}, {}};

@@ -180,7 +180,7 @@ void ApplicationRun::begin(const MachineOptions& machine) {
 }
 
 void ApplicationRun::write_output(const std::function<void()>& write) {
-  if (output_file_.empty() || !is_first_process()) return;
+  if (output_file_.empty()) return;
   try {
     write();
   } catch (const UsageError& error) {

@@ -96,8 +96,9 @@ class ApplicationRun {
   }
   /// From here on: after on_machine().
   const MachineOptions& machine() const { return machine_->options(); }
-  /// Lets the process that writes the output file, if there is one, write it. If that fails, finish()
-  /// says so, when the result is told.
+  const apps::Runner& runner() const { return machine_->runner(); }
+  /// Lets the processes write the output file, if there is one. If that fails, finish() says so, when
+  /// the result is told.
   void write_output(const std::function<void()>& write);
   /// The figures with network and settings: what the application's own fields follow.
   Json json(const Json& figures) const;

@@ -7,6 +7,7 @@
 #include "wormcube/apps/fft/local.hpp"
 #include "wormcube/apps/fft/run.hpp"
 #include "wormcube/apps/io/npy.hpp"
+#include "wormcube/apps/parts.hpp"
 #include "wormcube/runtime/error.hpp"
 
 #include <memory>
@@ -31,7 +32,7 @@ bool is_sunspots(const FftCommand& options) {
   return options.input.empty() && options.generate.empty() && options.shape.empty();
 }
 
-Signal signal(const FftCommand& options) {
+SignalSource signal(const FftCommand& options) {
   if (options.input.empty() && !options.column.empty())
     throw UsageError("--column is of a CSV file, and needs --input");
   if (is_sunspots(options)) return sunspot_record();
@@ -40,22 +41,27 @@ Signal signal(const FftCommand& options) {
       throw UsageError(
           "--input brings its own shape; --generate and --shape make data instead of reading it");
     }
-    return read_signal(options.input, options.column);
+    return open_signal(options.input, options.column);
   }
   if (options.shape.empty())
     throw UsageError("--generate needs a --shape, as in --shape 4096 or --shape 512x256");
-  return generate_signal(parse_signal_kind(options.generate.empty() ? "random" : options.generate),
-                         parse_shape(options.shape, 1, 2), options.application.seed);
+  return made_signal(parse_signal_kind(options.generate.empty() ? "random" : options.generate),
+                     parse_shape(options.shape, 1, 2), options.application.seed);
 }
 
-/// \param unit  rounding_unit() of the transform
-Json check_json(const FftCheck& check, double unit) {
+constexpr const char* in_parts = "no process has the whole signal; \"bins\" was checked instead";
+constexpr const char* in_one =
+    "the whole signal is in one process; \"closed_form\" and \"serial\" were checked instead";
+
+/// \param unit        rounding_unit() of the transform
+/// \param unmeasured  why it may not be measured
+Json check_json(const FftCheck& check, double unit, const char* unmeasured = not_verified) {
   const auto if_measured = [&](auto value) { return check.measured ? Json(value) : Json(nullptr); };
   Json json;
-  put(json, "error", if_measured(check.error), not_verified);
-  put(json, "error_of_eps_log2_n", if_measured(check.error / unit), not_verified);
-  put(json, "tolerance", if_measured(check.tolerance), not_verified);
-  put(json, "passed", if_measured(check.passed()), not_verified);
+  put(json, "error", if_measured(check.error), unmeasured);
+  put(json, "error_of_eps_log2_n", if_measured(check.error / unit), unmeasured);
+  put(json, "tolerance", if_measured(check.tolerance), unmeasured);
+  put(json, "passed", if_measured(check.passed()), unmeasured);
   return json;
 }
 
@@ -69,6 +75,8 @@ void add_check(Table& table, const char* name, const char* measure, const FftChe
   }
 }
 
+constexpr const char* not_joined =
+    "not looked for: more than 1048576 elements in several processes";
 constexpr const char* no_period =
     "the series is constant but for what rounding may cause, or no frequency is stronger than "
     "noise "
@@ -88,17 +96,17 @@ std::string period_text(const SpectralPeak& peak, bool months) {
 
 /// Whether a strongest period means something: the forward spectrum of one real series.
 bool has_period(const FftCommand& options, const FftJob& job) {
-  return job.signal.real && job.signal.shape.size() == 1 && !options.inverse &&
-         job.signal.values.size() > 1;
+  return job.signal.real() && job.signal.shape().size() == 1 && !options.inverse &&
+         job.signal.elements() > 1;
 }
 
 void print_result(const FftCommand& options, const FftJob& job, const FftResult& result,
                   const MachineOptions& machine) {
   const OutputOptions& output = options.application.output;
-  print_setting(output, "input", job.signal.source);
-  print_setting(
-      output, "shape",
-      fmt::format("{}, {}", shape_text(job.signal.shape), job.signal.real ? "real" : "complex"));
+  print_setting(output, "input", job.signal.source());
+  print_setting(output, "shape",
+                fmt::format("{}, {}", shape_text(job.signal.shape()),
+                            job.signal.real() ? "real" : "complex"));
   print_setting(output, "transform",
                 fmt::format("{}, {}", options.inverse ? "inverse" : "forward", result.method));
   print_setting(output, "busy nodes",
@@ -117,20 +125,28 @@ void print_result(const FftCommand& options, const FftJob& job, const FftResult&
                 {"allowed"},
                 {"passed"}});
   constexpr const char* norm = "all values (L2)";
-  const double unit = rounding_unit(result.output.size());
+  const double unit = rounding_unit(job.signal.elements());
   add_check(checks, "inverse gives the input again", norm, result.inverse, unit);
   add_check(checks, "Parseval", "the energy", result.parseval, unit);
-  add_check(checks, "closed form: shift, impulse", norm, result.closed_form, unit);
-  add_check(checks, "same as a serial FFTW transform", norm, result.serial, unit);
+  if (result.bins.measured) {
+    add_check(checks, "8 bins summed by definition", norm, result.bins, unit);
+  } else {
+    add_check(checks, "closed form: shift, impulse", norm, result.closed_form, unit);
+    add_check(checks, "same as a serial FFTW transform", norm, result.serial, unit);
+  }
   print_table(output, checks);
   if (has_period(options, job) && output.text()) {
-    const SpectralPeak peak = strongest_frequency(result.output);
+    if (!result.peak) {
+      print_setting(output, "period", not_joined);
+      return;
+    }
+    const SpectralPeak& peak = *result.peak;
     if (peak.bin == 0) {
       print(fmt::format("no period: {}\n", no_period));
       return;
     }
     print(fmt::format("strongest period: {} (bin {} of {})\n",
-                      period_text(peak, is_sunspots(options)), peak.bin, result.output.size()));
+                      period_text(peak, is_sunspots(options)), peak.bin, job.signal.elements()));
   }
 }
 
@@ -148,22 +164,26 @@ Json peak_json(const SpectralPeak& peak) {
 Json result_json(const FftCommand& options, const FftJob& job, const FftResult& result,
                  const ApplicationRun& run) {
   Json json = run.json(figures_json(result.figures));
-  json["input"] = job.signal.source;
-  json["shape"] = job.signal.shape;
-  json["real"] = job.signal.real;
+  json["input"] = job.signal.source();
+  json["shape"] = job.signal.shape();
+  json["real"] = job.signal.real();
   json["inverse"] = options.inverse;
   json["method"] = result.method;
   json["busy_nodes"] = result.busy_nodes;
-  const double unit = rounding_unit(job.signal.values.size());
-  json["checks"] = {{"inverse", check_json(result.inverse, unit)},
-                    {"parseval", check_json(result.parseval, unit)},
-                    {"closed_form", check_json(result.closed_form, unit)},
-                    {"serial", check_json(result.serial, unit)}};
+  const double unit = rounding_unit(job.signal.elements());
+  const char* const alone = result.bins.measured ? in_parts : not_verified;
+  json["checks"] = {
+      {"inverse", check_json(result.inverse, unit)},
+      {"parseval", check_json(result.parseval, unit)},
+      {"closed_form", check_json(result.closed_form, unit, alone)},
+      {"serial", check_json(result.serial, unit, alone)},
+      {"bins", check_json(result.bins, unit, result.serial.measured ? in_one : not_verified)}};
   put(json, "serial_us",
-      result.serial.measured ? Json(microseconds(result.serial_wall)) : Json(nullptr),
-      not_verified);
-  if (has_period(options, job)) {
-    const SpectralPeak peak = strongest_frequency(result.output);
+      result.serial.measured ? Json(microseconds(result.serial_wall)) : Json(nullptr), alone);
+  if (has_period(options, job) && !result.peak) {
+    put(json, "peak", nullptr, not_joined);
+  } else if (has_period(options, job)) {
+    const SpectralPeak& peak = *result.peak;
     put(json, "peak", peak.bin == 0 ? Json(nullptr) : peak_json(peak), no_period);
   } else {
     put(json, "peak", nullptr, "only of a forward transform of one real series");
@@ -179,7 +199,10 @@ ExitCode transform(const FftCommand& options) {
   job.fft = {options.inverse, parse_fft_method(options.method), options.measure};
   const FftResult result = run.on_machine(
       exchange.all_port(), [&](const Runner& runner) { return run_fft(runner, exchange, job); });
-  run.write_output([&] { write_npy(options.output, to_array(result.output, job.signal.shape)); });
+  run.write_output([&] {
+    write_npy(run.runner(), options.output, ElementType::complex128, job.signal.shape(),
+              result.here, std::as_bytes(std::span(result.output)));
+  });
   print_result(options, job, result, run.machine());
   return run.finish(result_json(options, job, result, run), verdict(result));
 }

@@ -1,5 +1,6 @@
 // wormcube lookup: a distributed table lookup, verified.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/cli/cluster.hpp"
 #include "wormcube/apps/cli/commands/application.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
@@ -184,7 +185,10 @@ ExitCode run(const LookupCommand& options) {
     return run_lookup(runner, algorithms, data.job);
   });
   const double rate = per_microsecond(data.job.keys.size(), result.figures.wall);
-  run.write_output([&] { write_list(options.output, "value", output_array(result, data.values)); });
+  run.write_output([&] {
+    if (!is_first_process()) return;
+    write_list(options.output, "value", output_array(result, data.values));
+  });
   print_result(options, data, result, run.machine(), rate);
 
   Json json = run.json(collectives_json(result.figures));

@@ -4,6 +4,7 @@
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/io/array.hpp"
+#include "wormcube/apps/parts.hpp"
 #include "wormcube/apps/sort/run.hpp"
 #include "wormcube/runtime/error.hpp"
 
@@ -25,20 +26,20 @@ struct SortCommand {
   bool rebalance = false;
 };
 
-Array keys(const SortCommand& options) {
+Source keys(const SortCommand& options) {
   if (options.input.empty()) {
     if (!options.column.empty()) {
       throw UsageError("--column is of a CSV file; name it with --input");
     }
-    return generate_keys(parse_key_kind(options.generate), parse_element_type(options.type),
-                         options.count, options.application.seed);
+    return made_keys(parse_key_kind(options.generate), parse_element_type(options.type),
+                     options.count, options.application.seed);
   }
   if (options.makes) {
     throw UsageError(
         "--input brings its own keys; --count, --type and --generate make keys instead of reading "
         "them");
   }
-  return read_list(options.input, options.column);
+  return open_list(options.input, options.column);
 }
 
 /// Largest share / mean share.
@@ -52,7 +53,7 @@ void print_result(const SortCommand& options, const SortJob& job, const SortResu
   const ApplicationOptions& application = options.application;
   const OutputOptions& output = application.output;
   print_setting(output, "keys",
-                fmt::format("{} of {}, {}", job.keys.elements(), to_string(job.keys.type),
+                fmt::format("{} of {}, {}", job.keys.elements(), to_string(job.keys.type()),
                             options.input.empty()
                                 ? fmt::format("{}, seed {}", options.generate, application.seed)
                                 : options.input));
@@ -67,15 +68,16 @@ void print_result(const SortCommand& options, const SortJob& job, const SortResu
   table.add({"mean share", cell(result.average_share), "keys"});
   table.add({"largest / mean", cell_rate(imbalance(result)), ""});
   table.add({"rate", cell_rate(rate), "million keys/s"});
-  if (result.verified()) {
+  if (result.verified() && result.check.counted) {
     table.add({"serial sort on the host", cell_rate(microseconds(result.check.serial_wall)), "us"});
   }
-  const auto counted = [&](const char* name, std::size_t value) {
+  const auto counted = [&](const char* name, std::size_t value, const char* unit) {
     table.add({name, result.verified() ? std::to_string(value) : "?",
-               result.verified() ? "" : "(--verify off)"});
+               result.verified() ? unit : "(--verify off)"});
   };
-  counted("keys less than the one before", result.check.descents);
-  counted("keys of the input that are missing", result.check.missing);
+  counted("keys less than the one before", result.check.descents, "");
+  counted("keys of the input that are missing", result.check.missing,
+          result.check.counted ? "" : "by fingerprints; 1: some");
   print_table(output, table);
 }
 
@@ -88,7 +90,10 @@ ExitCode run(const SortCommand& options) {
     return run_sort(runner, algorithms, job);
   });
   const double rate = per_microsecond(job.keys.elements(), result.figures.wall);
-  run.write_output([&] { write_list(options.output, "sorted", result.sorted); });
+  run.write_output([&] {
+    write_list(run.runner(), options.output, "sorted", job.keys.type(), job.keys.elements(),
+               result.here, result.sorted.data);
+  });
   print_result(options, job, result, run.machine(), rate);
 
   const auto if_verified = [&](auto value) {
@@ -96,7 +101,7 @@ ExitCode run(const SortCommand& options) {
   };
   Json json = run.json(collectives_json(result.figures));
   json["keys"] = job.keys.elements();
-  json["type"] = to_string(job.keys.type);
+  json["type"] = to_string(job.keys.type());
   json["input"] = options.input.empty() ? options.generate : options.input;
   json["samples"] = result.samples;
   json["rebalanced"] = options.rebalance;
@@ -105,9 +110,13 @@ ExitCode run(const SortCommand& options) {
   json["mean_share"] = result.average_share;
   json["largest_to_mean"] = imbalance(result);
   json["million_keys_per_s"] = rate;
-  put(json, "serial_us", if_verified(microseconds(result.check.serial_wall)), not_verified);
+  const bool counted = result.check.counted;
+  put(json, "serial_us",
+      counted ? if_verified(microseconds(result.check.serial_wall)) : Json(nullptr),
+      counted ? not_verified : "no process has all keys");
   put(json, "descents", if_verified(result.check.descents), not_verified);
   put(json, "missing", if_verified(result.check.missing), not_verified);
+  put(json, "missing_by", if_verified(counted ? "count" : "fingerprint"), not_verified);
   return run.finish(std::move(json), verdict(result));
 }
 

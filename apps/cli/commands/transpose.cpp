@@ -3,6 +3,7 @@
 #include "wormcube/apps/cli/commands/application.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/io/npy.hpp"
+#include "wormcube/apps/parts.hpp"
 #include "wormcube/apps/transpose/run.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/host/memory.hpp"
@@ -23,27 +24,23 @@ struct TransposeCommand {
   const CLI::Option *shape_option = nullptr, *type_option = nullptr;
 };
 
-Array matrix(const TransposeCommand& options) {
+Source transposed_matrix(const TransposeCommand& options) {
   if (!options.input.empty()) {
     if (options.shape_option->count() + options.type_option->count() > 0)
       throw UsageError(
           "--input brings its own shape and type; --shape and --type make a matrix instead of "
           "reading it");
-    Array array = read_npy(options.input);
-    if (array.shape.size() != 2) {
+    Source array = open_npy(options.input);
+    if (array.shape().size() != 2) {
       throw UsageError(fmt::format("{}: an array of {} dimension{}; transpose takes 2",
-                                   options.input, array.shape.size(),
-                                   array.shape.size() == 1 ? "" : "s"));
+                                   options.input, array.shape().size(),
+                                   array.shape().size() == 1 ? "" : "s"));
     }
     return array;
   }
   const auto shape = parse_shape(options.shape, 2, 2);
   const ElementType type = parse_element_type(options.type);
-  require_memory("transpose",
-                 2.0 * static_cast<double>(shape[0]) * static_cast<double>(shape[1]) *
-                     static_cast<double>(bytes_of(type)),
-                 "use a smaller matrix (--shape)");
-  return generate_matrix(type, shape[0], shape[1], options.application.seed);
+  return made_matrix(type, shape[0], shape[1], options.application.seed);
 }
 
 void print_result(const TransposeCommand& options, const TransposeJob& job,
@@ -51,7 +48,7 @@ void print_result(const TransposeCommand& options, const TransposeJob& job,
   const OutputOptions& output = options.application.output;
   print_setting(
       output, "matrix",
-      fmt::format("{} of {}, {}", shape_text(job.matrix.shape), to_string(job.matrix.type),
+      fmt::format("{} of {}, {}", shape_text(job.matrix.shape()), to_string(job.matrix.type()),
                   options.input.empty()
                       ? fmt::format("generated, seed {}", options.application.seed)
                       : options.input));
@@ -67,17 +64,22 @@ ExitCode run(const TransposeCommand& options) {
   const ApplicationOptions& application = options.application;
   ApplicationRun run(application, "transpose", options.input, options.output);
   const Exchange exchange = application.exchange();
-  const TransposeJob job{matrix(options), run.run_options()};
+  const TransposeJob job{transposed_matrix(options), run.run_options()};
   const TransposeResult result = run.on_machine(exchange.all_port(), [&](const Runner& runner) {
     return run_transpose(runner, exchange, job);
   });
-  const double rate = per_microsecond(job.matrix.data.size(), result.figures.wall) / 1000;
-  run.write_output([&] { write_npy(options.output, result.transposed); });
+  const std::vector<std::size_t>& shape = job.matrix.shape();
+  const std::size_t bytes = job.matrix.elements() * bytes_of(job.matrix.type());
+  const double rate = per_microsecond(bytes, result.figures.wall) / 1000;
+  run.write_output([&] {
+    write_npy(run.runner(), options.output, job.matrix.type(), {shape[1], shape[0]}, result.here,
+              result.transposed.data);
+  });
   print_result(options, job, result, run.machine(), rate);
 
   Json json = run.json(figures_json(result.figures));
-  json["shape"] = job.matrix.shape;
-  json["type"] = to_string(job.matrix.type);
+  json["shape"] = shape;
+  json["type"] = to_string(job.matrix.type());
   json["input"] = options.input.empty() ? "generated" : options.input;
   json["gb_per_s"] = rate;
   put(json, "wrong", result.wrong ? Json(*result.wrong) : Json(nullptr), not_verified);

@@ -26,6 +26,7 @@
 
 #include <fmt/core.h>
 #include <mpi.h>
+#include <pthread.h>
 #include <sched.h>
 
 namespace wormcube {
@@ -219,7 +220,7 @@ class MpiMachine::Impl final : public Transport::Listener {
   void agree_on_failure();
   bool is_of_one_node(const Failure& failure);
   void make_deadlock_table();
-  std::size_t explain(const std::byte* address, std::span<char> text) const;
+  std::size_t explain(std::optional<const std::byte*> address, std::span<char> text) const;
   void resume(MpiNode& node);
   void something_to_do();
   template <class F>
@@ -236,8 +237,9 @@ class MpiMachine::Impl final : public Transport::Listener {
   std::deque<MpiNode*> ready_;  // fibers that can go on
   const Program* program_ = nullptr;
   const MpiNode* running_ = nullptr;  // its program is on this thread's stack, or a fiber's
+  const pthread_t thread_ = pthread_self();
   const FaultReports faults_{
-      [this](const std::byte* address, std::span<char> text) { return explain(address, text); }};
+      [this](auto address, std::span<char> text) { return explain(address, text); }};
 
   MatchTable<MpiTransfer> posted_;
   MatchTable<Early> early_;
@@ -498,14 +500,17 @@ void MpiMachine::Impl::failed(Failure failure) {
   stop();
 }
 
-// The report of a node's stack that is used up.
-std::size_t MpiMachine::Impl::explain(const std::byte* address, std::span<char> text) const {
-  if (running_ == nullptr || !Fiber::is_below_stack(address)) return 0;
+// The report of a node's stack that is used up; without an address, of the node that runs.
+std::size_t MpiMachine::Impl::explain(std::optional<const std::byte*> address,
+                                      std::span<char> text) const {
+  if (running_ == nullptr || pthread_equal(pthread_self(), thread_) == 0) return 0;
+  if (address && !Fiber::is_below_stack(*address)) return 0;
   const auto end = fmt::format_to_n(
-      text.data(), text.size(),
-      "{}node {}, step {} on {}: a node program has used up its stack (too deep a recursion, or "
-      "too large a local array?)",
-      Activity::prefix(), running_->rank(), running_->statistics.steps, topology_.name());
+      text.data(), text.size(), "{}node {}, step {} on {}: {}", Activity::prefix(),
+      running_->rank(), running_->statistics.steps, topology_.name(),
+      address ? "a node program has used up its stack (too deep a recursion, or too large a local "
+                "array?)"
+              : "");
   return std::min<std::size_t>(end.size, text.size());
 }
 

@@ -1,0 +1,30 @@
+// The checks of a transform whose signal and spectrum several processes share: each looks at its own.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/complex.hpp"
+#include "wormcube/apps/fft/local.hpp"
+#include "wormcube/apps/parts.hpp"
+
+#include <cstddef>
+#include <span>
+
+namespace wormcube::apps {
+
+// All processes call these together, with what they have of the whole, and get the same.
+
+/// relative_error of the whole.
+double relative_error(const Runner& runner, std::span<const Complex> got,
+                      std::span<const Complex> wanted);
+/// parseval_error of the whole. \param elements  of the whole
+double parseval_error(const Runner& runner, std::size_t elements, std::span<const Complex> signal,
+                      std::span<const Complex> spectrum);
+
+/// Some bins, chosen at random, against the definition's sum in extended precision: the root of the
+/// mean square of the errors, by that of all bins (which Parseval's sum tells).
+/// \param in, out  which elements of the whole `signal` and `spectrum` are
+double bins_error(const Runner& runner, std::span<const std::size_t> shape, Direction direction,
+                  Part in, std::span<const Complex> signal, Part out,
+                  std::span<const Complex> spectrum);
+
+}  // namespace wormcube::apps
