@@ -50,41 +50,53 @@ Steps tsay_wang(Rank n) { return 3 * log_up(n, 7); }
 
 struct Line {
   std::string_view name, source, label, colour;
-  Mark mark;
+  CurveMark mark;
   std::string_view algorithm;  // counted; or:
   Steps (*formula)(Rank) = nullptr;
 };
 
 constexpr Line lines[]{
-    {"lower bound", "ceil(log_7 n^3)", "lower bound", "#888888", Mark::none, {}, lower_bound_of},
-    {"WT", "program wang-tseng", "Wang, Tseng", "#1f77b4", Mark::circle, "wang-tseng"},
+    {"lower bound",
+     "ceil(log_7 n^3)",
+     "lower bound",
+     "#888888",
+     CurveMark::none,
+     {},
+     lower_bound_of},
+    {"WT", "program wang-tseng", "Wang, Tseng", "#1f77b4", CurveMark::circle, "wang-tseng"},
     {"WT formula",
      "3 ceil(log_7 n) + 2, one less for n = 2, 3",
      "Wang, Tseng",
      "#1f77b4",
-     Mark::circle,
+     CurveMark::circle,
      {},
      wang_tseng},
     {"TM formula",
      "2^d: d + 1 up to z = 7, d + m + 2 up to z = 7 6^(m+1)",
      "Tsai, McKinley",
      "#d62728",
-     Mark::square,
+     CurveMark::square,
      {},
      tsai_mckinley},
-    {"quad", "program quad, stand-in for TM", "quad, for Tsai, McKinley", "#d62728", Mark::square,
-     "quad"},
-    {"Park formula", "7^p: 3p; 2 7^p: 3p + 2", "Park et al.", "#2ca02c", Mark::triangle, {}, park},
+    {"quad", "program quad, stand-in for TM", "quad, for Tsai, McKinley", "#d62728",
+     CurveMark::square, "quad"},
+    {"Park formula",
+     "7^p: 3p; 2 7^p: 3p + 2",
+     "Park et al.",
+     "#2ca02c",
+     CurveMark::triangle,
+     {},
+     park},
     {"park", "program park, displacements found by search", "park, our displacements", "#2ca02c",
-     Mark::triangle, "park"},
+     CurveMark::triangle, "park"},
     {"Tsay-Wang formula",
      "3 ceil(log_7 n); an abstract only",
      "Tsay, Wang",
      "#9467bd",
-     Mark::diamond,
+     CurveMark::diamond,
      {},
      tsay_wang},
-    {"plan", "program plan, ours", "plan, ours", "#ff7f0e", Mark::wedge, "plan"},
+    {"plan", "program plan, ours", "plan, ours", "#ff7f0e", CurveMark::wedge, "plan"},
 };
 
 /// The steps of a program, if it runs here and the torus is not too large to record.
@@ -162,30 +174,30 @@ class Drawing {
       add("\" {}/>\n", style);
     };
     switch (series.mark) {
-      case Mark::none:
+      case CurveMark::none:
         break;
-      case Mark::circle:
+      case CurveMark::circle:
         add("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" {}/>\n", x, y, r, style);
         break;
-      case Mark::square:
+      case CurveMark::square:
         polygon({{-0.9, -0.9}, {0.9, -0.9}, {0.9, 0.9}, {-0.9, 0.9}});
         break;
-      case Mark::triangle:
+      case CurveMark::triangle:
         polygon({{0, -1.2}, {1.1, 0.8}, {-1.1, 0.8}});
         break;
-      case Mark::diamond:
+      case CurveMark::diamond:
         polygon({{0, -1.2}, {1.2, 0}, {0, 1.2}, {-1.2, 0}});
         break;
-      case Mark::wedge:
+      case CurveMark::wedge:
         polygon({{0, 1.2}, {1.1, -0.8}, {-1.1, -0.8}});
         break;
     }
   }
   static std::string stroke(const FigureSeries& series) {
     return fmt::format("fill=\"none\" stroke=\"{}\" stroke-width=\"1.5\"{}", series.colour,
-                       series.counted              ? ""
-                       : series.mark == Mark::none ? " stroke-dasharray=\"2 2\""
-                                                   : " stroke-dasharray=\"6 4\"");
+                       series.counted                   ? ""
+                       : series.mark == CurveMark::none ? " stroke-dasharray=\"2 2\""
+                                                        : " stroke-dasharray=\"6 4\"");
   }
   std::string take() { return std::move(text_); }
 

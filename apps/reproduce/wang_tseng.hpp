@@ -15,7 +15,7 @@
 namespace wormcube::apps {
 
 /// What a point looks like in the plot.
-enum class Mark : std::uint8_t { none, circle, square, triangle, diamond, wedge };
+enum class CurveMark : std::uint8_t { none, circle, square, triangle, diamond, wedge };
 
 /// One line of the figure, either counted from a program or a formula of the paper.
 struct FigureSeries {
@@ -24,7 +24,7 @@ struct FigureSeries {
   std::string_view source;      ///< the formula, or the program
   std::string_view label = {};  ///< in the plot's legend
   std::string_view colour = {};
-  Mark mark = Mark::none;
+  CurveMark mark = CurveMark::none;
   std::vector<std::optional<double>> steps;  ///< one for each n
 };
 

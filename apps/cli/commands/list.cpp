@@ -317,7 +317,7 @@ bool list_admitted(const std::vector<const Algorithm*>& algorithms, const Topolo
 }
 
 /// A cell of a markdown table.
-std::string escaped(std::string_view text) {
+std::string markdown_cell(std::string_view text) {
   std::string result;
   for (const char c : text) {
     if (c == '|' || c == '*') result += '\\';
@@ -336,25 +336,25 @@ void print_markdown(const std::vector<const Algorithm*>& algorithms) {
   for (const Algorithm* algorithm : algorithms) {
     if (!last || *last != algorithm->operation) {
       last = algorithm->operation;
-      print(fmt::format("\n## {}\n\n{}\n\n", (*last)->name, escaped((*last)->summary)));
+      print(fmt::format("\n## {}\n\n{}\n\n", (*last)->name, markdown_cell((*last)->summary)));
       print("| algorithm | what | needs | ports | free of contention | options | source |\n");
       print("|---|---|---|---|---|---|---|\n");
     }
     std::string needs, options;
     for (const Need& need : algorithm->needs) {
-      needs += fmt::format("{}{}", needs.empty() ? "" : "; ", escaped(need.text));
+      needs += fmt::format("{}{}", needs.empty() ? "" : "; ", markdown_cell(need.text));
     }
     if (algorithm->needs_commutative) needs += needs.empty() ? "" : "; ";
     if (algorithm->needs_commutative) needs += "a commutative operator";
     for (const Option& option : algorithm->options) {
       options += fmt::format("{}`{}` = {} [{}]", options.empty() ? "" : "<br>", option.name,
-                             escaped(option.values()), option.text(option.preset));
+                             markdown_cell(option.values()), option.text(option.preset));
     }
     print(fmt::format(
-        "| `{}` | {} | {} | {} | {} | {} | {}{} |\n", algorithm->name, escaped(algorithm->summary),
-        needs, to_string(algorithm->ports), algorithm->contention_free ? "yes" : "no", options,
-        escaped(algorithm->source),
-        algorithm->remark.empty() ? "" : fmt::format(" ({})", escaped(algorithm->remark))));
+        "| `{}` | {} | {} | {} | {} | {} | {}{} |\n", algorithm->name,
+        markdown_cell(algorithm->summary), needs, to_string(algorithm->ports),
+        algorithm->contention_free ? "yes" : "no", options, markdown_cell(algorithm->source),
+        algorithm->remark.empty() ? "" : fmt::format(" ({})", markdown_cell(algorithm->remark))));
   }
 }
 
