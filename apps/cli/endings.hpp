@@ -12,7 +12,7 @@ class Running {
   Running();
   /// All is said: signals after that change nothing, and say nothing.
   /// \return the exit code: 128 + SIGPIPE where standard output is a pipe that nobody reads
-  int conclude(int code);
+  static int conclude(int code);
   ~Running();
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;

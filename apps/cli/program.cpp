@@ -54,7 +54,7 @@ int conclude(End end) {
   flush_output();
   if (cluster() != nullptr) end.code = cluster()->agree(end.code, end.text);
   if (!end.text.empty() && is_first_process()) complain(end.text);
-  return end.code;
+  return Running::conclude(end.code);  // here, before the processes' library ends
 }
 
 /// Whether an exception, or one nested in it, is of this type.
@@ -236,13 +236,13 @@ int run_main(int argc, const char* const* argv, const Parts& parts);
 }  // namespace
 
 int main(int argc, const char* const* argv, const Parts& parts) {
-  Running running;
+  const Running running;
   try {
-    return running.conclude(run_main(argc, argv, parts));
+    return run_main(argc, argv, parts);
   } catch (const std::exception& error) {  // what comes before a command begins
     const End end = end_by(error);
     complain(end.text);
-    return running.conclude(end.code);
+    return Running::conclude(end.code);
   }
 }
 
@@ -336,6 +336,12 @@ int run_main(int argc, const char* const* argv, const Parts& parts) {
     if (argc > 2)
       return conclude({usage, fmt::format("version: '{}' is not expected here", argv[2])});
     words.back() = "--version";
+  }
+  for (const std::string_view word : words) {  // which the parser would call a missing value
+    if (word.starts_with("--") && word.ends_with('=')) {
+      return conclude({usage, fmt::format("{}: its value is empty (a variable that is not set?)",
+                                          word.substr(0, word.size() - 1))});
+    }
   }
   try {
     program.parse(static_cast<int>(words.size()), words.data());

@@ -201,8 +201,8 @@ void follow_tags(const Collective& collective, const Schedule& schedule, const C
       [&](const Delivery& delivery) {
         std::vector<std::size_t> units;
         for_each_element<std::uint64_t>(delivery.pieces, buffer, [&](std::uint64_t element) {
-          const std::uint64_t origin = element >> 40, block = element >> 16 & 0xffffff,
-                              index = element & 0xffff;
+          const std::uint64_t tag = read_tag(contract, element), origin = tag >> 40,
+                              block = tag >> 16 & 0xffffff, index = tag & 0xffff;
           if (origin >= static_cast<std::uint64_t>(contract.nodes) ||
               block >= static_cast<std::uint64_t>(contract.gives(static_cast<Rank>(origin)))) {
             return;
@@ -409,8 +409,9 @@ void follow_partial_results(const Collective& witnessed_collective, const Schedu
         [&](const Delivery& delivery) {
           std::vector<PartialResult> carried;
           for_each_element<Interval>(delivery.pieces, buffer, [&](const Interval& element) {
-            const std::size_t column = static_cast<std::size_t>(element.block) * parts +
-                                       (parts > 1 ? element.index % parts : 0);
+            const std::size_t column =
+                static_cast<std::size_t>(read_block(contract, element.block)) * parts +
+                (parts > 1 ? element.index % parts : 0);
             if (column >= columns || (parts == 1 && element.index > 0)) return;
             std::uint64_t sum = 0;
             std::memcpy(&sum, &element, sizeof(sum));  // of a multiset: its first member

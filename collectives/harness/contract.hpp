@@ -196,6 +196,10 @@ class CollectiveNode {
 
 /// Element `index` of the block that `origin` gives for `block`, where blocks are tags that move.
 std::uint64_t tag_in(const Contract& contract, Rank origin, Rank block, std::uint64_t index);
+/// The other way: 24 bits of origin, 24 of block, 16 of index; of what is none of them any number.
+std::uint64_t read_tag(const Contract& contract, std::uint64_t element);
+/// Which block an element of the witness of reductions is of, by its field `block`.
+std::uint32_t read_block(const Contract& contract, std::uint32_t block);
 
 /// The contract of a collective on so many nodes; with tags the reduction is the witness.
 Contract contract_of(const Collective& collective, Rank nodes, Bytes block_bytes,

@@ -26,7 +26,10 @@ Layout layout_of(const char* network) { return layout(Routing(Topology::parse(ne
 
 PlayBlocks blocks_of(const char* operation, const char* algorithm, const char* network) {
   const Topology topology = Topology::parse(network);
-  const Collective collective = parse_collective(parse_operation(operation), algorithm);
+  const Operation of = parse_operation(operation);
+  Arguments arguments;
+  if (of->reduces) arguments.reduction = find_reduction("sum", "double");
+  const Collective collective = parse_collective(of, algorithm, arguments);
   const Contract contract = contract_of(collective, topology.nodes(), 1024, 1);
   return follow_blocks(
       collective, record(topology, collective_program(collective, contract, nullptr)), 1, false);

@@ -72,6 +72,7 @@ Output with_evil(Evil how, std::vector<std::string> words) {
         std::freopen(err.path().c_str(), "w", stderr) == nullptr) {
       _exit(99);
     }
+    std::setvbuf(stderr, nullptr, _IONBF, 0);  // as it is where nobody has opened it anew
     evil = how;
     add_algorithm(misbehaving, "evil.so");
     std::vector<const char*> arguments{"wormcube"};
