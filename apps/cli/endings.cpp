@@ -75,9 +75,9 @@ constexpr std::array crashes{Crash{SIGSEGV, "segmentation fault"}, Crash{SIGBUS,
 /// Says where, lets the results be finished, and lets the signal do what it does.
 void handle_crash(int signal, siginfo_t* info, void*) {
   std::array<char, 1000> text;
-  std::size_t bytes = where_now(text);
+  std::size_t bytes = where_now(std::span(text).first(text.size() - 1));
   const auto say = [&](std::string_view more) {
-    const std::size_t count = std::min(more.size(), text.size() - bytes);
+    const std::size_t count = std::min(more.size(), text.size() - 1 - bytes);
     std::copy_n(more.begin(), count, text.begin() + static_cast<std::ptrdiff_t>(bytes));
     bytes += count;
   };
@@ -93,9 +93,18 @@ void handle_crash(int signal, siginfo_t* info, void*) {
   }
   if (in_program) say(", in the node program");
   hand_over({text.data(), bytes}, signal);
-  while (!fault.told) {
+  // What stopped here may hold what the other thread needs.
+  constexpr int patience = 200;
+  for (int moments = 0; !fault.told && moments < patience; ++moments) {
     const timespec moment{0, 10'000'000};
     nanosleep(&moment, nullptr);
+  }
+  if (!fault.told) {
+    text[std::min(bytes, text.size() - 1)] = '\n';
+    for (const std::string_view piece :
+         {std::string_view("wormcube: "), {text.data(), bytes + 1}}) {
+      [[maybe_unused]] const auto written = write(STDERR_FILENO, piece.data(), piece.size());
+    }
   }
   struct sigaction plain {};
   plain.sa_handler = SIG_DFL;

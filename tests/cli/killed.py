@@ -98,8 +98,8 @@ def kill_once(program, folder, number, generator, span):
     columns = [(row["topology"], row["algorithm"], int(row["block_bytes"])) for row in table]
     require(all(None not in row and None not in row.values() for row in table), "a line of the CSV is cut", told)
     def agree(rows, what):
-        """What ends the program at once may do so between the table and a file: one row."""
-        slack = 1 if code == -stop and stop in OTHERS else 0
+        """What ends the program at once, or stops the thread that writes, may do so between the table and a file: one row."""
+        slack = 1 if code == -stop and stop in OTHERS + DUMPS else 0
         require(len(printed) - slack <= len(rows) <= len(printed),
                 f"the table has {len(printed)} rows, {what} {len(rows)}", told)
         require(all(shown(cut, whole) for row, result in zip(printed, rows) for cut, whole in zip(row, result)),
