@@ -20,7 +20,8 @@ template <std::unsigned_integral Code>
 class KeyOrder {
  public:
   explicit KeyOrder(ElementType type)
-      : flipped_(is_unsigned(type) ? 0 : sign), if_negative_(is_floating(type) ? ~sign : 0) {}
+      : flipped_(is_unsigned(type) ? 0 : sign),
+        if_negative_(is_floating(type) ? static_cast<Code>(~sign) : Code{0}) {}
 
   /// \param pattern  the key's bits
   Code code(Code pattern) const {

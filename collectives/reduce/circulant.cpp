@@ -8,7 +8,6 @@
 #include "wormcube/collectives/reduce/parts.hpp"
 #include "wormcube/collectives/require.hpp"
 
-#include <ranges>
 #include <string>
 
 namespace wormcube {
@@ -36,7 +35,8 @@ void reduce_circulant(Node& node, const Reduction& reduction, ConstSpan mine, Sp
   std::vector<Op> ops;
   // What a broadcast receives a node gives away, after all that it sends has come.
   const auto rounds = circulant.rounds(mod(r - root, p), n);
-  for (const auto& [k, sent, received] : std::views::reverse(rounds)) {
+  for (auto round = rounds.rbegin(); round != rounds.rend(); ++round) {
+    const auto& [k, sent, received] = *round;
     ops.clear();
     const Rank skip = circulant.skip(k);
     if (received >= 0) ops.push_back(send(mod(r - skip, p), packet(partial, received)));

@@ -114,9 +114,9 @@ class MatchLists {
 
   static constexpr std::size_t first_lists = 8, most_per_list = 2;
 
+  std::array<MatchList<Item>, first_lists> own_;
   MatchList<Item>* lists_ = own_.data();
   std::size_t mask_ = first_lists - 1, count_ = 0;
-  std::array<MatchList<Item>, first_lists> own_;
   std::unique_ptr<MatchList<Item>[]> grown_;
 };
 

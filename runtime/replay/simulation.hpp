@@ -156,7 +156,7 @@ class Simulation {
   std::vector<Ticks> finish_;
   std::size_t finished_ = 0;
   // Lock step: the nodes that take the step, those not complete yet, and the latest so far.
-  std::size_t taking_ = 0, incomplete_ = 0;
+  std::size_t incomplete_ = 0;
 
   std::vector<Worm> worms_;
   std::vector<Index> free_worms_;
