@@ -433,7 +433,7 @@ TEST_CASE("the checks by parts say the same of the whole, and find what is off",
   for (Complex& value : off) value *= 1 + 1e-8;
   CHECK_FALSE(bins(x, off));
   off = spectrum;
-  std::ranges::rotate(off, off.begin() + 1);
+  std::rotate(off.begin(), off.begin() + 1, off.end());
   CHECK_FALSE(bins(x, off));
   off = x;
   std::swap(off[3], off[5]);
