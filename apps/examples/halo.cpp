@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   wormcube --plugin ./libhalo.so check halo --on torus:3x5 --algorithm there-and-back
+#include <fmt/core.h>
 #include <wormcube/wormcube.hpp>
 
 namespace {

@@ -43,7 +43,7 @@ ExitCode machines(const MachinesCommand& options) {
   Results results(options.output, {{.head = "machine", .text = true, .width = 12},
                                    {.head = "network", .text = true, .width = 16},
                                    {.head = "year", .width = 5},
-                                   {.head = "unit", .text = true, .width = 7},
+                                   {.head = "unit", .text = true, .width = 7, .drop = 1},
                                    {.head = "ports", .text = true, .width = 5},
                                    {.head = "ts", .unit = "us", .width = 6},
                                    {.head = "flit", .unit = "B", .width = 5},

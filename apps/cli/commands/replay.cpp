@@ -178,15 +178,15 @@ std::vector<Table::Column> replay_columns(std::size_t topology_width, std::size_
           {.head = "ports", .text = true, .wide = true},
           {.head = "block", .unit = "B", .width = 7},
           {.head = "time", .unit = "us", .width = 8},
-          {.head = "lock step", .unit = "us", .width = 8},
+          {.head = "lock step", .unit = "us", .width = 8, .drop = 2},
           {.head = "formula", .unit = "us", .width = 8},
-          {.head = "bound", .unit = "us", .width = 8},
+          {.head = "bound", .unit = "us", .width = 8, .drop = 1},
           {.head = "eff.", .unit = "%", .width = 5},
           {.head = "blocked", .width = 7},
           {.head = "lost", .unit = "us", .width = 8, .wide = true},
           {.head = "at ports", .unit = "us", .width = 8, .wide = true},
           {.head = "late", .unit = "us", .width = 8, .wide = true},
-          {.head = "busiest", .unit = "%", .width = 7},
+          {.head = "busiest", .unit = "%", .width = 7, .drop = 3},
           {.head = "mean", .unit = "%", .wide = true},
           {.head = "messages", .width = 8, .wide = true}};
 }
