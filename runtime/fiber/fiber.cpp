@@ -69,9 +69,11 @@ struct Fiber::Switch {
 
 Stacks::Stacks(std::size_t count, std::size_t stack_bytes) {
   const auto no_room = [&](int error) {
-    return NoRoom(fmt::format(
-        "fibers: no room for {} stacks of {} bytes ({}); use fewer nodes or smaller stacks", count,
-        stack_bytes, std::strerror(error)));
+    return NoRoom(
+        fmt::format("fibers: no room for {} stacks of {} bytes ({}); use fewer nodes or smaller "
+                    "stacks, or raise "
+                    "the limit (ulimit -v)",
+                    count, stack_bytes, std::strerror(error)));
   };
   const std::size_t page = page_bytes();
   constexpr std::size_t all = std::numeric_limits<std::size_t>::max();

@@ -49,9 +49,10 @@ class ThreadExecutor final : public NodeExecutor {
       const bool too_large = !has_room_for(stack_bytes);
       join();
       throw UsageError(fmt::format(
-          "threads: the system gives {} threads of {} (stack {} bytes each): {}; use {}", started,
-          nodes, stack_bytes, std::strerror(error),
-          too_large ? "smaller stacks" : "fibers, or fewer nodes"));
+          "threads: the system gives {} threads of {} (stack {} bytes each): {}; use {}, or raise "
+          "the limit (ulimit -u, ulimit -v)",
+          started, nodes, stack_bytes, std::strerror(error),
+          too_large ? "smaller stacks" : "fibers or fewer nodes"));
     }
   }
   ~ThreadExecutor() override { join(); }

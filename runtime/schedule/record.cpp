@@ -116,9 +116,10 @@ class RecordingNode final : public Node {
       }
     }
     if (!fits(begin, place == live_.end() ? memory_.size() : place->begin)) {
-      throw UsageError(
-          fmt::format("dry run: node {} asks for {} bytes while it holds {}; a node has {} bytes",
-                      rank_, bytes, held_, memory_.size()));
+      throw UsageError(fmt::format(
+          "dry run: node {} asks for {} bytes while it holds {}; a node has {} bytes, by "
+          "the process's limit of addresses (ulimit -v)",
+          rank_, bytes, held_, memory_.size()));
     }
     live_.insert(place, {begin, begin + bytes, true});
     logger::acquired(log_, bytes, purpose, held_, held_blocks_);
