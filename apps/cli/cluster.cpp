@@ -92,6 +92,7 @@ void require_cluster(const MachineFlags& flags, const Topology& topology) {
   }
   const MachineFlags plain;
   const char* const idle = flags.lock_step                                    ? "--lockstep"
+                           : flags.window != plain.window                     ? "--window"
                            : flags.capacity != plain.capacity                 ? "--capacity"
                            : flags.virtual_channels != plain.virtual_channels ? "--virtual-channels"
                                                                               : nullptr;
@@ -141,13 +142,14 @@ void add_machine_json(Json& json, const MachineFlags& flags, const MachineOption
     json["eager_limit"] = options.eager_limit;
     json["virtual_channels"] = options.virtual_channels;
     json["lock_step"] = options.lock_step;
+    json["window"] = options.window;
     return;
   }
   json["processes"] = cluster()->processes();
   json["mpi_library"] = cluster()->library();
   json["eager_limit"] =
       settings_of(flags, false).eager_limit.value_or(cluster()->default_eager_limit());
-  for (const char* name : {"channel_capacity", "virtual_channels", "lock_step"}) {
+  for (const char* name : {"channel_capacity", "virtual_channels", "lock_step", "window"}) {
     json[name] = nullptr;
     json[std::string(name) + "_reason"] = no_links;
   }

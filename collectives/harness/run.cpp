@@ -38,7 +38,9 @@ class TimedRun {
         run_(run),
         verification_(contract),
         starts_(static_cast<std::size_t>(run.iterations) * static_cast<std::size_t>(nodes_here_)),
-        ends_(starts_.size()) {
+        ends_(starts_.size()),
+        first_starts_(run.calls > 0 ? static_cast<std::size_t>(nodes_here_) : 0),
+        last_ends_(first_starts_.size()) {
     if (machine.processes() == 1 || contract.operation->moves_data) return;
     // The nodes of a process see its own count; of all nodes, that of the machine.
     verification_.entered = contract.nodes - nodes_here_;
@@ -49,14 +51,17 @@ class TimedRun {
     CollectiveNode call(node, collective_, contract_, &verification_);
     node.local([&] { call.prepare(); });
     for (int i = -run_.warmup; i < run_.iterations; ++i) {
+      if (i == 0 && run_.calls > 0) {
+        one_after_the_other(node, call);
+        node.local([&] { call.prepare(); });  // in place its input has changed
+      }
       const bool verified = run_.verify && i == run_.iterations - 1;
       if (verified) node.local([&] { call.prepare(); });
-      barrier_.algorithm->program(
-          node, {{ConstSpan(), 0}, {Span(), 0}, barrier_.arguments, barrier_.options});
+      pass_barrier(node);
       if (verified) node.local([&] { enter(call); });
-      const auto start = Clock::now();
+      const auto start = time_of(node);
       call();
-      const auto end = Clock::now();
+      const auto end = time_of(node);
       if (i >= 0) node.local([&] { note(i, node.rank(), start, end); });
       if (verified) node.local([&] { compare(call, node.rank()); });
     }
@@ -78,6 +83,18 @@ class TimedRun {
     return times;
   }
 
+  /// Of each call; nothing if there were none.
+  std::optional<double> back_to_back_us() const {
+    if (run_.calls == 0) return std::nullopt;
+    double time = 0;
+    if (nodes_here_ > 0) {
+      const auto all = std::ranges::max(last_ends_) - std::ranges::min(first_starts_);
+      time = std::chrono::duration<double, std::micro>(all).count() / run_.calls;
+    }
+    machine_.maximum(std::span(&time, 1));
+    return time;
+  }
+
   std::uint64_t wrong() {
     std::array<std::uint64_t, 3> found{};
     auto& [not_compared, bytes, elements] = found;
@@ -94,6 +111,27 @@ class TimedRun {
   std::string first_wrong() const { return machine_.first_text(verification_.first()); }
 
  private:
+  // When all that the node has done so far is complete: with a window a step may return before.
+  static Clock::time_point time_of(Node& node) {
+    Clock::time_point now;
+    node.local([&] { now = Clock::now(); });
+    return now;
+  }
+
+  void pass_barrier(Node& node) const {
+    barrier_.algorithm->program(
+        node, {{ConstSpan(), 0}, {Span(), 0}, barrier_.arguments, barrier_.options});
+  }
+
+  void one_after_the_other(Node& node, CollectiveNode& call) {
+    const auto at = static_cast<std::size_t>(node.rank() - first_);
+    pass_barrier(node);
+    first_starts_[at] = time_of(node);
+    for (int i = 0; i < run_.calls; ++i) call();
+    last_ends_[at] = time_of(node);
+    pass_barrier(node);
+  }
+
   void enter(CollectiveNode& call) {
     call.enter();
     if (entered_) entered_->add_one();
@@ -127,7 +165,8 @@ class TimedRun {
   Verification verification_;
   /// Nodes that have entered a barrier, where there are several processes.
   std::unique_ptr<Multicomputer::Counter> entered_;
-  std::vector<Clock::time_point> starts_, ends_;  // iteration by iteration, rank by rank
+  std::vector<Clock::time_point> starts_, ends_;             // iteration by iteration, rank by rank
+  std::vector<Clock::time_point> first_starts_, last_ends_;  // of the calls back to back, by rank
 };
 
 /// User data of one node: what nccl-tests calls the size. Of uneven blocks by their mean size.
@@ -262,7 +301,7 @@ void require_memory_to_run(const Collective& collective, const Topology& topolog
   const double nodes = need.nodes + Oracle::bytes(contract);
   const double tables = need.plans + CollectiveNode::table_bytes(contract) +
                         static_cast<double>(topology.routing_table_bytes()) +
-                        queue_bytes(need, run.iterations + run.warmup);
+                        queue_bytes(need, run.iterations + run.warmup + run.calls);
   const double times = 2.0 * sizeof(Clock::time_point) * run.iterations * topology.nodes();
   require_memory(fmt::format("{} with blocks of {} bytes, {} timed call{}", what, run.block_bytes,
                              run.iterations, run.iterations == 1 ? "" : "s"),
@@ -291,9 +330,10 @@ RunResult run_collective(Machine& machine, const Collective& collective, const C
 RunResult run_collective(Multicomputer& machine, const Collective& collective,
                          const CollectiveRun& run) {
   const Topology& topology = machine.topology();
-  if (run.iterations < 1 || run.warmup < 0) {
-    throw UsageError(fmt::format("{} timed calls, {} before them to warm up; need at least 1 and 0",
-                                 run.iterations, run.warmup));
+  if (run.iterations < 1 || run.warmup < 0 || run.calls < 0) {
+    throw UsageError(fmt::format(
+        "{} timed calls, {} before them to warm up, {} back to back; need at least 1, 0 and 0",
+        run.iterations, run.warmup, run.calls));
   }
   collective.require(topology);
   const Contract contract = contract_of(collective, topology.nodes(), run.block_bytes, run.seed,
@@ -321,7 +361,8 @@ RunResult run_collective(Multicomputer& machine, const Collective& collective,
   }
   result.has_links = machine.has_links();
   add_times(result, timed.times_us());
-  add_statistics(result, statistics, run.iterations + run.warmup);
+  result.back_to_back_us = timed.back_to_back_us();
+  add_statistics(result, statistics, run.iterations + run.warmup + run.calls);
   if (run.links) result.links = links_of_one_call(machine, collective, contract);
   if (run.verify) {
     result.wrong = timed.wrong();

@@ -22,6 +22,7 @@ struct CollectiveRun {
   CostModel model = {};   ///< for RunResult::model_us
   int iterations = 10;
   int warmup = 1;
+  int calls = 0;  ///< further calls, one after the other between two barriers; 0: none
   bool verify = true;
   std::uint64_t seed = 1;
   double share_here = 1;  ///< of the nodes: those in this computer's memory
@@ -50,6 +51,10 @@ struct RunResult {
   /// the slowest one's, by its own clock.
   std::vector<double> times_us;
   double min_us = 0, quartile1_us = 0, median_us = 0, quartile3_us = 0, max_us = 0;
+  /// Of CollectiveRun::calls: from the first node that starts the first one to the last node that ends
+  /// the last, for each call. Nodes that have ended a call begin the next, so there is no skew of a
+  /// barrier in it, and calls overlap.
+  std::optional<double> back_to_back_us;
 
   /// User data of one node (mean where blocks are uneven): what it gives or, in an allgather, gets.
   /// Empty for a barrier.
@@ -68,7 +73,7 @@ struct RunResult {
 
   /// False: on a real network, which keeps blocked, link_bytes_max and deadlock_free to itself.
   bool has_links = true;
-  // Of the whole run: warm-up, and the barrier before each iteration, included.
+  // Of the whole run: warm-up, calls back to back, and the barriers, included.
   std::uint64_t messages = 0, parked = 0, blocked = 0;
   double link_bytes_max = 0;  ///< on the busiest link, in one iteration
   Bytes peak_bytes = 0;  ///< most memory that one node's program held, input and output included
@@ -80,8 +85,9 @@ struct RunResult {
   bool passed() const { return wrong.value_or(0) == 0; }
 };
 
-/// Runs an algorithm: fills the inputs, then for each iteration a barrier and the call; before the
-/// last call every byte of the output is made wrong, and after it compared.
+/// Runs an algorithm: fills the inputs, makes `calls` calls, if any, between two barriers, then for
+/// each iteration a barrier and the call; before the last call every byte of the output is made
+/// wrong, and after it compared.
 ///
 /// Throws UsageError, before anything runs, if the algorithm does not run on this machine's network
 /// or ports, or needs more memory than there is; what Machine::run throws.

@@ -10,7 +10,7 @@ namespace wormcube {
 /// Counts what a node still waits for. The node arms it, others arrive; the last arrival learns
 /// whether it must wake.
 ///
-/// Threads       the node: arm, is_open, park, answer. Any thread: arrive, call, stop, unpark.
+/// Threads       the node: arm, arrive_here, is_open, park, answer. Any thread: arrive, call, stop, unpark.
 /// Invariants    the low bits count arrivals to come. `parked` is set by the node and cleared by
 ///               exactly one other thread, the one whose unpark() returned true; that one, and no
 ///               other, unblocks the node. `stopped` is never cleared while a run lasts. `called`
@@ -34,6 +34,11 @@ class Gate {
   /// True if this was the last arrival and the node is parked: the caller must wake it.
   [[nodiscard]] bool arrive() noexcept {
     return (word_.fetch_sub(1, std::memory_order_acq_rel) & ~(stopped | called)) == (parked | 1U);
+  }
+
+  /// The same for so many, by the node itself, which is not parked.
+  void arrive_here(std::uint32_t arrivals) noexcept {
+    word_.fetch_sub(arrivals, std::memory_order_acq_rel);
   }
 
   /// Asks the node to look. True if it is parked: the caller must wake it.

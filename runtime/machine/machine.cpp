@@ -64,6 +64,92 @@ struct Gates {
 };
 static_assert(offsetof(Gates, barrier) == 64 && sizeof(Gates) == 128);
 
+// One function for each kind of thing.
+template <class... F>
+struct Cases : F... {
+  using F::operator()...;
+};
+template <class... F>
+Cases(F...) -> Cases<F...>;
+
+/// The bytes from the lowest to the highest of some pieces; none: no byte.
+struct Extent {
+  std::uintptr_t begin = ~std::uintptr_t{0}, end = 0;
+
+  void add(std::span<const Span> pieces) {
+    for (const Span piece : pieces) {
+      if (piece.empty()) continue;
+      const auto first = reinterpret_cast<std::uintptr_t>(piece.data());
+      begin = std::min(begin, first);
+      end = std::max(end, first + piece.size());
+    }
+  }
+  bool overlaps(const Extent& other) const { return begin < other.end && other.begin < end; }
+};
+
+/// The sends and receives of one step; kept, so that steady state does not allocate.
+struct StepMessages {
+  std::deque<Worm> worms;
+  std::deque<Receive> receives;
+  std::size_t worms_in_use = 0, receives_in_use = 0;
+  // With a window, where the caller's may be gone.
+  std::vector<Span> pieces;
+  Extent sent, received;
+
+  template <class F>
+  void each(F&& f) {
+    for (std::size_t i = 0; i < receives_in_use; ++i) f(receives[i]);
+    for (std::size_t i = 0; i < worms_in_use; ++i) f(worms[i]);
+  }
+  template <class F>
+  void each(F&& f) const {
+    for (std::size_t i = 0; i < receives_in_use; ++i) f(receives[i]);
+    for (std::size_t i = 0; i < worms_in_use; ++i) f(worms[i]);
+  }
+  std::uint64_t number() const {
+    return receives_in_use > 0 ? receives.front().step : worms.front().step;
+  }
+  void forget() {
+    worms_in_use = receives_in_use = 0;
+    pieces.clear();
+    sent = received = {};
+  }
+};
+
+bool overlap(std::span<const Span> some, std::span<const Span> others) {
+  for (const Span a : some) {
+    Extent of_a;
+    of_a.add(std::span(&a, 1));
+    for (const Span b : others) {
+      Extent of_b;
+      of_b.add(std::span(&b, 1));
+      if (of_a.overlaps(of_b)) return true;
+    }
+  }
+  return false;
+}
+
+/// Whether data are among those of the step that still are the network's: those that it sends, if
+/// they will be written to, and those that it receives.
+bool uses(const StepMessages& step, std::span<const Span> data, bool to_write) {
+  Extent extent;
+  extent.add(data);
+  bool found = false;
+  if (extent.overlaps(step.received)) {
+    step.each(Cases{[](const Worm&) {},
+                    [&](const Receive& receive) {
+                      found = found || (!receive.is_complete() && overlap(data, receive.data));
+                    }});
+  }
+  if (to_write && !found && extent.overlaps(step.sent)) {
+    step.each(Cases{[&](const Worm& worm) {
+                      found = found || (!worm.is_complete() && overlap(data, worm.data));
+                    },
+                    [](const Receive&) {}});
+  }
+  return found;
+}
+
 // A counter on a cache line of its own.
 template <class T>
 struct alignas(64) Padded : std::atomic<T> {
@@ -72,14 +158,6 @@ struct alignas(64) Padded : std::atomic<T> {
 };
 
 constexpr std::string_view fewer_nodes = "use fewer nodes";
-
-// One function for each kind of thing.
-template <class... F>
-struct Cases : F... {
-  using F::operator()...;
-};
-template <class... F>
-Cases(F...) -> Cases<F...>;
 
 std::string awaited_text(const Receive& receive) {
   const std::string size = receive.action != Receive::Action::receive ? " of any size"
@@ -158,7 +236,7 @@ class Machine::Impl final : public NetworkHost, public ExecutorHost {
 
   void completed(Rank node) noexcept override;
   void noticed(Rank node) noexcept override;
-  void failed(Rank node, std::exception_ptr error) noexcept override;
+  void failed(Rank node, std::uint64_t step, std::exception_ptr error) noexcept override;
   bool give_back(Rank node, Waiter& waiter) noexcept override;
   std::chrono::nanoseconds own_time() noexcept override { return executor_->own_time(); }
   void moved_data(Rank node, std::chrono::nanoseconds time) noexcept override;
@@ -173,6 +251,7 @@ class Machine::Impl final : public NetworkHost, public ExecutorHost {
   bool is_of_one_node(const EmulatedNode& thrower) const;
   void main(Rank rank) noexcept;
   void caught(Rank rank) noexcept;
+  void node_failed(Rank rank, std::exception_ptr error) noexcept;
   void wait(Rank rank, Gate& gate);
   void wait_for_step(EmulatedNode& node);
   template <class Done>
@@ -191,6 +270,8 @@ class Machine::Impl final : public NetworkHost, public ExecutorHost {
   Statistics statistics(std::chrono::nanoseconds wall) const;
 
   MachineOptions options_;
+  const std::size_t window_ =
+      options_.lock_step ? std::size_t{1} : static_cast<std::size_t>(options_.window);
   Network network_;
   std::vector<EmulatedNode> nodes_;
 
@@ -243,7 +324,11 @@ class Machine::Impl::EmulatedNode final : public RequestNode, public RequestHost
     return *requests_;
   }
   /// At the end of its program. Throws UsageError if a request is open.
-  void require_no_request() const;
+  void end_program();
+  /// Waits until all its steps are complete. False: the machine stops; then none is under way.
+  bool complete_all() noexcept;
+  /// Where its program begins: what lies beyond on the stack is not the program's.
+  void set_stack(const void* begin) { stack_ = reinterpret_cast<std::uintptr_t>(begin); }
   /// Calls f(worm) or f(receive) for each end of a message that is under way. While it waits.
   template <class F>
   void each_incomplete(F&& f) const;
@@ -269,7 +354,7 @@ class Machine::Impl::EmulatedNode final : public RequestNode, public RequestHost
   }
   /// Between runs, after one that failed.
   void reset() {
-    worms_in_use = receives_in_use = 0;
+    abandon();
     static_cast<void>(inbox.close());
     gates.step.reset();
     gates.barrier.reset();
@@ -291,9 +376,6 @@ class Machine::Impl::EmulatedNode final : public RequestNode, public RequestHost
   // How its program ended, for run(): published by all_ended().
   bool stopped = false;                      // a step has thrown Stopped
   std::unique_ptr<std::string> usage_error;  // that its program threw; its text
-  std::deque<Worm> worms;  // of the current step; kept, so that steady state does not allocate
-  std::deque<Receive> receives;
-  std::size_t worms_in_use = 0, receives_in_use = 0;
   Gates gates;
   Inbox inbox;  // open while it waits in a step
 
@@ -301,8 +383,36 @@ class Machine::Impl::EmulatedNode final : public RequestNode, public RequestHost
   PlanCache plans_;  // kept from run to run
   std::unique_ptr<RequestTable> requests_;
 
+  // The steps under way: `open_` of a ring of window_, from the `oldest_` on. With a window of 1 the
+  // one that is being taken, not counted.
+  StepMessages first_;
+  std::vector<std::unique_ptr<StepMessages>> more_;  // made when first needed
+  std::size_t oldest_ = 0, open_ = 0;
+  std::uintptr_t stack_ = 0;
+
+  StepMessages& messages(std::size_t i) { return i == 0 ? first_ : *more_[i - 1]; }
+  const StepMessages& messages(std::size_t i) const { return i == 0 ? first_ : *more_[i - 1]; }
+  /// The first that is not complete.
+  std::uint64_t waits_in_step() const {
+    return open_ > 0 ? open_step(0).number() : statistics.steps;
+  }
+  /// The i-th step under way, the oldest first.
+  const StepMessages& open_step(std::size_t i) const {
+    return messages((oldest_ + i) % machine_->window_);
+  }
+  StepMessages& next_messages();
   void check(std::span<const Op> ops) const;
-  void prepare(std::span<const Op> ops);
+  void prepare(StepMessages& step, std::span<const Op> ops);
+  void post(StepMessages& step);
+  void wait_for(StepMessages& step);
+  bool complete_oldest() noexcept;
+  bool complete(std::size_t steps) noexcept;
+  void complete_or_unwind(std::size_t steps);
+  void settle();
+  void abandon() noexcept;
+  void keep_apart(std::span<const Op> ops);
+  std::size_t conflicting(const Op& op) const;
+  bool is_on_stack(std::span<const Op> ops) const;
   void require_running();
   [[noreturn]] void unwind();
   void count_turn() override;
@@ -317,6 +427,7 @@ class Machine::Impl::EmulatedNode final : public RequestNode, public RequestHost
   void count_received() override { ++received; }
 
   void work(Charge charge, Bytes /*bytes*/, Work work) override {
+    if (open_ > 0) settle();
     if (!machine_->options_.timing) return work();
     const auto start = machine_->own_time();
     work();
@@ -326,7 +437,11 @@ class Machine::Impl::EmulatedNode final : public RequestNode, public RequestHost
   }
   PlanCache& plans() override { return plans_; }
   Span acquire(Bytes bytes, Purpose purpose) override { return arena_.acquire(bytes, purpose); }
-  void release(Span data, Purpose purpose) noexcept override { arena_.release(data, purpose); }
+  void release(Span data, Purpose purpose) noexcept override {
+    if (open_ > 0) let_go(data);
+    arena_.release(data, purpose);
+  }
+  void let_go(Span data) noexcept;
 
   // A node that need not wait gives its core away after so many steps.
   static constexpr int most_steps_in_a_row = 64;
@@ -352,8 +467,25 @@ void Machine::Impl::EmulatedNode::check(std::span<const Op> ops) const {
   }
 }
 
-void Machine::Impl::EmulatedNode::prepare(std::span<const Op> ops) {
-  worms_in_use = receives_in_use = 0;
+void Machine::Impl::EmulatedNode::prepare(StepMessages& step, std::span<const Op> ops) {
+  step.forget();
+  const bool stays = machine_->window_ > 1;
+  if (stays) {
+    std::size_t count = 0;
+    for (const Op& op : ops) count += op.pieces().size();
+    step.pieces.reserve(count);
+  }
+  const auto pieces_of = [&](const Op& op) {
+    if (!stays) return op.pieces();
+    const auto pieces = op.pieces();
+    (op.is_send() ? step.sent : step.received).add(pieces);
+    step.pieces.insert(step.pieces.end(), pieces.begin(), pieces.end());
+    return std::span<const Span>(step.pieces).last(pieces.size());
+  };
+  const auto progress = stays ? Transfer::Progress::pending : Transfer::Progress::awaited;
+  auto& worms = step.worms;
+  auto& receives = step.receives;
+  auto &worms_in_use = step.worms_in_use, &receives_in_use = step.receives_in_use;
   const bool routes_differ =
       machine_->options_.all_port &&
       std::ranges::any_of(ops, [](const Op& op) { return op.is_send() && !op.moves().empty(); });
@@ -362,10 +494,11 @@ void Machine::Impl::EmulatedNode::prepare(std::span<const Op> ops) {
       if (worms_in_use == worms.size()) worms.emplace_back();
       Worm& worm = worms[worms_in_use++];
       machine_->network_.address(worm, rank_, op);
-      worm.begin(Transfer::Progress::awaited);
+      worm.begin(progress);
+      worm.step = statistics.steps;
       worm.tag = op.tag();
       worm.bytes = op.bytes();
-      worm.data = op.pieces();
+      worm.data = pieces_of(op);
       // Worms of one step to one node go in order: those of one route queue up behind each other,
       // others are chained.
       for (std::size_t i = worms_in_use - 1; routes_differ && i-- > 0;) {
@@ -377,12 +510,13 @@ void Machine::Impl::EmulatedNode::prepare(std::span<const Op> ops) {
     } else {
       if (receives_in_use == receives.size()) receives.emplace_back();
       Receive& receive = receives[receives_in_use++];
-      receive.begin(Transfer::Progress::awaited);
+      receive.begin(progress);
+      receive.step = statistics.steps;
       receive.from = peer_of(topology(), rank_, op);
       receive.to = rank_;
       receive.tag = op.tag();
       receive.bytes = op.bytes();
-      receive.data = op.pieces();
+      receive.data = pieces_of(op);
       receive.done = false;
     }
   }
@@ -392,41 +526,171 @@ void Machine::Impl::EmulatedNode::step(std::span<const Op> ops) {
   const Stopwatch watch(machine_->options_.timing, statistics.stepping);
   require_running();
   if (!ops.empty()) {
+    StepMessages& step = next_messages();
+    const std::size_t window = machine_->window_;
     try {
       check(ops);
-      prepare(ops);
+      if (open_ > 0) keep_apart(ops);
+      prepare(step, ops);
     } catch (const UsageError& error) {
+      step.forget();
       throw UsageErrorOfNode(
           fmt::format("node {}, step {}: {}", rank_, statistics.steps, error.what()));
     }
-    // One for ourselves: nobody wakes us while we post.
-    gates.step.arm(static_cast<std::uint32_t>(ops.size()) + 1);
-    for (std::size_t i = 0; i < receives_in_use; ++i) machine_->network_.post(receives[i]);
-    for (std::size_t i = 0; i < worms_in_use; ++i) {
-      count_message(worms[i]);
-      if (!worms[i].follows) machine_->network_.launch(worms[i]);
+    if (window == 1) {
+      // One for ourselves: nobody wakes us while we post.
+      gates.step.arm(static_cast<std::uint32_t>(ops.size()) + 1);
+      post(step);
+      static_cast<void>(gates.step.arrive());  // we are not parked
+      machine_->wait_for_step(*this);
+      if (machine_->stopping()) unwind();
+      received += step.receives_in_use;
+      step.worms_in_use = step.receives_in_use = 0;
+    } else {
+      ++open_;
+      post(step);
+      if (open_ == window) complete_or_unwind(1);
     }
-    static_cast<void>(gates.step.arrive());  // we are not parked
-    machine_->wait_for_step(*this);
-    if (machine_->stopping()) unwind();
-    received += receives_in_use;
-    worms_in_use = receives_in_use = 0;
+    if (open_ > 0 && is_on_stack(ops)) complete_or_unwind(open_);
   }
   count_turn();
   ++statistics.steps;
   if (machine_->options_.lock_step) machine_->lock_step(*this);
 }
 
+StepMessages& Machine::Impl::EmulatedNode::next_messages() {
+  const std::size_t i = (oldest_ + open_) % machine_->window_;
+  if (i > more_.size()) more_.push_back(std::make_unique<StepMessages>());
+  return messages(i);
+}
+
+void Machine::Impl::EmulatedNode::post(StepMessages& step) {
+  for (std::size_t i = 0; i < step.receives_in_use; ++i) machine_->network_.post(step.receives[i]);
+  for (std::size_t i = 0; i < step.worms_in_use; ++i) {
+    count_message(step.worms[i]);
+    if (!step.worms[i].follows) machine_->network_.launch(step.worms[i]);
+  }
+}
+
+// Returns at once if all is complete, or the machine stops.
+void Machine::Impl::EmulatedNode::wait_for(StepMessages& step) {
+  std::uint32_t left = 0, complete = 1;  // one for ourselves: nobody wakes us while we mark them
+  step.each([&](const Transfer& transfer) { left += transfer.is_complete() ? 0 : 1; });
+  if (left == 0) return;
+  gates.step.arm(static_cast<std::uint32_t>(step.receives_in_use + step.worms_in_use) + 1);
+  step.each([&](Transfer& transfer) { complete += transfer.await() ? 0 : 1; });
+  gates.step.arrive_here(complete);
+  machine_->wait_for_step(*this);
+}
+
+// False: the machine stops; then nobody is in the network any more, and no step is under way.
+bool Machine::Impl::EmulatedNode::complete_oldest() noexcept {
+  StepMessages& step = messages(oldest_);
+  wait_for(step);
+  if (machine_->stopping()) {
+    machine_->wait(rank_, gates.exit);
+    statistics.steps = step.number();
+    stopped = true;
+    abandon();
+    return false;
+  }
+  received += step.receives_in_use;
+  step.forget();
+  oldest_ = (oldest_ + 1) % machine_->window_;
+  --open_;
+  return true;
+}
+
+// The oldest `steps`.
+bool Machine::Impl::EmulatedNode::complete(std::size_t steps) noexcept {
+  while (steps-- > 0) {
+    if (!complete_oldest()) return false;
+  }
+  return true;
+}
+bool Machine::Impl::EmulatedNode::complete_all() noexcept { return complete(open_); }
+
+void Machine::Impl::EmulatedNode::complete_or_unwind(std::size_t steps) {
+  if (!complete(steps)) throw Stopped();
+}
+
+// Outside of step(): the time is that of steps all the same.
+void Machine::Impl::EmulatedNode::settle() {
+  const Stopwatch watch(machine_->options_.timing, statistics.stepping);
+  complete_or_unwind(open_);
+}
+
+void Machine::Impl::EmulatedNode::abandon() noexcept {
+  first_.forget();
+  for (const auto& messages : more_) messages->forget();
+  oldest_ = open_ = 0;
+}
+
+// How many of the oldest steps must be complete before the op may begin.
+std::size_t Machine::Impl::EmulatedNode::conflicting(const Op& op) const {
+  for (std::size_t i = open_; i-- > 0;) {
+    if (uses(open_step(i), op.pieces(), !op.is_send())) return i + 1;
+  }
+  if (!machine_->options_.all_port || !op.is_send()) return 0;
+  // A message must not overtake another of its destination and tag on a different way.
+  const Rank to = peer_of(topology(), rank_, op);
+  for (std::size_t i = open_; i-- > 0;) {
+    bool found = false;
+    open_step(i).each(Cases{[](const Receive&) {},
+                            [&](const Worm& worm) {
+                              const bool same_way = worm.way == Worm::Way::to_rank
+                                                        ? op.to() == Op::To::rank
+                                                        : worm.way == Worm::Way::by_move &&
+                                                              op.to() == Op::To::move &&
+                                                              worm.move == op.moves().front();
+                              found = found || (worm.to == to && worm.tag == op.tag() &&
+                                                !same_way && !worm.is_complete());
+                            }});
+    if (found) return i + 1;
+  }
+  return 0;
+}
+
+void Machine::Impl::EmulatedNode::keep_apart(std::span<const Op> ops) {
+  std::size_t steps = 0;
+  for (const Op& op : ops) steps = std::max(steps, conflicting(op));
+  if (steps > 0) complete_or_unwind(steps);
+}
+
+// Such data may be gone when the step has returned.
+bool Machine::Impl::EmulatedNode::is_on_stack(std::span<const Op> ops) const {
+  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  const Extent stack{std::min(here, stack_), std::max(here, stack_)};
+  return std::ranges::any_of(ops, [&](const Op& op) {
+    return std::ranges::any_of(op.pieces(), [&](const Span& piece) {
+      Extent extent;
+      extent.add(std::span(&piece, 1));
+      return stack.overlaps(extent);
+    });
+  });
+}
+
+void Machine::Impl::EmulatedNode::let_go(Span data) noexcept {
+  for (std::size_t i = open_; i-- > 0;) {
+    if (!uses(open_step(i), std::span(&data, 1), true)) continue;
+    const Stopwatch watch(machine_->options_.timing, statistics.stepping);
+    static_cast<void>(complete(i + 1));
+    return;
+  }
+}
+
 // Nobody may touch what the node's stack holds once it unwinds.
 void Machine::Impl::EmulatedNode::unwind() {
+  statistics.steps = waits_in_step();  // where it would be if it had waited in each
   machine_->wait(rank_, gates.exit);
   stopped = true;
+  abandon();
   throw Stopped();
 }
 
 void Machine::Impl::EmulatedNode::require_running() {
   if (!machine_->stopping()) return;
-  if (requests_ != nullptr && requests_->has_active()) unwind();
+  if (open_ > 0 || (requests_ != nullptr && requests_->has_active())) unwind();
   stopped = true;
   throw Stopped();
 }
@@ -448,6 +712,8 @@ void Machine::Impl::EmulatedNode::count_message(const Worm& worm) {
 
 void Machine::Impl::EmulatedNode::launch(Worm& worm) {
   require_running();
+  if (open_ > 0) settle();
+  worm.step = statistics.steps;
   count_message(worm);
   machine_->network_.launch(worm);
   count_turn();
@@ -455,6 +721,8 @@ void Machine::Impl::EmulatedNode::launch(Worm& worm) {
 
 void Machine::Impl::EmulatedNode::post(Receive& receive) {
   require_running();
+  if (open_ > 0) settle();
+  receive.step = statistics.steps;
   machine_->network_.post(receive);
 }
 
@@ -486,7 +754,8 @@ void Machine::Impl::EmulatedNode::wait_for_one(std::span<Transfer* const> transf
   if (machine_->stopping()) unwind();
 }
 
-void Machine::Impl::EmulatedNode::require_no_request() const {
+void Machine::Impl::EmulatedNode::end_program() {
+  if (open_ > 0) settle();
   if (requests_ == nullptr) return;
   if (const auto open = requests_->open()) {
     throw UsageErrorOfNode(fmt::format("node {} {}", rank_, *open));
@@ -495,8 +764,11 @@ void Machine::Impl::EmulatedNode::require_no_request() const {
 
 template <class F>
 void Machine::Impl::EmulatedNode::each_incomplete(F&& f) const {
-  for (std::size_t i = 0; i < receives_in_use; ++i) f(receives[i]);
-  for (std::size_t i = 0; i < worms_in_use; ++i) f(worms[i]);
+  if (machine_->window_ == 1) {
+    first_.each(f);
+  } else {
+    for (std::size_t i = 0; i < open_; ++i) open_step(i).each(f);
+  }
   if (requests_ != nullptr) requests_->each_incomplete(f);
 }
 
@@ -505,6 +777,10 @@ Routing Machine::Impl::checked(Topology topology, const MachineOptions& options)
       options.channel_capacity > MachineOptions::most_channel_capacity) {
     throw UsageError(fmt::format("channel capacity: {} flits, need 1 to {}",
                                  options.channel_capacity, MachineOptions::most_channel_capacity));
+  }
+  if (options.window < 1 || options.window > MachineOptions::most_window) {
+    throw UsageError(
+        fmt::format("window: {} steps, need 1 to {}", options.window, MachineOptions::most_window));
   }
   Routing routing(std::move(topology), options.virtual_channels);
   require_memory(title(routing), bytes_needed(routing, options), fewer_nodes);
@@ -646,9 +922,10 @@ void Machine::Impl::main(Rank rank) noexcept {
   EmulatedNode& node = nodes_[rank];
   if (rank + 1 < topology().nodes()) nodes_[rank + 1].prefetch();
   node.restart();
+  node.set_stack(__builtin_frame_address(0));
   try {
     (*program_)(node);
-    node.require_no_request();
+    node.end_program();
   } catch (...) {
     caught(rank);
   }
@@ -676,6 +953,8 @@ Rank Machine::Impl::nodes_outside_of_steps() const {
 // The exception being handled has left this node's program.
 void Machine::Impl::caught(Rank rank) noexcept {
   EmulatedNode& node = nodes_[rank];
+  // Where one of its steps never completes, the program would have thrown this only after it.
+  if (!node.complete_all()) return;
   try {
     throw;
   } catch (const Stopped&) {
@@ -690,20 +969,28 @@ void Machine::Impl::caught(Rank rank) noexcept {
       stop(std::current_exception());
     }
   } catch (...) {
-    failed(rank, std::current_exception());
+    node_failed(rank, std::current_exception());
   }
 }
 
-void Machine::Impl::failed(Rank rank, std::exception_ptr error) noexcept {
+void Machine::Impl::failed(Rank rank, std::uint64_t step, std::exception_ptr error) noexcept {
   try {
     std::rethrow_exception(error);
-  } catch (const UsageError& usage) {  // the network's: the node is in a step
+  } catch (const UsageError& usage) {
     try {
-      stop(std::make_exception_ptr(ProgramError(
-          fmt::format("node {}, step {}: {}", rank, nodes_[rank].statistics.steps, usage.what()))));
+      stop(std::make_exception_ptr(
+          ProgramError(fmt::format("node {}, step {}: {}", rank, step, usage.what()))));
     } catch (...) {  // no memory for the words
       stop(std::move(error));
     }
+  } catch (...) {
+    node_failed(rank, std::move(error));
+  }
+}
+
+void Machine::Impl::node_failed(Rank rank, std::exception_ptr error) noexcept {
+  try {
+    std::rethrow_exception(error);
   } catch (const std::exception& exception) {
     try {
       std::throw_with_nested(NodeFailure(fmt::format("node {}: {}", rank, exception.what())));
@@ -879,20 +1166,26 @@ std::string Machine::Impl::deadlock_table() const {
   for (const EmulatedNode& node : nodes_) {
     if (node.finished) continue;
     if (++rows > most_rows) continue;
+    const std::uint64_t step = node.waits_in_step();
     std::string what;
     std::size_t items = 0;
+    const auto of_step = [&](const Transfer& transfer) {
+      return node.open_ == 0 || transfer.step == step ? ""
+                                                      : fmt::format(" in step {}", transfer.step);
+    };
     const auto say = [&](const std::string& text) {
       if (++items <= most_items) what += (what.empty() ? "" : "; ") + text;
     };
     const auto say_receive = [&](const Receive& receive) {
-      if (!receive.done) say(awaited_text(receive));
+      if (!receive.done) say(awaited_text(receive) + of_step(receive));
     };
     const auto say_worm = [&](const Worm& worm) {
       if (worm.state == Worm::State::absorbed) {
-        say(fmt::format("node {} to receive {} bytes (tag {})", worm.to, worm.bytes, worm.tag));
+        say(fmt::format("node {} to receive {} bytes (tag {}){}", worm.to, worm.bytes, worm.tag,
+                        of_step(worm)));
       } else if (worm.state == Worm::State::travelling && worm.reserved < worm.path.size()) {
-        say(fmt::format("{} for its message to node {}{}", network_.describe(worm, worm.reserved),
-                        worm.to, holder(worm.path[worm.reserved])));
+        say(fmt::format("{} for its message to node {}{}{}", network_.describe(worm, worm.reserved),
+                        worm.to, of_step(worm), holder(worm.path[worm.reserved])));
         if (const std::string held = network_.held_links(worm);
             !held.empty() && items <= most_items)
           what += " / holds " + held;
@@ -901,7 +1194,7 @@ std::string Machine::Impl::deadlock_table() const {
     node.each_incomplete(Cases{say_receive, say_worm});
     if (items > most_items) what += fmt::format("; and {} more", items - most_items);
     if (what.empty()) what = "the other nodes at the barrier of the lock step";
-    table += fmt::format("\n{:>6} {:>6}  {}", node.rank(), node.statistics.steps, what);
+    table += fmt::format("\n{:>6} {:>6}  {}", node.rank(), step, what);
   }
   if (rows > most_rows) table += fmt::format("\n   ... and {} more", rows - most_rows);
   return table;

@@ -26,7 +26,13 @@ struct MachineOptions {
   std::size_t channel_capacity = 4;
   /// Messages of at most so many bytes travel in flits; longer ones are copied once.
   Bytes eager_limit = 1024;
-  bool lock_step = false;     ///< a barrier after every step
+  bool lock_step = false;  ///< a barrier after every step
+  /// Steps of a node that may be under way at once, 1 to most_window: a step returns when all but the
+  /// window - 1 latest, itself among them, are complete. All are before the node does local work, is
+  /// given memory back that they use, takes a step whose data overlap theirs, makes a request or ends:
+  /// so a program cannot tell, if it touches data in local work only, and what its steps name lies in
+  /// memory(), on its stack, or lives until it ends (docs/node-programs.md). In lock step it is 1.
+  int window = 1;
   bool allow_cycles = false;  ///< run although the channel dependency graph has a cycle
   /// Moves may take the dimensions in any order: whoever sets this has checked the routes.
   bool any_order = false;
@@ -44,8 +50,9 @@ struct MachineOptions {
   int workers = 0;                      ///< threads that fibers run on; 0: one per usable core
   NetworkObserver* observer = nullptr;  ///< told of each reservation; for tests and traces
 
+  static constexpr int most_window = 1024;
   static constexpr Bytes least_stack_bytes = Bytes{64} << 10;  ///< room to throw and format a text
-  /// 72 MiB for each channel that carries a message.
+  /// A channel that carries a message has room for so many flits.
   static constexpr std::size_t most_channel_capacity = std::size_t{1} << 20;
 };
 

@@ -33,6 +33,8 @@ inline constexpr std::uint32_t step_context = ~std::uint32_t{0};
 struct Transfer : Waiter {
   explicit Transfer(Kind what) : Waiter(what) {}
 
+  std::uint64_t step = 0;  ///< of the node, in which it was started
+
   enum class Progress : std::uint8_t { pending, awaited, watched, complete };
 
   /// Before it is under way.

@@ -33,12 +33,12 @@ class Network::Drive {
   }
 
   void launch(Worm& worm) noexcept {
-    guarded(worm.from, [&] { advance(worm); });
+    guarded(worm.from, worm.step, [&] { advance(worm); });
     carry_on();
   }
   void post(Receive& receive) noexcept {
     if (network_.tables_[receive.to].acquire(receive)) {
-      guarded(receive.to, [&] { place(receive); });
+      guarded(receive.to, receive.step, [&] { place(receive); });
     }
     carry_on();
   }
@@ -57,6 +57,7 @@ class Network::Drive {
       handed_ = waiter->next;
       if (handed_ == nullptr) handed_last_ = nullptr;
       const bool is_worm = waiter->kind == Waiter::Kind::worm;
+      const std::uint64_t step = static_cast<const Transfer*>(waiter)->step;
       const Rank owner =
           is_worm ? static_cast<Worm*>(waiter)->from : static_cast<Receive*>(waiter)->to;
       if (owner != visitor_) {
@@ -68,7 +69,7 @@ class Network::Drive {
       }
       if (is_worm) {
         Worm& worm = static_cast<Worm&>(*waiter);
-        guarded(owner, [&] {
+        guarded(owner, step, [&] {
           if (is_channel(worm, worm.reserved)) {
             counted(channel(worm, worm.reserved)).count_blocked();
           }
@@ -76,7 +77,7 @@ class Network::Drive {
           advance(worm);
         });
       } else {
-        guarded(owner, [&] { place(static_cast<Receive&>(*waiter)); });
+        guarded(owner, step, [&] { place(static_cast<Receive&>(*waiter)); });
       }
     }
   }
@@ -92,11 +93,11 @@ class Network::Drive {
   // What goes wrong is the owner's failure, not that of the node whose thread carries. The worm
   // keeps what it holds; the machine stops.
   template <class F>
-  void guarded(Rank owner, F&& act) noexcept {
+  void guarded(Rank owner, std::uint64_t step, F&& act) noexcept {
     try {
       act();
     } catch (...) {
-      network_.host_.failed(owner, std::current_exception());
+      network_.host_.failed(owner, step, std::current_exception());
     }
   }
 
@@ -233,7 +234,7 @@ class Network::Drive {
   bool accepts(Receive& receive, Rank from, Tag tag, Bytes sent) {
     receive.found_message(from, tag, sent);
     if (!receive.exact || sent == receive.bytes) return true;
-    network_.host_.failed(receive.to,
+    network_.host_.failed(receive.to, receive.step,
                           std::make_exception_ptr(UsageError(fmt::format(
                               "receives {} bytes from node {} with tag {}, but the message has {}",
                               receive.bytes, from, tag, sent))));

@@ -30,7 +30,8 @@ class NetworkHost {
   virtual void noticed(Rank node) noexcept = 0;
   /// A worm or receive of this node cannot go on: it does not fit its other end, the observer has
   /// thrown, or there is no memory. It never completes. Called by whichever thread carried it.
-  virtual void failed(Rank node, std::exception_ptr error) noexcept = 0;
+  /// \param step  Transfer::step
+  virtual void failed(Rank node, std::uint64_t step, std::exception_ptr error) noexcept = 0;
   /// Asks a node to carry on what is its own, with Network::carry_on(); true: it will, at once,
   /// and the caller touches the waiter no more. False: it does something else.
   virtual bool give_back(Rank node, Waiter& waiter) noexcept = 0;

@@ -5,7 +5,10 @@
 #include "wormcube/tests/machine/support.hpp"
 
 #include <array>
+#include <map>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -92,6 +95,92 @@ TEST_CASE("every algorithm delivers 13 elements on threads and fibers, and its t
 
 TEST_CASE("every call runs both on threads and on fibers", "[machine][collectives][.][wide]") {
   check_runs(GENERATE(0, 1, 13), most_nodes);
+}
+
+/// Windows, and what nodes live on; capacity 1.
+struct WindowKind {
+  NodesAs nodes_as;
+  int workers, window;
+};
+std::vector<WindowKind> window_kinds() {
+  std::vector<WindowKind> all;
+  for (const int window : {8, 2, 1}) {
+    all.push_back({NodesAs::threads, 0, window});
+    for (const int workers : {1, 2, 4}) all.push_back({NodesAs::fibers, workers, window});
+  }
+  return all;
+}
+
+/// Each case on the next `each` kinds.
+void check_windows(std::size_t each, Rank up_to) {
+  const std::vector<WindowKind> kinds = window_kinds();
+  std::size_t next = 0;
+  std::string network;
+  std::map<std::pair<std::size_t, bool>, std::unique_ptr<Machine>> machines;  // of this network
+  cases::for_each(
+      [&](const Collective& collective, const Topology& topology) {
+        if (std::exchange(network, topology.name()) != topology.name()) machines.clear();
+        INFO(cases::title(collective, topology));
+        const bool all_port = collective.algorithm->ports == Ports::all;
+        const std::vector<cases::Call> calls = cases::calls(collective, topology, 13);
+        for (std::size_t i = 0; i < each; ++i, ++next) {
+          const auto& [nodes_as, workers, window] = kinds[next % kinds.size()];
+          INFO((nodes_as == NodesAs::threads ? "threads" : "fibers")
+               << ", " << workers << " workers, window " << window);
+          auto& machine = machines[{next % kinds.size(), all_port}];
+          if (!machine) {
+            MachineOptions options = machine_tests::plain(nodes_as);
+            options.workers = workers;
+            options.window = window;
+            options.channel_capacity = 1;
+            options.all_port = all_port;
+            machine = std::make_unique<Machine>(topology, options);
+          }
+          const cases::Call& call = calls[next % calls.size()];
+          Verification verification(call.contract);
+          Schedule trace{topology, {}};
+          machine->run(collective_program(call.collective, call.contract, &verification), trace);
+          INFO(verification.first());
+          CHECK(verification.passed());
+          CHECK(trace == record(topology, call.dry()));
+        }
+        ++next;  // another one for the next network's same algorithm
+      },
+      up_to);
+}
+
+TEST_CASE("every algorithm delivers with every window, and its trace is its record",
+          "[machine][collectives][window]") {
+  check_windows(2, sanitized ? 6 : 16);
+}
+TEST_CASE("every algorithm runs with every window on threads and fibers",
+          "[machine][collectives][.][wide][window]") {
+  check_windows(window_kinds().size(), most_nodes);
+}
+
+TEST_CASE("calls back to back are timed beside the others, whatever the window",
+          "[machine][collectives][window]") {
+  for (const int window : {1, 8}) {
+    MachineOptions options = machine_tests::plain(NodesAs::fibers);
+    options.window = window;
+    Machine machine(Topology::parse("torus:3x3"), options);
+    CollectiveRun run;
+    run.iterations = 3;
+    const auto messages_of = [&](int calls) {
+      run.calls = calls;
+      const RunResult result = run_collective(machine, cases::alltoall("shift"), run);
+      CHECK(result.wrong == 0U);
+      CHECK(result.back_to_back_us.has_value() == (calls > 0));
+      if (calls > 0) CHECK(*result.back_to_back_us > 0);
+      return result.messages;
+    };
+    // 8 messages of each node in a call; two barriers more, however many calls there are.
+    const std::uint64_t none = messages_of(0), one = messages_of(1);
+    CHECK(messages_of(10) - one == 9 * 9 * 8);
+    CHECK(one > none + 9 * 8);
+    run.calls = -1;
+    CHECK_THROWS_AS(run_collective(machine, cases::alltoall("shift"), run), UsageError);
+  }
 }
 
 TEST_CASE("blocks of many sizes arrive whole, empty ones too", "[machine][collectives]") {

@@ -49,7 +49,8 @@ void run_plans(Node& node, const std::vector<Plan>& plans, std::uint64_t seed) {
       const Plan::Message& message = messages[i];
       const std::uint64_t its_key = key(seed, message.from, message.to, 1000 * step + i);
       if (message.from == node.rank()) {
-        fill(out.emplace_back(message.bytes), its_key);
+        out.emplace_back(message.bytes);
+        node.local([&] { fill(out.back(), its_key); });
         const ConstSpan data(out.back());
         const int n = topology.size(0);
         ops.push_back(message.way == 0
@@ -63,9 +64,11 @@ void run_plans(Node& node, const std::vector<Plan>& plans, std::uint64_t seed) {
       }
     }
     node.step(std::span<const Op>(ops));
-    for (std::size_t i = 0; i < in.size(); ++i) {
-      expect_payload(in[i], keys[i], "step " + std::to_string(step));
-    }
+    node.local([&] {
+      for (std::size_t i = 0; i < in.size(); ++i) {
+        expect_payload(in[i], keys[i], "step " + std::to_string(step));
+      }
+    });
   }
 }
 
@@ -80,7 +83,7 @@ std::vector<Plan> plans(const Topology& topology, std::uint64_t seed, int steps)
 TEST_CASE("random steps on every kind of machine", "[machine][stress]") {
   const std::vector<std::string> texts{"ring:8", "torus:4x4", "torus:3x2x3", "ring:5*tree:3"};
   std::uint64_t seed = 0;
-  for (MachineOptions options : variations()) {
+  for (MachineOptions options : with_windows()) {
     options.channel_capacity = 1;
     const Topology topology = Topology::parse(texts[seed % texts.size()]);
     CAPTURE(topology.name(), describe(options), seed);
@@ -91,7 +94,7 @@ TEST_CASE("random steps on every kind of machine", "[machine][stress]") {
 }
 
 TEST_CASE("short runs start and end again and again", "[machine][stress]") {
-  for (const MachineOptions& options : variations()) {
+  for (const MachineOptions& options : with_windows()) {
     CAPTURE(describe(options));
     Machine machine(Topology::parse("hypercube:3"), options);
     for (int run = 0; run < 150 / patience; ++run) {
@@ -106,7 +109,7 @@ TEST_CASE("short runs start and end again and again", "[machine][stress]") {
 }
 
 TEST_CASE("machines are made, run once and destroyed again and again", "[machine][stress]") {
-  for (const MachineOptions& options : variations()) {
+  for (const MachineOptions& options : with_windows()) {
     CAPTURE(describe(options));
     for (int i = 0; i < 40 / patience; ++i) {
       Machine machine(Topology::parse("ring:6"), options);
@@ -118,7 +121,7 @@ TEST_CASE("machines are made, run once and destroyed again and again", "[machine
 // Each run ends in a deadlock at another step, with some nodes finished, some waiting for a
 // message, some for a receive, and works again in the next.
 TEST_CASE("deadlocks are found every time", "[machine][stress]") {
-  for (const MachineOptions& options : variations()) {
+  for (const MachineOptions& options : with_windows()) {
     CAPTURE(describe(options));
     Machine machine(Topology::parse("torus:3x3"), options);
     for (std::uint64_t run = 0; run < 24 / patience; ++run) {
@@ -145,7 +148,7 @@ TEST_CASE("deadlocks are found every time", "[machine][stress]") {
 TEST_CASE("a failure in the middle of traffic always unwinds all nodes", "[machine][stress]") {
   const Topology topology = Topology::parse("torus:4x4");
   std::uint64_t seed = 0;
-  for (MachineOptions options : variations()) {
+  for (MachineOptions options : with_windows()) {
     CAPTURE(describe(options));
     Machine machine(topology, options);
     for (int run = 0; run < 16 / patience; ++run) {
@@ -170,7 +173,7 @@ TEST_CASE("a failure in the middle of traffic always unwinds all nodes", "[machi
 
 // The time limit comes from outside, at any moment: also between two nodes' arrivals at a barrier.
 TEST_CASE("a stop from outside ends a run at any moment", "[machine][stress]") {
-  for (MachineOptions options : variations()) {
+  for (MachineOptions options : with_windows()) {
     CAPTURE(describe(options));
     options.time_limit = std::chrono::milliseconds(1);
     Machine machine(Topology::parse("ring:4"), options);

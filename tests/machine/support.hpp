@@ -83,7 +83,8 @@ inline std::string describe(const MachineOptions& options) {
   return std::string(options.nodes_as == NodesAs::threads ? "threads" : "fibers") +
          (options.all_port ? " all-port" : " one-port") + ", capacity " +
          std::to_string(options.channel_capacity) + ", eager limit " +
-         std::to_string(options.eager_limit) + (options.lock_step ? ", lock step" : "");
+         std::to_string(options.eager_limit) + (options.lock_step ? ", lock step" : "") +
+         ", window " + std::to_string(options.window);
 }
 
 /// Both executors, with any two values of any two options together in one of them.
@@ -109,6 +110,19 @@ inline std::vector<MachineOptions> variations() {
       options.stack_bytes = Bytes{256} << 10;
       all.push_back(options);
     }
+  }
+  return all;
+}
+
+/// These, and windows of 2 and 8: for programs that touch data in local work only.
+inline std::vector<MachineOptions> with_windows() {
+  std::vector<MachineOptions> all = variations();
+  int window = 2;
+  for (const MachineOptions& options : variations()) {
+    if (options.lock_step) continue;
+    all.push_back(options);
+    all.back().window = window;
+    window = 10 - window;
   }
   return all;
 }

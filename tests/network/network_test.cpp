@@ -28,8 +28,9 @@ class Host final : public NetworkHost {
  public:
   void completed(Rank node) noexcept override { completions.push_back(node); }
   void noticed(Rank node) noexcept override { notices.push_back(node); }
-  void failed(Rank node, std::exception_ptr what) noexcept override {
+  void failed(Rank node, std::uint64_t step, std::exception_ptr what) noexcept override {
     failed_node = node;
+    failed_step = step;
     error = what;
   }
   bool give_back(Rank node, Waiter& waiter) noexcept override {
@@ -46,6 +47,7 @@ class Host final : public NetworkHost {
   std::int64_t ticks = 0;
   std::vector<Rank> completions, notices;
   Rank failed_node = -1;
+  std::uint64_t failed_step = 0;
   std::exception_ptr error;
 };
 

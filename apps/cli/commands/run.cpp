@@ -138,7 +138,8 @@ Json call_json(const Collective& collective, const Topology& topology, Bytes blo
           {"block_bytes", block_bytes},
           {"in_place", options.run.in_place},
           {"iterations", options.run.iterations},
-          {"warmup", options.run.warmup}};
+          {"warmup", options.run.warmup},
+          {"calls", options.run.calls}};
 }
 
 /// On what it is run, and where it comes from.
@@ -161,6 +162,7 @@ Json result_json(Json json, const RunResult& result, const RunCommand& options,
   json["time_median_us"] = result.median_us;
   json["time_quartile3_us"] = result.quartile3_us;
   json["time_max_us"] = result.max_us;
+  put(json, "time_back_to_back_us", json_value(result.back_to_back_us), "no --calls");
   put(json, "model_time_us", json_value(result.model_us), "the source gives no formula");
   put(json, "model_contention",
       result.model_us ? Json(to_string(result.model_contention)) : Json(nullptr),
@@ -209,7 +211,8 @@ std::vector<Json> channels_json(const RunResult& result, const Topology& topolog
   return rows;
 }
 
-std::vector<Table::Column> columns(const RowNames& names) {
+/// \param with_calls  there are calls back to back
+std::vector<Table::Column> columns(const RowNames& names, bool with_calls) {
   return {
       {.head = "topology", .text = true, .cut = 12, .is_name = true, .names = names.topologies},
       {.head = "algorithm", .text = true, .cut = 20, .is_name = true, .names = names.algorithms},
@@ -220,6 +223,7 @@ std::vector<Table::Column> columns(const RowNames& names) {
       {.head = "quartile 1", .unit = "us", .wide = true},
       {.head = "quartile 3", .unit = "us", .wide = true},
       {.head = "max", .unit = "us", .width = 7, .drop = 3},
+      {.head = "back to back", .unit = "us", .width = 7, .wide = !with_calls},
       {.head = "algbw", .unit = "MB/s", .wide = true},
       {.head = "busbw", .unit = "MB/s", .width = 8, .drop = 1},
       {.head = "model", .unit = "us", .width = 7},
@@ -247,6 +251,7 @@ std::vector<std::string> cells(const RunResult& result, bool all_port) {
           cell_rate(result.quartile1_us),
           cell_rate(result.quartile3_us),
           cell_rate(result.max_us),
+          cell_rate(result.back_to_back_us),
           megabytes(result.algbw_gb_per_s),
           megabytes(result.busbw_gb_per_s),
           model_cell(result.model_us, result.model_contention),
@@ -261,7 +266,7 @@ std::vector<std::string> cells(const RunResult& result, bool all_port) {
 std::vector<std::string> cells_without_result(const Collective& collective,
                                               const Topology& topology, bool all_port,
                                               Bytes block_bytes) {
-  std::vector<std::string> cells(columns({}).size(), "-");
+  std::vector<std::string> cells(columns({}, false).size(), "-");
   cells[0] = topology.name();
   cells[1] = collective.text();
   cells[2] = ports_text(all_port);
@@ -388,11 +393,13 @@ ExitCode run(const RunCommand& given) {
                                   "the column `model` is about a network"));
   print_setting(
       output, "runs",
-      fmt::format("{} timed, {} before them to warm up, verify {}, seed {}", options.run.iterations,
-                  options.run.warmup, options.verify, options.run.seed));
+      fmt::format("{} timed, {} before them to warm up, {}verify {}, seed {}",
+                  options.run.iterations, options.run.warmup,
+                  options.run.calls > 0 ? fmt::format("{} back to back, ", options.run.calls) : "",
+                  options.verify, options.run.seed));
   print_setting(output, "cost model", cost_model_text(options.run.model));
 
-  Results results(output, columns(names));
+  Results results(output, columns(names, options.run.calls > 0));
   ExitCode worst = passed;
   for (const Plan& plan : plans) {
     Machines machines(plan.topology, options.machine);
@@ -433,6 +440,12 @@ Action add_run(CLI::App& program) {
       ->check(between(0, 100000000))
       ->capture_default_str()
       ->group("Measuring");
+  app.add_option("--calls", options->run.calls,
+                 "Also time so many calls one after the other, between two barriers; 0: none")
+      ->type_name("N")
+      ->check(between(0, 100000000))
+      ->capture_default_str()
+      ->group("Measuring");
   app.add_option("--verify", options->verify, "Compare every byte of the last call's output")
       ->type_name("on|off")
       ->check(CLI::IsMember({"on", "off"}))
@@ -456,6 +469,10 @@ Action add_run(CLI::App& program) {
   app.footer(
       "Each timed call follows a barrier; its time is from the first node that starts to the last "
       "one that ends. Columns:\n"
+      "  back to back  with --calls N: of N calls between two barriers, the time of each; nodes "
+      "that "
+      "have\n"
+      "                ended a call begin the next\n"
       "  block         bytes of a block: what one pair of nodes exchanges; of a broadcast, all of "
       "it\n"
       "  busbw         a node's data / median time x the share that must cross the network "

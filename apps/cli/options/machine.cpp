@@ -45,6 +45,13 @@ void add_machine_options(CLI::App& app, MachineFlags& flags) {
           ->group("Machine");
   add_virtual_channels_option(app, flags.virtual_channels);
   app.add_flag("--lockstep", flags.lock_step, "A barrier after each step")->group("Machine");
+  app.add_option("--window", flags.window,
+                 "Steps of a node that may be under way at once; 1 with --lockstep. Times change, "
+                 "results do not")
+      ->type_name("N")
+      ->check(between(1, MachineOptions::most_window))
+      ->capture_default_str()
+      ->group("Machine");
   add_time_limit_option(app, flags.time_limit, "Machine");
 }
 
@@ -75,6 +82,7 @@ MachineOptions MachineFlags::resolve(bool all_port) const {
   options.channel_capacity = capacity;
   options.eager_limit = parse_bytes(eager_limit);
   options.lock_step = lock_step;
+  options.window = lock_step ? 1 : window;
   options.time_limit = time_limit_ms();
   options.on_overrun = end_over_time_limit;
   return options;
@@ -87,7 +95,10 @@ std::string machine_text(const MachineOptions& options) {
       options.nodes_as == NodesAs::fibers ? "fibers" : "threads", options.channel_capacity,
       options.channel_capacity == 1 ? "" : "s",
       bytes_text(static_cast<double>(options.eager_limit)), options.virtual_channels,
-      options.lock_step ? "lock step" : "free running",
+      options.lock_step ? "lock step"
+      : options.window == 1
+          ? "free running"
+          : fmt::format("free running with up to {} steps at once", options.window),
       options.time_limit.count() > 0
           ? fmt::format("time limit {} s", static_cast<double>(options.time_limit.count()) / 1000)
           : "no time limit");

@@ -18,6 +18,7 @@ struct MachineFlags {
   std::size_t capacity = 4;
   int virtual_channels = 2;
   bool lock_step = false;
+  int window = 1;
   double time_limit = 0;
   const CLI::Option* eager_limit_option = nullptr;  // its preset depends on nodes_as
 
