@@ -7,6 +7,7 @@
 #include "wormcube/apps/cli/modelled.hpp"
 #include "wormcube/apps/cli/options/algorithms.hpp"
 #include "wormcube/apps/cli/options/call.hpp"
+#include "wormcube/apps/cli/options/choice.hpp"
 #include "wormcube/apps/cli/options/cost.hpp"
 #include "wormcube/apps/cli/options/model.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
@@ -544,12 +545,6 @@ ExitCode replay_command(const ReplayCommand& given) {
     print_setting(output, "virtual channels",
                   fmt::format("{} per ring link", options.model.virtual_channels));
   };
-  const auto caution = [&](Results& results) {
-    if (!resolved.profile) return;
-    for (const std::string& text : resolved.profile->cautions()) {
-      results.note(fmt::format("{}: {}", resolved.profile->name, text));
-    }
-  };
 
   if (!options.schedule.empty()) {
     const Schedule schedule = read_schedule(options.schedule);
@@ -562,7 +557,7 @@ ExitCode replay_command(const ReplayCommand& given) {
     Replayer replayer(options, resolved, results);
     const ExitCode code =
         replayer({nullptr, 0, options.schedule}, schedule, options.algorithm.ports == "all");
-    caution(results);
+    note_machine(results, resolved);
     results.finish(true);
     return code;
   }
@@ -573,9 +568,10 @@ ExitCode replay_command(const ReplayCommand& given) {
   const Arguments arguments = options.call.resolve(operation);
   require_data(options.bytes_option, operation);
   const std::vector<Bytes> sizes = parse_sizes(options.bytes);
-  const bool by_replay = options.by == "replay" && options.algorithm.chooses();
-  AlgorithmOptions algorithms = options.algorithm;
-  if (by_replay) algorithms.names = {"all"};
+  const AutoChooser choose =
+      options.by == "replay"
+          ? replaying_chooser(resolved.model, output, options.model.virtual_channels)
+          : AutoChooser();
   struct Plan {
     const Topology* topology;
     Bytes bytes;
@@ -587,8 +583,8 @@ ExitCode replay_command(const ReplayCommand& given) {
   for (const Topology& topology : topologies) {
     for (const Bytes bytes : sizes) {
       plans.push_back({&topology, bytes,
-                       select(algorithms, operation, topology, arguments, resolved.cost, bytes,
-                              topologies.size() > 1)});
+                       select(options.algorithm, operation, topology, arguments, resolved.cost,
+                              bytes, topologies.size() > 1, choose)});
       all_selections.push_back(plans.back().selection);
       topology_width = std::max(topology_width, topology.name().size());
       for (const Collective& collective : plans.back().selection.collectives) {
@@ -619,34 +615,12 @@ ExitCode replay_command(const ReplayCommand& given) {
   ExitCode worst = passed;
   long done = 0, total = 0;
   for (const Plan& plan : plans) total += std::ssize(plan.selection.collectives);
-  for (Plan& plan : plans) {
+  for (const Plan& plan : plans) {
     const Topology& topology = *plan.topology;
-    std::vector<Collective>& list = plan.selection.collectives;
-    if (by_replay) {
-      // The quickest of those that `auto` weighs.
-      std::optional<Ticks> best;
-      std::optional<Collective> chosen;
-      for (const Collective& collective : list) {
-        progress.doing(
-            fmt::format("{} {} on {}", operation->name, collective.text(), topology.name()));
-        progress(done++, total);
-        if (!is_chosen_by_auto(*collective.algorithm)) continue;
-        const auto time = replayed_time(collective, topology, plan.bytes, resolved.model,
-                                        options.model.virtual_channels,
-                                        all_port(options.algorithm, *collective.algorithm));
-        if (time && (!best || *time < *best)) best = time, chosen = collective;
-      }
-      if (!chosen) {
-        throw UsageError(
-            fmt::format("auto by replay: none of the {} algorithms came to an end on {}",
-                        to_string(operation), topology.name()));
-      }
-      list = {*chosen};
-    }
-    for (const Collective& collective : list) {
+    for (const Collective& collective : plan.selection.collectives) {
       progress.doing(
           fmt::format("{} {} on {}", operation->name, collective.text(), topology.name()));
-      if (!by_replay) progress(done++, total);
+      progress(done++, total);
       const Schedule schedule =
           record_call(collective, topology, plan.bytes, options.call.in_place == "on");
       const ReplayTask task{&collective, plan.bytes, collective.text()};
@@ -667,7 +641,7 @@ ExitCode replay_command(const ReplayCommand& given) {
       }
     }
   }
-  caution(results);
+  note_machine(results, resolved);
   results.finish(single);
   return worst;
 }

@@ -5,8 +5,10 @@
 #include "wormcube/apps/cli/cluster.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/help.hpp"
+#include "wormcube/apps/cli/modelled.hpp"
 #include "wormcube/apps/cli/options/algorithms.hpp"
 #include "wormcube/apps/cli/options/call.hpp"
+#include "wormcube/apps/cli/options/choice.hpp"
 #include "wormcube/apps/cli/options/cost.hpp"
 #include "wormcube/apps/cli/options/machine.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
@@ -44,6 +46,7 @@ struct RunCommand {
   CallOptions call;
   std::vector<std::string> bytes{"1K"};
   CollectiveRun run;
+  ChoiceOptions choice;
   const CLI::Option* bytes_option = nullptr;
   std::string verify = "on";
   MachineFlags machine;
@@ -103,7 +106,9 @@ std::vector<Plan> make_plans(const RunCommand& options, Operation operation,
       CollectiveRun run = options.run;
       run.block_bytes = bytes;
       selections.push_back(select(options.algorithm, operation, topology, arguments, run.model,
-                                  bytes, options.on.size() > 1));
+                                  bytes, options.on.size() > 1,
+                                  auto_chooser(options.choice, options.output,
+                                               options.machine.virtual_channels)));
       troubles.emplace_back();
       for (const Collective& collective : selections.back().collectives) {
         Results::set_doing(fmt::format("{} {} on {}, dry run", operation->name, collective.text(),
@@ -355,6 +360,7 @@ ExitCode run(const RunCommand& given) {
   in_first_process([&] { options.output.validate(); });
   const Operation operation = parse_operation(options.operation);
   const Arguments arguments = options.call.resolve(operation);
+  options.run.model = options.choice.cost_model(options.run.model);
   options.run.verify = options.verify == "on";
   options.run.in_place = options.call.in_place == "on";
   options.run.share_here = share_here();
@@ -390,7 +396,7 @@ ExitCode run(const RunCommand& given) {
       output, "runs",
       fmt::format("{} timed, {} before them to warm up, verify {}, seed {}", options.run.iterations,
                   options.run.warmup, options.verify, options.run.seed));
-  print_setting(output, "cost model", cost_model_text(options.run.model));
+  print_choice(output, options.choice, options.run.model);
 
   Results results(output, columns(names));
   ExitCode worst = passed;
@@ -446,7 +452,7 @@ Action add_run(CLI::App& program) {
       ->group("Measuring");
   add_machine_options(app, options->machine);
   add_call_options(app, options->call);
-  add_cost_options(app, options->run.model);
+  add_choice_options(app, options->choice, options->run.model);
   add_output_options(app, options->output);
   app.add_option("--links", options->output.links,
                  "What every channel carried in one call alone, made after the timed ones")
