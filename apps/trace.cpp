@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/trace.hpp"
 
+#include "wormcube/runtime/replay/own_work.hpp"
+
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -24,7 +26,7 @@ std::string trace_time(Ticks ticks) {
 /// One event in the order of the file: by time, the longer slice first.
 struct TraceEvent {
   enum class Kind : std::uint8_t { slice, flow_start, flow_end, counter };
-  enum class Of : std::uint8_t { send, receive, rearrange, combine, link, step };
+  enum class Of : std::uint8_t { send, receive, compute, rearrange, combine, link, step };
   Ticks time, length;
   Kind kind;
   Of of;
@@ -178,9 +180,8 @@ TraceCounts write_trace(const std::function<void(std::string_view)>& write,
     if (replay.steps.empty() || !replay.time) break;
     const RankLog& log = schedule.ranks[at];
     for (std::size_t t = 0; t < log.rearranged.size(); ++t) {
-      const Ticks moved = model.rearrange.of(log.rearranged[t]);
-      const Ticks combined = model.combine.of(log.combined[t]);
-      if (moved + combined == 0) continue;
+      const auto [computed, moved, combined] = own_work(schedule, model, rank, t);
+      if (computed + moved + combined == 0) continue;
       if (!cut.has(rank) || !cut.has_step(t)) {
         ++counts.left_out;
         continue;
@@ -195,6 +196,10 @@ TraceCounts write_trace(const std::function<void(std::string_view)>& write,
       }
       const auto name = [] { return std::string("local"); };
       node_row(rank);
+      if (computed > 0) {
+        slice(from, from + computed, TraceRows::pid(rank), rows.local(rank), Of::compute, 0, name);
+        from += computed;
+      }
       if (moved > 0) {
         slice(from, from + moved, TraceRows::pid(rank), rows.local(rank), Of::rearrange,
               log.rearranged[t], name);
@@ -298,8 +303,8 @@ TraceCounts write_trace(const std::function<void(std::string_view)>& write,
           category = "step";
           name = fmt::format("step {}", e.subject);
         } else {
-          name = e.of == Of::rearrange ? "rearrange" : "combine";
-          arguments = fmt::format(R"("bytes":{})", e.subject);
+          name = e.of == Of::compute ? "compute" : e.of == Of::rearrange ? "rearrange" : "combine";
+          if (e.of != Of::compute) arguments = fmt::format(R"("bytes":{})", e.subject);
         }
         write(fmt::format(R"({{"ph":"X","cat":"{}","name":"{}",{},"dur":{},"args":{{{}}}}},)"
                           "\n",

@@ -50,14 +50,12 @@ ReplayedTimes::Quickest ReplayedTimes::quickest(Operation operation, const CostM
                                                 Bytes block_bytes, Ports ports,
                                                 const Arguments& arguments) {
   const auto ranked = ranking(operation, topology_, cost, block_bytes, ports, arguments);
-  Quickest best{ranked.empty()
-                    ? cheapest(operation, topology_, cost, block_bytes, ports, arguments)
-                    : ranked.front().collective,
+  Quickest best{ranked.empty() ? cheapest(operation, topology_, cost, block_bytes, ports, arguments)
+                               : ranked.front().collective,
                 {}};
   for (const Priced& priced : ranked) {
     if (!is_chosen_by_auto(*priced.collective.algorithm)) continue;
-    const bool all_port =
-        ports == Ports::all || priced.collective.algorithm->ports == Ports::all;
+    const bool all_port = ports == Ports::all || priced.collective.algorithm->ports == Ports::all;
     const Answer& answer = (*this)(priced.collective, block_bytes, all_port);
     if (answer.time && (!best.time || *answer.time < *best.time)) {
       best = {priced.collective, answer.time};

@@ -236,10 +236,10 @@ ExitCode check(const CheckCommand& given) {
   std::vector<Selection> selections;
   selections.reserve(topologies.size());
   for (const Topology& topology : topologies) {
-    selections.push_back(select(options.algorithm, operation, topology, arguments, options.model,
-                                block_bytes, topologies.size() > 1,
-                                auto_chooser(options.choice, options.output,
-                                             options.check.virtual_channels)));
+    selections.push_back(
+        select(options.algorithm, operation, topology, arguments, options.model, block_bytes,
+               topologies.size() > 1,
+               auto_chooser(options.choice, options.output, options.check.virtual_channels)));
   }
   require_some(operation, selections);
   RowNames names;

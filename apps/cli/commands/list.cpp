@@ -202,23 +202,25 @@ struct ListRow {
 };
 
 std::vector<Table::Column> columns_of_admitted(bool several_sizes, bool reduce, bool replayed) {
-  std::vector<Table::Column> columns{{.head = "operation", .text = true, .drop = 1},
-          {.head = "algorithm", .text = true, .cut = 20, .is_name = true},
-          {.head = "ports", .text = true, .drop = 2},
-          {.head = "block", .unit = "B", .wide = !several_sizes},
-          {.head = "startups"},
-          {.head = "transm.", .unit = "blocks"},
-          {.head = "contended", .unit = "blocks"},
-          {.head = "rearr.", .unit = "blocks"},
-          {.head = "comb.", .unit = "blocks", .wide = !reduce},
-          {.head = "startups", .unit = "us", .wide = true},
-          {.head = "transfer", .unit = "us", .wide = true},
-          {.head = "rearr.", .unit = "us", .wide = true},
-          {.head = "comb.", .unit = "us", .wide = true},
-          {.head = "model", .unit = "us"},
-          {.head = "replayed", .unit = "us"},
-          {.head = "auto", .text = true}};
-  if (!replayed) std::erase_if(columns, [](const auto& column) { return column.head == "replayed"; });
+  std::vector<Table::Column> columns{
+      {.head = "operation", .text = true, .drop = 1},
+      {.head = "algorithm", .text = true, .cut = 20, .is_name = true},
+      {.head = "ports", .text = true, .drop = 2},
+      {.head = "block", .unit = "B", .wide = !several_sizes},
+      {.head = "startups"},
+      {.head = "transm.", .unit = "blocks"},
+      {.head = "contended", .unit = "blocks"},
+      {.head = "rearr.", .unit = "blocks"},
+      {.head = "comb.", .unit = "blocks", .wide = !reduce},
+      {.head = "startups", .unit = "us", .wide = true},
+      {.head = "transfer", .unit = "us", .wide = true},
+      {.head = "rearr.", .unit = "us", .wide = true},
+      {.head = "comb.", .unit = "us", .wide = true},
+      {.head = "model", .unit = "us"},
+      {.head = "replayed", .unit = "us"},
+      {.head = "auto", .text = true}};
+  if (!replayed)
+    std::erase_if(columns, [](const auto& column) { return column.head == "replayed"; });
   return columns;
 }
 
@@ -268,13 +270,12 @@ bool list_admitted(const std::vector<const Algorithm*>& algorithms, const Topolo
         return;
       }
       for (std::size_t size = 0; size < sizes.size(); ++size) {
-        const auto [choice, is_new] =
-            choices.try_emplace({operation->name, size}, operation, topology, model, sizes[size],
-                                replayed);
+        const auto [choice, is_new] = choices.try_emplace({operation->name, size}, operation,
+                                                          topology, model, sizes[size], replayed);
         if (const auto& taken = choice->second.one_port; is_new && taken) {
-          takes.push_back(fmt::format(
-              "{} of {}: {}, {} us", operation->name, bytes_text(static_cast<double>(sizes[size])),
-              taken->text(), taken_text(*taken, topology, model, sizes[size], replayed)));
+          takes.push_back(fmt::format("{} of {}: {}, {} us", operation->name,
+                                      bytes_text(static_cast<double>(sizes[size])), taken->text(),
+                                      taken_text(*taken, topology, model, sizes[size], replayed)));
         }
         Collective collective = open;
         collective.settle(topology, model, sizes[size]);
@@ -334,8 +335,8 @@ bool list_admitted(const std::vector<const Algorithm*>& algorithms, const Topolo
   Table table(columns_of_admitted(sizes.size() > 1, reduce, replayed != nullptr));
   for (ListRow& row : rows) table.add(std::move(row.cells));
   print_table(output, table);
-  print_note(output, fmt::format(
-                         "auto: `*`, what it takes: the least {} time of the one-port algorithms; "
+  print_note(output,
+             fmt::format("auto: `*`, what it takes: the least {} time of the one-port algorithms; "
                          "`all`, what it takes with --ports all; `no`: it leaves this out (a "
                          "baseline, long to ask, or routes in an order of their own)",
                          replayed != nullptr ? "replayed" : "model"));
@@ -418,8 +419,7 @@ ExitCode list(const ListCommand& given) {
   } else {
     const std::vector<Bytes> sizes = parse_sizes(options.bytes);
     for (const Topology& topology : parse_topologies(options.on)) {
-      complete =
-          list_admitted(algorithms, topology, options, sizes, results) && complete;
+      complete = list_admitted(algorithms, topology, options, sizes, results) && complete;
     }
   }
   write_results(options.output, results, false);
@@ -451,7 +451,8 @@ Action add_list(CLI::App& program) {
       "is "
       "what `auto` takes, `all` what it takes with --ports all, `no` what it leaves out "
       "(baselines, "
-      "what takes long to ask, routes in an order of their own). With --by replay every algorithm is "
+      "what takes long to ask, routes in an order of their own). With --by replay every algorithm "
+      "is "
       "replayed on the machine as well (docs/replay.md): the column `replayed`, by which rows are "
       "sorted and `auto` is marked. With --wide: the parts of the "
       "time, "

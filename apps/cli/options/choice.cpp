@@ -56,11 +56,15 @@ void print_choice(const OutputOptions& output, const ChoiceOptions& choice,
   if (!choice.has_machine() && !choice.by_replay()) return;
   const ModelOptions::Resolved resolved = choice.resolve();
   if (resolved.profile) {
-    print_setting(output, "machine",
+    print_setting(output, "modelled on",
                   fmt::format("{} ({}), {} port", resolved.profile->name, resolved.profile->network,
                               resolved.profile->model.all_port ? "all" : "one"));
   }
   if (choice.by_replay()) print_setting(output, "replayed on", model_text(resolved.model));
+  if (!resolved.profile) return;
+  for (const std::string& text : resolved.profile->cautions()) {
+    print_note(output, fmt::format("{}: {}", resolved.profile->name, text));
+  }
 }
 
 void note_machine(Results& results, const ModelOptions::Resolved& resolved) {

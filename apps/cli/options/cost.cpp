@@ -19,11 +19,11 @@ CostFlags add_cost_options(CLI::App& app, CostModel& model) {
         ->capture_default_str()
         ->group("Cost model (chooses `auto`, and gives the model's times)");
   };
-  return {add("--ts", model.startup_us, "Start-up time of a message, microseconds", "US"),
-          add("--tw", model.transfer_us, "Transfer time, microseconds per byte", "US"),
-          add("--tr", model.rearrange_us, "Rearrangement time, microseconds per byte", "US"),
-          add("--tc", model.combine_us, "Combining time of a reduction, microseconds per byte",
-              "US")};
+  return {
+      add("--ts", model.startup_us, "Start-up time of a message, microseconds", "US"),
+      add("--tw", model.transfer_us, "Transfer time, microseconds per byte", "US"),
+      add("--tr", model.rearrange_us, "Rearrangement time, microseconds per byte", "US"),
+      add("--tc", model.combine_us, "Combining time of a reduction, microseconds per byte", "US")};
 }
 
 std::string cost_model_text(const CostModel& model) {
