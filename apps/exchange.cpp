@@ -244,6 +244,11 @@ RunFigures measure(const Runner& runner, const RunOptions& options, const Progra
   figures.has_links = runner.processes == nullptr || runner.processes->has_links();
   static_cast<MeasuredRun&>(figures) =
       median_run(runner, options, program, after_run, figures.walls);
+  if (options.traced) {
+    options.tell("the traced run");
+    runner.run(options.traced(program));
+    after_run();
+  }
   const bool is_first = runner.processes == nullptr || runner.processes->is_first_process();
   if (!options.check || !is_first) return figures;
   options.tell("dry run");

@@ -108,6 +108,8 @@ struct RunOptions {
   bool verify = true;
   std::chrono::milliseconds time_limit{0};  ///< of all timed runs together (TimeLimit); 0: none
   bool check = true;  ///< record the program dry and check the schedule; up to 256 MB of it
+  /// One run more, after the timed ones, of this program made of the application's; empty: none.
+  std::function<Program(const Program&)> traced = {};
   std::optional<ModelledMachine> modelled = {};  ///< replay the recorded program there; needs check
   /// Told what comes next: "dry run", "run 2 of 5"; may be empty.
   std::function<void(std::string_view phase)> progress = {};

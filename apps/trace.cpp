@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/trace.hpp"
 
+#include "wormcube/apps/trace_text.hpp"
 #include "wormcube/runtime/replay/own_work.hpp"
 
 #include <algorithm>
@@ -16,12 +17,8 @@ namespace {
 
 constexpr Ticks per_ns = 1000;
 
-/// Microseconds with three decimals, as readers keep nanoseconds. Cut off, not rounded: a slice
-/// inside another stays there.
-std::string trace_time(Ticks ticks) {
-  const Ticks ns = ticks / per_ns;
-  return fmt::format("{}.{:03}", ns / 1000, ns % 1000);
-}
+/// Cut off, not rounded: a slice inside another stays there.
+std::string model_time(Ticks ticks) { return trace_time(ticks / per_ns); }
 
 /// One event in the order of the file: by time, the longer slice first.
 struct TraceEvent {
@@ -249,31 +246,23 @@ TraceCounts write_trace(const std::function<void(std::string_view)>& write,
            std::tuple(b.time / per_ns, -b.length, b.kind);
   });
 
-  write(
-      fmt::format("{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"clock\":\"model\"{}{},"
-                  "\"slices\":{},\"slices_left_out\":{}}},\"traceEvents\":[\n",
-                  other.empty() ? "" : ",", other, counts.events, counts.left_out));
-  const auto name_event = [](std::string_view what, std::int64_t pid, std::int64_t tid,
-                             std::string_view name) {
-    return fmt::format(R"({{"ph":"M","name":"{}","pid":{},"tid":{},"args":{{"name":"{}"}}}})", what,
-                       pid, tid, name);
-  };
-  if (!link_rows.empty()) write(name_event("process_name", rows.links_pid(), 0, "links") + ",\n");
+  write(trace_head("model", other, counts.events, counts.left_out));
+  if (!link_rows.empty()) write(trace_name("process_name", rows.links_pid(), 0, "links") + ",\n");
   for (const auto& [pid, name] : used_nodes)
-    write(name_event("process_name", pid, 0, name) + ",\n");
-  if (model.lock_step) write(name_event("process_name", rows.steps_pid(), 0, "steps") + ",\n");
+    write(trace_name("process_name", pid, 0, name) + ",\n");
+  if (model.lock_step) write(trace_name("process_name", rows.steps_pid(), 0, "steps") + ",\n");
   for (const auto& [tid, name] : threads) {
-    write(name_event("thread_name", pid_of[tid], tid, name) + ",\n");
+    write(trace_name("thread_name", pid_of[tid], tid, name) + ",\n");
   }
   for (const TraceEvent& e : events) {
     const std::string at =
-        fmt::format(R"("pid":{},"tid":{},"ts":{})", e.pid, e.tid, trace_time(e.time));
+        fmt::format(R"("pid":{},"tid":{},"ts":{})", e.pid, e.tid, model_time(e.time));
     switch (e.kind) {
       case Kind::counter:
         write(fmt::format(
             R"({{"ph":"C","name":"busy channels","pid":{},"ts":{},"args":{{"channels":{}}}}},)"
             "\n",
-            e.pid, trace_time(e.time), e.subject));
+            e.pid, model_time(e.time), e.subject));
         break;
       case Kind::flow_start:
       case Kind::flow_end:
@@ -284,7 +273,7 @@ TraceCounts write_trace(const std::function<void(std::string_view)>& write,
         break;
       case Kind::slice: {
         const std::string length =
-            trace_time((e.time + e.length) / per_ns * per_ns - e.time / per_ns * per_ns);
+            model_time((e.time + e.length) / per_ns * per_ns - e.time / per_ns * per_ns);
         std::string name, arguments;
         const char* category = "local";
         if (e.of == Of::send || e.of == Of::receive) {
@@ -318,7 +307,7 @@ TraceCounts write_trace(const std::function<void(std::string_view)>& write,
       R"({{"ph":"C","name":"busy channels","pid":{},"ts":{},"args":{{"channels":0}}}})"
       "\n]}}\n",
       rows.links_pid(),
-      trace_time(events.empty() ? 0 : std::max(events.back().time, replay.time.value_or(0)))));
+      model_time(events.empty() ? 0 : std::max(events.back().time, replay.time.value_or(0)))));
   return counts;
 }
 

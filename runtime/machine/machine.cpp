@@ -773,8 +773,10 @@ void Machine::Impl::wait_for(EmulatedNode& node, Done&& done) {
 void Machine::Impl::park(Rank rank, Gate& gate) {
   if (!gate.park()) return;
   ++nodes_[rank].statistics.parked;
+  if (options_.node_observer != nullptr) options_.node_observer->waits(rank);
   if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) all_parked();
   executor_->block(rank, gate);
+  if (options_.node_observer != nullptr) options_.node_observer->goes_on(rank);
 }
 
 void Machine::Impl::wake(Rank rank, Gate& gate) noexcept {

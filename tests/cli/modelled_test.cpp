@@ -88,9 +88,9 @@ TEST_CASE("an application tells what it takes on a modelled machine, part by par
   CHECK(left_out["computing"] == "left out");
   CHECK(left_out["model"]["machine"] == "paragon");
   const auto sum = [](const nlohmann::json& parts) {
-    long sum = 0;
-    for (const auto& [name, part] : parts.items()) sum += part.get<long>();
-    return sum;
+    long all = 0;
+    for (const auto& [name, part] : parts.items()) all += part.get<long>();
+    return all;
   };
   CHECK(sum(left_out["parts_ps"]) == left_out["time_ps"]);
   CHECK(left_out["parts_ps"]["computing"] == 0);

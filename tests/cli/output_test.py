@@ -225,6 +225,25 @@ class Schemas(unittest.TestCase):
                 self.assertEqual(mistakes(schema_of("run-links"), document), [])
                 self.assertGreater(len(document["channels"]), 0)
 
+    def test_traces(self):
+        """Each line of a trace is an event of the schema; what is left out or added is seen."""
+        schema = schema_of("trace")
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "trace.json")
+            for arguments in ("run alltoall --on torus:4x4 --algorithm suh-torus --iterations 1", "sort --on ring:3 --count 50",
+                              "replay alltoall --on ring:4 --algorithm shift --lockstep --bytes 8 --ports all"):
+                self.assertEqual(run(arguments, "--trace", str(path)).returncode, 0)
+                document = json.loads(path.read_text(encoding="utf-8"))
+                self.assertEqual(mistakes(schema, document), [])
+                self.assertEqual(document["otherData"]["clock"], "model" if arguments.startswith("replay") else "wall")
+                kinds = {event["ph"]: event for event in document["traceEvents"]}
+                self.assertLessEqual({"M", "X", "s", "f"}, set(kinds))
+                for event in kinds.values():
+                    for key in set(event) - {"bp"}:
+                        without = {name: value for name, value in event.items() if name != key}
+                        self.assertNotEqual(mistakes(schema, {**document, "traceEvents": [without]}), [], key)
+                    self.assertNotEqual(mistakes(schema, {**document, "traceEvents": [{**event, "more": 1}]}), [])
+
     def test_other_fields_are_seen(self):
         """Each field that is dropped, added or nulled in a document of each command makes a mistake."""
         for command, lines in COMMANDS.items():

@@ -76,6 +76,8 @@ void add_options(CLI::App& app, ApplicationOptions& options, const std::string& 
           ->check(between(1e-3, 1e9))
           ->group(modelled);
   add_output_options(app, options.output, true, false);
+  add_trace_options(app, options.trace,
+                    "One run more as a trace for Perfetto by this computer's clock");
 }
 
 Ports ports_to_choose(const ApplicationOptions& options) {
@@ -155,14 +157,22 @@ void ApplicationOptions::validate(const std::string& input, const std::string& o
   if (!choice.has_machine() && gigaflops_option->count() + memory_option->count() > 0) {
     throw UsageError("--flops and --memory-rate have no effect without --machine NAME");
   }
+  trace.validate();
+  if (trace.wanted() && machine.in_processes()) {
+    throw UsageError(
+        fmt::format("--trace has no effect with --nodes-as {}: it sees the nodes of "
+                    "this process; use threads or fibers",
+                    machine.nodes_as));
+  }
   static_cast<void>(modelled());  // a machine that is not there is told before anything is read
   if (!input.empty() && seed_option != nullptr && seed_option->count() > 0)
     throw UsageError("--seed has no effect on data from a file");
 }
 
 ApplicationMachine::ApplicationMachine(const ApplicationOptions& options, const Topology& topology,
-                                       bool all_port)
+                                       bool all_port, NodeObserver* trace)
     : settings_(options.machine.resolve(options.all_port(all_port))) {
+  settings_.node_observer = trace;
   settings_.timing = true;  // its parts are printed
   if (options.machine.in_processes()) {
     processes_ = cluster_machine(options.machine, topology, settings_.timing);
@@ -190,7 +200,9 @@ ApplicationRun::ApplicationRun(const ApplicationOptions& options, const std::str
       output_file_(output_file),
       topology_(Topology::parse(options.on)),
       progress_(options.output, fmt::format("{} on {}", name, topology_.name())),
-      results_(options.output, {}) {
+      results_(options.output, {}),
+      name_(name) {
+  if (options_.trace.wanted()) trace_.emplace(topology_, options_.trace.cut(topology_.nodes()));
   progress_.doing("input");
   begin(options_.machine.resolve(options_.all_port(false)));
 }
@@ -199,12 +211,13 @@ RunOptions ApplicationRun::run_options() {
   RunOptions run = options_.run_options();
   run.progress = [this](std::string_view phase) { progress_.doing(phase); };
   run.time_limit = options_.machine.time_limit_ms();
+  if (trace_) run.traced = [this](const Program& program) { return trace_->traced(program); };
   return run;
 }
 
 void ApplicationRun::start(bool all_port) {
   progress_.doing("the machine");
-  machine_.emplace(options_, topology_, all_port);
+  machine_.emplace(options_, topology_, all_port, trace_ ? &*trace_ : nullptr);
   begin(machine());
 }
 
@@ -236,6 +249,14 @@ Json ApplicationRun::json(const Json& figures_json, const RunFigures& figures) c
 ExitCode ApplicationRun::finish(Json json, std::optional<bool> passed) {
   put(json, "passed", json_value(passed), not_verified);
   results_.keep_whole(std::move(json));
+  if (trace_) {
+    const std::string other =
+        fmt::format(R"("topology":{},"run":{},"nodes_as":{})", Json(topology_.name()).dump(),
+                    Json(name_).dump(), Json(options_.machine.nodes_as).dump());
+    const TraceCounts counts = write_trace_file(
+        options_.trace, [&](const auto& write) { return trace_->write(write, other); });
+    results_.note(trace_text(options_.trace, counts));
+  }
   results_.finish(true);
   if (unwritten_) throw *unwritten_;
   return passed.value_or(true) ? cli::passed : failed;

@@ -7,12 +7,14 @@
 #include "wormcube/apps/cli/options/algorithms.hpp"
 #include "wormcube/apps/cli/options/choice.hpp"
 #include "wormcube/apps/cli/options/machine.hpp"
+#include "wormcube/apps/cli/options/trace.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/apps/cli/output/json.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/apps/exchange.hpp"
+#include "wormcube/apps/run_trace.hpp"
 #include "wormcube/runtime/error.hpp"
 
 #include <functional>
@@ -37,6 +39,7 @@ struct ApplicationOptions {
   double gigaflops = 0, memory_gb = 0;  // of the modelled machine, a second; 0: left out
   const CLI::Option *gigaflops_option = nullptr, *memory_option = nullptr;
   MachineFlags machine;
+  TraceOptions trace;
   RunOptions run;
   std::string verify = "on";
   std::uint64_t seed = 1;
@@ -62,7 +65,9 @@ struct ApplicationOptions {
 /// What an application runs on: a machine of this process or of several.
 class ApplicationMachine {
  public:
-  ApplicationMachine(const ApplicationOptions& options, const Topology& topology, bool all_port);
+  /// \param trace  sees the nodes' waits; may be null
+  ApplicationMachine(const ApplicationOptions& options, const Topology& topology, bool all_port,
+                     NodeObserver* trace);
   const apps::Runner& runner() const { return *runner_; }
   const MachineOptions& options() const { return settings_; }
 
@@ -121,8 +126,10 @@ class ApplicationRun {
   std::optional<UsageError> unwritten_;
   Topology topology_;
   Progress progress_;
+  std::optional<RunTrace> trace_;
   std::optional<ApplicationMachine> machine_;
   Results results_;
+  std::string name_;
 };
 
 /// The reason of figures that only verifying gives.

@@ -98,8 +98,9 @@ std::vector<Measured> measure(const TuneCommand& options, const Topology& topolo
           throw std::runtime_error(
               fmt::format("tune: {} {}: {}", name, collective.text(), result.first_wrong));
         }
-        if (result.median_us <= 0) continue;  // one node
-        all.push_back({collective, bytes, sample_of(prediction, bytes, result.median_us)});
+        if (result.min_us <= 0) continue;  // one node
+        // The least: what else the computer did is in all others.
+        all.push_back({collective, bytes, sample_of(prediction, bytes, result.min_us)});
       }
     }
   }
@@ -150,7 +151,7 @@ MachineProfile profile_of(const TuneCommand& options, const Topology& topology, 
   model.flit_bytes = flit_bytes;
   model.flit = std::max<Ticks>(
       1, std::llround(fit.model.transfer_us * ps * static_cast<double>(flit_bytes)));
-  model.hop = model.credit = model.flit;
+  profile.hop = model.hop = model.credit = model.flit;
   profile.rearranges = fit.has_rearrange && fit.has_combine;
   const auto rate = [&](double us_per_byte) {
     return Rate{std::llround(us_per_byte * ps * static_cast<double>(kib)), kib};
@@ -158,7 +159,8 @@ MachineProfile profile_of(const TuneCommand& options, const Topology& topology, 
   model.rearrange = rate(fit.model.rearrange_us);
   model.combine = rate(fit.model.combine_us);
   profile.notes = {fmt::format(
-      "this emulator, nodes as {}, {} cores, fitted to {} medians of {} calls; relative error: "
+      "this emulator, nodes as {}, {} cores, fitted to the least times of {} series of {} calls; "
+      "relative error: "
       "root mean square {:.0f}%, median {:.0f}%, largest {:.0f}%; right for this network and "
       "executor alone, and for choosing: a node's steps take the time of all nodes' messages "
       "on these cores",
@@ -231,12 +233,12 @@ ExitCode tune(const TuneCommand& options) {
 
   Table table({{.head = "operation", .text = true},
                {.head = "block", .unit = "B"},
-               {.head = "quickest", .text = true, .cut = 18},
-               {.head = "median", .unit = "us"},
-               {.head = "auto, fitted", .text = true, .cut = 18},
+               {.head = "quickest", .text = true, .cut = 14},
+               {.head = "least", .unit = "us"},
+               {.head = "auto, fitted", .text = true, .cut = 14},
                {.head = "takes", .unit = "times"},
-               {.head = "auto, presets", .text = true, .cut = 18},
-               {.head = "takes", .unit = "times"}});
+               {.head = "with presets", .text = true, .cut = 14},
+               {.head = "would take", .unit = "times"}});
   for (const Race& race : all_races) {
     table.add({std::string(race.operation->name), std::to_string(race.block_bytes),
                race.best->collective.text(), cell_rate(race.best->sample.us),
@@ -246,8 +248,8 @@ ExitCode tune(const TuneCommand& options) {
                fmt::format("{:.2f}", Race::times(*race.by_presets, *race.best))});
   }
   print_table(output, table);
-  print_note(output, fmt::format("fitted to {} medians of {} calls: {}", samples.size(),
-                                 options.iterations, cost_model_text(fit->model)));
+  print_note(output, fmt::format("fitted to the least times of {} series of {} calls: {}",
+                                 samples.size(), options.iterations, cost_model_text(fit->model)));
   print_note(output, fmt::format("(fitted - measured) / measured: root mean square {:.2f}, median "
                                  "{:.2f}, largest {:.2f}",
                                  fit->rms, fit->median, fit->largest));
@@ -279,7 +281,7 @@ ExitCode tune(const TuneCommand& options) {
     json["samples"].push_back({{"operation", measured.collective.operation()->name},
                                {"algorithm", measured.collective.text()},
                                {"block_bytes", measured.block_bytes},
-                               {"time_median_us", measured.sample.us},
+                               {"time_min_us", measured.sample.us},
                                {"fitted_us", fit->fitted_us(measured.sample)}});
   }
   json["profile"] = Json::parse(machine_json(profile));
@@ -300,7 +302,7 @@ Action add_tune(CLI::App& program) {
       ->capture_default_str()
       ->group("What");
   add_sizes_option(app, options->bytes, "Block sizes");
-  app.add_option("--iterations", options->iterations, "Timed calls of each; their median counts")
+  app.add_option("--iterations", options->iterations, "Timed calls of each; the least time counts")
       ->type_name("N")
       ->check(between(1, 1000000))
       ->capture_default_str()

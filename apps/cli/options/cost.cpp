@@ -28,7 +28,8 @@ CostFlags add_cost_options(CLI::App& app, CostModel& model) {
 
 std::string cost_model_text(const CostModel& model) {
   return fmt::format(
-      "ts {} us per message, tw {} us per byte, tr {} us per byte, tc {} us per byte",
+      "ts {:.8g} us per message, tw {:.8g} us per byte, tr {:.8g} us per byte, tc {:.8g} us per "
+      "byte",
       model.startup_us, model.transfer_us, model.rearrange_us, model.combine_us);
 }
 
