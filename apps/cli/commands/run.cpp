@@ -4,6 +4,7 @@
 
 #include "wormcube/apps/cli/cluster.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
+#include "wormcube/apps/cli/commands/plots.hpp"
 #include "wormcube/apps/cli/help.hpp"
 #include "wormcube/apps/cli/options/algorithms.hpp"
 #include "wormcube/apps/cli/options/call.hpp"
@@ -14,6 +15,7 @@
 #include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/apps/cli/output/json.hpp"
 #include "wormcube/apps/cli/output/print.hpp"
+#include "wormcube/apps/cli/output/provenance.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/cli/progress.hpp"
@@ -48,6 +50,7 @@ struct RunCommand {
   std::string verify = "on";
   MachineFlags machine;
   OutputOptions output;
+  std::string plot;  // a file, HTML or SVG by its name
 };
 
 /// All runs on one network, in the order of the table.
@@ -299,8 +302,10 @@ class Machines {
 
 /// One run. What one algorithm does wrong, a time limit and a deadlock are told, and the next run goes
 /// on.
+/// \param rows  gets its JSON, to be plotted
 ExitCode run_one(Machines& machines, const Plan& plan, const Collective& collective, Bytes bytes,
-                 const std::exception_ptr& trouble, const RunCommand& options, Results& results) {
+                 const std::exception_ptr& trouble, const RunCommand& options, Results& results,
+                 std::vector<Json>& rows) {
   Progress progress(options.output,
                     fmt::format("{} on {}", collective.text(), plan.topology.name()));
   CollectiveRun run = options.run;
@@ -327,7 +332,9 @@ ExitCode run_one(Machines& machines, const Plan& plan, const Collective& collect
     const DryRunLimit limit(options.machine.time_limit_ms());
     const RunResult result = processes != nullptr ? run_collective(*processes, collective, run)
                                                   : run_collective(*here, collective, run);
-    results.add(cells(result, every_port), result_json(call, result, options, machine));
+    Json json = result_json(call, result, options, machine);
+    if (!options.plot.empty()) rows.push_back(json);
+    results.add(cells(result, every_port), std::move(json));
     if (run.links) results.add_links(channels_json(result, plan.topology));
     note_remark(results, algorithm);
     if (result.passed()) return passed;
@@ -352,7 +359,15 @@ ExitCode run_one(Machines& machines, const Plan& plan, const Collective& collect
 
 ExitCode run(const RunCommand& given) {
   RunCommand options = given;
-  in_first_process([&] { options.output.validate(); });
+  in_first_process([&] {
+    options.output.validate();
+    if (!options.plot.empty() && !options.plot.ends_with(".html") &&
+        !options.plot.ends_with(".svg")) {
+      throw UsageError(fmt::format(
+          "--plot '{}': its name says the format; end it with .html or .svg", options.plot));
+    }
+    require_writable(options.plot);
+  });
   const Operation operation = parse_operation(options.operation);
   const Arguments arguments = options.call.resolve(operation);
   options.run.verify = options.verify == "on";
@@ -394,6 +409,7 @@ ExitCode run(const RunCommand& given) {
 
   Results results(output, columns(names));
   ExitCode worst = passed;
+  std::vector<Json> rows;
   for (const Plan& plan : plans) {
     Machines machines(plan.topology, options.machine);
     for (std::size_t i = 0; i < plan.sizes.size(); ++i) {
@@ -401,7 +417,7 @@ ExitCode run(const RunCommand& given) {
       for (const Collective& collective : plan.selections[i].collectives) {
         const std::exception_ptr& trouble = plan.troubles[i][number++];
         const ExitCode code =
-            run_one(machines, plan, collective, plan.sizes[i], trouble, options, results);
+            run_one(machines, plan, collective, plan.sizes[i], trouble, options, results, rows);
         worst = std::max(worst, code);
       }
     }
@@ -410,6 +426,16 @@ ExitCode run(const RunCommand& given) {
     }
   }
   results.finish(options.algorithm.single() && plans.size() == 1 && plans[0].sizes.size() == 1);
+  if (!options.plot.empty() && is_first_process()) {
+    if (rows.empty()) {
+      complain(fmt::format("--plot {}: nothing to draw: no run has a result", options.plot));
+      return worst;
+    }
+    for (Json& row : rows) row["made"] = made_json();
+    PlotOptions plot;
+    (options.plot.ends_with(".svg") ? plot.svg : plot.html) = options.plot;
+    write_plots({plot_file_of(std::move(rows), "the run")}, plot);
+  }
   return worst;
 }
 
@@ -453,6 +479,11 @@ Action add_run(CLI::App& program) {
       ->type_name("FILE.csv|.json")
       ->check(file_name())
       ->group("Output");
+  app.add_option("--plot", options->plot,
+                 "Also plot the results, as `wormcube plot` does of their JSON")
+      ->type_name("FILE.html|.svg")
+      ->check(file_name())
+      ->group("Output");
   app.footer(
       "Each timed call follows a barrier; its time is from the first node that starts to the last "
       "one that ends. Columns:\n"
@@ -479,6 +510,8 @@ Action add_run(CLI::App& program) {
       "  wormcube run alltoall --on torus:8x8 --bytes 4K\n"
       "  wormcube run alltoall --on hypercube:6 --algorithm all --bytes 64,4K,64K --csv times.csv\n"
       "  wormcube run alltoall --on torus:4x4 --algorithm suh-torus --links links.csv\n"
+      "  wormcube run alltoall --on torus:4x4 --algorithm suh-torus,shift --bytes 64..64K --plot "
+      "times.html\n"
       "  wormcube run broadcast --on mesh:6x5 --root 7 --bytes 1M --nodes-as fibers\n"
       "  mpirun -n 64 wormcube run alltoall --on torus:8x8 --nodes-as mpi --algorithm all");
   return [options] { return run(*options); };
