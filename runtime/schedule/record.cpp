@@ -157,7 +157,7 @@ class RecordingNode final : public Node {
 /// any of them gives it to the last.
 class NamedSteps {
  public:
-  void add(std::vector<Phase> phases) {
+  void add(const std::vector<Phase>& phases) {
     if (phases.empty()) return;
     const std::lock_guard lock(mutex_);
     std::map<std::string_view, int> seen;
