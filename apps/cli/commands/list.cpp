@@ -73,6 +73,7 @@ Json describe(const Algorithm& algorithm) {
   for (const LedgerRow& row : algorithm.rows) rows.push_back(row_json(algorithm, row));
   for (const Need& need : algorithm.needs) needs.push_back(need.text);
   Json json{{"operation", to_string(algorithm.operation)},
+            {"operation_summary", algorithm.operation->summary},
             {"algorithm", algorithm.name},
             {"ports", to_string(algorithm.ports)},
             {"contention_free", algorithm.contention_free},

@@ -4,6 +4,7 @@
 
 #include "wormcube/apps/cli/cluster.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
+#include "wormcube/apps/cli/commands/plots.hpp"
 #include "wormcube/apps/cli/help.hpp"
 #include "wormcube/apps/cli/modelled.hpp"
 #include "wormcube/apps/cli/options/algorithms.hpp"
@@ -17,6 +18,7 @@
 #include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/apps/cli/output/json.hpp"
 #include "wormcube/apps/cli/output/print.hpp"
+#include "wormcube/apps/cli/output/provenance.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/cli/progress.hpp"
@@ -54,6 +56,7 @@ struct RunCommand {
   MachineFlags machine;
   TraceOptions trace;
   OutputOptions output;
+  std::string plot;  // a file, HTML or SVG by its name
 };
 
 /// All runs on one network, in the order of the table.
@@ -310,9 +313,10 @@ class Machines {
 
 /// One run. What one algorithm does wrong, a time limit and a deadlock are told, and the next run goes
 /// on.
+/// \param rows  gets its JSON, to be plotted
 ExitCode run_one(Machines& machines, const Plan& plan, const Collective& collective, Bytes bytes,
                  const std::exception_ptr& trouble, const RunCommand& options, RunTrace* trace,
-                 Results& results) {
+                 Results& results, std::vector<Json>& rows) {
   Progress progress(options.output,
                     fmt::format("{} on {}", collective.text(), plan.topology.name()));
   CollectiveRun run = options.run;
@@ -340,7 +344,9 @@ ExitCode run_one(Machines& machines, const Plan& plan, const Collective& collect
     const DryRunLimit limit(options.machine.time_limit_ms());
     const RunResult result = processes != nullptr ? run_collective(*processes, collective, run)
                                                   : run_collective(*here, collective, run);
-    results.add(cells(result, every_port), result_json(call, result, options, machine));
+    Json json = result_json(call, result, options, machine);
+    if (!options.plot.empty()) rows.push_back(json);
+    results.add(cells(result, every_port), std::move(json));
     if (run.links) results.add_links(channels_json(result, plan.topology));
     note_remark(results, algorithm);
     if (trace != nullptr) {
@@ -378,6 +384,12 @@ ExitCode run(const RunCommand& given) {
   in_first_process([&] {
     options.output.validate();
     options.trace.validate();
+    if (!options.plot.empty() && !options.plot.ends_with(".html") &&
+        !options.plot.ends_with(".svg")) {
+      throw UsageError(fmt::format(
+          "--plot '{}': its name says the format; end it with .html or .svg", options.plot));
+    }
+    require_writable(options.plot);
   });
   const Operation operation = parse_operation(options.operation);
   const Arguments arguments = options.call.resolve(operation);
@@ -436,14 +448,15 @@ ExitCode run(const RunCommand& given) {
 
   Results results(output, columns(names));
   ExitCode worst = passed;
+  std::vector<Json> rows;
   for (const Plan& plan : plans) {
     Machines machines(plan.topology, options.machine, traces);
     for (std::size_t i = 0; i < plan.sizes.size(); ++i) {
       std::size_t number = 0;
       for (const Collective& collective : plan.selections[i].collectives) {
         const std::exception_ptr& trouble = plan.troubles[i][number++];
-        const ExitCode code =
-            run_one(machines, plan, collective, plan.sizes[i], trouble, options, traces, results);
+        const ExitCode code = run_one(machines, plan, collective, plan.sizes[i], trouble, options,
+                                      traces, results, rows);
         worst = std::max(worst, code);
       }
     }
@@ -452,6 +465,16 @@ ExitCode run(const RunCommand& given) {
     }
   }
   results.finish(single);
+  if (!options.plot.empty() && is_first_process()) {
+    if (rows.empty()) {
+      complain(fmt::format("--plot {}: nothing to draw: no run has a result", options.plot));
+      return worst;
+    }
+    for (Json& row : rows) row["made"] = made_json();
+    PlotOptions plot;
+    (options.plot.ends_with(".svg") ? plot.svg : plot.html) = options.plot;
+    write_plots({plot_file_of(std::move(rows), "the run")}, plot);
+  }
   return worst;
 }
 
@@ -495,8 +518,17 @@ Action add_run(CLI::App& program) {
       ->type_name("FILE.csv|.json")
       ->check(file_name())
       ->group("Output");
-  add_trace_options(app, options->trace,
-                    "One call more, alone, as a trace for Perfetto by this computer's clock");
+  results.finish(single);
+  if (!options.plot.empty() && is_first_process()) {
+    if (rows.empty()) {
+      complain(fmt::format("--plot {}: nothing to draw: no run has a result", options.plot));
+      return worst;
+    }
+    for (Json& row : rows) row["made"] = made_json();
+    PlotOptions plot;
+    (options.plot.ends_with(".svg") ? plot.svg : plot.html) = options.plot;
+    write_plots({plot_file_of(std::move(rows), "the run")}, plot);
+  }
   app.footer(
       "Each timed call follows a barrier; its time is from the first node that starts to the last "
       "one that ends. Columns:\n"
@@ -523,7 +555,17 @@ Action add_run(CLI::App& program) {
       "  wormcube run alltoall --on torus:8x8 --bytes 4K\n"
       "  wormcube run alltoall --on hypercube:6 --algorithm all --bytes 64,4K,64K --csv times.csv\n"
       "  wormcube run alltoall --on torus:4x4 --algorithm suh-torus --links links.csv\n"
-      "  wormcube run alltoall --on torus:4x4 --algorithm shift --trace trace.json\n"
+  results.finish(single);
+  if (!options.plot.empty() && is_first_process()) {
+    if (rows.empty()) {
+      complain(fmt::format("--plot {}: nothing to draw: no run has a result", options.plot));
+      return worst;
+    }
+    for (Json& row : rows) row["made"] = made_json();
+    PlotOptions plot;
+    (options.plot.ends_with(".svg") ? plot.svg : plot.html) = options.plot;
+    write_plots({plot_file_of(std::move(rows), "the run")}, plot);
+  }
       "  wormcube run broadcast --on mesh:6x5 --root 7 --bytes 1M --nodes-as fibers\n"
       "  mpirun -n 64 wormcube run alltoall --on torus:8x8 --nodes-as mpi --algorithm all");
   return [options] { return run(*options); };
