@@ -518,17 +518,13 @@ Action add_run(CLI::App& program) {
       ->type_name("FILE.csv|.json")
       ->check(file_name())
       ->group("Output");
-  results.finish(single);
-  if (!options.plot.empty() && is_first_process()) {
-    if (rows.empty()) {
-      complain(fmt::format("--plot {}: nothing to draw: no run has a result", options.plot));
-      return worst;
-    }
-    for (Json& row : rows) row["made"] = made_json();
-    PlotOptions plot;
-    (options.plot.ends_with(".svg") ? plot.svg : plot.html) = options.plot;
-    write_plots({plot_file_of(std::move(rows), "the run")}, plot);
-  }
+  app.add_option("--plot", options->plot,
+                 "Also plot the results, as `wormcube plot` does of their JSON")
+      ->type_name("FILE.html|.svg")
+      ->check(file_name())
+      ->group("Output");
+  add_trace_options(app, options->trace,
+                    "One call more, alone, as a trace for Perfetto by this computer's clock");
   app.footer(
       "Each timed call follows a barrier; its time is from the first node that starts to the last "
       "one that ends. Columns:\n"
@@ -555,17 +551,7 @@ Action add_run(CLI::App& program) {
       "  wormcube run alltoall --on torus:8x8 --bytes 4K\n"
       "  wormcube run alltoall --on hypercube:6 --algorithm all --bytes 64,4K,64K --csv times.csv\n"
       "  wormcube run alltoall --on torus:4x4 --algorithm suh-torus --links links.csv\n"
-  results.finish(single);
-  if (!options.plot.empty() && is_first_process()) {
-    if (rows.empty()) {
-      complain(fmt::format("--plot {}: nothing to draw: no run has a result", options.plot));
-      return worst;
-    }
-    for (Json& row : rows) row["made"] = made_json();
-    PlotOptions plot;
-    (options.plot.ends_with(".svg") ? plot.svg : plot.html) = options.plot;
-    write_plots({plot_file_of(std::move(rows), "the run")}, plot);
-  }
+      "  wormcube run alltoall --on torus:4x4 --algorithm shift --trace trace.json\n"
       "  wormcube run broadcast --on mesh:6x5 --root 7 --bytes 1M --nodes-as fibers\n"
       "  mpirun -n 64 wormcube run alltoall --on torus:8x8 --nodes-as mpi --algorithm all");
   return [options] { return run(*options); };
