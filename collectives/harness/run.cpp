@@ -364,6 +364,10 @@ RunResult run_collective(Multicomputer& machine, const Collective& collective,
   result.back_to_back_us = timed.back_to_back_us();
   add_statistics(result, statistics, run.iterations + run.warmup + run.calls);
   if (run.links) result.links = links_of_one_call(machine, collective, contract);
+  if (run.traced) {
+    Verification verification(contract);
+    machine.run(run.traced(collective_program(collective, contract, &verification)));
+  }
   if (run.verify) {
     result.wrong = timed.wrong();
     result.first_wrong = timed.first_wrong();

@@ -95,6 +95,7 @@ struct StepMessages {
   // With a window, where the caller's may be gone.
   std::vector<Span> pieces;
   Extent sent, received;
+  bool receives_empty = false;  // a message without data, whose coming is all that it tells
 
   template <class F>
   void each(F&& f) {
@@ -113,8 +114,20 @@ struct StepMessages {
     worms_in_use = receives_in_use = 0;
     pieces.clear();
     sent = received = {};
+    receives_empty = false;
   }
 };
+
+bool waits_for_empty(const StepMessages& step) {
+  bool found = false;
+  if (step.receives_empty) {
+    step.each(Cases{[](const Worm&) {},
+                    [&](const Receive& receive) {
+                      found = found || (receive.bytes == 0 && !receive.is_complete());
+                    }});
+  }
+  return found;
+}
 
 bool overlap(std::span<const Span> some, std::span<const Span> others) {
   for (const Span a : some) {
@@ -516,6 +529,7 @@ void Machine::Impl::EmulatedNode::prepare(StepMessages& step, std::span<const Op
       receive.to = rank_;
       receive.tag = op.tag();
       receive.bytes = op.bytes();
+      step.receives_empty |= receive.bytes == 0;
       receive.data = pieces_of(op);
       receive.done = false;
     }
@@ -630,6 +644,7 @@ void Machine::Impl::EmulatedNode::abandon() noexcept {
 std::size_t Machine::Impl::EmulatedNode::conflicting(const Op& op) const {
   for (std::size_t i = open_; i-- > 0;) {
     if (uses(open_step(i), op.pieces(), !op.is_send())) return i + 1;
+    if (op.is_send() && waits_for_empty(open_step(i))) return i + 1;
   }
   if (!machine_->options_.all_port || !op.is_send()) return 0;
   // A message must not overtake another of its destination and tag on a different way.
@@ -1055,7 +1070,9 @@ void Machine::Impl::wait_for(EmulatedNode& node, Done&& done) {
 void Machine::Impl::park(Rank rank, Gate& gate) {
   if (!gate.park()) return;
   ++nodes_[rank].statistics.parked;
+  if (options_.node_observer != nullptr) options_.node_observer->waits(rank);
   executor_->block(rank, gate);
+  if (options_.node_observer != nullptr) options_.node_observer->goes_on(rank);
 }
 
 // A deadlock; or, if the machine stops, the end of all traffic. It stops before it wakes anyone, so

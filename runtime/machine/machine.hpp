@@ -18,6 +18,17 @@ namespace wormcube {
 
 enum class NodesAs : std::uint8_t { threads, fibers };
 
+/// Told when nodes wait, for traces.
+///
+/// Threads  each node tells of itself.
+class NodeObserver {
+ public:
+  virtual ~NodeObserver() = default;
+  /// The node is about to give its core away until others have done something for it.
+  virtual void waits(Rank rank) noexcept = 0;
+  virtual void goes_on(Rank rank) noexcept = 0;
+};
+
 struct MachineOptions {
   NodesAs nodes_as = NodesAs::threads;
   bool all_port = false;     ///< one injection and ejection port per link, instead of one per node
@@ -29,7 +40,7 @@ struct MachineOptions {
   bool lock_step = false;  ///< a barrier after every step
   /// Steps of a node that may be under way at once, 1 to most_window: a step returns when all but the
   /// window - 1 latest, itself among them, are complete. All are before the node does local work, is
-  /// given memory back that they use, takes a step whose data overlap theirs, makes a request or ends:
+  /// given memory back that they use, takes a step whose data overlap theirs, sends after an empty receive, makes a request or ends:
   /// so a program cannot tell, if it touches data in local work only, and what its steps name lies in
   /// memory(), on its stack, or lives until it ends (docs/node-programs.md). In lock step it is 1.
   int window = 1;
@@ -46,9 +57,10 @@ struct MachineOptions {
   /// of TimeLimit, when all nodes have ended. Empty: nothing is called.
   std::function<void(const std::string& text)> on_overrun = {};
   std::chrono::milliseconds overrun_grace{1000};
-  Bytes stack_bytes = Bytes{1} << 20;   ///< per node; less than least_stack_bytes counts as that
-  int workers = 0;                      ///< threads that fibers run on; 0: one per usable core
-  NetworkObserver* observer = nullptr;  ///< told of each reservation; for tests and traces
+  Bytes stack_bytes = Bytes{1} << 20;     ///< per node; less than least_stack_bytes counts as that
+  int workers = 0;                        ///< threads that fibers run on; 0: one per usable core
+  NetworkObserver* observer = nullptr;    ///< told of each reservation; for tests and traces
+  NodeObserver* node_observer = nullptr;  ///< told of each wait
 
   static constexpr int most_window = 1024;
   static constexpr Bytes least_stack_bytes = Bytes{64} << 10;  ///< room to throw and format a text

@@ -107,6 +107,34 @@ TEST_CASE("what could tell waits until the steps before are complete", "[machine
   }
 }
 
+// Node 0's empty message comes late; node 2 hears of it through node 1, by messages that have nothing
+// to do with each other.
+TEST_CASE("no send overtakes an empty message that is to be received", "[machine][window]") {
+  for (const Bytes bytes : {Bytes{0}, Bytes{8}}) {
+    CAPTURE(bytes);
+    Machine machine(Topology::parse("line:3"), one_worker(8));
+    bool sent = false, sent_before = false;
+    machine.run([&](Node& node) {
+      const Memory data = node.memory(8), other = node.memory(8);
+      switch (node.rank()) {
+        case 0:
+          for (int turns = 0; turns < 500; ++turns) node.step();
+          node.local([&] { sent = true; });
+          node.step({send(1, data.subspan(0, bytes))});
+          break;
+        case 1:
+          node.step({receive(0, data.subspan(0, bytes))});
+          node.step({send(2, other)});
+          break;
+        default:
+          node.step({receive(1, other)});
+          node.local([&] { sent_before = sent; });
+      }
+    });
+    CHECK(sent_before == (bytes == 0));  // data are ordered by who uses them
+  }
+}
+
 // Node 1 sends on what it receives: round and round, each step by the data of the one before.
 TEST_CASE("a step that sends what the one before receives waits for it", "[machine][window]") {
   for (MachineOptions options : with_windows()) {

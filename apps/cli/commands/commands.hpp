@@ -31,6 +31,7 @@ Action add_lookup(CLI::App& program);
 Action add_deadlock(CLI::App& program);
 Action add_replay(CLI::App& program);
 Action add_machines(CLI::App& program);
+Action add_tune(CLI::App& program);
 Action add_reproduce(CLI::App& program);
 
 /// FFTW by its own name, "fftw-3.3.10-sse2-avx"; empty where `fft` is left out.
