@@ -329,7 +329,7 @@ ExitCode run_one(Machines& machines, const Plan& plan, const Collective& collect
                                                   : run_collective(*here, collective, run);
     results.add(cells(result, every_port), result_json(call, result, options, machine));
     if (run.links) results.add_links(channels_json(result, plan.topology));
-    note_remark(results, algorithm);
+    note_remark(results, algorithm, plan.topology);
     if (result.passed()) return passed;
     results.note(fmt::format("{}: WRONG: {}", title(), result.first_wrong));
     return failed;
@@ -405,9 +405,7 @@ ExitCode run(const RunCommand& given) {
         worst = std::max(worst, code);
       }
     }
-    for (const std::string& reason : plan.selections.front().refused) {
-      results.note("not applicable: " + reason);
-    }
+    note_refused(results, options.algorithm, options.output, plan.selections.front().refused);
   }
   results.finish(options.algorithm.single() && plans.size() == 1 && plans[0].sizes.size() == 1);
   return worst;
