@@ -316,10 +316,10 @@ int run_main(int argc, const char* const* argv, const Parts& parts) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 
   using Add = Action (*)(CLI::App&);
-  constexpr std::array adders{
-      add_list,     add_best,   add_run,       add_check,      add_show,  add_draw,   add_plot,
-      add_topology, add_fft,    add_transpose, add_matvec,     add_sort,  add_lookup, add_reproduce,
-      add_deadlock, add_replay, add_machines,  add_completion, add_manual};
+  constexpr std::array adders{add_list,   add_best,     add_run,      add_check,      add_show,
+                              add_draw,   add_plot,     add_topology, add_fft,        add_transpose,
+                              add_matvec, add_sort,     add_lookup,   add_reproduce,  add_deadlock,
+                              add_replay, add_machines, add_tune,     add_completion, add_manual};
   std::vector<std::pair<CLI::App*, Action>> commands;
   for (const Add add : adders) {
     Action action = add(program);

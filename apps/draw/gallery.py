@@ -36,6 +36,10 @@ TYPICAL = [
     (r"shift|direct|naive", ["petersen"]),
 ]
 OTHERS = ["torus:4x4", "hypercube:4", "ring:12", "mesh:4x4", "tree:8", "line:8", "complete:8", "torus:8x8", "ring:4*line:3", "ring:16"]
+NETWORKS = ["line:8", "ring:12", "mesh:6x4", "torus:6x6", "torus:4x4x4", "hypercube:4", "hypercube:6", "complete:7", "ghc:4x3", "tree:8", "star:8", "petersen",
+            "ccc:3", "butterfly:3", "star-graph:4", "bubble-sort:4", "circulant:12+1+3", "ring:4*line:3*complete:5"]
+PAPERS = [("kim", "Complete exchange on tori: Kim et al."), ("suh", "Complete exchange on meshes: Suh, Shin, Yalamanchili"),
+          ("dimakopoulos", "Total exchange in products: Dimakopoulos, Dimopoulos"), ("wang-tseng", "Broadcast on tori: Wang, Tseng")]
 STILLS = [  # name, operation, network, algorithm, step, what it shows
     ("torus", "alltoall", "torus:8x8", "suh-torus", 2, "Complete exchange on a torus after Suh and Shin: every node exchanges with the node two hops away, half of them along each dimension; no link carries two messages."),
     ("mesh", "alltoall", "mesh:6x4", "suh-mesh", 1, "Complete exchange on a mesh: rings of every second node. A worm passes under the nodes between."),
@@ -125,7 +129,8 @@ class Site(Gallery):
     def facts(self, check):
         load = check["link_load_max"]
         contention = '<span class="ok">no contention</span>' if load <= 1 else f'<span class="warn">load {load}</span>'
-        return f"{check['startups']} start-ups · {check['transmission_blocks']:g} blocks · {contention}"
+        startups, blocks = check["startups"], check["transmission_blocks"]
+        return f"{startups} start-up{'s' if startups != 1 else ''} · {blocks:g} block{'s' if blocks != 1 else ''} · {contention}"
 
     def model_plot(self, card):
         """The model's times of the algorithm beside those of up to five others."""
@@ -136,11 +141,9 @@ class Site(Gallery):
         if own not in at:
             return ""
         names = [own] + [name for name in sorted(at, key=at.get) if name != own][:5]
-        file = self.folder / f"{card['name']}.json"
-        file.write_text(json.dumps([r for name in names for r in known if r["algorithm"] == name]), encoding="utf-8")
-        done = self.run("plot", file, "--svg", "-", check=False)
-        file.unlink()
-        return done.stdout if done.returncode == 0 else ""
+        results = self.folder / f"{card['name']}.json"
+        results.write_text(json.dumps([r for name in names for r in known if r["algorithm"] == name]), encoding="utf-8")
+        return self.plots(results)
 
     def algorithm_page(self, card):
         row, check, escape = card["row"], card["check"], html.escape
@@ -159,17 +162,36 @@ class Site(Gallery):
         plot = self.model_plot(card)
         body = f"""<p><a href="index.html">Gallery</a></p><div class="article"><h1>{escape(row['operation'])}: {escape(row['algorithm'])}</h1>
 <table>{table}</table>{file}<p><a href="players/{card['name']}.html">The player on {escape(card['network'])}, on a page of its own</a></p></div>
-<iframe title="player" src="players/{card['name']}.html" style="width:100%;height:860px;border:0;border-radius:12px"></iframe>
-<div class="plots">{plot}</div><div class="article"><p>Made by</p><pre>wormcube draw {escape(' '.join(card['call']))} --html FILE</pre></div>"""
+<iframe class="player" title="player" src="players/{card['name']}.html"></iframe>
+{plot}<div class="article"><p>Made by</p><pre tabindex="0">wormcube draw {escape(' '.join(card['call']))} --html FILE</pre></div>"""
         (self.folder / f"{card['name']}.html").write_text(page(card["name"], body), encoding="utf-8")
 
+    def plots(self, results, *options):
+        """The pictures of `plot` of a file of results, inline."""
+        picture = self.folder / f"{results.stem}.svg"
+        done = self.run("plot", results, "--svg", picture, *options, check=False)
+        pictures = [picture] + sorted(self.folder.glob(f"{results.stem}-*.svg"), key=lambda file: int(file.stem.rsplit("-", 1)[1]))
+        text = "".join(file.read_text(encoding="utf-8") for file in pictures if file.exists()) if done.returncode == 0 else ""
+        for file in [results, *pictures]:
+            file.unlink(missing_ok=True)
+        return f'<div class="plots">{text}</div>' if text else ""
+
     def paper_page(self, paper, title):
-        tables = self.run("reproduce", paper, check=False)
+        results = self.folder / f"paper-{paper}.json"
+        tables = self.run("reproduce", paper, "--json", results, check=False)
         if tables.returncode not in (0, 1):
             return False
-        body = f'<p><a href="index.html">Gallery</a></p><div class="article"><h1>{html.escape(title)}</h1><pre>{html.escape(tables.stdout)}</pre><p>Made by</p><pre>wormcube reproduce {paper}</pre></div>'
+        body = f"""<p><a href="index.html">Gallery</a></p><div class="article"><h1>{html.escape(title)}</h1></div>{self.plots(results)}
+<div class="article"><pre tabindex="0">{html.escape(tables.stdout)}</pre><p>Made by</p><pre>wormcube reproduce {paper}</pre></div>"""
         (self.folder / f"paper-{paper}.html").write_text(page(title, body), encoding="utf-8")
         return True
+
+    def network_card(self, network):
+        facts = self.json("topology", network)
+        picture = self.run("topology", network, "--thumbnail", "-").stdout
+        diameter = facts["diameter"]
+        return f"""<div class="card gallery-card" data-family="{family(network)}">{picture}<div class="name">{html.escape(network)}</div>
+<div class="facts">{facts["nodes"]} nodes · {facts["links"]} links{f" · diameter {diameter}" if diameter is not None else ""}</div></div>"""
 
     def build(self):
         rows = self.json("list")
@@ -179,24 +201,23 @@ class Site(Gallery):
         operations = {}
         for card in cards:
             operations.setdefault(card["row"]["operation"], []).append(card)
-        help_text = self.run("draw", "--help").stdout
-        papers = [("kim", "Complete exchange on tori: Kim et al."), ("suh", "Complete exchange on meshes: Suh, Shin, Yalamanchili"), ("dimakopoulos", "Total exchange in products: Dimakopoulos, Dimopoulos"), ("wang-tseng", "Broadcast on tori: Wang, Tseng")]
-        made = [(paper, title) for paper, title in papers if self.paper_page(paper, title)]
+        made = [(paper, title) for paper, title in PAPERS if self.paper_page(paper, title)]
+        networks = [self.network_card(network) for network in NETWORKS]
         parts = ['<div class="gallery-head"><h1>wormcube gallery</h1><p class="below">every algorithm, played on a network that suits it; counted, and proved</p></div><div class="gallery-tools">']
         for name, value in [("All", "")] + [(name, name) for name in FAMILIES]:
             parts.append(f'<button type="button" data-family-filter="{value}" aria-pressed="{"true" if value == "" else "false"}">{name}</button>')
         parts.append('<input id="find" type="search" placeholder="Find an algorithm /" aria-label="Find an algorithm"><button id="theme" type="button" aria-label="theme">◐</button></div>')
         for operation, of_operation in operations.items():
-            match = re.search(rf"^\s+{operation}\s+(.+)$", help_text, re.M)
-            does = match.group(1) if match else ""
-            parts.append(f'<section class="operation"><h2>{operation} <small>{html.escape(does)} {"· " if does else ""}{len(of_operation)} algorithm{"s" if len(of_operation) > 1 else ""}</small></h2><div class="cards">')
+            does = of_operation[0]["row"]["operation_summary"]
+            parts.append(f'<section class="operation"><h2>{operation} <small>{html.escape(does)} · {len(of_operation)} algorithm{"s" if len(of_operation) > 1 else ""}</small></h2><div class="cards">')
             for card in of_operation:
                 parts.append(f'<a class="card gallery-card" data-family="{family(card["network"])}" href="{card["name"]}.html">{card["svg"]}<div class="name">{html.escape(card["row"]["algorithm"])} <span>{html.escape(card["network"])}</span></div><div class="facts">{self.facts(card["check"])}</div></a>')
             parts.append("</div></section>")
+        parts.append(f'<section class="operation"><h2>Networks <small>as `wormcube topology NETWORK --svg FILE` draws them</small></h2><div class="cards">{"".join(networks)}</div></section>')
         parts.append('<section><h2>Papers</h2><ul>' + "".join(f'<li><a href="paper-{paper}.html">{html.escape(title)}</a></li>' for paper, title in made) + "</ul></section>")
         script = (HERE / "bundle" / "gallery.js").read_text(encoding="utf-8")
         (self.folder / "index.html").write_text(page("wormcube gallery", "".join(parts), script), encoding="utf-8")
-        print(f"{self.folder}/index.html: {len(cards)} algorithms of {len(operations)} operations, {len(made)} papers")
+        print(f"{self.folder}/index.html: {len(cards)} algorithms of {len(operations)} operations, {len(networks)} networks, {len(made)} papers")
 
 
 def docs(program, folder):

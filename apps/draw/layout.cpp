@@ -52,6 +52,7 @@ class LayoutMaker {
     } else {
       stub_ = 0.36 * pitch_;
     }
+    result_.pitch = pitch_;
     make_vertices();
     make_lanes(routing);
   }
@@ -699,13 +700,15 @@ class LayoutMaker {
 
 }  // namespace
 
+void require_drawable(const Topology& topology) {
+  if (topology.links() <= most_drawn_links) return;
+  throw UsageError(fmt::format(
+      "{} has {} links; pictures are drawn of up to {}; use a smaller network of its kind",
+      topology.name(), topology.links(), most_drawn_links));
+}
+
 Layout layout(const Routing& routing, bool folded) {
-  const Topology& topology = routing.topology();
-  if (topology.links() > most_drawn_links) {
-    throw UsageError(fmt::format(
-        "{} has {} links; pictures are drawn of up to {}; use a smaller network of its kind",
-        topology.name(), topology.links(), most_drawn_links));
-  }
+  require_drawable(routing.topology());
   return LayoutMaker(routing, folded).make();
 }
 

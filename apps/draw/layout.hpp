@@ -55,6 +55,7 @@ struct Layout {
   std::vector<Lane> lanes;                 ///< link by link
   std::vector<Label> labels;               ///< at stubs and borders
   std::vector<Frame> frames;               ///< planes
+  double pitch = 72;                       ///< from a node of a grid to the next
   double radius = 14, lane = 3, offset = 5;
   double number_size = 11.5;  ///< of the nodes' names; 0: not drawn
   bool large = false;         ///< more than 256 nodes
@@ -64,6 +65,10 @@ struct Layout {
 
 /// Networks with more links than this have no picture.
 inline constexpr std::int64_t most_drawn_links = 100'000;
+
+/// Throws UsageError, with both numbers, for a network of more: to be asked before work that takes
+/// long.
+void require_drawable(const Topology& topology);
 
 /// \param folded  rings in the order 0 2 4 .. 5 3 1, so that all links are short
 /// Throws UsageError, with both numbers, for a network of too many links.

@@ -129,6 +129,40 @@ double text_width(std::string_view text, double font, bool bold) {
   return width / 1000 * font * (bold ? 1.06 : 1);
 }
 
+double text_room(std::string_view text, double font, bool bold) {
+  constexpr double widest = 1.17;  // DejaVu Sans beside Helvetica
+  return widest * text_width(text, font, bold);
+}
+
+std::vector<std::string> wrapped(std::string_view text, double font, double width) {
+  std::vector<std::string> lines(1);
+  const auto next_character = [](std::string_view rest) {
+    std::size_t n = 1;
+    while (n < rest.size() && (static_cast<unsigned char>(rest[n]) & 0xC0U) == 0x80U) ++n;
+    return rest.substr(0, n);
+  };
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(text.size(), end + 1));
+    const std::string longer =
+        lines.back().empty() ? std::string(word) : lines.back() + " " + std::string(word);
+    if (text_room(longer, font, false) <= width) {
+      lines.back() = longer;
+      continue;
+    }
+    if (!lines.back().empty()) lines.emplace_back();
+    while (!word.empty()) {
+      const std::string_view character = next_character(word);
+      const std::string more = lines.back() + std::string(character);
+      if (!lines.back().empty() && text_room(more, font, false) > width) lines.emplace_back();
+      lines.back() += character;
+      word.remove_prefix(character.size());
+    }
+  }
+  return lines;
+}
+
 std::string svg_text(const Marks& marks, Point corner, Point size, const SvgOptions& options) {
   const auto colour = [&](Colour c) {
     return c.none()         ? std::string("none")
@@ -176,7 +210,9 @@ std::string svg_text(const Marks& marks, Point corner, Point size, const SvgOpti
           }
           if (mark.closed) d += 'Z';
         }
-        svg += fmt::format("<path d=\"{}\"{}/>", d, look);
+        svg += mark.title.empty() ? fmt::format("<path d=\"{}\"{}/>", d, look)
+                                  : fmt::format("<path d=\"{}\"{}><title>{}</title></path>", d,
+                                                look, escaped(mark.title));
         break;
       }
       case Mark::Kind::rect:

@@ -46,7 +46,8 @@ struct Mark {
   std::vector<double> dash = {};
   double opacity = 1;
   bool round = false;
-  std::string data = {};  ///< attributes of its SVG element: names and numbers alone, or escaped
+  std::string data = {};   ///< attributes of its SVG element: names and numbers alone, or escaped
+  std::string title = {};  ///< what a path tells who points at it
 };
 using Marks = std::vector<Mark>;
 
@@ -59,8 +60,12 @@ Mark text_mark(Point at, std::string text, double font, Colour fill, int anchor 
 
 /// The same elsewhere, and at another scale.
 Marks moved(Marks marks, Point to, double scale);
-/// About as wide as it is drawn.
+/// About as wide as it is drawn, in Helvetica.
 double text_width(std::string_view text, double font, bool bold);
+/// The room that it needs in the widest of the fonts that an SVG picture may find.
+double text_room(std::string_view text, double font, bool bold);
+/// Words into lines of a width; words longer than that are parted.
+std::vector<std::string> wrapped(std::string_view text, double font, double width);
 
 struct SvgOptions {
   std::string title = {}, classes = {}, attributes = {};

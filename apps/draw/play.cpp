@@ -18,24 +18,6 @@
 
 namespace wormcube::apps {
 
-std::vector<PlayedMessage> messages_of(const Schedule& schedule, const Routing& routing,
-                                       std::size_t step) {
-  std::vector<PlayedMessage> messages;
-  for (Rank rank = 0; rank < schedule.topology.nodes(); ++rank) {
-    for (const OpRecord& op : schedule.ops(rank, step)) {
-      if (op.kind != Op::Kind::send) continue;
-      PlayedMessage& message =
-          messages.emplace_back(PlayedMessage{rank, op.peer, op.bytes, op.tag, {}});
-      if (op.moves > 0) {
-        routing.route(rank, schedule.moves(rank, op), message.route);
-      } else {
-        routing.route(rank, op.peer, message.route);
-      }
-    }
-  }
-  return messages;
-}
-
 PlayMessages pack_messages(const Schedule& schedule, const Routing& routing, const Layout& layout) {
   PlayMessages result;
   std::map<Bytes, std::size_t> sizes;
@@ -43,10 +25,10 @@ PlayMessages pack_messages(const Schedule& schedule, const Routing& routing, con
   Packer packer;
   std::vector<int> way;
   for (std::size_t step = 0; step < schedule.steps(); ++step) {
-    const std::vector<PlayedMessage> messages = messages_of(schedule, routing, step);
+    const std::vector<DrawnMessage> messages = messages_of(schedule, routing, step);
     packer.put(messages.size());
     Rank last = 0;
-    for (const PlayedMessage& message : messages) {
+    for (const DrawnMessage& message : messages) {
       way.clear();
       for (const Channel channel : message.route) {
         way.push_back(layout.lanes[static_cast<std::size_t>(routing.link(channel))].slot);

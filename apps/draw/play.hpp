@@ -5,6 +5,7 @@
 
 #include "wormcube/apps/draw/layout.hpp"
 #include "wormcube/apps/draw/pack.hpp"
+#include "wormcube/apps/draw/step.hpp"
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/runtime/schedule/schedule.hpp"
 
@@ -13,19 +14,7 @@
 
 namespace wormcube::apps {
 
-/// One message as it is drawn.
-struct PlayedMessage {
-  Rank from, to;
-  Bytes bytes;
-  Tag tag;
-  std::vector<Channel> route;
-};
-
-/// The messages of a step: by sender, of one sender in the order posted.
-std::vector<PlayedMessage> messages_of(const Schedule& schedule, const Routing& routing,
-                                       std::size_t step);
-
-/// All of them, packed: per step their number, then for each the sender minus the one before,
+/// All messages, packed: per step their number, then for each the sender minus the one before,
 /// receiver - sender, and its entries in sizes and ways.
 struct PlayMessages {
   std::size_t count = 0;

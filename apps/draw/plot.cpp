@@ -20,6 +20,13 @@ std::string time_label(double us) {
   if (us < 999.5) return text(us) + " µs";
   return us < 999'500 ? text(us / 1000) + " ms" : text(us / 1e6) + " s";
 }
+std::string rate_label(double gigabytes_per_second) {
+  double value = gigabytes_per_second * 1e9;
+  constexpr const char* units[] = {"B/s", "KB/s", "MB/s", "GB/s", "TB/s"};
+  int i = 0;
+  for (; value >= 999.5 && i < 4; ++i) value /= 1000;
+  return fmt::format("{:.4g} {}", value, units[i]);
+}
 std::string size_label(double bytes) {
   constexpr const char* units[] = {"", " K", " M", " G"};
   int i = 0;
@@ -31,9 +38,11 @@ namespace {
 
 constexpr double plot_width = 1120, plot_left = 86, plot_right = 250, plot_top = 86;
 
-/// What marks a series beside its colour.
-void draw_series_mark(std::size_t i, Point p, const std::string& data, Marks& marks) {
-  constexpr double r = 4.2;
+/// What marks a series beside its colour: of the second six hollow.
+/// \param around  hollow and larger, to be seen around a filled one
+void draw_series_mark(std::size_t i, Point p, const std::string& data, Marks& marks,
+                      bool around = false) {
+  const double r = around ? 6.2 : 4.2;
   const Colour colour = colours::line(i);
   Mark mark = circle_mark(p, r, colour);
   const auto outline = [&](std::vector<Point> points) {
@@ -61,6 +70,11 @@ void draw_series_mark(std::size_t i, Point p, const std::string& data, Marks& ma
     default:
       break;
   }
+  if (around) {
+    mark.fill = {}, mark.stroke = colour, mark.width = 1.4;
+  } else if (i % 12 >= 6 && !mark.fill.none()) {
+    mark.fill = colours::bg, mark.stroke = colour, mark.width = 1.6;
+  }
   mark.data = data;
   marks.push_back(std::move(mark));
 }
@@ -74,15 +88,31 @@ struct LinePlotter {
     const double share = x_high > x_low ? std::log(value / x_low) / std::log(x_high / x_low) : 0.5;
     return plot_left + share * (plot_width - plot_left - plot_right);
   }
+  std::string_view noun() const {
+    return plot.y == LinePlot::Y::microseconds           ? "time"
+           : plot.y == LinePlot::Y::gigabytes_per_second ? "bandwidth"
+                                                         : "count";
+  }
+  bool linear() const { return plot.y == LinePlot::Y::count; }
   double y(double value) const {
-    return bottom - std::log(value / low) / std::log(high / low) * (bottom - plot_top);
+    const double share =
+        linear() ? value / high : std::log(std::max(value, 1e-30) / low) / std::log(high / low);
+    return bottom - share * (bottom - plot_top);
   }
   std::string x_text(double value) const {
     return plot.x == LinePlot::X::bytes ? size_label(value) : fmt::format("{:.6g}", value);
   }
   std::string y_text(double value) const {
-    return plot.y == LinePlot::Y::microseconds ? time_label(value)
-                                               : fmt::format("{:.4g} GB/s", value);
+    switch (plot.y) {
+      case LinePlot::Y::microseconds:
+        return time_label(value);
+      case LinePlot::Y::gigabytes_per_second:
+        return rate_label(value);
+      case LinePlot::Y::blocks:
+      case LinePlot::Y::count:
+        break;
+    }
+    return fmt::format("{:.6g}", value);
   }
 
   template <class F>
@@ -104,6 +134,11 @@ struct LinePlotter {
       }
       x_low = std::min(x_low, point.x), x_high = std::max(x_high, point.x);
     });
+    if (linear()) {
+      const double between = high > 20 ? 5 : 2;
+      low = 0, high = std::ceil(high / between) * between;
+      return;
+    }
     // Half decades.
     low = std::pow(10, std::floor(2 * std::log10(low) - 0.05) / 2);
     high = std::pow(10, std::ceil(2 * std::log10(high) + 0.05) / 2);
@@ -121,6 +156,11 @@ struct LinePlotter {
     }
     marks.push_back(text_mark({(plot_left + plot_width - plot_right) / 2, lower_end + 44},
                               plot.x_name, 13, colours::ink, 0));
+    if (linear()) {
+      const double between = high > 20 ? 5 : 2;
+      for (double value = 0; value <= high; value += between) value_line(value);
+      return;
+    }
     for (int e = static_cast<int>(std::floor(std::log10(low))); e <= std::log10(high) + 0.01; ++e) {
       for (const double factor : {1.0, 2.0, 5.0}) {
         const double value = factor * std::pow(10, e);
@@ -131,11 +171,15 @@ struct LinePlotter {
               path_mark({{{plot_left - 2, at}, {plot_left + 3, at}}}, colours::faint, 1));
           continue;
         }
-        marks.push_back(
-            path_mark({{{plot_left, at}, {plot_width - plot_right, at}}}, colours::rule, 1));
-        marks.push_back(text_mark({plot_left - 10, at + 4.5}, y_text(value), 13, colours::mute, 1));
+        value_line(value);
       }
     }
+  }
+  void value_line(double value) {
+    const double at = y(value);
+    marks.push_back(
+        path_mark({{{plot_left, at}, {plot_width - plot_right, at}}}, colours::rule, 1));
+    marks.push_back(text_mark({plot_left - 10, at + 4.5}, y_text(value), 13, colours::mute, 1));
   }
 
   void line(const std::vector<PlotPoint>& points, Colour colour, double width,
@@ -183,7 +227,10 @@ struct LinePlotter {
     std::vector<End> ends;
     for (std::size_t i = 0; i < plot.series.size(); ++i) {
       const PlotSeries& series = plot.series[i];
-      const auto& points = series.measured.empty() ? series.model : series.measured;
+      const bool by_model =
+          series.measured.empty() ||
+          (!series.model.empty() && series.model.back().x > series.measured.back().x);
+      const auto& points = by_model ? series.model : series.measured;
       if (points.empty()) continue;
       const double at = y(points.back().y);
       ends.push_back({at, at, series.name, colours::line(i), true});
@@ -238,9 +285,7 @@ struct LinePlotter {
     marks.push_back(
         text_mark({plot_left, top - 10},
                   share ? fmt::format("share of the {}", plot.limit_name)
-                        : fmt::format("how many times the {} of {}",
-                                      plot.y == LinePlot::Y::microseconds ? "time" : "bandwidth",
-                                      plot.ratio_to),
+                        : fmt::format("how many times the {} of {}", noun(), plot.ratio_to),
                   13, colours::ink, -1, true));
     const auto at = [&](double value) { return end - value / most * (end - top); };
     for (int i = 0; i <= 2; ++i) {
@@ -261,12 +306,20 @@ struct LinePlotter {
   }
 };
 
-void draw_foot_lines(const std::vector<std::string>& foot, double y, double left, Marks& marks) {
+/// Version, command, host: in lines of the picture's width.
+std::vector<std::string> foot_lines(const std::vector<std::string>& foot, double left) {
+  std::vector<std::string> lines;
   for (const std::string& line : foot) {
-    std::string text = line;
-    constexpr std::size_t most = 170;
-    if (text.size() > most) text.resize(most), text += " ..";
-    marks.push_back(text_mark({left, y}, text, 11.5, colours::mute));
+    for (std::string& part : wrapped(line, 11.5, plot_width - left - 24)) {
+      lines.push_back(std::move(part));
+    }
+  }
+  return lines;
+}
+
+void draw_foot_lines(const std::vector<std::string>& lines, double y, double left, Marks& marks) {
+  for (const std::string& line : lines) {
+    marks.push_back(text_mark({left, y}, line, 11.5, colours::mute));
     y += 16;
   }
 }
@@ -276,13 +329,20 @@ void draw_foot_lines(const std::vector<std::string>& foot, double y, double left
 std::string plot_svg(const LinePlot& plot, bool themed) {
   const bool panel = !plot.ratio_to.empty();
   LinePlotter plotter{plot};
-  plotter.bottom = panel ? 400 : 420;
+  // Names at the lines' ends are 18 apart.
+  plotter.bottom =
+      std::max(panel ? 400.0 : 420.0, plot_top + 18 * static_cast<double>(plot.series.size() + 1));
   const double panel_top = plotter.bottom + 52, end = panel ? panel_top + 128 : plotter.bottom;
-  const double height = end + 84 + 16 * static_cast<double>(plot.foot.size());
+  const std::vector<std::string> foot = foot_lines(plot.foot, plot_left);
+  const double height = end + 84 + 16 * static_cast<double>(foot.size());
   plotter.range();
   plotter.marks.push_back(text_mark({plot_left, 38}, plot.title, 21, colours::ink, -1, true));
   plotter.marks.push_back(text_mark({plot_left, 60}, plot.below, 13, colours::mute));
   plotter.axes(end, end);
+  if (!plot.y_name.empty()) {
+    plotter.marks.push_back(
+        text_mark({plot_left, plot_top - 8}, plot.y_name, 13, colours::ink, -1, true));
+  }
   if (!plot.limit.empty()) plotter.line(plot.limit, colours::mute, 5, {}, 0.35);
   for (std::size_t i = 0; i < plot.series.size(); ++i)
     plotter.band(plot.series[i].measured, colours::line(i));
@@ -291,6 +351,14 @@ std::string plot_svg(const LinePlot& plot, bool themed) {
     plotter.line(series.model, colours::line(i), series.measured.empty() ? 2.2 : 1.5, {5, 4});
     plotter.line(series.measured, colours::line(i), 2.4, {});
     const auto& shown = series.measured.empty() ? series.model : series.measured;
+    if (plot.model_marks) {
+      for (const PlotPoint& point : series.model) {
+        draw_series_mark(i, {plotter.x(point.x), plotter.y(point.y)},
+                         &shown == &series.model ? plotter.data(series, point) : "", plotter.marks,
+                         true);
+      }
+      if (&shown == &series.model) continue;
+    }
     for (const PlotPoint& point : shown) {
       if (point.y <= 0) continue;
       draw_series_mark(i, {plotter.x(point.x), plotter.y(point.y)}, plotter.data(series, point),
@@ -299,8 +367,68 @@ std::string plot_svg(const LinePlot& plot, bool themed) {
   }
   plotter.labels();
   if (panel) plotter.ratio_panel(panel_top, end);
-  draw_foot_lines(plot.foot, end + 74, plot_left, plotter.marks);
+  draw_foot_lines(foot, end + 74, plot_left, plotter.marks);
   return svg_text(plotter.marks, {0, 0}, {plot_width, height},
+                  {.title = plot.title + ": " + plot.below, .classes = "plot", .themed = themed});
+}
+
+std::string plot_svg(const DotPlot& plot, bool themed) {
+  constexpr double row_height = 26, top = 118;
+  double left = plot_left, low = std::numeric_limits<double>::infinity(), high = 0;
+  for (const DotPlot::Row& row : plot.rows) {
+    left = std::max(left, 24 + text_room(row.name, 13, false) + 14);
+    for (const DotPlot::Value& value : row.values) {
+      for (const std::optional<double>& x : {value.counted, value.formula}) {
+        if (x && *x > 0) low = std::min(low, *x), high = std::max(high, *x);
+      }
+    }
+  }
+  left = std::min(left, 420.0);
+  const double right = plot_width - 40;
+  low = std::pow(10, std::floor(2 * std::log10(low) - 0.05) / 2);
+  high = std::pow(10, std::ceil(2 * std::log10(high) + 0.05) / 2);
+  const auto x_of = [&](double x) {
+    return left + std::log(std::max(x, low) / low) / std::log(high / low) * (right - left);
+  };
+  const double bottom = top + row_height * static_cast<double>(plot.rows.size());
+  const std::vector<std::string> foot = foot_lines(plot.foot, left);
+  Marks marks;
+  marks.push_back(text_mark({left, 38}, plot.title, 21, colours::ink, -1, true));
+  marks.push_back(text_mark({left, 60}, plot.below, 13, colours::mute));
+  double x = left;
+  for (std::size_t i = 0; i < plot.series.size(); ++i) {
+    draw_series_mark(i, {x + 6, 85}, "", marks);
+    marks.push_back(text_mark({x + 18, 90}, plot.series[i], 13, colours::line(i), -1, true));
+    x += 44 + text_room(plot.series[i], 13, true);
+  }
+  for (int e = static_cast<int>(std::floor(std::log10(low))); e <= std::log10(high) + 0.01; ++e) {
+    for (const double factor : {1.0, 2.0, 5.0}) {
+      const double value = factor * std::pow(10, e);
+      if (value < low * 0.999 || value > high * 1.001) continue;
+      marks.push_back(path_mark({{{x_of(value), top - 8}, {x_of(value), bottom}}},
+                                factor == 1 ? colours::faint : colours::rule, 1));
+      marks.push_back(text_mark({x_of(value), bottom + 20}, fmt::format("{:.6g}", value), 13,
+                                colours::mute, 0));
+    }
+  }
+  marks.push_back(text_mark({(left + right) / 2, bottom + 44}, plot.x_name, 13, colours::ink, 0));
+  for (std::size_t r = 0; r < plot.rows.size(); ++r) {
+    const DotPlot::Row& row = plot.rows[r];
+    const double y = top + row_height * (static_cast<double>(r) + 0.5);
+    marks.push_back(path_mark({{{left, y}, {right, y}}}, colours::rule, 1));
+    marks.push_back(text_mark({left - 14, y + 4.5}, row.name, 13, colours::ink, 1));
+    for (std::size_t i = 0; i < row.values.size(); ++i) {
+      const auto& [counted, formula] = row.values[i];
+      if (formula && *formula > 0) draw_series_mark(i, {x_of(*formula), y}, "", marks, true);
+      if (!counted || *counted <= 0) continue;
+      draw_series_mark(i, {x_of(*counted), y},
+                       fmt::format(" data-x=\"{}\" data-y=\"{:.17g}\" data-name=\"{}\"",
+                                   escaped(row.name), *counted, escaped(plot.series[i])),
+                       marks);
+    }
+  }
+  draw_foot_lines(foot, bottom + 76, left, marks);
+  return svg_text(marks, {0, 0}, {plot_width, bottom + 84 + 16 * static_cast<double>(foot.size())},
                   {.title = plot.title + ": " + plot.below, .classes = "plot", .themed = themed});
 }
 
@@ -309,6 +437,7 @@ std::string plot_svg(const WinnerMap& map, bool themed) {
   const double cell =
       std::min(90.0, (plot_width - left - 30) / static_cast<double>(map.sizes.size()));
   const double bottom = top + cell_height * static_cast<double>(map.rows.size());
+  const std::vector<std::string> foot = foot_lines(map.foot, left);
   Marks marks;
   marks.push_back(text_mark({left, 38}, map.title, 21, colours::ink, -1, true));
   marks.push_back(text_mark({left, 60}, map.below, 13, colours::mute));
@@ -348,7 +477,7 @@ std::string plot_svg(const WinnerMap& map, bool themed) {
           c.factor);
       marks.push_back(std::move(ground));
       marks.push_back(text_mark(corner + Point{cell / 2, 30}, text, 13,
-                                opacity > 0.6 ? colours::white : colours::ink, 0));
+                                opacity > 0.9 ? colours::white : colours::ink, 0));
     }
   }
   // Regions are parted by lines of the ground.
@@ -373,9 +502,8 @@ std::string plot_svg(const WinnerMap& map, bool themed) {
   }
   marks.push_back(text_mark({left + cell * static_cast<double>(map.sizes.size()) / 2, bottom + 44},
                             "block, bytes", 13, colours::ink, 0));
-  draw_foot_lines(map.foot, bottom + 76, left, marks);
-  return svg_text(marks, {0, 0},
-                  {plot_width, bottom + 84 + 16 * static_cast<double>(map.foot.size())},
+  draw_foot_lines(foot, bottom + 76, left, marks);
+  return svg_text(marks, {0, 0}, {plot_width, bottom + 84 + 16 * static_cast<double>(foot.size())},
                   {.title = map.title + ": " + map.below, .classes = "plot", .themed = themed});
 }
 

@@ -21,15 +21,31 @@ struct PlotSeries {
 };
 struct LinePlot {
   enum class X : std::uint8_t { bytes, nodes, number } x = X::bytes;
-  enum class Y : std::uint8_t { microseconds, gigabytes_per_second } y = Y::microseconds;
-  std::string title, below, x_name;
+  /// `count` is linear from 0 on, the others are logarithmic.
+  enum class Y : std::uint8_t { microseconds, gigabytes_per_second, blocks, count };
+  Y y = Y::microseconds;
+  std::string title, below, x_name, y_name;
   std::vector<std::string> foot;
   std::vector<PlotSeries> series;
+  bool model_marks = false;           ///< points of the model have marks of their own, hollow
   std::vector<PlotPoint> limit = {};  ///< a grey line: what copying alone takes
   std::string limit_name = {};
   /// Of the second panel: how many times a series' value is that of the one of this name, or the
   /// share of the limit; empty: no panel.
   std::string ratio_to = {};
+};
+/// Values of networks that have no common measure: a row each, a mark for each series.
+struct DotPlot {
+  struct Value {
+    std::optional<double> counted = {}, formula = {};
+  };
+  struct Row {
+    std::string name;
+    std::vector<Value> values;  ///< one for each series
+  };
+  std::string title, below, x_name;
+  std::vector<std::string> series, foot;
+  std::vector<Row> rows;  ///< downwards
 };
 /// What is fastest where: rows of networks, columns of block sizes.
 struct WinnerMap {
@@ -50,10 +66,12 @@ struct WinnerMap {
 
 /// \param themed  colours are the page's variables
 std::string plot_svg(const LinePlot& plot, bool themed);
+std::string plot_svg(const DotPlot& plot, bool themed);
 std::string plot_svg(const WinnerMap& map, bool themed);
 
-/// "100 µs", "1 ms"; "64", "4 K".
+/// "100 µs", "1 ms"; "2.5 MB/s"; "64", "4 K".
 std::string time_label(double microseconds);
+std::string rate_label(double gigabytes_per_second);
 std::string size_label(double bytes);
 
 }  // namespace wormcube::apps

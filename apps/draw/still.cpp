@@ -43,9 +43,10 @@ double lane_length(const Lane& lane) {
   return length;
 }
 
-/// Half way along a lane; of one with a gap, along its first stub.
+/// Near the middle of a lane, before it: the discs of both ways of a cable lie apart. Of a lane with
+/// a gap, on its first stub.
 Point lane_middle(const Lane& lane) {
-  double left = lane_length(lane) * (lane.gap > 0 ? 0.25 : 0.5);
+  double left = lane_length(lane) * (lane.gap > 0 ? 0.25 : 0.4);
   for (std::size_t i = 0; i + 1 < lane.points.size(); ++i) {
     if (lane.gap != 0 && i + 1 == lane.gap) continue;
     const Point a = lane.points[i], b = lane.points[i + 1];
@@ -124,23 +125,26 @@ void draw_load_number(const Layout& layout, Point at, int load, Colour colour, M
 /// The worms of one step.
 class WormDrawer {
  public:
-  WormDrawer(const Layout& layout, const Routing& routing, std::span<const PlayedMessage> messages,
-             Bytes most_bytes, Marks& marks)
+  WormDrawer(const Layout& layout, const Routing& routing, const DrawnStep& step, Bytes most_bytes,
+             bool titles, Marks& marks)
       : layout_(layout),
         routing_(routing),
         most_bytes_(std::max<Bytes>(1, most_bytes)),
+        titles_(titles),
         marks_(marks) {
-    for (const PlayedMessage& message : messages) {
-      for (const Channel channel : message.route) ++load_[routing.link(channel)];
-    }
+    for (const LinkLoad& link : step.links) load_[link.link] = link.messages;
     constexpr int most_numbers = 256;
     for (const auto& [link, load] : load_) {
       if (load < 2) continue;
       marks.push_back(path_mark(lane_pieces(lane(link)), colours::load(load), 1.8 * layout.offset));
       marks.back().data = fmt::format(" class=\"band\" data-link=\"{}\"", link);
+      if (titles) {
+        marks.back().title =
+            fmt::format("link {}: {} messages", routing.topology().link_name(link), load);
+      }
     }
     std::map<Link, int> taken;
-    for (const PlayedMessage& message : messages) draw(message, taken);
+    for (const DrawnMessage& message : step.messages) draw(message, taken);
     int numbers = 0;
     for (const auto& [link, load] : load_) {
       if (load > 1 && ++numbers <= most_numbers) {
@@ -163,7 +167,7 @@ class WormDrawer {
   };
   const Lane& lane(Link link) const { return layout_.lanes[static_cast<std::size_t>(link)]; }
 
-  void draw(const PlayedMessage& message, std::map<Link, int>& taken) {
+  void draw(const DrawnMessage& message, std::map<Link, int>& taken) {
     std::vector<Part> parts;
     const double width = 2.8 + 2.4 * std::sqrt(static_cast<double>(message.bytes) /
                                                static_cast<double>(most_bytes_));
@@ -203,6 +207,10 @@ class WormDrawer {
       if (part.channel == 1 && !part.strand) marks_.back().dash = {7 * scale, 3 * scale};
       marks_.back().data =
           fmt::format(" class=\"worm\" data-from=\"{}\" data-to=\"{}\"", message.from, message.to);
+      if (titles_) {
+        marks_.back().title = fmt::format("{} to {}: {} B, {}", message.from, message.to,
+                                          message.bytes, route_text(routing_, message.route));
+      }
     }
     const double size = last.strand ? 5 * scale : 1.25 * last.width + 3 * scale, half = 0.54 * size;
     const auto at = [&](double back, double side) {
@@ -233,6 +241,7 @@ class WormDrawer {
   const Layout& layout_;
   const Routing& routing_;
   Bytes most_bytes_;
+  bool titles_;
   Marks& marks_;
   std::map<Link, int> load_;
   std::vector<std::pair<Link, int>> numbers_;
@@ -247,13 +256,13 @@ Marks network_marks(const Layout& layout) {
   return marks;
 }
 
-Marks step_marks(const Layout& layout, const Routing& routing,
-                 std::span<const PlayedMessage> messages, Bytes most_bytes) {
+Marks step_marks(const Layout& layout, const Routing& routing, const DrawnStep& step,
+                 Bytes most_bytes, bool titles) {
   Marks marks;
   draw_ground(layout, marks);
-  WormDrawer worms(layout, routing, messages, most_bytes, marks);
+  WormDrawer worms(layout, routing, step, most_bytes, titles, marks);
   std::vector<bool> busy(static_cast<std::size_t>(layout.nodes), false);
-  for (const PlayedMessage& message : messages) {
+  for (const DrawnMessage& message : step.messages) {
     busy[static_cast<std::size_t>(message.from)] = busy[static_cast<std::size_t>(message.to)] =
         true;
   }
@@ -268,7 +277,7 @@ LinkTotals link_totals(const Schedule& schedule, const Routing& routing) {
   std::vector<int> load(links);
   std::vector<std::size_t> used;
   for (std::size_t step = 0; step < schedule.steps(); ++step) {
-    for (const PlayedMessage& message : messages_of(schedule, routing, step)) {
+    for (const DrawnMessage& message : messages_of(schedule, routing, step)) {
       for (const Channel channel : message.route) {
         const auto link = static_cast<std::size_t>(routing.link(channel));
         totals.bytes[link] += message.bytes;
@@ -304,21 +313,16 @@ namespace {
 
 constexpr double sheet_margin = 44, sheet_gap = 18;
 
-/// Words into lines of a width.
-std::vector<std::string> wrapped(std::string_view text, double font, double width) {
-  std::vector<std::string> lines(1);
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    const std::string word(text.substr(0, end));
-    text.remove_prefix(std::min(text.size(), end + 1));
-    const std::string longer = lines.back().empty() ? word : lines.back() + " " + word;
-    if (!lines.back().empty() && text_width(longer, font, false) > width) {
-      lines.push_back(word);
-    } else {
-      lines.back() = longer;
-    }
-  }
-  return lines;
+/// A caption starts behind its head.
+double caption_inset(const Still& still) { return text_room(still.head + " ", 12.5, true) + 3; }
+std::vector<std::string> caption_lines(const Still& still, double width) {
+  return wrapped(still.caption, 12, width - caption_inset(still));
+}
+/// What a picture in a column of some width is high, with its caption.
+double picture_height(const Still& still, double width, double most_height) {
+  const double lines = static_cast<double>(caption_lines(still, width).size());
+  const double scale = std::min({width / still.size.x, most_height / still.size.y, 1.25});
+  return 9 + 15 * lines + scale * still.size.y + 18;
 }
 
 /// Title, lines below it, the table of figures; returns where it ends.
@@ -349,13 +353,16 @@ double draw_head(const Sheet& sheet, double width, Marks& marks) {
 double draw_picture(const Still& still, Point at, double width, double most_height, Marks& marks) {
   marks.push_back(path_mark({{at, at + Point{width, 0}}}, colours::ink, 1));
   marks.push_back(text_mark(at + Point{0, 17}, still.head, 12.5, colours::ink, -1, true));
-  marks.push_back(text_mark(at + Point{text_width(still.head + " ", 12.5, true) + 3, 17},
-                            still.caption, 12, colours::mute));
+  double y = 2;
+  for (const std::string& line : caption_lines(still, width)) {
+    y += 15;
+    marks.push_back(text_mark(at + Point{caption_inset(still), y}, line, 12, colours::mute));
+  }
   const double scale = std::min({width / still.size.x, most_height / still.size.y, 1.25});
-  const Point to = at + Point{(width - scale * still.size.x) / 2, 24} - scale * still.corner;
+  const Point to = at + Point{(width - scale * still.size.x) / 2, y + 7} - scale * still.corner;
   const Marks picture = moved(still.marks, to, scale);
   marks.insert(marks.end(), picture.begin(), picture.end());
-  return 24 + scale * still.size.y + 18;
+  return picture_height(still, width, most_height);
 }
 
 void draw_foot(const Sheet& sheet, double y, double width, Marks& marks) {
@@ -400,8 +407,7 @@ std::string sheet_pdf(const Sheet& sheet) {
     const double column = alone ? width : 340;
     double height = 0;
     for (std::size_t k = i; k < end; ++k) {
-      const Point size = sheet.pictures[k].size;
-      height = std::max(height, 42 + std::min({column / size.x, 900 / size.y, 1.25}) * size.y);
+      height = std::max(height, picture_height(sheet.pictures[k], column, 900));
     }
     if (y + height > bottom - 40 && y > sheet_margin + 1) {
       pages.emplace_back();

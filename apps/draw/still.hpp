@@ -4,9 +4,8 @@
 
 #include "wormcube/apps/draw/layout.hpp"
 #include "wormcube/apps/draw/marks.hpp"
-#include "wormcube/apps/draw/play.hpp"
+#include "wormcube/apps/draw/step.hpp"
 
-#include <span>
 #include <string>
 #include <vector>
 
@@ -15,8 +14,9 @@ namespace wormcube::apps {
 /// The network with the worms of a step, all paths whole; links that several share as bands with
 /// their load.
 /// \param most_bytes  of the run's messages: the widest worm
-Marks step_marks(const Layout& layout, const Routing& routing,
-                 std::span<const PlayedMessage> messages, Bytes most_bytes);
+/// \param titles      worms and bands say what they are to who points at them
+Marks step_marks(const Layout& layout, const Routing& routing, const DrawnStep& step,
+                 Bytes most_bytes, bool titles = false);
 /// The network alone.
 Marks network_marks(const Layout& layout);
 /// Links by what they carry over all steps: bytes, and the most messages in a step.

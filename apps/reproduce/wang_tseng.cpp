@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <initializer_list>
 #include <iterator>
 #include <utility>
 
@@ -48,56 +47,36 @@ Steps park(Rank n) {
 
 Steps tsay_wang(Rank n) { return 3 * log_up(n, 7); }
 
+/// One line of the figure. Those of one label are one curve of the plot.
 struct Line {
-  std::string_view name, source, label, colour;
-  CurveMark mark;
+  std::string_view name, source, label;
   std::string_view algorithm;  // counted; or:
   Steps (*formula)(Rank) = nullptr;
 };
 
 constexpr Line lines[]{
-    {"lower bound",
-     "ceil(log_7 n^3)",
-     "lower bound",
-     "#888888",
-     CurveMark::none,
-     {},
-     lower_bound_of},
-    {"WT", "program wang-tseng", "Wang, Tseng", "#1f77b4", CurveMark::circle, "wang-tseng"},
-    {"WT formula",
-     "3 ceil(log_7 n) + 2, one less for n = 2, 3",
-     "Wang, Tseng",
-     "#1f77b4",
-     CurveMark::circle,
-     {},
-     wang_tseng},
+    {"lower bound", "ceil(log_7 n^3)", "", {}, lower_bound_of},
+    {"WT", "program wang-tseng", "Wang, Tseng", "wang-tseng"},
+    {"WT formula", "3 ceil(log_7 n) + 2, one less for n = 2, 3", "Wang, Tseng", {}, wang_tseng},
     {"TM formula",
      "2^d: d + 1 up to z = 7, d + m + 2 up to z = 7 6^(m+1)",
-     "Tsai, McKinley",
-     "#d62728",
-     CurveMark::square,
+     "Tsai, McKinley; quad",
      {},
      tsai_mckinley},
-    {"quad", "program quad, stand-in for TM", "quad, for Tsai, McKinley", "#d62728",
-     CurveMark::square, "quad"},
-    {"Park formula",
-     "7^p: 3p; 2 7^p: 3p + 2",
-     "Park et al.",
-     "#2ca02c",
-     CurveMark::triangle,
-     {},
-     park},
-    {"park", "program park, displacements found by search", "park, our displacements", "#2ca02c",
-     CurveMark::triangle, "park"},
-    {"Tsay-Wang formula",
-     "3 ceil(log_7 n); an abstract only",
-     "Tsay, Wang",
-     "#9467bd",
-     CurveMark::diamond,
-     {},
-     tsay_wang},
-    {"plan", "program plan, ours", "plan, ours", "#ff7f0e", CurveMark::wedge, "plan"},
+    {"quad", "program quad, stand-in for TM", "Tsai, McKinley; quad", "quad"},
+    {"Park formula", "7^p: 3p; 2 7^p: 3p + 2", "Park et al.", {}, park},
+    {"park", "program park, displacements found by search", "Park et al.", "park"},
+    {"Tsay-Wang formula", "3 ceil(log_7 n); an abstract only", "Tsay, Wang", {}, tsay_wang},
+    {"plan", "program plan, ours", "plan, ours", "plan"},
 };
+
+FigureSeries series_of(const Line& line) {
+  return {.name = line.name,
+          .counted = line.formula == nullptr,
+          .source = line.source,
+          .label = line.label,
+          .steps = {}};
+}
 
 /// The steps of a program, if it runs here and the torus is not too large to record.
 Steps count(std::string_view name, Rank n, Rank count_up_to, std::vector<std::string>& failures) {
@@ -129,13 +108,7 @@ BroadcastFigure reproduce_broadcast_figure(
   figure.sides.assign(sides.begin(), sides.end());
   std::ranges::sort(figure.sides);
   for (const Line& line : lines) {
-    figure.series.push_back({.name = line.name,
-                             .counted = line.formula == nullptr,
-                             .source = line.source,
-                             .label = line.label,
-                             .colour = line.colour,
-                             .mark = line.mark,
-                             .steps = {}});
+    figure.series.push_back(series_of(line));
     FigureSeries& series = figure.series.back();
     for (const Rank n : figure.sides) {
       series.steps.push_back(series.counted ? count(line.algorithm, n, count_up_to, figure.failures)
@@ -146,150 +119,42 @@ BroadcastFigure reproduce_broadcast_figure(
   return figure;
 }
 
-namespace {
-
-/// SVG text under construction.
-class Drawing {
- public:
-  template <class... T>
-  void add(fmt::format_string<T...> format, T&&... values) {
-    fmt::format_to(std::back_inserter(text_), format, std::forward<T>(values)...);
-  }
-  void line(double x1, double y1, double x2, double y2, std::string_view style) {
-    add("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" {}/>\n", x1, y1, x2, y2,
-        style);
-  }
-  /// \param style  attributes: where x is (text-anchor), size, rotation
-  void label(double x, double y, std::string_view style, std::string_view text) {
-    add("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n", x, y, style, text);
-  }
-  /// Hollow ones are larger: they show around a filled one at the same point.
-  void mark(double x, double y, const FigureSeries& series) {
-    const double r = series.counted ? 3.5 : 5.5;
-    const std::string style = fmt::format("fill=\"{}\" stroke=\"{}\"",
-                                          series.counted ? series.colour : "none", series.colour);
-    const auto polygon = [&](std::initializer_list<std::pair<double, double>> corners) {
-      add("<polygon points=\"");
-      for (const auto& [dx, dy] : corners) add("{:.1f},{:.1f} ", x + r * dx, y + r * dy);
-      add("\" {}/>\n", style);
-    };
-    switch (series.mark) {
-      case CurveMark::none:
-        break;
-      case CurveMark::circle:
-        add("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" {}/>\n", x, y, r, style);
-        break;
-      case CurveMark::square:
-        polygon({{-0.9, -0.9}, {0.9, -0.9}, {0.9, 0.9}, {-0.9, 0.9}});
-        break;
-      case CurveMark::triangle:
-        polygon({{0, -1.2}, {1.1, 0.8}, {-1.1, 0.8}});
-        break;
-      case CurveMark::diamond:
-        polygon({{0, -1.2}, {1.2, 0}, {0, 1.2}, {-1.2, 0}});
-        break;
-      case CurveMark::wedge:
-        polygon({{0, 1.2}, {1.1, -0.8}, {-1.1, -0.8}});
-        break;
-    }
-  }
-  static std::string stroke(const FigureSeries& series) {
-    return fmt::format("fill=\"none\" stroke=\"{}\" stroke-width=\"1.5\"{}", series.colour,
-                       series.counted                   ? ""
-                       : series.mark == CurveMark::none ? " stroke-dasharray=\"2 2\""
-                                                        : " stroke-dasharray=\"6 4\"");
-  }
-  std::string take() { return std::move(text_); }
-
- private:
-  std::string text_;
-};
-
-/// Where the axis of n has numbers: at its ends and at powers of 2.
-std::vector<Rank> ticks(Rank first, Rank last) {
-  std::vector<Rank> ticks{first};
-  for (std::int64_t n = 2; n < last; n *= 2) {
-    if (n > first) ticks.push_back(static_cast<Rank>(n));
-  }
-  if (last > first) ticks.push_back(last);
-  return ticks;
+std::optional<FigureSeries> figure_series(std::string_view name) {
+  const auto* const line = std::ranges::find(lines, name, &Line::name);
+  return line == std::end(lines) ? std::nullopt : std::optional(series_of(*line));
 }
 
-}  // namespace
-
-std::string svg(const BroadcastFigure& figure) {
-  constexpr double width = 900, height = 540, left = 64, right = 230, top = 48, bottom = 96;
-  constexpr double end = width - right, floor = height - bottom;
-  constexpr std::string_view at_end = "text-anchor=\"end\"", at_middle = "text-anchor=\"middle\"";
-  double most = 1;
+LinePlot plot_of(const BroadcastFigure& figure) {
+  LinePlot plot;
+  plot.title = "Broadcast on n \u00d7 n \u00d7 n wormhole tori, all ports";
+  plot.below =
+      "filled, full line: counted from the recorded program; hollow, dashed: the formula alone, "
+      "nothing was run";
+  plot.x = LinePlot::X::number, plot.x_name = "n, nodes along each dimension (logarithmic)";
+  plot.y = LinePlot::Y::count, plot.y_name = "steps (start-ups)";
+  plot.model_marks = true;
+  plot.foot = {
+      "Figure 8 of Wang and Tseng. Lines join the sizes that were computed; between them "
+      "they mean nothing."};
   for (const FigureSeries& series : figure.series) {
-    for (const Steps& steps : series.steps) most = std::max(most, steps.value_or(0));
-  }
-  const double between = most > 20 ? 5 : 2;
-  const double highest = std::ceil(most / between) * between;
-  const Rank first = figure.sides.front(), last = figure.sides.back();
-  const double span = std::max(1e-9, std::log2(last) - std::log2(first));
-  const auto x = [&](Rank n) {
-    return left + (std::log2(n) - std::log2(first)) / span * (end - left);
-  };
-  const auto y = [&](double steps) { return floor - steps / highest * (floor - top); };
-
-  Drawing drawing;
-  drawing.add(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
-      "height=\"{1}\" font-family=\"sans-serif\" font-size=\"12\">\n"
-      "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
-      width, height);
-  drawing.label(left, 24, "font-size=\"15\"",
-                "Broadcast on n \u00d7 n \u00d7 n wormhole tori, all ports");
-  for (double steps = 0; steps <= highest; steps += between) {
-    drawing.line(left, y(steps), end, y(steps), "stroke=\"#dddddd\"");
-    drawing.label(left - 8, y(steps) + 4, at_end, fmt::format("{}", steps));
-  }
-  for (double last_label = -1000; const Rank n : ticks(first, last)) {
-    drawing.line(x(n), floor, x(n), floor + 5, "stroke=\"black\"");
-    if (x(n) - last_label < 30 || (n != last && x(last) - x(n) < 30 && n != first)) continue;
-    last_label = x(n);
-    drawing.label(x(n), floor + 19, at_middle, fmt::format("{}", n));
-  }
-  drawing.line(left, floor, end, floor, "stroke=\"black\"");
-  drawing.line(left, top, left, floor, "stroke=\"black\"");
-  drawing.label((left + end) / 2, floor + 40, at_middle,
-                "n, nodes along each dimension (logarithmic)");
-  drawing.label(20, (top + floor) / 2,
-                fmt::format("{} transform=\"rotate(-90 20 {:.1f})\"", at_middle, (top + floor) / 2),
-                "steps (start-ups)");
-  drawing.label(left, height - 26, "font-size=\"11\" fill=\"#444444\"",
-                "Filled: counted from the recorded program. Hollow, dashed: the formula "
-                "alone; nothing was run.");
-  drawing.label(left, height - 10, "font-size=\"11\" fill=\"#444444\"",
-                "Lines join the sizes that were computed; between them they mean nothing.");
-
-  double row = top + 6;
-  for (const bool counted : {true, false}) {  // formulas last, so that their marks lie around
-    drawing.label(end + 14, row + 4, "font-weight=\"bold\"",
-                  counted ? "counted from programs" : "formulas only");
-    row += 20;
-    for (const FigureSeries& series : figure.series) {
-      if (series.counted != counted) continue;
-      std::string points;
-      for (std::size_t i = 0; i < figure.sides.size(); ++i) {
-        if (series.steps[i])
-          points += fmt::format("{:.1f},{:.1f} ", x(figure.sides[i]), y(*series.steps[i]));
-      }
-      drawing.add("<polyline points=\"{}\" {}/>\n", points, Drawing::stroke(series));
-      for (std::size_t i = 0; i < figure.sides.size(); ++i) {
-        if (series.steps[i]) drawing.mark(x(figure.sides[i]), y(*series.steps[i]), series);
-      }
-      drawing.line(end + 14, row, end + 48, row, Drawing::stroke(series));
-      drawing.mark(end + 31, row, series);
-      drawing.label(end + 56, row + 4, "", series.label);
-      row += 20;
+    std::vector<PlotPoint> points;
+    for (std::size_t i = 0; i < figure.sides.size(); ++i) {
+      if (series.steps[i])
+        points.push_back({static_cast<double>(figure.sides[i]), *series.steps[i]});
     }
-    row += 12;
+    if (series.label.empty()) {
+      plot.limit = std::move(points), plot.limit_name = series.name;
+      continue;
+    }
+    auto curve = std::ranges::find(plot.series, series.label, &PlotSeries::name);
+    if (curve == plot.series.end()) {
+      curve = plot.series.insert(curve, PlotSeries{std::string(series.label), {}, {}});
+    }
+    (series.counted ? curve->measured : curve->model) = std::move(points);
   }
-  drawing.add("</svg>\n");
-  return drawing.take();
+  std::erase_if(plot.series,
+                [](const PlotSeries& s) { return s.measured.empty() && s.model.empty(); });
+  return plot;
 }
 
 }  // namespace wormcube::apps

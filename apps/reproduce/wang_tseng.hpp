@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/apps/draw/plot.hpp"
 #include "wormcube/collectives/harness/check.hpp"
 
 #include <cstdint>
@@ -14,17 +15,13 @@
 
 namespace wormcube::apps {
 
-/// What a point looks like in the plot.
-enum class CurveMark : std::uint8_t { none, circle, square, triangle, diamond, wedge };
-
 /// One line of the figure, either counted from a program or a formula of the paper.
 struct FigureSeries {
   std::string_view name;
-  bool counted = false;         ///< from the recorded program, else by formula
-  std::string_view source;      ///< the formula, or the program
-  std::string_view label = {};  ///< in the plot's legend
-  std::string_view colour = {};
-  CurveMark mark = CurveMark::none;
+  bool counted = false;     ///< from the recorded program, else by formula
+  std::string_view source;  ///< the formula, or the program
+  /// In the plot, where a program and its formula are one line; empty: the bound of all.
+  std::string_view label = {};
   std::vector<std::optional<double>> steps;  ///< one for each n
 };
 
@@ -43,8 +40,10 @@ BroadcastFigure reproduce_broadcast_figure(
     std::span<const Rank> sides, Rank count_up_to,
     const std::function<void(const BroadcastFigure&)>& so_far = {});
 
-/// The figure as SVG, n on a logarithmic axis: what is counted as full lines with filled marks, what
-/// is but a formula dashed, with hollow ones.
-std::string svg(const BroadcastFigure& figure);
+/// The line of that name, without steps; none: there is none.
+std::optional<FigureSeries> figure_series(std::string_view name);
+/// The figure as a plot, n on a logarithmic axis: what is counted as full lines with filled marks,
+/// what is but a formula dashed, with hollow ones.
+LinePlot plot_of(const BroadcastFigure& figure);
 
 }  // namespace wormcube::apps

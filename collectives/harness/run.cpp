@@ -323,6 +323,10 @@ RunResult run_collective(Multicomputer& machine, const Collective& collective,
   add_times(result, timed.times_us());
   add_statistics(result, statistics, run.iterations + run.warmup);
   if (run.links) result.links = links_of_one_call(machine, collective, contract);
+  if (run.traced) {
+    Verification verification(contract);
+    machine.run(run.traced(collective_program(collective, contract, &verification)));
+  }
   if (run.verify) {
     result.wrong = timed.wrong();
     result.first_wrong = timed.first_wrong();

@@ -13,6 +13,17 @@
 
 namespace wormcube {
 
+/// Who is told what the nodes do, all together.
+class ExecutorHost {
+ public:
+  virtual ~ExecutorHost() = default;
+  /// No node runs, nor will by itself, and not all have ended. Called by whichever thread finds it,
+  /// which sees all that the nodes did. It may wake nodes. All have not ended before it returns.
+  virtual void all_wait() noexcept = 0;
+  /// All have ended. The last that the executor does in a run, but for leaving their stacks.
+  virtual void all_ended() noexcept = 0;
+};
+
 /// Runs a function for every node, as often as asked, on stacks that live as long as the executor.
 ///
 /// Invariants  a node is pinned: it runs on one thread, the same in every run, as long as the executor
@@ -36,11 +47,12 @@ class NodeExecutor : public Parker {
 void require_threads(Rank nodes);
 /// \param timing  times are measured: busy() may be called
 /// Throws UsageError that says how many threads there can be.
-std::unique_ptr<NodeExecutor> make_thread_executor(Rank nodes, Bytes stack_bytes, bool timing);
+std::unique_ptr<NodeExecutor> make_thread_executor(ExecutorHost& host, Rank nodes,
+                                                   Bytes stack_bytes, bool timing);
 /// \param workers  threads that the fibers share, at most one per node; 0: one per core
 /// Throws UsageError that says how many stacks or threads there can be.
-std::unique_ptr<NodeExecutor> make_fiber_executor(Rank nodes, Bytes stack_bytes, int workers,
-                                                  bool timing);
+std::unique_ptr<NodeExecutor> make_fiber_executor(ExecutorHost& host, Rank nodes, Bytes stack_bytes,
+                                                  int workers, bool timing);
 
 /// The processor time that the calling thread, or another, has had.
 std::chrono::nanoseconds processor_time() noexcept;

@@ -6,16 +6,19 @@
 #include "wormcube/runtime/host/faults.hpp"
 #include "wormcube/runtime/host/signals.hpp"
 #include "wormcube/runtime/machine/executors.hpp"
+#include "wormcube/runtime/machine/work_list.hpp"
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <span>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
@@ -23,36 +26,64 @@
 namespace wormcube {
 namespace {
 
+class Worker;
+
 struct Task {
-  std::optional<Fiber> fiber;  // here: neighbours run one after the other
+  Fiber* fiber = nullptr;  // from its start to its end in a run
   Rank rank = 0;
-  Task* next = nullptr;  // in one list at a time: a worker's inbox or its queue
+  Worker* home = nullptr;
+  Task* next = nullptr;  // in one list at a time: what its worker is handed, or its queue
 };
 
-/// One thread and the fibers that live on it. Fibers never move: unblocking one means putting it on
-/// its own worker's list.
+/// One thread and the nodes that live on it. They never move: waking one means putting it on
+/// its own worker's list. A node has a fiber from its start to its end, that which was given back
+/// last; so nodes that end without waiting use one stack after the other, which stays in the cache.
 ///
-/// Threads       run, append: the worker's own thread. start, send: any thread. idle: the thread that
-///               waits for the run's end, of which it only needs the order of microseconds.
+/// Threads       run, append: the worker's own thread. start, send, finish, check: any thread.
+///               idle: the thread that waits for the run's end, of which it only needs the order of
+///               microseconds. The fibers' own: from the first start() until run() has returned.
 /// Invariants    a task is in at most one list: it was taken off when it was resumed, and only the
 ///               one that cleared its gate's `parked` puts it back. If that happens before the
 ///               fiber has left its stack, the worker is still running that very fiber, and comes
-///               to its list afterwards.
-/// Memory order  send pushes, the worker takes the whole inbox with acquire. To sleep, the worker
-///               sets asleep_ and then looks at inbox_; a sender pushes and then looks at asleep_.
-///               All four are sequentially consistent, so at least one of the two sees the other.
+///               to its list afterwards. The worker that is the last to become idle has found that
+///               no node runs. If it has nodes that have not ended, the run cannot end while it tells
+///               the host; else it has one look that has some.
+/// Memory order  WorkList's, with asleep_ as the word to sleep on.
 class Worker {
  public:
-  /// Once, before it runs: its tasks.
-  void own(std::span<Task> tasks) {
+  explicit Worker(Busy& busy) : busy_(busy), given_(busy) { busy.begin(); }
+
+  /// Once, before it runs: its tasks, a stack for each of them, and whom to tell.
+  void own(std::span<Task> tasks, const Stacks& stacks, std::size_t first_stack, ExecutorHost& host,
+           std::deque<Worker>& all, std::atomic<std::size_t>& with_nodes) {
     constexpr std::size_t in_the_cache = 512;
     own_ = tasks;
+    fresh_ = own_.size();
     far_ = tasks.size() > in_the_cache;
+    stacks_ = &stacks;
+    first_stack_ = first_stack;
+    fibers_ = std::vector<std::optional<Fiber>>(tasks.size());
+    unused_.reserve(tasks.size());
+    host_ = &host;
+    all_ = &all;
+    with_nodes_ = &with_nodes;
+    for (Task& task : tasks) task.home = this;
   }
   /// All of its tasks can run.
-  void start(bool timing) {
-    timing_ = timing;
+  void start(const std::function<void(Rank)>& body, bool timing) {
+    body_ = &body;
+    timing_.store(timing, std::memory_order_relaxed);
     send(start_);
+  }
+  /// Its thread ends when it has nothing to do; then end_fibers() can be called.
+  void finish() { send(finish_); }
+  void end_fibers() {
+    body_ = nullptr;
+    for (std::size_t i = 0; i < made_; ++i) fibers_[i]->resume();  // to its end
+  }
+  /// It finds out again whether no node runs.
+  void check() {
+    if (!to_check_.exchange(true, std::memory_order_acq_rel)) send(check_);
   }
 
   void append(Task& task) {
@@ -62,38 +93,26 @@ class Worker {
   }
 
   void send(Task& task) {
-    Task* newest = inbox_.load(std::memory_order_relaxed);
-    do {
-      task.next = newest;
-    } while (!inbox_.compare_exchange_weak(newest, &task, std::memory_order_seq_cst,
-                                           std::memory_order_relaxed));
-    signal();
-  }
-
-  void finish() {
-    finished_.store(true, std::memory_order_seq_cst);
-    signal();
+    if (!given_.push(task)) return;
+    asleep_.store(0, std::memory_order_seq_cst);
+    wake_sleepers(asleep_);
   }
 
   void run() {
     for (;;) {
-      take_inbox();
-      if (first_ == nullptr) {
-        if (finished_.load(std::memory_order_acquire)) return;
-        wait_for_inbox();
-        continue;
+      take_given();
+      if (Task* const task = next()) {
+        if (task->fiber == nullptr) task->fiber = fiber();
+        running_ = task->rank;
+        task->fiber->resume();
+        running_ = -1;
+        if (std::exchange(has_ended_, false))
+          unused_.push_back(std::exchange(task->fiber, nullptr));
+      } else if (finished_) {
+        return;
+      } else {
+        wait_for_work();
       }
-      Task& task = *first_;
-      first_ = task.next;
-      if (first_ == nullptr) {
-        last_ = nullptr;
-      } else if (far_ && first_->next != nullptr) {
-        first_->next->fiber->prefetch();
-        if (const Task* const later = first_->next->next) __builtin_prefetch(&later->fiber);
-      }
-      running_ = task.rank;
-      task.fiber->resume();
-      running_ = -1;
     }
   }
   /// The node that runs now; for the worker's own thread.
@@ -102,109 +121,154 @@ class Worker {
   /// How long it had nothing to do since it started its tasks, if that is measured.
   std::chrono::nanoseconds idle() const {
     const std::int64_t since = idle_since_.load(std::memory_order_acquire);
-    const auto now = since == busy ? 0 : now_in_nanoseconds() - since;
+    const auto now = since == busy_now ? 0 : now_in_nanoseconds() - since;
     return std::chrono::nanoseconds(idle_.load(std::memory_order_relaxed) +
                                     std::max<std::int64_t>(now, 0));
   }
 
  private:
-  void take_inbox() {
-    if (inbox_.load(std::memory_order_relaxed) == nullptr) return;
-    Task* oldest = nullptr;
-    for (Task* task = inbox_.exchange(nullptr, std::memory_order_acquire); task != nullptr;) {
-      Task* const next = task->next;
-      task->next = oldest;
-      oldest = task;
-      task = next;
+  Fiber* fiber() {
+    if (!unused_.empty()) {
+      Fiber* const fiber = unused_.back();
+      unused_.pop_back();
+      return fiber;
     }
-    while (oldest != nullptr) {
-      Task* const next = oldest->next;
-      if (oldest == &start_) {
-        idle_.store(0, std::memory_order_relaxed);
-        for (Task& task : own_) append(task);
-      } else {
-        append(*oldest);
-      }
-      oldest = next;
+    const std::size_t i = made_++;
+    return &fibers_[i].emplace(*stacks_, first_stack_ + i, [this, i] { run_nodes(i); });
+  }
+
+  // On fiber i: one node after the other, each from its start to its end.
+  void run_nodes(std::size_t i) {
+    while (body_ != nullptr) {
+      (*body_)(running_);
+      has_ended_ = true;
+      const std::size_t left = left_.load(std::memory_order_relaxed) - 1;
+      left_.store(left, std::memory_order_relaxed);
+      if (left == 0 && with_nodes_->fetch_sub(1, std::memory_order_acq_rel) == 1)
+        host_->all_ended();
+      fibers_[i]->suspend();
     }
   }
 
-  void signal() {
-    if (asleep_.exchange(0, std::memory_order_seq_cst) == 1) wake_sleepers(asleep_);
+  // Those that have not run yet come first, in their order.
+  Task* next() {
+    if (fresh_ < own_.size()) return &own_[fresh_++];
+    Task* const task = first_;
+    if (task == nullptr) return nullptr;
+    first_ = task->next;
+    if (first_ == nullptr) {
+      last_ = nullptr;
+    } else if (far_ && first_->next != nullptr) {
+      first_->next->fiber->prefetch();
+      if (const Task* const later = first_->next->next) __builtin_prefetch(later->fiber);
+    }
+    return task;
+  }
+
+  void take_given() {
+    for (Task* task = given_.take(); task != nullptr;) {
+      Task* const next = task->next;
+      if (task == &start_) {
+        idle_.store(0, std::memory_order_relaxed);
+        left_.store(own_.size(), std::memory_order_relaxed);
+        fresh_ = 0;
+      } else if (task == &finish_) {
+        finished_ = true;
+      } else if (task == &check_) {
+        to_check_.store(false, std::memory_order_release);
+      } else {
+        append(*task);
+      }
+      task = next;
+    }
   }
 
   static std::int64_t now_in_nanoseconds() {
     return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
   }
 
-  void wait_for_inbox() {
-    if (!timing_.load(std::memory_order_relaxed)) return sleep();
+  void wait_for_work() {
+    if (!timing_.load(std::memory_order_relaxed)) return wait();
     const std::int64_t since = now_in_nanoseconds();
     idle_since_.store(since, std::memory_order_release);
-    sleep();
-    idle_since_.store(busy, std::memory_order_release);
+    wait();
+    idle_since_.store(busy_now, std::memory_order_release);
     idle_.store(idle_.load(std::memory_order_relaxed) + now_in_nanoseconds() - since,
                 std::memory_order_relaxed);
   }
 
-  void sleep() {
-    const auto called = [&] {
-      return inbox_.load(std::memory_order_seq_cst) != nullptr ||
-             finished_.load(std::memory_order_seq_cst);
-    };
+  void wait() {
     for (int spin = 0; spin < spins; ++spin) {
-      if (called()) return;
+      if (given_.has_items()) return;
       pause();
     }
-    asleep_.store(1, std::memory_order_seq_cst);
-    while (!called() && asleep_.load(std::memory_order_seq_cst) == 1) sleep_while_equal(asleep_, 1);
-    asleep_.store(0, std::memory_order_seq_cst);
+    if (!given_.rest()) return;
+    if (busy_.end() && with_nodes_->load(std::memory_order_acquire) > 0) {
+      if (left_.load(std::memory_order_relaxed) > 0) {
+        if (given_.rouse()) host_->all_wait();
+        return;
+      }
+      const auto other = std::ranges::find_if(*all_, [](const Worker& worker) {
+        return worker.left_.load(std::memory_order_relaxed) > 0;
+      });
+      if (other != all_->end()) other->check();
+    }
+    for (;;) {
+      asleep_.store(1, std::memory_order_seq_cst);
+      if (!given_.is_idle()) return;
+      sleep_while_equal(asleep_, 1);
+    }
   }
 
   // About 5 us, three times what a wake-up costs here: the other worker's next message is mostly
   // nearer than that.
   static constexpr int spins = 1000;
 
-  static constexpr std::int64_t busy = -1;
+  static constexpr std::int64_t busy_now = -1;
 
   Task* first_ = nullptr;
   Task* last_ = nullptr;
   Rank running_ = -1;
-  std::span<Task> own_;
   bool far_ = false;  // the next fiber's stack is in no cache that is near
-  Task start_;        // in the inbox: all of own_
+  bool finished_ = false;
+  bool has_ended_ = false;  // the node whose fiber has just suspended
+  std::span<Task> own_;
+  const Stacks* stacks_ = nullptr;
+  std::size_t first_stack_ = 0, made_ = 0;
+  std::vector<std::optional<Fiber>> fibers_;  // the first made_
+  std::vector<Fiber*> unused_;                // of these; room for all
+  const std::function<void(Rank)>* body_ = nullptr;
+  std::size_t fresh_ = 0;             // the first of own_ that has not run yet in this run
+  std::atomic<std::size_t> left_{0};  // of own_, that have not ended; written by the worker
+  ExecutorHost* host_ = nullptr;
+  std::deque<Worker>* all_ = nullptr;
+  std::atomic<std::size_t>* with_nodes_ = nullptr;  // workers whose nodes have not all ended
+  Task start_, finish_, check_;                     // as given: all of own_; no more; nothing
   std::atomic<bool> timing_{false};
-  std::atomic<std::int64_t> idle_{0}, idle_since_{busy};
-  alignas(64) std::atomic<Task*> inbox_{nullptr};
+  std::atomic<std::int64_t> idle_{0}, idle_since_{busy_now};
+  Busy& busy_;
+  alignas(64) WorkList<Task> given_;
   std::atomic<std::uint32_t> asleep_{0};
-  std::atomic<bool> finished_{false};
+  std::atomic<bool> to_check_{false};
 };
 
 thread_local Worker* current_worker = nullptr;
 
 class FiberExecutor final : public NodeExecutor {
  public:
-  FiberExecutor(Rank nodes, Bytes stack_bytes, int workers, bool timing)
-      : workers_(static_cast<std::size_t>(
-            std::min<std::int64_t>(workers > 0 ? workers : usable_cores(), nodes))),
+  FiberExecutor(ExecutorHost& host, Rank nodes, Bytes stack_bytes, int workers, bool timing)
+      : host_(host),
         timing_(timing),
-        outnumber_cores_(static_cast<int>(workers_.size()) > usable_cores()),
         stacks_(static_cast<std::size_t>(nodes), stack_bytes),
         tasks_(static_cast<std::size_t>(nodes)) {
-    for (Rank rank = 0; rank < nodes; ++rank) {
-      tasks_[rank].rank = rank;
-      tasks_[rank].fiber.emplace(stacks_, rank, [this, rank] {
-        for (;;) {
-          tasks_[rank].fiber->suspend();
-          if (body_ == nullptr) return;
-          (*body_)(rank);
-        }
-      });
-      tasks_[rank].fiber->resume();  // to its first suspend: from here on a resume is a run
-    }
+    const auto count = std::min<std::int64_t>(workers > 0 ? workers : usable_cores(), nodes);
+    for (std::int64_t i = 0; i < count; ++i) workers_.emplace_back(busy_);
+    outnumber_cores_ = static_cast<int>(count) > usable_cores();
+    for (Rank rank = 0; rank < nodes; ++rank) tasks_[rank].rank = rank;
     for (std::size_t i = 0; i < workers_.size(); ++i) {
       const std::size_t first = first_of(i);
-      workers_[i].own(std::span(tasks_).subspan(first, first_of(i + 1) - first));
+      workers_[i].own(std::span(tasks_).subspan(first, first_of(i + 1) - first), stacks_, first,
+                      host_, workers_, with_nodes_);
     }
     threads_.reserve(workers_.size());
     const SignalsElsewhere signals_elsewhere;
@@ -229,9 +293,11 @@ class FiberExecutor final : public NodeExecutor {
   ~FiberExecutor() override { end(); }
 
   void start(const std::function<void(Rank)>& body) override {
-    body_ = &body;
     if (timing_ && outnumber_cores_) busy_before_ = processor_time_of_workers();
-    for (Worker& worker : workers_) worker.start(timing_);
+    busy_.begin();  // until all have started
+    with_nodes_.store(workers_.size(), std::memory_order_relaxed);
+    for (Worker& worker : workers_) worker.start(body, timing_);
+    if (busy_.end() && with_nodes_.load(std::memory_order_acquire) > 0) host_.all_wait();
   }
 
   std::chrono::nanoseconds own_time() const noexcept override {
@@ -250,9 +316,10 @@ class FiberExecutor final : public NodeExecutor {
       tasks_[rank].fiber->suspend();
     } while (gate.is_parked());
   }
-  void unblock(Rank rank, Gate& /*gate*/) override {
-    Worker& worker = home(rank);
-    current_worker == &worker ? worker.append(tasks_[rank]) : worker.send(tasks_[rank]);
+  void wake(Rank rank, Gate& gate) noexcept override {
+    if (!gate.unpark()) return;  // somebody else woke it
+    Task& task = tasks_[rank];
+    current_worker == task.home ? task.home->append(task) : task.home->send(task);
   }
   Rank running_here() const noexcept override {
     const bool ours = std::ranges::any_of(
@@ -260,7 +327,7 @@ class FiberExecutor final : public NodeExecutor {
     return ours ? current_worker->running() : -1;
   }
   void yield(Rank rank) override {
-    home(rank).append(tasks_[rank]);
+    tasks_[rank].home->append(tasks_[rank]);
     tasks_[rank].fiber->suspend();
   }
   // Parking is cheaper than a wait.
@@ -270,15 +337,10 @@ class FiberExecutor final : public NodeExecutor {
   void end() noexcept {
     for (Worker& worker : workers_) worker.finish();
     for (std::thread& thread : threads_) thread.join();
-    body_ = nullptr;
-    for (Task& task : tasks_) task.fiber->resume();  // to its end
+    for (Worker& worker : workers_) worker.end_fibers();
   }
 
-  // Neighbouring ranks share a worker: most messages stay on one core.
-  Worker& home(Rank rank) {
-    return workers_[static_cast<std::size_t>(rank) * workers_.size() / tasks_.size()];
-  }
-  // The first task of a worker: the least r with r * workers / tasks == i.
+  // The first task of a worker. Neighbouring ranks share one: most messages stay on one core.
   std::size_t first_of(std::size_t i) const {
     return (i * tasks_.size() + workers_.size() - 1) / workers_.size();
   }
@@ -291,21 +353,23 @@ class FiberExecutor final : public NodeExecutor {
     return sum;
   }
 
+  ExecutorHost& host_;
+  Busy busy_;
+  std::atomic<std::size_t> with_nodes_{0};
   std::deque<Worker> workers_;
   bool timing_;
-  bool outnumber_cores_;
+  bool outnumber_cores_ = false;
   std::chrono::nanoseconds busy_before_{0};
   Stacks stacks_;
   std::vector<Task> tasks_;
   std::vector<std::thread> threads_;
-  const std::function<void(Rank)>* body_ = nullptr;
 };
 
 }  // namespace
 
-std::unique_ptr<NodeExecutor> make_fiber_executor(Rank nodes, Bytes stack_bytes, int workers,
-                                                  bool timing) {
-  return std::make_unique<FiberExecutor>(nodes, stack_bytes, workers, timing);
+std::unique_ptr<NodeExecutor> make_fiber_executor(ExecutorHost& host, Rank nodes, Bytes stack_bytes,
+                                                  int workers, bool timing) {
+  return std::make_unique<FiberExecutor>(host, nodes, stack_bytes, workers, timing);
 }
 
 }  // namespace wormcube

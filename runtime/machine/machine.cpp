@@ -60,7 +60,7 @@ struct UsageErrorOfNode : ProgramError {
 struct Gates {
   alignas(64) Gate step;
   alignas(64) Gate barrier;  // of the lock step
-  Gate exit;                 // opens when no node is in the network any more
+  Gate exit;                 // opens when no node is in the network any more; then stays open
 };
 static_assert(offsetof(Gates, barrier) == 64 && sizeof(Gates) == 128);
 
@@ -121,22 +121,20 @@ std::optional<std::pair<const Op*, const Op*>> overlapping(std::span<const Op> o
 
 }  // namespace
 
-/// Threads       run, wait_until_done: one at a time, from outside. completed, failed, stop: any.
-///               The rest: each node for itself.
-/// Invariants    running_ counts the nodes that are not parked. A node subtracts itself after it
-///               has announced that it parks and before it blocks; who wakes a node adds it first.
-///               So running_ is never below the number of nodes that run or will, and at 0 nobody
-///               runs and nobody is being woken: with nodes unfinished, that is a deadlock. Since
-///               worms are only moved by running nodes, nothing is in flight then. out_ counts the
-///               nodes that will not enter the network again in this run. A stopped node waits
-///               until all are out before its stack unwinds: until then another node may still copy
-///               from or to its memory. A run that ends well leaves network and gates as it found
-///               them, and each node forgets the run before when its next one starts; so only after
-///               a failure (dirty_) is anything reset.
-/// Memory order  running_, out_ and the barrier's counter are read-modify-written with acq_rel: who
-///               sees the last one sees what all others did before theirs. That is what lets the
-///               last parking node read all nodes' state.
-class Machine::Impl final : public NetworkHost {
+/// Threads       run, wait_until_done: one at a time, from outside. completed, failed, stop, all_wait:
+///               any. The rest: each node for itself.
+/// Invariants    the executor knows when no node runs and none is being woken (all_wait): with nodes
+///               unfinished, that is a deadlock. Since worms are only moved by running nodes, nothing
+///               is in flight then. Once the machine stops, no node that is woken enters the network
+///               again. A stopped node waits at its exit gate before its stack unwinds, until no node
+///               runs: until then another node may still copy from or to its memory. A run that ends
+///               well leaves network and gates as it found them, and each node forgets the run before
+///               when its next one starts; so only after a failure (dirty_) is anything reset.
+/// Memory order  who is told that all wait sees what all did before they parked (ExecutorHost); so it
+///               may read all nodes' state. The barrier's counter is read-modify-written with acq_rel:
+///               who sees the last one sees what all others did before theirs. Who claims a failure
+///               writes error_ and thrower_, and publishes them by stopping_ (release).
+class Machine::Impl final : public NetworkHost, public ExecutorHost {
  public:
   Impl(Topology topology, const MachineOptions& options);
   ~Impl() override;
@@ -164,7 +162,12 @@ class Machine::Impl final : public NetworkHost {
   bool give_back(Rank node, Waiter& waiter) noexcept override;
   std::chrono::nanoseconds own_time() noexcept override { return executor_->own_time(); }
   void moved_data(Rank node, std::chrono::nanoseconds time) noexcept override;
+  void all_wait() noexcept override;
+  void all_ended() noexcept override;
   bool stop(std::exception_ptr error, const EmulatedNode* thrower = nullptr) noexcept;
+  bool claim_failure() noexcept { return !has_failed_.test_and_set(std::memory_order_acq_rel); }
+  void stop_all(std::exception_ptr error, const EmulatedNode* thrower) noexcept;
+  Rank nodes_outside_of_steps() const;
   void wait_until_done();
   void reset();
   bool is_of_one_node(const EmulatedNode& thrower) const;
@@ -175,9 +178,7 @@ class Machine::Impl final : public NetworkHost {
   template <class Done>
   void wait_for(EmulatedNode& node, Done&& done);
   void park(Rank rank, Gate& gate);
-  void wake(Rank rank, Gate& gate) noexcept;
-  void all_parked() noexcept;
-  void leave_network(EmulatedNode& node) noexcept;
+  void wake(Rank rank, Gate& gate) noexcept { executor_->wake(rank, gate); }
   void lock_step(EmulatedNode& node);
   void arrive_at_barrier() noexcept;
   void release_from_barrier(Rank rank) noexcept;
@@ -186,22 +187,20 @@ class Machine::Impl final : public NetworkHost {
   std::string deadlock_table() const;
   std::size_t explain(std::optional<const std::byte*> address, std::span<char> text) const;
   CoreTimes core_times(std::chrono::nanoseconds wall, std::span<const NodeStatistics> nodes) const;
+  /// Throws UsageError if a message was not received.
   Statistics statistics(std::chrono::nanoseconds wall) const;
 
   MachineOptions options_;
   Network network_;
   std::vector<EmulatedNode> nodes_;
 
-  // Written with every park and wake-up; with every barrier; read in every step; written once by
-  // each node: four lines.
-  Padded<std::int64_t> running_{0};
+  // Written with every barrier; read in every step; written once by each node: three lines.
   Padded<Rank> barrier_{0};  // lock step: nodes yet to come to this barrier
   Padded<bool> stopping_{false};
-  Padded<Rank> finished_{0};
-  std::atomic<Rank> out_{0};
-  std::atomic<Rank> left_{0};  // nodes that touch nothing of this run any more
-  std::atomic_flag runs_;      // somebody is in run()
-  bool dirty_ = false;         // the last run has left something behind
+  Padded<Rank> finished_{0};  // in lock step
+  std::atomic_flag exits_are_open_;
+  std::atomic_flag runs_;  // somebody is in run()
+  bool dirty_ = false;     // the last run has left something behind
   const pid_t process_ = getpid();
   const int cores_ = usable_cores();
   std::atomic_flag has_failed_;
@@ -256,7 +255,8 @@ class Machine::Impl::EmulatedNode final : public RequestNode, public RequestHost
     moving = {};
     received = 0;
     steps_in_a_row_ = 0;
-    finished = out = stopped = false;
+    stopped = false;
+    finished.store(false, std::memory_order_relaxed);
     usage_error.reset();
     if (requests_ != nullptr) requests_->reset();
   }
@@ -286,9 +286,9 @@ class Machine::Impl::EmulatedNode final : public RequestNode, public RequestHost
   NodeStatistics statistics;
   std::chrono::nanoseconds moving{0};  // that it moved data, its own and others'
   std::uint64_t received = 0;          // messages
-  bool finished = false;               // published to others by finished_ and barrier_
-  bool out = false;
-  // How its program ended, for run(): published by left_.
+  // Published to others by barrier_, and to who is told that all wait.
+  std::atomic<bool> finished{false};
+  // How its program ended, for run(): published by all_ended().
   bool stopped = false;                      // a step has thrown Stopped
   std::unique_ptr<std::string> usage_error;  // that its program threw; its text
   std::deque<Worm> worms;  // of the current step; kept, so that steady state does not allocate
@@ -419,7 +419,6 @@ void Machine::Impl::EmulatedNode::step(std::span<const Op> ops) {
 
 // Nobody may touch what the node's stack holds once it unwinds.
 void Machine::Impl::EmulatedNode::unwind() {
-  machine_->leave_network(*this);
   machine_->wait(rank_, gates.exit);
   stopped = true;
   throw Stopped();
@@ -428,7 +427,6 @@ void Machine::Impl::EmulatedNode::unwind() {
 void Machine::Impl::EmulatedNode::require_running() {
   if (!machine_->stopping()) return;
   if (requests_ != nullptr && requests_->has_active()) unwind();
-  machine_->leave_network(*this);
   stopped = true;
   throw Stopped();
 }
@@ -541,8 +539,8 @@ Machine::Impl::Impl(Topology topology, const MachineOptions& options)
   nodes_ = std::vector<EmulatedNode>(static_cast<std::size_t>(nodes));
   for (Rank rank = 0; rank < nodes; ++rank) nodes_[rank].attach(*this, rank);
   executor_ = options.nodes_as == NodesAs::threads
-                  ? make_thread_executor(nodes, stack, options.timing)
-                  : make_fiber_executor(nodes, stack, options.workers, options.timing);
+                  ? make_thread_executor(*this, nodes, stack, options.timing)
+                  : make_fiber_executor(*this, nodes, stack, options.workers, options.timing);
 }
 
 // In a child process none of the executor's threads is there: nothing can be joined.
@@ -574,14 +572,13 @@ Statistics Machine::Impl::run(const Program& program) {
     std::atomic_flag& flag;
   } const release{runs_};
 
-  const Rank nodes = topology().nodes();
   if (std::exchange(dirty_, true)) reset();
   network_.begin_run();
-  running_ = nodes;
-  finished_ = out_ = left_ = 0;
-  barrier_ = nodes;
+  finished_ = 0;
+  barrier_ = topology().nodes();
   stopping_ = false;
   has_failed_.clear();
+  exits_are_open_.clear();
   error_ = nullptr;
   thrower_ = nullptr;
   all_done_ = false;
@@ -599,14 +596,6 @@ Statistics Machine::Impl::run(const Program& program) {
     std::rethrow_exception(std::exchange(error_, nullptr));
   }
   Statistics result = statistics(wall);
-  std::uint64_t sent = 0, received = 0;
-  for (const EmulatedNode& node : nodes_) {
-    sent += node.statistics.messages;
-    received += node.received;
-  }
-  if (sent != received) {
-    if (const auto leftover = network_.leftover()) throw ProgramError(*leftover);
-  }
   dirty_ = false;
   return result;
 }
@@ -631,7 +620,7 @@ void Machine::Impl::wait_until_done() {
       lock.unlock();
       try {
         options_.on_overrun(fmt::format("{}; {} of {} nodes run on outside of steps", text,
-                                        running_.load(), topology().nodes()));
+                                        nodes_outside_of_steps(), topology().nodes()));
       } catch (...) {  // the nodes still use what the caller has
         thrown = std::current_exception();
       }
@@ -663,19 +652,25 @@ void Machine::Impl::main(Rank rank) noexcept {
   } catch (...) {
     caught(rank);
   }
-  leave_network(node);
-  // Once the machine stops, nobody asks who has finished; and a node that stop() took out of the
-  // barrier has arrived there: it must not again.
-  if (!stopping()) {
-    node.finished = true;
-    finished_.fetch_add(1, std::memory_order_acq_rel);
-    if (options_.lock_step) arrive_at_barrier();
-  }
-  if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) all_parked();
-  if (left_.fetch_add(1, std::memory_order_acq_rel) + 1 < topology().nodes()) return;
+  node.finished.store(true, std::memory_order_relaxed);
+  // A node that stop() took out of the barrier has arrived there: it must not again.
+  if (!options_.lock_step || stopping()) return;
+  finished_.fetch_add(1, std::memory_order_acq_rel);
+  arrive_at_barrier();
+}
+
+void Machine::Impl::all_ended() noexcept {
   const std::lock_guard lock(mutex_);
   all_done_ = true;
   done_.notify_one();  // under the lock: once it is free the machine may be gone
+}
+
+// Of a run that is being stopped: those that have not ended and do not wait.
+Rank Machine::Impl::nodes_outside_of_steps() const {
+  return static_cast<Rank>(std::ranges::count_if(nodes_, [](const EmulatedNode& node) {
+    return !node.finished.load(std::memory_order_relaxed) && !node.gates.step.is_parked() &&
+           !node.gates.barrier.is_parked() && !node.gates.exit.is_parked();
+  }));
 }
 
 // The exception being handled has left this node's program.
@@ -773,50 +768,45 @@ void Machine::Impl::wait_for(EmulatedNode& node, Done&& done) {
 void Machine::Impl::park(Rank rank, Gate& gate) {
   if (!gate.park()) return;
   ++nodes_[rank].statistics.parked;
-  if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) all_parked();
+  if (options_.node_observer != nullptr) options_.node_observer->waits(rank);
   executor_->block(rank, gate);
+  if (options_.node_observer != nullptr) options_.node_observer->goes_on(rank);
 }
 
-void Machine::Impl::wake(Rank rank, Gate& gate) noexcept {
-  // Before the node can run, park again and count itself out.
-  running_.fetch_add(1, std::memory_order_acq_rel);
-  if (gate.unpark()) {
-    executor_->unblock(rank, gate);
-  } else {
-    // Somebody else woke it: only when the machine stops.
-    running_.fetch_sub(1, std::memory_order_acq_rel);
+// A deadlock; or, if the machine stops, the end of all traffic. It stops before it wakes anyone, so
+// that what waits now never enters the network again.
+void Machine::Impl::all_wait() noexcept {
+  if (stopping()) {
+    if (exits_are_open_.test_and_set(std::memory_order_acq_rel)) return;
+    for (EmulatedNode& node : nodes_) {
+      if (node.gates.exit.arrive()) wake(node.rank(), node.gates.exit);
+    }
+    return;
   }
-}
-
-void Machine::Impl::all_parked() noexcept {
-  if (stopping() || finished_.load(std::memory_order_acquire) == topology().nodes()) return;
+  if (!claim_failure()) return;  // somebody else is about to stop the machine, from outside
+  std::exception_ptr error;
   try {
-    stop(std::make_exception_ptr(Deadlock(deadlock_table())));
+    error = std::make_exception_ptr(Deadlock(deadlock_table()));
   } catch (...) {
-    stop(std::current_exception());
+    error = std::current_exception();
   }
+  stop_all(std::move(error), nullptr);
 }
 
 // The first to come gives the error that run() throws; true for it.
 bool Machine::Impl::stop(std::exception_ptr error, const EmulatedNode* thrower) noexcept {
-  if (has_failed_.test_and_set(std::memory_order_acq_rel)) return false;
+  if (!claim_failure()) return false;
+  stop_all(std::move(error), thrower);
+  return true;
+}
+
+void Machine::Impl::stop_all(std::exception_ptr error, const EmulatedNode* thrower) noexcept {
   error_ = std::move(error);
   thrower_ = thrower;
   stopping_.store(true, std::memory_order_release);
   for (EmulatedNode& node : nodes_) {
     if (node.gates.step.stop()) wake(node.rank(), node.gates.step);
     if (node.gates.barrier.stop()) wake(node.rank(), node.gates.barrier);
-  }
-  return true;
-}
-
-void Machine::Impl::leave_network(EmulatedNode& node) noexcept {
-  if (std::exchange(node.out, true)) return;
-  if (out_.fetch_add(1, std::memory_order_acq_rel) + 1 < topology().nodes()) return;
-  // Nobody waits unless the machine stops, and who waits has counted himself out after he saw that.
-  if (!stopping()) return;
-  for (EmulatedNode& other : nodes_) {
-    if (other.gates.exit.arrive()) wake(other.rank(), other.gates.exit);
   }
 }
 
@@ -879,11 +869,12 @@ std::string Machine::Impl::deadlock_table() const {
     return text;
   };
 
-  const Rank waiting = topology().nodes() - finished_.load(std::memory_order_acquire);
+  const auto finished = static_cast<Rank>(
+      std::ranges::count_if(nodes_, [](const EmulatedNode& node) { return node.finished.load(); }));
+  const Rank waiting = topology().nodes() - finished;
   std::string table = fmt::format(
       "deadlock: {} of {} nodes wait, {} have finished, nothing is in flight\n{:>6} {:>6}  {}",
-      waiting, topology().nodes(), topology().nodes() - waiting, "node", "step",
-      "waits for / holds");
+      waiting, topology().nodes(), finished, "node", "step", "waits for / holds");
   constexpr Rank most_rows = 64;
   constexpr std::size_t most_items = 8;  // of a node
   Rank rows = 0;
@@ -940,7 +931,15 @@ Statistics Machine::Impl::statistics(std::chrono::nanoseconds wall) const {
   Statistics result;
   result.wall = wall;
   result.nodes.reserve(nodes_.size());
-  for (const EmulatedNode& node : nodes_) result.nodes.push_back(node.statistics_with_peaks());
+  std::uint64_t sent = 0, received = 0;
+  for (const EmulatedNode& node : nodes_) {
+    result.nodes.push_back(node.statistics_with_peaks());
+    sent += node.statistics.messages;
+    received += node.received;
+  }
+  if (sent != received) {
+    if (const auto leftover = network_.leftover()) throw ProgramError(*leftover);
+  }
   if (options_.timing) result.cores = core_times(wall, result.nodes);
   network_.each_channel([&](const VirtualChannel& channel) {  // a link's channels are neighbours
     const Link link = network_.routing().link(channel.id());

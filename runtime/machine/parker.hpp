@@ -11,11 +11,10 @@ namespace wormcube {
 class Parker {
  public:
   virtual ~Parker() = default;
-  /// Called by the node after gate.park(); returns when another thread has cleared `parked` and
-  /// called unblock.
+  /// Called by the node after gate.park(); returns when another thread has woken it.
   virtual void block(Rank rank, Gate& gate) = 0;
-  /// Called once by whoever cleared `parked`.
-  virtual void unblock(Rank rank, Gate& gate) = 0;
+  /// Called by whoever learns from the gate that it must wake the node; of several, one does.
+  virtual void wake(Rank rank, Gate& gate) noexcept = 0;
   /// Called by the node before it parks: a short wait on its core. True if the gate opened then.
   virtual bool linger(const Gate& gate) = 0;
   /// Called by the node, which goes on after others on its core have run, if any can.

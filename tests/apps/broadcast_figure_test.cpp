@@ -43,26 +43,31 @@ TEST_CASE("the broadcast figure counts programs and marks formulas", "[reproduce
   CHECK_FALSE(named(figure, "Tsay-Wang formula").counted);
 }
 
-TEST_CASE("the broadcast figure is drawn with a line for each series, formulas marked so",
+TEST_CASE("the broadcast figure is a plot: what is counted is full, formulas are dashed",
           "[reproduce]") {
   const std::array<Rank, 3> sides{4, 7, 8};
   const BroadcastFigure figure = reproduce_broadcast_figure(sides, 600);
-  const std::string drawn = svg(figure);
+  const LinePlot plot = plot_of(figure);
+  CHECK(plot.limit.size() == 3);
+  REQUIRE(plot.series.size() == 5);
+  CHECK(plot.series[0].name == "Wang, Tseng");
+  CHECK(plot.series[0].measured.size() == 3);
+  CHECK(plot.series[0].model.size() == 3);
+  const std::string drawn = plot_svg(plot, false);
   const auto count = [&](std::string_view what) {
     std::size_t found = 0;
     for (std::size_t at = drawn.find(what); at != std::string::npos; at = drawn.find(what, at + 1))
       ++found;
     return found;
   };
-  CHECK(count("<polyline") == figure.series.size());
-  const auto formulas = std::ranges::count(figure.series, false, &FigureSeries::counted);
-  // Each in the plot and in the legend; only they.
-  CHECK(count("stroke-dasharray") == 2 * static_cast<std::size_t>(formulas));
-  // wang-tseng: three sizes and the legend, filled; its formula as often, hollow.
-  CHECK(count("fill=\"#1f77b4\"") == 4);
-  CHECK(count("fill=\"none\" stroke=\"#1f77b4\"/>") == 4);
-  for (const char* text : {"counted from programs", "formulas only", ">steps (start-ups)<",
-                           "plan, ours", ">4<", ">8<"}) {
+  const auto with_formula = std::ranges::count_if(
+      plot.series, [](const PlotSeries& series) { return series.model.size() > 1; });
+  CHECK(count("stroke-dasharray") == static_cast<std::size_t>(with_formula));
+  // wang-tseng: three sizes, filled; its formula as often, hollow and larger.
+  CHECK(count("r=\"4.2\" data-x") == 3);
+  CHECK(count("r=\"6.2\" fill=\"none\" stroke=\"#0072b2\"") == 3);
+  for (const char* text :
+       {"counted from the recorded program", "steps (start-ups)", "plan, ours", ">4<", ">8<"}) {
     CHECK_THAT(drawn, Catch::Contains(text));
   }
   CHECK_THAT(drawn, Catch::EndsWith("</svg>\n"));

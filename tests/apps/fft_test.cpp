@@ -630,3 +630,16 @@ TEST_CASE("a transform that cannot be is refused", "[apps][fft]") {
   CHECK(parse_fft_method("six-step") == FftMethod::six_step);
   CHECK_THROWS_WITH(parse_fft_method("dct"), Contains("dct") && Contains("bluestein"));
 }
+
+TEST_CASE("a transform is priced at 5 n log2 n operations, and its twiddle factors",
+          "[apps][fft]") {
+  ModelledMachine machine;
+  machine.model.rearrange = machine.model.combine = {};
+  machine.model.operations = {1, 1};
+  const FftResult result = run(Topology::parse("complete:1"), {{64}, Values(64), false, "test"}, {},
+                               find_exchange("shift"), {.verify = false, .modelled = machine});
+  REQUIRE(result.figures.modelled);
+  // 64 = 8 x 8: rows of 8 twice, one product for each element between them.
+  CHECK(result.figures.modelled->computing == 2 * 5 * 64 * 3 + 6 * 64);
+  CHECK(result.figures.modelled->time == result.figures.modelled->computing);
+}

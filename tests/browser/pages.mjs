@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-const [, , program, browserPath, ...wanted] = process.argv;
+const [, , programPath = "", browserPath, ...wanted] = process.argv, program = resolve(programPath);
 const draw = resolve(dirname(fileURLToPath(import.meta.url)), "../../apps/draw");
 const require = createRequire(join(draw, "package.json"));
 let puppeteer, axe;
@@ -296,7 +296,7 @@ const cases = {
   },
 
   async "plots: the points are those of the file"() {
-    run("run", "alltoall", "--on", "ring:4", "--algorithm", "shift,ring", "--bytes", "64", "256", "1K", "--iterations", "3", "--json", "times.json", "--quiet");
+    run("run", "alltoall", "--on", "ring:4", "--algorithm", "shift,ring", "--bytes", "64,256,1K", "--iterations", "3", "--json", "times.json", "--quiet");
     run("plot", "times.json", "--html", "page.html", "--svg", "plot.svg");
     const rows = JSON.parse(readFileSync(join(folder, "times.json"), "utf8"));
     const { page, noise } = await open("page.html");

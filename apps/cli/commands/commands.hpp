@@ -31,6 +31,7 @@ Action add_lookup(CLI::App& program);
 Action add_deadlock(CLI::App& program);
 Action add_replay(CLI::App& program);
 Action add_machines(CLI::App& program);
+Action add_tune(CLI::App& program);
 Action add_reproduce(CLI::App& program);
 Action add_completion(CLI::App& program);
 Action add_manual(CLI::App& program);

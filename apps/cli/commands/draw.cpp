@@ -35,6 +35,8 @@ namespace wormcube::cli {
 
 namespace {
 
+using apps::drawn_step;
+using apps::DrawnStep;
 using apps::escaped;
 using apps::follow_blocks;
 using apps::Frame;
@@ -44,12 +46,10 @@ using apps::Layout;
 using apps::link_totals;
 using apps::LinkTotals;
 using apps::Marks;
-using apps::messages_of;
 using apps::pack_messages;
 using apps::Packed;
 using apps::Packer;
 using apps::PlayBlocks;
-using apps::PlayedMessage;
 using apps::player_page;
 using apps::PlayMessages;
 using apps::Point;
@@ -303,19 +303,17 @@ std::vector<TableRow> still_figures(const Json& check) {
 /// One step with the line above it.
 Still still_of(const Play& play, const Layout& layout, const Routing& routing, std::size_t step,
                Bytes block_bytes, Bytes most_bytes) {
-  const std::vector<PlayedMessage> messages = messages_of(play.schedule, routing, step);
-  std::string caption;
-  for (const Phase& phase : play.schedule.phases) {
-    if (phase.first <= step && step <= phase.last) caption = phase.name + " · ";
-  }
+  const DrawnStep drawn = drawn_step(play.schedule, routing, step);
+  std::string caption = drawn.phase.empty() ? "" : drawn.phase + " · ";
   const StepFigures& figures = play.steps.per_step[step];
   const double blocks =
       static_cast<double>(figures.largest) / static_cast<double>(std::max<Bytes>(1, block_bytes));
-  caption += messages.empty() ? "idle"
-                              : fmt::format("{} worm{} of {:.4g} block{} · load {}",
-                                            messages.size(), messages.size() == 1 ? "" : "s",
-                                            blocks, blocks == 1 ? "" : "s", figures.link_load);
-  return {fmt::format("step {}", step), caption, step_marks(layout, routing, messages, most_bytes),
+  caption += drawn.messages.empty()
+                 ? "idle"
+                 : fmt::format("{} worm{} of {:.4g} block{} · load {}", drawn.messages.size(),
+                               drawn.messages.size() == 1 ? "" : "s", blocks,
+                               blocks == 1 ? "" : "s", figures.link_load);
+  return {fmt::format("step {}", step), caption, step_marks(layout, routing, drawn, most_bytes),
           layout.corner, layout.size};
 }
 
@@ -408,7 +406,7 @@ std::string thumbnail_of(const Play& play, const Layout& layout, const Routing& 
   const Marks marks =
       play.aggregate || play.steps.steps == 0
           ? totals_marks(layout, link_totals(play.schedule, routing))
-          : step_marks(layout, routing, messages_of(play.schedule, routing, busiest_step(play)),
+          : step_marks(layout, routing, drawn_step(play.schedule, routing, busiest_step(play)),
                        most_bytes_of(play));
   return svg_text(marks, layout.corner, layout.size,
                   {.title = std::move(title), .themed = true, .texts = false, .ground = false});

@@ -163,7 +163,7 @@ Json peak_json(const SpectralPeak& peak) {
 
 Json result_json(const FftCommand& options, const FftJob& job, const FftResult& result,
                  const ApplicationRun& run) {
-  Json json = run.json(figures_json(result.figures));
+  Json json = run.json(figures_json(result.figures), result.figures);
   json["input"] = job.signal.source();
   json["shape"] = job.signal.shape();
   json["real"] = job.signal.real();

@@ -191,7 +191,7 @@ ExitCode run(const LookupCommand& options) {
   });
   print_result(options, data, result, run.machine(), rate);
 
-  Json json = run.json(collectives_json(result.figures));
+  Json json = run.json(collectives_json(result.figures), result.figures);
   json["entries"] = data.job.table_keys.size();
   json["keys"] = data.job.keys.size();
   json["values"] = to_string(data.values);

@@ -171,7 +171,7 @@ ExitCode reproduce_figure(const ReproduceCommand& options) {
                  : "NO");
   results.keep_whole(figure_json(figure, figure.failures.empty()));
   results.finish(true);
-  write_text(options.svg, svg(figure));
+  if (!options.svg.empty()) write_text(options.svg, plot_svg(plot_of(figure), false));
   return figure.failures.empty() ? passed : failed;
 }
 

@@ -4,21 +4,27 @@
 
 #include "wormcube/apps/cli/cluster.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
+#include "wormcube/apps/cli/commands/plots.hpp"
 #include "wormcube/apps/cli/help.hpp"
+#include "wormcube/apps/cli/modelled.hpp"
 #include "wormcube/apps/cli/options/algorithms.hpp"
 #include "wormcube/apps/cli/options/call.hpp"
+#include "wormcube/apps/cli/options/choice.hpp"
 #include "wormcube/apps/cli/options/cost.hpp"
 #include "wormcube/apps/cli/options/machine.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
+#include "wormcube/apps/cli/options/trace.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/apps/cli/output/json.hpp"
 #include "wormcube/apps/cli/output/print.hpp"
+#include "wormcube/apps/cli/output/provenance.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/apps/cli/time_limited.hpp"
 #include "wormcube/apps/cli/trouble.hpp"
+#include "wormcube/apps/run_trace.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/host/cores.hpp"
@@ -44,10 +50,13 @@ struct RunCommand {
   CallOptions call;
   std::vector<std::string> bytes{"1K"};
   CollectiveRun run;
+  ChoiceOptions choice;
   const CLI::Option* bytes_option = nullptr;
   std::string verify = "on";
   MachineFlags machine;
+  TraceOptions trace;
   OutputOptions output;
+  std::string plot;  // a file, HTML or SVG by its name
 };
 
 /// All runs on one network, in the order of the table.
@@ -102,8 +111,10 @@ std::vector<Plan> make_plans(const RunCommand& options, Operation operation,
     for (const Bytes bytes : sizes) {
       CollectiveRun run = options.run;
       run.block_bytes = bytes;
-      selections.push_back(select(options.algorithm, operation, topology, arguments, run.model,
-                                  bytes, options.on.size() > 1));
+      selections.push_back(
+          select(options.algorithm, operation, topology, arguments, run.model, bytes,
+                 options.on.size() > 1,
+                 auto_chooser(options.choice, options.output, options.machine.virtual_channels)));
       troubles.emplace_back();
       for (const Collective& collective : selections.back().collectives) {
         Results::set_doing(fmt::format("{} {} on {}, dry run", operation->name, collective.text(),
@@ -273,8 +284,9 @@ std::vector<std::string> cells_without_result(const Collective& collective,
 /// Machines of one network: one for each port model and kind of routes, built when first needed.
 class Machines {
  public:
-  Machines(const Topology& topology, const MachineFlags& flags)
-      : topology_(topology), flags_(flags) {}
+  /// \param trace  sees the nodes' waits; may be null
+  Machines(const Topology& topology, const MachineFlags& flags, NodeObserver* trace)
+      : topology_(topology), flags_(flags), trace_(trace) {}
   /// The one of all processes.
   Multicomputer& in_processes() {
     if (!in_processes_) in_processes_ = cluster_machine(flags_, topology_, false);
@@ -285,6 +297,7 @@ class Machines {
     if (!machine) {
       MachineOptions options = flags_.resolve(all_port);
       options.any_order = any_order;  // run_collective checks the routes
+      options.node_observer = trace_;
       machine = std::make_unique<Machine>(topology_, options);
     }
     return *machine;
@@ -293,19 +306,23 @@ class Machines {
  private:
   const Topology& topology_;
   const MachineFlags& flags_;
+  NodeObserver* trace_;
   std::map<std::pair<bool, bool>, std::unique_ptr<Machine>> machines_;
   std::unique_ptr<Multicomputer> in_processes_;
 };
 
 /// One run. What one algorithm does wrong, a time limit and a deadlock are told, and the next run goes
 /// on.
+/// \param rows  gets its JSON, to be plotted
 ExitCode run_one(Machines& machines, const Plan& plan, const Collective& collective, Bytes bytes,
-                 const std::exception_ptr& trouble, const RunCommand& options, Results& results) {
+                 const std::exception_ptr& trouble, const RunCommand& options, RunTrace* trace,
+                 Results& results, std::vector<Json>& rows) {
   Progress progress(options.output,
                     fmt::format("{} on {}", collective.text(), plan.topology.name()));
   CollectiveRun run = options.run;
   run.block_bytes = bytes;
   run.progress = [&progress](int done, int total) { progress(done, total); };
+  if (trace != nullptr) run.traced = [trace](const Program& call) { return trace->traced(call); };
   const auto title = [&] {
     return fmt::format("{} {} on {}, blocks of {} bytes", collective.operation()->name,
                        collective.text(), plan.topology.name(), bytes);
@@ -327,9 +344,21 @@ ExitCode run_one(Machines& machines, const Plan& plan, const Collective& collect
     const DryRunLimit limit(options.machine.time_limit_ms());
     const RunResult result = processes != nullptr ? run_collective(*processes, collective, run)
                                                   : run_collective(*here, collective, run);
-    results.add(cells(result, every_port), result_json(call, result, options, machine));
+    Json json = result_json(call, result, options, machine);
+    if (!options.plot.empty()) rows.push_back(json);
+    results.add(cells(result, every_port), std::move(json));
     if (run.links) results.add_links(channels_json(result, plan.topology));
     note_remark(results, algorithm, plan.topology);
+    if (trace != nullptr) {
+      const std::string other = fmt::format(
+          R"("topology":{},"run":{},"block_bytes":{},"nodes_as":{})",
+          Json(plan.topology.name()).dump(),
+          Json(fmt::format("{} {}", collective.operation()->name, collective.text())).dump(), bytes,
+          Json(options.machine.nodes_as).dump());
+      const TraceCounts counts = write_trace_file(
+          options.trace, [&](const auto& write) { return trace->write(write, other); });
+      results.note(trace_text(options.trace, counts));
+    }
     if (result.passed()) return passed;
     results.note(fmt::format("{}: WRONG: {}", title(), result.first_wrong));
     return failed;
@@ -352,9 +381,19 @@ ExitCode run_one(Machines& machines, const Plan& plan, const Collective& collect
 
 ExitCode run(const RunCommand& given) {
   RunCommand options = given;
-  in_first_process([&] { options.output.validate(); });
+  in_first_process([&] {
+    options.output.validate();
+    options.trace.validate();
+    if (!options.plot.empty() && !options.plot.ends_with(".html") &&
+        !options.plot.ends_with(".svg")) {
+      throw UsageError(fmt::format(
+          "--plot '{}': its name says the format; end it with .html or .svg", options.plot));
+    }
+    require_writable(options.plot);
+  });
   const Operation operation = parse_operation(options.operation);
   const Arguments arguments = options.call.resolve(operation);
+  options.run.model = options.choice.cost_model(options.run.model);
   options.run.verify = options.verify == "on";
   options.run.in_place = options.call.in_place == "on";
   options.run.share_here = share_here();
@@ -363,7 +402,22 @@ ExitCode run(const RunCommand& given) {
     throw UsageError(fmt::format("--links has no effect with --nodes-as {}: {}",
                                  options.machine.nodes_as, no_links));
   }
+  if (options.trace.wanted() && options.machine.in_processes()) {
+    throw UsageError(
+        fmt::format("--trace has no effect with --nodes-as {}: it sees the nodes of "
+                    "this process; use threads or fibers",
+                    options.machine.nodes_as));
+  }
   const std::vector<Plan> plans = make_plans(options, operation, arguments);
+  const bool single = options.algorithm.single() && plans.size() == 1 && plans[0].sizes.size() == 1;
+  if (options.trace.wanted() && !single) {
+    throw UsageError("--trace takes one algorithm on one network with one size");
+  }
+  std::optional<RunTrace> trace;
+  if (options.trace.wanted()) {
+    trace.emplace(plans[0].topology, options.trace.cut(plans[0].topology.nodes()));
+  }
+  RunTrace* const traces = trace ? &*trace : nullptr;
   RowNames names;
   for (const Plan& plan : plans) {
     for (const Selection& selection : plan.selections) names.add(plan.topology, selection);
@@ -390,24 +444,35 @@ ExitCode run(const RunCommand& given) {
       output, "runs",
       fmt::format("{} timed, {} before them to warm up, verify {}, seed {}", options.run.iterations,
                   options.run.warmup, options.verify, options.run.seed));
-  print_setting(output, "cost model", cost_model_text(options.run.model));
+  print_choice(output, options.choice, options.run.model);
 
   Results results(output, columns(names));
   ExitCode worst = passed;
+  std::vector<Json> rows;
   for (const Plan& plan : plans) {
-    Machines machines(plan.topology, options.machine);
+    Machines machines(plan.topology, options.machine, traces);
     for (std::size_t i = 0; i < plan.sizes.size(); ++i) {
       std::size_t number = 0;
       for (const Collective& collective : plan.selections[i].collectives) {
         const std::exception_ptr& trouble = plan.troubles[i][number++];
-        const ExitCode code =
-            run_one(machines, plan, collective, plan.sizes[i], trouble, options, results);
+        const ExitCode code = run_one(machines, plan, collective, plan.sizes[i], trouble, options,
+                                      traces, results, rows);
         worst = std::max(worst, code);
       }
     }
     note_refused(results, options.algorithm, options.output, plan.selections.front().refused);
   }
-  results.finish(options.algorithm.single() && plans.size() == 1 && plans[0].sizes.size() == 1);
+  results.finish(single);
+  if (!options.plot.empty() && is_first_process()) {
+    if (rows.empty()) {
+      complain(fmt::format("--plot {}: nothing to draw: no run has a result", options.plot));
+      return worst;
+    }
+    for (Json& row : rows) row["made"] = made_json();
+    PlotOptions plot;
+    (options.plot.ends_with(".svg") ? plot.svg : plot.html) = options.plot;
+    write_plots({plot_file_of(std::move(rows), "the run")}, plot);
+  }
   return worst;
 }
 
@@ -444,13 +509,20 @@ Action add_run(CLI::App& program) {
       ->group("Measuring");
   add_machine_options(app, options->machine);
   add_call_options(app, options->call);
-  add_cost_options(app, options->run.model);
+  add_choice_options(app, options->choice, options->run.model);
   add_output_options(app, options->output);
   app.add_option("--links", options->output.links,
                  "What every channel carried in one call alone, made after the timed ones")
       ->type_name("FILE.csv|.json")
       ->check(file_name())
       ->group("Output");
+  app.add_option("--plot", options->plot,
+                 "Also plot the results, as `wormcube plot` does of their JSON")
+      ->type_name("FILE.html|.svg")
+      ->check(file_name())
+      ->group("Output");
+  add_trace_options(app, options->trace,
+                    "One call more, alone, as a trace for Perfetto by this computer's clock");
   app.footer(
       "Each timed call follows a barrier; its time is from the first node that starts to the last "
       "one that ends. Columns:\n"
@@ -477,6 +549,7 @@ Action add_run(CLI::App& program) {
       "  wormcube run alltoall --on torus:8x8 --bytes 4K\n"
       "  wormcube run alltoall --on hypercube:6 --algorithm all --bytes 64,4K,64K --csv times.csv\n"
       "  wormcube run alltoall --on torus:4x4 --algorithm suh-torus --links links.csv\n"
+      "  wormcube run alltoall --on torus:4x4 --algorithm shift --trace trace.json\n"
       "  wormcube run broadcast --on mesh:6x5 --root 7 --bytes 1M --nodes-as fibers\n"
       "  mpirun -n 64 wormcube run alltoall --on torus:8x8 --nodes-as mpi --algorithm all");
   return [options] { return run(*options); };

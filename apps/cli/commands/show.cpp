@@ -17,11 +17,11 @@
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/apps/cli/time_limited.hpp"
+#include "wormcube/apps/draw/still.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/memory.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/host/memory.hpp"
-#include "wormcube/runtime/schedule/draw.hpp"
 #include "wormcube/runtime/schedule/text.hpp"
 
 #include <algorithm>
@@ -34,6 +34,16 @@
 namespace wormcube::cli {
 
 namespace {
+
+using apps::drawn_step;
+using apps::DrawnMessage;
+using apps::DrawnStep;
+using apps::LinkLoad;
+using apps::require_dot;
+using apps::require_drawable;
+using apps::step_csv;
+using apps::step_dot;
+using apps::step_table;
 
 struct ShowCommand {
   std::string operation, on;
@@ -111,10 +121,23 @@ Json step_json(const DrawnStep& step, const DrawnStep& shown, const Routing& rou
                      {"messages", load.messages},
                      {"bytes", load.bytes}});
   }
-  return {{"step", step.step},
-          {"link_load_max", step.busiest()},
-          {"messages", std::move(messages)},
-          {"links", std::move(links)}};
+  Json json{{"step", step.step}};
+  put(json, "phase", step.phase.empty() ? Json(nullptr) : Json(step.phase), "it has no name");
+  json["link_load_max"] = step.busiest();
+  json["messages"] = std::move(messages);
+  json["links"] = std::move(links);
+  return json;
+}
+
+/// One step as a picture of its own, which tells what is pointed at.
+std::string step_svg(const DrawnStep& step, const Routing& routing) {
+  const apps::Layout layout = apps::layout(routing);
+  Bytes most = 1;
+  for (const DrawnMessage& message : step.messages) most = std::max(most, message.bytes);
+  return apps::svg_text(
+      apps::step_marks(layout, routing, step, most, true), layout.corner, layout.size,
+      {.title = fmt::format("{}, step {}{}{}", routing.topology().name(), step.step,
+                            step.phase.empty() ? "" : ": ", step.phase)});
 }
 
 /// What the messages of a whole schedule take as JSON, with its text.
@@ -183,19 +206,19 @@ ExitCode show_steps(const ShowCommand& options, const OutputOptions& output,
   std::string csv;
   for (const std::size_t number : steps) {
     progress.doing(fmt::format("step {}", number));
-    const DrawnStep step = draw(schedule, routing, number);
+    const DrawnStep step = drawn_step(schedule, routing, number);
     const DrawnStep shown = options.node < 0 ? step : step.of_node(options.node);
     if (has_tables(options)) {
-      print(draw_table(shown, routing,
+      print(step_table(shown, routing,
                        {.block_bytes = block_bytes,
                         .links = options.node < 0,
                         .width = output.wide ? 0 : line_width()}));
     }
     if (wants_json) json_steps.push_back(step_json(step, shown, routing, block_bytes));
     if (!output.csv.empty())
-      csv += draw_csv(shown, routing, {.block_bytes = block_bytes, .heads = csv.empty()});
-    write_text(options.dot, options.dot.empty() ? "" : draw_dot(shown, routing));
-    write_text(options.svg, options.svg.empty() ? "" : draw_svg(shown, routing));
+      csv += step_csv(shown, routing, {.block_bytes = block_bytes, .heads = csv.empty()});
+    write_text(options.dot, options.dot.empty() ? "" : step_dot(shown, routing));
+    write_text(options.svg, options.svg.empty() ? "" : step_svg(shown, routing));
   }
   write_text(output.csv, csv);
   OutputOptions json_only = output;
@@ -267,7 +290,7 @@ ExitCode show(const ShowCommand& options) {
                                  topology.nodes() - 1));
   }
   if (!options.dot.empty()) require_dot(topology);
-  if (!options.svg.empty()) require_svg(topology);
+  if (!options.svg.empty()) require_drawable(topology);
   if (!options.algorithm.single())
     throw UsageError("show takes one algorithm; `wormcube list` names them");
   const Arguments arguments = options.call.resolve(operation);

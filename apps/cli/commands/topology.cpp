@@ -11,12 +11,14 @@
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/cli/progress.hpp"
+#include "wormcube/apps/draw/still.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/host/memory.hpp"
 #include "wormcube/runtime/routing/routing.hpp"
 #include "wormcube/runtime/topology/theory.hpp"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 #include <type_traits>
@@ -34,6 +36,7 @@ struct TopologyCommand {
   std::vector<Rank> route;
   int virtual_channels = 2;
   OutputOptions output;
+  std::string svg, thumbnail, layout = "plain";
 };
 
 std::string coordinates_text(const Topology& topology, Rank rank) {
@@ -303,12 +306,49 @@ double dependency_bytes(const Topology& topology) {
   return most;
 }
 
+/// The network alone, or with the way of one message.
+/// \param small  for an index: without text, in the colours of the page around it
+std::string network_svg(const Topology& topology, const Routing& routing,
+                        const TopologyCommand& options, bool small) {
+  const apps::Layout layout = apps::layout(routing, options.layout == "folded");
+  apps::DrawnStep step;
+  if (!options.route.empty()) {
+    apps::DrawnMessage message{options.route[0], options.route[1], 1, 0};
+    routing.route(message.from, message.to, message.route);
+    for (const Channel channel : message.route) step.links.push_back({routing.link(channel), 1, 1});
+    std::ranges::sort(step.links, {}, &apps::LinkLoad::link);
+    step.messages.push_back(std::move(message));
+  }
+  return apps::svg_text(
+      options.route.empty() ? apps::network_marks(layout)
+                            : apps::step_marks(layout, routing, step, 1, !small),
+      layout.corner, layout.size,
+      {.title = topology.describe(), .themed = small, .texts = !small, .ground = !small});
+}
+
 ExitCode show(const TopologyCommand& options) {
   options.output.validate();
+  const std::array<const std::string*, 4> files{&options.output.json, &options.output.jsonl,
+                                                &options.svg, &options.thumbnail};
+  if (std::ranges::count(files, std::string("-"), [](const auto* file) { return *file; }) > 1) {
+    throw UsageError(
+        "only one of --json, --jsonl, --svg and --thumbnail can have standard output; give the "
+        "others a file");
+  }
+  require_writable(options.svg);
+  require_writable(options.thumbnail);
   const Topology topology = parse_topology(options.topology);
   if (options.node >= 0) require_node(topology, options.node);
   for (const Rank end : options.route) require_node(topology, end);
   const Routing routing(topology, options.virtual_channels);
+  if (!options.svg.empty() || !options.thumbnail.empty()) {
+    apps::require_drawable(topology);
+    for (const std::string* file : {&options.svg, &options.thumbnail}) {
+      if (file->empty()) continue;
+      write_text(*file, network_svg(topology, routing, options, file == &options.thumbnail));
+      if (*file == "-") return passed;
+    }
+  }
   require_memory("topology " + topology.name() + ": the channel dependency graph",
                  dependency_bytes(topology), "use a network of fewer links");
   Progress progress(options.output, "topology " + topology.name());
@@ -387,6 +427,21 @@ Action add_topology(CLI::App& program) {
       ->expected(2);
   add_virtual_channels_option(app, options->virtual_channels);
   add_output_options(app, options->output, false, false);
+  app.add_option("--svg", options->svg,
+                 "Draw the network, with --route the way of the message; `-`: that alone")
+      ->type_name("FILE|-")
+      ->check(file_name())
+      ->group("Output");
+  app.add_option("--thumbnail", options->thumbnail,
+                 "The same without text, in the colours of the page that it is put into")
+      ->type_name("FILE|-")
+      ->check(file_name())
+      ->group("Output");
+  app.add_option("--layout", options->layout,
+                 "`folded`: rings are drawn in the order 0 2 4 .. 5 3 1")
+      ->check(CLI::IsMember({"plain", "folded"}))
+      ->capture_default_str()
+      ->group("Output");
   app.footer(
       "A node is numbered row-major in its coordinates, the last one fastest. Every cable is two "
       "links, one each way.\n"
@@ -401,6 +456,7 @@ Action add_topology(CLI::App& program) {
       "  wormcube topology torus:8x8\n"
       "  wormcube topology ring:4*line:3 --node 5\n"
       "  wormcube topology torus:8x8 --route 0,63\n"
+      "  wormcube topology petersen --svg petersen.svg\n"
       "  wormcube topology ring:4 --virtual-channels 1   shows the cycle that the second "
       "channel breaks");
   return [options] { return show(*options); };

@@ -7,6 +7,7 @@
 #include "wormcube/collectives/registry.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,6 +30,10 @@ struct AlgorithmOptions {
 std::string names_text(const AlgorithmOptions& options);
 void add_algorithm_options(CLI::App& app, AlgorithmOptions& options);
 
+/// Who chooses for `auto`, if not the formulas.
+using AutoChooser = std::function<Collective(Operation, const Topology&, const CostModel&,
+                                             Bytes block_bytes, Ports, const Arguments&)>;
+
 /// Collectives that will run, and those that cannot, with the reason.
 struct Selection {
   std::vector<Collective> collectives;
@@ -36,10 +41,11 @@ struct Selection {
 };
 /// \param skip_unfit  an algorithm that was named and does not run here is refused, not an error:
 ///                    for lists that go over several networks
+/// \param choose      for `auto`; empty: the cheapest by formula
 /// Throws UsageError, with the algorithm's own text, for one that was named and does not run here.
 Selection select(const AlgorithmOptions& options, Operation operation, const Topology& topology,
                  const Arguments& arguments, const CostModel& model, Bytes block_bytes,
-                 bool skip_unfit);
+                 bool skip_unfit, const AutoChooser& choose = {});
 /// Throws UsageError, with the reasons, if nothing was selected for any of several networks.
 void require_some(Operation operation, std::span<const Selection> selections);
 /// What the rows of a table are called.

@@ -50,8 +50,8 @@ function fragmentOf(state) {
 }
 
 /** Unknown keys are ignored, numbers clamped. */
-function readFragment(state) {
-  const given = new URLSearchParams(location.hash.slice(1));
+function readFragment(state, hash = location.hash) {
+  const given = new URLSearchParams(hash.slice(1));
   const changes = {};
   const number = (key, low, high) => {
     const value = given.has(key) ? Number(given.get(key)) : NaN;
@@ -181,7 +181,11 @@ class Page {
     Object.assign(this.state, readFragment(this.state));
     this.build();
     this.keys();
-    addEventListener("hashchange", () => { if (location.hash !== this.written) this.state.set(readFragment(this.state)); });
+    // The address that was asked for: what this page has written since may be there already.
+    addEventListener("hashchange", (event) => {
+      const hash = new URL(event.newURL).hash;
+      if (hash !== this.written) this.state.set(readFragment(this.state, hash));
+    });
     let width = innerWidth;
     addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; this.layoutStrips(); } this.matrix?.draw(this.blockStep()); });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.repaint());
@@ -365,7 +369,7 @@ class Page {
       const key = `${text} ${load} ${total}`;
       if (whole || this.heads[i].dataset.key !== key) {
         this.heads[i].dataset.key = key;
-        this.heads[i].replaceChildren(h("b", { style: `color:var(--line-${algorithmColours[i]})` }, play.algorithm), h("span", { class: "mute" }, text), play.check.link_load_max <= 1 ? h("span", { class: "verdict ok" }, "✓ no contention") : h("span", { class: "verdict warn" }, load > 1 ? `! link load ${load} here, up to ${play.check.link_load_max}` : `! link load up to ${play.check.link_load_max}`), h("b", { class: "end", "data-us": total }, time(total)));
+        this.heads[i].replaceChildren(h("b", { style: `color:var(--line-${algorithmColours[i]})` }, play.algorithm), h("span", { class: "mute" }, text), play.check.link_load_max <= 1 ? h("span", { class: "verdict ok" }, "✓ no contention") : h("span", { class: "verdict warn" }, load > 1 ? `! link load ${load}, up to ${play.check.link_load_max}` : `! link load up to ${play.check.link_load_max}`), h("b", { class: "end", "data-us": total }, time(total)));
       }
     });
     this.status.replaceChildren(h("b", {}, time(state.clock)), h("span", {}, ` of ${time(this.total)}`));

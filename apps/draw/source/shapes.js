@@ -139,9 +139,9 @@ export function wormParts(worm, step, network, s, width) {
   return { parts, arrow, tipDimension: tip?.dimension ?? 0, tipStrand: tip?.strand ?? false, start };
 }
 
-/** The point in the middle of a lane; of one with a gap, of its first stub. */
+/** Near the middle of a lane, before it: the discs of both ways of a cable lie apart. Of a lane with a gap, on its first stub. */
 export function middle(lane) {
-  const pieces = cut(lane, 0, lane.gap > 0 ? 0.25 : 0.5);
+  const pieces = cut(lane, 0, lane.gap > 0 ? 0.25 : 0.4);
   const last = pieces[pieces.length - 1];
   return last ? last[last.length - 1] : [lane.points[0] ?? 0, lane.points[1] ?? 0];
 }

@@ -3,6 +3,8 @@
 import { figure, plural, svg } from "./dom.js";
 import { loadColour } from "./view.js";
 
+/** Room at both ends for the box around the first and the last step. */
+const edge = 5;
 
 export class Strip {
   constructor(play, scrub) {
@@ -20,11 +22,12 @@ export class Strip {
   /** Boxes of equal width, or by time: [{start, end, work}] of a common axis. */
   layout(width, times = null, total = 1) {
     this.width = width;
-    const n = Math.max(1, this.play.steps), gap = n > 300 || times ? 0 : Math.min(4, width / n / 5);
+    const inner = width - 2 * edge;
+    const n = Math.max(1, this.play.steps), gap = n > 300 || times ? 0 : Math.min(4, inner / n / 5);
     this.boxes = [];
     for (let t = 0; t < this.play.steps; ++t) {
-      if (times) this.boxes.push({ x: (width * times[t].start) / total, w: Math.max(1, (width * (times[t].end - times[t].start)) / total), work: (width * times[t].work) / total });
-      else this.boxes.push({ x: (width * t) / n + gap / 2, w: width / n - gap, work: null });
+      if (times) this.boxes.push({ x: edge + (inner * times[t].start) / total, w: Math.max(1, (inner * (times[t].end - times[t].start)) / total), work: edge + (inner * times[t].work) / total });
+      else this.boxes.push({ x: edge + (inner * t) / n + gap / 2, w: inner / n - gap, work: null });
     }
     this.times = times;
     this.draw();
@@ -52,7 +55,7 @@ export class Strip {
     });
     this.rects = [];
     if (this.boxes.length > 300 && !this.times) {
-      let d = `M0 ${bottom}`;
+      let d = `M${edge} ${bottom}`;
       this.boxes.forEach((box, t) => { d += `L${box.x.toFixed(1)} ${(bottom - (full * c.step_bytes[t]) / most).toFixed(1)}H${(box.x + box.w).toFixed(1)}`; });
       marks.push(svg("path", { d: `${d}V${bottom}Z`, class: "area" }));
     }
@@ -74,7 +77,7 @@ export class Strip {
     });
     this.current = svg("rect", { class: "current", rx: 6, y: top - 2, height: full + 4 });
     this.playhead = svg("path", { class: "playhead" });
-    this.knob = svg("circle", { class: "knob", r: 4.5, cy: top - 3 });
+    this.knob = svg("circle", { class: "knob", r: 4.5, cy: top - 4 });
     this.element.replaceChildren(...marks, this.current, this.playhead, this.knob);
     this.top = top, this.bottom = bottom;
   }
@@ -84,7 +87,7 @@ export class Strip {
     const x = step >= this.boxes.length ? box.x + box.w : box.x + at * box.w;
     this.current.setAttribute("x", box.x - 1), this.current.setAttribute("width", Math.max(3, box.w + 2));
     this.knob.setAttribute("cx", x);
-    this.playhead.setAttribute("d", `M${x} ${this.top}v4M${x} ${this.bottom - 12}v14`);
+    this.playhead.setAttribute("d", `M${x} ${this.bottom - 12}v14`);
     if (this.marked !== step) {
       this.rects.forEach((rect, t) => rect.setAttribute("opacity", t <= step ? 0.95 : 0.45));
       for (const text of this.element.querySelectorAll(".step-number")) text.classList.toggle("now", Number(text.dataset.step) === step);

@@ -8,7 +8,7 @@ export function loadColour(load) {
 }
 const dimensionColour = (d) => `var(--dim-${d % 6})`;
 const hue = (place) => `oklch(var(--hue-light) 0.13 ${(360 * place).toFixed(1)})`;
-const most_numbers = 256;
+const most_numbers = 256, least_text = 6.5;
 
 /** The colour of a worm's part, by the page's choice. */
 function partColour(view, worm, dimension) {
@@ -148,10 +148,21 @@ export class SvgView extends View {
     this.rezoom();
     this.makeFixed();
     this.listen();
+    new ResizeObserver(() => this.fitText()).observe(this.element);
   }
   rezoom() {
     const { x, y, width, height } = this.zoom;
     this.element.setAttribute("viewBox", `${x} ${y} ${width} ${height}`);
+    this.fitText();
+  }
+  /** What is too small to be read on the screen is not drawn. */
+  fitText() {
+    const { clientWidth, clientHeight } = this.element;
+    if (clientWidth === 0) return;
+    const scale = Math.min(clientWidth / this.zoom.width, clientHeight / this.zoom.height);
+    this.element.classList.toggle("tiny-numbers", this.network.number_size * scale < least_text);
+    this.element.classList.toggle("tiny-labels", 9.5 * scale < least_text);
+    this.element.classList.toggle("tiny-loads", 12.4 * scale < 9);
   }
 
   makeFixed() {

@@ -1,0 +1,20 @@
+// Plots of results: which there are, and the files they go to.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/cli/commands/plot_rows.hpp"
+
+#include <string>
+#include <vector>
+
+namespace wormcube::cli {
+
+struct PlotOptions {
+  std::string html, svg;  ///< files, "-", or empty: not wanted
+  std::string ratio_to;   ///< the line that others are compared with; empty: the first
+  double copy_limit = 0;  ///< GB/s; 0: not drawn
+};
+/// Throws UsageError if there is nothing to draw, or files mix schemas.
+void write_plots(const std::vector<PlotFile>& files, const PlotOptions& options);
+
+}  // namespace wormcube::cli

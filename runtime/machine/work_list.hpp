@@ -1,0 +1,106 @@
+// What a worker is handed by others, and how it says that it has nothing to do.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace wormcube {
+
+/// How many still do something: workers that are not idle, and whoever else wakes workers meanwhile.
+///
+/// Threads       any.
+/// Memory order  acq_rel: whoever makes it nobody has seen what all others did before they ended.
+class Busy {
+ public:
+  void begin() noexcept { count_.fetch_add(1, std::memory_order_acq_rel); }
+  /// True if nobody is busy now.
+  [[nodiscard]] bool end() noexcept { return count_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+
+ private:
+  std::atomic<std::int64_t> count_{0};
+};
+
+/// One worker's list of items that others hand it; an item has `next`.
+///
+/// Threads       push: any thread. take, rest, rouse, is_idle: the worker.
+/// Invariants    newest_ is null: the worker is busy, nothing is here; idle(): it is idle, nothing is
+///               here; else a chain, the newest first, and the worker is busy. A busy worker is
+///               counted in `busy` once: from idle() to a chain by who pushes, before the push; to
+///               null by itself. It uncounts itself after it has rested. So if who pushes is busy, or
+///               is somebody that `busy` does not count and who lets the worker uncount itself again
+///               later, `busy` is 0 only when all are idle and nobody pushes.
+/// Memory order  push releases the item, take acquires it. rest() releases nothing: what the worker did is
+///               ordered by `busy`. To sleep, the worker sets a word and then looks at newest_, by
+///               is_idle(); who pushes changes newest_ and then the word: all four are sequentially
+///               consistent, so at least one of the two sees the other.
+template <class Item>
+class WorkList {
+ public:
+  explicit WorkList(Busy& busy) : busy_(busy) {}
+
+  /// True if the worker was idle: the caller must wake it.
+  [[nodiscard]] bool push(Item& item) noexcept {
+    Item* seen = newest_.load(std::memory_order_relaxed);
+    for (;;) {
+      if (seen != idle()) {
+        item.next = seen;
+        if (newest_.compare_exchange_weak(seen, &item, std::memory_order_seq_cst,
+                                          std::memory_order_relaxed)) {
+          return false;
+        }
+        continue;
+      }
+      item.next = nullptr;
+      busy_.begin();
+      if (newest_.compare_exchange_strong(seen, &item, std::memory_order_seq_cst,
+                                          std::memory_order_relaxed)) {
+        return true;
+      }
+      // Somebody else was first. If nobody is busy now, the worker is idle again, and will be woken.
+      static_cast<void>(busy_.end());
+    }
+  }
+
+  /// All there are, the oldest first; null: none. Not while it is idle.
+  [[nodiscard]] Item* take() noexcept {
+    if (newest_.load(std::memory_order_relaxed) == nullptr) return nullptr;
+    Item* oldest = nullptr;
+    for (Item* item = newest_.exchange(nullptr, std::memory_order_acquire); item != nullptr;) {
+      Item* const older = item->next;
+      item->next = oldest;
+      oldest = item;
+      item = older;
+    }
+    return oldest;
+  }
+  bool has_items() const noexcept { return newest_.load(std::memory_order_relaxed) != nullptr; }
+
+  /// Becomes idle; then the worker uncounts itself. False: there is something.
+  [[nodiscard]] bool rest() noexcept {
+    Item* none = nullptr;
+    return newest_.compare_exchange_strong(none, idle(), std::memory_order_seq_cst,
+                                           std::memory_order_relaxed);
+  }
+  bool is_idle() noexcept { return newest_.load(std::memory_order_seq_cst) == idle(); }
+  /// Is busy again, of its own accord. False: somebody has pushed meanwhile, so it is anyway.
+  bool rouse() noexcept {
+    busy_.begin();
+    Item* seen = idle();
+    if (newest_.compare_exchange_strong(seen, nullptr, std::memory_order_seq_cst,
+                                        std::memory_order_relaxed)) {
+      return true;
+    }
+    static_cast<void>(busy_.end());  // counted by who has pushed
+    return false;
+  }
+
+ private:
+  // An address that no item has.
+  Item* idle() noexcept { return reinterpret_cast<Item*>(this); }
+
+  Busy& busy_;
+  std::atomic<Item*> newest_{nullptr};
+};
+
+}  // namespace wormcube
