@@ -234,8 +234,8 @@ class CsvTableReader {
     const std::optional<double> number = parse_number(field);
     if (!number) {
       if (is_beyond_double(field)) {
-        reader_.fail(fmt::format("'{}' in {} is too large or too small for a double",
-                                 shown(field), shown(names_[column])));
+        reader_.fail(fmt::format("'{}' in {} is too large or too small for a double", shown(field),
+                                 shown(names_[column])));
       }
       reader_.fail(fmt::format("'{}' in {} is not a number ({})", shown(field),
                                shown(names_[column]), reader_.separator_text()));
