@@ -5,6 +5,7 @@
 #include "wormcube/collectives/harness/run.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/host/memory.hpp"
+#include "wormcube/runtime/replay/analysis.hpp"
 #include "wormcube/runtime/routing/routing.hpp"
 
 #include <algorithm>
@@ -75,6 +76,43 @@ MeasuredRun median_run(const Runner& runner, const RunOptions& options, const Pr
   const auto middle = runs.begin() + static_cast<std::ptrdiff_t>(runs.size() / 2);
   std::ranges::nth_element(runs, middle, {}, &MeasuredRun::wall);
   return *middle;
+}
+
+ModelledRun modelled_run(const Schedule& schedule, const ModelledMachine& machine, bool all_port) {
+  ModelledRun run;
+  MachineModel model = machine.model;
+  model.all_port = all_port;
+  const Replay result =
+      replay(schedule, Routing(schedule.topology, machine.virtual_channels), model);
+  run.time = result.time;
+  run.reason = result.deadlock.substr(0, result.deadlock.find('\n'));
+  run.messages = result.messages.size();
+  run.blocked = result.blocked;
+  run.lost = result.lost;
+  for (const PathPiece& piece : critical_path(schedule, model, result)) {
+    const Ticks length = piece.to - piece.from;
+    switch (piece.kind) {
+      case PathPiece::Kind::startup:
+        run.startups += length;
+        break;
+      case PathPiece::Kind::transfer:
+        run.transfer += length;
+        break;
+      case PathPiece::Kind::contention:
+        run.contention += length;
+        break;
+      case PathPiece::Kind::rearrange:
+        run.rearranging += length;
+        break;
+      case PathPiece::Kind::combine:
+        run.combining += length;
+        break;
+      case PathPiece::Kind::compute:
+        run.computing += length;
+        break;
+    }
+  }
+  return run;
 }
 
 }  // namespace
@@ -193,6 +231,7 @@ UsedCollective::UsedCollective(const Collective& collective, int times)
       algorithm(collective.text()),
       ports(collective.algorithm->ports),
       remark(collective.algorithm->remark),
+      remark_from_dimensions(collective.algorithm->remark_from_dimensions),
       calls(times) {}
 
 RunFigures measure(const Runner& runner, const RunOptions& options, const Program& program,
@@ -203,15 +242,31 @@ RunFigures measure(const Runner& runner, const RunOptions& options, const Progra
   }
   figures.topology = runner.topology.describe();
   figures.nodes = runner.topology.nodes();
+  figures.dimensions = runner.topology.dimensions();
   figures.has_links = runner.processes == nullptr || runner.processes->has_links();
   static_cast<MeasuredRun&>(figures) =
       median_run(runner, options, program, after_run, figures.walls);
+  if (options.traced) {
+    options.tell("the traced run");
+    runner.run(options.traced(program));
+    after_run();
+  }
   const bool is_first = runner.processes == nullptr || runner.processes->is_first_process();
   if (!options.check || !is_first) return figures;
   options.tell("dry run");
-  if (memory_need(runner.topology, program).schedule <= most_recorded_bytes) {
-    figures.schedule = check(record(runner.topology, program),
-                             Routing(runner.topology, runner.virtual_channels), runner.all_port);
+  if (memory_need(runner.topology, program).schedule > most_recorded_bytes) {
+    if (options.modelled) {
+      figures.modelled.emplace();
+      figures.modelled->reason = "too many messages for a dry run beside the real one";
+    }
+    return figures;
+  }
+  const Schedule schedule = record(runner.topology, program);
+  figures.schedule =
+      check(schedule, Routing(runner.topology, runner.virtual_channels), runner.all_port);
+  if (options.modelled) {
+    options.tell("replay");
+    figures.modelled = modelled_run(schedule, *options.modelled, runner.all_port);
   }
   return figures;
 }

@@ -5,6 +5,7 @@
 #include "wormcube/collectives/harness/memory.hpp"
 #include "wormcube/collectives/registry.hpp"
 #include "wormcube/runtime/machine/multicomputer.hpp"
+#include "wormcube/runtime/replay/machine_model.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
 
 #include <chrono>
@@ -83,6 +84,23 @@ void join(const Runner& runner, Span array,
 std::chrono::nanoseconds sum(const Runner& runner,
                              std::span<std::chrono::steady_clock::duration> of_nodes);
 
+/// A machine that an application's messages are replayed on.
+struct ModelledMachine {
+  MachineModel model;  // all_port is as the run has it
+  int virtual_channels = 2;
+};
+
+/// What one run of an application takes on a modelled machine: its exchanges, message by message, what
+/// it rearranges and combines, and what it says that it computes. The host's copies are not in it.
+struct ModelledRun {
+  std::optional<Ticks> time;  // none: a reason
+  std::string reason;         // a deadlock, or too many messages to record
+  std::size_t messages = 0, blocked = 0;
+  Ticks lost = 0;  // by all messages together
+  /// What the time is made of, along the critical path.
+  Ticks startups = 0, transfer = 0, contention = 0, rearranging = 0, combining = 0, computing = 0;
+};
+
 /// How often an application runs, and what is done beside it.
 struct RunOptions {
   int warmup = 0;      ///< runs before the ones that are timed
@@ -90,6 +108,9 @@ struct RunOptions {
   bool verify = true;
   std::chrono::milliseconds time_limit{0};  ///< of all timed runs together (TimeLimit); 0: none
   bool check = true;  ///< record the program dry and check the schedule; up to 256 MB of it
+  /// One run more, after the timed ones, of this program made of the application's; empty: none.
+  std::function<Program(const Program&)> traced = {};
+  std::optional<ModelledMachine> modelled = {};  ///< replay the recorded program there; needs check
   /// Told what comes next: "dry run", "run 2 of 5"; may be empty.
   std::function<void(std::string_view phase)> progress = {};
 
@@ -104,8 +125,9 @@ struct UsedCollective {
 
   std::string operation, algorithm;  ///< the algorithm with its options
   Ports ports;
-  std::string remark;  ///< the algorithm's: "reconstruction", ...
-  int calls;           ///< of each node, in one run
+  std::string remark;          ///< the algorithm's: "reconstruction", ...
+  int remark_from_dimensions;  ///< it is about networks of so many and more
+  int calls;                   ///< of each node, in one run
 };
 
 /// What one run cost, of the runner's statistics.
@@ -129,6 +151,7 @@ struct MeasuredRun {
 struct RunFigures : MeasuredRun {
   std::string topology;  ///< what the network really is (Topology::describe)
   Rank nodes = 0;
+  int dimensions = 0;
   std::vector<UsedCollective> collectives;
   Bytes block_bytes = 0;  ///< the largest block of any call, padding included
   Bytes padding = 0;      ///< bytes of padding in the blocks of all nodes and calls
@@ -137,6 +160,8 @@ struct RunFigures : MeasuredRun {
 
   /// The same program's dry run, checked: steps, link_load_max (per step), ...; empty if not done.
   std::optional<ScheduleReport> schedule = {};
+  /// With RunOptions::modelled; empty in all processes but the first.
+  std::optional<ModelledRun> modelled = {};
 };
 
 /// Runs the program as the options say and fills in what the runner and the dry run tell. The dry

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/trace.hpp"
 
+#include "wormcube/apps/trace_text.hpp"
+#include "wormcube/runtime/replay/own_work.hpp"
+
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -14,17 +17,13 @@ namespace {
 
 constexpr Ticks per_ns = 1000;
 
-/// Microseconds with three decimals, as readers keep nanoseconds. Cut off, not rounded: a slice
-/// inside another stays there.
-std::string trace_time(Ticks ticks) {
-  const Ticks ns = ticks / per_ns;
-  return fmt::format("{}.{:03}", ns / 1000, ns % 1000);
-}
+/// Cut off, not rounded: a slice inside another stays there.
+std::string model_time(Ticks ticks) { return trace_time(ticks / per_ns); }
 
 /// One event in the order of the file: by time, the longer slice first.
 struct TraceEvent {
   enum class Kind : std::uint8_t { slice, flow_start, flow_end, counter };
-  enum class Of : std::uint8_t { send, receive, rearrange, combine, link, step };
+  enum class Of : std::uint8_t { send, receive, compute, rearrange, combine, link, step };
   Ticks time, length;
   Kind kind;
   Of of;
@@ -178,9 +177,8 @@ TraceCounts write_trace(const std::function<void(std::string_view)>& write,
     if (replay.steps.empty() || !replay.time) break;
     const RankLog& log = schedule.ranks[at];
     for (std::size_t t = 0; t < log.rearranged.size(); ++t) {
-      const Ticks moved = model.rearrange.of(log.rearranged[t]);
-      const Ticks combined = model.combine.of(log.combined[t]);
-      if (moved + combined == 0) continue;
+      const auto [computed, moved, combined] = own_work(schedule, model, rank, t);
+      if (computed + moved + combined == 0) continue;
       if (!cut.has(rank) || !cut.has_step(t)) {
         ++counts.left_out;
         continue;
@@ -195,6 +193,10 @@ TraceCounts write_trace(const std::function<void(std::string_view)>& write,
       }
       const auto name = [] { return std::string("local"); };
       node_row(rank);
+      if (computed > 0) {
+        slice(from, from + computed, TraceRows::pid(rank), rows.local(rank), Of::compute, 0, name);
+        from += computed;
+      }
       if (moved > 0) {
         slice(from, from + moved, TraceRows::pid(rank), rows.local(rank), Of::rearrange,
               log.rearranged[t], name);
@@ -244,31 +246,23 @@ TraceCounts write_trace(const std::function<void(std::string_view)>& write,
            std::tuple(b.time / per_ns, -b.length, b.kind);
   });
 
-  write(
-      fmt::format("{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"clock\":\"model\"{}{},"
-                  "\"slices\":{},\"slices_left_out\":{}}},\"traceEvents\":[\n",
-                  other.empty() ? "" : ",", other, counts.events, counts.left_out));
-  const auto name_event = [](std::string_view what, std::int64_t pid, std::int64_t tid,
-                             std::string_view name) {
-    return fmt::format(R"({{"ph":"M","name":"{}","pid":{},"tid":{},"args":{{"name":"{}"}}}})", what,
-                       pid, tid, name);
-  };
-  if (!link_rows.empty()) write(name_event("process_name", rows.links_pid(), 0, "links") + ",\n");
+  write(trace_head("model", other, counts.events, counts.left_out));
+  if (!link_rows.empty()) write(trace_name("process_name", rows.links_pid(), 0, "links") + ",\n");
   for (const auto& [pid, name] : used_nodes)
-    write(name_event("process_name", pid, 0, name) + ",\n");
-  if (model.lock_step) write(name_event("process_name", rows.steps_pid(), 0, "steps") + ",\n");
+    write(trace_name("process_name", pid, 0, name) + ",\n");
+  if (model.lock_step) write(trace_name("process_name", rows.steps_pid(), 0, "steps") + ",\n");
   for (const auto& [tid, name] : threads) {
-    write(name_event("thread_name", pid_of[tid], tid, name) + ",\n");
+    write(trace_name("thread_name", pid_of[tid], tid, name) + ",\n");
   }
   for (const TraceEvent& e : events) {
     const std::string at =
-        fmt::format(R"("pid":{},"tid":{},"ts":{})", e.pid, e.tid, trace_time(e.time));
+        fmt::format(R"("pid":{},"tid":{},"ts":{})", e.pid, e.tid, model_time(e.time));
     switch (e.kind) {
       case Kind::counter:
         write(fmt::format(
             R"({{"ph":"C","name":"busy channels","pid":{},"ts":{},"args":{{"channels":{}}}}},)"
             "\n",
-            e.pid, trace_time(e.time), e.subject));
+            e.pid, model_time(e.time), e.subject));
         break;
       case Kind::flow_start:
       case Kind::flow_end:
@@ -279,7 +273,7 @@ TraceCounts write_trace(const std::function<void(std::string_view)>& write,
         break;
       case Kind::slice: {
         const std::string length =
-            trace_time((e.time + e.length) / per_ns * per_ns - e.time / per_ns * per_ns);
+            model_time((e.time + e.length) / per_ns * per_ns - e.time / per_ns * per_ns);
         std::string name, arguments;
         const char* category = "local";
         if (e.of == Of::send || e.of == Of::receive) {
@@ -298,8 +292,8 @@ TraceCounts write_trace(const std::function<void(std::string_view)>& write,
           category = "step";
           name = fmt::format("step {}", e.subject);
         } else {
-          name = e.of == Of::rearrange ? "rearrange" : "combine";
-          arguments = fmt::format(R"("bytes":{})", e.subject);
+          name = e.of == Of::compute ? "compute" : e.of == Of::rearrange ? "rearrange" : "combine";
+          if (e.of != Of::compute) arguments = fmt::format(R"("bytes":{})", e.subject);
         }
         write(fmt::format(R"({{"ph":"X","cat":"{}","name":"{}",{},"dur":{},"args":{{{}}}}},)"
                           "\n",
@@ -313,7 +307,7 @@ TraceCounts write_trace(const std::function<void(std::string_view)>& write,
       R"({{"ph":"C","name":"busy channels","pid":{},"ts":{},"args":{{"channels":0}}}})"
       "\n]}}\n",
       rows.links_pid(),
-      trace_time(events.empty() ? 0 : std::max(events.back().time, replay.time.value_or(0)))));
+      model_time(events.empty() ? 0 : std::max(events.back().time, replay.time.value_or(0)))));
   return counts;
 }
 

@@ -244,6 +244,11 @@ class Node {
   /// hops". Kept by record(); a run knows nothing of it.
   virtual void phase(std::string_view /*name*/) {}
 
+  /// Says what the local() that follows computes: so many operations on numbers, over so many bytes
+  /// of own memory, read and written. For those who price a schedule: kept by record(); a run knows
+  /// nothing of it.
+  virtual void computes(double /*operations*/, double /*bytes*/) {}
+
   /// Work on own memory; skipped in a dry run. What a node does between two steps adds up.
   void local(Work work) { this->work(Charge::none, 0, work); }
   /// Work that permutes `bytes` of blocks in own memory: charged as rearrangement.
@@ -308,6 +313,7 @@ class ForwardingNode : public Node {
   using Node::step;
   void step(std::span<const Op> ops) override { node_.step(ops); }
   void phase(std::string_view name) override { node_.phase(name); }
+  void computes(double operations, double bytes) override { node_.computes(operations, bytes); }
 
  protected:
   Node& node() const { return node_; }

@@ -5,6 +5,7 @@
 #include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <new>
 
 #include <fmt/core.h>
@@ -26,21 +27,27 @@ class Phases {
   // X[k1 + n1 k2], k2 fastest, in rows k1, from x[n2 j1 + j2] in rows j1. Without scaling.
   void to_spectrum(Direction direction, Span data) const {
     transpose(node_, exchange_, there_, data);
+    computes_rows(back_);
+    computes_products(back_);
     node_.local([&] {
       rows(back_, direction, data);
       twiddle(back_, direction, data);
     });
     transpose(node_, exchange_, back_, data);
+    computes_rows(there_);
     node_.local([&] { rows(there_, direction, data); });
   }
 
   // The reverse order: from X[k1 + n1 k2] in rows k1 to x[n2 j1 + j2] in rows j1.
   void from_spectrum(Direction direction, Span data) const {
+    computes_rows(there_);
+    computes_products(there_);
     node_.local([&] {
       rows(there_, direction, data);
       twiddle(there_, direction, data);
     });
     transpose(node_, exchange_, there_, data);
+    computes_rows(back_);
     node_.local([&] { rows(back_, direction, data); });
     transpose(node_, exchange_, back_, data);
   }
@@ -52,8 +59,10 @@ class Phases {
   }
 
   void two_dimensional(Direction direction, Span data) const {
+    computes_rows(there_);
     node_.local([&] { rows(there_, direction, data); });
     transpose(node_, exchange_, there_, data);
+    computes_rows(back_);
     node_.local([&] { rows(back_, direction, data); });
     transpose(node_, exchange_, back_, data);
     scale(direction, data);
@@ -64,12 +73,14 @@ class Phases {
   // the transpositions that would make it natural.
   void bluestein(Direction direction, Span data) const {
     const Memory kernel = node_.memory(plan_.buffer_bytes(node_.rank()));
+    computes_products(there_, 2);
     node_.local([&] {
       fill_chirps(direction, kernel);
       times_chirps(direction, data, 1);
     });
     to_spectrum(Direction::forward, kernel);
     to_spectrum(Direction::forward, data);
+    computes_products(there_);
     node_.local([&] {
       const std::span<const Complex> factor = matrix_rows(there_, kernel);
       const std::span<Complex> product = matrix_rows(there_, data);
@@ -79,10 +90,30 @@ class Phases {
     const auto length = static_cast<double>(there_.rows * there_.columns);
     const auto elements = static_cast<double>(plan_.elements());
     const double divisor = direction == Direction::backward ? length * elements : length;
+    computes_products(there_);
     node_.local([&] { times_chirps(direction, data, 1 / divisor); });
   }
 
  private:
+  // For prices: a transform of n elements is 5 n log2 n operations, in one pass over the rows.
+  void computes_rows(const MatrixShape& matrix) const {
+    const double elements = own_elements(matrix), length = static_cast<double>(matrix.columns);
+    constexpr double of_butterflies = 5;
+    node_.computes(of_butterflies * elements * std::log2(std::max(length, 1.0)),
+                   read_and_written * elements * sizeof(Complex));
+  }
+  // Complex products of elements: 6 operations each.
+  void computes_products(const MatrixShape& matrix, int times = 1) const {
+    constexpr double of_product = 6;
+    const double elements = times * own_elements(matrix);
+    node_.computes(of_product * elements, read_and_written * elements * sizeof(Complex));
+  }
+  double own_elements(const MatrixShape& matrix) const {
+    return static_cast<double>(distribution(matrix).count(node_.rank())) *
+           static_cast<double>(matrix.columns);
+  }
+  static constexpr double read_and_written = 2;
+
   Distribution distribution(const MatrixShape& matrix) const { return {matrix.rows, node_.size()}; }
 
   // This node's rows of the matrix.
@@ -110,8 +141,11 @@ class Phases {
   void scale(Direction direction, Span data) const {
     if (direction == Direction::forward) return;
     const double factor = 1 / static_cast<double>(plan_.elements());
+    const std::size_t count = plan_.output(node_.rank()).count;
+    constexpr double of_scaling = 2;
+    node_.computes(of_scaling * static_cast<double>(count),
+                   read_and_written * static_cast<double>(count * sizeof(Complex)));
     node_.local([&] {
-      const std::size_t count = plan_.output(node_.rank()).count;
       auto* const mine = std::launder(reinterpret_cast<Complex*>(data.data()));
       for (std::size_t i = 0; i < count; ++i) mine[i] *= factor;
     });

@@ -9,6 +9,7 @@
 #include "wormcube/runtime/host/memory.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 #include <unordered_map>
@@ -74,6 +75,10 @@ class Lookup {
     const Memory wanted = node.memory(requests * sizeof(Key), Purpose::blocks),
                  answers = node.memory(requests * answer_bytes, Purpose::blocks);
     counts_.exchange(node, collectives_.alltoallv, asked, wanted, sizeof(Key));
+    // A binary search: a comparison and an entry of memory for each halving.
+    const double halvings = std::ceil(std::log2(static_cast<double>(entries.size()) + 1)) *
+                            static_cast<double>(requests);
+    node.computes(halvings, halvings * sizeof(Entry));
     node.local([&] { answer(as<Entry>(table), as<Key>(wanted), counts_.received(r), answers); });
 
     const Memory answered = node.memory(count * answer_bytes, Purpose::blocks);

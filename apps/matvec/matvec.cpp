@@ -81,6 +81,9 @@ void matvec(Node& node, const MatvecPlan& plan, ConstSpan matrix, Span x, Span y
   const bool sums = plan.grid.columns() > 1;
   const Memory part = node.memory(sums ? y.size() : 0, Purpose::blocks);
   const Span product = sums ? part.span() : y;
+  constexpr double of_element = 2;  // a product and a sum
+  node.computes(of_element * static_cast<double>(matrix.size() / sizeof(double)),
+                static_cast<double>(matrix.size()));
   node.local([&] {
     const std::span<const double> elements(reinterpret_cast<const double*>(matrix.data()),
                                            matrix.size() / sizeof(double));

@@ -82,6 +82,7 @@ class SampleSort {
     const Rank r = node.rank();
     Clock::duration& host = host_[static_cast<std::size_t>(r)];
     const Memory own = node.memory(sampling_.keys.count(r) * sizeof(Code), Purpose::blocks);
+    computes_passes(node, sampling_.keys.count(r), sampling_.keys.count(r));
     node.local([&] {
       const auto start = Clock::now();
       std::ranges::transform(
@@ -98,6 +99,10 @@ class SampleSort {
                  room = node.memory(share * sizeof(Code), Purpose::blocks);
     parts_.exchange(node, collectives_.alltoallv, own, in, sizeof(Code));
     std::span<Code> merged = as<Code>(in);
+    const auto& runs = parts_.received(r);
+    computes_passes(node, share,
+                    static_cast<std::size_t>(
+                        std::ranges::count_if(runs, [](std::size_t count) { return count > 0; })));
     node.local([&] {
       merged = merge_runs(as<Code>(in), std::span<const std::size_t>(parts_.received(r)),
                           as<Code>(room));
@@ -137,6 +142,13 @@ class SampleSort {
 
  private:
   std::size_t nodes() const { return static_cast<std::size_t>(sampling_.keys.nodes); }
+  // For prices: keys in so many runs become one, two runs at a time; a comparison for each key and
+  // pass, and each pass reads and writes all.
+  static void computes_passes(Node& node, std::size_t keys, std::size_t runs) {
+    const double passes = runs > 1 ? std::ceil(std::log2(static_cast<double>(runs))) : 0;
+    const double compared = passes * static_cast<double>(keys);
+    node.computes(compared, 2 * compared * sizeof(Code));
+  }
   Place& place(Rank r) { return places_[static_cast<std::size_t>(r)]; }
 
   // Samples to all; every node finds the same splitters, and how its keys are cut.

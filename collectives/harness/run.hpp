@@ -28,6 +28,8 @@ struct CollectiveRun {
   /// Of the machine, for the estimate of memory; empty: it has none. Set by run_collective(Machine&).
   std::optional<FlitQueues> queues = {};
   bool links = false;  ///< one call more, alone, of which RunResult::links tells
+  /// One call more, alone, of this program made of the call's; empty: none.
+  std::function<Program(const Program& call)> traced = {};
   /// Told after each iteration, by the thread of node 0; may be empty.
   std::function<void(int done, int total)> progress = {};
 };

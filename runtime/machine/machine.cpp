@@ -768,7 +768,9 @@ void Machine::Impl::wait_for(EmulatedNode& node, Done&& done) {
 void Machine::Impl::park(Rank rank, Gate& gate) {
   if (!gate.park()) return;
   ++nodes_[rank].statistics.parked;
+  if (options_.node_observer != nullptr) options_.node_observer->waits(rank);
   executor_->block(rank, gate);
+  if (options_.node_observer != nullptr) options_.node_observer->goes_on(rank);
 }
 
 // A deadlock; or, if the machine stops, the end of all traffic. It stops before it wakes anyone, so

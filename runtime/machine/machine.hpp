@@ -18,6 +18,17 @@ namespace wormcube {
 
 enum class NodesAs : std::uint8_t { threads, fibers };
 
+/// Told when nodes wait, for traces.
+///
+/// Threads  each node tells of itself.
+class NodeObserver {
+ public:
+  virtual ~NodeObserver() = default;
+  /// The node is about to give its core away until others have done something for it.
+  virtual void waits(Rank rank) noexcept = 0;
+  virtual void goes_on(Rank rank) noexcept = 0;
+};
+
 struct MachineOptions {
   NodesAs nodes_as = NodesAs::threads;
   bool all_port = false;     ///< one injection and ejection port per link, instead of one per node
@@ -40,9 +51,10 @@ struct MachineOptions {
   /// of TimeLimit, when all nodes have ended. Empty: nothing is called.
   std::function<void(const std::string& text)> on_overrun = {};
   std::chrono::milliseconds overrun_grace{1000};
-  Bytes stack_bytes = Bytes{1} << 20;   ///< per node; less than least_stack_bytes counts as that
-  int workers = 0;                      ///< threads that fibers run on; 0: one per usable core
-  NetworkObserver* observer = nullptr;  ///< told of each reservation; for tests and traces
+  Bytes stack_bytes = Bytes{1} << 20;     ///< per node; less than least_stack_bytes counts as that
+  int workers = 0;                        ///< threads that fibers run on; 0: one per usable core
+  NetworkObserver* observer = nullptr;    ///< told of each reservation; for tests and traces
+  NodeObserver* node_observer = nullptr;  ///< told of each wait
 
   static constexpr Bytes least_stack_bytes = Bytes{64} << 10;  ///< room to throw and format a text
   /// 72 MiB for each channel that carries a message.

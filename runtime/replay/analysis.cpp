@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/replay/analysis.hpp"
 
+#include "wormcube/runtime/replay/own_work.hpp"
+
 #include <algorithm>
 #include <unordered_map>
 
@@ -25,15 +27,6 @@ void route_of(const Schedule& schedule, const Routing& routing, Rank from, const
   }
 }
 
-struct GapWork {
-  Ticks rearrange = 0, combine = 0;
-  Ticks total() const { return rearrange + combine; }
-};
-GapWork gap_work(const Schedule& schedule, const MachineModel& model, Rank rank, std::size_t step) {
-  const RankLog& log = schedule.ranks[static_cast<std::size_t>(rank)];
-  return {model.rearrange.of(log.rearranged[step]), model.combine.of(log.combined[step])};
-}
-
 std::size_t steps_of(const Schedule& schedule, Rank rank) {
   return schedule.ranks[static_cast<std::size_t>(rank)].step_ends.size();
 }
@@ -55,14 +48,14 @@ Uncontended uncontended(const Schedule& schedule, const Routing& routing,
     for (Rank v = 0; model.lock_step && v < nodes; ++v) {
       if (t > steps_of(schedule, v)) continue;
       latest = std::max(latest, complete[static_cast<std::size_t>(v)]);
-      longest = std::max(longest, gap_work(schedule, model, v, t).total());
+      longest = std::max(longest, own_work(schedule, model, v, t).total());
     }
     for (Rank v = 0; v < nodes; ++v) {
       if (t > steps_of(schedule, v)) continue;
       const auto at = static_cast<std::size_t>(v);
       posted[at] = next[at] = model.lock_step
                                   ? latest + longest
-                                  : complete[at] + gap_work(schedule, model, v, t).total();
+                                  : complete[at] + own_work(schedule, model, v, t).total();
       if (t == steps_of(schedule, v)) result.time = std::max(result.time, posted[at]);
     }
     if (t == steps) break;
@@ -110,7 +103,7 @@ LockStepForm lock_step_form(const Schedule& schedule, const Routing& routing,
   std::vector<Ticks> work(steps + 1, 0), longest(steps + 1, 0);
   for (Rank v = 0; v < nodes; ++v) {
     for (std::size_t t = 0; t <= steps_of(schedule, v); ++t) {
-      work[t] = std::max(work[t], gap_work(schedule, model, v, t).total());
+      work[t] = std::max(work[t], own_work(schedule, model, v, t).total());
       for (const OpRecord& op : schedule.ops(v, t)) {
         if (!is_message(op, v)) continue;
         route_of(schedule, routing, v, op, path);
@@ -175,7 +168,7 @@ Losses losses(const Schedule& schedule, const MachineModel& model, const Replay&
     const auto& there = replay.steps[static_cast<std::size_t>(message.to)];
     if (message.step > there.size()) continue;  // the receiver never came so far
     const Ticks posted = (message.step == 0 ? 0 : there[message.step - 1]) +
-                         gap_work(schedule, model, message.to, message.step).total();
+                         own_work(schedule, model, message.to, message.step).total();
     result.late_partners += std::max<Ticks>(0, message.posted - posted);
   }
   return result;
@@ -183,6 +176,8 @@ Losses losses(const Schedule& schedule, const MachineModel& model, const Replay&
 
 std::string_view to_string(PathPiece::Kind kind) {
   switch (kind) {
+    case PathPiece::Kind::compute:
+      return "compute";
     case PathPiece::Kind::rearrange:
       return "rearrange";
     case PathPiece::Kind::combine:
@@ -244,7 +239,7 @@ class BackInTime {
       Ticks most = -1, latest = -1;
       for (Rank v = 0; v < static_cast<Rank>(schedule_.ranks.size()); ++v) {
         if (steps_of(schedule_, v) < step) continue;
-        const Ticks work = gap_work(schedule_, model_, v, step).total();
+        const Ticks work = own_work(schedule_, model_, v, step).total();
         if (work > most) most = work, worker = v;
         if (step > 0 && completed(v, step - 1) > latest) {
           latest = completed(v, step - 1);
@@ -252,13 +247,15 @@ class BackInTime {
         }
       }
     }
-    const GapWork work = gap_work(schedule_, model_, worker, step);
+    const OwnWork work = own_work(schedule_, model_, worker, step);
     const RankLog& log = schedule_.ranks[static_cast<std::size_t>(worker)];
     add(PathPiece::Kind::combine, time - work.combine, time, worker, step, -1, log.combined[step]);
     time -= work.combine;
     add(PathPiece::Kind::rearrange, time - work.rearrange, time, worker, step, -1,
         log.rearranged[step]);
     time -= work.rearrange;
+    add(PathPiece::Kind::compute, time - work.compute, time, worker, step, -1, 0);
+    time -= work.compute;
   }
 
   /// From the end of a node's step to when a node posted it: itself, or who sent to it.

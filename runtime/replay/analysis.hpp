@@ -50,7 +50,7 @@ Losses losses(const Schedule& schedule, const MachineModel& model, const Replay&
 /// One piece of the chain of things, each the reason why the next could not begin earlier, that ends
 /// with the replay.
 struct PathPiece {
-  enum class Kind : std::uint8_t { rearrange, combine, startup, transfer, contention };
+  enum class Kind : std::uint8_t { compute, rearrange, combine, startup, transfer, contention };
   Kind kind;
   Ticks from, to;
   Rank node;         // whose work it is, or the sender

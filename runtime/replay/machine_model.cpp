@@ -63,7 +63,9 @@ void MachineModel::require_valid() const {
   require("the credit time", credit, 1);
   require("the number of slots", slots, 1);
   for (const auto& [name, rate] :
-       {std::pair("the time to rearrange", rearrange), std::pair("the time to combine", combine)}) {
+       {std::pair("the time to rearrange", rearrange), std::pair("the time to combine", combine),
+        std::pair("the time of operations", operations),
+        std::pair("the time to go through memory", memory)}) {
     require(name, rate.ticks, 0);
     require(name, rate.bytes, 1);
   }

@@ -3,6 +3,7 @@
 #include "wormcube/runtime/replay/simulation.hpp"
 
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/replay/own_work.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
 
 #include <algorithm>
@@ -98,8 +99,9 @@ void Simulation::require_countable() const {
   }
   for (const RankLog& log : schedule_.ranks) {
     for (std::size_t t = 0; t < log.rearranged.size(); ++t) {
-      longest += model_.rearrange.of(log.rearranged[t]);
-      longest += model_.combine.of(log.combined[t]);
+      const auto rank = static_cast<Rank>(&log - schedule_.ranks.data());
+      const OwnWork work = own_work(schedule_, model_, rank, t);
+      longest += WideTicks{work.compute} + work.rearrange + work.combine;
     }
   }
   constexpr WideTicks most = WideTicks{1} << 62;
@@ -112,8 +114,7 @@ void Simulation::require_countable() const {
 }
 
 Ticks Simulation::gap(Rank rank, std::size_t step) const {
-  const RankLog& log = schedule_.ranks[static_cast<std::size_t>(rank)];
-  return model_.rearrange.of(log.rearranged[step]) + model_.combine.of(log.combined[step]);
+  return own_work(schedule_, model_, rank, step).total();
 }
 
 Replay Simulation::run() {

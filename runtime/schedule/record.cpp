@@ -82,6 +82,12 @@ class RecordingNode final : public Node {
   }
   std::size_t steps() const { return log_.step_ends.size(); }
   void phase(std::string_view name) override { phases_.push_back({std::string(name), steps(), 0}); }
+  void computes(double operations, double bytes) override {
+    if (computed_.empty() || computed_.back().step != steps()) computed_.push_back({steps(), 0, 0});
+    computed_.back().operations += operations;
+    computed_.back().bytes += bytes;
+  }
+  std::vector<Computed> computed() && { return std::move(computed_); }
   /// What was named, each until the next one; what has no step is left out.
   std::vector<Phase> phases() && {
     for (std::size_t i = 0; i < phases_.size(); ++i) {
@@ -151,6 +157,7 @@ class RecordingNode final : public Node {
   std::vector<Piece> live_;  // ascending; the last one is held
   Bytes held_ = 0, held_blocks_ = 0;
   std::vector<Phase> phases_;
+  std::vector<Computed> computed_;
 };
 
 /// The phases of all ranks as one list: the n-th of a name of each are one, from the first step that
@@ -240,6 +247,7 @@ Schedule record(const Topology& topology, const Program& program, std::string_vi
   static_cast<void>(unreadable_memory());  // made here, not in a signal handler
   const FaultReports faults(explain);
   NamedSteps named;
+  schedule.computed.resize(nodes);
   parallel_for_each_index(nodes, [&](std::size_t rank) {
     keep_signal_stack();
     RankLog& log = schedule.ranks[rank];
@@ -257,8 +265,12 @@ Schedule record(const Topology& topology, const Program& program, std::string_vi
     log.ops.shrink_to_fit();
     log.moves.shrink_to_fit();
     named.add(std::move(node).phases());
+    schedule.computed[rank] = std::move(node).computed();
   });
   schedule.phases = named.take();
+  if (std::ranges::all_of(schedule.computed, &std::vector<Computed>::empty)) {
+    schedule.computed.clear();
+  }
   return schedule;
 }
 

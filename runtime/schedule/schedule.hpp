@@ -48,12 +48,22 @@ struct Phase {
   friend bool operator==(const Phase&, const Phase&) = default;
 };
 
+/// What a node computes between two steps, as it says itself (Node::computes).
+struct Computed {
+  std::size_t step;  // before which; the number of steps: after the last
+  double operations, bytes;
+  friend bool operator==(const Computed&, const Computed&) = default;
+};
+
 struct Schedule {
   Topology topology;
   std::vector<RankLog> ranks;
   /// Ascending by first step. Names say nothing of what moves: neither the text form nor a trace has
   /// them, and schedules are equal without.
   std::vector<Phase> phases = {};
+  /// Of each rank, ascending by step; of none: nobody says what it computes. As with phases, neither
+  /// the text form nor a trace has it.
+  std::vector<std::vector<Computed>> computed = {};
 
   /// The largest number of steps of any rank; programs of which all nodes take all steps have the
   /// same on each.

@@ -517,7 +517,9 @@ TEST_CASE("the report counts exchanges, and names method, factors and idle nodes
   CHECK(prime.remark.empty());
   CHECK(report("complete:1", {2819}).method == "six-step, 2819 = 1 x 2819");
   CHECK(report("ring:3", {10}).used == FftMethod::six_step);
-  CHECK(report("ring:4", {10}).used == FftMethod::bluestein);
+  CHECK(report("ring:4", {10}).used == FftMethod::six_step);   // 2 of 4 busy, 4 as a convolution
+  CHECK(report("ring:5", {94}).used == FftMethod::bluestein);  // 2 x 47, or 192 = 12 x 16
+  CHECK(report("torus:8x8", {1000}).used == FftMethod::six_step);  // 25 x 40, or 2000 = 40 x 50
 
   const FftResult image = report("ring:8", {6, 30});
   CHECK(image.method == "2-D, 6 x 30: rows, transpose, columns, transpose");
@@ -627,4 +629,17 @@ TEST_CASE("a transform that cannot be is refused", "[apps][fft]") {
       UsageError);
   CHECK(parse_fft_method("six-step") == FftMethod::six_step);
   CHECK_THROWS_WITH(parse_fft_method("dct"), Contains("dct") && Contains("bluestein"));
+}
+
+TEST_CASE("a transform is priced at 5 n log2 n operations, and its twiddle factors",
+          "[apps][fft]") {
+  ModelledMachine machine;
+  machine.model.rearrange = machine.model.combine = {};
+  machine.model.operations = {1, 1};
+  const FftResult result = run(Topology::parse("complete:1"), {{64}, Values(64), false, "test"}, {},
+                               find_exchange("shift"), {.verify = false, .modelled = machine});
+  REQUIRE(result.figures.modelled);
+  // 64 = 8 x 8: rows of 8 twice, one product for each element between them.
+  CHECK(result.figures.modelled->computing == 2 * 5 * 64 * 3 + 6 * 64);
+  CHECK(result.figures.modelled->time == result.figures.modelled->computing);
 }

@@ -5,14 +5,17 @@ usage: output_test.py PROGRAM [Schemas|Tables|Terminal]..
 """
 # SPDX-License-Identifier: Apache-2.0
 import copy
+import fcntl
 import json
 import os
 import pathlib
 import pty
 import re
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import unittest
 
 try:
@@ -25,7 +28,8 @@ PROGRAM = ""  # the first argument
 
 # What is run, by the schema of its JSON. Short ones: all of them together take some seconds.
 COMMANDS = {
-    "list": ["list", "list alltoall", "list alltoall --on torus:8x8,torus:6x6 --bytes 4K", "list reduce --on tree:4"],
+    "list": ["list", "list alltoall", "list alltoall --on torus:8x8,torus:6x6 --bytes 4K", "list reduce --on tree:4", "list --on ring:4,mesh:2x3 --by replay --bytes 64",
+             "list alltoall --on hypercube:3 --by replay --machine t3e"],
     "best": ["best alltoall --on torus:4x4 --bytes 64,4K", "best --on petersen,ring:1 --bytes 1K --ports one"],
     "run": [
         "run alltoall --on torus:4x4 --iterations 3",
@@ -37,7 +41,7 @@ COMMANDS = {
         "run allgather --on ring:4 --in-place on --algorithm all --iterations 1",
         "run barrier --on petersen --iterations 1 --warmup 0",
         "run broadcast --on hypercube:2 --root 2 --algorithm pipelined:packets=4 --iterations 1",
-        "run shift --on ring:6 --by -2 --iterations 1",
+        "run shift --on ring:6 --by -2 --iterations 1", "run alltoall --on ring:6 --auto-by replay --iterations 1",
         "run k_broadcast --on hypercube:3 --sources 0,3,5 --algorithm all --iterations 1",
         "run alltoall --on torus:4x4 --algorithm mesh --bytes 64K --iterations 1000000 --time-limit 0.05",
     ],
@@ -65,32 +69,33 @@ COMMANDS = {
         "replay alltoall --on torus:4x4 --machine t3e --auto-by replay", "replay alltoall --on ring:3 --store-and-forward each",
         "replay alltoallv --on ring:4", "replay barrier --on petersen",
     ],
+    "tune": ["tune alltoall reduce --on ring:4 --bytes 8,64 --iterations 1 --nodes-as fibers"],
     "machines": ["machines", "machines t3e", "machines bluegene-l"],
     "topology": [
         "topology torus:6x6", "topology torus:4x4 --route 0,5", "topology torus:4x4 --node 3", "topology tree:8 --node 0",
         "topology ring:4 --virtual-channels 1", "topology mesh:3x5", "topology complete:5 --node 1", "topology star-graph:5",
     ],
     "fft": [
-        "fft --on torus:4x4", "fft --on ring:3 --shape 12x5 --iterations 3 --warmup 1", "fft --on line:2 --shape 17 --verify off --inverse",
+        "fft --on torus:4x4", "fft --on ring:4 --shape 256 --machine paragon --flops 0.05", "fft --on ring:3 --shape 12x5 --iterations 3 --warmup 1", "fft --on line:2 --shape 17 --verify off --inverse",
         "fft --on ring:4 --shape 64 --generate tones --algorithm alltoallv:shift --nodes-as fibers",
         "fft --on torus:4x4 --shape 65536 --iterations 1000000 --time-limit 0.05",
     ],
     "transpose": [
-        "transpose --on torus:4x4 --shape 30x40", "transpose --on ring:3 --shape 7x5 --type int32 --verify off --iterations 4",
+        "transpose --on torus:4x4 --shape 30x40", "transpose --on ring:3 --shape 9x5 --machine bluegene-l --lockstep", "transpose --on ring:3 --shape 7x5 --type int32 --verify off --iterations 4",
     ],
     "matvec": [
-        "matvec --on torus:4x4 --shape 100x70", "matvec --on ring:3 --shape 7x5 --verify off --iterations 3 --warmup 1",
+        "matvec --on torus:4x4 --shape 100x70", "matvec --on mesh:2x3 --shape 10x7 --machine t3d --flops 0.15 --memory-rate 1", "matvec --on ring:3 --shape 7x5 --verify off --iterations 3 --warmup 1",
         "matvec --on mesh:2x3 --shape 20x30 --vectors-on diagonal --nodes-as fibers",
         "matvec --on hypercube:2 --shape 9x8 --algorithm broadcast=binomial,reduce=halving", "matvec --on ring:1 --shape 3x2",
     ],
     "sort": [
-        "sort --on torus:4x4 --count 1000", "sort --on ring:3 --count 50 --type int32 --verify off --iterations 3",
+        "sort --on torus:4x4 --count 1000", "sort --on ring:3 --count 50 --machine t3d --memory-rate 0.3", "sort --on ring:3 --count 50 --type int32 --verify off --iterations 3",
         "sort --on mesh:2x3 --count 500 --generate equal --rebalance --nodes-as fibers", "sort --on line:4 --count 0",
         "sort --on ring:4 --count 99 --samples 2 --algorithm alltoall=shift,alltoallv=shift",
         "sort --on torus:4x4 --count 100000 --iterations 1000000 --time-limit 0.05",
     ],
     "lookup": [
-        "lookup --on torus:4x4 --entries 300 --lookups 1000", "lookup --on ring:3 --entries 20 --lookups 50 --verify off --iterations 3",
+        "lookup --on torus:4x4 --entries 300 --lookups 1000", "lookup --on ring:3 --machine t3e --entries 20 --lookups 9", "lookup --on ring:3 --entries 20 --lookups 50 --verify off --iterations 3",
         "lookup --on mesh:2x3 --entries 90 --lookups 200 --distribution block --absent 0.5 --nodes-as fibers",
         "lookup --on ring:4 --entries 0 --lookups 9 --algorithm shift",
     ],
@@ -223,6 +228,25 @@ class Schemas(unittest.TestCase):
                 self.assertEqual(mistakes(schema_of("run-links"), document), [])
                 self.assertGreater(len(document["channels"]), 0)
 
+    def test_traces(self):
+        """Each line of a trace is an event of the schema; what is left out or added is seen."""
+        schema = schema_of("trace")
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "trace.json")
+            for arguments in ("run alltoall --on torus:4x4 --algorithm suh-torus --iterations 1", "sort --on ring:3 --count 50",
+                              "replay alltoall --on ring:4 --algorithm shift --lockstep --bytes 8 --ports all"):
+                self.assertEqual(run(arguments, "--trace", str(path)).returncode, 0)
+                document = json.loads(path.read_text(encoding="utf-8"))
+                self.assertEqual(mistakes(schema, document), [])
+                self.assertEqual(document["otherData"]["clock"], "model" if arguments.startswith("replay") else "wall")
+                kinds = {event["ph"]: event for event in document["traceEvents"]}
+                self.assertLessEqual({"M", "X", "s", "f"}, set(kinds))
+                for event in kinds.values():
+                    for key in set(event) - {"bp"}:
+                        without = {name: value for name, value in event.items() if name != key}
+                        self.assertNotEqual(mistakes(schema, {**document, "traceEvents": [without]}), [], key)
+                    self.assertNotEqual(mistakes(schema, {**document, "traceEvents": [{**event, "more": 1}]}), [])
+
     def test_other_fields_are_seen(self):
         """Each field that is dropped, added or nulled in a document of each command makes a mistake."""
         for command, lines in COMMANDS.items():
@@ -332,20 +356,37 @@ class Terminal(unittest.TestCase):
 
     def on_terminal(self, arguments, *more, **environment):
         """Standard error of a run, where it is a terminal."""
+        return self.shown([*arguments.split(), *more], "stderr", {"WORMCUBE_PROGRESS_AFTER": "0", **environment})
+
+    def shown(self, arguments, where, environment, columns=0):
+        """What a run writes to `where`, a terminal; all else that it writes is not looked at."""
         parent, child = pty.openpty()
-        try:
-            subprocess.run([PROGRAM, *arguments.split(), *more], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=child,
-                           timeout=120, env={**os.environ, "TERM": "xterm", "WORMCUBE_PROGRESS_AFTER": "0", **environment})
-        finally:
-            os.close(child)
-        shown = b""
+        fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24 if columns else 0, columns, 0, 0))
+        process = subprocess.Popen([PROGRAM, *arguments], stdin=subprocess.DEVNULL, env={**os.environ, "TERM": "xterm", **environment},
+                                   **{"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, where: child})
+        os.close(child)
+        text = b""
         try:
             while part := os.read(parent, 65536):
-                shown += part
+                text += part
         except OSError:  # the other end is closed
             pass
         os.close(parent)
-        return shown.decode()
+        process.wait(timeout=120)
+        return text.decode()
+
+    def test_help_and_tables_fit_a_narrow_terminal(self):
+        for columns in (80, 64):
+            for arguments in ([command, "--help"] for command in ("", *COMMANDS)):
+                lines = self.shown(list(filter(None, arguments)), "stdout", {}, columns).replace("\r", "").splitlines()
+                self.assertGreater(len(lines), 10, arguments)
+                self.assertEqual([line for line in lines if len(line) > columns], [], arguments)
+        for arguments in ("run alltoall --on torus:4x4 --algorithm all --bytes 64 --iterations 1", "list alltoall --on torus:8x8",
+                          "check alltoall --on torus:4x4,mesh:4x4 --algorithm all", "replay alltoall --on torus:4x4 --algorithm all",
+                          "reproduce kim --sizes 4", "deadlock --of channels --on ring:4", "topology torus:4x4", "machines", "fft --on torus:4x4"):
+            lines = self.shown(arguments.split(), "stdout", {}, 80).replace("\r", "").splitlines()
+            self.assertGreater(len(lines), 3, arguments)
+            self.assertEqual([line for line in lines if len(line) > 80], [], arguments)
 
     def test_every_command_says_what_it_does_and_takes_the_line_away(self):
         for text, arguments in self.LONG.items():

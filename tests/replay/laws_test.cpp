@@ -1,6 +1,8 @@
 // The laws of replay: over the registry, and on random schedules.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/trace.hpp"
 #include "wormcube/runtime/replay/analysis.hpp"
+#include "wormcube/runtime/replay/own_work.hpp"
 #include "wormcube/tests/replay/schedules.hpp"
 
 #include <algorithm>
@@ -8,6 +10,7 @@
 #include <set>
 
 #include <catch2/catch.hpp>
+#include <tbb/global_control.h>
 
 using namespace wormcube;
 using namespace wormcube::test;
@@ -102,11 +105,49 @@ void for_each_call(const char* network, std::size_t turn, Use use) {
   }
 }
 
+/// What a replay in lock step takes at least: of each step the start-up, a hop, and the flits over its
+/// busiest link (law 2), and the most local work of every gap.
+struct Contended {
+  Ticks least = 0;
+  bool one_size = true;  // all messages of a step are equally long
+};
+Contended contended(const Schedule& schedule, const Routing& routing, const MachineModel& model) {
+  Contended result;
+  std::vector<Channel> path;
+  for (std::size_t t = 0; t <= schedule.steps(); ++t) {
+    std::map<Link, std::int64_t> flits;
+    std::int64_t most = 0;
+    std::set<Bytes> sizes;
+    Ticks work = 0;
+    for (Rank v = 0; v < static_cast<Rank>(schedule.ranks.size()); ++v) {
+      if (t > schedule.ranks[static_cast<std::size_t>(v)].step_ends.size()) continue;
+      work = std::max(work, own_work(schedule, model, v, t).total());
+      for (const OpRecord& op : schedule.ops(v, t)) {
+        if (op.kind != Op::Kind::send || op.peer == v) continue;
+        path.clear();
+        if (op.moves > 0) {
+          routing.route(v, schedule.moves(v, op), path);
+        } else {
+          routing.route(v, op.peer, path);
+        }
+        sizes.insert(op.bytes);
+        for (const Channel channel : path) {
+          most = std::max(most, flits[routing.link(channel)] += model.flits(op.bytes));
+        }
+      }
+    }
+    result.least += work + (most > 0 ? model.startup + model.hop + model.flit * most : 0);
+    result.one_size = result.one_size && sizes.size() <= 1;
+  }
+  return result;
+}
+
 }  // namespace
 
 TEST_CASE("what is free of contention takes its closed form, exactly", "[replay]") {
   std::size_t exact = 0, all = 0, turn = 0, unblocked = 0;
-  std::set<std::string> algorithms;
+  std::size_t shared = 0, chained = 0;
+  std::set<std::string> algorithms, sharing;
   for (const char* network : networks) {
     for_each_call(network, turn++,
                   [&](const Schedule& schedule, const Collective& collective, MachineModel model) {
@@ -138,6 +179,21 @@ TEST_CASE("what is free of contention takes its closed form, exactly", "[replay]
                         REQUIRE(r.steps == alone.steps);
                       }
                       if (!lock_step) continue;
+                      if (report.link_load_max > 1 && report.port_violations == 0) {
+                        // The textbook's contended cost is a lower bound, and chains exceed it.
+                        const Contended least = contended(schedule, routing, model);
+                        REQUIRE(*r.time >= least.least);
+                        if (least.one_size) {
+                          const auto textbook =
+                              static_cast<Ticks>(report.startups) * model.startup +
+                              model.flit * static_cast<Ticks>(report.contended) / model.flit_bytes;
+                          REQUIRE(*r.time >= textbook);
+                        }
+                        ++shared;
+                        chained += *r.time > least.least ? 1 : 0;
+                        sharing.insert(std::string(collective.operation()->name) + " " +
+                                       std::string(collective.name()));
+                      }
                       const LockStepForm form = lock_step_form(schedule, routing, model, report);
                       REQUIRE(*r.time >= form.time);
                       if (form.not_exact.empty()) {
@@ -155,6 +211,9 @@ TEST_CASE("what is free of contention takes its closed form, exactly", "[replay]
   CHECK(exact > 500);
   CHECK(unblocked > 500);
   CHECK(algorithms.size() > 60);
+  CHECK(shared > 300);
+  CHECK(chained > 100);
+  CHECK(sharing.size() > 30);
 }
 
 TEST_CASE("the closed form's conditions are needed: without each, a replay takes longer",
@@ -278,6 +337,31 @@ TEST_CASE("the order in which nodes post receives, and repeating, change nothing
     }
     CHECK(replay(other, routing, random.model).messages == one.messages);
   }
+}
+
+TEST_CASE("one host thread and several give the same bytes", "[replay]") {
+  const auto made = [](std::size_t threads) {
+    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+    const Schedule schedule = recorded(parse_operation("alltoall"), "torus:4x6", "shift", 24);
+    const Routing routing(schedule.topology);
+    const TraceCut cut;
+    ChannelHolds holds(cut);
+    const MachineModel model = with_constants(1);
+    const Replay r = replay(schedule, routing, model, {.waits = true, .observer = &holds});
+    std::string text;
+    write_trace([&](std::string_view line) { text += line; }, schedule, routing, model, r, holds,
+                cut, "");
+    for (const ReplayedMessage& m : r.messages) {
+      text += std::to_string(m.delivered) + " " + std::to_string(m.waited) + "\n";
+    }
+    for (const ReplayedWait& w : r.waits) {
+      text += std::to_string(w.message) + " " + std::to_string(w.holder) + "\n";
+    }
+    return text;
+  };
+  const std::string one = made(1);
+  CHECK(one.size() > 10'000);
+  CHECK(one == made(2));
 }
 
 TEST_CASE("waits are charged to whom held the channel, to the tick", "[replay]") {

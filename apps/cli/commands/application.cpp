@@ -9,6 +9,7 @@
 #include "wormcube/runtime/error.hpp"
 
 #include <charconv>
+#include <cmath>
 
 #include <fmt/core.h>
 
@@ -58,8 +59,25 @@ void add_options(CLI::App& app, ApplicationOptions& options, const std::string& 
                             ->capture_default_str()
                             ->group("What");
   add_machine_options(app, options.machine);
-  add_cost_options(app, options.model);
+  add_machine_costs(app, options.choice, options.model);
+  constexpr const char* modelled = "Modelled machine (--machine)";
+  options.gigaflops_option =
+      app.add_option("--flops", options.gigaflops,
+                     "Operations of a modelled node, billions a second; without it computing is "
+                     "left out of the modelled time, unless --memory-rate is given")
+          ->type_name("GFLOPS")
+          ->check(between(1e-3, 1e9))
+          ->group(modelled);
+  options.memory_option =
+      app.add_option("--memory-rate", options.memory_gb,
+                     "Memory that a modelled node goes through, billions of bytes a second: a "
+                     "phase takes the longer of this and --flops")
+          ->type_name("GB_PER_S")
+          ->check(between(1e-3, 1e9))
+          ->group(modelled);
   add_output_options(app, options.output, true, false);
+  add_trace_options(app, options.trace,
+                    "One run more as a trace for Perfetto by this computer's clock");
 }
 
 Ports ports_to_choose(const ApplicationOptions& options) {
@@ -95,7 +113,7 @@ void add_application_options(CLI::App& app, ApplicationOptions& options,
 }
 
 Exchange ApplicationOptions::exchange() const {
-  Exchange exchange = find_exchange(algorithm, model, ports_to_choose(*this));
+  Exchange exchange = find_exchange(algorithm, cost_model(), ports_to_choose(*this));
   if (exchange.collective.algorithm != nullptr) {
     require_ports(*this, *exchange.collective.algorithm);
   }
@@ -103,14 +121,29 @@ Exchange ApplicationOptions::exchange() const {
 }
 
 Algorithms ApplicationOptions::algorithms(std::vector<Operation> operations) const {
-  Algorithms chosen(algorithm, std::move(operations), model, ports_to_choose(*this));
+  Algorithms chosen(algorithm, std::move(operations), cost_model(), ports_to_choose(*this));
   for (const Collective& named : chosen.named()) require_ports(*this, *named.algorithm);
   return chosen;
+}
+
+std::optional<ModelledMachine> ApplicationOptions::modelled() const {
+  if (!choice.has_machine()) return std::nullopt;
+  ModelledMachine modelled{choice.resolve().model, machine.virtual_channels};
+  // So many thousandths of a billion a second are as many in a microsecond.
+  constexpr Ticks microsecond = 1'000'000;
+  const auto rate = [](double billions) {
+    return billions > 0 ? Rate{microsecond, std::llround(1000 * billions)} : Rate{};
+  };
+  modelled.model.operations = rate(gigaflops);
+  modelled.model.memory = rate(memory_gb);
+  modelled.model.lock_step = machine.lock_step;
+  return modelled;
 }
 
 RunOptions ApplicationOptions::run_options() const {
   RunOptions resolved = run;
   resolved.verify = verify == "on";
+  resolved.modelled = modelled();
   return resolved;
 }
 
@@ -121,13 +154,25 @@ void ApplicationOptions::validate(const std::string& input, const std::string& o
       throw UsageError("'-' is no file: inputs and --output take the name of a file");
   }
   require_writable(output_file);
+  if (!choice.has_machine() && gigaflops_option->count() + memory_option->count() > 0) {
+    throw UsageError("--flops and --memory-rate have no effect without --machine NAME");
+  }
+  trace.validate();
+  if (trace.wanted() && machine.in_processes()) {
+    throw UsageError(
+        fmt::format("--trace has no effect with --nodes-as {}: it sees the nodes of "
+                    "this process; use threads or fibers",
+                    machine.nodes_as));
+  }
+  static_cast<void>(modelled());  // a machine that is not there is told before anything is read
   if (!input.empty() && seed_option != nullptr && seed_option->count() > 0)
     throw UsageError("--seed has no effect on data from a file");
 }
 
 ApplicationMachine::ApplicationMachine(const ApplicationOptions& options, const Topology& topology,
-                                       bool all_port)
+                                       bool all_port, NodeObserver* trace)
     : settings_(options.machine.resolve(options.all_port(all_port))) {
+  settings_.node_observer = trace;
   settings_.timing = true;  // its parts are printed
   if (options.machine.in_processes()) {
     processes_ = cluster_machine(options.machine, topology, settings_.timing);
@@ -155,7 +200,10 @@ ApplicationRun::ApplicationRun(const ApplicationOptions& options, const std::str
       output_file_(output_file),
       topology_(Topology::parse(options.on)),
       progress_(options.output, fmt::format("{} on {}", name, topology_.name())),
-      results_(options.output, {}) {
+      results_(options.output, {}),
+      name_(name) {
+  require_cluster(options_.machine, topology_);
+  if (options_.trace.wanted()) trace_.emplace(topology_, options_.trace.cut(topology_.nodes()));
   progress_.doing("input");
   begin(options_.machine.resolve(options_.all_port(false)));
 }
@@ -164,12 +212,13 @@ RunOptions ApplicationRun::run_options() {
   RunOptions run = options_.run_options();
   run.progress = [this](std::string_view phase) { progress_.doing(phase); };
   run.time_limit = options_.machine.time_limit_ms();
+  if (trace_) run.traced = [this](const Program& program) { return trace_->traced(program); };
   return run;
 }
 
 void ApplicationRun::start(bool all_port) {
   progress_.doing("the machine");
-  machine_.emplace(options_, topology_, all_port);
+  machine_.emplace(options_, topology_, all_port, trace_ ? &*trace_ : nullptr);
   begin(machine());
 }
 
@@ -188,16 +237,27 @@ void ApplicationRun::write_output(const std::function<void()>& write) {
   }
 }
 
-Json ApplicationRun::json(const Json& figures) const {
-  Json json = figures;
+Json ApplicationRun::json(const Json& figures_json, const RunFigures& figures) const {
+  Json json = figures_json;
   json["topology"] = topology_.name();
   add_settings_json(json, options_, machine());
+  put(json, "modelled",
+      options_.choice.has_machine() ? modelled_json(options_, figures) : Json(nullptr),
+      "--machine was not given");
   return json;
 }
 
 ExitCode ApplicationRun::finish(Json json, std::optional<bool> passed) {
   put(json, "passed", json_value(passed), not_verified);
   results_.keep_whole(std::move(json));
+  if (trace_) {
+    const std::string other =
+        fmt::format(R"("topology":{},"run":{},"nodes_as":{})", Json(topology_.name()).dump(),
+                    Json(name_).dump(), Json(options_.machine.nodes_as).dump());
+    const TraceCounts counts = write_trace_file(
+        options_.trace, [&](const auto& write) { return trace_->write(write, other); });
+    results_.note(trace_text(options_.trace, counts));
+  }
   results_.finish(true);
   if (unwritten_) throw *unwritten_;
   return passed.value_or(true) ? cli::passed : failed;
@@ -262,17 +322,36 @@ void print_topology(const OutputOptions& output, const RunFigures& figures) {
 }
 
 /// "alltoall shift (auto: cheapest by formula) [remark], 3 in a run"
-std::string text(const UsedCollective& used, bool automatic) {
+std::string text(const UsedCollective& used, int dimensions, bool automatic) {
   return fmt::format("{} {}{}{}, {} in a run", used.operation, used.algorithm,
                      automatic ? " (auto: cheapest by formula)" : "",
-                     is_of_results(used.remark) ? fmt::format(" [{}]", used.remark) : "",
+                     is_of_results(used.remark, used.remark_from_dimensions, dimensions)
+                         ? fmt::format(" [{}]", used.remark)
+                         : "",
                      used.calls);
+}
+
+/// What is in the modelled time beside the messages.
+std::string computing_text(const ApplicationOptions& options) {
+  if (options.gigaflops == 0 && options.memory_gb == 0) {
+    return "messages, rearranging, combining; computing is left out (--flops, --memory-rate)";
+  }
+  std::string text;
+  if (options.gigaflops > 0) text += fmt::format("{} Gflop/s", options.gigaflops);
+  if (options.memory_gb > 0) {
+    text += fmt::format("{}{} GB/s of memory", text.empty() ? "" : " or ", options.memory_gb);
+  }
+  return fmt::format("messages, rearranging, combining, and computing at {}{}", text,
+                     options.gigaflops > 0 && options.memory_gb > 0 ? ", the longer" : "");
 }
 
 void print_machine_and_runs(const ApplicationOptions& options, const MachineOptions& machine) {
   const OutputOptions& output = options.output;
-  if (options.algorithm == "auto") {
-    print_setting(output, "cost model", cost_model_text(options.model));
+  if (options.algorithm == "auto" || options.choice.has_machine()) {
+    print_choice(output, options.choice, options.cost_model());
+  }
+  if (options.choice.has_machine()) {
+    print_setting(output, "modelled", computing_text(options));
   }
   print_machine(output, options.machine, machine);
   print_setting(output, "runs",
@@ -287,11 +366,11 @@ void print_run(const ApplicationOptions& options, const RunFigures& figures,
   const OutputOptions& output = options.output;
   const UsedCollective& exchange = figures.collectives.front();
   print_topology(output, figures);
-  print_setting(
-      output, "exchange",
-      fmt::format("{}, blocks up to {}, padding {}", text(exchange, options.algorithm == "auto"),
-                  bytes_text(static_cast<double>(figures.block_bytes)),
-                  bytes_text(static_cast<double>(figures.padding))));
+  print_setting(output, "exchange",
+                fmt::format("{}, blocks up to {}, padding {}",
+                            text(exchange, figures.dimensions, options.algorithm == "auto"),
+                            bytes_text(static_cast<double>(figures.block_bytes)),
+                            bytes_text(static_cast<double>(figures.padding))));
   print_setting(output, "ports",
                 fmt::format("{} (the exchange is {}-port)", ports_text(machine.all_port),
                             to_string(exchange.ports)));
@@ -303,7 +382,8 @@ void print_collectives_run(const ApplicationOptions& options, const RunFigures& 
   const OutputOptions& output = options.output;
   print_topology(output, figures);
   for (const UsedCollective& used : figures.collectives) {
-    print_setting(output, "collective", text(used, options.algorithm == "auto"));
+    print_setting(output, "collective",
+                  text(used, figures.dimensions, options.algorithm == "auto"));
   }
   print_setting(output, "ports", ports_text(machine.all_port));
   print_machine_and_runs(options, machine);
@@ -359,6 +439,23 @@ Table figures_table(const RunFigures& figures) {
     count("start-ups", figures.schedule->startups, "");
     count("link load", figures.schedule->link_load_max, "messages per link and step");
     count("longest route", figures.schedule->max_hops, "links");
+  }
+  if (const auto& modelled = figures.modelled) {
+    const auto ticks = [&](std::string name, Ticks value) {
+      table.add({std::move(name), cell_rate(static_cast<double>(value) / 1e6), "us"});
+    };
+    if (!modelled->time) {
+      table.add({"modelled time", "?", modelled->reason});
+      return table;
+    }
+    ticks("modelled time", *modelled->time);
+    ticks("  start-ups", modelled->startups);
+    ticks("  transfer", modelled->transfer);
+    ticks("  contention", modelled->contention);
+    ticks("  rearranging", modelled->rearranging);
+    ticks("  combining", modelled->combining);
+    ticks("  computing", modelled->computing);
+    count("modelled, blocked messages", modelled->blocked, "");
   }
   return table;
 }
@@ -455,7 +552,31 @@ void add_settings_json(Json& json, const ApplicationOptions& options,
   json["iterations"] = options.run.iterations;
   json["warmup"] = options.run.warmup;
   json["seed"] = options.seed;
-  json["cost_model"] = cost_model_json(options.model);
+  json["cost_model"] = cost_model_json(options.cost_model());
+}
+
+Json modelled_json(const ApplicationOptions& options, const RunFigures& figures) {
+  const auto& run = figures.modelled;
+  Json json{{"model", model_json(options.choice.resolve(), options.machine.virtual_channels)}};
+  json["model"]["lock_step"] = options.machine.lock_step;
+  const auto rate = [&](const char* name, double value) {
+    put(json, name, value > 0 ? Json(value) : Json(nullptr), "not given");
+  };
+  rate("gigaflops", options.gigaflops);
+  rate("memory_gb_per_s", options.memory_gb);
+  json["computing"] = options.gigaflops + options.memory_gb > 0 ? "counted" : "left out";
+  const bool has_time = run && run->time;
+  const std::string reason = run ? run->reason : "another process has it";
+  put(json, "time_ps", has_time ? Json(*run->time) : Json(nullptr), reason);
+  if (has_time) {
+    json["parts_ps"] = {{"startups", run->startups},     {"transfer", run->transfer},
+                        {"contention", run->contention}, {"rearranging", run->rearranging},
+                        {"combining", run->combining},   {"computing", run->computing}};
+    json["messages"] = run->messages;
+    json["blocked_messages"] = run->blocked;
+    json["blocked_ps"] = run->lost;
+  }
+  return json;
 }
 
 }  // namespace wormcube::cli

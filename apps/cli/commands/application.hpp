@@ -5,13 +5,16 @@
 #include "wormcube/apps/algorithms.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/options/algorithms.hpp"
+#include "wormcube/apps/cli/options/choice.hpp"
 #include "wormcube/apps/cli/options/machine.hpp"
+#include "wormcube/apps/cli/options/trace.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/apps/cli/output/json.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/apps/exchange.hpp"
+#include "wormcube/apps/run_trace.hpp"
 #include "wormcube/runtime/error.hpp"
 
 #include <functional>
@@ -31,8 +34,12 @@ using apps::Algorithms, apps::Exchange, apps::RunFigures, apps::RunOptions;
 struct ApplicationOptions {
   std::string on = "torus:8x8";
   std::string algorithm = "auto", ports = "auto";
-  CostModel model;
+  CostModel model;  // as given; cost_model() counts
+  ChoiceOptions choice;
+  double gigaflops = 0, memory_gb = 0;  // of the modelled machine, a second; 0: left out
+  const CLI::Option *gigaflops_option = nullptr, *memory_option = nullptr;
   MachineFlags machine;
+  TraceOptions trace;
   RunOptions run;
   std::string verify = "on";
   std::uint64_t seed = 1;
@@ -46,6 +53,9 @@ struct ApplicationOptions {
   Algorithms algorithms(std::vector<Operation> operations) const;
   /// Whether the machine has all ports. \param needed  some algorithm sends through all
   bool all_port(bool needed) const { return ports == "all" || needed; }
+  CostModel cost_model() const { return choice.cost_model(model); }
+  /// With --machine: to replay the run on.
+  std::optional<apps::ModelledMachine> modelled() const;
   RunOptions run_options() const;
   /// Throws UsageError, before anything is read, if a file cannot be written, is named twice, or is
   /// '-' where no stream can be; and for options that make data beside an input file.
@@ -55,7 +65,9 @@ struct ApplicationOptions {
 /// What an application runs on: a machine of this process or of several.
 class ApplicationMachine {
  public:
-  ApplicationMachine(const ApplicationOptions& options, const Topology& topology, bool all_port);
+  /// \param trace  sees the nodes' waits; may be null
+  ApplicationMachine(const ApplicationOptions& options, const Topology& topology, bool all_port,
+                     NodeObserver* trace);
   const apps::Runner& runner() const { return *runner_; }
   const MachineOptions& options() const { return settings_; }
 
@@ -101,7 +113,7 @@ class ApplicationRun {
   /// the result is told.
   void write_output(const std::function<void()>& write);
   /// The figures with network and settings: what the application's own fields follow.
-  Json json(const Json& figures) const;
+  Json json(const Json& json, const RunFigures& figures) const;
   /// Writes the JSON with the verdict. \param passed  empty: not verified
   ExitCode finish(Json json, std::optional<bool> passed);
 
@@ -114,8 +126,10 @@ class ApplicationRun {
   std::optional<UsageError> unwritten_;
   Topology topology_;
   Progress progress_;
+  std::optional<RunTrace> trace_;
   std::optional<ApplicationMachine> machine_;
   Results results_;
+  std::string name_;
 };
 
 /// The reason of figures that only verifying gives.
@@ -149,6 +163,8 @@ Table figures_table(const RunFigures& figures);
 Json figures_json(const RunFigures& figures);
 /// Of an application of several collectives.
 Json collectives_json(const RunFigures& figures);
+/// What it takes on the modelled machine. \param figures  of an application
+Json modelled_json(const ApplicationOptions& options, const RunFigures& figures);
 /// Machine, runs, seed and cost model: what a result was measured with.
 void add_settings_json(Json& json, const ApplicationOptions& options,
                        const MachineOptions& machine);

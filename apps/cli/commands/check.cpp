@@ -6,8 +6,10 @@
 #include "wormcube/apps/cli/commands/check_schedule.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/help.hpp"
+#include "wormcube/apps/cli/modelled.hpp"
 #include "wormcube/apps/cli/options/algorithms.hpp"
 #include "wormcube/apps/cli/options/call.hpp"
+#include "wormcube/apps/cli/options/choice.hpp"
 #include "wormcube/apps/cli/options/cost.hpp"
 #include "wormcube/apps/cli/options/machine.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
@@ -38,6 +40,7 @@ struct CheckCommand {
   AlgorithmOptions algorithm;
   CallOptions call;
   CostModel model;
+  ChoiceOptions choice;
   std::string bytes = "1K";
   CheckOptions check;
   double time_limit = 0;
@@ -65,8 +68,8 @@ std::vector<Table::Column> columns(const RowNames& names, bool reduces) {
       {.head = "longest", .unit = "links", .wide = true},
       {.head = "load"},
       {.head = "peak", .unit = "blocks", .wide = true},
-      {.head = "delivered"},
-      {.head = "once"},
+      {.head = "delivered", .drop = 1},
+      {.head = "once", .drop = 2},
       {.head = "deadlock-free", .wide = true},
       {.head = "startups", .unit = "us", .wide = true},
       {.head = "transfer", .unit = "us", .wide = true},
@@ -168,7 +171,7 @@ ExitCode checked(const Topology& topology, const Collective& collective,
     add_steps(json, steps, *time);
   }
   results.add(cells(result, time), std::move(json));
-  note_remark(results, *collective.algorithm);
+  note_remark(results, *collective.algorithm, topology);
   const auto note = [&](std::string_view text) {
     results.note(fmt::format("{} on {}: {}", collective.text(), topology.name(), text));
   };
@@ -207,8 +210,10 @@ ExitCode check_one(const Topology& topology, const Collective& collective,
   }
 }
 
-ExitCode check(const CheckCommand& options) {
+ExitCode check(const CheckCommand& given) {
+  CheckCommand options = given;
   options.output.validate();
+  options.model = options.choice.cost_model(options.model);
   if (!options.schedule.empty()) {
     if (!options.operation.empty() || !options.on.empty())
       throw UsageError("--schedule brings operation and network; leave OPERATION and --on out");
@@ -231,8 +236,10 @@ ExitCode check(const CheckCommand& options) {
   std::vector<Selection> selections;
   selections.reserve(topologies.size());
   for (const Topology& topology : topologies) {
-    selections.push_back(select(options.algorithm, operation, topology, arguments, options.model,
-                                block_bytes, topologies.size() > 1));
+    selections.push_back(
+        select(options.algorithm, operation, topology, arguments, options.model, block_bytes,
+               topologies.size() > 1,
+               auto_chooser(options.choice, options.output, options.check.virtual_channels)));
   }
   require_some(operation, selections);
   RowNames names;
@@ -256,8 +263,8 @@ ExitCode check(const CheckCommand& options) {
                             options.check.prove_up_to == 1 ? "" : "s"));
   if (options.algorithm.chooses()) {
     print_setting(output, "auto",
-                  fmt::format("blocks of {}, {}", bytes_text(static_cast<double>(block_bytes)),
-                              cost_model_text(options.model)));
+                  fmt::format("blocks of {}", bytes_text(static_cast<double>(block_bytes))));
+    print_choice(output, options.choice, options.model);
   }
   CheckCommand resolved = options;
   resolved.check = check;
@@ -274,9 +281,7 @@ ExitCode check(const CheckCommand& options) {
       worst = std::max(
           worst, check_one(topologies[i], collective, resolved, block_bytes, total == 1, results));
     }
-    for (const std::string& reason : selections[i].refused) {
-      results.note("not applicable: " + reason);
-    }
+    note_refused(results, options.algorithm, options.output, selections[i].refused);
   }
   results.finish(options.algorithm.single() && topologies.size() == 1);
   return worst;
@@ -337,7 +342,7 @@ Action add_check(CLI::App& program) {
   add_virtual_channels_option(app, options->check.virtual_channels);
   add_time_limit_option(app, options->time_limit, "What");
   add_call_options(app, options->call);
-  add_cost_options(app, options->model);
+  add_choice_options(app, options->choice, options->model);
   add_output_options(app, options->output);
   app.footer(
       "The program of every node is recorded without data; the recording is counted and judged, "

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/help.hpp"
+#include "wormcube/apps/cli/modelled.hpp"
 #include "wormcube/apps/cli/options/algorithms.hpp"
+#include "wormcube/apps/cli/options/choice.hpp"
 #include "wormcube/apps/cli/options/cost.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
@@ -34,6 +36,7 @@ struct ListCommand {
   std::string operation;
   std::vector<std::string> on;
   CostModel model;
+  ChoiceOptions choice;
   std::vector<std::string> bytes{"1K"};
   const CLI::Option* bytes_option = nullptr;
   bool markdown = false;
@@ -153,9 +156,11 @@ void require_memory_to_list(const Topology& topology) {
 struct AutoChoice {
   std::optional<Collective> one_port, all_port;
 
-  AutoChoice(Operation operation, const Topology& topology, const CostModel& model, Bytes bytes)
-      : one_port(taken(operation, topology, model, bytes, Ports::one)),
-        all_port(taken(operation, topology, model, bytes, Ports::all)) {}
+  /// \param replayed  nullptr: by formulas
+  AutoChoice(Operation operation, const Topology& topology, const CostModel& model, Bytes bytes,
+             ReplayedTimes* replayed)
+      : one_port(taken(operation, topology, model, bytes, Ports::one, replayed)),
+        all_port(taken(operation, topology, model, bytes, Ports::all, replayed)) {}
 
   static bool is(const std::optional<Collective>& choice, const Algorithm& algorithm) {
     return choice && choice->algorithm == &algorithm;
@@ -169,8 +174,13 @@ struct AutoChoice {
 
  private:
   static std::optional<Collective> taken(Operation operation, const Topology& topology,
-                                         const CostModel& model, Bytes bytes, Ports ports) {
+                                         const CostModel& model, Bytes bytes, Ports ports,
+                                         ReplayedTimes* replayed) {
     try {
+      if (replayed != nullptr) {
+        return replayed->quickest(operation, model, bytes, ports, plain_arguments(operation))
+            .collective;
+      }
       return cheapest(operation, topology, model, bytes, ports, plain_arguments(operation));
     } catch (const UsageError&) {
       return std::nullopt;
@@ -192,33 +202,53 @@ struct ListRow {
   }
 };
 
-std::vector<Table::Column> columns_of_admitted(bool several_sizes, bool reduce) {
-  return {{.head = "operation", .text = true, .drop = 1},
-          {.head = "algorithm", .text = true, .cut = 20, .is_name = true},
-          {.head = "ports", .text = true, .drop = 2},
-          {.head = "block", .unit = "B", .wide = !several_sizes},
-          {.head = "startups"},
-          {.head = "transm.", .unit = "blocks"},
-          {.head = "contended", .unit = "blocks"},
-          {.head = "rearr.", .unit = "blocks"},
-          {.head = "comb.", .unit = "blocks", .wide = !reduce},
-          {.head = "startups", .unit = "us", .wide = true},
-          {.head = "transfer", .unit = "us", .wide = true},
-          {.head = "rearr.", .unit = "us", .wide = true},
-          {.head = "comb.", .unit = "us", .wide = true},
-          {.head = "model", .unit = "us"},
-          {.head = "auto", .text = true}};
+std::vector<Table::Column> columns_of_admitted(bool several_sizes, bool reduce, bool replayed) {
+  std::vector<Table::Column> columns{
+      {.head = "operation", .text = true, .drop = 1},
+      {.head = "algorithm", .text = true, .cut = 20, .is_name = true},
+      {.head = "ports", .text = true, .drop = 2},
+      {.head = "block", .unit = "B", .wide = !several_sizes},
+      {.head = "startups"},
+      {.head = "transm.", .unit = "blocks"},
+      {.head = "contended", .unit = "blocks"},
+      {.head = "rearr.", .unit = "blocks"},
+      {.head = "comb.", .unit = "blocks", .wide = !reduce},
+      {.head = "startups", .unit = "us", .wide = true},
+      {.head = "transfer", .unit = "us", .wide = true},
+      {.head = "rearr.", .unit = "us", .wide = true},
+      {.head = "comb.", .unit = "us", .wide = true},
+      {.head = "model", .unit = "us"},
+      {.head = "replayed", .unit = "us"},
+      {.head = "auto", .text = true}};
+  if (!replayed)
+    std::erase_if(columns, [](const auto& column) { return column.head == "replayed"; });
+  return columns;
+}
+
+/// "84.2 us", by whatever `auto` went by.
+std::string taken_text(const Collective& taken, const Topology& topology, const CostModel& model,
+                       Bytes bytes, ReplayedTimes* replayed) {
+  if (replayed != nullptr) {
+    const auto& answer = (*replayed)(taken, bytes, taken.algorithm->ports == Ports::all);
+    return cell_rate(answer.time ? std::optional(microseconds_of(*answer.time)) : std::nullopt);
+  }
+  return cell_rate(model_time_us(weigh(taken, topology).prediction, model, bytes));
 }
 
 /// \return  whether every algorithm answered
 bool list_admitted(const std::vector<const Algorithm*>& algorithms, const Topology& topology,
-                   const CostModel& model, const std::vector<Bytes>& sizes,
-                   const OutputOptions& output, std::vector<Json>& results) {
+                   const ListCommand& options, const std::vector<Bytes>& sizes,
+                   std::vector<Json>& results) {
+  const CostModel& model = options.model;
+  const OutputOptions& output = options.output;
   require_memory_to_list(topology);
   print_setting(output, "topology", topology_text(topology));
   if (sizes.size() == 1)
     print_setting(output, "block", bytes_text(static_cast<double>(sizes.front())));
-  print_setting(output, "cost model", cost_model_text(model));
+  print_choice(output, options.choice, model);
+  std::optional<ReplayedTimes> replays;
+  if (options.choice.by_replay()) replays.emplace(topology, options.choice.resolve().model);
+  ReplayedTimes* const replayed = replays ? &*replays : nullptr;
   const bool reduce = std::ranges::any_of(
       algorithms, [](const Algorithm* algorithm) { return algorithm->operation->reduces; });
   Progress progress(output, fmt::format("list on {}", topology.name()));
@@ -241,22 +271,27 @@ bool list_admitted(const std::vector<const Algorithm*>& algorithms, const Topolo
         return;
       }
       for (std::size_t size = 0; size < sizes.size(); ++size) {
-        const auto [choice, is_new] =
-            choices.try_emplace({operation->name, size}, operation, topology, model, sizes[size]);
+        const auto [choice, is_new] = choices.try_emplace({operation->name, size}, operation,
+                                                          topology, model, sizes[size], replayed);
         if (const auto& taken = choice->second.one_port; is_new && taken) {
-          takes.push_back(fmt::format(
-              "{} of {}: {}, {} us", operation->name, bytes_text(static_cast<double>(sizes[size])),
-              taken->text(),
-              cell_rate(model_time_us(weigh(*taken, topology).prediction, model, sizes[size]))));
+          takes.push_back(fmt::format("{} of {}: {}, {} us", operation->name,
+                                      bytes_text(static_cast<double>(sizes[size])), taken->text(),
+                                      taken_text(*taken, topology, model, sizes[size], replayed)));
         }
         Collective collective = open;
         collective.settle(topology, model, sizes[size]);
         const auto [prediction, contention] = weigh(collective, topology);
         const auto model_us = model_time_us(prediction, model, sizes[size]);
         const TimeParts parts = time_parts(prediction, model, sizes[size]);
+        ReplayedTimes::Answer answer{{}, "--by replay was not given"};
+        if (replayed != nullptr) {
+          answer = (*replayed)(collective, sizes[size], algorithm->ports == Ports::all);
+        }
+        std::optional<double> replayed_us;
+        if (answer.time) replayed_us = microseconds_of(*answer.time);
         rows.push_back({operation,
                         size,
-                        model_us,
+                        replayed != nullptr ? replayed_us : model_us,
                         {std::string(operation->name), std::string(algorithm->name),
                          std::string(to_string(algorithm->ports)), std::to_string(sizes[size]),
                          cell(prediction.startups), cell(prediction.transmission_blocks),
@@ -265,6 +300,9 @@ bool list_admitted(const std::vector<const Algorithm*>& algorithms, const Topolo
                          cell_rate(parts.transfer_us), cell_rate(parts.rearrange_us),
                          cell_rate(parts.combine_us), model_cell(model_us, contention),
                          choice->second.cell(*algorithm)}});
+        if (replayed != nullptr) {
+          rows.back().cells.insert(rows.back().cells.end() - 1, cell_rate(replayed_us));
+        }
         Json result = common;
         result["predicted"] = prediction_json(prediction);
         put(result, "model_contention", contention_json(prediction, contention),
@@ -273,6 +311,7 @@ bool list_admitted(const std::vector<const Algorithm*>& algorithms, const Topolo
         result["cost_model"] = cost_model_json(model);
         put(result, "model_time_us", json_value(model_us), "the source gives no formula");
         result["model_time_parts_us"] = time_parts_json(parts);
+        put(result, "replayed_ps", answer.time ? Json(*answer.time) : Json(nullptr), answer.reason);
         result["chosen_by_auto"] = AutoChoice::is(choice->second.one_port, *algorithm);
         result["chosen_by_auto_all_ports"] = AutoChoice::is(choice->second.all_port, *algorithm);
         results.push_back(std::move(result));
@@ -294,14 +333,14 @@ bool list_admitted(const std::vector<const Algorithm*>& algorithms, const Topolo
     std::stable_sort(first, last);
     first = last;
   }
-  Table table(columns_of_admitted(sizes.size() > 1, reduce));
+  Table table(columns_of_admitted(sizes.size() > 1, reduce, replayed != nullptr));
   for (ListRow& row : rows) table.add(std::move(row.cells));
   print_table(output, table);
-  print_note(
-      output,
-      "auto: `*`, what it takes: the least model time of the one-port algorithms; `all`, what "
-      "it takes with --ports all; `no`: it leaves this out (a baseline, long to ask, or "
-      "routes in an order of their own)");
+  print_note(output,
+             fmt::format("auto: `*`, what it takes: the least {} time of the one-port algorithms; "
+                         "`all`, what it takes with --ports all; `no`: it leaves this out (a "
+                         "baseline, long to ask, or routes in an order of their own)",
+                         replayed != nullptr ? "replayed" : "model"));
   if (!takes.empty() && takes.size() <= 8)
     print_note(output, "auto takes, " + fmt::format("{}", fmt::join(takes, "; ")));
   if (output.wide) {
@@ -359,8 +398,10 @@ void print_markdown(const std::vector<const Algorithm*>& algorithms) {
   }
 }
 
-ExitCode list(const ListCommand& options) {
+ExitCode list(const ListCommand& given) {
+  ListCommand options = given;
   options.output.validate();
+  options.model = options.choice.cost_model(options.model);
   const auto algorithms = chosen(options.operation);
   if (options.markdown) {
     print_markdown(algorithms);
@@ -372,13 +413,14 @@ ExitCode list(const ListCommand& options) {
     if (options.bytes_option->count() > 0) {
       throw UsageError("--bytes has no effect without a network: name one with --on");
     }
+    if (options.choice.by_replay() || options.choice.has_machine()) {
+      throw UsageError("--by and --machine have no effect without a network: name one with --on");
+    }
     results = list_everything(algorithms, options.output);
   } else {
     const std::vector<Bytes> sizes = parse_sizes(options.bytes);
     for (const Topology& topology : parse_topologies(options.on)) {
-      complete =
-          list_admitted(algorithms, topology, options.model, sizes, options.output, results) &&
-          complete;
+      complete = list_admitted(algorithms, topology, options, sizes, results) && complete;
     }
   }
   write_results(options.output, results, false);
@@ -397,7 +439,7 @@ Action add_list(CLI::App& program) {
   app.add_flag("--markdown", options->markdown,
                "Tables of all algorithms as markdown: docs/algorithms.md")
       ->group("Output");
-  add_cost_options(app, options->model);
+  add_choice_options(app, options->choice, options->model, "--by");
   add_output_options(app, options->output);
   app.footer(
       "Columns with --on, by the formulas of each algorithm's source: startups (steps), "
@@ -410,12 +452,16 @@ Action add_list(CLI::App& program) {
       "is "
       "what `auto` takes, `all` what it takes with --ports all, `no` what it leaves out "
       "(baselines, "
-      "what takes long to ask, routes in an order of their own). With --wide: the parts of the "
+      "what takes long to ask, routes in an order of their own). With --by replay every algorithm "
+      "is "
+      "replayed on the machine as well (docs/replay.md): the column `replayed`, by which rows are "
+      "sorted and `auto` is marked. With --wide: the parts of the "
       "time, "
       "and what the network does not admit, with the reason.\n\n"
       "Examples:\n"
       "  wormcube list\n"
       "  wormcube list alltoall --on torus:8x8 --bytes 4K\n"
+      "  wormcube list alltoall --on torus:8x8 --by replay --machine t3d\n"
       "  wormcube list --on hypercube:6 --json -");
   return [options] { return list(*options); };
 }

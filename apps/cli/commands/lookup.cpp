@@ -163,7 +163,7 @@ void print_result(const LookupCommand& options, const Data& data, const LookupRe
   Table table = figures_table(result.figures);
   table.add(
       {"largest part of the table", std::to_string(result.largest_table), "entries of one node"});
-  table.add({"mean part of the table", cell(result.average_table), "entries"});
+  table.add({"mean part of the table", fmt::format("{:.1f}", result.average_table), "entries"});
   table.add({"most requests", std::to_string(result.largest_requests), "keys asked of one node"});
   table.add({"mean requests", cell(result.average_requests), "keys"});
   table.add({"keys not in the table", std::to_string(result.absent), ""});
@@ -191,7 +191,7 @@ ExitCode run(const LookupCommand& options) {
   });
   print_result(options, data, result, run.machine(), rate);
 
-  Json json = run.json(collectives_json(result.figures));
+  Json json = run.json(collectives_json(result.figures), result.figures);
   json["entries"] = data.job.table_keys.size();
   json["keys"] = data.job.keys.size();
   json["values"] = to_string(data.values);

@@ -125,7 +125,7 @@ ExitCode run(const MatvecCommand& options) {
   });
   print_result(options, job, result, run.machine(), rate);
 
-  Json json = run.json(collectives_json(result.figures));
+  Json json = run.json(collectives_json(result.figures), result.figures);
   json["shape"] = {job.matrix.rows, job.matrix.columns};
   json["grid"] = {result.grid_rows, result.grid_columns};
   json["vectors_on"] = options.vectors_on;

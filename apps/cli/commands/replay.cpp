@@ -7,11 +7,13 @@
 #include "wormcube/apps/cli/modelled.hpp"
 #include "wormcube/apps/cli/options/algorithms.hpp"
 #include "wormcube/apps/cli/options/call.hpp"
+#include "wormcube/apps/cli/options/choice.hpp"
 #include "wormcube/apps/cli/options/cost.hpp"
 #include "wormcube/apps/cli/options/model.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/options/schedules.hpp"
+#include "wormcube/apps/cli/options/trace.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/cli/progress.hpp"
@@ -38,7 +40,8 @@ struct ReplayCommand {
   AlgorithmOptions algorithm;
   CallOptions call;
   ModelOptions model;
-  std::string by = "formula", messages = "auto", explain, trace, trace_nodes, trace_steps;
+  std::string by = "formula", messages = "auto", explain;
+  TraceOptions trace;
   bool critical_path = false;
   const CLI::Option* bytes_option = nullptr;
   OutputOptions output;
@@ -191,85 +194,6 @@ std::vector<Table::Column> replay_columns(std::size_t topology_width, std::size_
           {.head = "messages", .width = 8, .wide = true}};
 }
 
-/// "0..3", "2,5,9", "4".
-std::vector<Rank> parse_nodes(const std::string& text, Rank nodes) {
-  std::vector<Rank> list;
-  std::size_t at = 0;
-  const auto number = [&]() {
-    Rank value = -1;
-    const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), value);
-    if (error != std::errc{} || value < 0 || value >= nodes) {
-      throw UsageError(
-          fmt::format("--trace-nodes: '{}': nodes are 0 to {}, as in 0..7,12", text, nodes - 1));
-    }
-    at = static_cast<std::size_t>(end - text.data());
-    return value;
-  };
-  while (!text.empty()) {
-    const Rank first = number();
-    Rank last = first;
-    if (text.compare(at, 2, "..") == 0) at += 2, last = number();
-    for (Rank rank = first; rank <= last; ++rank) list.push_back(rank);
-    if (at == text.size()) break;
-    if (text[at++] != ',') {
-      throw UsageError(fmt::format("--trace-nodes: '{}': expected as in 0..7,12", text));
-    }
-  }
-  std::ranges::sort(list);
-  list.erase(std::unique(list.begin(), list.end()), list.end());
-  return list;
-}
-
-TraceCut cut_of(const ReplayCommand& options, Rank nodes) {
-  TraceCut cut;
-  cut.nodes = parse_nodes(options.trace_nodes, nodes);
-  if (!options.trace_steps.empty()) {
-    const std::string& text = options.trace_steps;
-    const std::size_t dots = text.find("..");
-    const auto number = [&](std::string_view part) {
-      std::size_t value = 0;
-      const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-      if (error != std::errc{} || end != part.data() + part.size()) {
-        throw UsageError(fmt::format("--trace-steps: '{}': expected as in 0..9", text));
-      }
-      return value;
-    };
-    const std::string_view all = text;
-    cut.first_step = number(all.substr(0, dots));
-    cut.last_step = dots == std::string::npos ? cut.first_step : number(all.substr(dots + 2));
-    if (cut.last_step < cut.first_step) {
-      throw UsageError(fmt::format("--trace-steps: '{}': the first is the larger", text));
-    }
-  }
-  return cut;
-}
-
-/// Written beside and renamed, so that no half of a file is ever there.
-TraceCounts write_trace_file(const std::string& file, const Schedule& schedule,
-                             const Routing& routing, const MachineModel& model,
-                             const Replay& replay, const ChannelHolds& holds, const TraceCut& cut,
-                             const std::string& title) {
-  const std::string beside = file == "-" ? file : file + ".part";
-  std::FILE* const out = file == "-" ? stdout : std::fopen(beside.c_str(), "w");
-  if (out == nullptr) throw UsageError(fmt::format("--trace {}: cannot be written", file));
-  bool good = true;
-  const TraceCounts counts = write_trace(
-      [&](std::string_view text) {
-        good = std::fwrite(text.data(), 1, text.size(), out) == text.size() && good;
-      },
-      schedule, routing, model, replay, holds, cut,
-      fmt::format(R"("topology":{},"replay":{})", Json(schedule.topology.name()).dump(),
-                  Json(title).dump()));
-  good = std::fflush(out) == 0 && good;
-  if (file != "-") {
-    good = std::fclose(out) == 0 && good;
-    good = good && std::rename(beside.c_str(), file.c_str()) == 0;
-    if (!good) std::remove(beside.c_str());
-  }
-  if (!good) throw UsageError(fmt::format("--trace {}: cannot be written", file));
-  return counts;
-}
-
 /// The formula with the numbers put in.
 std::vector<std::string> explanation(const ReplayTask& task, const Topology& topology,
                                      const CostModel& cost) {
@@ -315,13 +239,13 @@ class Replayer {
     MachineModel model = resolved_.model;
     model.all_port = all_port;
     const Routing routing(schedule.topology, options_.model.virtual_channels);
-    const TraceCut cut = cut_of(options_, schedule.topology.nodes());
+    const TraceCut cut = options_.trace.cut(schedule.topology.nodes());
     ChannelHolds holds(cut);
     const ScheduleReport report = check(schedule, routing, all_port);
     require_matched(report);
     const Replay r =
         replay(schedule, routing, model,
-               {.observer = options_.trace.empty() ? nullptr : &holds, .checked = true});
+               {.observer = options_.trace.wanted() ? &holds : nullptr, .checked = true});
     Json json = head(task, schedule, all_port);
     const UseOfLinks use = link_use(r, routing);
     const Losses lost = losses(schedule, model, r);
@@ -377,14 +301,14 @@ class Replayer {
     results_.add(cells(task, schedule, all_port, r, form, formula, bounds, efficiency, lost, use),
                  std::move(json));
     tell(task, schedule, routing, model, r, form);
-    if (!options_.trace.empty()) {
-      const TraceCounts counts = write_trace_file(options_.trace, schedule, routing, model, r,
-                                                  holds, cut, title(task, schedule));
-      results_.note(fmt::format(
-          "trace {}: {} slices{}", options_.trace, counts.events,
-          counts.left_out > 0
-              ? fmt::format(", {} left out by --trace-nodes and --trace-steps", counts.left_out)
-              : ""));
+    if (options_.trace.wanted()) {
+      const std::string other =
+          fmt::format(R"("topology":{},"replay":{})", Json(schedule.topology.name()).dump(),
+                      Json(title(task, schedule)).dump());
+      const TraceCounts counts = write_trace_file(options_.trace, [&](const auto& write) {
+        return write_trace(write, schedule, routing, model, r, holds, cut, other);
+      });
+      results_.note(trace_text(options_.trace, counts));
     }
     return r.time ? passed : deadlock;
   }
@@ -523,11 +447,7 @@ ExitCode replay_command(const ReplayCommand& given) {
   ReplayCommand options = given;
   require_one_source(options);
   options.output.validate();
-  if (options.trace == "-" && !options.output.text()) {
-    throw UsageError("only one of --trace and JSON or CSV can have standard output");
-  }
-  if (options.trace == "-") options.output.quiet = true;
-  if (!options.trace.empty()) require_writable(options.trace);
+  options.trace.validate();
   const ModelOptions::Resolved resolved = options.model.resolve();
   if (resolved.profile && options.algorithm.ports == "auto") {
     options.algorithm.ports = resolved.profile->model.all_port ? "all" : "one";
@@ -544,12 +464,6 @@ ExitCode replay_command(const ReplayCommand& given) {
     print_setting(output, "virtual channels",
                   fmt::format("{} per ring link", options.model.virtual_channels));
   };
-  const auto caution = [&](Results& results) {
-    if (!resolved.profile) return;
-    for (const std::string& text : resolved.profile->cautions()) {
-      results.note(fmt::format("{}: {}", resolved.profile->name, text));
-    }
-  };
 
   if (!options.schedule.empty()) {
     const Schedule schedule = read_schedule(options.schedule);
@@ -562,7 +476,7 @@ ExitCode replay_command(const ReplayCommand& given) {
     Replayer replayer(options, resolved, results);
     const ExitCode code =
         replayer({nullptr, 0, options.schedule}, schedule, options.algorithm.ports == "all");
-    caution(results);
+    note_machine(results, resolved);
     results.finish(true);
     return code;
   }
@@ -573,9 +487,10 @@ ExitCode replay_command(const ReplayCommand& given) {
   const Arguments arguments = options.call.resolve(operation);
   require_data(options.bytes_option, operation);
   const std::vector<Bytes> sizes = parse_sizes(options.bytes);
-  const bool by_replay = options.by == "replay" && options.algorithm.chooses();
-  AlgorithmOptions algorithms = options.algorithm;
-  if (by_replay) algorithms.names = {"all"};
+  const AutoChooser choose =
+      options.by == "replay"
+          ? replaying_chooser(resolved.model, output, options.model.virtual_channels)
+          : AutoChooser();
   struct Plan {
     const Topology* topology;
     Bytes bytes;
@@ -587,8 +502,8 @@ ExitCode replay_command(const ReplayCommand& given) {
   for (const Topology& topology : topologies) {
     for (const Bytes bytes : sizes) {
       plans.push_back({&topology, bytes,
-                       select(algorithms, operation, topology, arguments, resolved.cost, bytes,
-                              topologies.size() > 1)});
+                       select(options.algorithm, operation, topology, arguments, resolved.cost,
+                              bytes, topologies.size() > 1, choose)});
       all_selections.push_back(plans.back().selection);
       topology_width = std::max(topology_width, topology.name().size());
       for (const Collective& collective : plans.back().selection.collectives) {
@@ -598,7 +513,7 @@ ExitCode replay_command(const ReplayCommand& given) {
   }
   require_some(operation, all_selections);
   const bool single = options.algorithm.single() && plans.size() == 1;
-  if (!options.trace.empty() && !single) {
+  if (options.trace.wanted() && !single) {
     throw UsageError("--trace takes one algorithm on one network with one size");
   }
 
@@ -619,44 +534,20 @@ ExitCode replay_command(const ReplayCommand& given) {
   ExitCode worst = passed;
   long done = 0, total = 0;
   for (const Plan& plan : plans) total += std::ssize(plan.selection.collectives);
-  for (Plan& plan : plans) {
+  for (const Plan& plan : plans) {
     const Topology& topology = *plan.topology;
-    std::vector<Collective>& list = plan.selection.collectives;
-    if (by_replay) {
-      // The quickest of those that `auto` weighs.
-      std::optional<Ticks> best;
-      std::optional<Collective> chosen;
-      for (const Collective& collective : list) {
-        progress.doing(
-            fmt::format("{} {} on {}", operation->name, collective.text(), topology.name()));
-        progress(done++, total);
-        if (!is_chosen_by_auto(*collective.algorithm)) continue;
-        const auto time = replayed_time(collective, topology, plan.bytes, resolved.model,
-                                        options.model.virtual_channels,
-                                        all_port(options.algorithm, *collective.algorithm));
-        if (time && (!best || *time < *best)) best = time, chosen = collective;
-      }
-      if (!chosen) {
-        throw UsageError(
-            fmt::format("auto by replay: none of the {} algorithms came to an end on {}",
-                        to_string(operation), topology.name()));
-      }
-      list = {*chosen};
-    }
-    for (const Collective& collective : list) {
+    for (const Collective& collective : plan.selection.collectives) {
       progress.doing(
           fmt::format("{} {} on {}", operation->name, collective.text(), topology.name()));
-      if (!by_replay) progress(done++, total);
+      progress(done++, total);
       const Schedule schedule =
           record_call(collective, topology, plan.bytes, options.call.in_place == "on");
       const ReplayTask task{&collective, plan.bytes, collective.text()};
       worst = std::max(
           worst, replayer(task, schedule, all_port(options.algorithm, *collective.algorithm)));
-      note_remark(results, *collective.algorithm);
+      note_remark(results, *collective.algorithm, topology);
     }
-    for (const std::string& reason : plan.selection.refused) {
-      results.note("not applicable: " + reason);
-    }
+    note_refused(results, options.algorithm, options.output, plan.selection.refused);
     if (!options.explain.empty()) {
       Collective collective = parse_collective(operation, options.explain, arguments);
       collective.require(topology);
@@ -667,7 +558,7 @@ ExitCode replay_command(const ReplayCommand& given) {
       }
     }
   }
-  caution(results);
+  note_machine(results, resolved);
   results.finish(single);
   return worst;
 }
@@ -702,17 +593,9 @@ Action add_replay(CLI::App& program) {
   app.add_option("--explain", options->explain, "The algorithm's formula with the numbers put in")
       ->type_name("ALGORITHM")
       ->group("Reports");
-  app.add_option("--trace", options->trace,
-                 "Chrome trace event JSON for Perfetto: a process per node, arrows, busy channels")
-      ->type_name("FILE|-")
-      ->check(file_name())
-      ->group("Reports");
-  app.add_option("--trace-nodes", options->trace_nodes, "Only these nodes in the trace: 0..7,12")
-      ->type_name("LIST")
-      ->group("Reports");
-  app.add_option("--trace-steps", options->trace_steps, "Only these steps in the trace: 0..9")
-      ->type_name("A..B")
-      ->group("Reports");
+  add_trace_options(
+      app, options->trace,
+      "The replay as a trace for Perfetto: a process per node, arrows, busy channels");
   app.add_option("--messages", options->messages,
                  "Each message, node and link in JSON; auto: of up to 100 000 messages")
       ->type_name("on|off|auto")

@@ -6,12 +6,15 @@
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/commands/plots.hpp"
 #include "wormcube/apps/cli/help.hpp"
+#include "wormcube/apps/cli/modelled.hpp"
 #include "wormcube/apps/cli/options/algorithms.hpp"
 #include "wormcube/apps/cli/options/call.hpp"
+#include "wormcube/apps/cli/options/choice.hpp"
 #include "wormcube/apps/cli/options/cost.hpp"
 #include "wormcube/apps/cli/options/machine.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
+#include "wormcube/apps/cli/options/trace.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/apps/cli/output/json.hpp"
 #include "wormcube/apps/cli/output/print.hpp"
@@ -21,6 +24,7 @@
 #include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/apps/cli/time_limited.hpp"
 #include "wormcube/apps/cli/trouble.hpp"
+#include "wormcube/apps/run_trace.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/host/cores.hpp"
@@ -46,9 +50,11 @@ struct RunCommand {
   CallOptions call;
   std::vector<std::string> bytes{"1K"};
   CollectiveRun run;
+  ChoiceOptions choice;
   const CLI::Option* bytes_option = nullptr;
   std::string verify = "on";
   MachineFlags machine;
+  TraceOptions trace;
   OutputOptions output;
   std::string plot;  // a file, HTML or SVG by its name
 };
@@ -105,8 +111,10 @@ std::vector<Plan> make_plans(const RunCommand& options, Operation operation,
     for (const Bytes bytes : sizes) {
       CollectiveRun run = options.run;
       run.block_bytes = bytes;
-      selections.push_back(select(options.algorithm, operation, topology, arguments, run.model,
-                                  bytes, options.on.size() > 1));
+      selections.push_back(
+          select(options.algorithm, operation, topology, arguments, run.model, bytes,
+                 options.on.size() > 1,
+                 auto_chooser(options.choice, options.output, options.machine.virtual_channels)));
       troubles.emplace_back();
       for (const Collective& collective : selections.back().collectives) {
         Results::set_doing(fmt::format("{} {} on {}, dry run", operation->name, collective.text(),
@@ -276,8 +284,9 @@ std::vector<std::string> cells_without_result(const Collective& collective,
 /// Machines of one network: one for each port model and kind of routes, built when first needed.
 class Machines {
  public:
-  Machines(const Topology& topology, const MachineFlags& flags)
-      : topology_(topology), flags_(flags) {}
+  /// \param trace  sees the nodes' waits; may be null
+  Machines(const Topology& topology, const MachineFlags& flags, NodeObserver* trace)
+      : topology_(topology), flags_(flags), trace_(trace) {}
   /// The one of all processes.
   Multicomputer& in_processes() {
     if (!in_processes_) in_processes_ = cluster_machine(flags_, topology_, false);
@@ -288,6 +297,7 @@ class Machines {
     if (!machine) {
       MachineOptions options = flags_.resolve(all_port);
       options.any_order = any_order;  // run_collective checks the routes
+      options.node_observer = trace_;
       machine = std::make_unique<Machine>(topology_, options);
     }
     return *machine;
@@ -296,6 +306,7 @@ class Machines {
  private:
   const Topology& topology_;
   const MachineFlags& flags_;
+  NodeObserver* trace_;
   std::map<std::pair<bool, bool>, std::unique_ptr<Machine>> machines_;
   std::unique_ptr<Multicomputer> in_processes_;
 };
@@ -304,13 +315,14 @@ class Machines {
 /// on.
 /// \param rows  gets its JSON, to be plotted
 ExitCode run_one(Machines& machines, const Plan& plan, const Collective& collective, Bytes bytes,
-                 const std::exception_ptr& trouble, const RunCommand& options, Results& results,
-                 std::vector<Json>& rows) {
+                 const std::exception_ptr& trouble, const RunCommand& options, RunTrace* trace,
+                 Results& results, std::vector<Json>& rows) {
   Progress progress(options.output,
                     fmt::format("{} on {}", collective.text(), plan.topology.name()));
   CollectiveRun run = options.run;
   run.block_bytes = bytes;
   run.progress = [&progress](int done, int total) { progress(done, total); };
+  if (trace != nullptr) run.traced = [trace](const Program& call) { return trace->traced(call); };
   const auto title = [&] {
     return fmt::format("{} {} on {}, blocks of {} bytes", collective.operation()->name,
                        collective.text(), plan.topology.name(), bytes);
@@ -336,7 +348,17 @@ ExitCode run_one(Machines& machines, const Plan& plan, const Collective& collect
     if (!options.plot.empty()) rows.push_back(json);
     results.add(cells(result, every_port), std::move(json));
     if (run.links) results.add_links(channels_json(result, plan.topology));
-    note_remark(results, algorithm);
+    note_remark(results, algorithm, plan.topology);
+    if (trace != nullptr) {
+      const std::string other = fmt::format(
+          R"("topology":{},"run":{},"block_bytes":{},"nodes_as":{})",
+          Json(plan.topology.name()).dump(),
+          Json(fmt::format("{} {}", collective.operation()->name, collective.text())).dump(), bytes,
+          Json(options.machine.nodes_as).dump());
+      const TraceCounts counts = write_trace_file(
+          options.trace, [&](const auto& write) { return trace->write(write, other); });
+      results.note(trace_text(options.trace, counts));
+    }
     if (result.passed()) return passed;
     results.note(fmt::format("{}: WRONG: {}", title(), result.first_wrong));
     return failed;
@@ -361,6 +383,7 @@ ExitCode run(const RunCommand& given) {
   RunCommand options = given;
   in_first_process([&] {
     options.output.validate();
+    options.trace.validate();
     if (!options.plot.empty() && !options.plot.ends_with(".html") &&
         !options.plot.ends_with(".svg")) {
       throw UsageError(fmt::format(
@@ -370,6 +393,7 @@ ExitCode run(const RunCommand& given) {
   });
   const Operation operation = parse_operation(options.operation);
   const Arguments arguments = options.call.resolve(operation);
+  options.run.model = options.choice.cost_model(options.run.model);
   options.run.verify = options.verify == "on";
   options.run.in_place = options.call.in_place == "on";
   options.run.share_here = share_here();
@@ -378,7 +402,22 @@ ExitCode run(const RunCommand& given) {
     throw UsageError(fmt::format("--links has no effect with --nodes-as {}: {}",
                                  options.machine.nodes_as, no_links));
   }
+  if (options.trace.wanted() && options.machine.in_processes()) {
+    throw UsageError(
+        fmt::format("--trace has no effect with --nodes-as {}: it sees the nodes of "
+                    "this process; use threads or fibers",
+                    options.machine.nodes_as));
+  }
   const std::vector<Plan> plans = make_plans(options, operation, arguments);
+  const bool single = options.algorithm.single() && plans.size() == 1 && plans[0].sizes.size() == 1;
+  if (options.trace.wanted() && !single) {
+    throw UsageError("--trace takes one algorithm on one network with one size");
+  }
+  std::optional<RunTrace> trace;
+  if (options.trace.wanted()) {
+    trace.emplace(plans[0].topology, options.trace.cut(plans[0].topology.nodes()));
+  }
+  RunTrace* const traces = trace ? &*trace : nullptr;
   RowNames names;
   for (const Plan& plan : plans) {
     for (const Selection& selection : plan.selections) names.add(plan.topology, selection);
@@ -405,27 +444,25 @@ ExitCode run(const RunCommand& given) {
       output, "runs",
       fmt::format("{} timed, {} before them to warm up, verify {}, seed {}", options.run.iterations,
                   options.run.warmup, options.verify, options.run.seed));
-  print_setting(output, "cost model", cost_model_text(options.run.model));
+  print_choice(output, options.choice, options.run.model);
 
   Results results(output, columns(names));
   ExitCode worst = passed;
   std::vector<Json> rows;
   for (const Plan& plan : plans) {
-    Machines machines(plan.topology, options.machine);
+    Machines machines(plan.topology, options.machine, traces);
     for (std::size_t i = 0; i < plan.sizes.size(); ++i) {
       std::size_t number = 0;
       for (const Collective& collective : plan.selections[i].collectives) {
         const std::exception_ptr& trouble = plan.troubles[i][number++];
-        const ExitCode code =
-            run_one(machines, plan, collective, plan.sizes[i], trouble, options, results, rows);
+        const ExitCode code = run_one(machines, plan, collective, plan.sizes[i], trouble, options,
+                                      traces, results, rows);
         worst = std::max(worst, code);
       }
     }
-    for (const std::string& reason : plan.selections.front().refused) {
-      results.note("not applicable: " + reason);
-    }
+    note_refused(results, options.algorithm, options.output, plan.selections.front().refused);
   }
-  results.finish(options.algorithm.single() && plans.size() == 1 && plans[0].sizes.size() == 1);
+  results.finish(single);
   if (!options.plot.empty() && is_first_process()) {
     if (rows.empty()) {
       complain(fmt::format("--plot {}: nothing to draw: no run has a result", options.plot));
@@ -472,7 +509,7 @@ Action add_run(CLI::App& program) {
       ->group("Measuring");
   add_machine_options(app, options->machine);
   add_call_options(app, options->call);
-  add_cost_options(app, options->run.model);
+  add_choice_options(app, options->choice, options->run.model);
   add_output_options(app, options->output);
   app.add_option("--links", options->output.links,
                  "What every channel carried in one call alone, made after the timed ones")
@@ -484,6 +521,8 @@ Action add_run(CLI::App& program) {
       ->type_name("FILE.html|.svg")
       ->check(file_name())
       ->group("Output");
+  add_trace_options(app, options->trace,
+                    "One call more, alone, as a trace for Perfetto by this computer's clock");
   app.footer(
       "Each timed call follows a barrier; its time is from the first node that starts to the last "
       "one that ends. Columns:\n"
@@ -510,8 +549,7 @@ Action add_run(CLI::App& program) {
       "  wormcube run alltoall --on torus:8x8 --bytes 4K\n"
       "  wormcube run alltoall --on hypercube:6 --algorithm all --bytes 64,4K,64K --csv times.csv\n"
       "  wormcube run alltoall --on torus:4x4 --algorithm suh-torus --links links.csv\n"
-      "  wormcube run alltoall --on torus:4x4 --algorithm suh-torus,shift --bytes 64..64K --plot "
-      "times.html\n"
+      "  wormcube run alltoall --on torus:4x4 --algorithm shift --trace trace.json\n"
       "  wormcube run broadcast --on mesh:6x5 --root 7 --bytes 1M --nodes-as fibers\n"
       "  mpirun -n 64 wormcube run alltoall --on torus:8x8 --nodes-as mpi --algorithm all");
   return [options] { return run(*options); };

@@ -99,7 +99,7 @@ ExitCode run(const SortCommand& options) {
   const auto if_verified = [&](auto value) {
     return result.verified() ? Json(value) : Json(nullptr);
   };
-  Json json = run.json(collectives_json(result.figures));
+  Json json = run.json(collectives_json(result.figures), result.figures);
   json["keys"] = job.keys.elements();
   json["type"] = to_string(job.keys.type());
   json["input"] = options.input.empty() ? options.generate : options.input;

@@ -77,7 +77,7 @@ ExitCode run(const TransposeCommand& options) {
   });
   print_result(options, job, result, run.machine(), rate);
 
-  Json json = run.json(figures_json(result.figures));
+  Json json = run.json(figures_json(result.figures), result.figures);
   json["shape"] = shape;
   json["type"] = to_string(job.matrix.type());
   json["input"] = options.input.empty() ? "generated" : options.input;

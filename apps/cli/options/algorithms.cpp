@@ -16,7 +16,8 @@ void add_algorithm_options(CLI::App& app, AlgorithmOptions& options) {
          "--algorithm", options.names,
          "Names from `wormcube list`, separated with commas, options with them: "
          "suh-mesh:order=parity:ring=folded; `auto`: the cheapest by formula (one-port, unless "
-         "--ports all) but for those that `list` says it leaves out; `all`: every one that this "
+         "--ports all; or by replay: --auto-by) but for those that `list` says it leaves out; "
+         "`all`: every one that this "
          "network admits")
       ->type_name("NAME[:OPTION=VALUE..][,NAME..]|auto|all")
       ->delimiter(',')
@@ -53,7 +54,7 @@ std::optional<std::string> obstacle(const AlgorithmOptions& options, const Colle
 
 Selection select(const AlgorithmOptions& options, Operation operation, const Topology& topology,
                  const Arguments& arguments, const CostModel& model, Bytes block_bytes,
-                 bool skip_unfit) {
+                 bool skip_unfit, const AutoChooser& choose) {
   require_arguments(operation, topology.nodes(), arguments);
   Selection selection;
   const auto add = [&](Collective collective, bool skip) {
@@ -74,8 +75,9 @@ Selection select(const AlgorithmOptions& options, Operation operation, const Top
         if (algorithm->operation == operation) add(Collective(*algorithm, arguments), true);
       }
     } else if (name == "auto") {
-      add(cheapest(operation, topology, model, block_bytes,
-                   options.ports == "all" ? Ports::all : Ports::one, arguments),
+      const Ports ports = options.ports == "all" ? Ports::all : Ports::one;
+      add(choose ? choose(operation, topology, model, block_bytes, ports, arguments)
+                 : cheapest(operation, topology, model, block_bytes, ports, arguments),
           false);
     } else {
       add(parse_collective(operation, name, arguments), skip_unfit);
@@ -136,13 +138,30 @@ void add_remark(Json& json, const Algorithm& algorithm) {
       "nothing to remark");
 }
 
-bool is_of_results(std::string_view remark) {
-  return !remark.empty() && !remark.starts_with("free of contention");
+bool is_of_results(std::string_view remark, int from_dimensions, int dimensions) {
+  return !remark.empty() && !remark.starts_with("free of contention") &&
+         dimensions >= from_dimensions;
 }
 
-void note_remark(Results& results, const Algorithm& algorithm) {
-  if (!is_of_results(algorithm.remark)) return;
+void note_remark(Results& results, const Algorithm& algorithm, const Topology& topology) {
+  if (!is_of_results(algorithm.remark, algorithm.remark_from_dimensions, topology.dimensions())) {
+    return;
+  }
   results.note(fmt::format("{}: {}", algorithm.name, algorithm.remark));
+}
+
+void note_refused(Results& results, const AlgorithmOptions& options, const OutputOptions& output,
+                  std::span<const std::string> refused) {
+  if (refused.empty()) return;
+  if (output.wide || std::ranges::find(options.names, "all") == options.names.end()) {
+    for (const std::string& reason : refused) results.note("not applicable: " + reason);
+  } else if (output.notes()) {
+    std::string names;
+    for (const std::string& reason : refused) {
+      names.append(names.empty() ? "" : ", ").append(reason, 0, reason.find(':'));
+    }
+    results.note(fmt::format("not applicable: {}; --wide says why", names));
+  }
 }
 
 std::string_view ports_text(bool all_port) { return all_port ? "all" : "one"; }

@@ -7,6 +7,7 @@
 #include "wormcube/collectives/registry.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,6 +30,10 @@ struct AlgorithmOptions {
 std::string names_text(const AlgorithmOptions& options);
 void add_algorithm_options(CLI::App& app, AlgorithmOptions& options);
 
+/// Who chooses for `auto`, if not the formulas.
+using AutoChooser = std::function<Collective(Operation, const Topology&, const CostModel&,
+                                             Bytes block_bytes, Ports, const Arguments&)>;
+
 /// Collectives that will run, and those that cannot, with the reason.
 struct Selection {
   std::vector<Collective> collectives;
@@ -36,10 +41,11 @@ struct Selection {
 };
 /// \param skip_unfit  an algorithm that was named and does not run here is refused, not an error:
 ///                    for lists that go over several networks
+/// \param choose      for `auto`; empty: the cheapest by formula
 /// Throws UsageError, with the algorithm's own text, for one that was named and does not run here.
 Selection select(const AlgorithmOptions& options, Operation operation, const Topology& topology,
                  const Arguments& arguments, const CostModel& model, Bytes block_bytes,
-                 bool skip_unfit);
+                 bool skip_unfit, const AutoChooser& choose = {});
 /// Throws UsageError, with the reasons, if nothing was selected for any of several networks.
 void require_some(Operation operation, std::span<const Selection> selections);
 /// What the rows of a table are called.
@@ -57,11 +63,15 @@ Json options_json(const Options& options);
 
 /// "remark", and the reason if there is none.
 void add_remark(Json& json, const Algorithm& algorithm);
-/// Whether a remark belongs to results; not one on the networks where an algorithm is free of
+/// Whether its remark belongs to results on this network; not one on the networks where an algorithm is free of
 /// contention: results are of one network, and `check` counts its load.
-bool is_of_results(std::string_view remark);
+bool is_of_results(std::string_view remark, int from_dimensions, int dimensions);
 /// The algorithm's remark, if it belongs there, below a table of results.
-void note_remark(Results& results, const Algorithm& algorithm);
+void note_remark(Results& results, const Algorithm& algorithm, const Topology& topology);
+/// Notes what was refused: with its reasons where it was asked for by name, or with --wide; else the
+/// names.
+void note_refused(Results& results, const AlgorithmOptions& options, const OutputOptions& output,
+                  std::span<const std::string> refused);
 
 /// "one" or "all", and what that means.
 std::string_view ports_text(bool all_port);

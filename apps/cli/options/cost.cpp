@@ -11,23 +11,25 @@
 
 namespace wormcube::cli {
 
-void add_cost_options(CLI::App& app, CostModel& model) {
+CostFlags add_cost_options(CLI::App& app, CostModel& model) {
   const auto add = [&](const char* name, double& value, const char* what, const char* unit) {
-    app.add_option(name, value, what)
+    return app.add_option(name, value, what)
         ->type_name(unit)
         ->check(at_least(0))
         ->capture_default_str()
         ->group("Cost model (chooses `auto`, and gives the model's times)");
   };
-  add("--ts", model.startup_us, "Start-up time of a message, microseconds", "US");
-  add("--tw", model.transfer_us, "Transfer time, microseconds per byte", "US");
-  add("--tr", model.rearrange_us, "Rearrangement time, microseconds per byte", "US");
-  add("--tc", model.combine_us, "Combining time of a reduction, microseconds per byte", "US");
+  return {
+      add("--ts", model.startup_us, "Start-up time of a message, microseconds", "US"),
+      add("--tw", model.transfer_us, "Transfer time, microseconds per byte", "US"),
+      add("--tr", model.rearrange_us, "Rearrangement time, microseconds per byte", "US"),
+      add("--tc", model.combine_us, "Combining time of a reduction, microseconds per byte", "US")};
 }
 
 std::string cost_model_text(const CostModel& model) {
   return fmt::format(
-      "ts {} us per message, tw {} us per byte, tr {} us per byte, tc {} us per byte",
+      "ts {:.8g} us per message, tw {:.8g} us per byte, tr {:.8g} us per byte, tc {:.8g} us per "
+      "byte",
       model.startup_us, model.transfer_us, model.rearrange_us, model.combine_us);
 }
 

@@ -12,7 +12,12 @@
 
 namespace wormcube::cli {
 
-void add_cost_options(CLI::App& app, CostModel& model);
+/// The options of the cost model: which of them were given.
+struct CostFlags {
+  const CLI::Option *startup = nullptr, *transfer = nullptr, *rearrange = nullptr,
+                    *combine = nullptr;
+};
+CostFlags add_cost_options(CLI::App& app, CostModel& model);
 std::string cost_model_text(const CostModel& model);
 Json cost_model_json(const CostModel& model);
 

@@ -46,14 +46,16 @@ ModelOptions::Resolved ModelOptions::resolve() const {
   if (!machine.empty()) {
     resolved.profile = find_machine(machine);
     model = resolved.profile->model;
-    if (!resolved.profile->startup && startup_option->count() == 0) {
+    if (!resolved.profile->startup && (startup_option == nullptr || startup_option->count() == 0)) {
       throw UsageError(
           fmt::format("machine {}: no figure for its start-up is known; give one: --ts",
                       resolved.profile->name));
     }
   }
   const bool own = machine.empty();
-  const auto given = [&](const CLI::Option* option) { return own || option->count() > 0; };
+  const auto given = [&](const CLI::Option* option) {
+    return own || (option != nullptr && option->count() > 0);
+  };
   if (own) model.credit = 1;
   if (given(startup_option)) model.startup = ticks_of(startup, unit, "--ts");
   if (given(flit_option)) model.flit_bytes = flit_bytes;
@@ -70,7 +72,7 @@ ModelOptions::Resolved ModelOptions::resolve() const {
     if (model.flit == 0) {
       throw UsageError("--tw 0: a flit must take time; give --flit-time, at least one picosecond");
     }
-  } else if (flit_option->count() > 0) {
+  } else if (flit_option != nullptr && flit_option->count() > 0) {
     throw UsageError(fmt::format(
         "--flit {} changes the flit of machine {}: give its time too (--flit-time or --tw)",
         flit_bytes, resolved.profile->name));

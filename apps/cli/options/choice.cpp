@@ -1,0 +1,77 @@
+// What `auto` chooses by.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/cli/options/choice.hpp"
+
+#include "wormcube/apps/cli/output/table.hpp"
+
+#include <utility>
+
+#include <fmt/core.h>
+
+namespace wormcube::cli {
+
+ModelOptions::Resolved ChoiceOptions::resolve() const {
+  ModelOptions options;
+  options.machine = machine;
+  for (const auto& [flag, text] :
+       {std::pair(cost.startup, &options.startup), std::pair(cost.transfer, &options.transfer),
+        std::pair(cost.rearrange, &options.rearrange), std::pair(cost.combine, &options.combine)}) {
+    if (flag != nullptr && flag->count() > 0) *text = flag->results().back();
+  }
+  options.startup_option = cost.startup;
+  options.transfer_option = cost.transfer;
+  options.rearrange_option = cost.rearrange;
+  options.combine_option = cost.combine;
+  return options.resolve();
+}
+
+CostModel ChoiceOptions::cost_model(const CostModel& given) const {
+  return has_machine() ? resolve().cost : given;
+}
+
+void add_machine_costs(CLI::App& app, ChoiceOptions& choice, CostModel& model) {
+  choice.cost = add_cost_options(app, model);
+  app.add_option("--machine", choice.machine,
+                 "The cost model's constants from a profile: `wormcube machines` lists them; "
+                 "options given beside it go first")
+      ->type_name("NAME|FILE.json")
+      ->group("Cost model (chooses `auto`, and gives the model's times)");
+}
+
+void add_choice_options(CLI::App& app, ChoiceOptions& choice, CostModel& model,
+                        const std::string& name) {
+  add_machine_costs(app, choice, model);
+  app.add_option(name, choice.by,
+                 "What `auto` chooses by: the formulas, or replays of them all on the machine, or "
+                 "on one of these constants (docs/replay.md)")
+      ->type_name("formula|replay")
+      ->check(CLI::IsMember({"formula", "replay"}))
+      ->capture_default_str()
+      ->group("Cost model (chooses `auto`, and gives the model's times)");
+}
+
+void print_choice(const OutputOptions& output, const ChoiceOptions& choice,
+                  const CostModel& model) {
+  print_setting(output, "cost model", cost_model_text(model));
+  if (!choice.has_machine() && !choice.by_replay()) return;
+  const ModelOptions::Resolved resolved = choice.resolve();
+  if (resolved.profile) {
+    print_setting(output, "modelled on",
+                  fmt::format("{} ({}), {} port", resolved.profile->name, resolved.profile->network,
+                              resolved.profile->model.all_port ? "all" : "one"));
+  }
+  if (choice.by_replay()) print_setting(output, "replayed on", model_text(resolved.model));
+  if (!resolved.profile) return;
+  for (const std::string& text : resolved.profile->cautions()) {
+    print_note(output, fmt::format("{}: {}", resolved.profile->name, text));
+  }
+}
+
+void note_machine(Results& results, const ModelOptions::Resolved& resolved) {
+  if (!resolved.profile) return;
+  for (const std::string& text : resolved.profile->cautions()) {
+    results.note(fmt::format("{}: {}", resolved.profile->name, text));
+  }
+}
+
+}  // namespace wormcube::cli

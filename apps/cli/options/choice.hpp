@@ -1,0 +1,41 @@
+// What `auto` chooses by, formulas or replays, and of which machine the model's times are.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/cli/options/cost.hpp"
+#include "wormcube/apps/cli/options/model.hpp"
+#include "wormcube/apps/cli/output/results.hpp"
+
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+namespace wormcube::cli {
+
+/// --machine, and --auto-by, beside the options of the cost model.
+struct ChoiceOptions {
+  std::string machine, by = "formula";
+  CostFlags cost;
+
+  bool by_replay() const { return by == "replay"; }
+  bool has_machine() const { return !machine.empty(); }
+  /// The machine to replay on: the profile, or the cost model's constants with flits of a byte. What
+  /// is given on the command line goes before the profile. Throws UsageError for what is no whole
+  /// number of picoseconds.
+  ModelOptions::Resolved resolve() const;
+  /// With --machine the formulas take its constants.
+  CostModel cost_model(const CostModel& given) const;
+};
+
+/// The cost model's options, and --machine.
+void add_machine_costs(CLI::App& app, ChoiceOptions& choice, CostModel& model);
+/// The same with what `auto` chooses by. \param name  "--auto-by"
+void add_choice_options(CLI::App& app, ChoiceOptions& choice, CostModel& model,
+                        const std::string& name = "--auto-by");
+/// The '#' lines: the cost model, the machine, and what is replayed.
+void print_choice(const OutputOptions& output, const ChoiceOptions& choice, const CostModel& model);
+/// What a user of the machine must know, below the table.
+void note_machine(Results& results, const ModelOptions::Resolved& resolved);
+
+}  // namespace wormcube::cli

@@ -1,0 +1,36 @@
+// The options of trace files.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/trace.hpp"
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include <CLI/CLI.hpp>
+
+namespace wormcube::cli {
+
+/// --trace, --trace-nodes, --trace-steps.
+struct TraceOptions {
+  std::string file, nodes, steps;
+
+  bool wanted() const { return !file.empty(); }
+  /// Throws UsageError, before anything runs, for a file that cannot be written, and for a cut of
+  /// nothing.
+  void validate() const;
+  /// Throws UsageError for what is no list of nodes or steps.
+  TraceCut cut(Rank nodes) const;
+};
+/// \param what  is traced: "The run, by this computer's clock"
+void add_trace_options(CLI::App& app, TraceOptions& options, const std::string& what);
+
+/// The whole file, under its name when it is complete. \param write  gets what takes its lines
+TraceCounts write_trace_file(
+    const TraceOptions& options,
+    const std::function<TraceCounts(const std::function<void(std::string_view)>&)>& write);
+/// "trace t.json: 310 slices, 12 left out by --trace-nodes and --trace-steps"
+std::string trace_text(const TraceOptions& options, const TraceCounts& counts);
+
+}  // namespace wormcube::cli

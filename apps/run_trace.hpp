@@ -1,0 +1,94 @@
+// What nodes did in a real run, and when: kept in little memory, written as Chrome's trace events.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/trace.hpp"
+#include "wormcube/runtime/machine/machine.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace wormcube {
+
+/// Sees runs of node programs, by the clock of this computer: of each node its phases, steps, waits,
+/// the messages of each step, its work.
+///
+/// A message's slice is from the post of its step to the step's end, at its sender and at its receiver:
+/// when a single one of a step was complete a node does not know. Arrows join the two.
+///
+/// Memory is bounded: so many events, sorted, go to a temporary file each time; write() merges them.
+/// Beside them there are only the messages that one of their ends has told of, and names.
+///
+/// Threads  the nodes', during a run; the rest one at a time, between runs.
+class RunTrace final : public NodeObserver {
+ public:
+  /// \param in_memory  events kept at once, 1 or more; of 64 bytes
+  RunTrace(const Topology& topology, TraceCut cut, std::size_t in_memory = std::size_t{1} << 18U);
+  ~RunTrace() override;
+  RunTrace(const RunTrace&) = delete;
+  RunTrace& operator=(const RunTrace&) = delete;
+
+  /// The program, seen. Waits are seen where the machine has this as its node_observer.
+  Program traced(const Program& program);
+  /// All that was seen, in the order of time. \param other  further members of otherData: "\"a\":1"
+  /// Throws UsageError if there was no room for the temporary file.
+  TraceCounts write(const std::function<void(std::string_view)>& write, std::string_view other);
+
+  void waits(Rank rank) noexcept override;
+  void goes_on(Rank rank) noexcept override;
+
+  struct Event;
+
+ private:
+  class SeenNode;
+  using Clock = std::chrono::steady_clock;
+  /// What a node has told; written by its own thread.
+  struct Seen {
+    bool in_step = false, left_out = false;
+    std::size_t step = 0;
+    std::int64_t wait_begin = 0;
+    std::map<std::tuple<bool, Rank, Tag>, std::uint32_t> messages;  // sent?, to or from whom
+  };
+  /// A message of which one end has told.
+  struct HalfSeen {
+    std::uint64_t id;
+    Rank rank;
+    std::int64_t begin;
+  };
+
+  std::int64_t now() const {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start_).count();
+  }
+  void slice(const Event& event);
+  void message(Rank rank, bool is_send, Rank peer, Tag tag, std::int64_t begin, bool left_out);
+  void add(const Event& event);
+  void spill();
+
+  const Topology topology_;
+  const TraceCut cut_;
+  const std::size_t in_memory_;
+  const Clock::time_point start_ = Clock::now();
+  std::vector<Seen> seen_;  // by rank
+  std::atomic<std::uint64_t> left_out_{0};
+
+  std::mutex mutex_;  // guards what follows
+  std::uint64_t slices_ = 0, next_id_ = 1, order_ = 0;
+  std::vector<Event> events_;
+  std::map<std::tuple<Rank, Rank, Tag, std::uint32_t>, HalfSeen> half_seen_;
+  std::map<std::string, std::int32_t, std::less<>> phases_;  // numbers of names
+  bool failed_ = false;                                      // there was no room for the file
+  std::FILE* spilled_ = nullptr;
+  std::vector<std::size_t> runs_;  // events of each sorted run in the file
+};
+
+}  // namespace wormcube

@@ -1,0 +1,154 @@
+// Traces of real runs: the laws of the format, what they tell, little memory; and of replays.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/run_trace.hpp"
+
+#include "wormcube/collectives/harness/contract.hpp"
+#include "wormcube/collectives/registry.hpp"
+#include "wormcube/tests/apps/trace_laws.hpp"
+#include "wormcube/tests/cli/program.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace wormcube;
+using namespace wormcube::test;
+using Catch::Matchers::Contains;
+using nlohmann::json;
+
+namespace {
+
+json written(RunTrace& trace) {
+  std::string text;
+  trace.write([&](std::string_view line) { text += line; }, "\"topology\":\"x\"");
+  return json::parse(text);
+}
+
+json traced_shift(const Topology& topology, Bytes bytes, TraceCut cut, std::size_t in_memory,
+                  NodesAs nodes_as) {
+  RunTrace trace(topology, std::move(cut), in_memory);
+  MachineOptions options;
+  options.nodes_as = nodes_as;
+  options.node_observer = &trace;
+  Machine machine(topology, options);
+  const Collective collective = parse_collective(operations::alltoall, "shift");
+  machine.run(trace.traced([&](Node& node) {
+    node.phase("a \"phase\"");
+    collective_program(collective, contract_of(collective, topology.nodes(), bytes, 1),
+                       nullptr)(node);
+    node.rearrange(64, [] {});
+  }));
+  return written(trace);
+}
+
+}  // namespace
+
+TEST_CASE("a real run's trace keeps the laws, has every message and an arrow for each",
+          "[machine][trace]") {
+  const auto nodes_as = GENERATE(NodesAs::threads, NodesAs::fibers);
+  const std::size_t in_memory = GENERATE(std::size_t{7}, std::size_t{1} << 18U);
+  const json file = traced_shift(Topology::parse("mesh:2x3"), 100, {}, in_memory, nodes_as);
+  const TraceSeen seen = trace_seen(file);
+  CHECK(seen.broken == "");
+  CHECK(file["otherData"]["clock"] == "wall");
+  CHECK(file["otherData"]["slices_left_out"] == 0);
+  CHECK(seen.arrows == 6 * 5);
+  CHECK(seen.sent_bytes == 6 * 5 * 100);
+  CHECK(seen.of_category.at("message") == 2 * 6 * 5);
+  CHECK(seen.of_category.at("step") == 6 * 5);
+  CHECK(seen.of_category.at("phase") == 6);
+  CHECK(seen.of_category.at("local") >= 6);
+  CHECK(seen.rows.at({1, 8}).front().event["name"] == "a \"phase\"");
+}
+
+TEST_CASE("a trace is cut to nodes and steps, and tells what is left out", "[machine][trace]") {
+  const json all = traced_shift(Topology::parse("ring:4"), 8, {}, 1000, NodesAs::fibers);
+  const json cut =
+      traced_shift(Topology::parse("ring:4"), 8, {.nodes = {0, 1}, .first_step = 1, .last_step = 1},
+                   1000, NodesAs::fibers);
+  const TraceSeen seen = trace_seen(cut);
+  CHECK(seen.broken == "");
+  // Step 1 goes two nodes on: 0 and 1 send to 2 and 3, and get from them; no arrow has both ends.
+  CHECK(seen.of_category.at("message") == 4);
+  CHECK(seen.arrows == 0);
+  CHECK(cut["otherData"]["slices_left_out"] > 0);
+  CHECK(trace_seen(all).of_category.at("message") == 2 * 4 * 3);
+}
+
+TEST_CASE("the laws of traces are told apart from what breaks them", "[trace]") {
+  const json good = traced_shift(Topology::parse("ring:3"), 8, {}, 1000, NodesAs::fibers);
+  REQUIRE(trace_seen(good).broken == "");
+  const auto broken = [&](auto change) {
+    json bad = good;
+    change(bad["traceEvents"]);
+    return trace_seen(bad).broken;
+  };
+  const auto of_kind = [](json& events, const char* kind) -> json& {
+    for (json& event : events) {
+      if (event["ph"] == kind) return event;
+    }
+    throw std::logic_error("none");
+  };
+  CHECK_THAT(broken([&](json& e) { of_kind(e, "f")["id"] = 999; }), Contains("has no"));
+  CHECK_THAT(broken([&](json& e) { of_kind(e, "X")["ts"] = 1e9; }), Contains("time falls"));
+  CHECK_THAT(broken([&](json& e) { of_kind(e, "X")["tid"] = 77; }), Contains("has no name"));
+  CHECK_THAT(broken([&](json& e) {
+               of_kind(e, "s")["ts"] = 0;
+               of_kind(e, "s")["tid"] = 11;
+             }),
+             !Catch::Matchers::Equals(""));
+  CHECK_THAT(broken([&](json& e) {
+               e.push_back(of_kind(e, "X"));
+               e.back()["ts"] = 1e6;
+               e.push_back(e.back());
+               e.back()["ts"] = 1e6 + 1e-3;
+               e.back()["dur"] = 1e6;
+             }),
+             Contains("cross"));
+}
+
+TEST_CASE("the trace of a transform on 64 nodes keeps the laws", "[cli][trace]") {
+  const TemporaryFile file(".json");
+  const Output output = run_wormcube(
+      "fft --on torus:8x8 --nodes-as fibers --shape 4096 --json - --trace " + file.path());
+  REQUIRE(output.exit == 0);
+  const json trace = json::parse(read_text(file.path()));
+  const TraceSeen seen = trace_seen(trace);
+  CHECK(seen.broken == "");
+  const json result = output.json();
+  CHECK(seen.arrows == result["messages"]);
+  CHECK(seen.sent_bytes == result["bytes_moved"]);
+  CHECK(seen.of_category.at("wait") > 0);
+  CHECK(trace["otherData"]["nodes_as"] == "fibers");
+}
+
+TEST_CASE("a replay's trace keeps the laws, by the model's clock", "[cli][trace][replay]") {
+  const TemporaryFile file(".json");
+  const std::string call = "replay alltoall --on torus:4x4 --algorithm shift --bytes 100 ";
+  REQUIRE(run_wormcube(call + "--lockstep --trace " + file.path()).exit == 0);
+  const json trace = json::parse(read_text(file.path()));
+  const TraceSeen seen = trace_seen(trace);
+  CHECK(seen.broken == "");
+  CHECK(trace["otherData"]["clock"] == "model");
+  CHECK(seen.arrows == 16 * 15);
+  CHECK(seen.sent_bytes == 16 * 15 * 100);
+}
+
+TEST_CASE("run has a trace of one call more; what has none says so", "[cli][trace]") {
+  const TemporaryFile file(".json");
+  const std::string call = "run alltoall --on ring:4 --algorithm ring --iterations 2 --bytes 16 ";
+  const Output output = run_wormcube(call + "--trace " + file.path() + " --trace-nodes 0..1");
+  REQUIRE(output.exit == 0);
+  CHECK_THAT(output.out, Contains("left out by --trace-nodes"));
+  const TraceSeen seen = trace_seen(json::parse(read_text(file.path())));
+  CHECK(seen.broken == "");
+  CHECK(seen.of_category.at("step") == 2 * 3);
+  const auto told = [](const std::string& arguments, const std::string& text) {
+    const Output mistake = run_wormcube(arguments);
+    CHECK(mistake.exit == 2);
+    CHECK_THAT(mistake.err, Contains(text));
+  };
+  told(call + "--trace -", "'-' is no file");
+  told(call + "--trace-steps 0..3", "no effect without --trace");
+  told(call + "--trace " + file.path() + " --trace-nodes 9", "nodes are 0 to 3");
+  told("run alltoall --on ring:4 --algorithm all --trace " + file.path(), "one algorithm");
+  told(call + "--trace " + file.path() + " --json " + file.path(), "would write one file");
+}

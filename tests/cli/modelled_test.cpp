@@ -1,0 +1,116 @@
+// Replayed times in `list`, `run` and the applications.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/tests/cli/program.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include <catch2/catch.hpp>
+
+using Catch::Matchers::Contains;
+using wormcube::test::run_wormcube;
+
+TEST_CASE("list --by replay gives replay's times, sorts by them and marks the least",
+          "[cli][replay]") {
+  const auto rows =
+      run_wormcube("list alltoall --on ring:6 --by replay --machine t3d --bytes 256 --json -")
+          .json();
+  const auto replayed =
+      run_wormcube(
+          "replay alltoall --on ring:6 --machine t3d --bytes 256 --ports auto --algorithm "
+          "shift,ring,bruck --messages off --json -")
+          .json();
+  std::map<std::string, long> times;
+  for (const auto& row : replayed) times[row["algorithm"]] = row["time_ps"];
+  REQUIRE(times.size() == 3);
+  long least = std::numeric_limits<long>::max();
+  std::string chosen;
+  for (const auto& row : rows) {
+    if (!row["admitted"]) continue;
+    const long time = row["replayed_ps"];
+    if (times.contains(row["algorithm"])) CHECK(times[row["algorithm"]] == time);
+    if (row["ports"] == "one" && row["considered_by_auto"]) least = std::min(least, time);
+    if (row["chosen_by_auto"]) chosen = row["algorithm"];
+  }
+  // What `auto` takes may have options that no row has; here the least has none.
+  const auto taken = run_wormcube(
+                         "replay alltoall --on ring:6 --machine t3d --bytes 256 --auto-by replay "
+                         "--messages off --json -")
+                         .json();
+  CHECK(taken["algorithm"] == chosen);
+  CHECK(taken["time_ps"] <= least);
+  // The table is in this order.
+  const auto table =
+      run_wormcube("list alltoall --on ring:6 --by replay --machine t3d --bytes 256 --quiet");
+  CHECK_THAT(table.out, Contains("replayed"));
+  CHECK_THAT(run_wormcube("list alltoall --on ring:6 --quiet").out, !Contains("replayed"));
+}
+
+TEST_CASE("auto by replay is another choice where formulas leave contention's chains out",
+          "[cli][replay]") {
+  const std::string call =
+      "alltoall --on torus:4x4 --algorithm hypercube-pairwise,shift --bytes 1K ";
+  const auto both = run_wormcube("replay " + call + "--messages off --json -").json();
+  REQUIRE(both.size() == 2);
+  CHECK(both[0]["formula_us"] < both[1]["formula_us"]);
+  CHECK(both[0]["time_ps"] > both[1]["time_ps"]);
+}
+
+TEST_CASE("check and run choose by replay, and take a machine's constants", "[cli][replay]") {
+  const auto replayed =
+      run_wormcube(
+          "replay alltoall --on mesh:3x3 --auto-by replay --bytes 64 --messages off --json -")
+          .json();
+  const auto checked =
+      run_wormcube("check alltoall --on mesh:3x3 --auto-by replay --bytes 64 --json -").json();
+  CHECK(checked["algorithm"] == replayed["algorithm"]);
+  const auto ran = run_wormcube(
+                       "run alltoall --on mesh:3x3 --auto-by replay --bytes 64 --iterations 1 "
+                       "--machine paragon --json -")
+                       .json();
+  CHECK(ran["cost_model"]["ts_us"] == 70);
+  const auto own =
+      run_wormcube("run alltoall --on mesh:3x3 --ts 3 --iterations 1 --machine paragon --json -")
+          .json();
+  CHECK(own["cost_model"]["ts_us"] == 3);
+  const auto mistake = run_wormcube("list alltoall --by replay");
+  CHECK(mistake.exit == 2);
+  CHECK_THAT(mistake.err, Contains("no effect without a network"));
+  CHECK_THAT(run_wormcube("list alltoall --on ring:4 --by replay --tw 0.0000001").err,
+             Contains("not a whole number of picoseconds"));
+}
+
+TEST_CASE("an application tells what it takes on a modelled machine, part by part",
+          "[cli][replay]") {
+  const std::string call = "transpose --on mesh:2x3 --shape 60x50 --machine paragon ";
+  const auto left_out = run_wormcube(call + "--json -").json()["modelled"];
+  CHECK(left_out["computing"] == "left out");
+  CHECK(left_out["model"]["machine"] == "paragon");
+  const auto sum = [](const nlohmann::json& parts) {
+    long all = 0;
+    for (const auto& [name, part] : parts.items()) all += part.get<long>();
+    return all;
+  };
+  CHECK(sum(left_out["parts_ps"]) == left_out["time_ps"]);
+  CHECK(left_out["parts_ps"]["computing"] == 0);
+  CHECK(left_out["parts_ps"]["rearranging"] > 0);
+
+  // 2 x 100 x 70 operations on one node, a thousand a microsecond.
+  const std::string product = "matvec --on ring:1 --shape 100x70 --machine paragon --json - ";
+  const auto counted = run_wormcube(product + "--flops 1").json()["modelled"];
+  CHECK(counted["computing"] == "counted");
+  CHECK(counted["time_ps"] == 2 * 100 * 70 * 1000);
+  CHECK(counted["parts_ps"]["computing"] == counted["time_ps"]);
+  // The longer of the two: 8 bytes an element, 2 bytes a nanosecond.
+  const auto memory = run_wormcube(product + "--flops 1 --memory-rate 2").json()["modelled"];
+  CHECK(memory["time_ps"] == 100 * 70 * 8 * 500);
+
+  CHECK(run_wormcube("transpose --on ring:3 --shape 6x6 --json -").json()["modelled"].is_null());
+  const auto mistake = run_wormcube("fft --on ring:3 --flops 2");
+  CHECK(mistake.exit == 2);
+  CHECK_THAT(mistake.err, Contains("--flops and --memory-rate have no effect without --machine"));
+  CHECK_THAT(run_wormcube("sort --on ring:3 --machine cray-99").err, Contains("no machine"));
+  CHECK_THAT(run_wormcube("lookup --on ring:3 --entries 9 --lookups 9 --machine t3d").out,
+             Contains("computing is left out") && Contains("contention is overstated"));
+}
