@@ -6,6 +6,7 @@
 #include "wormcube/apps/cli/options/algorithms.hpp"
 #include "wormcube/apps/cli/options/choice.hpp"
 #include "wormcube/apps/cli/options/cost.hpp"
+#include "wormcube/apps/cli/options/machine.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
@@ -14,9 +15,12 @@
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/collectives/harness/choose.hpp"
+#include "wormcube/collectives/harness/run.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/machine/machine.hpp"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -33,15 +37,46 @@ struct BestCommand {
   std::string ports = "both";
   CostModel model;
   ChoiceOptions choice;
+  MachineFlags machine;
+  int iterations = 11;
   bool markdown = false;
   OutputOptions output;
+};
+
+/// Times on this computer, on one network: the least of some calls.
+class MeasuredTimes {
+ public:
+  MeasuredTimes(const Topology& topology, const BestCommand& options)
+      : topology_(topology), options_(options) {}
+  struct Answer {
+    std::optional<double> us;
+    std::string reason;  // where there is none
+  };
+  Answer operator()(const Collective& collective, Bytes bytes, bool all_port) {
+    auto& machine = machines_[all_port];
+    if (!machine) {
+      machine = std::make_unique<Machine>(topology_, options_.machine.resolve(all_port));
+    }
+    CollectiveRun run;
+    run.block_bytes = bytes;
+    run.iterations = options_.iterations;
+    const RunResult result = run_collective(*machine, collective, run);
+    if (!result.passed()) return {{}, "WRONG: " + result.first_wrong};
+    return {result.min_us, {}};
+  }
+
+ private:
+  const Topology& topology_;
+  const BestCommand& options_;
+  std::map<bool, std::unique_ptr<Machine>> machines_;  // by whether it has all ports
 };
 
 /// An algorithm with the options that are the cheapest by formula.
 struct Contestant {
   Priced priced;
-  ReplayedTimes::Answer replayed;  // by replay
-  std::optional<double> us;        // what decides
+  ReplayedTimes::Answer replayed;
+  MeasuredTimes::Answer measured;
+  std::optional<double> us;  // what decides
   const Collective& collective() const { return priced.collective; }
 };
 
@@ -129,17 +164,24 @@ Arguments arguments_for(Operation operation) {
   return arguments;
 }
 
-/// By formula, or by replays of those that have formulas.
+/// By formula, or by replays or runs of those that have formulas.
 Contest contest_of(const BestCommand& options, Operation operation, const Topology& topology,
-                   Bytes bytes, Ports ports, ReplayedTimes* replays) {
+                   Bytes bytes, Ports ports, ReplayedTimes* replays, MeasuredTimes* runs) {
   Contest contest{bytes, {}};
   for (Priced& priced :
        ranking(operation, topology, options.model, bytes, ports, arguments_for(operation))) {
-    Contestant contestant{std::move(priced), {{}, "--by replay was not given"}, {}};
+    Contestant contestant{std::move(priced),
+                          {{}, "--by replay was not given"},
+                          {{}, "--by measured was not given"},
+                          {}};
     contestant.us = contestant.priced.us;
+    const bool all_port =
+        ports == Ports::all || contestant.collective().algorithm->ports == Ports::all;
+    if (runs != nullptr && contestant.us) {
+      contestant.measured = (*runs)(contestant.collective(), bytes, all_port);
+      contestant.us = contestant.measured.us;
+    }
     if (replays != nullptr && contestant.us) {
-      const bool all_port =
-          ports == Ports::all || contestant.collective().algorithm->ports == Ports::all;
       contestant.replayed = (*replays)(contestant.collective(), bytes, all_port);
       contestant.us.reset();
       if (contestant.replayed.time) contestant.us = microseconds_of(*contestant.replayed.time);
@@ -163,6 +205,7 @@ Json ranked_json(const Contestant& contestant) {
   put(json, "replayed_ps",
       contestant.replayed.time ? Json(*contestant.replayed.time) : Json(nullptr),
       contestant.replayed.reason);
+  put(json, "measured_us", json_value(contestant.measured.us), contestant.measured.reason);
   return json;
 }
 
@@ -210,7 +253,13 @@ ExitCode best(const BestCommand& given) {
   const std::vector<Bytes> sizes = parse_sizes(options.bytes);
   const std::vector<Topology> topologies = parse_topologies(options.on);
   if (!options.markdown) print_choice(options.output, options.choice, options.model);
-  const bool by_replay = options.choice.by_replay();
+  const bool by_replay = options.choice.by_replay(), measured = options.choice.by == "measured";
+  if (measured && options.machine.in_processes()) {
+    throw UsageError("--by measured runs in this process: --nodes-as threads or fibers");
+  }
+  if (measured && !options.markdown) {
+    print_setting(options.output, "machine", machine_text(options.machine.resolve(false)));
+  }
   Progress progress(options.output, "best");
   Table table({{.head = "operation", .text = true},
                {.head = "topology", .text = true, .cut = 14},
@@ -218,7 +267,10 @@ ExitCode best(const BestCommand& given) {
                {.head = "from", .unit = "B"},
                {.head = "to", .unit = "B"},
                {.head = "best", .text = true, .cut = 20},
-               {.head = by_replay ? "replayed" : "model", .unit = "us"},
+               {.head = by_replay  ? "replayed"
+                        : measured ? "measured"
+                                   : "model",
+                .unit = "us"},
                {.head = "next", .text = true, .cut = 16},
                {.head = "takes", .unit = "times"}});
   std::vector<Json> results;
@@ -235,13 +287,15 @@ ExitCode best(const BestCommand& given) {
     for (const Topology& topology : topologies) {
       std::optional<ReplayedTimes> replays;
       if (by_replay) replays.emplace(topology, options.choice.resolve().model);
+      std::optional<MeasuredTimes> runs;
+      if (measured) runs.emplace(topology, options);
       progress.doing(fmt::format("{} on {}", operation->name, topology.name()));
       std::string row;
       for (const Ports ports : ports_of(options.ports)) {
         std::vector<Contest> contests;
         for (const Bytes bytes : sizes) {
           contests.push_back(contest_of(options, operation, topology, bytes, ports,
-                                        replays ? &*replays : nullptr));
+                                        replays ? &*replays : nullptr, runs ? &*runs : nullptr));
           results.push_back(contest_json(options, operation, topology, ports, contests.back()));
           any = any || contests.back().has_winner();
         }
@@ -264,8 +318,10 @@ ExitCode best(const BestCommand& given) {
   print_note(options.output,
              fmt::format("{}; time and next: at the first size of a row. All sizes, ties and the "
                          "whole ranking: --json",
-                         by_replay ? "by replays of those that have formulas"
-                                   : "by formulas, with what messages that share links prolong"));
+                         by_replay  ? "by replays of those that have formulas"
+                         : measured ? "by the least times measured of those that have formulas, "
+                                      "on this computer: the emulator's throughput"
+                                    : "by formulas, with what messages that share links prolong"));
   write_results(options.output, results, false);
   return passed;
 }
@@ -285,7 +341,14 @@ Action add_best(CLI::App& program) {
       ->capture_default_str();
   app.add_flag("--markdown", options->markdown, "A table for each operation as markdown")
       ->group("Output");
-  add_choice_options(app, options->choice, options->model, "--by");
+  add_choice_options(app, options->choice, options->model, "--by",
+                     {"formula", "replay", "measured"});
+  app.add_option("--iterations", options->iterations, "By measured: timed calls of each")
+      ->type_name("N")
+      ->check(between(1, 1000000))
+      ->capture_default_str()
+      ->group("Measuring");
+  add_machine_options(app, options->machine);
   add_output_options(app, options->output);
   app.footer(
       "Each row is a range of block sizes with one winner: the algorithm, with the cheapest of its "
