@@ -11,6 +11,7 @@
 #include <limits>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -340,7 +341,29 @@ Topology without(const Topology& whole, const std::vector<Failure>& failures, st
     const Rank from = number[static_cast<std::size_t>(a)], to = number[static_cast<std::size_t>(b)];
     if (from >= 0 && to >= 0) edges.emplace_back(from, to);
   }
-  return Topology({Graph::arbitrary(left, edges, name)}, name);
+  // Nobody may be cut off from the first one that is left.
+  std::vector<std::vector<Rank>> beside(static_cast<std::size_t>(left));
+  for (const auto& [a, b] : edges) {
+    beside[static_cast<std::size_t>(a)].push_back(b);
+    beside[static_cast<std::size_t>(b)].push_back(a);
+  }
+  std::vector<bool> seen(beside.size(), false);
+  std::vector<Rank> reached{0};
+  seen[0] = true;
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    for (const Rank next : beside[static_cast<std::size_t>(reached[i])]) {
+      if (seen[static_cast<std::size_t>(next)]) continue;
+      seen[static_cast<std::size_t>(next)] = true;
+      reached.push_back(next);
+    }
+  }
+  if (std::cmp_less(reached.size(), left)) {
+    const auto cut_off = std::ranges::find(seen, false) - seen.begin();
+    fail(fmt::format("what is left is not connected: no way leads from node {} of {} to node {}",
+                     std::ranges::find(number, 0) - number.begin(), whole.name(),
+                     std::ranges::find(number, static_cast<Rank>(cut_off)) - number.begin()));
+  }
+  return Topology({left == 1 ? Graph::line(1) : Graph::arbitrary(left, edges, name)}, name);
 }
 
 }  // namespace
