@@ -348,7 +348,7 @@ ExitCode run_one(Machines& machines, const Plan& plan, const Collective& collect
     if (!options.plot.empty()) rows.push_back(json);
     results.add(cells(result, every_port), std::move(json));
     if (run.links) results.add_links(channels_json(result, plan.topology));
-    note_remark(results, algorithm);
+    note_remark(results, algorithm, plan.topology);
     if (trace != nullptr) {
       const std::string other = fmt::format(
           R"("topology":{},"run":{},"block_bytes":{},"nodes_as":{})",
@@ -460,9 +460,7 @@ ExitCode run(const RunCommand& given) {
         worst = std::max(worst, code);
       }
     }
-    for (const std::string& reason : plan.selections.front().refused) {
-      results.note("not applicable: " + reason);
-    }
+    note_refused(results, options.algorithm, options.output, plan.selections.front().refused);
   }
   results.finish(single);
   if (!options.plot.empty() && is_first_process()) {
