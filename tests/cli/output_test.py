@@ -30,7 +30,8 @@ PROGRAM = ""  # the first argument
 COMMANDS = {
     "list": ["list", "list alltoall", "list alltoall --on torus:8x8,torus:6x6 --bytes 4K", "list reduce --on tree:4", "list --on ring:4,mesh:2x3 --by replay --bytes 64",
              "list alltoall --on hypercube:3 --by replay --machine t3e"],
-    "best": ["best alltoall --on torus:4x4 --bytes 64,4K", "best --on petersen,ring:1 --bytes 1K --ports one"],
+    "best": ["best alltoall --on torus:4x4 --bytes 64,4K", "best alltoall --on ring:4,torus:3x4~0-1~11 --by replay --bytes 64,4K",
+             "best scan --on ring:3 --by measured --iterations 1 --bytes 64 --nodes-as fibers", "best --on petersen,ring:1 --bytes 1K --ports one"],
     "run": [
         "run alltoall --on torus:4x4 --iterations 3",
         "run alltoall --on torus:4x4,ring:5,tree:4 --algorithm suh-torus,shift,ring --bytes 8..32 --iterations 1",

@@ -549,6 +549,8 @@ Action add_run(CLI::App& program) {
       "  wormcube run alltoall --on torus:8x8 --bytes 4K\n"
       "  wormcube run alltoall --on hypercube:6 --algorithm all --bytes 64,4K,64K --csv times.csv\n"
       "  wormcube run alltoall --on torus:4x4 --algorithm suh-torus --links links.csv\n"
+      "  wormcube run alltoall --on torus:4x4 --algorithm suh-torus,shift --bytes 64..64K --plot "
+      "times.html\n"
       "  wormcube run alltoall --on torus:4x4 --algorithm shift --trace trace.json\n"
       "  wormcube run broadcast --on mesh:6x5 --root 7 --bytes 1M --nodes-as fibers\n"
       "  mpirun -n 64 wormcube run alltoall --on torus:8x8 --nodes-as mpi --algorithm all");
