@@ -231,6 +231,7 @@ UsedCollective::UsedCollective(const Collective& collective, int times)
       algorithm(collective.text()),
       ports(collective.algorithm->ports),
       remark(collective.algorithm->remark),
+      remark_from_dimensions(collective.algorithm->remark_from_dimensions),
       calls(times) {}
 
 RunFigures measure(const Runner& runner, const RunOptions& options, const Program& program,
@@ -241,6 +242,7 @@ RunFigures measure(const Runner& runner, const RunOptions& options, const Progra
   }
   figures.topology = runner.topology.describe();
   figures.nodes = runner.topology.nodes();
+  figures.dimensions = runner.topology.dimensions();
   figures.has_links = runner.processes == nullptr || runner.processes->has_links();
   static_cast<MeasuredRun&>(figures) =
       median_run(runner, options, program, after_run, figures.walls);

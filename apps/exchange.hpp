@@ -125,8 +125,9 @@ struct UsedCollective {
 
   std::string operation, algorithm;  ///< the algorithm with its options
   Ports ports;
-  std::string remark;  ///< the algorithm's: "reconstruction", ...
-  int calls;           ///< of each node, in one run
+  std::string remark;          ///< the algorithm's: "reconstruction", ...
+  int remark_from_dimensions;  ///< it is about networks of so many and more
+  int calls;                   ///< of each node, in one run
 };
 
 /// What one run cost, of the runner's statistics.
@@ -150,6 +151,7 @@ struct MeasuredRun {
 struct RunFigures : MeasuredRun {
   std::string topology;  ///< what the network really is (Topology::describe)
   Rank nodes = 0;
+  int dimensions = 0;
   std::vector<UsedCollective> collectives;
   Bytes block_bytes = 0;  ///< the largest block of any call, padding included
   Bytes padding = 0;      ///< bytes of padding in the blocks of all nodes and calls

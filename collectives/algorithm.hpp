@@ -56,7 +56,8 @@ struct Algorithm {
   /// Messages take dimensions in an order of their own: `auto` never chooses it, and a machine runs
   /// it only after a check of its routes.
   bool any_order = false;
-  std::string_view remark = {};  ///< "reconstruction", "our extension", .. shown with all results
+  std::string_view remark = {};    ///< "reconstruction", "our extension", .. shown with all results
+  int remark_from_dimensions = 0;  ///< the remark is about networks of so many dimensions and more
   std::vector<Option> options = {};
   std::vector<LedgerRow> rows = {};
 

@@ -303,7 +303,7 @@ inline constexpr OperationRow shift{
     .result = [](const Instance& on, Rank rank, Rank) { return from(on.shifted_from(rank), 0); },
     .place_of_input = detail::none,
     .shifts = true,
-    .data = detail::block,
+    .data = [](const Instance& on) { return on.shifted_from(0) == 0 ? 0.0 : 1.0; },
     .bus_factor = detail::all,
     .bound =
         [](const Limits& on, const Instance& in) {

@@ -10,7 +10,7 @@
 namespace wormcube::cli {
 
 /// CLI11's form without what it repeats (the list of admitted values stands in the type already),
-/// in lines of at most 100 characters.
+/// in lines as wide as the terminal, of at most 100 characters.
 class HelpFormatter final : public CLI::Formatter {
  public:
   std::string make_description(const CLI::App* app) const override;
@@ -18,9 +18,14 @@ class HelpFormatter final : public CLI::Formatter {
   std::string make_group(std::string group, bool is_positional,
                          std::vector<const CLI::Option*> options) const override;
   std::string make_subcommand(const CLI::App* command) const override;
-  /// Paragraphs are filled; lines that start with a blank stay as they are.
+  /// Paragraphs are filled; lines that start with a blank stay as they are if the terminal has room.
   std::string make_footer(const CLI::App* app) const override;
 };
+
+/// What an option takes: "NAME[:OPTION=VALUE]", "threads|fibers"; empty for a flag.
+std::string type_text(const CLI::Option& option);
+/// Its preset value as it would be typed; empty without one.
+std::string default_text(const CLI::Option& option);
 
 /// "alltoall, broadcast, ..": the operations that have algorithms.
 std::string operations_text();

@@ -165,6 +165,10 @@ std::string told(const CLI::App& command, const CLI::ParseError& error, int argc
                                : option_meant(command, argc, argv));
   }
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
+    if (const CLI::Option* const on = command.get_option_no_throw("--on");
+        argc == 2 && on != nullptr && on->get_positional()) {
+      return fmt::format("a network is missing, as in: wormcube {} torus:8x8", command.get_name());
+    }
     // What was meant for it, or is wrong beside.
     for (int i = 2; i < argc; ++i) {
       const std::string_view word = argv[i];
@@ -312,10 +316,10 @@ int run_main(int argc, const char* const* argv, const Parts& parts) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 
   using Add = Action (*)(CLI::App&);
-  constexpr std::array adders{add_list,   add_best,     add_run,      add_check,     add_show,
-                              add_draw,   add_plot,     add_topology, add_fft,       add_transpose,
-                              add_matvec, add_sort,     add_lookup,   add_reproduce, add_deadlock,
-                              add_replay, add_machines, add_tune};
+  constexpr std::array adders{add_list,   add_best,     add_run,      add_check,      add_show,
+                              add_draw,   add_plot,     add_topology, add_fft,        add_transpose,
+                              add_matvec, add_sort,     add_lookup,   add_reproduce,  add_deadlock,
+                              add_replay, add_machines, add_tune,     add_completion, add_manual};
   std::vector<std::pair<CLI::App*, Action>> commands;
   for (const Add add : adders) {
     Action action = add(program);

@@ -3,6 +3,7 @@
 #include "wormcube/apps/fft/local.hpp"
 
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/host/memory.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -33,11 +34,36 @@ int as_int(std::size_t size) {
   return static_cast<int>(size);
 }
 
+std::size_t largest_prime_factor(std::size_t n) {
+  std::size_t largest = 1;
+  for (std::size_t p = 2; p * p <= n; ++p) {
+    for (; n % p == 0; n /= p) largest = p;
+  }
+  return std::max(largest, n);
+}
+
+/// FFTW ends the process when it is refused memory.
+void require_memory_to_plan(std::size_t length, std::size_t scratch) {
+  constexpr double own = 2 << 20, tables = 2;
+  require_available(
+      fmt::format("a plan of transforms of {} elements", length),
+      own + convolution_bytes(length) +
+          (tables * static_cast<double>(length) + static_cast<double>(scratch)) * sizeof(Complex),
+      "use a shorter signal");
+}
+
 fftw_complex* as_fftw(Complex* data) {
   return reinterpret_cast<fftw_complex*>(data);  // FFTW promises this layout
 }
 
 }  // namespace
+
+double convolution_bytes(std::size_t length) {
+  constexpr double copies = 9;  // measured with FFTW 3.3.10, length 524287
+  constexpr std::size_t largest_direct = 173;
+  const std::size_t factor = largest_prime_factor(length);
+  return factor > largest_direct ? copies * sizeof(Complex) * static_cast<double>(factor) : 0;
+}
 
 std::string_view local_transforms_library() { return fftw_version; }
 
@@ -49,6 +75,7 @@ void LocalTransforms::Destroy::operator()(fftw_plan_s* plan) const {
 void LocalTransforms::prepare(std::size_t length, std::size_t rows) {
   if (rows == 0 || plans_.contains({length, rows, Direction::forward})) return;
   const int n = as_int(length), many = as_int(rows);
+  require_memory_to_plan(length, length * rows);
   // Planning may overwrite its array. FFTW_UNALIGNED: node memory has no alignment to rely on, and
   // it costs nothing here (512 rows of 2048: 2.8 ms without, 2.9 ms with it; one core of two,
   // FFTW 3.3.10, 2026-11).
@@ -81,6 +108,7 @@ double transform_serially(std::span<const std::size_t> shape, Direction directio
                           std::span<Complex> data) {
   std::vector<int> sizes;
   for (const std::size_t size : shape) sizes.push_back(as_int(size));
+  require_memory_to_plan(std::ranges::max(shape), 0);
   fftw_plan plan = nullptr;
   {
     const std::scoped_lock lock(planner());

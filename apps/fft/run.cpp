@@ -85,28 +85,15 @@ class Transform {
   std::vector<Clock::duration> host_;  // entry r: written by node r
 };
 
-std::size_t largest_prime_factor(std::size_t n) {
-  std::size_t largest = 1;
-  for (std::size_t factor = 2; factor * factor <= n; ++factor) {
-    for (; n % factor == 0; n /= factor) largest = factor;
-  }
-  return std::max(largest, n);
-}
-
 /// What the host holds beside the input: the result, what it is compared with, and FFTW's own arrays
 /// for that: twiddle factors and a buffer, and for a large prime factor those of a convolution.
-/// Measured with FFTW 3.3.10, lengths 2^20 and 524287.
+/// Measured with FFTW 3.3.10, length 2^20.
 double host_bytes(std::span<const std::size_t> shape, bool verify) {
   const auto array = static_cast<double>(count_elements(shape) * sizeof(Complex));
   if (!verify) return array;
-  constexpr double compared = 1, transform = 2, convolution = 9;
-  constexpr std::size_t largest_direct = 173;
+  constexpr double compared = 1, transform = 2;
   double of_factors = 0;
-  for (const std::size_t size : shape) {
-    if (const std::size_t factor = largest_prime_factor(size); factor > largest_direct)
-      of_factors =
-          std::max(of_factors, convolution * sizeof(Complex) * static_cast<double>(factor));
-  }
+  for (const std::size_t size : shape) of_factors = std::max(of_factors, convolution_bytes(size));
   return (1 + compared + transform) * array + of_factors;
 }
 

@@ -36,6 +36,14 @@ std::optional<double> parse_number(std::string_view field) {
   return value;
 }
 
+// Whether a field is a number, but not one of those that a double has.
+bool is_beyond_double(std::string_view field) {
+  if (field.starts_with('+')) field.remove_prefix(1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
+  return error == std::errc::result_out_of_range && end == field.data() + field.size();
+}
+
 // A whole field as a whole number of 64 bits.
 std::optional<std::int64_t> parse_integer(std::string_view field) {
   if (field.starts_with('+')) field.remove_prefix(1);
@@ -225,6 +233,10 @@ class CsvTableReader {
     const std::string& field = value(column);
     const std::optional<double> number = parse_number(field);
     if (!number) {
+      if (is_beyond_double(field)) {
+        reader_.fail(fmt::format("'{}' in {} is too large or too small for a double", shown(field),
+                                 shown(names_[column])));
+      }
       reader_.fail(fmt::format("'{}' in {} is not a number ({})", shown(field),
                                shown(names_[column]), reader_.separator_text()));
     }

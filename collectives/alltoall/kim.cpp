@@ -189,6 +189,7 @@ WORMCUBE_ALGORITHM(alltoall_kim_a1){
     .contention_free = true,
     .exactly_once = true,
     .remark = "n > 2 dimensions: our extension",
+    .remark_from_dimensions = 3,
     .needs = {needs::dimensions_at_least(2), needs::rings()},
     .instead = {"mesh", "shift"},
     .require = [](const Setting& setting) { require_divisible(setting.topology, "kim-a1"); },

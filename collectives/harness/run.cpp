@@ -194,7 +194,7 @@ void add_times(RunResult& result, std::vector<double> times_us) {
   result.median_us = summary.median;
   result.quartile3_us = summary.quartile3;
   result.max_us = summary.max;
-  if (result.data_bytes && result.median_us > 0) {
+  if (result.data_bytes.value_or(0) > 0 && result.median_us > 0) {
     result.algbw_gb_per_s = *result.data_bytes / result.median_us / 1000;
     result.busbw_gb_per_s =
         *result.algbw_gb_per_s * result.collective.operation()->bus_factor(result.nodes);

@@ -17,17 +17,12 @@ Ticks time_of(const Rate& rate, double count) {
 
 }  // namespace
 
-OwnWork own_work(const Schedule& schedule, const MachineModel& model, Rank rank, std::size_t step) {
-  const auto at = static_cast<std::size_t>(rank);
-  const RankLog& log = schedule.ranks[at];
-  OwnWork work{0, model.rearrange.of(log.rearranged[step]), model.combine.of(log.combined[step])};
-  if (schedule.computed.empty()) return work;
-  const std::vector<Computed>& all = schedule.computed[at];
+Ticks computing(const Schedule& schedule, const MachineModel& model, Rank rank, std::size_t step) {
+  const std::vector<Computed>& all = schedule.computed[static_cast<std::size_t>(rank)];
   const auto computed = std::ranges::lower_bound(all, step, {}, &Computed::step);
-  if (computed == all.end() || computed->step != step) return work;
-  work.compute = std::max(time_of(model.operations, computed->operations),
-                          time_of(model.memory, computed->bytes));
-  return work;
+  if (computed == all.end() || computed->step != step) return 0;
+  return std::max(time_of(model.operations, computed->operations),
+                  time_of(model.memory, computed->bytes));
 }
 
 }  // namespace wormcube

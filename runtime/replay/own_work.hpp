@@ -12,7 +12,17 @@ struct OwnWork {
   Ticks compute = 0, rearrange = 0, combine = 0;
   Ticks total() const { return compute + rearrange + combine; }
 };
+
+/// What it says that it computes before this step.
+Ticks computing(const Schedule& schedule, const MachineModel& model, Rank rank, std::size_t step);
+
 /// \param step  before which; the number of steps: after the last
-OwnWork own_work(const Schedule& schedule, const MachineModel& model, Rank rank, std::size_t step);
+inline OwnWork own_work(const Schedule& schedule, const MachineModel& model, Rank rank,
+                        std::size_t step) {
+  const RankLog& log = schedule.ranks[static_cast<std::size_t>(rank)];
+  const auto time = [](const Rate& rate, Bytes bytes) { return bytes == 0 ? 0 : rate.of(bytes); };
+  return {schedule.computed.empty() ? 0 : computing(schedule, model, rank, step),
+          time(model.rearrange, log.rearranged[step]), time(model.combine, log.combined[step])};
+}
 
 }  // namespace wormcube

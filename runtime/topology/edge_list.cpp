@@ -96,6 +96,8 @@ class Reader {
       }
       if (line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);
     }
+    const auto read = static_cast<std::size_t>(in_.gcount()) - (in_.eof() ? 0 : 1);
+    if (std::strlen(buffer_.data()) != read) fail("a byte of value 0; is this an edge list?");
     return line;
   }
 

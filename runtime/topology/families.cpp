@@ -95,6 +95,24 @@ Graph circulant(Rank nodes, const std::vector<Rank>& offsets) {
   return Graph::from_group(CayleyStructure::cyclic(nodes, offsets), name);
 }
 
+Graph twisted_torus(Rank rows, Rank columns) {
+  const std::string name = fmt::format("twisted:{}x{}", rows, columns);
+  if (rows < 2 || columns < 3) {
+    throw UsageError(
+        fmt::format("{}: {} rows and {} columns; need 2 and 3 at least", name, rows, columns));
+  }
+  std::set<std::pair<Rank, Rank>> cables;  // each once: of 2 rows, and where the twist is none
+  const auto join = [&](Rank a, Rank b) { cables.emplace(std::min(a, b), std::max(a, b)); };
+  for (Rank row = 0; row < rows; ++row) {
+    for (Rank column = 0; column < columns; ++column) {
+      const Rank here = row * columns + column;
+      join(here, row * columns + (column + 1) % columns);
+      join(here, row + 1 < rows ? here + columns : (column + rows) % columns);
+    }
+  }
+  return Graph::arbitrary(rows * columns, {cables.begin(), cables.end()}, name);
+}
+
 Graph star_graph(int places) {
   in_range("star-graph", "places", places, 9);
   std::vector<std::string> swaps;

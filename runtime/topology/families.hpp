@@ -27,6 +27,12 @@ Graph wrapped_butterfly(int levels);
 /// `circulant:N+S+..`: node v is joined to v +- s for each offset s. Connected only if no number
 /// but 1 divides N and all offsets.
 Graph circulant(Rank nodes, const std::vector<Rank>& offsets);
+/// `twisted:AxB`: the torus of A rows and B columns, node row*B + column, whose cables from the last
+/// row back to the first one lead A columns on: twisted:4x8 has a diameter of 4, torus:4x8 one of 6.
+/// 2 rows and 3 columns at least.
+/// Source: J. M. Camara et al., Twisted Torus Topologies for Enhanced Interconnection Networks, IEEE
+/// Trans. Parallel Distrib. Syst. 21(12), 2010: the rectangular twisted torus is B = 2 A.
+Graph twisted_torus(Rank rows, Rank columns);
 /// `star-graph:N`: the N! permutations, joined where they differ by a swap of the first place with
 /// another. 1 to 9 places.
 /// Source: S. B. Akers, D. Harel, B. Krishnamurthy, The Star Graph, ICPP 1987.

@@ -10,6 +10,8 @@
 #include <charconv>
 #include <limits>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -28,7 +30,7 @@ struct Form {
   std::int64_t most = max_nodes;
 };
 // Those without a function are not sizes of one graph each and are parsed by hand.
-constexpr std::array<Form, 17> forms{{
+constexpr std::array<Form, 18> forms{{
     {"ring", "ring:7", Graph::ring, false, "torus:8x8"},
     {"line", "line:5", Graph::line, false, "mesh:6x4"},
     {"torus", "torus:8x8", Graph::ring, true, {}},
@@ -43,6 +45,7 @@ constexpr std::array<Form, 17> forms{{
     {"butterfly", "butterfly:3", wrapped_butterfly, false, "butterfly:3*butterfly:2",
      "a number of levels", 16},
     {"circulant", "circulant:12+1+3", nullptr, false, {}},
+    {"twisted", "twisted:4x8", nullptr, false, {}},
     {"star-graph", "star-graph:4", star_graph, false, "star-graph:4*star-graph:3",
      "a number of places", 9},
     {"bubble-sort", "bubble-sort:4", bubble_sort_graph, false, "bubble-sort:4*bubble-sort:3",
@@ -167,6 +170,8 @@ class Parser {
       parse_hypercube(value);
     } else if (shape == "circulant") {
       parse_circulant(value);
+    } else if (shape == "twisted") {
+      parse_twisted(value);
     } else if (shape == "cayley") {
       parse_cayley(value);
     } else {
@@ -203,6 +208,21 @@ class Parser {
     }
     const std::vector<Rank> offsets(numbers.begin() + 1, numbers.end());
     add(in_place(value, [&] { return circulant(numbers[0], offsets); }), value);
+  }
+
+  void parse_twisted(std::string_view value) {
+    constexpr std::string_view example = "twisted:4x8";
+    std::vector<Rank> sizes;
+    for_each_part(value, 'x', [&](std::string_view part) {
+      sizes.push_back(static_cast<Rank>(number(part, "a size", 1, max_nodes, example)));
+      name_ += (sizes.size() == 1 ? "" : "x") + std::to_string(sizes.back());
+    });
+    if (sizes.size() != 2 || std::int64_t{sizes[0]} * sizes[1] > max_nodes) {
+      fail(
+          fmt::format("'{}' at position {}: expected rows and columns, of up to {} nodes, as in {}",
+                      value, position(value), max_nodes, example));
+    }
+    add(in_place(value, [&] { return twisted_torus(sizes[0], sizes[1]); }), value);
   }
 
   void parse_cayley(std::string_view value) {
@@ -257,6 +277,108 @@ class Parser {
 
 }  // namespace
 
-Topology Topology::parse(std::string_view text) { return Parser(text).parse(); }
+namespace {
+
+/// What has failed: a node, or the cable between two.
+struct Failure {
+  Rank one, other;  // other: -1 of a node
+  std::string text;
+};
+
+/// Takes "~17" or "~3-4" off the end of the text; nothing if it ends otherwise.
+std::optional<Failure> take_failure(std::string_view& text) {
+  const std::size_t at = text.rfind('~');
+  if (at == text.npos || at == 0) return std::nullopt;
+  const std::string_view last = text.substr(at + 1);
+  const std::size_t dash = last.find('-');
+  const auto one = whole_number(last.substr(0, dash));
+  const auto other =
+      dash == last.npos ? std::optional<std::int64_t>(-1) : whole_number(last.substr(dash + 1));
+  if (!one || !other) return std::nullopt;
+  text.remove_suffix(last.size() + 1);
+  const auto rank = [](std::int64_t value) {
+    return static_cast<Rank>(std::min<std::int64_t>(value, max_nodes));
+  };
+  return Failure{rank(*one), rank(*other), std::string(last)};
+}
+
+/// A network without what has failed, as one graph: its nodes keep their order, and get new numbers.
+Topology without(const Topology& whole, const std::vector<Failure>& failures, std::string name) {
+  const auto fail = [&](const std::string& why) {
+    throw UsageError(fmt::format("topology '{}': {}", name, why));
+  };
+  const Rank nodes = whole.nodes();
+  std::set<std::pair<Rank, Rank>> cables;
+  for (Link link = 0; link < whole.links(); ++link) {
+    const auto ends = whole.link_ends(link);
+    if (ends.from < 0 || ends.to < 0) {
+      fail("a tree's switches have no numbers; failures are told of networks without trees");
+    }
+    cables.emplace(std::min(ends.from, ends.to), std::max(ends.from, ends.to));
+  }
+  std::vector<bool> failed(static_cast<std::size_t>(nodes), false);
+  for (const Failure& failure : failures) {
+    if (failure.one >= nodes || failure.other >= nodes) {
+      fail(fmt::format("'{}' has failed; the nodes of {} are 0 to {}", failure.text, whole.name(),
+                       nodes - 1));
+    }
+    if (failure.other < 0) {
+      failed[static_cast<std::size_t>(failure.one)] = true;
+    } else if (cables.erase({std::min(failure.one, failure.other),
+                             std::max(failure.one, failure.other)}) == 0) {
+      fail(fmt::format("'{}' has failed; {} has no cable there, or it is named twice", failure.text,
+                       whole.name()));
+    }
+  }
+  std::vector<Rank> number(static_cast<std::size_t>(nodes), -1);
+  Rank left = 0;
+  for (std::size_t v = 0; v < number.size(); ++v) {
+    if (!failed[v]) number[v] = left++;
+  }
+  if (left == 0) fail("all its nodes have failed");
+  std::vector<std::pair<Rank, Rank>> edges;
+  for (const auto& [a, b] : cables) {
+    const Rank from = number[static_cast<std::size_t>(a)], to = number[static_cast<std::size_t>(b)];
+    if (from >= 0 && to >= 0) edges.emplace_back(from, to);
+  }
+  // Nobody may be cut off from the first one that is left.
+  std::vector<std::vector<Rank>> beside(static_cast<std::size_t>(left));
+  for (const auto& [a, b] : edges) {
+    beside[static_cast<std::size_t>(a)].push_back(b);
+    beside[static_cast<std::size_t>(b)].push_back(a);
+  }
+  std::vector<bool> seen(beside.size(), false);
+  std::vector<Rank> reached{0};
+  seen[0] = true;
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    for (const Rank next : beside[static_cast<std::size_t>(reached[i])]) {
+      if (seen[static_cast<std::size_t>(next)]) continue;
+      seen[static_cast<std::size_t>(next)] = true;
+      reached.push_back(next);
+    }
+  }
+  if (std::cmp_less(reached.size(), left)) {
+    const auto cut_off = std::ranges::find(seen, false) - seen.begin();
+    fail(fmt::format("what is left is not connected: no way leads from node {} of {} to node {}",
+                     std::ranges::find(number, 0) - number.begin(), whole.name(),
+                     std::ranges::find(number, static_cast<Rank>(cut_off)) - number.begin()));
+  }
+  return Topology({left == 1 ? Graph::line(1) : Graph::arbitrary(left, edges, name)}, name);
+}
+
+}  // namespace
+
+Topology Topology::parse(std::string_view text) {
+  std::string_view whole = text;
+  std::vector<Failure> failures;
+  while (auto failure = take_failure(whole)) failures.push_back(*std::move(failure));
+  if (failures.empty()) return Parser(text).parse();
+  const Topology topology = Parser(whole).parse();
+  std::string name = topology.name();
+  for (auto failure = failures.rbegin(); failure != failures.rend(); ++failure) {
+    name += "~" + failure->text;
+  }
+  return without(topology, failures, std::move(name));
+}
 
 }  // namespace wormcube

@@ -517,7 +517,9 @@ TEST_CASE("the report counts exchanges, and names method, factors and idle nodes
   CHECK(prime.remark.empty());
   CHECK(report("complete:1", {2819}).method == "six-step, 2819 = 1 x 2819");
   CHECK(report("ring:3", {10}).used == FftMethod::six_step);
-  CHECK(report("ring:4", {10}).used == FftMethod::bluestein);
+  CHECK(report("ring:4", {10}).used == FftMethod::six_step);   // 2 of 4 busy, 4 as a convolution
+  CHECK(report("ring:5", {94}).used == FftMethod::bluestein);  // 2 x 47, or 192 = 12 x 16
+  CHECK(report("torus:8x8", {1000}).used == FftMethod::six_step);  // 25 x 40, or 2000 = 40 x 50
 
   const FftResult image = report("ring:8", {6, 30});
   CHECK(image.method == "2-D, 6 x 30: rows, transpose, columns, transpose");

@@ -107,7 +107,7 @@ TEST_CASE(
 TEST_CASE(
     "check without an algorithm's name takes all that are admitted, and lists the others with "
     "their reason") {
-  const auto output = run_wormcube("check alltoall --on torus:6x6 --algorithm all");
+  const auto output = run_wormcube("check alltoall --on torus:6x6 --algorithm all --wide");
   CHECK(output.exit == 0);
   CHECK_THAT(output.out, Catch::Contains("# not applicable: ") && Catch::Contains("suh-torus"));
   const auto results =

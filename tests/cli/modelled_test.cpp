@@ -114,3 +114,29 @@ TEST_CASE("an application tells what it takes on a modelled machine, part by par
   CHECK_THAT(run_wormcube("lookup --on ring:3 --entries 9 --lookups 9 --machine t3d").out,
              Contains("computing is left out") && Contains("contention is overstated"));
 }
+
+TEST_CASE("best by replay, or by times measured, has those that are least by them in front",
+          "[cli][replay]") {
+  const auto in_order = [](const std::string& by, const std::string& key) {
+    const auto contests =
+        run_wormcube("best alltoall --on mesh:3x3 --bytes 64,4K --ports one --iterations 1 --by " +
+                     by + " --json -")
+            .json();
+    REQUIRE(contests.size() == 2);
+    for (const auto& contest : contests) {
+      CHECK(contest["by"] == by);
+      double last = 0;
+      for (const auto& each : contest["ranking"]) {
+        if (each[key].is_null()) continue;
+        CHECK(each[key].get<double>() >= last);
+        last = each[key];
+      }
+      CHECK(last > 0);
+      CHECK(contest["winner"].get<std::string>().starts_with(
+          contest["ranking"][0]["algorithm"].get<std::string>()));
+    }
+  };
+  in_order("replay", "replayed_ps");
+  in_order("measured", "measured_us");
+  in_order("formula", "model_time_us");
+}

@@ -5,14 +5,17 @@ usage: output_test.py PROGRAM [Schemas|Tables|Terminal]..
 """
 # SPDX-License-Identifier: Apache-2.0
 import copy
+import fcntl
 import json
 import os
 import pathlib
 import pty
 import re
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import unittest
 
 try:
@@ -27,7 +30,8 @@ PROGRAM = ""  # the first argument
 COMMANDS = {
     "list": ["list", "list alltoall", "list alltoall --on torus:8x8,torus:6x6 --bytes 4K", "list reduce --on tree:4", "list --on ring:4,mesh:2x3 --by replay --bytes 64",
              "list alltoall --on hypercube:3 --by replay --machine t3e"],
-    "best": ["best alltoall --on torus:4x4 --bytes 64,4K", "best --on petersen,ring:1 --bytes 1K --ports one"],
+    "best": ["best alltoall --on torus:4x4 --bytes 64,4K", "best alltoall --on ring:4,torus:3x4~0-1~11 --by replay --bytes 64,4K",
+             "best scan --on ring:3 --by measured --iterations 1 --bytes 64 --nodes-as fibers", "best --on petersen,ring:1 --bytes 1K --ports one"],
     "run": [
         "run alltoall --on torus:4x4 --iterations 3",
         "run alltoall --on torus:4x4,ring:5,tree:4 --algorithm suh-torus,shift,ring --bytes 8..32 --iterations 1",
@@ -353,20 +357,37 @@ class Terminal(unittest.TestCase):
 
     def on_terminal(self, arguments, *more, **environment):
         """Standard error of a run, where it is a terminal."""
+        return self.shown([*arguments.split(), *more], "stderr", {"WORMCUBE_PROGRESS_AFTER": "0", **environment})
+
+    def shown(self, arguments, where, environment, columns=0):
+        """What a run writes to `where`, a terminal; all else that it writes is not looked at."""
         parent, child = pty.openpty()
-        try:
-            subprocess.run([PROGRAM, *arguments.split(), *more], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=child,
-                           timeout=120, env={**os.environ, "TERM": "xterm", "WORMCUBE_PROGRESS_AFTER": "0", **environment})
-        finally:
-            os.close(child)
-        shown = b""
+        fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24 if columns else 0, columns, 0, 0))
+        process = subprocess.Popen([PROGRAM, *arguments], stdin=subprocess.DEVNULL, env={**os.environ, "TERM": "xterm", **environment},
+                                   **{"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, where: child})
+        os.close(child)
+        text = b""
         try:
             while part := os.read(parent, 65536):
-                shown += part
+                text += part
         except OSError:  # the other end is closed
             pass
         os.close(parent)
-        return shown.decode()
+        process.wait(timeout=120)
+        return text.decode()
+
+    def test_help_and_tables_fit_a_narrow_terminal(self):
+        for columns in (80, 64):
+            for arguments in ([command, "--help"] for command in ("", *COMMANDS)):
+                lines = self.shown(list(filter(None, arguments)), "stdout", {}, columns).replace("\r", "").splitlines()
+                self.assertGreater(len(lines), 10, arguments)
+                self.assertEqual([line for line in lines if len(line) > columns], [], arguments)
+        for arguments in ("run alltoall --on torus:4x4 --algorithm all --bytes 64 --iterations 1", "list alltoall --on torus:8x8",
+                          "check alltoall --on torus:4x4,mesh:4x4 --algorithm all", "replay alltoall --on torus:4x4 --algorithm all",
+                          "reproduce kim --sizes 4", "deadlock --of channels --on ring:4", "topology torus:4x4", "machines", "fft --on torus:4x4"):
+            lines = self.shown(arguments.split(), "stdout", {}, 80).replace("\r", "").splitlines()
+            self.assertGreater(len(lines), 3, arguments)
+            self.assertEqual([line for line in lines if len(line) > 80], [], arguments)
 
     def test_every_command_says_what_it_does_and_takes_the_line_away(self):
         for text, arguments in self.LONG.items():

@@ -52,7 +52,8 @@ TEST_CASE("topology tells status and bounds as exact fractions and as numbers") 
   CHECK(run_wormcube("topology line:4 --json -").json()["bound_tree"] == 7);
   CHECK_THAT(run_wormcube("topology line:5").out,
              Catch::Contains("average status   8, of single nodes 6 to 10") &&
-                 Catch::Contains("tree bound       12 steps"));
+                 Catch::Contains(
+                     "one-port bound   12 steps of total exchange (the busiest node of a tree)"));
 }
 
 TEST_CASE("topology says why a network has no such figures") {

@@ -111,6 +111,39 @@ TEST_CASE("a list of algorithms goes over networks that not all of them admit") 
                  Contains("# not applicable: suh-mesh: every dimension must be a line"));
 }
 
+TEST_CASE("of all algorithms those that do not fit are named, with --wide with their reasons") {
+  const std::string sweep = "run alltoall --on ring:4 --algorithm all --bytes 8 --iterations 1";
+  CHECK_THAT(run_wormcube(sweep).out, Contains("# not applicable: ") && Contains("suh-torus") &&
+                                          Contains("--wide says why") &&
+                                          !Contains("suh-torus: needs"));
+  CHECK_THAT(run_wormcube(sweep + " --wide").out,
+             Contains("# not applicable: suh-torus: needs 2 dimensions or more"));
+  CHECK(run_wormcube(sweep + " --quiet").out.find("not applicable") == std::string::npos);
+}
+
+TEST_CASE("a remark about more dimensions is not made of a network that has fewer") {
+  const std::string check = "check alltoall --algorithm kim-a1 --on ";
+  CHECK(run_wormcube(check + "torus:4x4").out.find("our extension") == std::string::npos);
+  CHECK_THAT(run_wormcube(check + "torus:4x4x4").out, Contains("n > 2 dimensions: our extension"));
+}
+
+TEST_CASE("what moves no data has no bandwidth") {
+  const auto still =
+      run_wormcube("run shift --on torus:4x4 --by 16 --iterations 1 --json -").json();
+  CHECK(still["busbw_gb_per_s"].is_null());
+  const auto moved = run_wormcube("run shift --on torus:4x4 --by 1 --iterations 1 --json -").json();
+  CHECK(moved["busbw_gb_per_s"].is_number());
+}
+
+TEST_CASE("nodes in processes need an MPI and an mpirun: told, not started") {
+  for (const char* command : {"run alltoall", "fft", "transpose --shape 8x8", "matvec --shape 8x8",
+                              "sort --count 100", "lookup --entries 10 --lookups 10"}) {
+    const auto output = run_wormcube(std::string(command) + " --on ring:4 --nodes-as mpi");
+    CHECK(output.exit == 2);
+    CHECK_THAT(output.err, StartsWith("wormcube: ") && Contains("--nodes-as mpi"));
+  }
+}
+
 TEST_CASE("where nothing of a sweep runs, that is a mistake") {
   for (const char* arguments :
        {"check alltoall --on torus:6x6,torus:5x5 --algorithm suh-torus",

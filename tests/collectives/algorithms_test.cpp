@@ -98,11 +98,11 @@ void check_run(const cases::Call& call, const Topology& topology) {
 }
 
 // Proofs with blocks of each number of elements, from each root.
-constexpr Rank most_nodes = sanitized ? 16 : 64;
+constexpr Rank most_nodes = sanitized ? 16 : 32;
 // All else, once.
 constexpr Rank most_in_walk = sanitized ? 32 : 1 << 20;
 
-void check_runs(Bytes elements) {
+void check_runs(Bytes elements, Rank most = most_nodes, cases::Walk walk = cases::Walk::usual) {
   cases::for_each(
       [&](const Collective& collective, const Topology& topology) {
         INFO(cases::title(collective, topology));
@@ -111,7 +111,7 @@ void check_runs(Bytes elements) {
           check_run(call, topology);
         }
       },
-      most_nodes);
+      most, walk);
 }
 
 }  // namespace
@@ -144,22 +144,26 @@ TEST_CASE("blocks of 13 elements arrive, and are combined in order, as the dry r
   check_runs(13);
 }
 
-void check_all_calls(Rank most) {
+void check_all_calls(Rank most, cases::Walk walk) {
   cases::for_each_call(
       [](const Collective& collective, const Topology& topology) {
         INFO(cases::title(collective, topology));
         check_schedule(collective, topology);
         check_delivery({collective, topology}, topology);
       },
-      most);
+      most, walk);
 }
-TEST_CASE("from every root, with every shift and choice of sources, all of this holds",
+TEST_CASE("from many roots, with every shift and choice of sources, all of this holds",
           "[collectives]") {
-  check_all_calls(sanitized ? 8 : 32);
+  check_all_calls(sanitized ? 8 : 32, cases::Walk::usual);
 }
 TEST_CASE("from every root, with every shift and choice of sources, on up to 64 nodes",
           "[collectives][.][wide]") {
-  check_all_calls(64);
+  check_all_calls(64, cases::Walk::everything);
+}
+TEST_CASE("blocks of 13 elements arrive with all numbers among the options, on up to 64 nodes",
+          "[collectives][.][wide]") {
+  check_runs(13, 64, cases::Walk::everything);
 }
 
 TEST_CASE("where the operation offers it, the input may lie in the output", "[collectives]") {

@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <functional>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -82,14 +83,25 @@ inline Arguments plain_arguments(const Algorithm& algorithm) {
   return arguments;
 }
 
-/// Every root (of large networks a sample); shifts by none, by 1, back, round and far; one source, some, all.
-inline std::vector<Arguments> every_argument(const Algorithm& algorithm, Rank nodes) {
+/// Walks go over all combinations on networks of at most so many nodes. On larger ones numbers among
+/// the options stay at their presets, and the roots are the first two, one half way and the last; so they
+/// are with options that are not preset. Hidden tests walk over everything.
+constexpr Rank most_nodes_of_all = 16;
+enum class Walk : std::uint8_t { usual, everything };
+
+/// Every root, or some; shifts by none, by 1, back, round and far; one source, some, all.
+inline std::vector<Arguments> every_argument(const Algorithm& algorithm, Rank nodes,
+                                             bool all_roots = true) {
   const Operation operation = algorithm.operation;
   std::vector<Arguments> all{plain_arguments(algorithm)};
   const auto add = [&](auto change) { change(all.emplace_back(plain_arguments(algorithm))); };
   if (operation->rooted) {
+    std::set<Rank> roots{1, nodes / 2, nodes - 1};
     const Rank stride = nodes > 32 ? 9 : 1;
-    for (Rank root = 1; root < nodes; root += stride) add([=](Arguments& a) { a.root = root; });
+    for (Rank root = 1; all_roots && root < nodes; root += stride) roots.insert(root);
+    for (const Rank root : roots) {
+      if (root > 0 && root < nodes) add([=](Arguments& a) { a.root = root; });
+    }
   }
   if (operation->shifts) {
     for (const std::int64_t by : {0, -1, 2, 3, nodes / 2, nodes, nodes + 1, -3 * nodes - 2}) {
@@ -114,13 +126,13 @@ inline std::vector<Arguments> every_argument(const Algorithm& algorithm, Rank no
 
 /// The options of an algorithm in every combination: each choice, and of numbers the least few and
 /// the most. The presets come first.
-inline std::vector<Options> every_option(const Algorithm& algorithm) {
+inline std::vector<Options> every_option(const Algorithm& algorithm, bool numbers = true) {
   std::vector<Options> all{Options(algorithm.options)};
   for (const Option& option : algorithm.options) {
     std::vector<std::string> values;
     if (option.choices.empty()) {
       // A period of packets is the caller's claim that they may overlap: the checker judges it.
-      if (option.name == "period") continue;
+      if (option.name == "period" || !numbers) continue;
       for (std::int64_t value = option.least; value <= std::min(option.most, option.least + 3);
            ++value) {
         values.push_back(std::to_string(value));
@@ -164,13 +176,14 @@ inline bool is_tested(const Algorithm& algorithm) {
 /// Calls f(collective, topology) for every registered algorithm on every network above that it
 /// admits, of `most_nodes` at most, with every combination of its options.
 template <class F>
-void for_each(F f, Rank most_nodes = 1 << 20) {
+void for_each(F f, Rank most_nodes = 1 << 20, Walk walk = Walk::usual) {
   for (const Topology& topology : topologies()) {
     if (topology.nodes() > most_nodes) continue;
     for (const Algorithm* algorithm : registry()) {
       if (!is_tested(*algorithm)) continue;
       Collective collective(*algorithm, plain_arguments(*algorithm));
-      for (const Options& options : every_option(*algorithm)) {
+      const bool numbers = walk == Walk::everything || topology.nodes() <= most_nodes_of_all;
+      for (const Options& options : every_option(*algorithm, numbers)) {
         collective.options = options;
         if (algorithm->reorders != nullptr && algorithm->reorders(options)) {
           collective.arguments.reduction = find_reduction("sum", "int32");
@@ -185,16 +198,20 @@ void for_each(F f, Rank most_nodes = 1 << 20) {
 
 /// The same with every argument of the call: roots, shifts, sources.
 template <class F>
-void for_each_call(F f, Rank most_nodes) {
+void for_each_call(F f, Rank most_nodes, Walk walk = Walk::usual) {
   for_each(
       [&](const Collective& collective, const Topology& topology) {
         Collective call = collective;
-        for (const Arguments& arguments : every_argument(*call.algorithm, topology.nodes())) {
+        const bool preset = call.options.text().empty();
+        const bool all_roots =
+            walk == Walk::everything || (preset && topology.nodes() <= most_nodes_of_all);
+        for (const Arguments& arguments :
+             every_argument(*call.algorithm, topology.nodes(), all_roots)) {
           call.arguments = arguments;
           if (!refusal(call, topology)) f(std::as_const(call), topology);
         }
       },
-      most_nodes);
+      most_nodes, walk);
 }
 
 inline std::string title(const Collective& collective, const Topology& topology) {

@@ -51,6 +51,11 @@ VALUES = {
     "--values": ["a.npy", "m.csv", "none"], "--keys": ["a.npy", "m.csv", "."], "--table-column": ["v", "9", ""],
     "--values-column": ["1", "v"], "--keys-column": ["v", "0"], "--entries": ["0", "1", "1000", "-1"],
     "--lookups": ["0", "1", "1000", "x"], "--absent": ["0", "0.5", "1", "2", "nan"], "--distribution": ["hash", "block", "heap"],
+    "--machine": ["t3d", "bluegene-l", "m.json", "none", "g.txt", "."], "--unit": ["us", "ps", "s"], "--auto-by": ["formula", "replay", "luck"],
+    "--flit": ["1", "8", "0", "x"], "--flit-time": NUMBERS, "--hop": NUMBERS, "--credit": NUMBERS, "--slots": ["1", "4", "0", "x"],
+    "--store-and-forward": ["once", "each", "never"], "--explain": ALGORITHMS, "--trace": ["-", "out.json", "."],
+    "--trace-nodes": ["0", "0..3", "9..1", "x"], "--trace-steps": ["0", "0..3", "x"], "--html": ["-", "out.html", "out.svg", "."],
+    "--pdf": ["out.pdf", "."], "--ratio-to": ["shift", "ring", "x"], "--copy-limit": ["1", "0", "x"],
     "--of": ["receives", "channels", "time"], "--sizes": ["4", "3", "0", "x", "4,3"],
 }
 FLAGS = ["--quiet", "--wide", "--lockstep", "--inverse", "--measure-plans", "--markdown", "--help", "--nonsense", "--rebalance", "--overwrite", "\x1b[31m"]
@@ -73,9 +78,17 @@ COMMANDS = {
                                          "--entries", "--lookups", "--absent", "--output", "--distribution"],
     "deadlock": ["--on", "--of", "--virtual-channels", "--time-limit"],
     "reproduce": ["--sizes", "--on", "--prove-up-to", "--json"],
+    "replay": ["--on", "--schedule", "--algorithm", "--ports", "--bytes", "--auto-by", "--machine", "--unit", "--flit", "--flit-time",
+               "--hop", "--credit", "--slots", "--store-and-forward", "--virtual-channels", "--explain", "--trace", "--trace-nodes",
+               "--trace-steps", "--json", "--csv"] + CALL + COST,
+    "best": ["--on", "--bytes", "--ports", "--json", "--csv"] + COST,
+    "draw": ["--on", "--algorithm", "--ports", "--bytes", "--step", "--prove-up-to", "--virtual-channels", "--html", "--svg", "--pdf"] + CALL + COST,
+    "plot": ["--html", "--svg", "--ratio-to", "--copy-limit"],
+    "machines": ["--json", "--csv"],
+    "completion": [], "manual": [],
     "help": [], "version": [], "fly": [], "": [],
 }
-LIKELY = ["run", "check", "show", "fft", "transpose", "topology", "sort", "lookup"]
+LIKELY = ["run", "check", "show", "fft", "transpose", "topology", "sort", "lookup", "replay", "draw", "plot"]
 
 
 def seeds():
@@ -85,7 +98,11 @@ def seeds():
     vector = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + struct.pack("<16d", *range(16))
     matrix = vector.replace(b"(16,), ", b"(4, 4),")
     return {"a.npy": vector, "b.npy": matrix, "c.csv": b"t,v\n0,1.5\n1,2.5\n2,-3e2\n3,7\n",
-            "s.txt": b"wormcube schedule 1\ntopology ring:4\nsteps 1\n\nstep 0\nnode 0: send 8 to 1\nnode 1: receive 8 from 0\n",
+            "s.txt": b"wormcube schedule 1\ntopology ring:4\nsteps 1\n\nstep 0\nnode 0: send 8 to 1\nnode 1: receive 8 from 0\nend\n",
+            "m.json": b'{"name": "mine", "network": "torus:4x4", "year": 1994, "unit": "worm", "ports": "one", "startup_ps": 21000000, "flit_bytes": 2, '
+                      b'"flit_ps": 6667, "hop_ps": 15000, "credit_ps": 6667, "depth": 4, "sure": "v v v", "notes": [], "source": "nobody"}',
+            "r.json": b'[{"operation": "alltoall", "topology": "ring:4", "nodes": 4, "algorithm": "ring", "block_bytes": 64, "times_us": [1, 2, 3], '
+                      b'"time_median_us": 2.0, "time_quartile1_us": 1.5, "time_quartile3_us": 2.5, "busbw_gb_per_s": 0.5, "made": {"command": "run"}}]',
             "g.txt": b"# a graph\n0 1\n1 2\n2 3\n3 0\n0 2\n", "m.npy": vector, "m.csv": b"v\n1\n2\n3\n4\n"}
 
 
@@ -109,7 +126,13 @@ def mutated(data, generator):
 def command_line(generator):
     command = generator.choice(LIKELY if generator.random() < 0.8 else list(COMMANDS))
     words = [command] if command else []
-    if command in ("run", "check", "show") or (command == "list" and generator.random() < 0.7):
+    if command == "plot":
+        words += generator.sample(["r.json", "r.json", "m.json", "c.csv", "none", "."], generator.randint(0, 2))
+    if command == "machines" and generator.random() < 0.7:
+        words.append(generator.choice(["t3d", "m.json", "none", "g.txt"]))
+    if command in ("completion", "manual") and generator.random() < 0.7:
+        words.append(generator.choice(["bash", "zsh", "fish"]))
+    if command in ("run", "check", "show", "replay", "draw", "best") or (command == "list" and generator.random() < 0.7):
         words.append(generator.choice(OPERATIONS))
     if command == "topology":
         words.append(generator.choice(NETWORKS))

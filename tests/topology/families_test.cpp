@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/topology/families.hpp"
 
+#include "wormcube/runtime/routing/routing.hpp"
 #include "wormcube/runtime/topology/cayley.hpp"
 #include "wormcube/runtime/topology/topology.hpp"
 #include "wormcube/tests/topology/samples.hpp"
@@ -38,16 +39,40 @@ TEST_CASE("a named graph has the nodes, the degree and the diameter of the liter
   // CCC: 2d + d/2 - 2 for d > 3, 6 for d = 3. Wrapped butterfly: d + d/2. Star graph:
   // 3(n-1)/2 rounded down. Bubble sort: n(n-1)/2.
   const Row row = GENERATE(values<Row>({
-      {"petersen", 10, 3, 2},         {"ccc:3", 24, 3, 6},         {"ccc:4", 64, 3, 8},
-      {"ccc:5", 160, 3, 10},          {"ccc:6", 384, 3, 13},       {"butterfly:3", 24, 4, 4},
-      {"butterfly:4", 64, 4, 6},      {"butterfly:5", 160, 4, 7},  {"circulant:12+1+3", 12, 4, 3},
-      {"circulant:8+1+4", 8, 3, 2},   {"circulant:7+2", 7, 2, 3},  {"star-graph:3", 6, 2, 3},
-      {"star-graph:4", 24, 3, 4},     {"star-graph:5", 120, 4, 6}, {"star-graph:7", 5040, 6, 9},
-      {"star-graph:8", 40320, 7, 10}, {"bubble-sort:3", 6, 2, 3},  {"bubble-sort:4", 24, 3, 6},
-      {"bubble-sort:5", 120, 4, 10},  {"cayley:21", 2, 1, 1},      {"cayley:231", 3, 2, 1},
-      {"cayley:2341+2134", 24, 3, 6}, {"ccc:1", 2, 1, 1},          {"ccc:2", 8, 2, 4},
-      {"butterfly:1", 2, 1, 1},       {"butterfly:2", 8, 3, 3},    {"star-graph:2", 2, 1, 1},
-      {"star-graph:1", 1, 0, 0},      {"circulant:2+1", 2, 1, 1},
+      {"petersen", 10, 3, 2},
+      {"ccc:3", 24, 3, 6},
+      {"ccc:4", 64, 3, 8},
+      {"ccc:5", 160, 3, 10},
+      {"ccc:6", 384, 3, 13},
+      {"butterfly:3", 24, 4, 4},
+      {"butterfly:4", 64, 4, 6},
+      {"butterfly:5", 160, 4, 7},
+      {"circulant:12+1+3", 12, 4, 3},
+      {"circulant:8+1+4", 8, 3, 2},
+      {"circulant:7+2", 7, 2, 3},
+      {"star-graph:3", 6, 2, 3},
+      {"star-graph:4", 24, 3, 4},
+      {"star-graph:5", 120, 4, 6},
+      {"star-graph:7", 5040, 6, 9},
+      {"star-graph:8", 40320, 7, 10},
+      {"bubble-sort:3", 6, 2, 3},
+      {"bubble-sort:4", 24, 3, 6},
+      {"bubble-sort:5", 120, 4, 10},
+      {"cayley:21", 2, 1, 1},
+      {"cayley:231", 3, 2, 1},
+      {"cayley:2341+2134", 24, 3, 6},
+      {"ccc:1", 2, 1, 1},
+      {"ccc:2", 8, 2, 4},
+      {"butterfly:1", 2, 1, 1},
+      {"butterfly:2", 8, 3, 3},
+      {"star-graph:2", 2, 1, 1},
+      {"star-graph:1", 1, 0, 0},
+      {"circulant:2+1", 2, 1, 1},
+      // Of A x 2A the diameter is A, of the torus 3A/2.
+      {"twisted:4x8", 32, 4, 4},
+      {"twisted:8x16", 128, 4, 8},
+      {"twisted:3x5", 15, 4, 3},
+      {"twisted:2x3", 6, 4, 2},
   }));
   const Graph graph = parse(row.text);
   CAPTURE(row.text);
@@ -65,6 +90,8 @@ TEST_CASE("a named graph's nodes are joined as its numbering says", "[topology]"
   CHECK(neighbours(parse("star:5"), 0) == std::set<Rank>{1, 2, 3, 4});
   CHECK(neighbours(parse("star:5"), 3) == std::set<Rank>{0});
   CHECK(neighbours(parse("circulant:12+1+3"), 1) == std::set<Rank>{0, 2, 4, 10});
+  CHECK(neighbours(parse("twisted:4x8"), 0) == std::set<Rank>{1, 7, 8, 28});
+  CHECK(neighbours(parse("twisted:4x8"), 26) == std::set<Rank>{18, 25, 27, 6});
   const Graph cycles = parse("ccc:4"), butterfly = parse("butterfly:4");
   for (Rank w = 0; w < 16; ++w) {
     for (Rank i = 0; i < 4; ++i) {
@@ -137,4 +164,33 @@ TEST_CASE("degenerate sizes of named graphs are named", "[topology]") {
   CHECK(describe("star:1") == "star:1: dimension 0 has no link (star:1 of 1)");
   CHECK(describe("star-graph:3") == "star-graph:3: dimension 0: a ring of 6");
   CHECK(describe("ccc:3*petersen") == "ccc:3*petersen");
+}
+
+TEST_CASE("a network is the same without what has failed, its nodes numbered anew", "[topology]") {
+  const Topology whole = Topology::parse("mesh:2x3"), cut = Topology::parse("mesh:2x3~0-1~5");
+  CHECK(cut.name() == "mesh:2x3~0-1~5");
+  CHECK(cut.nodes() == 5);
+  // 7 cables; less 0-1, and the two of node 5.
+  CHECK(whole.links() == 2 * 7);
+  CHECK(cut.links() == 2 * 4);
+  CHECK(neighbours(cut.factor(0), 0) == std::set<Rank>{3});
+  CHECK(neighbours(cut.factor(0), 1) == std::set<Rank>{2, 4});
+  // Of what comes after a failed node the numbers go down by one.
+  CHECK(neighbours(Topology::parse("ring:5~1").factor(0), 0) == std::set<Rank>{3});
+  CHECK(Topology::parse("ring:5~1").links() == 2 * 3);
+  CHECK(Topology::parse("ring:6~0-5").nodes() == 6);
+  CHECK_FALSE(dependency_cycle(Routing(Topology::parse("torus:4x4~3-7~9"), 1)));
+  const auto told = [](const char* text, const char* why) {
+    CHECK_THROWS_WITH(Topology::parse(text), Catch::Matchers::Contains(why));
+  };
+  told("ring:5~0-2", "no cable there");
+  told("ring:5~0-1~0-1", "no cable there");
+  told("ring:5~7", "nodes of ring:5 are 0 to 4");
+  told("line:3~1", "not connected: no way leads from node 0 of line:3 to node 2");
+  CHECK(Topology::parse("line:2~0").nodes() == 1);
+  told("tree:4~1", "switches have no numbers");
+  told("ring:3~x", "'3~x'");
+  told("line:2~0~1", "all its nodes");
+  told("twisted:1x4", "need 2 and 3");
+  told("twisted:4", "expected rows and columns");
 }

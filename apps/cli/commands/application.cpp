@@ -202,6 +202,7 @@ ApplicationRun::ApplicationRun(const ApplicationOptions& options, const std::str
       progress_(options.output, fmt::format("{} on {}", name, topology_.name())),
       results_(options.output, {}),
       name_(name) {
+  require_cluster(options_.machine, topology_);
   if (options_.trace.wanted()) trace_.emplace(topology_, options_.trace.cut(topology_.nodes()));
   progress_.doing("input");
   begin(options_.machine.resolve(options_.all_port(false)));
@@ -321,10 +322,12 @@ void print_topology(const OutputOptions& output, const RunFigures& figures) {
 }
 
 /// "alltoall shift (auto: cheapest by formula) [remark], 3 in a run"
-std::string text(const UsedCollective& used, bool automatic) {
+std::string text(const UsedCollective& used, int dimensions, bool automatic) {
   return fmt::format("{} {}{}{}, {} in a run", used.operation, used.algorithm,
                      automatic ? " (auto: cheapest by formula)" : "",
-                     is_of_results(used.remark) ? fmt::format(" [{}]", used.remark) : "",
+                     is_of_results(used.remark, used.remark_from_dimensions, dimensions)
+                         ? fmt::format(" [{}]", used.remark)
+                         : "",
                      used.calls);
 }
 
@@ -363,11 +366,11 @@ void print_run(const ApplicationOptions& options, const RunFigures& figures,
   const OutputOptions& output = options.output;
   const UsedCollective& exchange = figures.collectives.front();
   print_topology(output, figures);
-  print_setting(
-      output, "exchange",
-      fmt::format("{}, blocks up to {}, padding {}", text(exchange, options.algorithm == "auto"),
-                  bytes_text(static_cast<double>(figures.block_bytes)),
-                  bytes_text(static_cast<double>(figures.padding))));
+  print_setting(output, "exchange",
+                fmt::format("{}, blocks up to {}, padding {}",
+                            text(exchange, figures.dimensions, options.algorithm == "auto"),
+                            bytes_text(static_cast<double>(figures.block_bytes)),
+                            bytes_text(static_cast<double>(figures.padding))));
   print_setting(output, "ports",
                 fmt::format("{} (the exchange is {}-port)", ports_text(machine.all_port),
                             to_string(exchange.ports)));
@@ -379,7 +382,8 @@ void print_collectives_run(const ApplicationOptions& options, const RunFigures& 
   const OutputOptions& output = options.output;
   print_topology(output, figures);
   for (const UsedCollective& used : figures.collectives) {
-    print_setting(output, "collective", text(used, options.algorithm == "auto"));
+    print_setting(output, "collective",
+                  text(used, figures.dimensions, options.algorithm == "auto"));
   }
   print_setting(output, "ports", ports_text(machine.all_port));
   print_machine_and_runs(options, machine);

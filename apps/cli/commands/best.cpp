@@ -2,18 +2,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/help.hpp"
+#include "wormcube/apps/cli/modelled.hpp"
 #include "wormcube/apps/cli/options/algorithms.hpp"
+#include "wormcube/apps/cli/options/choice.hpp"
 #include "wormcube/apps/cli/options/cost.hpp"
+#include "wormcube/apps/cli/options/machine.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/apps/cli/output/json.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
+#include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/collectives/harness/choose.hpp"
+#include "wormcube/collectives/harness/run.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/machine/machine.hpp"
 
+#include <algorithm>
+#include <map>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -27,24 +36,64 @@ struct BestCommand {
   std::vector<std::string> bytes{"64..1M"};
   std::string ports = "both";
   CostModel model;
+  ChoiceOptions choice;
+  MachineFlags machine;
+  int iterations = 11;
   bool markdown = false;
   OutputOptions output;
+};
+
+/// Times on this computer, on one network: the least of some calls.
+class MeasuredTimes {
+ public:
+  MeasuredTimes(const Topology& topology, const BestCommand& options)
+      : topology_(topology), options_(options) {}
+  struct Answer {
+    std::optional<double> us;
+    std::string reason;  // where there is none
+  };
+  Answer operator()(const Collective& collective, Bytes bytes, bool all_port) {
+    auto& machine = machines_[all_port];
+    if (!machine) {
+      machine = std::make_unique<Machine>(topology_, options_.machine.resolve(all_port));
+    }
+    CollectiveRun run;
+    run.block_bytes = bytes;
+    run.iterations = options_.iterations;
+    const RunResult result = run_collective(*machine, collective, run);
+    if (!result.passed()) return {{}, "WRONG: " + result.first_wrong};
+    return {result.min_us, {}};
+  }
+
+ private:
+  const Topology& topology_;
+  const BestCommand& options_;
+  std::map<bool, std::unique_ptr<Machine>> machines_;  // by whether it has all ports
+};
+
+/// An algorithm with the options that are the cheapest by formula.
+struct Contestant {
+  Priced priced;
+  ReplayedTimes::Answer replayed;
+  MeasuredTimes::Answer measured;
+  std::optional<double> us;  // what decides
+  const Collective& collective() const { return priced.collective; }
 };
 
 /// Who wins with blocks of one size: the algorithms with formulas, the cheapest first.
 struct Contest {
   Bytes block_bytes;
-  std::vector<Priced> ranked;
+  std::vector<Contestant> ranked;
 
   bool has_winner() const { return !ranked.empty() && ranked.front().us.has_value(); }
-  const Priced& winner() const { return ranked.front(); }
+  const Contestant& winner() const { return ranked.front(); }
   /// Those that take as long as the winner.
   std::vector<std::string> ties() const {
     constexpr double rounding = 1e-9;
     std::vector<std::string> ties;
     for (std::size_t i = 1; i < ranked.size() && ranked[i].us; ++i) {
       if (*ranked[i].us <= *winner().us * (1 + rounding))
-        ties.push_back(ranked[i].collective.text());
+        ties.push_back(ranked[i].collective().text());
     }
     return ties;
   }
@@ -60,9 +109,9 @@ struct Reign {
   std::size_t first, last;
 };
 /// Settled numbers differ from size to size: the choices count.
-std::string name_of(const Priced& priced) {
-  std::string name(priced.collective.name());
-  const Options& options = priced.collective.options;
+std::string name_of(const Contestant& contestant) {
+  std::string name(contestant.collective().name());
+  const Options& options = contestant.collective().options;
   for (std::size_t i = 0; i < options.declared().size(); ++i) {
     const Option& option = options.declared()[i];
     const std::int64_t value = options.values()[i];
@@ -115,13 +164,48 @@ Arguments arguments_for(Operation operation) {
   return arguments;
 }
 
-Json ranked_json(const Priced& priced) {
+/// By formula, or by replays or runs of those that have formulas.
+Contest contest_of(const BestCommand& options, Operation operation, const Topology& topology,
+                   Bytes bytes, Ports ports, ReplayedTimes* replays, MeasuredTimes* runs) {
+  Contest contest{bytes, {}};
+  for (Priced& priced :
+       ranking(operation, topology, options.model, bytes, ports, arguments_for(operation))) {
+    Contestant contestant{std::move(priced),
+                          {{}, "--by replay was not given"},
+                          {{}, "--by measured was not given"},
+                          {}};
+    contestant.us = contestant.priced.us;
+    const bool all_port =
+        ports == Ports::all || contestant.collective().algorithm->ports == Ports::all;
+    if (runs != nullptr && contestant.us) {
+      contestant.measured = (*runs)(contestant.collective(), bytes, all_port);
+      contestant.us = contestant.measured.us;
+    }
+    if (replays != nullptr && contestant.us) {
+      contestant.replayed = (*replays)(contestant.collective(), bytes, all_port);
+      contestant.us.reset();
+      if (contestant.replayed.time) contestant.us = microseconds_of(*contestant.replayed.time);
+    }
+    contest.ranked.push_back(std::move(contestant));
+  }
+  std::ranges::stable_sort(contest.ranked, {}, [](const Contestant& contestant) {
+    return std::pair(!contestant.us, contestant.us.value_or(0));
+  });
+  return contest;
+}
+
+Json ranked_json(const Contestant& contestant) {
+  const Priced& priced = contestant.priced;
   Json json{{"algorithm", priced.collective.name()},
             {"options", options_json(priced.collective.options)},
             {"ports", to_string(priced.collective.algorithm->ports)},
             {"predicted", prediction_json(priced.prediction)}};
   put(json, "model_time_us", json_value(priced.us),
       "its source gives no formula, or auto leaves it out");
+  put(json, "replayed_ps",
+      contestant.replayed.time ? Json(*contestant.replayed.time) : Json(nullptr),
+      contestant.replayed.reason);
+  put(json, "measured_us", json_value(contestant.measured.us), contestant.measured.reason);
   return json;
 }
 
@@ -130,16 +214,17 @@ Json contest_json(const BestCommand& options, Operation operation, const Topolog
   Json json{{"operation", operation->name},       {"topology", topology.name()},
             {"nodes", topology.nodes()},          {"ports", to_string(ports)},
             {"block_bytes", contest.block_bytes}, {"cost_model", cost_model_json(options.model)}};
+  json["by"] = options.choice.by;
   const bool won = contest.has_winner();
-  put(json, "winner", won ? Json(contest.winner().collective.text()) : Json(nullptr),
+  put(json, "winner", won ? Json(contest.winner().collective().text()) : Json(nullptr),
       "no algorithm with formulas runs here");
-  put(json, "model_time_us", won ? json_value(contest.winner().us) : Json(nullptr),
+  put(json, "model_time_us", won ? json_value(contest.winner().priced.us) : Json(nullptr),
       "no algorithm with formulas runs here");
   put(json, "margin", won ? json_value(contest.margin()) : Json(nullptr),
       "there is no other with formulas, or it takes no time");
   json["ties"] = won ? Json(contest.ties()) : Json::array();
   json["ranking"] = Json::array();
-  for (const Priced& priced : contest.ranked) json["ranking"].push_back(ranked_json(priced));
+  for (const Contestant& each : contest.ranked) json["ranking"].push_back(ranked_json(each));
   return json;
 }
 
@@ -161,19 +246,31 @@ std::string reigns_text(const std::vector<Contest>& contests) {
   return text.empty() ? "-" : text;
 }
 
-ExitCode best(const BestCommand& options) {
+ExitCode best(const BestCommand& given) {
+  BestCommand options = given;
   options.output.validate();
+  options.model = options.choice.cost_model(options.model);
   const std::vector<Bytes> sizes = parse_sizes(options.bytes);
   const std::vector<Topology> topologies = parse_topologies(options.on);
-  if (!options.markdown)
-    print_setting(options.output, "cost model", cost_model_text(options.model));
+  if (!options.markdown) print_choice(options.output, options.choice, options.model);
+  const bool by_replay = options.choice.by_replay(), measured = options.choice.by == "measured";
+  if (measured && options.machine.in_processes()) {
+    throw UsageError("--by measured runs in this process: --nodes-as threads or fibers");
+  }
+  if (measured && !options.markdown) {
+    print_setting(options.output, "machine", machine_text(options.machine.resolve(false)));
+  }
+  Progress progress(options.output, "best");
   Table table({{.head = "operation", .text = true},
                {.head = "topology", .text = true, .cut = 14},
                {.head = "ports", .text = true},
                {.head = "from", .unit = "B"},
                {.head = "to", .unit = "B"},
                {.head = "best", .text = true, .cut = 20},
-               {.head = "model", .unit = "us"},
+               {.head = by_replay  ? "replayed"
+                        : measured ? "measured"
+                                   : "model",
+                .unit = "us"},
                {.head = "next", .text = true, .cut = 16},
                {.head = "takes", .unit = "times"}});
   std::vector<Json> results;
@@ -188,12 +285,17 @@ ExitCode best(const BestCommand& options) {
       fmt::print("\n### {}\n\n{}\n{}\n", operation->name, heads, rule);
     }
     for (const Topology& topology : topologies) {
+      std::optional<ReplayedTimes> replays;
+      if (by_replay) replays.emplace(topology, options.choice.resolve().model);
+      std::optional<MeasuredTimes> runs;
+      if (measured) runs.emplace(topology, options);
+      progress.doing(fmt::format("{} on {}", operation->name, topology.name()));
       std::string row;
       for (const Ports ports : ports_of(options.ports)) {
         std::vector<Contest> contests;
         for (const Bytes bytes : sizes) {
-          contests.push_back({bytes, ranking(operation, topology, options.model, bytes, ports,
-                                             arguments_for(operation))});
+          contests.push_back(contest_of(options, operation, topology, bytes, ports,
+                                        replays ? &*replays : nullptr, runs ? &*runs : nullptr));
           results.push_back(contest_json(options, operation, topology, ports, contests.back()));
           any = any || contests.back().has_winner();
         }
@@ -213,10 +315,13 @@ ExitCode best(const BestCommand& options) {
   if (options.markdown) return passed;
   if (!any) throw UsageError("no algorithm with formulas runs on any of these networks");
   print_table(options.output, table);
-  print_note(
-      options.output,
-      "by formulas, with what messages that share links prolong; model and next: at the first "
-      "size of a row. All sizes, ties and the whole ranking: --json");
+  print_note(options.output,
+             fmt::format("{}; time and next: at the first size of a row. All sizes, ties and the "
+                         "whole ranking: --json",
+                         by_replay  ? "by replays of those that have formulas"
+                         : measured ? "by the least times measured of those that have formulas, "
+                                      "on this computer: the emulator's throughput"
+                                    : "by formulas, with what messages that share links prolong"));
   write_results(options.output, results, false);
   return passed;
 }
@@ -236,7 +341,14 @@ Action add_best(CLI::App& program) {
       ->capture_default_str();
   app.add_flag("--markdown", options->markdown, "A table for each operation as markdown")
       ->group("Output");
-  add_cost_options(app, options->model);
+  add_choice_options(app, options->choice, options->model, "--by",
+                     {"formula", "replay", "measured"});
+  app.add_option("--iterations", options->iterations, "By measured: timed calls of each")
+      ->type_name("N")
+      ->check(between(1, 1000000))
+      ->capture_default_str()
+      ->group("Measuring");
+  add_machine_options(app, options->machine);
   add_output_options(app, options->output);
   app.footer(
       "Each row is a range of block sizes with one winner: the algorithm, with the cheapest of its "
@@ -245,6 +357,7 @@ Action add_best(CLI::App& program) {
       "leaves out takes no part.\n\n"
       "Examples:\n"
       "  wormcube best alltoall --on torus:8x8\n"
+      "  wormcube best alltoall --on torus:4x4,mesh:4x4 --by replay --machine paragon\n"
       "  wormcube best allreduce --on ring:27,torus:8x8 --ports all --bytes 1K..16M --json "
       "map.json");
   return [options] { return best(*options); };

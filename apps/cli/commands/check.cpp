@@ -68,8 +68,8 @@ std::vector<Table::Column> columns(const RowNames& names, bool reduces) {
       {.head = "longest", .unit = "links", .wide = true},
       {.head = "load"},
       {.head = "peak", .unit = "blocks", .wide = true},
-      {.head = "delivered"},
-      {.head = "once"},
+      {.head = "delivered", .drop = 1},
+      {.head = "once", .drop = 2},
       {.head = "deadlock-free", .wide = true},
       {.head = "startups", .unit = "us", .wide = true},
       {.head = "transfer", .unit = "us", .wide = true},
@@ -171,7 +171,7 @@ ExitCode checked(const Topology& topology, const Collective& collective,
     add_steps(json, steps, *time);
   }
   results.add(cells(result, time), std::move(json));
-  note_remark(results, *collective.algorithm);
+  note_remark(results, *collective.algorithm, topology);
   const auto note = [&](std::string_view text) {
     results.note(fmt::format("{} on {}: {}", collective.text(), topology.name(), text));
   };
@@ -281,9 +281,7 @@ ExitCode check(const CheckCommand& given) {
       worst = std::max(
           worst, check_one(topologies[i], collective, resolved, block_bytes, total == 1, results));
     }
-    for (const std::string& reason : selections[i].refused) {
-      results.note("not applicable: " + reason);
-    }
+    note_refused(results, options.algorithm, options.output, selections[i].refused);
   }
   results.finish(options.algorithm.single() && topologies.size() == 1);
   return worst;

@@ -33,6 +33,8 @@ Action add_replay(CLI::App& program);
 Action add_machines(CLI::App& program);
 Action add_tune(CLI::App& program);
 Action add_reproduce(CLI::App& program);
+Action add_completion(CLI::App& program);
+Action add_manual(CLI::App& program);
 
 /// FFTW by its own name, "fftw-3.3.10-sse2-avx"; empty where `fft` is left out.
 std::string_view fftw_library();

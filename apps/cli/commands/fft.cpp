@@ -118,12 +118,12 @@ void print_result(const FftCommand& options, const FftJob& job, const FftResult&
     table.add({"serial FFTW on the host", cell_rate(microseconds(result.serial_wall)), "us"});
   }
   print_table(output, table);
-  Table checks({{"check", "", true},
-                {"relative error of", "", true},
-                {"error"},
-                {"of eps log2 N"},
-                {"allowed"},
-                {"passed"}});
+  Table checks({{.head = "check", .text = true},
+                {.head = "relative error of", .text = true, .drop = 1},
+                {.head = "error"},
+                {.head = "of eps log2 N"},
+                {.head = "allowed"},
+                {.head = "passed"}});
   constexpr const char* norm = "all values (L2)";
   const double unit = rounding_unit(job.signal.elements());
   add_check(checks, "inverse gives the input again", norm, result.inverse, unit);

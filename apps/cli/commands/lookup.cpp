@@ -163,7 +163,7 @@ void print_result(const LookupCommand& options, const Data& data, const LookupRe
   Table table = figures_table(result.figures);
   table.add(
       {"largest part of the table", std::to_string(result.largest_table), "entries of one node"});
-  table.add({"mean part of the table", cell(result.average_table), "entries"});
+  table.add({"mean part of the table", fmt::format("{:.1f}", result.average_table), "entries"});
   table.add({"most requests", std::to_string(result.largest_requests), "keys asked of one node"});
   table.add({"mean requests", cell(result.average_requests), "keys"});
   table.add({"keys not in the table", std::to_string(result.absent), ""});

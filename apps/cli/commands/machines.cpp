@@ -42,13 +42,13 @@ ExitCode machines(const MachinesCommand& options) {
   }
   Results results(options.output, {{.head = "machine", .text = true, .width = 12},
                                    {.head = "network", .text = true, .width = 16},
-                                   {.head = "year", .width = 5},
+                                   {.head = "year", .width = 5, .drop = 2},
                                    {.head = "unit", .text = true, .width = 7, .drop = 1},
                                    {.head = "ports", .text = true, .width = 5},
                                    {.head = "ts", .unit = "us", .width = 6},
-                                   {.head = "flit", .unit = "B", .width = 5},
+                                   {.head = "flit", .unit = "B", .width = 5, .drop = 3},
                                    {.head = "time", .unit = "us", .width = 8},
-                                   {.head = "hop", .unit = "us", .width = 8},
+                                   {.head = "hop", .unit = "us", .width = 8, .drop = 4},
                                    {.head = "sure", .text = true, .width = 5},
                                    {.head = "1 KiB", .unit = "us", .width = 9}});
   for (const MachineProfile& profile : profiles) {

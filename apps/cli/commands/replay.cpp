@@ -545,11 +545,9 @@ ExitCode replay_command(const ReplayCommand& given) {
       const ReplayTask task{&collective, plan.bytes, collective.text()};
       worst = std::max(
           worst, replayer(task, schedule, all_port(options.algorithm, *collective.algorithm)));
-      note_remark(results, *collective.algorithm);
+      note_remark(results, *collective.algorithm, topology);
     }
-    for (const std::string& reason : plan.selection.refused) {
-      results.note("not applicable: " + reason);
-    }
+    note_refused(results, options.algorithm, options.output, plan.selection.refused);
     if (!options.explain.empty()) {
       Collective collective = parse_collective(operation, options.explain, arguments);
       collective.require(topology);

@@ -76,6 +76,7 @@ Table rows_table() {
   return Table({{.head = "row", .text = true, .drop = 1},
                 {.head = "algorithm", .text = true, .cut = 12, .is_name = true},
                 {.head = "figure", .text = true},
+                {.head = "unit", .text = true, .drop = 2},
                 {.head = "printed"},
                 {.head = "corrected"},
                 {.head = "counted"},
@@ -87,10 +88,11 @@ Table rows_table() {
 
 /// Three lines, one for each figure.
 void add_row(Table& table, const ReproducedRow& row) {
-  for (const auto& [name, figure] : {std::pair("startups (steps)", &row.startups),
-                                     std::pair("transmission (blocks)", &row.transmission),
-                                     std::pair("rearrangement (blocks)", &row.rearrangement)}) {
-    table.add({std::string(row.row->label), std::string(row.row->algorithm), name,
+  for (const auto& [name, unit, figure] :
+       {std::tuple("startups", "steps", &row.startups),
+        std::tuple("transmission", "blocks", &row.transmission),
+        std::tuple("rearrangement", "blocks", &row.rearrangement)}) {
+    table.add({std::string(row.row->label), std::string(row.row->algorithm), name, unit,
                cell(figure->printed), cell(figure->corrected), cell(figure->counted),
                figure->printed ? cell(is_as_printed(*figure)) : "-",
                cell(static_cast<double>(row.check.report.link_load_max)), cell(row.check.delivered),
@@ -226,8 +228,10 @@ ExitCode reproduce_paper(const ReproduceCommand& options) {
     print_fact(output, "topology", topology_text(topologies[i]));
     print_table(output, printed);
     for (const ReproducedRow& row : table.rows) {
-      const std::string_view remark = row.check.collective.algorithm->remark;
-      if (is_of_results(remark)) note(fmt::format("{}: {}", row.row->label, remark));
+      const Algorithm& algorithm = *row.check.collective.algorithm;
+      if (is_of_results(algorithm.remark, algorithm.remark_from_dimensions,
+                        topologies[i].dimensions()))
+        note(fmt::format("{}: {}", row.row->label, algorithm.remark));
     }
     for (const std::string& reason : table.refused) {
       note("not applicable: " + reason);

@@ -353,7 +353,7 @@ ExitCode run_one(Machines& machines, const Plan& plan, const Collective& collect
     if (!options.plot.empty()) rows.push_back(json);
     results.add(cells(result, every_port), std::move(json));
     if (run.links) results.add_links(channels_json(result, plan.topology));
-    note_remark(results, algorithm);
+    note_remark(results, algorithm, plan.topology);
     if (trace != nullptr) {
       const std::string other = fmt::format(
           R"("topology":{},"run":{},"block_bytes":{},"nodes_as":{})",
@@ -467,9 +467,7 @@ ExitCode run(const RunCommand& given) {
         worst = std::max(worst, code);
       }
     }
-    for (const std::string& reason : plan.selections.front().refused) {
-      results.note("not applicable: " + reason);
-    }
+    note_refused(results, options.algorithm, options.output, plan.selections.front().refused);
   }
   results.finish(single);
   if (!options.plot.empty() && is_first_process()) {
@@ -568,6 +566,8 @@ Action add_run(CLI::App& program) {
       "  wormcube run alltoall --on torus:8x8 --bytes 4K\n"
       "  wormcube run alltoall --on hypercube:6 --algorithm all --bytes 64,4K,64K --csv times.csv\n"
       "  wormcube run alltoall --on torus:4x4 --algorithm suh-torus --links links.csv\n"
+      "  wormcube run alltoall --on torus:4x4 --algorithm suh-torus,shift --bytes 64..64K --plot "
+      "times.html\n"
       "  wormcube run alltoall --on torus:4x4 --algorithm shift --trace trace.json\n"
       "  wormcube run broadcast --on mesh:6x5 --root 7 --bytes 1M --nodes-as fibers\n"
       "  mpirun -n 64 wormcube run alltoall --on torus:8x8 --nodes-as mpi --algorithm all");

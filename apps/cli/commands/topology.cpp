@@ -110,6 +110,8 @@ void show_theory(const Topology& topology, Rank node, const OutputOptions& outpu
   std::string reason;
   const auto status = figure_or_reason([&] { return theory::average_status(topology); }, reason);
   const theory::CutBound cut = theory::cut_bound(topology);
+  const auto excluded = theory::excludes(topology);
+  const std::int64_t tree = excluded ? 0 : theory::tree_bound(topology).value_or(0);  // 0: none
   std::optional<Rational> distance;
   for (const char* key : {"status_min", "status_max"}) {
     if (!status) put(result, key, nullptr, reason);
@@ -123,9 +125,11 @@ void show_theory(const Topology& topology, Rank node, const OutputOptions& outpu
         fmt::format("{}, of single nodes {}", fraction_text(*status),
                     least == most ? std::to_string(least) : fmt::format("{} to {}", least, most)));
     print_fact(output, "average distance", fraction_text(*distance));
-    print_fact(
-        output, "one-port bound",
-        fmt::format("{} step{} of total exchange", status->ceil(), status->ceil() == 1 ? "" : "s"));
+    // On a tree the busiest node forwards more than the average node receives.
+    const std::int64_t steps = std::max(status->ceil(), tree);
+    print_fact(output, "one-port bound",
+               fmt::format("{} step{} of total exchange{}", steps, steps == 1 ? "" : "s",
+                           steps > status->ceil() ? " (the busiest node of a tree)" : ""));
     result["status_min"] = least;
     result["status_max"] = most;
     if (node >= 0) {
@@ -149,11 +153,10 @@ void show_theory(const Topology& topology, Rank node, const OutputOptions& outpu
   result["bound_cut_part"] = cut.part;
   add_fraction(result, "bound_cut", cut.steps, {});
   result["bound_tree"] = nullptr;
-  if (const auto excluded = theory::excludes(topology)) {
+  if (excluded) {
     result["bound_tree_reason"] = *excluded;
-  } else if (const auto tree = theory::tree_bound(topology)) {
-    print_fact(output, "tree bound", fmt::format("{} steps, one port: the busiest node", *tree));
-    result["bound_tree"] = *tree;
+  } else if (tree > 0) {
+    result["bound_tree"] = tree;
   } else {
     result["bound_tree_reason"] = "more than one route between some nodes";
   }

@@ -138,13 +138,30 @@ void add_remark(Json& json, const Algorithm& algorithm) {
       "nothing to remark");
 }
 
-bool is_of_results(std::string_view remark) {
-  return !remark.empty() && !remark.starts_with("free of contention");
+bool is_of_results(std::string_view remark, int from_dimensions, int dimensions) {
+  return !remark.empty() && !remark.starts_with("free of contention") &&
+         dimensions >= from_dimensions;
 }
 
-void note_remark(Results& results, const Algorithm& algorithm) {
-  if (!is_of_results(algorithm.remark)) return;
+void note_remark(Results& results, const Algorithm& algorithm, const Topology& topology) {
+  if (!is_of_results(algorithm.remark, algorithm.remark_from_dimensions, topology.dimensions())) {
+    return;
+  }
   results.note(fmt::format("{}: {}", algorithm.name, algorithm.remark));
+}
+
+void note_refused(Results& results, const AlgorithmOptions& options, const OutputOptions& output,
+                  std::span<const std::string> refused) {
+  if (refused.empty()) return;
+  if (output.wide || std::ranges::find(options.names, "all") == options.names.end()) {
+    for (const std::string& reason : refused) results.note("not applicable: " + reason);
+  } else if (output.notes()) {
+    std::string names;
+    for (const std::string& reason : refused) {
+      names.append(names.empty() ? "" : ", ").append(reason, 0, reason.find(':'));
+    }
+    results.note(fmt::format("not applicable: {}; --wide says why", names));
+  }
 }
 
 std::string_view ports_text(bool all_port) { return all_port ? "all" : "one"; }

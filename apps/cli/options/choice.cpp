@@ -6,7 +6,7 @@
 
 #include <utility>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 namespace wormcube::cli {
 
@@ -39,13 +39,15 @@ void add_machine_costs(CLI::App& app, ChoiceOptions& choice, CostModel& model) {
 }
 
 void add_choice_options(CLI::App& app, ChoiceOptions& choice, CostModel& model,
-                        const std::string& name) {
+                        const std::string& name, const std::vector<std::string>& values) {
   add_machine_costs(app, choice, model);
-  app.add_option(name, choice.by,
-                 "What `auto` chooses by: the formulas, or replays of them all on the machine, or "
-                 "on one of these constants (docs/replay.md)")
-      ->type_name("formula|replay")
-      ->check(CLI::IsMember({"formula", "replay"}))
+  app.add_option(
+         name, choice.by,
+         "What decides: the formulas, or replays of them all on the machine, or on one of these "
+         "constants (docs/replay.md)" +
+             std::string(values.size() > 2 ? "; or times measured on this computer" : ""))
+      ->type_name(fmt::format("{}", fmt::join(values, "|")))
+      ->check(CLI::IsMember(values))
       ->capture_default_str()
       ->group("Cost model (chooses `auto`, and gives the model's times)");
 }

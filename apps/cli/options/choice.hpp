@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -30,9 +31,12 @@ struct ChoiceOptions {
 
 /// The cost model's options, and --machine.
 void add_machine_costs(CLI::App& app, ChoiceOptions& choice, CostModel& model);
-/// The same with what `auto` chooses by. \param name  "--auto-by"
+/// The same with what `auto` chooses by.
+/// \param name    "--auto-by"
+/// \param values  it may be, "formula" and "replay" among them
 void add_choice_options(CLI::App& app, ChoiceOptions& choice, CostModel& model,
-                        const std::string& name = "--auto-by");
+                        const std::string& name = "--auto-by",
+                        const std::vector<std::string>& values = {"formula", "replay"});
 /// The '#' lines: the cost model, the machine, and what is replayed.
 void print_choice(const OutputOptions& output, const ChoiceOptions& choice, const CostModel& model);
 /// What a user of the machine must know, below the table.

@@ -4,6 +4,8 @@
 
 #include "wormcube/runtime/error.hpp"
 
+#include <memory>
+
 #include <fmt/core.h>
 
 namespace wormcube::cli {
@@ -12,13 +14,26 @@ void add_on_option(CLI::App& app, std::vector<std::string>& on, bool required) {
   app.add_option("--on", on,
                  "The network, for instance ring:7 line:5 torus:8x8 mesh:6x4 hypercube:6 "
                  "complete:8 tree:8 ghc:4x3 star:8 petersen ccc:3 butterfly:3 circulant:12+1+3 "
-                 "star-graph:4 bubble-sort:4 cayley:2134+2341 "
+                 "twisted:4x8 star-graph:4 bubble-sort:4 cayley:2134+2341 "
                  "graph:FILE, or a product such as ring:4*line:3. Several: separate with commas")
       ->type_name("TOPOLOGY")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->required(required)
       ->group("What");
+  auto failed = std::make_shared<std::vector<std::string>>();
+  app.add_option("--without", *failed,
+                 "Cables (A-B) and nodes that have failed, of each network: 3-4,17. The others get "
+                 "new numbers in their order; the same as torus:8x8~3-4~17")
+      ->type_name("A-B|NODE")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->group("What");
+  app.final_callback([&on, failed] {
+    for (std::string& network : on) {
+      for (const std::string& failure : *failed) network += "~" + failure;
+    }
+  });
 }
 
 std::vector<Topology> parse_topologies(const std::vector<std::string>& on) {

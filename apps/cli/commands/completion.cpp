@@ -1,0 +1,170 @@
+// wormcube completion: the program's words for a shell, from its own options.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/cli/commands/commands.hpp"
+#include "wormcube/apps/cli/help.hpp"
+#include "wormcube/apps/cli/output/print.hpp"
+#include "wormcube/apps/machines.hpp"
+#include "wormcube/collectives/registry.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+#include <fmt/core.h>
+
+namespace wormcube::cli {
+
+namespace {
+
+constexpr std::string_view shapes =
+    "line: ring: complete: mesh: torus: ghc: hypercube: tree: star: petersen ccc: butterfly: "
+    "circulant: star-graph: bubble-sort: cayley: graph:";
+
+bool is_word(std::string_view text) {
+  return !text.empty() &&
+         text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789+-") == text.npos;
+}
+
+/// What completes the value of an option of this type, as an argument of the script's `offer`: words,
+/// or the name of one of its lists. \param files  whether names of files do, too
+std::string values_of(std::string_view type, bool& files) {
+  if (type == "TOPOLOGY") return "$networks";
+  if (type == "OPERATION") return "$operations";
+  if (type == "PAPER") return "kim suh dimakopoulos wang-tseng";
+  if (type == "SHELL") return "bash zsh";
+  if (type.starts_with("NAME[")) return "auto all $(_wormcube_algorithms)";
+  std::string words;
+  if (type == "NAME|FILE.json") words = "$machines";
+  std::istringstream parts{std::string(type)};
+  for (std::string part; std::getline(parts, part, '|');) {
+    files = files || part.starts_with("FILE");
+    if (is_word(part)) words += (words.empty() ? "" : " ") + part;
+  }
+  return words;
+}
+
+/// "run:--on) offer "$networks" ;;", a line for each option that takes what can be told; an operand has
+/// no name there.
+std::string values_text(const CLI::App& command) {
+  std::string text;
+  const auto add = [&](std::string_view name, std::string_view type) {
+    bool files = false;
+    const std::string words = values_of(type, files);
+    if (words.empty() && !files) return;
+    text += fmt::format("    {}:{}) offer \"{}\"{} ;;\n", command.get_name(), name, words,
+                        files ? " files" : "");
+  };
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->nonpositional()) add(option->get_name(), type_text(*option));
+    if (!option->get_positional()) continue;
+    const std::string name = option->get_name(true);
+    add("", name == "NAME" ? "NAME|FILE.json" : name);
+  }
+  return text;
+}
+
+std::string bash_text(const CLI::App& program) {
+  std::string commands, options, flags, values, operations, algorithms, machines;
+  const auto join = [](std::string& list, std::string_view word) {
+    list.append(list.empty() ? "" : " ").append(word);
+  };
+  for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
+    join(commands, command->get_name());
+    std::string names, own_flags;
+    for (const CLI::Option* option : command->get_options()) {
+      if (!option->nonpositional()) continue;
+      join(names, option->get_name());
+      if (option->get_items_expected_max() == 0) join(own_flags, option->get_name());
+    }
+    options += fmt::format("    {}) words=\"{}\" flags=\"{}\" ;;\n", command->get_name(), names,
+                           own_flags);
+    values += values_text(*command);
+  }
+  for (const Operation operation : all_operations) {
+    join(operations, operation->name);
+    std::string names;
+    for (const Algorithm* algorithm : registry()) {
+      if (algorithm->operation == operation) join(names, algorithm->name);
+    }
+    algorithms += fmt::format("    {}) echo \"{}\" ;;\n", operation->name, names);
+  }
+  for (const MachineProfile& profile : machine_profiles()) join(machines, profile.name);
+  return fmt::format(R"(# bash completion for wormcube. Written by `wormcube completion bash`.
+_wormcube_algorithms() {{
+  case ${{COMP_WORDS[2]}} in
+{algorithms}  esac
+}}
+_wormcube() {{
+  local word=${{COMP_WORDS[COMP_CWORD]}} command=${{COMP_WORDS[1]}} words= flags= at last=
+  local networks="{shapes}" operations="{operations}" machines="{machines}"
+  # A ':' divides words in bash: what stands before it is no part of what is completed.
+  local line=${{COMP_LINE:0:COMP_POINT}}
+  local whole=${{line##*[[:space:]]}}
+  local item=${{whole##*,}}
+  local before=${{item%"${{item##*:}}"}} kept=${{whole%"$item"}}
+  kept=${{kept##*:}}
+  offer() {{
+    local found
+    COMPREPLY=()
+    for found in $(compgen -W "$1" -- "$item"); do
+      if [[ -n $before ]]; then found=${{found#"$before"}}; else found=$kept$found; fi
+      COMPREPLY+=("$found")
+    done
+    if [[ ${{2-}} == files ]]; then
+      compopt -o filenames 2>/dev/null
+      COMPREPLY+=($(compgen -f -- "$word"))
+    fi
+    [[ ${{#COMPREPLY[@]}} -eq 1 && ${{COMPREPLY[0]}} == *: ]] && compopt -o nospace 2>/dev/null
+    return 0
+  }}
+  if [[ $COMP_CWORD -eq 1 ]]; then
+    offer "{commands} help version --help --version --plugin"
+    return
+  fi
+  case $command in
+{options}    help) offer "{commands}"; return ;;
+    *) return ;;
+  esac
+  if [[ $word == -* ]]; then offer "$words"; return; fi
+  for ((at = COMP_CWORD - 1; at > 1; --at)); do
+    if [[ ${{COMP_WORDS[at]}} == --* ]]; then last=${{COMP_WORDS[at]}}; break; fi
+  done
+  [[ " $flags " == *" $last "* ]] && last=
+  case $command:$last in
+{values}  esac
+}}
+complete -F _wormcube wormcube
+)",
+                     fmt::arg("algorithms", algorithms), fmt::arg("shapes", shapes),
+                     fmt::arg("operations", operations), fmt::arg("machines", machines),
+                     fmt::arg("commands", commands), fmt::arg("options", options),
+                     fmt::arg("values", values));
+}
+
+ExitCode completion(const CLI::App& program, const std::string& shell) {
+  const std::string text = bash_text(program);
+  print_data(shell == "zsh"
+                 ? "#compdef wormcube\nautoload -U +X bashcompinit && bashcompinit\n" + text
+                 : text);
+  return passed;
+}
+
+}  // namespace
+
+Action add_completion(CLI::App& program) {
+  auto shell = std::make_shared<std::string>();
+  CLI::App& app =
+      *program.add_subcommand("completion", "Write the completion of words for a shell");
+  app.add_option("SHELL", *shell, "bash or zsh")->required()->check(CLI::IsMember({"bash", "zsh"}));
+  app.footer(
+      "Completes commands, options, their values, operations, their algorithms, networks, machines "
+      "and files. `./run install` puts it where bash looks.\n\n"
+      "Examples:\n"
+      "  source <(wormcube completion bash)\n"
+      "  wormcube completion zsh > \"${fpath[1]}/_wormcube\"");
+  return [&program, shell] { return completion(program, *shell); };
+}
+
+}  // namespace wormcube::cli
