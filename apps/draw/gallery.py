@@ -2,6 +2,7 @@
 """The gallery: a static site of all algorithms, made with the program itself.
 
     gallery.py PROGRAM FOLDER         the site: FOLDER/index.html; no server, links are relative
+    gallery.py PROGRAM FOLDER ONLY    of it what this pattern finds in "alltoall/shift", "paper/kim", "network/ring:12"
     gallery.py PROGRAM --docs DOCS    the still pictures of DOCS/gallery.md
 
 SPDX-License-Identifier: Apache-2.0
@@ -101,9 +102,9 @@ def page(title, body, script=""):
 
 
 class Site(Gallery):
-    def __init__(self, program, folder):
+    def __init__(self, program, folder, only=""):
         super().__init__(program)
-        self.folder = Path(folder)
+        self.folder, self.only = Path(folder), re.compile(only)
         shutil.rmtree(self.folder, ignore_errors=True)
         (self.folder / "players").mkdir(parents=True)
 
@@ -194,15 +195,15 @@ class Site(Gallery):
 <div class="facts">{facts["nodes"]} nodes · {facts["links"]} links{f" · diameter {diameter}" if diameter is not None else ""}</div></div>"""
 
     def build(self):
-        rows = self.json("list")
+        rows = [row for row in self.json("list") if self.only.search(f"{row['operation']}/{row['algorithm']}")]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             cards = [card for card in pool.map(self.card, rows) if card]
             list(pool.map(self.algorithm_page, cards))
         operations = {}
         for card in cards:
             operations.setdefault(card["row"]["operation"], []).append(card)
-        made = [(paper, title) for paper, title in PAPERS if self.paper_page(paper, title)]
-        networks = [self.network_card(network) for network in NETWORKS]
+        made = [(paper, title) for paper, title in PAPERS if self.only.search(f"paper/{paper}") and self.paper_page(paper, title)]
+        networks = [self.network_card(network) for network in NETWORKS if self.only.search(f"network/{network}")]
         parts = ['<div class="gallery-head"><h1>wormcube gallery</h1><p class="below">every algorithm, played on a network that suits it; counted, and proved</p></div><div class="gallery-tools">']
         for name, value in [("All", "")] + [(name, name) for name in FAMILIES]:
             parts.append(f'<button type="button" data-family-filter="{value}" aria-pressed="{"true" if value == "" else "false"}">{name}</button>')
@@ -236,7 +237,7 @@ def docs(program, folder):
 if __name__ == "__main__":
     if len(sys.argv) == 4 and sys.argv[2] == "--docs":
         docs(sys.argv[1], sys.argv[3])
-    elif len(sys.argv) == 3:
-        Site(sys.argv[1], sys.argv[2]).build()
+    elif len(sys.argv) in (3, 4):
+        Site(*sys.argv[1:]).build()
     else:
         sys.exit(__doc__)

@@ -409,7 +409,11 @@ std::string sheet_pdf(const Sheet& sheet) {
     for (std::size_t k = i; k < end; ++k) {
       height = std::max(height, picture_height(sheet.pictures[k], column, 900));
     }
-    if (y + height > bottom - 40 && y > sheet_margin + 1) {
+    const double below =
+        end == sheet.pictures.size()
+            ? 15 * static_cast<double>(wrapped(sheet.foot, 10.5, width).size()) - 12
+            : -18;  // a row ends with room for the next one
+    if (y + height + below > bottom && y > sheet_margin + 1) {
       pages.emplace_back();
       y = sheet_margin;
     }
@@ -420,7 +424,7 @@ std::string sheet_pdf(const Sheet& sheet) {
     }
     y += height;
   }
-  draw_foot(sheet, std::min(y, bottom - 20), width, pages.back());
+  draw_foot(sheet, y, width, pages.back());
   std::vector<Page> sized;
   for (Marks& marks : pages) sized.push_back({moved(std::move(marks), {}, scale), a4});
   return pdf_text(sized, sheet.title);

@@ -4,7 +4,7 @@
 //
 // Needs puppeteer-core and axe-core of apps/draw (npm ci there); says so, and is skipped, without.
 // SPDX-License-Identifier: Apache-2.0
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -59,6 +59,8 @@ async function open(file, { fragment = "", width = 1440, height = 900, dark = fa
   if (script) await page.waitForSelector("body[data-ready]", { timeout: 60000 });
   return { page, noise };
 }
+/** What axe has found, in a page that has it. */
+const findings = () => axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations.map((violation) => `${violation.id}: ${violation.nodes.slice(0, 3).map((node) => node.html.slice(0, 120)).join(" | ")}`));
 const set = (page, fragment) => page.evaluate((text) => { location.hash = text; return new Promise((done) => { addEventListener("hashchange", () => requestAnimationFrame(() => requestAnimationFrame(done)), { once: true }); }); }, fragment);
 
 // What a page shows, read off its elements.
@@ -204,6 +206,52 @@ const cases = {
     await again.page.close();
   },
 
+  async "scrubbing the strip goes to a step, and back"() {
+    const call = ["alltoall", "--on", "mesh:4x4", "--algorithm", "shift"];
+    run("draw", ...call, "--html", "page.html", "--quiet");
+    const show = JSON.parse(run("show", ...call, "--json", "-"));
+    const { page, noise } = await open("page.html");
+    for (const step of [9, 2, 14]) {
+      const box = await (await page.$(`.strip [data-step="${step}"]`)).boundingBox();
+      await page.mouse.click(box.x + box.width * 0.6, box.y + box.height / 2);
+      expect(`a click on step ${step}`, [...differ("step", await page.$eval("body", (body) => Number(body.dataset.step)), step), ...compareStep(await readStep(page), show.steps[step])]);
+    }
+    expect("nothing on the console, no request", noise);
+    await page.close();
+  },
+
+  async "by replay: who is under way, who waits, and the end are those of the replay"() {
+    const call = ["alltoall", "--on", "torus:4x4", "--algorithm", "shift", "--bytes", "4K"];
+    run("draw", ...call, "--clock", "replay", "--html", "page.html", "--quiet");
+    const replay = JSON.parse(run("replay", ...call, "--json", "-")), startup = replay.model.startup_ps;
+    const { page, noise } = await open("page.html");
+    let waiting = 0;
+    for (const share of [0.05, 0.2, 0.4, 0.63, 0.9]) {
+      const ps = Math.round((replay.time_ps * share) / 1e4) * 1e4;
+      await set(page, `#t=${ps / 1e6}`);
+      const found = await page.$$eval("g.worm", (worms) => worms.map((worm) => [Number(worm.dataset.from), Number(worm.dataset.to), Number(worm.dataset.waits) >= 0]));
+      const under = replay.messages.filter((message) => message.posted_ps + startup <= ps && ps < message.delivered_ps);
+      const pairs = (list) => list.map(([from, to]) => `${from}->${to}`).sort();
+      expect(`at ${ps} ps: worms under way`, differ("worms", pairs(found), pairs(under.map((message) => [message.from, message.to]))));
+      for (const [from, to, waits] of found) {
+        if (!waits) continue;
+        ++waiting;
+        expect(`${from} to ${to} waits`, under.find((message) => message.from === from && message.to === to)?.waited_ps > 0 ? [] : ["the replay has no wait of it"]);
+      }
+    }
+    const late = replay.messages.filter((message) => message.posted_ps + startup <= replay.time_ps * 0.2 && replay.time_ps * 0.2 < message.delivered_ps);
+    expect("another time's worms are found to be others", differ("worms", await page.$$eval("g.worm", (worms) => worms.map((worm) => `${worm.dataset.from}->${worm.dataset.to}`).sort()), late.map(({ from, to }) => `${from}->${to}`).sort()).length > 0 ? [] : ["not found"]);
+    expect("some wait", waiting > 0 ? [] : ["none"]);
+    await page.keyboard.press("End");
+    expect("the clock ends with the replay", differ("end", Math.round((await page.$eval("body", (body) => Number(body.dataset.clock))) * 1e6), replay.time_ps));
+    expect("then nothing is under way", differ("worms", (await page.$$("g.worm")).length, 0));
+    expect("and every block is where it belongs", await page.$eval(".progress", (progress) => (progress.dataset.done === progress.dataset.all ? [] : [progress.textContent])));
+    expect("its figure", differ("replayed", (await readFigures(page))["replayed, µs"][0], shown(replay.time_ps / 1e6)));
+    expect("no sideways scrolling", await page.evaluate(() => (document.documentElement.scrollWidth <= innerWidth ? [] : ["too wide"])));
+    expect("nothing on the console, no request", noise);
+    await page.close();
+  },
+
   async "several algorithms on one clock"() {
     const names = ["suh-torus", "shift", "kim-a1"];
     run("draw", "alltoall", "--on", "torus:8x8", "--algorithm", names.join(","), "--html", "page.html", "--quiet");
@@ -260,12 +308,13 @@ const cases = {
   },
 
   async "hostile names stay text; without JavaScript the figures are there"() {
-    const name = "<img src=x onerror=alert(1)>\"'&\u202e]]>.txt";
+    const name = `<img src=x onerror=alert(1)>"'&\u202e]]>${"<script>alert(2)</script>".replaceAll("/", "")}${"long".repeat(40)}.txt`;
     writeFileSync(join(folder, name), "0 1\n1 2\n2 0\n");
     run("draw", "allgather", "--on", `graph:${name}`, "--html", "page.html", "--quiet");
     const { page, noise } = await open("page.html");
     expect("the title has it as text", (await page.$eval("h1", (head) => head.textContent)).includes(name) ? [] : [await page.$eval("h1", (head) => head.textContent)]);
     expect("no element came of it", (await page.$$("img")).length === 0 ? [] : ["an img"]);
+    expect("no sideways scrolling", await page.evaluate(() => (document.documentElement.scrollWidth <= innerWidth ? [] : ["too wide"])));
     expect("nothing on the console, no request, no dialog", noise);
     await page.close();
     const plain = await open("page.html", { script: false });
@@ -281,8 +330,7 @@ const cases = {
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       expect(`${what}: no sideways scrolling`, wide <= 0 ? [] : [`${wide} px too wide`]);
       await page.evaluate(axe);
-      const found = await page.evaluate(() => axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations.map((violation) => `${violation.id}: ${violation.nodes.slice(0, 3).map((node) => node.html.slice(0, 120)).join(" | ")}`)));
-      expect(`${what}: axe`, found);
+      expect(`${what}: axe`, await page.evaluate(findings));
       expect(`${what}: nothing on the console, no request`, noise);
       await page.close();
     }
@@ -307,7 +355,84 @@ const cases = {
     expect("points", points.length >= first.length ? differ("points", sorted(first), sorted(expected)) : ["none"]);
     expect("a table of them", (await page.$$("table tbody tr")).length >= expected.length ? [] : ["rows are missing"]);
     await page.evaluate(axe);
-    expect("axe", await page.evaluate(() => axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations.map((violation) => `${violation.id}: ${violation.nodes[0].html.slice(0, 160)}`))));
+    expect("axe", await page.evaluate(findings));
+    expect("nothing on the console, no request", noise);
+    await page.close();
+    run("run", "alltoall", "--on", "ring:4", "--algorithm", "shift,ring", "--bytes", "64,256", "--iterations", "2", "--plot", "once.html", "--json", "once.json", "--quiet");
+    const once = await open("once.html"), values = await once.page.$eval("svg.plot", (plot) => [...plot.querySelectorAll("[data-y]")].map((mark) => Number(mark.dataset.y)));
+    expect("run --plot has the run's points", differ("points", values.sort(), JSON.parse(readFileSync(join(folder, "once.json"), "utf8")).map((row) => row.time_median_us).sort()));
+    expect("nothing on the console, no request", once.noise);
+    await once.page.close();
+  },
+
+  async "plots of what other commands wrote"() {
+    const marks = (page) => page.$$eval("svg.plot [data-name]", (all) => all.map((mark) => [mark.dataset.name, mark.dataset.x, Number(mark.dataset.y)]));
+    const sorted = (list) => list.map((point) => JSON.stringify(point)).sort();
+    const plot = async (file) => { run("plot", file, "--html", "page.html"); return open("page.html"); };
+
+    run("reproduce", "kim", "--sizes", "4,8", "--json", "kim.json", "--quiet");
+    const kim = JSON.parse(readFileSync(join(folder, "kim.json"), "utf8"));
+    let { page, noise } = await plot("kim.json");
+    expect("a paper's tables", differ("points", sorted(await marks(page)), sorted(kim.rows.flatMap((row) => ["startups", "transmission_blocks", "rearranged_blocks"].filter((key) => row[key].counted > 0).map((key) => [row.row, row.topology, row[key].counted])))));
+    expect("nothing on the console, no request", noise);
+    await page.close();
+
+    run("list", "alltoall", "--on", "torus:4x4,torus:4x8", "--bytes", "64,4K", "--json", "model.json", "--quiet");
+    const model = JSON.parse(readFileSync(join(folder, "model.json"), "utf8")).filter((row) => row.admitted && row.model_time_us !== null && row.model_contention !== "unknown");
+    ({ page, noise } = await plot("model.json"));
+    const cells = await page.$$eval("[data-winner]", (all) => all.map((cell) => ({ nodes: Number(cell.dataset.nodes), bytes: Number(cell.dataset.x), winner: cell.dataset.winner, factor: Number(cell.dataset.factor) })));
+    expect("a winner for each network, size and port model", differ("cells", cells.length, 8));
+    for (const cell of cells) {
+      const ports = model.find((row) => row.algorithm === cell.winner).ports;
+      const rivals = model.filter((row) => row.ports === ports && row.block_bytes === cell.bytes && (row.topology === "torus:4x4") === (cell.nodes === 16)).map((row) => row.model_time_us).sort((a, b) => a - b);
+      expect(`the fastest of ${cell.nodes} nodes and ${cell.bytes} bytes`, Math.abs(cell.factor - rivals[1] / rivals[0]) < 1e-4 * cell.factor ? [] : [`${cell.factor}, not ${rivals[1] / rivals[0]}`]);
+    }
+    expect("nothing on the console, no request", noise);
+    await page.close();
+
+    run("replay", "alltoall", "--on", "ring:4", "--algorithm", "shift,ring", "--bytes", "64,1K", "--json", "replay.json", "--quiet");
+    ({ page } = await plot("replay.json"));
+    expect("a replay", differ("points", sorted(await marks(page)), sorted(JSON.parse(readFileSync(join(folder, "replay.json"), "utf8")).map((row) => [row.algorithm, String(row.block_bytes), row.time_ps / 1e6]))));
+    await page.close();
+
+    writeFileSync(join(folder, "bench.json"), JSON.stringify({ context: { host_name: "h", num_cpus: 2, date: "d" }, benchmarks: [8, 64].map((size) => ({ name: `copy/two/${size}/real_time`, run_type: "iteration", real_time: 500 * size, time_unit: "ns" })) }));
+    ({ page } = await plot("bench.json"));
+    expect("benchmarks", differ("points", sorted(await marks(page)), sorted([["copy/two/real_time", "8", 4], ["copy/two/real_time", "64", 32]])));
+    await page.close();
+
+    // Names are text, whoever wrote them.
+    const hostile = `<img src=x onerror=alert(1)>"'&\u202e</svg><script>alert(2)</script>`;
+    writeFileSync(join(folder, "hostile.json"), JSON.stringify([64, 256].map((size) => ({ operation: hostile, algorithm: hostile, topology: hostile, nodes: 4, block_bytes: size, time_median_us: size, made: { schema: 1, version: hostile, command: hostile, host: hostile, cores: 2, date: hostile } }))));
+    ({ page, noise } = await plot("hostile.json"));
+    expect("hostile names stay text", (await page.$$("img")).length === 0 && (await page.$$("script")).length === 1 && (await marks(page)).every(([name]) => name === hostile) ? [] : ["an element came of a name"]);
+    expect("nothing on the console, no request", noise);
+    await page.close();
+  },
+
+  async "the gallery: filters, search, every link"() {
+    const made = spawnSync("python3", [join(draw, "gallery.py"), program, join(folder, "site"), "^(alltoall/suh-torus|broadcast/tree|barrier/dissemination|paper/wang-tseng|network/(petersen|torus:6x6))$"], { encoding: "utf8" });
+    expect("it is made", made.status === 0 ? [] : [made.stderr]);
+    const { page, noise } = await open("site/index.html");
+    const visible = () => page.$$eval(".gallery-card:not([hidden]) .name", (names) => names.map((name) => name.firstChild.textContent.trim()).sort());
+    expect("all cards", differ("cards", await visible(), ["dissemination", "petersen", "suh-torus", "torus:6x6", "tree"]));
+    await page.click("[data-family-filter=torus]");
+    const tori = await page.$$eval(".gallery-card[data-family=torus]", (cards) => cards.length);
+    expect("a family", differ("cards", (await visible()).length, tori));
+    await page.click("[data-family-filter='']");
+    await page.keyboard.press("/");
+    await page.keyboard.type("suh");
+    expect("a search", differ("cards", await visible(), ["suh-torus"]));
+    const links = await page.$$eval("a[href]", (all) => all.map((link) => link.getAttribute("href")));
+    expect("links", differ("links", links.length, 4));
+    for (const link of links) expect(link, existsSync(join(folder, "site", link)) ? [] : ["is not there"]);
+    await page.evaluate(axe);
+    expect("axe", await page.evaluate(findings));
+    await page.goto(pathToFileURL(join(folder, "site", "alltoall-suh-torus.html")).href);
+    const frame = await (await page.waitForSelector("iframe")).contentFrame();
+    await frame.waitForSelector("body[data-ready]");
+    expect("the player in its page", differ("title", await frame.$eval("h1", (head) => head.textContent.trim()), "alltoall on torus:8×8 suh-torus"));
+    await page.goto(pathToFileURL(join(folder, "site", "paper-wang-tseng.html")).href);
+    expect("a paper's figure", differ("plots", (await page.$$(".plots svg")).length, 1));
     expect("nothing on the console, no request", noise);
     await page.close();
   },

@@ -40,8 +40,7 @@ ELSEWHERE = ("collectives/mpi/", "collectives/plugin.cpp")  # other programs tes
 # mutant meets the next group only if it survives the one before, and at last all tests.
 ALL = (f"ctest -j{os.cpu_count()} -L unit --stop-on-failure", "")  # a minute and a half
 WALK = "algorithms"  # all algorithms that WORMCUBE_TEST_ONLY leaves
-TESTS = (("runtime/schedule/draw", ["draw"]),
-         ("runtime/schedule/text", ["text golden"]),
+TESTS = (("runtime/schedule/text", ["text golden"]),
          ("runtime/schedule/", ["check prove record text golden", "harness block_array", WALK]),
          ("collectives/harness/choose", ["registry", WALK]),
          ("collectives/harness/", ["harness contract", "mutants", "prove registry reductions", WALK]),

@@ -7,6 +7,7 @@
 #include "wormcube/apps/cli/options/call.hpp"
 #include "wormcube/apps/cli/options/cost.hpp"
 #include "wormcube/apps/cli/options/machine.hpp"
+#include "wormcube/apps/cli/options/model.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
@@ -19,6 +20,7 @@
 #include "wormcube/apps/draw/page.hpp"
 #include "wormcube/apps/draw/play.hpp"
 #include "wormcube/apps/draw/still.hpp"
+#include "wormcube/apps/draw/times.hpp"
 #include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/runtime/error.hpp"
@@ -27,6 +29,7 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <optional>
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
@@ -47,11 +50,13 @@ using apps::link_totals;
 using apps::LinkTotals;
 using apps::Marks;
 using apps::pack_messages;
+using apps::pack_times;
 using apps::Packed;
 using apps::Packer;
 using apps::PlayBlocks;
 using apps::player_page;
 using apps::PlayMessages;
+using apps::PlayTimes;
 using apps::Point;
 using apps::Sheet;
 using apps::sheet_pdf;
@@ -66,8 +71,10 @@ struct DrawCommand {
   std::string operation, on;
   AlgorithmOptions algorithm;
   CallOptions call;
-  CostModel model;
-  std::string bytes = "1K", html, svg, pdf, thumbnail, layout = "plain";
+  ModelOptions machine;
+  CostModel model;                      ///< as the machine's constants
+  std::optional<MachineModel> replays;  ///< --clock replay
+  std::string bytes = "1K", html, svg, pdf, thumbnail, layout = "plain", clock = "auto";
   long step = -1;
   CheckOptions check;
   OutputOptions output;
@@ -76,7 +83,7 @@ struct DrawCommand {
 constexpr std::size_t most_plays = 4;
 constexpr Rank most_played_nodes = 4096;
 constexpr std::size_t most_played_messages = 500'000, most_html_bytes = 10'000'000,
-                      most_block_bytes = 4'000'000;
+                      most_block_bytes = 4'000'000, most_replayed_messages = 100'000;
 
 Json packed_json(const Packed& packed) {
   return {{"enc", packed.encoding}, {"count", packed.count}, {"data", packed.data}};
@@ -231,6 +238,13 @@ Play play(const Collective& collective, const DrawCommand& options, const Routin
           {"phases", std::move(phases)},
           {"step_rearranged_bytes", std::move(rearranged)},
           {"step_combined_bytes", std::move(combined)}};
+  if (options.replays && steps.messages > most_replayed_messages) {
+    throw UsageError(
+        fmt::format("{} messages; --clock replay shows the times of up to {}: draw a smaller "
+                    "network, or --clock "
+                    "formula",
+                    steps.messages, most_replayed_messages));
+  }
   if (topology.nodes() > most_played_nodes || steps.messages > most_played_messages) {
     json["messages"] = nullptr;
     json["messages_reason"] = topology.nodes() > most_played_nodes
@@ -247,6 +261,15 @@ Play play(const Collective& collective, const DrawCommand& options, const Routin
   json["sizes"] = messages.sizes;
   json["ways"] = messages.ways;
   json["messages"] = packed_json(messages.packed);
+  if (options.replays) {
+    MachineModel machine = *options.replays;
+    machine.all_port = check.all_port;
+    const PlayTimes times = pack_times(schedule, routing, machine);
+    json["replay"] = {{"machine", model_text(machine)},
+                      {"time_ps", times.time},
+                      {"blocked_messages", times.blocked},
+                      {"times", packed_json(times.packed)}};
+  }
   PlayBlocks blocks;
   if (!result.check.delivered) {
     blocks.reason = result.check.proof;
@@ -432,7 +455,14 @@ std::string without_script(const Sheet& sheet) {
   return html + "</main>";
 }
 
-ExitCode draw(const DrawCommand& options) {
+ExitCode draw(const DrawCommand& given) {
+  DrawCommand options = given;
+  const ModelOptions::Resolved resolved = options.machine.resolve();
+  options.model = resolved.cost;
+  options.check.virtual_channels = options.machine.virtual_channels;
+  if (options.clock == "replay" || (options.clock == "auto" && !options.machine.machine.empty())) {
+    options.replays = resolved.model;
+  }
   const Operation operation = parse_operation(options.operation);
   const Topology topology = parse_topology(options.on);
   topology.require_routable();
@@ -538,9 +568,13 @@ Action add_draw(CLI::App& program) {
       ->check(CLI::IsMember({"plain", "folded"}))
       ->capture_default_str()
       ->group("What");
-  add_virtual_channels_option(app, options->check.virtual_channels);
+  app.add_option("--clock", options->clock,
+                 "The page's clock: `formula` plays step by step, `replay` by the times of each "
+                 "message on the modelled machine; without it `replay` where --machine is given")
+      ->check(CLI::IsMember({"formula", "replay"}))
+      ->group("What");
   add_call_options(app, options->call);
-  add_cost_options(app, options->model);
+  add_model_options(app, options->machine);
   app.add_option("--html", options->html,
                  "Write a page that plays the algorithms, in one file that needs no network")
       ->type_name("FILE|-")
@@ -580,6 +614,7 @@ Action add_draw(CLI::App& program) {
       "Examples:\n"
       "  wormcube draw alltoall --on torus:8x8 --algorithm suh-torus --html suh.html\n"
       "  wormcube draw alltoall --on torus:8x8 --algorithm suh-torus,shift --html compare.html\n"
+      "  wormcube draw alltoall --on torus:8x8 --algorithm shift --machine t3d --html replay.html\n"
       "  wormcube draw broadcast --on mesh:4x4 --pdf broadcast.pdf\n"
       "  wormcube draw allgather --on ring:12 --step 2 --svg step.svg");
   app.add_flag("--quiet", options->output.quiet, "Print nothing")->group("Output");

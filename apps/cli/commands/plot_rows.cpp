@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -243,6 +244,9 @@ PlotFile read_plot_file(const std::string& name) {
   if (input) text << input.rdbuf();
   if (!input || input.bad()) {
     throw UsageError(fmt::format("plot: cannot read '{}': {}", name, std::strerror(errno)));
+  }
+  if (std::filesystem::is_directory(name)) {
+    throw UsageError(fmt::format("plot: cannot read '{}': it is a directory", name));
   }
   Json json = Json::parse(text.str(), nullptr, false);
   if (json.is_discarded()) {  // JSON lines?

@@ -5,7 +5,7 @@ import { bytes, figure, h, plural, time } from "./dom.js";
 const near = (a, b) => Math.abs(a - b) <= 5e-4 * Math.max(1, Math.abs(b));
 
 /** Rows of the figures: all numbers are those of `check --json`. */
-export function figureRows(check) {
+export function figureRows(check, replay = null) {
   const bound = check.lower_bound ?? {}, formula = check.predicted ?? {};
   const rows = [
     ["start-ups", check.startups, formula.startups, bound.startups, formula.startups_reason],
@@ -15,11 +15,12 @@ export function figureRows(check) {
   if (check.combined_blocks > 0) rows.push(["combined, blocks", check.combined_blocks, formula.combined_blocks, null, formula.combined_blocks_reason]);
   rows.push(["highest link load", check.link_load_max, formula.link_load, 1, formula.link_load_reason]);
   rows.push(["model time, µs", check.time_lockstep_us.total, check.model_time_us, null, check.model_time_us_reason]);
+  if (replay) rows.push(["replayed, µs", replay.time, null, null, "by the times of each message"]);
   return rows;
 }
 
-export function figuresCard(check) {
-  const body = figureRows(check).map(([name, counted, formula, bound, reason]) => {
+export function figuresCard(check, replay = null) {
+  const body = figureRows(check, replay).map(([name, counted, formula, bound, reason]) => {
     const known = formula !== null && formula !== undefined;
     const equal = known && near(formula, counted);
     let ratio = bound > 0 ? `${(counted / bound).toFixed(2)} ×` : "";
@@ -252,8 +253,19 @@ function blocksText(play, bytesOf) {
   return Number.isInteger(n) || n >= 0.01 ? figure(Number(n.toFixed(2))) : bytes(bytesOf);
 }
 
+/** What a message of the replay does now, and for whom it waits. */
+function lifeText(play, i, clock) {
+  const { network, replay } = play, a = replay.first[i], hops = replay.first[i + 1] - a - 1;
+  const span = `Set out at ${time(replay.ready[i])}, path held at ${time(replay.granted[a + hops])}, arrived at ${time(replay.delivered[i])}.`;
+  const { waits } = clock >= replay.ready[i] && clock < replay.delivered[i] ? replay.moment(i, clock) : { waits: -1 };
+  if (waits < 0) return span;
+  const way = network.walk(play.from[i], play.ways[play.way[i]]), holder = replay.holder(i, waits, clock);
+  const what = waits < hops ? `channel ${way.channels[waits]} of link ${network.linkName(way.links[waits])}` : `the ejection port of ${network.name(play.to[i])}`;
+  return `Waits for ${what}${holder < 0 ? "" : `, which ${network.name(play.from[holder])} → ${network.name(play.to[holder])} holds`}. ${span}`;
+}
+
 /** What is selected, told in full. */
-export function selectionCard(play, chosen, step, goTo) {
+export function selectionCard(play, chosen, step, goTo, clock = null) {
   const { network } = play;
   if (!chosen) return [h("h2", {}, "Nothing selected"), h("p", { class: "caption" }, "Click a node, a worm, a link or a block; Esc lets go.")];
   const hopsText = (message) => {
@@ -307,6 +319,7 @@ export function selectionCard(play, chosen, step, goTo) {
     }
     return [h("h2", {}, `Message ${network.name(play.from[i])} → ${network.name(play.to[i])} `, h("span", { class: "mute" }, `step ${play.stepOf(i)}`)),
       h("p", { class: "caption" }, `${blocksText(play, play.bytes(i))} blocks, ${bytes(play.bytes(i))}; ${plural(way.links.length, "hop")}`),
+      clock === null || play.replay.ready[i] < 0 ? null : h("p", { class: "caption life" }, lifeText(play, i, clock)),
       table(["link", "channel", "load"], way.links.map((link, k) => cells(network.linkName(link), `${way.channels[k]}`, play.step(play.stepOf(i)).load.get(link)))),
       carried.length > 0 ? h("p", { class: "caption" }, `Blocks: ${carried.join(" ")}${play.blocks.carried(i) > carried.length ? ` .. (${figure(play.blocks.carried(i))} in all)` : ""}`) : null];
   }

@@ -1,6 +1,6 @@
 // Several algorithms on one clock: sliders of the cost model, formulas, and who is ahead at which block size.
 // SPDX-License-Identifier: Apache-2.0
-import { bytes, figure, h, svg, time } from "./dom.js";
+import { bytes, figure, h, plural, svg, time } from "./dom.js";
 
 export const algorithmColours = [0, 3, 2, 4, 5];
 const dashes = [null, "6 4", "2 3", "9 3 2 3"];
@@ -41,6 +41,14 @@ export function costCard(state, base) {
   const shared = [true, false].map((value) => h("button", { type: "button", "data-shared": String(value), onclick: () => state.setCost({ shared: value }) }, value ? "shared" : "not charged"));
   const card = h("section", { class: "card cost", "aria-label": "Cost model" }, h("h2", {}, "Cost model"), rows.map(({ row }) => row), h("div", { class: "row" }, h("span", { class: "mute" }, "Busy links"), h("div", { class: "switch", role: "group", "aria-label": "Busy links" }, shared)));
   return { element: card, refresh() { rows.forEach(({ refresh }) => refresh()); shared.forEach((button) => button.setAttribute("aria-pressed", (button.dataset.shared === "true") === state.cost.shared)); } };
+}
+
+/** Of replays: the machine, and what each algorithm takes there. */
+export function replayCard(plays) {
+  const rows = plays.map((play, i) => h("div", { class: "formula", "data-algorithm": play.algorithm },
+    h("b", { style: `color:var(--line-${algorithmColours[i]})` }, play.algorithm), h("b", { class: "total", "data-us": play.replay.time }, time(play.replay.time)),
+    h("span", { class: play.replay.blocked > 0 ? "warn" : "mute" }, play.replay.blocked > 0 ? `${plural(play.replay.blocked, "message")} waited` : "no message waited"), h("span", { class: "terms mute" }, play.check.model_time_us === null ? "no formula" : `by formula ${time(play.check.model_time_us)}`)));
+  return h("section", { class: "card", "aria-label": "Replay" }, h("h2", {}, "Replayed on a modelled machine"), rows, h("p", { class: "caption" }, plays[0].replay.machine));
 }
 
 export function formulasCard(plays, state) {

@@ -116,6 +116,7 @@ export class Play {
       await play.readMessages(json);
     }
     play.cache = new Map();
+    play.replay = json.replay ? await Replay.from(json.replay, play) : null;
     play.blocks = await Blocks.from(json, play);
     return play;
   }
@@ -170,6 +171,20 @@ export class Play {
     this.cache.set(step, result);
     return result;
   }
+  /** The same of the messages that are under way at a time of the replay. A channel has one worm: nothing is shared. */
+  moment(t) {
+    const worms = this.replay.alive(t).map((i) => {
+      const way = this.network.walk(this.from[i], this.ways[this.way[i]]);
+      return { message: i, from: this.from[i], to: this.to[i], bytes: this.bytes(i), links: way.links, channels: way.channels };
+    });
+    const load = new Map(), busy = new Uint8Array(this.network.nodes);
+    for (const worm of worms) {
+      busy[worm.from] = busy[worm.to] = 1;
+      const { head, tail } = this.replay.moment(worm.message, t);
+      for (let k = Math.floor(tail); k < head; ++k) load.set(worm.links[k], 1);
+    }
+    return { step: this.replay.complete(t), worms, load, longest: 1, busy };
+  }
   /** Bytes and highest load of every link over all steps. */
   loads() {
     if (this.total) return this;
@@ -199,6 +214,7 @@ export class Play {
   }
   /** Microseconds of each step, and of the work before it; the last entry: the work after all. */
   times(cost) {
+    if (this.replay) return [...this.replay.steps.map(({ start, end }) => ({ work: start, start, end })), { work: this.replay.time, start: this.replay.time, end: this.replay.time }];
     const scale = cost.bytes / this.blockBytes, c = this.check;
     const result = [];
     let at = 0;
@@ -219,6 +235,122 @@ export class Play {
   modelTime(cost, bytes = cost.bytes) {
     const n = this.counts();
     return cost.ts * n.startups + bytes * (cost.tw * (cost.shared ? n.shared : n.free) + cost.tr * n.rearranged + cost.tc * n.combined);
+  }
+}
+
+/** When each message of a replay holds its channels; microseconds. */
+export class Replay {
+  static async from(json, play) {
+    const replay = new Replay(), input = await reader(json.times), count = play.from.length;
+    Object.assign(replay, { play, machine: json.machine, blocked: json.blocked_messages, time: json.time_ps / 1e6 });
+    replay.ready = new Float64Array(count), replay.delivered = new Float64Array(count), replay.gone = new Float64Array(count);
+    replay.first = new Int32Array(count + 1);
+    for (let i = 0; i < count; ++i) replay.first[i + 1] = replay.first[i] + play.ways[play.way[i]].length + 1;
+    for (const key of ["requested", "granted", "released"]) replay[key] = new Float64Array(replay.first[count]);
+    let last = 0;
+    const us = (picoseconds) => picoseconds / 1e6;
+    for (let i = 0; i < count; ++i) {
+      if (play.from[i] === play.to[i]) {
+        replay.ready[i] = replay.delivered[i] = replay.gone[i] = -1;
+        continue;
+      }
+      last += input.signed();
+      replay.ready[i] = us(last);
+      const a = replay.first[i], end = replay.first[i + 1];
+      let at = last, held = 0;
+      for (let k = a; k < end; ++k) {
+        at += input.signed();
+        replay.requested[k] = us(at);
+        at += input.signed();
+        replay.granted[k] = us(at);
+        if (k === a) held = at;
+      }
+      at += input.signed();
+      replay.delivered[i] = us(at);
+      for (let k = a; k < end - 1; ++k) replay.released[k] = us(held += input.signed());
+      replay.released[end - 1] = us(at);
+      replay.gone[i] = Math.max(us(at), us(held));
+    }
+    replay.windows();
+    return replay;
+  }
+  /** From the first message of a step that sets out to its last one that arrives. A step's box ends where the next one begins. */
+  windows() {
+    const { play } = this;
+    this.steps = [];
+    for (let step = 0; step < play.steps; ++step) {
+      let start = Infinity, end = 0;
+      for (let i = play.first[step]; i < play.first[step + 1]; ++i) {
+        if (this.ready[i] < 0) continue;
+        start = Math.min(start, this.ready[i]), end = Math.max(end, this.delivered[i]);
+      }
+      this.steps.push({ start, end });
+    }
+    let next = this.time;
+    for (let step = play.steps - 1; step >= 0; --step) {
+      const window = this.steps[step];
+      window.complete = window.end;
+      window.start = Math.min(window.start, next), window.end = Math.max(window.start, Math.min(window.end, next));
+      next = window.start;
+    }
+    this.order = Array.from(this.ready.keys()).filter((i) => this.ready[i] >= 0).sort((a, b) => this.ready[a] - this.ready[b]);
+  }
+  /** Steps of which every message has arrived. */
+  complete(t) {
+    let done = 0, latest = 0;
+    for (const { complete } of this.steps) {
+      latest = Math.max(latest, complete);
+      if (latest > t) break;
+      ++done;
+    }
+    return done;
+  }
+  alive(t) {
+    const result = [];
+    for (const i of this.order) {
+      if (this.ready[i] > t) break;
+      if (this.gone[i] > t) result.push(i);
+    }
+    return result.sort((a, b) => a - b);
+  }
+  /** How far head and tail are, in links; `waits`: for which of its channels it stands still, its links for the ejection port; -1: it does not. */
+  moment(i, t) {
+    const a = this.first[i], hops = this.first[i + 1] - a - 1;
+    let head = hops, tail = 0, waits = -1;
+    for (let k = 0; k <= hops; ++k) {
+      if (t < this.granted[a + k]) {
+        if (t >= this.requested[a + k]) waits = k;
+        const left = k === 0 ? this.ready[i] : this.granted[a + k - 1], span = this.requested[a + k] - left;
+        head = k === 0 ? 0 : k - 1 + (span > 0 ? Math.min(1, (t - left) / span) : 1);
+        break;
+      }
+    }
+    for (let k = 0; k < hops; ++k) {
+      const before = k === 0 ? this.released[a] - (hops > 1 ? this.released[a + 1] - this.released[a] : 0) : this.released[a + k - 1];
+      if (t >= this.released[a + k]) tail = k + 1;
+      else {
+        if (t > before) tail = k + (t - before) / (this.released[a + k] - before);
+        break;
+      }
+    }
+    return { head, tail: Math.min(tail, head), waits };
+  }
+  /** The message that holds what another one waits for; -1: none is found. */
+  holder(i, waits, t) {
+    const { play } = this, { network } = play, way = network.walk(play.from[i], play.ways[play.way[i]]);
+    for (const other of this.alive(t)) {
+      if (other === i) continue;
+      const a = this.first[other], hops = this.first[other + 1] - a - 1;
+      if (waits >= way.links.length) {
+        if (play.to[other] === play.to[i] && this.granted[a + hops] <= t && t < this.delivered[other]) return other;
+        continue;
+      }
+      const others = network.walk(play.from[other], play.ways[play.way[other]]);
+      for (let k = 0; k < hops; ++k) {
+        if (others.links[k] === way.links[waits] && others.channels[k] === way.channels[waits] && this.granted[a + k] <= t && t < this.released[a + k]) return other;
+      }
+    }
+    return -1;
   }
 }
 

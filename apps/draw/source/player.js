@@ -3,7 +3,7 @@
 import { Network, Play } from "./data.js";
 import { bytes, crossed, figure, h, plural, time } from "./dom.js";
 import { figuresCard, Matrix, selectionCard } from "./cards.js";
-import { algorithmColours, costCard, crossoverPlot, formulasCard } from "./compare.js";
+import { algorithmColours, costCard, crossoverPlot, formulasCard, replayCard } from "./compare.js";
 import { Strip } from "./strip.js";
 import { makeView } from "./view.js";
 
@@ -22,6 +22,8 @@ class State {
     this.listeners = [];
   }
   get play() { return this.plays[this.shown]; }
+  /** Whether time is the clock's, not a step's: of comparisons and replays. */
+  get byClock() { return this.comparing || this.play.replay !== null; }
   set(changes) {
     Object.assign(this, changes);
     for (const listener of this.listeners) listener(changes);
@@ -32,7 +34,7 @@ class State {
 function fragmentOf(state) {
   const parts = [];
   const put = (key, value, preset) => { if (value !== preset && value !== "" && value !== null && value !== undefined) parts.push(`${key}=${encodeURIComponent(value)}`); };
-  if (state.comparing) put("t", Number(state.clock.toFixed(2)));
+  if (state.byClock) put("t", Number(state.clock.toFixed(2)));
   else {
     put("step", state.step);
     put("at", Number(state.at.toFixed(2)), resting);
@@ -142,6 +144,7 @@ function legend(play, state) {
       items.push(h("span", { class: "sample" }, h("i", { class: "hues" }), `${state.colour}, by place`));
     }
     items.push(sample("background:var(--load-0)", "link, idle"));
+    if (play.replay) items.push(h("span", { class: "sample" }, h("i", { class: "hatched" }), "waits for a channel"));
     if (play.check.link_load_max > 1) items.push(h("span", { class: "sample" }, [2, 3, 4].map((i) => h("i", { class: "part", style: `background:var(--load-${i})` })), "load 2, 3, 4 .."));
     items.push(h("span", { class: "sample" }, h("i", { class: "idle-node" }), "idle node"), h("span", { class: "sample" }, "width: message size"));
   }
@@ -155,13 +158,15 @@ class Scene {
     this.view = makeView(play.network, play, handlers);
   }
   update(step, at, playing, force = false) {
-    const { state, view } = this;
-    const key = `${step} ${state.links} ${state.colour} ${state.load} ${JSON.stringify(state.select)} ${state.theme}`;
+    const { state, view, play } = this;
+    const key = `${play.replay ? "" : step} ${state.links} ${state.colour} ${state.load} ${JSON.stringify(state.select)} ${state.theme}`;
     if (force || key !== this.key) {
       view.options = { links: state.links, colour: state.colour, load: state.load };
       view.selected = state.comparing && (state.select?.kind === "worm" || state.select?.kind === "block") ? null : state.select;
-      view.show(step, at, playing);
+      play.replay ? view.showAt(state.clock, playing, true) : view.show(step, at, playing);
       this.key = key;
+    } else if (play.replay) {
+      view.showAt(state.clock, playing, false);
     } else {
       view.frame(at, playing);
     }
@@ -202,6 +207,7 @@ class Page {
     this.built = `${state.comparing} ${state.shown}`;
     this.scenes = [];
     this.matrix = this.selection = null;
+    this.takeTimes();
     this.root.append(this.header());
     state.comparing ? this.buildComparison() : this.buildSingle();
     requestAnimationFrame(() => this.layoutStrips());
@@ -213,7 +219,7 @@ class Page {
     const name = (p, i) => h("span", { class: "algorithm", style: state.comparing ? `color:var(--line-${algorithmColours[i]})` : null }, p.algorithm);
     const title = h("h1", {}, `${data.plays[0].operation} on ${crossed(network.text)} `, state.comparing ? state.plays.map((p, i) => [i === 0 ? "" : i + 1 === state.plays.length ? " and " : ", ", name(p, i)]).flat() : name(play, 0));
     const block = this.data.cost.block_bytes;
-    const below = state.comparing ? `by time of the cost model; blocks of ${bytes(state.cost.bytes)}` : [play.json.source, `${play.json.ports === "all" ? "all ports" : "one port"}`, `blocks of ${bytes(block)}`, plural(play.check.messages, "message")].join(" · ");
+    const below = state.comparing ? `${play.replay ? "replayed on a modelled machine" : "by time of the cost model"}; blocks of ${bytes(state.cost.bytes)}` : [play.json.source, `${play.json.ports === "all" ? "all ports" : "one port"}`, `blocks of ${bytes(block)}`, plural(play.check.messages, "message"), ...(play.replay ? [`replayed: ${play.replay.machine}`] : [])].join(" · ");
     const buttons = h("div", { class: "buttons" });
     if (state.plays.length > 1) {
       buttons.append(h("button", { type: "button", class: "wide-only compare", onclick: () => this.compare(!state.comparing) }, state.comparing ? "One alone" : "Compare"));
@@ -224,7 +230,7 @@ class Page {
     }
     buttons.append(h("button", { type: "button", class: "wide-only", onclick: () => this.copyLink() }, "Link"),
       h("button", { type: "button", "aria-label": "theme", title: "theme: the system's, light, dark", onclick: () => this.cycleTheme() }, "◐"), h("button", { type: "button", "aria-label": "keys", title: "keys", onclick: () => this.help() }, "?"));
-    return h("header", {}, h("div", { class: "titles" }, title, h("p", { class: "below", title: play.json.summary }, below)), state.comparing ? null : h("div", { class: "verdicts" }, verdicts(play.check)), buttons);
+    return h("header", {}, h("div", { class: "titles" }, title, h("p", { class: "below", title: play.replay ? below : play.json.summary }, below)), state.comparing ? null : h("div", { class: "verdicts" }, verdicts(play.check)), buttons);
   }
 
   buildSingle() {
@@ -242,8 +248,8 @@ class Page {
     const notice = play.aggregate ? h("p", { class: "notice" }, `By link load over all steps: ${play.aggregate}.`) : null;
     this.matrix = new Matrix(play, state, (what) => this.choose(what));
     this.selection = h("section", { class: "card selection", "aria-label": "Selection", tabindex: 0 });
-    this.strips = [new Strip(play, (to) => this.scrub(to.step, to.at))];
-    const side = h("div", { class: "side" }, h("section", { class: "card", "aria-label": "Figures" }, figuresCard(play.check)), this.matrix.element, this.selection);
+    this.strips = [new Strip(play, (to) => (play.replay ? this.scrubTime(state.shown, to) : this.scrub(to.step, to.at)))];
+    const side = h("div", { class: "side" }, h("section", { class: "card", "aria-label": "Figures" }, figuresCard(play.check, play.replay)), this.matrix.element, this.selection);
     const card = h("section", { class: "card picture", "aria-label": "Network", tabindex: 0 }, h("div", { class: "switches" }, this.switches.map(({ element }) => element)), notice, h("div", { class: "stage" }, scene.view.element), this.legend, this.table);
     this.root.append(h("main", {}, card, side), this.timeline());
   }
@@ -265,27 +271,42 @@ class Page {
     this.strips = state.plays.map((play, i) => new Strip(play, (to) => this.scrubTime(i, to)));
     this.switches = [];
     const networks = h("div", { class: `networks n${state.plays.length}` }, this.scenes.map((scene, i) => h("section", { class: "card picture", "aria-label": state.plays[i].algorithm, tabindex: 0 }, this.heads[i], h("div", { class: "stage" }, scene.view.element))));
-    this.costs = costCard(state, state.base);
+    const replayed = state.plays[0].replay;
+    this.costs = replayed ? null : costCard(state, state.base);
     this.crossover = h("section", { class: "card", "aria-label": "Crossover" });
     this.formulas = h("section", { class: "card", "aria-label": "Formulas" });
-    this.root.append(h("main", {}, networks, h("div", { class: "side" }, this.costs.element, this.crossover, this.formulas)), this.timeline());
+    this.root.append(h("main", {}, networks, h("div", { class: "side" }, replayed ? replayCard(state.plays) : [this.costs.element, this.crossover, this.formulas])), this.timeline());
   }
 
-  layoutStrips() {
+  takeTimes() {
     const { state } = this;
     this.times = state.plays.map((play) => play.times(state.cost));
     this.total = Math.max(1e-9, ...this.times.map((times) => times[times.length - 1].end));
+  }
+  layoutStrips() {
+    const { state } = this;
+    this.takeTimes();
     for (const [i, strip] of this.strips.entries()) {
       const width = Math.max(120, Math.floor(strip.element.parentElement.clientWidth));
       strip.marked = -1;
-      strip.layout(width, state.comparing ? this.times[i] : null, this.total);
+      strip.layout(width, state.byClock ? this.times[state.comparing ? i : state.shown] : null, state.comparing ? this.total : this.end());
     }
-    this.refresh(state.comparing);
+    this.refresh(state.byClock);
   }
 
   // Where we are.
 
-  blockStep() { return this.state.at >= 0.7 ? this.state.step + 1 : this.state.step; }
+  /** Where the clock ends: of all, or of the one that is shown. */
+  end() {
+    const { state } = this;
+    if (state.comparing) return this.total;
+    const times = this.times[state.shown];
+    return Math.max(1e-9, times[times.length - 1].end);
+  }
+  blockStep() {
+    if (!this.state.comparing && this.state.play.replay) return this.state.play.replay.complete(this.state.clock);
+    return this.state.at >= 0.7 ? this.state.step + 1 : this.state.step;
+  }
 
   /** In a comparison: step and moment of each play at the clock's time. */
   placeAt(i, clock) {
@@ -321,25 +342,49 @@ class Page {
   refresh(whole) {
     const { state } = this;
     if (state.comparing) return this.refreshComparison(whole);
-    const play = state.play, step = Math.min(state.step, Math.max(0, play.steps - 1));
-    if (play.steps > 0) this.scenes[0].update(step, state.at, state.playing);
-    this.strips[0].boxes && this.strips[0].show(step, state.at);
+    const play = state.play;
+    let at = state.at;
+    if (play.replay) {
+      const place = this.placeAt(state.shown, state.clock);
+      state.step = Math.min(place.step, Math.max(0, play.steps - 1)), at = place.done ? 1 : place.at;
+    }
+    const step = Math.min(state.step, Math.max(0, play.steps - 1));
+    if (play.steps > 0) this.scenes[0].update(step, at, state.playing);
+    this.strips[0].boxes && this.strips[0].show(step, at);
     const key = `${this.blockStep()} ${whole}`;
     if (whole || this.shownBlocks !== this.blockStep()) {
       this.matrix.draw(Math.min(play.steps, this.blockStep()));
       this.shownBlocks = this.blockStep();
     }
+    if (play.replay && !whole && state.select?.kind === "worm") this.showSelection(step);
+    if (play.replay) this.tellTime();
     if (whole || this.shownStep !== step) {
       this.switches.forEach((each) => each.refresh());
       this.legend.replaceChildren(...legend(play, state));
-      this.selection.replaceChildren(...[selectionCard(play, state.select, step, (n) => this.go(n))].flat().filter(Boolean));
-      this.selection.dataset.kind = state.select?.kind ?? "none";
-      this.tellStep(step);
+      this.showSelection(step);
+      if (!play.replay) this.tellStep(step);
       this.shownStep = step;
     }
     this.refreshTransport();
     document.body.dataset.step = step;
     return key;
+  }
+  showSelection(step) {
+    const { state } = this, play = state.play;
+    this.selection.replaceChildren(...[selectionCard(play, state.select, step, (n) => this.go(n), play.replay ? state.clock : null)].flat().filter(Boolean));
+    this.selection.dataset.kind = state.select?.kind ?? "none";
+  }
+  /** Of a replay: the time, who is under way, who waits. */
+  tellTime() {
+    const { state } = this, { replay, network } = state.play, alive = replay.alive(state.clock);
+    const waiting = alive.filter((i) => replay.moment(i, state.clock).waits >= 0).length;
+    const facts = [`${plural(alive.length, "worm")} under way`, `${waiting} waiting`, `${replay.complete(state.clock)} of ${plural(state.play.steps, "step")} complete`];
+    this.status.replaceChildren(h("b", {}, time(state.clock)), h("span", {}, ` of ${time(replay.time)}`), ...facts.map((text) => h("span", {}, text)));
+    document.body.dataset.clock = state.clock;
+    if (state.playing) return;
+    this.live.textContent = `${time(state.clock)}, ${facts.join(", ")}`;
+    const rows = alive.slice(0, 500).map((i) => h("tr", {}, h("td", {}, network.name(state.play.from[i])), h("td", {}, network.name(state.play.to[i])), h("td", {}, figure(state.play.bytes(i)))));
+    this.table.replaceChildren(h("table", {}, h("caption", {}, "messages under way"), h("thead", {}, h("tr", {}, ["from", "to", "bytes"].map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, rows)));
   }
   tellStep(step) {
     const { state } = this, play = state.play, c = play.check;
@@ -373,7 +418,7 @@ class Page {
       }
     });
     this.status.replaceChildren(h("b", {}, time(state.clock)), h("span", {}, ` of ${time(this.total)}`));
-    if (whole) {
+    if (whole && this.costs) {
       this.costs.refresh();
       this.crossover.replaceChildren(...crossoverPlot(state.plays, state, state.base));
       this.formulas.replaceChildren(...formulasCard(state.plays, state).flat());
@@ -391,7 +436,16 @@ class Page {
 
   // Moving.
 
-  go(step) { this.state.set({ step: clamp(step, 0, Math.max(0, this.state.play.steps - 1)), at: resting, playing: false }); }
+  go(step) {
+    const { state } = this;
+    if (state.play.replay && !state.comparing) {
+      const { start, end } = this.times[state.shown][clamp(step, 0, Math.max(0, state.play.steps - 1))];
+      state.set({ clock: start + resting * (end - start), playing: false });
+      return;
+    }
+    this.goStep(step);
+  }
+  goStep(step) { this.state.set({ step: clamp(step, 0, Math.max(0, this.state.play.steps - 1)), at: resting, playing: false }); }
   scrub(step, at) { this.state.set({ step: clamp(step, 0, Math.max(0, this.state.play.steps - 1)), at: at < 0.02 ? 0.02 : at, playing: false }); }
   scrubTime(i, { step, at }) {
     const { start, end } = this.times[i][step];
@@ -399,10 +453,10 @@ class Page {
   }
   stepBy(n) {
     const { state } = this;
-    if (state.comparing) {
-      const edges = [...new Set(this.times.flatMap((times) => times.map(({ start }) => start)))].sort((a, b) => a - b);
+    if (state.byClock) {
+      const edges = [...new Set((state.comparing ? this.times : [this.times[state.shown]]).flatMap((times) => times.map(({ start }) => start)))].sort((a, b) => a - b);
       const next = n > 0 ? edges.find((t) => t > state.clock + 1e-9) : edges.filter((t) => t < state.clock - 1e-9).pop();
-      state.set({ clock: clamp((next ?? (n > 0 ? this.total : 0)) + (n > 0 ? 1e-6 : 0), 0, this.total), playing: false });
+      state.set({ clock: clamp((next ?? (n > 0 ? this.end() : 0)) + (n > 0 ? 1e-6 : 0), 0, this.end()), playing: false });
     } else {
       this.go(state.step + n);
     }
@@ -420,8 +474,8 @@ class Page {
   toggle() {
     const { state } = this;
     if (state.playing) return state.set({ playing: false });
-    if (state.comparing ? state.clock >= this.total - 1e-9 : state.step >= state.play.steps - 1 && state.at > 0.5) Object.assign(state, { step: 0, at: 0, clock: 0 });
-    else if (!state.comparing && state.at === resting) state.at = 0;
+    if (state.byClock ? state.clock >= this.end() - 1e-9 : state.step >= state.play.steps - 1 && state.at > 0.5) Object.assign(state, { step: 0, at: 0, clock: 0 });
+    else if (!state.byClock && state.at === resting) state.at = 0;
     state.set({ playing: true });
     this.last = performance.now();
     requestAnimationFrame((now) => this.tick(now));
@@ -432,9 +486,10 @@ class Page {
     if (!state.playing) return;
     const seconds = Math.min(0.25, (now - this.last) / 1000) * state.speed;
     this.last = now;
-    if (state.comparing) {
-      state.clock = Math.min(this.total, state.clock + (seconds * this.total) / (step_seconds * Math.max(8, Math.min(24, Math.max(...state.plays.map((play) => play.steps))))));
-      if (state.clock >= this.total) state.playing = false;
+    if (state.byClock) {
+      const steps = Math.max(...(state.comparing ? state.plays : [state.play]).map((play) => play.steps)), end = this.end();
+      state.clock = Math.min(end, state.clock + (seconds * end) / (step_seconds * clamp(steps, 8, 24)));
+      if (state.clock >= end) state.playing = false;
     } else {
       const idle = !state.play.aggregate && state.play.worms(state.step) === 0;
       let at = state.at + seconds / (step_seconds * (idle ? idle_share : 1)), { step } = state;
@@ -530,7 +585,7 @@ class Page {
       }
       const actions = {
         " ": () => this.toggle(), ArrowLeft: () => (event.shiftKey ? this.phaseBy(-1) : this.stepBy(-1)), ArrowRight: () => (event.shiftKey ? this.phaseBy(1) : this.stepBy(1)),
-        Home: () => (state.comparing ? state.set({ clock: 0, playing: false }) : this.go(0)), End: () => (state.comparing ? state.set({ clock: this.total, playing: false }) : state.set({ step: Math.max(0, state.play.steps - 1), at: 1, playing: false })), "[": () => this.faster(-1), "]": () => this.faster(1),
+        Home: () => (state.byClock ? state.set({ clock: 0, playing: false }) : this.go(0)), End: () => (state.byClock ? state.set({ clock: this.end(), playing: false }) : state.set({ step: Math.max(0, state.play.steps - 1), at: 1, playing: false })), "[": () => this.faster(-1), "]": () => this.faster(1),
         "+": () => this.scenes.forEach(({ view }) => view.zoomBy(1.25)), "=": () => this.scenes.forEach(({ view }) => view.zoomBy(1.25)), "-": () => this.scenes.forEach(({ view }) => view.zoomBy(0.8)), 0: () => this.scenes.forEach(({ view }) => view.fit()),
         l: () => next("links", ["worms", "load"]), c: () => next("colour", ["dimension", "sender", "receiver", ...(state.play.phases.length > 0 ? ["phase"] : [])]), a: () => next("load", ["step", "all"]), b: () => next("blocks", ["destination", "origin"]),
         "/": () => this.find(), d: () => this.cycleTheme(), p: () => print(), "?": () => this.help(), Escape: () => state.set({ select: null }), v: () => this.compare(!state.comparing),

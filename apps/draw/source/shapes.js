@@ -84,10 +84,10 @@ export const wormWidth = (bytes, most) => 2.8 + 2.4 * Math.sqrt(bytes / Math.max
 
 /**
  * The parts of a worm at moment s of its step: [{d, dimension, channel, strand, width, ahead}], its head as a path, its start.
- * Parts of one look that follow each other are one.
+ * Parts of one look that follow each other are one. `moment`: how far head and tail are, where a replay says so.
  */
-export function wormParts(worm, step, network, s, width) {
-  const { head, tail } = reach(s, worm.links.length, step.longest);
+export function wormParts(worm, step, network, s, width, moment = reach(s, worm.links.length, step.longest)) {
+  const { head, tail } = moment;
   const parts = [];
   let tip = null;
   const shared = worm.links.some((link) => step.load.get(link) > 1);

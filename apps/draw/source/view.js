@@ -29,6 +29,7 @@ class View {
     this.network = network, this.play = play, this.handlers = handlers;
     this.options = { links: "worms", colour: "dimension", load: "step" };
     this.stepNumber = -1;
+    this.clock = null;  // of a replay: microseconds
     this.selected = null;
     const [x, y, width, height] = network.box;
     this.box = { x, y, width, height };
@@ -112,6 +113,23 @@ class View {
     }
     return { worms, links, nodes, fades: true };
   }
+  /** What is under way: in a step, or at a time of the replay. */
+  under(stepNumber) {
+    if (this.clock !== null) return this.play.moment(this.clock);
+    return this.play.aggregate || stepNumber >= this.play.steps ? null : this.play.step(stepNumber);
+  }
+  /** At a time of the replay; drawn anew where other worms are under way. */
+  showAt(clock, playing, force) {
+    const worms = this.play.replay.alive(clock).join(" ");
+    this.clock = clock;
+    if (force || worms !== this.alive || this.options.links === "load") {
+      this.alive = worms;
+      this.show(this.play.replay.complete(clock), 0, playing);
+    } else {
+      this.frame(0, playing);
+    }
+  }
+  momentOf(worm) { return this.clock === null ? undefined : this.play.replay.moment(worm.message, this.clock); }
   totals() {
     const loads = this.play.loads();
     let most = 1;
@@ -144,7 +162,8 @@ export class SvgView extends View {
     super(network, play, handlers);
     this.groups = {};
     for (const name of ["frames", "links", "bands", "trail", "worms", "nodes", "numbers"]) this.groups[name] = svg("g", { class: name });
-    this.element = svg("svg", { class: "network", role: "img", preserveAspectRatio: "xMidYMid meet" }, ...Object.values(this.groups));
+    this.element = svg("svg", { class: "network", role: "img", preserveAspectRatio: "xMidYMid meet" },
+      svg("defs", {}, svg("pattern", { id: "hatch", width: 4, height: 4, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, svg("rect", { width: 2, height: 4, fill: "var(--bg)" }))), ...Object.values(this.groups));
     this.rezoom();
     this.makeFixed();
     this.listen();
@@ -207,7 +226,7 @@ export class SvgView extends View {
   /** Draws a step anew: which worms there are, bands, idle nodes. */
   show(stepNumber, s, playing) {
     this.stepNumber = stepNumber;
-    const step = this.play.aggregate || stepNumber >= this.play.steps ? null : this.play.step(stepNumber);
+    const step = this.under(stepNumber);
     this.current = step;
     const { bands, worms, numbers, trail, nodes } = this.groups;
     for (const group of [bands, worms, numbers, trail]) group.replaceChildren();
@@ -269,14 +288,17 @@ export class SvgView extends View {
   /** One moment of the step: only the worms' paths change. */
   frame(s, playing) {
     for (const { worm, g } of this.worms) {
-      const { parts, arrow, tipDimension, tipStrand, start } = worm.links.length > 0 ? wormParts(worm, this.current, this.network, s, wormWidth(worm.bytes, this.play.mostBytes)) : this.loop(worm);
+      const moment = this.momentOf(worm);
+      const { parts, arrow, tipDimension, tipStrand, start } = worm.links.length > 0 ? wormParts(worm, this.current, this.network, s, wormWidth(worm.bytes, this.play.mostBytes), moment) : this.loop(worm);
       const paths = [];
+      if (moment) g.dataset.waits = moment.waits;
       for (const part of parts) {
         const colour = part.strand ? "var(--bg)" : partColour(this, worm, part.dimension);
         const dash = part.ahead ? "1 4" : part.channel === 1 && !part.strand ? "7 3" : this.options.colour === "dimension" && part.dimension >= 6 ? "10 2" : null;
         paths.push({ d: part.d, stroke: colour, "stroke-width": part.width, "stroke-dasharray": dash, class: part.ahead ? "ahead" : "body" });
-        if (playing && !part.ahead && !part.strand && s > 0.4 && s < 0.7) {
-          paths.push({ d: part.d, stroke: "var(--bg)", "stroke-width": 0.26 * part.width, "stroke-dasharray": "1.5 9", "stroke-dashoffset": -120 * s, class: "flow" });
+        if (moment && moment.waits >= 0 && !part.ahead) paths.push({ d: part.d, stroke: "url(#hatch)", "stroke-width": part.width, class: "hatch" });
+        if (playing && !part.ahead && !part.strand && (moment ? moment.waits < 0 && moment.head === worm.links.length : s > 0.4 && s < 0.7)) {
+          paths.push({ d: part.d, stroke: "var(--bg)", "stroke-width": 0.26 * part.width, "stroke-dasharray": "1.5 9", "stroke-dashoffset": moment ? -(performance.now() / 12) % 120 : -120 * s, class: "flow" });
         }
       }
       if (arrow) paths.push({ d: arrow, fill: tipStrand ? "var(--bg)" : partColour(this, worm, tipDimension), class: "head" });
@@ -292,7 +314,7 @@ export class SvgView extends View {
         }
       });
     }
-    const after = s >= 0.7 ? this.stepNumber + 1 : this.stepNumber;
+    const after = this.clock === null && s >= 0.7 ? this.stepNumber + 1 : this.stepNumber;
     if (this.barsAt !== after || this.barsOf !== this.play) this.fillBars(after);
   }
   loop(worm) {
@@ -315,6 +337,7 @@ export class SvgView extends View {
     let text = `${network.shape}, `;
     if (play.aggregate) text += "links by load over all steps";
     else if (!step) text += "after the last step";
+    else if (this.clock !== null) text += `${step.worms.length} messages under way, ${step.worms.filter((worm) => this.momentOf(worm).waits >= 0).length} of them waiting`;
     else {
       const most = Math.max(0, ...step.load.values());
       text += `step ${step.step} of ${play.steps}: ${step.worms.length} messages, ${most > 1 ? `a link carries ${most}` : "no link carries two"}`;
@@ -394,8 +417,7 @@ export class CanvasView extends View {
 
   show(stepNumber, s) {
     this.stepNumber = stepNumber, this.moment = s;
-    this.current = this.play.aggregate || stepNumber >= this.play.steps ? null : this.play.step(stepNumber);
-    this.ready = null;
+    this.current = this.under(stepNumber);
     if (this.still.width < 8 || this.still.clientWidth === 0) this.resize(); else this.drawStill();
     this.frame(s, false);
     SvgView.prototype.describe.call(this, this.current);
@@ -490,7 +512,7 @@ export class CanvasView extends View {
     const thick = this.network.large ? 1 : 2.2, heads = this.network.radius * this.scale / Math.min(2, devicePixelRatio || 1) >= 9;
     const batches = new Map(), arrows = new Map();
     for (const worm of this.current.worms) {
-      const { head, tail } = reach(s, worm.links.length, this.current.longest);
+      const { head, tail } = this.momentOf(worm) ?? reach(s, worm.links.length, this.current.longest);
       if (head <= tail) continue;
       const fades = relevant?.fades && !relevant.worms.has(worm.message);
       const third = (head - tail) / 3;

@@ -1,0 +1,96 @@
+// `wormcube draw`, `plot` and their like in other commands: what they write, and what they refuse.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/tests/cli/program.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+using namespace wormcube::test;
+using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
+
+namespace {
+
+/// One sentence, exit code 2, nothing on standard output.
+void is_refused(const std::string& arguments, const std::string& told) {
+  const Output output = run_wormcube(arguments);
+  INFO("wormcube " << arguments << "\n" << output.out << output.err);
+  CHECK(output.exit == 2);
+  CHECK(output.out.empty());
+  CHECK(std::ranges::count(output.err, '\n') == 1);
+  CHECK_THAT(output.err, StartsWith("wormcube: ") && Contains(told));
+}
+
+/// A plot of a file of this text is refused.
+void plot_is_refused(const std::string& text, const std::string& told) {
+  const TemporaryFile file(".json");
+  std::ofstream(file.path()) << text;
+  is_refused("plot " + file.path() + " --svg -", told);
+}
+
+}  // namespace
+
+TEST_CASE("plot refuses what it cannot plot", "[cli][draw]") {
+  is_refused("plot /nonexistent.json --svg -", "cannot read '/nonexistent.json': No such file");
+  is_refused("plot / --svg -", "cannot read '/'");
+  plot_is_refused("median 5", "is not JSON");
+  plot_is_refused("", "0 results with times; a plot needs 1 or more");
+  plot_is_refused("[]", "0 results with times; a plot needs 1 or more");
+  plot_is_refused("{\"operation\":\"alltoall\"}", "0 results with times");
+  plot_is_refused("[1, \"two\", null, {\"paper\": \"kim\", \"rows\": 7}]", "0 results with times");
+  const auto row = [](int schema) {
+    return "{\"operation\":\"shift\",\"algorithm\":\"x\",\"topology\":\"ring:4\",\"block_bytes\":8,"
+           "\"time_median_us\":5,\"made\":{\"schema\":" +
+           std::to_string(schema) + "}}";
+  };
+  plot_is_refused("[" + row(1) + "," + row(2) + "]", "has results of schemas 1 and 2");
+  const TemporaryFile one(".json"), other(".json");
+  std::ofstream(one.path()) << row(1);
+  std::ofstream(other.path()) << row(2);
+  is_refused("plot " + one.path() + " " + other.path() + " --svg -", "has schema 1, '");
+  is_refused("plot " + one.path(), "say where to: --html FILE or --svg FILE");
+  is_refused("plot " + one.path() + " --svg - --ratio-to y",
+             "no results of 'y' to compare with; there are: x");
+  const Output plotted = run_wormcube("plot " + one.path() + " --svg -");
+  CHECK(plotted.exit == 0);
+  CHECK_THAT(plotted.out, StartsWith("<svg") && Contains("data-y=\"5\""));
+}
+
+TEST_CASE("draw refuses what is too large, with both numbers", "[cli][draw]") {
+  is_refused("draw alltoall --on ring:4", "say where to: --html FILE, --svg FILE or --pdf FILE");
+  is_refused("draw alltoall --on complete:400 --html -",
+             "complete:400 has 159600 links; pictures are drawn of up to 100000");
+  is_refused("topology complete:400 --svg -", "159600 links; pictures are drawn of up to 100000");
+  is_refused("draw alltoall --on torus:4x4 --algorithm all --html -", "a player compares up to 4");
+  is_refused("draw alltoall --on torus:4x4 --algorithm shift,mesh --svg -",
+             "2 algorithms; a still picture shows one");
+  is_refused("draw alltoall --on ring:6 --algorithm shift --step 5 --svg -",
+             "step 5: there are 5 steps");
+  is_refused("draw alltoall --on torus:18x18 --algorithm shift --clock replay --html -",
+             "104652 messages; --clock replay shows the times of up to 100000");
+  is_refused("draw alltoall --on ring:4 --clock replay --store-and-forward once --html -",
+             "--clock replay shows worms");
+  is_refused("draw alltoall --on ring:4 --html - --svg -",
+             "only one of --html, --svg, --pdf and --thumbnail");
+  is_refused("run shift --on ring:4 --plot times.png", "end it with .html or .svg");
+  is_refused("run shift --on ring:4 --plot /nonexistent/x.svg", "/nonexistent/x.svg");
+}
+
+TEST_CASE("pictures of networks are pictures", "[cli][draw]") {
+  CHECK_THAT(run_wormcube("topology tree:4 --svg -").out, StartsWith("<svg") && Contains("circle"));
+  const Output way = run_wormcube("topology torus:4x4 --route 0,5 --svg - --layout folded");
+  CHECK_THAT(way.out, StartsWith("<svg") && Contains("data-from=\"0\" data-to=\"5\""));
+  CHECK_THAT(run_wormcube("topology ring:5 --thumbnail -").out, !Contains("<text"));
+  CHECK_THAT(run_wormcube("draw broadcast --on mesh:2x2 --pdf -").out, StartsWith("%PDF-1.4"));
+}
+
+TEST_CASE("a player by replay has the replay's time", "[cli][draw]") {
+  const std::string call = "alltoall --on ring:4 --algorithm shift --bytes 256 ";
+  const auto replay = run_wormcube("replay " + call + "--machine t3e --json -").json();
+  const std::string page = run_wormcube("draw " + call + "--machine t3e --html -").out;
+  CHECK_THAT(page, Contains("\"time_ps\":" + replay["time_ps"].dump()));
+  CHECK_THAT(run_wormcube("draw " + call + "--html -").out, !Contains("\"time_ps\""));
+}
