@@ -98,9 +98,9 @@ def seeds():
     vector = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + struct.pack("<16d", *range(16))
     matrix = vector.replace(b"(16,), ", b"(4, 4),")
     return {"a.npy": vector, "b.npy": matrix, "c.csv": b"t,v\n0,1.5\n1,2.5\n2,-3e2\n3,7\n",
-            "s.txt": b"wormcube schedule 1\ntopology ring:4\nsteps 1\n\nstep 0\nnode 0: send 8 to 1\nnode 1: receive 8 from 0\n",
-            "m.json": b'{"name": "mine", "network": "torus:4x4", "year": 1994, "unit": "flit", "ports": "one", "startup_ps": 21000000, "flit_bytes": 2, '
-                      b'"flit_ps": 6667, "hop_ps": 15000, "slots": 4, "virtual_channels": 2, "sure": "vvv", "source": "nobody"}',
+            "s.txt": b"wormcube schedule 1\ntopology ring:4\nsteps 1\n\nstep 0\nnode 0: send 8 to 1\nnode 1: receive 8 from 0\nend\n",
+            "m.json": b'{"name": "mine", "network": "torus:4x4", "year": 1994, "unit": "worm", "ports": "one", "startup_ps": 21000000, "flit_bytes": 2, '
+                      b'"flit_ps": 6667, "hop_ps": 15000, "credit_ps": 6667, "depth": 4, "sure": "v v v", "notes": [], "source": "nobody"}',
             "r.json": b'[{"operation": "alltoall", "topology": "ring:4", "nodes": 4, "algorithm": "ring", "block_bytes": 64, "times_us": [1, 2, 3], '
                       b'"time_median_us": 2.0, "time_quartile1_us": 1.5, "time_quartile3_us": 2.5, "busbw_gb_per_s": 0.5, "made": {"command": "run"}}]',
             "g.txt": b"# a graph\n0 1\n1 2\n2 3\n3 0\n0 2\n", "m.npy": vector, "m.csv": b"v\n1\n2\n3\n4\n"}

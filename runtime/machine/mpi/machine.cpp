@@ -277,7 +277,7 @@ class MpiMachine::Impl::MpiNode final : public Node {
   void restart() {
     arena_.restart();
     statistics = {};
-    finished = suspended = stopped = false;
+    finished = suspended = started = stopped = false;
     usage_error.reset();
     pending = 0;
     transfers_in_use = 0;
@@ -292,7 +292,7 @@ class MpiMachine::Impl::MpiNode final : public Node {
   NodeStatistics statistics;
   std::unique_ptr<Fiber> fiber;  // none if the process has one node
   bool finished = false;
-  bool stopped = false;  // a step has thrown Stopped, or the program never started
+  bool started = false, stopped = false;   // its program; a step has thrown Stopped
   std::optional<std::string> usage_error;  // that its program threw; its text
   bool suspended = false;                  // waits for pending to become 0
   std::size_t pending = 0;                 // transfers of this step that are not done
@@ -459,9 +459,11 @@ Statistics MpiMachine::Impl::run(const Program& program) {
 }
 
 void MpiMachine::Impl::main(MpiNode& node) noexcept {
-  node.stopped = stopping_;
   try {
-    if (!stopping_) (*program_)(node);
+    if (!stopping_) {
+      node.started = true;
+      (*program_)(node);
+    }
   } catch (...) {
     caught(node);
   }
@@ -850,14 +852,14 @@ void MpiMachine::Impl::agree_on_failure() {
 }
 
 // As in Machine: another node has thrown something else, or has got further than the step in which
-// this was thrown. All processes call it.
+// this was thrown. One that was stopped before its program began tells nothing. All processes call it.
 bool MpiMachine::Impl::is_of_one_node(const Failure& failure) {
   const MPI_Comm all = transport_.communicator();
   std::uint64_t steps = is_here(failure.rank) ? node(failure.rank).statistics.steps : 0;
   reduce_all(all, std::span(&steps, 1), MPI_UINT64_T, MPI_MAX);
   int is_own = std::ranges::any_of(nodes_, [&](const MpiNode& each) {
     if (each.usage_error) return *each.usage_error != failure.text;
-    return !each.stopped || each.statistics.steps >= steps;
+    return each.started && (!each.stopped || each.statistics.steps >= steps);
   });
   reduce_all(all, std::span(&is_own, 1), MPI_INT, MPI_MAX);
   return is_own != 0;
