@@ -90,6 +90,14 @@ export class Matrix {
     const by = this.state.blocks === "origin" || blocks.count <= this.play.network.nodes ? (blocks.count <= this.play.network.nodes && blocks.destinations === undefined ? block % this.play.network.nodes : this.state.blocks === "origin" ? blocks.origin[block] : blocks.destination[block]) : blocks.destination[block];
     return Math.floor(by / this.perColumn);
   }
+  /** The column of every block, for the choice of columns that holds. */
+  columnsOfBlocks() {
+    if (this.columnsBy !== this.state.blocks) {
+      this.columnsBy = this.state.blocks;
+      this.columnTable = Uint16Array.from({ length: this.play.blocks.count }, (_, block) => this.columnOf(block));
+    }
+    return this.columnTable;
+  }
   draw(step) {
     const { blocks, network } = this.play;
     if (!blocks.kind) return;
@@ -111,11 +119,10 @@ export class Matrix {
     const selectedNode = this.state.select?.kind === "node" ? this.state.select.node : -1;
     this.values = null;
     if (blocks.kind === "moves") {
-      const counts = new Int32Array(rows * this.columns), places = blocks.placesBefore(step);
-      for (let unit = 0; unit < blocks.units; ++unit) {
-        const block = Math.floor(unit / blocks.parts);
-        if (blocks.destination[block] < 0) continue;
-        ++counts[Math.floor(places[unit] / this.perRow) * this.columns + this.columnOf(block)];
+      const counts = new Int32Array(rows * this.columns), places = blocks.placesBefore(step), columns = this.columnsOfBlocks(), { parts, destination, units } = blocks;
+      for (let unit = 0; unit < units; ++unit) {
+        const block = parts === 1 ? unit : Math.floor(unit / parts);
+        if (destination[block] >= 0) ++counts[Math.floor(places[unit] / this.perRow) * this.columns + columns[block]];
       }
       const most = Math.max(1, blocks.parts * this.perColumn * Math.max(1, Math.round(blocks.count / network.nodes)));
       this.values = counts;

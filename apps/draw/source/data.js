@@ -388,19 +388,21 @@ export class Blocks {
 
   async readRuns(json) {
     const input = await reader(json.blocks.runs), messages = this.play.check.messages;
-    const runs = [];
+    // Each message has its number of runs, each run two numbers.
+    const runs = new Int32Array(json.blocks.runs.count - messages);
     this.runStart = new Int32Array(messages + 1);
+    let filled = 0;
     for (let i = 0; i < messages; ++i) {
       let at = 0;
       for (let left = input.next(); left > 0; --left) {
         at += input.next();
         const length = input.next() + 1;
-        runs.push(at, at + length);
+        runs[filled++] = at, runs[filled++] = at + length;
         at += length;
       }
-      this.runStart[i + 1] = runs.length;
+      this.runStart[i + 1] = filled;
     }
-    this.runs = Int32Array.from(runs);
+    this.runs = runs;
   }
   /** Calls f(first, end) for each run of units in a message. */
   forRuns(message, f) {
@@ -501,12 +503,12 @@ export class Blocks {
   progress(step) {
     let done = 0, all = 0;
     if (this.kind === "moves") {
-      const places = this.placesBefore(step);
-      for (let unit = 0; unit < this.units; ++unit) {
-        const destination = this.destination[Math.floor(unit / this.parts)];
-        if (destination < 0) continue;
+      const places = this.placesBefore(step), { parts, units, destination } = this;
+      for (let unit = 0; unit < units; ++unit) {
+        const wanted = destination[parts === 1 ? unit : Math.floor(unit / parts)];
+        if (wanted < 0) continue;
         ++all;
-        if (places[unit] === destination) ++done;
+        if (places[unit] === wanted) ++done;
       }
     } else if (this.kind === "copies") {
       for (let i = 0; i < this.since.length; ++i) {

@@ -510,20 +510,22 @@ export class CanvasView extends View {
     if (!this.current || this.options.links !== "worms") return;
     const colours = new Colours(this.element), relevant = this.relevant(this.current);
     const thick = this.network.large ? 1 : 2.2, heads = this.network.radius * this.scale / Math.min(2, devicePixelRatio || 1) >= 9;
+    // Stronger towards the head: in thirds, of very many worms in two parts.
+    const sections = this.current.worms.length > 2000 ? [[0, 2 / 3, 0.55, 1.75], [2 / 3, 1, 1, 2.8]] : [[0, 1 / 3, 0.4, 1.5], [1 / 3, 2 / 3, 0.7, 2], [2 / 3, 1, 1, 2.8]];
     const batches = new Map(), arrows = new Map();
     for (const worm of this.current.worms) {
       const { head, tail } = this.momentOf(worm) ?? reach(s, worm.links.length, this.current.longest);
       if (head <= tail) continue;
       const fades = relevant?.fades && !relevant.worms.has(worm.message);
-      const third = (head - tail) / 3;
+      const length = head - tail;
       worm.links.forEach((link, i) => {
         const lane = this.network.lanes[link];
         const shared = this.current.load.get(link) > 1;
         const colour = shared ? "var(--bg)" : partColour(this, worm, lane.dimension);
-        for (let k = 0; k < 3; ++k) {
-          const a = Math.max(0, Math.min(1, tail + k * third - i)), b = Math.max(0, Math.min(1, tail + (k + 1) * third - i));
+        for (const [from, to, strength, wide] of sections) {
+          const a = Math.max(0, Math.min(1, tail + from * length - i)), b = Math.max(0, Math.min(1, tail + to * length - i));
           if (b <= a) continue;
-          const alpha = (fades ? 0.26 : 1) * [0.4, 0.7, 1][k], width = shared ? 0.7 : thick * [1.5, 2, 2.8][k];
+          const alpha = (fades ? 0.26 : 1) * strength, width = shared ? 0.7 : thick * wide;
           const key = `${colour} ${alpha} ${width}`;
           if (!batches.has(key)) batches.set(key, { path: new Path2D(), colour, alpha, width });
           this.add(batches.get(key).path, lane, a, b);
