@@ -35,6 +35,17 @@ Registry& state() {
   return registry;
 }
 
+/// A name is a word of the command line, of lists and of options: "kim-a1".
+void require_word(std::string_view name, std::string_view what) {
+  const bool is_word = std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.';
+  });
+  if (is_word) return;
+  throw UsageError(
+      fmt::format("{} '{}': a name has letters, digits, '-', '_' and '.' only", what, name));
+}
+
 }  // namespace
 
 std::span<const Operation> registered_operations() { return state().operations; }
@@ -50,6 +61,7 @@ void add_operation(const OperationRow& row, std::string_view origin) {
   if (std::ranges::find(state().operations, Operation(row)) != state().operations.end()) {
     throw UsageError(fmt::format("{}: there is an operation '{}' already", origin, row.name));
   }
+  require_word(row.name, fmt::format("{}: the operation", origin));
   state().operations.emplace_back(row);
 }
 
@@ -73,6 +85,7 @@ void require_whole(const Algorithm& algorithm, std::string_view origin) {
     throw UsageError(fmt::format("{}: the algorithm '{}' has no {}", origin, algorithm.name, what));
   };
   if (algorithm.name.empty()) lacks("name");
+  require_word(algorithm.name, fmt::format("{}: the algorithm", origin));
   if (algorithm.program == nullptr) lacks("program");
   if (algorithm.summary.empty()) lacks("summary: one line, what it does and its networks");
   if (algorithm.source.empty()) lacks("source: authors, year, section");

@@ -72,6 +72,10 @@ TEST_CASE("an algorithm that does not say what lists print is not added", "[coll
   };
   added.name = {};
   lacks("the algorithm '' has no name");
+  for (const char* name : {"a b", "a:b", "a,b", "<script>", "\x1b[31m", "\xe2\x80\xae"}) {
+    added.name = name;
+    lacks("a name has letters, digits");
+  }
   added.program = nullptr;
   lacks("'incomplete' has no program");
   added.summary = {};
