@@ -144,15 +144,16 @@ TEST_CASE("a lookup over damaging collectives does not pass", "[apps][lookup]") 
 }
 
 TEST_CASE("a lookup that cannot be is refused before it runs", "[apps][lookup]") {
-  const Runner never{Topology::parse("ring:3"), [](const Program&) -> Statistics {
-                       FAIL("it ran");
-                       return {};
-                     }};
-  CHECK_THROWS_WITH(run_lookup(never, automatic_lookup(), {{4, 5, 6, 5}, {0, 0, 0, 0}, {}, {}, {}}),
-                    Contains("key 5 stands in rows 1 and 3"));
-  CHECK_THROWS_WITH(run_lookup(never, automatic_lookup(), {{4, 5}, {0}, {}, {}, {}}),
+  const Runner unused{Topology::parse("ring:3"), [](const Program&) -> Statistics {
+                        FAIL("it ran");
+                        return {};
+                      }};
+  CHECK_THROWS_WITH(
+      run_lookup(unused, automatic_lookup(), {{4, 5, 6, 5}, {0, 0, 0, 0}, {}, {}, {}}),
+      Contains("key 5 stands in rows 1 and 3"));
+  CHECK_THROWS_WITH(run_lookup(unused, automatic_lookup(), {{4, 5}, {0}, {}, {}, {}}),
                     Contains("2 keys and 1 values"));
-  CHECK_THROWS_WITH(run_lookup(never, Algorithms("hypercube-pairwise", lookup_operations()),
+  CHECK_THROWS_WITH(run_lookup(unused, Algorithms("hypercube-pairwise", lookup_operations()),
                                generate_lookup(3, 3, 0, 1)),
                     Contains("hypercube-pairwise"));
   CHECK_THROWS_WITH(generate_lookup(3, 3, 1.5, 1), Contains("1.5"));

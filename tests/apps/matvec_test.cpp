@@ -185,13 +185,13 @@ TEST_CASE("a product over damaging collectives does not pass", "[apps][matvec]")
 }
 
 TEST_CASE("a product that cannot be is refused before it runs", "[apps][matvec]") {
-  const Runner never{Topology::parse("mesh:3x3"), [](const Program&) -> Statistics {
-                       FAIL("it ran");
-                       return {};
-                     }};
+  const Runner unused{Topology::parse("mesh:3x3"), [](const Program&) -> Statistics {
+                        FAIL("it ran");
+                        return {};
+                      }};
   const auto refused = [&](const MatvecJob& job,
                            const Algorithms& algorithms = automatic_matvec()) {
-    run_matvec(never, algorithms, job);
+    run_matvec(unused, algorithms, job);
   };
   CHECK_THROWS_WITH(refused({{0, 3, {}}, {1, 2, 3}, {}, {}}), Contains("0 x 3"));
   CHECK_THROWS_WITH(refused({{1, 2, {1, 2}}, {1, 2, 3}, {}, {}}),

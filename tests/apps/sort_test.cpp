@@ -203,12 +203,12 @@ TEST_CASE("a sort that is not verified has not passed", "[apps][sort]") {
 }
 
 TEST_CASE("a sort that cannot be is refused before it runs", "[apps][sort]") {
-  const Runner never{Topology::parse("ring:3"), [](const Program&) -> Statistics {
-                       FAIL("it ran");
-                       return {};
-                     }};
+  const Runner unused{Topology::parse("ring:3"), [](const Program&) -> Statistics {
+                        FAIL("it ran");
+                        return {};
+                      }};
   const auto refused = [&](Array keys) {
-    run_sort(never, automatic_sort(), {std::move(keys), 0, false, {}});
+    run_sort(unused, automatic_sort(), {std::move(keys), 0, false, {}});
   };
   const double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK_THROWS_WITH(refused(list<double>(ElementType::float64, {1, 2, nan, nan})),
@@ -218,7 +218,7 @@ TEST_CASE("a sort that cannot be is refused before it runs", "[apps][sort]") {
   CHECK_THROWS_WITH(refused({ElementType::int8, {2, 2}, std::vector<std::byte>(4)}),
                     Contains("2 dimensions") && Contains("need 1"));
   Algorithms algorithms("hypercube-pairwise", sort_operations());
-  CHECK_THROWS_WITH(run_sort(never, algorithms,
+  CHECK_THROWS_WITH(run_sort(unused, algorithms,
                              {generate_keys(KeyKind::few, ElementType::int8, 9, 1), 0, false, {}}),
                     Contains("hypercube-pairwise") && Contains("3"));
 }

@@ -241,7 +241,7 @@ std::string reigns_text(const std::vector<Contest>& contests) {
                         i + 1 == all.size() ? "from " + from
                         : i == 0            ? "to " + to
                         : from == to        ? "at " + from
-                                            : from + " to " + to);
+                                            : fmt::format("{} to {}", from, to));
   }
   return text.empty() ? "-" : text;
 }
