@@ -175,7 +175,7 @@ Json blocks_json(const PlayBlocks& blocks) {
   if (!blocks.destinations.empty()) {
     Packer destinations;
     for (const Rank destination : blocks.destinations) {
-      destinations.put(static_cast<std::uint64_t>(destination + 1));
+      destinations.put(static_cast<std::uint64_t>(destination) + 1);
     }
     json["destinations"] = packed_json(destinations.packed());
   }
