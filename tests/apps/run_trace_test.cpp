@@ -106,7 +106,7 @@ TEST_CASE("the laws of traces are told apart from what breaks them", "[trace]") 
 }
 
 TEST_CASE("the trace of a transform on 64 nodes keeps the laws", "[cli][trace]") {
-  const TemporaryFile file(".json");
+  const wormcube::test::TemporaryFile file(".json");
   const Output output = run_wormcube(
       "fft --on torus:8x8 --nodes-as fibers --shape 4096 --json - --trace " + file.path());
   REQUIRE(output.exit == 0);
@@ -121,7 +121,7 @@ TEST_CASE("the trace of a transform on 64 nodes keeps the laws", "[cli][trace]")
 }
 
 TEST_CASE("a replay's trace keeps the laws, by the model's clock", "[cli][trace][replay]") {
-  const TemporaryFile file(".json");
+  const wormcube::test::TemporaryFile file(".json");
   const std::string call = "replay alltoall --on torus:4x4 --algorithm shift --bytes 100 ";
   REQUIRE(run_wormcube(call + "--lockstep --trace " + file.path()).exit == 0);
   const json trace = json::parse(read_text(file.path()));
@@ -133,7 +133,7 @@ TEST_CASE("a replay's trace keeps the laws, by the model's clock", "[cli][trace]
 }
 
 TEST_CASE("run has a trace of one call more; what has none says so", "[cli][trace]") {
-  const TemporaryFile file(".json");
+  const wormcube::test::TemporaryFile file(".json");
   const std::string call = "run alltoall --on ring:4 --algorithm ring --iterations 2 --bytes 16 ";
   const Output output = run_wormcube(call + "--trace " + file.path() + " --trace-nodes 0..1");
   REQUIRE(output.exit == 0);
