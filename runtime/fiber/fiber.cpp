@@ -149,18 +149,18 @@ bool Fiber::is_below_stack(const std::byte* address) noexcept {
 
 void Fiber::resume() {
   WORMCUBE_ASSERT(!done_);
-  const Fiber* const outer = std::exchange(innermost, this);
+  const Fiber* const outer = std::exchange(innermost, last_);
   void* const thread_exceptions = Switch::thread_exceptions();
   decltype(exceptions_) outside;
   std::memcpy(&outside, thread_exceptions, sizeof outside);
   std::memcpy(thread_exceptions, &exceptions_, sizeof outside);
 #ifdef WORMCUBE_ASAN
   void* fake_stack = nullptr;
-  __sanitizer_start_switch_fiber(&fake_stack, stack_.data(), stack_.size());
+  __sanitizer_start_switch_fiber(&fake_stack, last_->stack_.data(), last_->stack_.size());
 #endif
 #ifdef WORMCUBE_TSAN
   tsan_outside_ = __tsan_get_current_fiber();
-  __tsan_switch_to_fiber(tsan_inside_, 0);
+  __tsan_switch_to_fiber(last_->tsan_inside_, 0);
 #endif
   inside_ = jump_fcontext(inside_, this).fctx;
 #ifdef WORMCUBE_ASAN
@@ -168,11 +168,13 @@ void Fiber::resume() {
 #endif
   std::memcpy(&exceptions_, thread_exceptions, sizeof outside);
   std::memcpy(thread_exceptions, &outside, sizeof outside);
-  require_stack();
+  last_->require_stack();
+  if (last_ != this) require_stack();
   innermost = outer;
 }
 
 void Fiber::suspend() {
+  last_ = innermost;
 #ifdef WORMCUBE_ASAN
   void* fake_stack = nullptr;
   __sanitizer_start_switch_fiber(&fake_stack, outside_stack_, outside_stack_bytes_);

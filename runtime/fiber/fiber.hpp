@@ -58,7 +58,8 @@ class Fiber {
   /// Runs the entry, from its start or from where it suspended, until it suspends or ends. Not from
   /// inside, and not once it is done. Fibers nest: one may resume another.
   void resume();
-  /// From inside: returns to who resumed; comes back with the next resume().
+  /// From inside: returns to who resumed; comes back with the next resume(). Inside are also the
+  /// fibers that this one has resumed: from one of them it suspends all down to this one.
   void suspend();
   /// Fetches what resume() will touch first, without waiting for it.
   void prefetch() const noexcept {
@@ -83,8 +84,9 @@ class Fiber {
   std::unique_ptr<Stacks> own_stack_;
   std::span<std::byte> stack_;
   bool guarded_;
-  void* inside_ = nullptr;   // where the fiber goes on
-  void* outside_ = nullptr;  // where its resumer goes on
+  void* inside_ = nullptr;    // where the fiber goes on
+  void* outside_ = nullptr;   // where its resumer goes on
+  const Fiber* last_ = this;  // on whose stack inside_ lies: this one's, or one's that nests in it
   bool done_ = false;
 
   // The C++ runtime keeps the exceptions being handled per thread; these are the fiber's own.

@@ -18,6 +18,7 @@
 #include <catch2/catch.hpp>
 
 using wormcube::Fiber;
+using wormcube::Stacks;
 
 namespace {
 
@@ -106,6 +107,54 @@ TEST_CASE("fibers nest: one resumes another", "[fiber]") {
   outer->resume();
   CHECK(events == "oi|IO");
   CHECK((inner->done() && outer->done()));
+}
+
+TEST_CASE("from inside a nested fiber the outer one may suspend too", "[fiber]") {
+  // On which stack code runs shows where that stack would overflow to.
+  const auto is_on = [](const Stacks& stacks) {
+    return Fiber::is_below_stack(stacks[0].data() - 1);
+  };
+  const Stacks of_outer(1, stack), of_inner(1, stack);
+  constexpr int rounds = 1000;
+  int alive = 0, in_inner = 0, in_outer = 0;
+  std::string caught;
+  std::unique_ptr<Fiber> inner, outer;
+  // Entered on the inner fiber and left there, however often the outer one is resumed in between.
+  const std::function<void(int)> wait = [&](int depth) {
+    const Count count(alive);
+    if (depth > 0) return wait(depth - 1);
+    outer->suspend();
+  };
+  inner = std::make_unique<Fiber>(of_inner, 0, [&] {
+    for (int i = 0; i < rounds; ++i) {
+      try {
+        throw std::runtime_error("kept");
+      } catch (const std::exception& error) {
+        wait(8);
+        caught = error.what();
+      }
+      if (is_on(of_inner) && !is_on(of_outer)) ++in_inner;
+      inner->suspend();
+    }
+  });
+  outer = std::make_unique<Fiber>(of_outer, 0, [&] {
+    while (!inner->done()) {
+      inner->resume();
+      if (is_on(of_outer) && !is_on(of_inner)) ++in_outer;
+      outer->suspend();
+    }
+  });
+  int resumed = 0;
+  for (; !outer->done(); ++resumed) {
+    outer->resume();
+    CHECK_FALSE((is_on(of_outer) || is_on(of_inner)));
+    if (resumed % 2 == 0 && !inner->done()) CHECK(alive == 9);
+  }
+  CHECK(resumed == 2 * rounds + 2);
+  CHECK(in_inner == rounds);
+  CHECK(in_outer == rounds + 1);
+  CHECK(alive == 0);
+  CHECK(caught == "kept");
 }
 
 TEST_CASE("an exception inside a fiber unwinds its frames only", "[fiber]") {

@@ -34,6 +34,16 @@ MachineOptions options_for(NodesAs nodes_as, Bytes elements) {
   return options;
 }
 
+/// Real data arrive, and the trace is the record.
+void check_run(const cases::Call& call, Machine& machine) {
+  Verification verification(call.contract);
+  Schedule trace{machine.topology(), {}};
+  machine.run(collective_program(call.collective, call.contract, &verification), trace);
+  INFO(verification.first());
+  CHECK(verification.passed());
+  CHECK(trace == record(machine.topology(), call.dry()));
+}
+
 /// Runs calls on real nodes, on machines that are kept as long as the network stays the same.
 class Runs {
  public:
@@ -51,12 +61,7 @@ class Runs {
       machine.reset();
       machine = std::make_unique<Machine>(topology, options);
     }
-    Verification verification(call.contract);
-    Schedule trace{topology, {}};
-    machine->run(collective_program(call.collective, call.contract, &verification), trace);
-    INFO(verification.first());
-    CHECK(verification.passed());
-    CHECK(trace == record(topology, call.dry()));
+    check_run(call, *machine);
   }
 
  private:
@@ -136,13 +141,7 @@ void check_windows(std::size_t each, Rank up_to) {
             options.all_port = all_port;
             machine = std::make_unique<Machine>(topology, options);
           }
-          const cases::Call& call = calls[next % calls.size()];
-          Verification verification(call.contract);
-          Schedule trace{topology, {}};
-          machine->run(collective_program(call.collective, call.contract, &verification), trace);
-          INFO(verification.first());
-          CHECK(verification.passed());
-          CHECK(trace == record(topology, call.dry()));
+          check_run(calls[next % calls.size()], *machine);
         }
         ++next;  // another one for the next network's same algorithm
       },
@@ -151,12 +150,7 @@ void check_windows(std::size_t each, Rank up_to) {
 
 TEST_CASE("every algorithm delivers with every window, and its trace is its record",
           "[machine][collectives][window]") {
-#ifdef WORMCUBE_TSAN
-  // libtsan faults in its own stack of a fiber here, and not in window_test.cpp: to be understood.
-  WARN("not run under ThreadSanitizer");
-#else
   check_windows(2, sanitized ? 6 : 16);
-#endif
 }
 TEST_CASE("every algorithm runs with every window on threads and fibers",
           "[machine][collectives][.][wide][window]") {
