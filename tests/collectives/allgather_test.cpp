@@ -4,6 +4,8 @@
 #include "wormcube/tests/collectives/textbook.hpp"
 #include "wormcube/tests/sanitized.hpp"
 
+#include <algorithm>
+
 using namespace textbook;
 
 namespace {
@@ -90,7 +92,7 @@ TEST_CASE(
     "with all links at once a link still carries one message, and a hypercube takes (p - 1)/d "
     "blocks",
     "[collectives][allgather]") {  // row 2.9
-  for (int d = 1; d <= most_dimensions; ++d) {
+  for (int d = 1; d <= std::min(most_dimensions, 8); ++d) {
     const CheckResult cube = checked(allgather, "hypercube-all-port", sized("hypercube", d));
     CHECK(cube.report.startups == static_cast<std::size_t>(d));
     CHECK(cube.transmission_blocks == Approx(((1 << d) - 1) / static_cast<double>(d)));

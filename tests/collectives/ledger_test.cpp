@@ -151,7 +151,8 @@ void for_each_row(F f) {
 /// Messages of a call, about: what a dry run takes.
 double messages(const Collective& collective, const Topology& topology) {
   const double startups = collective.predict(topology).startups.value_or(1);
-  return startups * topology.nodes();
+  const bool all_port = collective.algorithm->ports == Ports::all;
+  return startups * static_cast<double>(all_port ? topology.links() : topology.nodes());
 }
 constexpr double many = sanitized ? 2000 : 30000;
 
@@ -167,18 +168,20 @@ TEST_CASE("what the rows of the ledger take is what is predicted, up to 1024 nod
   CHECK(checked > (sanitized ? 500 : 1000));
 }
 
-TEST_CASE("the same where it takes p - 1 steps on 1024 nodes", "[collectives][ledger][.]") {
+TEST_CASE("the same where it takes more messages, p - 1 steps of 1024 nodes above all",
+          "[collectives][ledger][.][wide]") {
   for_each_row([&](const Collective& collective, const Topology& topology) {
     if (messages(collective, topology) > many) check_call(collective, topology, costs[1]);
   });
 }
 
-TEST_CASE("all-port copies on a hypercube share no link: d = 1 .. 10", "[collectives][ledger]") {
+/// On hypercubes of `from` to `to` dimensions.
+void check_all_port_copies(int from, int to) {
   int algorithms = 0;
   for (const Algorithm* const algorithm : registry()) {
     if (algorithm->ports != Ports::all || algorithm->name != "hypercube-all-port") continue;
     ++algorithms;
-    for (int d = 1; d <= most_dimensions; ++d) {
+    for (int d = from; d <= to; ++d) {
       INFO(algorithm->operation->name << " on hypercube:" << d);
       const Topology cube = Topology::parse(fmt::format("hypercube:{}", d));
       const Collective collective(*algorithm);
@@ -194,6 +197,13 @@ TEST_CASE("all-port copies on a hypercube share no link: d = 1 .. 10", "[collect
     }
   }
   CHECK(algorithms == 5);
+}
+
+TEST_CASE("all-port copies on a hypercube share no link", "[collectives][ledger]") {
+  check_all_port_copies(1, std::min(most_dimensions, 8));
+}
+TEST_CASE("nor do they on 512 and on 1024 nodes", "[collectives][ledger][.][wide]") {
+  check_all_port_copies(9, 10);
 }
 
 TEST_CASE(
