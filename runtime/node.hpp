@@ -249,7 +249,9 @@ class Node {
   /// nothing of it.
   virtual void computes(double /*operations*/, double /*bytes*/) {}
 
-  /// Work on own memory; skipped in a dry run. What a node does between two steps adds up.
+  /// Work on own memory; skipped in a dry run. What a node does between two steps adds up. With a
+  /// window (MachineOptions::window) it first completes the steps under way, and may throw Stopped or
+  /// Deadlock as a step does; then the work is not done. The same goes for rearrange() and combine().
   void local(Work work) { this->work(Charge::none, 0, work); }
   /// Work that permutes `bytes` of blocks in own memory: charged as rearrangement.
   void rearrange(Bytes bytes, Work work) { this->work(Charge::rearrange, bytes, work); }

@@ -271,33 +271,41 @@ class Network::Drive {
     }
   }
 
-  // The body as flits, each through every queue of the path: from the last channel to the first, so
-  // that a capacity of one flit per channel suffices.
+  // The body as flits through the channels; then in one copy.
   static void stream(const Worm& worm, Cursor to) {
+    [[maybe_unused]] const Bytes arrived = pass_flits(worm);
+    WORMCUBE_ASSERT(arrived == worm.bytes);
+    copy(worm, to);
+  }
+
+  // As many as a queue holds go from the first channel to the last, then the next: so a capacity of
+  // one flit suffices. Returns for how many bytes there were flits.
+  static Bytes pass_flits(const Worm& worm) {
     const std::size_t first = 1, end = worm.path.size() - 2;
-    if (first == end) return copy(worm, to);  // to oneself: no link, no flit
-    Cursor from(worm.data);
-    Bytes left = worm.bytes;
-    bool tail_sent = false;
-    for (;;) {
-      Flit flit;
-      while (channel(worm, end - 1).try_pop(flit)) {
-        to.write({flit.data, flit.bytes});
-        if (flit.tail) return;
+    if (first == end) return worm.bytes;  // to oneself: no link, no flit
+    Bytes left = worm.bytes, arrived = 0;
+    Flit flit;
+    for (bool tail_arrived = false; !tail_arrived;) {
+      for (bool tail_sent = false; !tail_sent;) {
+        const Flit next{.bytes = static_cast<std::uint32_t>(std::min(left, Flit::capacity)),
+                        .tail = left <= Flit::capacity};
+        if (!channel(worm, first).try_push(next)) break;
+        left -= next.bytes;
+        tail_sent = next.tail;
       }
-      for (std::size_t entry = end - 1; entry > first; --entry) {
-        while (channel(worm, entry).has_room() && channel(worm, entry - 1).try_pop(flit)) {
-          static_cast<void>(channel(worm, entry).try_push(flit));
+      for (std::size_t entry = first + 1; entry < end; ++entry) {
+        while (channel(worm, entry - 1).try_pop(flit)) {
+          // Of the same capacity, and empty.
+          [[maybe_unused]] const bool has_room = channel(worm, entry).try_push(flit);
+          WORMCUBE_ASSERT(has_room);
         }
       }
-      while (!tail_sent && channel(worm, first).has_room()) {
-        flit.bytes =
-            static_cast<std::uint32_t>(from.read({flit.data, std::min(left, Flit::capacity)}));
-        left -= flit.bytes;
-        flit.tail = tail_sent = left == 0;
-        static_cast<void>(channel(worm, first).try_push(flit));
+      while (channel(worm, end - 1).try_pop(flit)) {
+        arrived += flit.bytes;
+        tail_arrived = flit.tail;
       }
     }
+    return arrived;
   }
 
   void complete(Receive& receive) {
