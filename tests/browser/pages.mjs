@@ -567,6 +567,32 @@ const cases = {
     expect("it is made", made.status === 0 ? [] : [made.stderr]);
     const { page, noise } = await open("site/index.html");
     const visible = () => page.$$eval(".gallery-card:not([hidden]) .name", (names) => names.map((name) => name.firstChild.textContent.trim()).sort());
+    const pictures = await page.$$eval(".gallery-card img", (all) => Promise.all(all.map(async (image) => { image.loading = "eager"; await image.decode().catch(() => {}); return image.naturalWidth > 0 ? "" : `${image.alt} has no picture`; })));
+    expect("its pictures", [...differ("pictures", pictures.length, 5), ...pictures.filter(Boolean)]);
+    const size = readFileSync(join(folder, "site", "index.html")).length, bundled = readFileSync(join(draw, "bundle", "page.css")).length + readFileSync(join(draw, "bundle", "gallery.js")).length;
+    expect("a card more is less than 1.5 KB of the index", size - bundled < 3000 + 5 * 1500 ? [] : [`${size} bytes`]);
+    // The pictures follow the page's theme, which goes before the system's.
+    const ground = async () => {
+      const box = await (await page.$(".gallery-card[data-family=torus] img")).boundingBox();
+      const shot = await page.screenshot({ encoding: "base64", clip: { x: box.x, y: box.y, width: box.width, height: box.height } });
+      return page.evaluate(async (data) => {
+        const image = new Image();
+        image.src = `data:image/png;base64,${data}`;
+        await image.decode();
+        const canvas = Object.assign(document.createElement("canvas"), { width: image.width, height: image.height }), context = canvas.getContext("2d");
+        context.drawImage(image, 0, 0);
+        const { data: pixels } = context.getImageData(0, 0, image.width, image.height);
+        let light = 0;
+        for (let i = 0; i < pixels.length; i += 4) if (pixels[i] + pixels[i + 1] + pixels[i + 2] > 600) ++light;
+        return light / (pixels.length / 4);
+      }, shot);
+    };
+    for (const [theme, isLight] of [["light", true], ["dark", false]]) {
+      await page.click("#theme");
+      const share = await ground();
+      expect(`its pictures, ${theme}`, share > 0.5 === isLight ? [] : [`${(100 * share).toFixed(0)} % of a picture is light`]);
+    }
+    await page.click("#theme");
     expect("all cards", differ("cards", await visible(), ["dissemination", "petersen", "suh-torus", "torus:6x6", "tree"]));
     await page.click("[data-family-filter=torus]");
     const tori = await page.$$eval(".gallery-card[data-family=torus]", (cards) => cards.length);
