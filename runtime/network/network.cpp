@@ -249,7 +249,9 @@ class Network::Drive {
     if (worm.bytes > receive.bytes) {
       timed(receive.bytes, [&] { copy_first(worm, receive.bytes, to); });
     } else {
-      timed(worm.bytes, [&] { as_flits ? stream(worm, to) : copy(worm, to); });
+      timed(worm.bytes, [&] {
+        as_flits ? stream(worm, to) : receive.unread ? copy_past_caches(worm, to) : copy(worm, to);
+      });
     }
   }
   template <class F>
@@ -264,6 +266,10 @@ class Network::Drive {
   // One copy, from the sender's memory to the receiver's.
   static void copy(const Worm& worm, Cursor to) {
     for (const Span piece : worm.data) to.write(piece);
+  }
+  static void copy_past_caches(const Worm& worm, Cursor to) {
+    for (const Span piece : worm.data) to.write(piece, copy_unread);
+    settle_unread();
   }
   static void copy_first(const Worm& worm, Bytes bytes, Cursor to) {
     for (const Span piece : worm.data) {
