@@ -66,6 +66,15 @@ class Op {
     return sum;
   }
 
+  /// A receive whose data the program neither reads nor sends on soon, as it is more than caches hold:
+  /// long pieces may go past them into memory. A hint: it changes nothing but time.
+  Op unread() const {
+    Op op = *this;
+    op.unread_ = true;
+    return op;
+  }
+  bool is_unread() const { return unread_; }
+
   /// The same with another peer, other moves, or several pieces.
   Op with(Rank peer) const {
     Op op = *this;
@@ -93,7 +102,7 @@ class Op {
 
   Kind kind_;
   To to_;
-  bool in_pieces_ = false;
+  bool in_pieces_ = false, unread_ = false;
   Tag tag_;
   Rank peer_ = 0;
   Move move_;

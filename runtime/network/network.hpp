@@ -88,6 +88,7 @@ class Network {
   static constexpr Bytes most_moved = Bytes{64} << 10;
 
   Network(Routing routing, Settings settings, NetworkHost& host);
+  ~Network();
 
   const Routing& routing() const { return routing_; }
 
@@ -121,6 +122,9 @@ class Network {
     Reservation injection, ejection;
   };
   class Drive;
+  class KnownPaths;
+
+  void find_path(Worm& worm, const Op& op);
 
   Routing routing_;
   Settings settings_;
@@ -129,7 +133,8 @@ class Network {
   LazyTable<LinkPorts> link_ports_;    // all-port; also one entry per node, for messages to oneself
   std::vector<LinkPorts> node_ports_;  // one-port
   std::vector<TagTable> tables_;
-  std::uint64_t run_ = 1;  // its number
+  std::vector<KnownPaths> known_paths_;  // of each node; none in a large network
+  std::uint64_t run_ = 1;                // its number
 };
 
 }  // namespace wormcube
