@@ -117,6 +117,17 @@ def alone(svg):
     return svg.replace("<title>", style + "<title>", 1)
 
 
+def themed(svg):
+    """A plot for print with the page's colours instead of the light ones; its ground is first of those that are white."""
+    light, _ = colours()
+    tokens = {}
+    for token in light:
+        name, value = token.replace(" ", "").split(":")
+        if re.fullmatch(r"--(bg|panel|ink|mute|faint|line|line-\d)", name):
+            tokens.setdefault(value, name)
+    return re.sub(r'"(#[0-9a-f]{6})"', lambda found: f'"var({tokens[found[1]]})"' if found[1] in tokens else found[0], svg)
+
+
 class Site(Gallery):
     def __init__(self, program, folder, only=""):
         super().__init__(program)
@@ -191,7 +202,7 @@ class Site(Gallery):
         picture = self.folder / f"{results.stem}.svg"
         done = self.run("plot", results, "--svg", picture, *options, check=False)
         pictures = [picture] + sorted(self.folder.glob(f"{results.stem}-*.svg"), key=lambda file: int(file.stem.rsplit("-", 1)[1]))
-        text = "".join(file.read_text(encoding="utf-8") for file in pictures if file.exists()) if done.returncode == 0 else ""
+        text = "".join(themed(file.read_text(encoding="utf-8")) for file in pictures if file.exists()) if done.returncode == 0 else ""
         for file in [results, *pictures]:
             file.unlink(missing_ok=True)
         return f'<div class="plots">{text}</div>' if text else ""
