@@ -294,8 +294,8 @@ void require_memory_to_run(std::string_view what, const Runner& runner, double h
   if (queues != nullptr) require_queues(what, need, *queues);
   const auto [first, last] = nodes_here(runner);
   const double share = static_cast<double>(last - first) / runner.topology.nodes();
-  require_memory_here(what, runner, host_bytes + need.nodes * share + queue_bytes(need, 1),
-                      way_out);
+  require_memory_here(what, runner,
+                      host_bytes + need.nodes * share + queue_bytes(need, 1) + need.early, way_out);
 }
 
 }  // namespace wormcube::apps

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 namespace wormcube {
 
@@ -319,8 +318,7 @@ TraceCounts RunTrace::write(const std::function<void(std::string_view)>& write,
   }
   std::vector<std::string> names(phases_.size());
   for (const auto& [name, number] : phases_) {
-    const std::string quoted = nlohmann::json(name).dump();
-    names[static_cast<std::size_t>(number)] = quoted.substr(1, quoted.size() - 2);
+    names[static_cast<std::size_t>(number)] = trace_quoted(name);
   }
 
   // Of the runs of the file and the events in memory always the earliest.

@@ -23,7 +23,17 @@ std::string model_time(Ticks ticks) { return trace_time(ticks / per_ns); }
 /// One event in the order of the file: by time, the longer slice first.
 struct TraceEvent {
   enum class Kind : std::uint8_t { slice, flow_start, flow_end, counter };
-  enum class Of : std::uint8_t { send, receive, compute, rearrange, combine, link, step };
+  enum class Of : std::uint8_t {
+    send,
+    receive,
+    compute,
+    rearrange,
+    combine,
+    link,
+    step,
+    phase,
+    wait
+  };
   Ticks time, length;
   Kind kind;
   Of of;
@@ -31,7 +41,8 @@ struct TraceEvent {
   std::size_t subject;  // a message, a hold, bytes or a step
 };
 
-/// The threads of a node: local work, then one for sending and one for receiving at each port.
+/// The threads of a node: local work, then one for sending and one for receiving at each port, then its
+/// steps.
 class TraceRows {
  public:
   TraceRows(const Routing& routing, const MachineModel& model)
@@ -42,7 +53,7 @@ class TraceRows {
         ports_ = std::max(ports_, topology.ports(rank));
       }
     }
-    width_ = std::max<std::int64_t>(8, 2 * ports_ + 1);
+    width_ = std::max<std::int64_t>(8, 2 * ports_ + 2);
     digits_ = static_cast<int>(fmt::format("{}", topology.nodes() - 1).size());
   }
   static std::int64_t pid(Rank rank) { return std::int64_t{rank} + 2; }  // 1 is `links`
@@ -53,9 +64,9 @@ class TraceRows {
   std::int64_t receive(Rank rank, Link last) const {
     return local(rank) + 1 + ports_ + (all_port_ ? incoming(rank, last) : 0);
   }
+  std::int64_t steps(Rank rank) const { return local(rank) + width_ - 1; }
   std::string node_name(Rank rank) const { return fmt::format("node {:0{}}", rank, digits_); }
   std::int64_t first_link_row() const { return local(routing_.topology().nodes()) + width_; }
-  int ports() const { return ports_; }
 
  private:
   int port(Rank rank, Link link) const {
@@ -84,6 +95,56 @@ class TraceRows {
   bool all_port_;
   int ports_ = 1, digits_ = 1;
   std::int64_t width_ = 8;
+};
+
+}  // namespace
+
+namespace {
+
+/// When nodes begin, post and only wait for their steps.
+class StepTimes {
+ public:
+  StepTimes(const Schedule& schedule, const MachineModel& model, const Replay& replay)
+      : schedule_(schedule), model_(model), replay_(replay), sent_(replay.steps.size()) {
+    if (model.lock_step) {
+      barriers_.assign(schedule.steps() + 1, 0);
+      work_.assign(schedule.steps() + 1, 0);
+    }
+    for (std::size_t at = 0; at < sent_.size(); ++at) {
+      const auto& complete = replay.steps[at];
+      sent_[at].assign(complete.size(), 0);
+      if (!model.lock_step) continue;
+      for (std::size_t t = 0; t <= complete.size(); ++t) {
+        if (t > 0) barriers_[t] = std::max(barriers_[t], complete[t - 1]);
+        work_[t] = std::max(work_[t], own_work(schedule, model, static_cast<Rank>(at), t).total());
+      }
+    }
+    for (const ReplayedMessage& m : replay.messages) {
+      if (m.from == m.to) continue;
+      Ticks& sent = sent_[static_cast<std::size_t>(m.from)][m.step];
+      sent = std::max(sent, m.sent);
+    }
+  }
+  /// When its work before a step begins: in lock step that of all.
+  Ticks begin(Rank rank, std::size_t step) const {
+    if (step == 0) return 0;
+    return model_.lock_step ? barriers_[step]
+                            : replay_.steps[static_cast<std::size_t>(rank)][step - 1];
+  }
+  Ticks posted(Rank rank, std::size_t step) const {
+    return begin(rank, step) +
+           (model_.lock_step ? work_[step] : own_work(schedule_, model_, rank, step).total());
+  }
+  Ticks waits_from(Rank rank, std::size_t step) const {
+    return std::max(posted(rank, step), sent_[static_cast<std::size_t>(rank)][step]);
+  }
+
+ private:
+  const Schedule& schedule_;
+  const MachineModel& model_;
+  const Replay& replay_;
+  std::vector<std::vector<Ticks>> sent_;  // by rank and step, the last one
+  std::vector<Ticks> barriers_, work_;    // in lock step, before each step
 };
 
 }  // namespace
@@ -127,7 +188,7 @@ TraceCounts write_trace(const std::function<void(std::string_view)>& write,
   std::vector<Channel> path;
   for (std::size_t i = 0; i < replay.messages.size(); ++i) {
     const ReplayedMessage& m = replay.messages[i];
-    if (m.delivered == never) continue;
+    if (m.delivered == no_tick) continue;
     const bool from_in = cut.has(m.from) && cut.has_step(m.step);
     const bool to_in = cut.has(m.to) && cut.has_step(m.step);
     counts.left_out += (from_in ? 0 : 1) + (to_in ? 0 : 1);
@@ -204,6 +265,35 @@ TraceCounts write_trace(const std::function<void(std::string_view)>& write,
       if (combined > 0) {
         slice(from + moved, from + moved + combined, TraceRows::pid(rank), rows.local(rank),
               Of::combine, log.combined[t], name);
+      }
+    }
+  }
+
+  // Phases, in them the steps, in these the waits for what is not delivered yet.
+  if (replay.time && !replay.steps.empty()) {
+    const StepTimes times(schedule, model, replay);
+    for (Rank rank = 0; rank < static_cast<Rank>(schedule.ranks.size()); ++rank) {
+      const auto& complete = replay.steps[static_cast<std::size_t>(rank)];
+      const auto name = [] { return std::string("steps"); };
+      const auto row = [&](Ticks from, Ticks to, Of of, std::size_t subject, bool in) {
+        if (in) {
+          node_row(rank);
+          slice(from, to, TraceRows::pid(rank), rows.steps(rank), of, subject, name);
+        } else {
+          ++counts.left_out;
+        }
+      };
+      for (std::size_t i = 0; i < schedule.phases.size(); ++i) {
+        const auto& [text, first, last] = schedule.phases[i];
+        if (first >= complete.size()) break;
+        row(times.begin(rank, first), complete[std::min(last, complete.size() - 1)], Of::phase, i,
+            cut.has(rank) && cut.first_step <= last && first <= cut.last_step);
+      }
+      for (std::size_t t = 0; t < complete.size(); ++t) {
+        const bool in = cut.has(rank) && cut.has_step(t);
+        const Ticks waits = times.waits_from(rank, t);
+        row(times.posted(rank, t), complete[t], Of::step, t, in);
+        if (waits < complete[t]) row(waits, complete[t], Of::wait, t, in);
       }
     }
   }
@@ -291,6 +381,13 @@ TraceCounts write_trace(const std::function<void(std::string_view)>& write,
         } else if (e.of == Of::step) {
           category = "step";
           name = fmt::format("step {}", e.subject);
+        } else if (e.of == Of::wait) {
+          category = "wait";
+          name = "wait";
+          arguments = fmt::format(R"("step":{})", e.subject);
+        } else if (e.of == Of::phase) {
+          category = "phase";
+          name = trace_quoted(schedule.phases[e.subject].name);
         } else {
           name = e.of == Of::compute ? "compute" : e.of == Of::rearrange ? "rearrange" : "combine";
           if (e.of != Of::compute) arguments = fmt::format(R"("bytes":{})", e.subject);

@@ -7,12 +7,20 @@
 #include <string_view>
 
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 namespace wormcube {
 
 /// Microseconds with three decimals, as readers keep nanoseconds.
 inline std::string trace_time(std::int64_t nanoseconds) {
   return fmt::format("{}.{:03}", nanoseconds / 1000, nanoseconds % 1000);
+}
+
+/// Whatever somebody has named so, as it stands between quotes of JSON.
+inline std::string trace_quoted(std::string_view name) {
+  const std::string text =
+      nlohmann::json(name).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return text.substr(1, text.size() - 2);
 }
 
 /// \param what  process_name, thread_name

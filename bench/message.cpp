@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/machine/machine.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <string>
 
@@ -68,6 +70,72 @@ void message_fibers(benchmark::State& state) {
 void message_hops(benchmark::State& state) {
   ping_pong(state, NodesAs::fibers, 64, static_cast<Rank>(state.range(0)), 64);
 }
+// Each of 64 nodes exchanges `bytes` with one other after the other. Processor time of the whole
+// process by message, so that two machines can be compared where others use the cores too.
+void message_pairs(benchmark::State& state, NodesAs nodes_as) {
+  constexpr int rounds = 4;
+  const auto bytes = static_cast<Bytes>(state.range(0));
+  Machine machine(Topology::parse("torus:8x8"), {.nodes_as = nodes_as,
+                                                 .window = static_cast<int>(state.range(1)),
+                                                 .workers = static_cast<int>(state.range(2))});
+  std::uint64_t messages = 0;
+  std::atomic<bool> right = true;
+  for (auto _ : state) {
+    const Statistics statistics = machine.run([&](Node& node) {
+      const Memory out = node.memory(bytes * 64), in = node.memory(bytes * 64);
+      const auto byte = [](Rank from, Rank to) { return static_cast<std::byte>(from * 7 + to); };
+      const auto block = [&](const Memory& of, Rank other) {
+        return of.subspan(bytes * static_cast<Bytes>(other), bytes);
+      };
+      node.local([&] {
+        for (Rank to = 0; to < 64; ++to) std::ranges::fill(block(out, to), byte(node.rank(), to));
+      });
+      for (int round = 0; round < rounds; ++round) {
+        for (Rank i = 1; i < 64; ++i) {
+          const Rank other = node.rank() ^ i;
+          node.step({send(other, block(out, other)), receive(other, block(in, other))});
+        }
+      }
+      node.local([&] {
+        for (Rank from = 0; from < 64; ++from) {
+          const Span came = block(in, from);
+          if (from == node.rank() || bytes == 0) continue;
+          if (came.back() != byte(from, node.rank())) right = false;
+        }
+      });
+    });
+    for (const NodeStatistics& node : statistics.nodes) messages += node.messages;
+  }
+  if (!right) state.SkipWithError("wrong data");
+  state.counters["messages"] = static_cast<double>(messages);
+  state.counters["a_message"] = benchmark::Counter(
+      static_cast<double>(messages), benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+void message_pairs_fibers(benchmark::State& state) { message_pairs(state, NodesAs::fibers); }
+void message_pairs_threads(benchmark::State& state) { message_pairs(state, NodesAs::threads); }
+BENCHMARK(message_pairs_fibers)
+    ->ArgNames({"bytes", "window", "workers"})
+    ->ArgsProduct({{0, 64, 1024, 4096}, {1, 8}, {1, 2}})
+    ->MeasureProcessCPUTime();
+BENCHMARK(message_pairs_threads)
+    ->ArgNames({"bytes", "window", "workers"})
+    ->ArgsProduct({{64}, {1, 2, 8}, {0}})
+    ->MeasureProcessCPUTime();
+
+// A run in which no node does anything, on a hypercube of so many dimensions.
+void empty_run(benchmark::State& state) {
+  Machine machine(Topology::parse("hypercube:" + std::to_string(state.range(0))),
+                  {.nodes_as = NodesAs::fibers});
+  machine.run([](Node&) {});
+  for (auto _ : state) machine.run([](Node&) {});
+}
+BENCHMARK(empty_run)
+    ->ArgName("dimensions")
+    ->Arg(10)
+    ->Arg(16)
+    ->MeasureProcessCPUTime()
+    ->Unit(benchmark::kMillisecond);
+
 BENCHMARK(message_running)
     ->Arg(0)
     ->Arg(64)

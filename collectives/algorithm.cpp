@@ -81,6 +81,13 @@ void Collective::settle(const Topology& topology, const CostModel& model, Bytes 
   algorithm->settle({topology, arguments, open}, model, block_bytes, options);
 }
 
+LowerBound Collective::lower_bound(const Topology& topology, Ports ports) const {
+  require_arguments(operation(), topology.nodes(), arguments);
+  return algorithm->bound != nullptr
+             ? algorithm->bound(setting(topology), ports)
+             : wormcube::lower_bound(operation(), topology, ports, arguments);
+}
+
 Prediction Collective::predict(const Topology& topology) const {
   require_arguments(operation(), topology.nodes(), arguments);
   Prediction prediction;

@@ -113,6 +113,8 @@ struct Collective {
   /// predict() throw UsageError for a root, sources or an operator that are none.
   void settle(const Topology& topology, const CostModel& model, Bytes block_bytes);
   Prediction predict(const Topology& topology) const;
+  /// The algorithm's own bound, or its operation's.
+  LowerBound lower_bound(const Topology& topology, Ports ports) const;
   Rank parts(const Topology& topology) const { return algorithm->parts(setting(topology)); }
 
   /// The call: every node of a machine makes it, with what it gives and what it ends with, cut into

@@ -20,8 +20,7 @@ double predicted_us(const Prediction& prediction, const CostModel& model, Bytes 
 
 Limits limits(const Topology& topology, Ports ports) {
   const Rank p = topology.nodes();
-  // Any routes: the blocks between the two sides of a cut share its links.
-  Limits limits{static_cast<double>(p), 0, 1, 1, theory::cut_bound(topology).steps.value()};
+  Limits limits{static_cast<double>(p), 0, 1, 1, topology, ports};
   if (ports == Ports::all && p > 1) {
     limits.fewest_ports = limits.most_ports = topology.ports(0);
     for (Rank rank = 1; rank < p; ++rank) {

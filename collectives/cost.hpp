@@ -53,15 +53,21 @@ struct LowerBound {
   /// it is ("cut (4)").
   std::optional<Rational> exact = {};
   std::string_view source = {};
+  /// Which bound the transmission's is: "ports", "max-flow", "cut".
+  std::string_view transmission_source = {};
+  /// Some schedule comes as near to the transmission as one likes, with blocks in parts that are
+  /// small enough, on routes of its own choice.
+  bool tight = false;
 };
 
 /// What bounds a collective on a network.
 struct Limits {
   double nodes;
-  double rounds;        // what a node knows can come to `most ports` more in each step
-  int fewest_ports;     // of any node; 1 under one port
-  int most_ports;       // of any node; 1 under one port
-  double exchange_cut;  // blocks of a total exchange over the links of the worst known cut
+  double rounds;     // what a node knows can come to `most ports` more in each step
+  int fewest_ports;  // of any node; 1 under one port
+  int most_ports;    // of any node; 1 under one port
+  const Topology& topology;
+  Ports ports;
 };
 Limits limits(const Topology& topology, Ports ports);
 

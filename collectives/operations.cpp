@@ -3,6 +3,7 @@
 #include "wormcube/collectives/operations.hpp"
 
 #include "wormcube/collectives/require.hpp"
+#include "wormcube/runtime/topology/flows.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -89,10 +90,89 @@ void require_arguments(Operation operation, Rank nodes, const Arguments& argumen
   if (operation->reduces) require_operator(operation->name, arguments.reduction);
 }
 
+namespace operations::detail {
+
+namespace {
+
+/// Of what one port of a node allows, in blocks, and what the links allow with all ports, the larger.
+/// A port's bound is met where the links' is, which takes less time.
+LowerBound of_ports_and_links(const Limits& on, double one_port, const theory::LinkBound& links) {
+  if (on.ports == Ports::one && one_port >= links.blocks) {
+    return {.startups = on.rounds,
+            .transmission_blocks = one_port,
+            .transmission_source = "ports",
+            .tight = links.tight};
+  }
+  return {.startups = on.rounds,
+          .transmission_blocks = links.blocks,
+          .transmission_source = links.source,
+          .tight = links.tight};
+}
+
+}  // namespace
+
+LowerBound one_block(const Limits& on, const Instance&) {
+  return of_ports_and_links(on, on.nodes > 1 ? 1 : 0, theory::broadcast_bound(on.topology));
+}
+
+LowerBound prefixes(const Limits& on, const Instance& in) {
+  LowerBound bound = one_block(on, in);
+  bound.tight = false;
+  return bound;
+}
+
+LowerBound all_combined(const Limits& on, const Instance&) {
+  LowerBound bound =
+      of_ports_and_links(on, 2 * (on.nodes - 1) / on.nodes, theory::allreduce_bound(on.topology));
+  bound.tight = bound.tight && on.ports == Ports::all;
+  return bound;
+}
+
+LowerBound all_blocks(const Limits& on, const Instance&) {
+  return of_ports_and_links(on, on.nodes - 1, theory::allgather_bound(on.topology));
+}
+
+LowerBound blocks_at_root(const Limits& on, const Instance& in) {
+  const std::vector<std::int64_t> each(in.nodes, 1);
+  return of_ports_and_links(on, on.nodes - 1,
+                            theory::gathering_bound(on.topology, each, in.root()));
+}
+
+LowerBound exchange(const Limits& on, const Instance&) {
+  return of_ports_and_links(on, on.nodes - 1, theory::exchange_bound(on.topology));
+}
+
+/// A node that is no source gets all; a source needs none of its own.
+LowerBound source_blocks_in(const Limits& on, const Instance& in) {
+  std::vector<std::int64_t> each(in.nodes, 0);
+  for (Rank i = 0; i < in.sources(); ++i) each[in.source(i)] = 1;
+  const double k = in.sources();
+  return of_ports_and_links(on, k < on.nodes ? k : k - 1,
+                            theory::gathering_bound(on.topology, each));
+}
+
+/// Of each source alone: what the others take on the same links is not charged.
+LowerBound blocks_at_sources(const Limits& on, const Instance& in) {
+  int fewest = on.most_ports;
+  if (on.ports == Ports::all) {
+    for (Rank i = 0; i < in.sources(); ++i) {
+      fewest = std::min(fewest, on.topology.ports(in.source(i)));
+    }
+  }
+  return {.startups = on.rounds,
+          .transmission_blocks = (on.nodes - 1) / fewest,
+          .transmission_source = "ports"};
+}
+
+}  // namespace operations::detail
+
 LowerBound lower_bound(Operation operation, const Topology& topology, Ports ports,
                        const Arguments& arguments) {
   if (operation->bound == nullptr) return {};
-  if (topology.nodes() == 1) return {0, 0};
+  if (topology.nodes() == 1) {
+    return {
+        .startups = 0, .transmission_blocks = 0, .transmission_source = "one node", .tight = true};
+  }
   return operation->bound(limits(topology, ports), {topology.nodes(), arguments});
 }
 

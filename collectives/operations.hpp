@@ -140,21 +140,15 @@ inline double all(double) { return 1; }
 inline double others(double p) { return (p - 1) / p; }
 inline double there_and_back(double p) { return 2 * (p - 1) / p; }
 
-inline LowerBound one_block(const Limits& on, const Instance&) {
-  return {on.rounds, on.nodes > 1 ? 1.0 / on.fewest_ports : 0};
-}
-inline LowerBound others_in(const Limits& on, const Instance&) {
-  return {on.rounds, (on.nodes - 1) / on.fewest_ports};
-}
-/// Of k sources' blocks, a node that is no source gets all; it may be the one with the most ports. A
-/// source needs none of its own.
-inline LowerBound source_blocks_in(const Limits& on, const Instance& in) {
-  const double k = in.sources(), all_but_own = (k - 1) / on.fewest_ports;
-  return {on.rounds, k < on.nodes ? std::max(k / on.most_ports, all_but_own) : all_but_own};
-}
-inline LowerBound others_at_root(const Limits& on, const Instance&) {
-  return {on.rounds, (on.nodes - 1) / on.most_ports};
-}
+// What the ports of nodes and any routes over the links allow.
+LowerBound one_block(const Limits& on, const Instance&);     ///< to all nodes, or combined to one
+LowerBound prefixes(const Limits& on, const Instance&);      ///< node 0's block to all, combined
+LowerBound all_combined(const Limits& on, const Instance&);  ///< at all nodes
+LowerBound all_blocks(const Limits& on, const Instance&);    ///< to all nodes, or combined to each
+LowerBound blocks_at_root(const Limits& on, const Instance&);
+LowerBound exchange(const Limits& on, const Instance&);
+LowerBound source_blocks_in(const Limits& on, const Instance&);  ///< of k sources, at all nodes
+LowerBound blocks_at_sources(const Limits& on, const Instance&);
 }  // namespace detail
 
 inline constexpr OperationRow broadcast{
@@ -190,7 +184,7 @@ inline constexpr OperationRow allgather{.name = "allgather",
                                         .place_of_input = detail::own,
                                         .data = detail::blocks,
                                         .bus_factor = detail::others,
-                                        .bound = detail::others_in};
+                                        .bound = detail::all_blocks};
 
 inline constexpr OperationRow reduce_scatter{.name = "reduce_scatter",
                                              .summary = "block q of all nodes combined, to node q",
@@ -203,21 +197,18 @@ inline constexpr OperationRow reduce_scatter{.name = "reduce_scatter",
                                              .reduces = true,
                                              .data = detail::blocks,
                                              .bus_factor = detail::others,
-                                             .bound = detail::others_in};
+                                             .bound = detail::all_blocks};
 
-inline constexpr OperationRow allreduce{
-    .name = "allreduce",
-    .summary = "all nodes' blocks combined, to every node",
-    .gives = detail::one,
-    .ends_with = detail::one,
-    .result = detail::of_all,
-    .place_of_input = detail::none,
-    .reduces = true,
-    .data = detail::block,
-    .bus_factor = detail::there_and_back,
-    .bound = [](const Limits& on, const Instance&) {
-      return LowerBound{on.rounds, 2 * (on.nodes - 1) / on.nodes / on.fewest_ports};
-    }};
+inline constexpr OperationRow allreduce{.name = "allreduce",
+                                        .summary = "all nodes' blocks combined, to every node",
+                                        .gives = detail::one,
+                                        .ends_with = detail::one,
+                                        .result = detail::of_all,
+                                        .place_of_input = detail::none,
+                                        .reduces = true,
+                                        .data = detail::block,
+                                        .bus_factor = detail::there_and_back,
+                                        .bound = detail::all_combined};
 
 inline constexpr OperationRow scan{
     .name = "scan",
@@ -232,7 +223,7 @@ inline constexpr OperationRow scan{
     .reduces = true,
     .data = detail::block,
     .bus_factor = detail::all,
-    .bound = detail::one_block};
+    .bound = detail::prefixes};
 
 inline constexpr OperationRow exscan{
     .name = "exscan",
@@ -247,7 +238,7 @@ inline constexpr OperationRow exscan{
     .reduces = true,
     .data = detail::block,
     .bus_factor = detail::all,
-    .bound = detail::one_block};
+    .bound = detail::prefixes};
 
 inline constexpr OperationRow barrier{
     .name = "barrier",
@@ -258,7 +249,10 @@ inline constexpr OperationRow barrier{
     .moves_data = false,
     .bound =
         [](const Limits& on, const Instance&) {
-          return LowerBound{on.rounds, 0};
+          return LowerBound{.startups = on.rounds,
+                            .transmission_blocks = 0,
+                            .transmission_source = "no data",
+                            .tight = true};
         }};
 
 inline constexpr OperationRow scatter{
@@ -270,7 +264,7 @@ inline constexpr OperationRow scatter{
     .rooted = true,
     .data = detail::blocks,
     .bus_factor = detail::others,
-    .bound = detail::others_at_root};
+    .bound = detail::blocks_at_root};
 
 inline constexpr OperationRow gather{.name = "gather",
                                      .summary = "every node's block to the root",
@@ -281,19 +275,16 @@ inline constexpr OperationRow gather{.name = "gather",
                                      .rooted = true,
                                      .data = detail::blocks,
                                      .bus_factor = detail::others,
-                                     .bound = detail::others_at_root};
+                                     .bound = detail::blocks_at_root};
 
-inline constexpr OperationRow alltoall{
-    .name = "alltoall",
-    .summary = "block q of node r to node q as its block r",
-    .gives = detail::each,
-    .ends_with = detail::each,
-    .result = detail::exchanged,
-    .data = detail::blocks,
-    .bus_factor = detail::others,
-    .bound = [](const Limits& on, const Instance&) {
-      return LowerBound{on.rounds, std::max((on.nodes - 1) / on.fewest_ports, on.exchange_cut)};
-    }};
+inline constexpr OperationRow alltoall{.name = "alltoall",
+                                       .summary = "block q of node r to node q as its block r",
+                                       .gives = detail::each,
+                                       .ends_with = detail::each,
+                                       .result = detail::exchanged,
+                                       .data = detail::blocks,
+                                       .bus_factor = detail::others,
+                                       .bound = detail::exchange};
 
 inline constexpr OperationRow shift{
     .name = "shift",
@@ -308,7 +299,9 @@ inline constexpr OperationRow shift{
     .bound =
         [](const Limits& on, const Instance& in) {
           const double moves = in.shifted_from(0) == 0 ? 0 : 1;
-          return LowerBound{moves, moves / on.fewest_ports};
+          return LowerBound{.startups = moves,
+                            .transmission_blocks = moves / on.fewest_ports,
+                            .transmission_source = "ports"};
         }};
 
 inline constexpr OperationRow permute{
@@ -325,8 +318,9 @@ inline constexpr OperationRow permute{
     .bound =
         [](const Limits& on, const Instance& in) {
           const double moves = is_identity(in.arguments.permutation, in.nodes) ? 0 : 1;
-          return LowerBound{moves,
-                            moves / on.most_ports};  // of the nodes that give their block away
+          return LowerBound{.startups = moves,  // of the nodes that give their block away
+                            .transmission_blocks = moves / on.most_ports,
+                            .transmission_source = "ports"};
         }};
 
 inline constexpr OperationRow k_broadcast{
@@ -350,7 +344,7 @@ inline constexpr OperationRow k_alltoall{
     .has_sources = true,
     .data = detail::blocks,
     .bus_factor = detail::others,
-    .bound = detail::others_at_root};
+    .bound = detail::blocks_at_sources};
 
 inline constexpr OperationRow k_reduce{
     .name = "k_reduce",
@@ -379,7 +373,7 @@ inline constexpr OperationRow k_gather{
     .sources_get = true,
     .data = detail::blocks,
     .bus_factor = detail::others,
-    .bound = detail::others_at_root};
+    .bound = detail::blocks_at_sources};
 
 /// The same with blocks whose sizes differ.
 constexpr OperationRow uneven(OperationRow row, std::string_view name, Sizes sizes) {

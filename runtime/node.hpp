@@ -66,6 +66,15 @@ class Op {
     return sum;
   }
 
+  /// A receive whose data the program neither reads nor sends on soon, as it is more than caches hold:
+  /// long pieces may go past them into memory. A hint: it changes nothing but time.
+  Op unread() const {
+    Op op = *this;
+    op.unread_ = true;
+    return op;
+  }
+  bool is_unread() const { return unread_; }
+
   /// The same with another peer, other moves, or several pieces.
   Op with(Rank peer) const {
     Op op = *this;
@@ -93,7 +102,7 @@ class Op {
 
   Kind kind_;
   To to_;
-  bool in_pieces_ = false;
+  bool in_pieces_ = false, unread_ = false;
   Tag tag_;
   Rank peer_ = 0;
   Move move_;
@@ -249,7 +258,9 @@ class Node {
   /// nothing of it.
   virtual void computes(double /*operations*/, double /*bytes*/) {}
 
-  /// Work on own memory; skipped in a dry run. What a node does between two steps adds up.
+  /// Work on own memory; skipped in a dry run. What a node does between two steps adds up. With a
+  /// window (MachineOptions::window) it first completes the steps under way, and may throw Stopped or
+  /// Deadlock as a step does; then the work is not done. The same goes for rearrange() and combine().
   void local(Work work) { this->work(Charge::none, 0, work); }
   /// Work that permutes `bytes` of blocks in own memory: charged as rearrangement.
   void rearrange(Bytes bytes, Work work) { this->work(Charge::rearrange, bytes, work); }

@@ -6,6 +6,9 @@
 #ifdef WORMCUBE_WITH_MPI
 #include "wormcube/apps/cli/mpi/cluster.hpp"
 #endif
+#ifdef WORMCUBE_WITH_GLPK
+#include "wormcube/apps/flows/exchange_program.hpp"
+#endif
 
 int main(int argc, char** argv) {
   using namespace wormcube;
@@ -15,6 +18,10 @@ int main(int argc, char** argv) {
 #ifdef WORMCUBE_WITH_MPI
   parts.start_cluster = cli::start_mpi;
   parts.mpi_library = cli::mpi_library;
+#endif
+#ifdef WORMCUBE_WITH_GLPK
+  parts.glpk_version = apps::glpk_version;
+  parts.exchange_program = apps::solve_exchange;
 #endif
   return cli::main(argc, argv, parts);
 }

@@ -279,6 +279,7 @@ int run_main(int argc, const char* const* argv, const Parts& parts) {
   constexpr int own_map_bytes = 1 << 20;
   mallopt(M_MMAP_THRESHOLD, own_map_bytes);
   set_command_line(argc, argv);
+  theory::use_exchange_program(parts.exchange_program);
   const std::unique_ptr<Cluster> processes =
       parts.start_cluster != nullptr && wants_cluster(argc, argv) ? parts.start_cluster() : nullptr;
   const ClusterScope scope(processes.get());

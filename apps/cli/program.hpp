@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/runtime/topology/flows.hpp"
+
 #include <memory>
 #include <string>
 #include <string_view>
@@ -17,7 +19,9 @@ class Cluster;
 struct Parts {
   /// How to start the processes of --nodes-as mpi; nullptr: built without MPI.
   std::unique_ptr<Cluster> (*start_cluster)() = nullptr;
-  std::string (*mpi_library)() = nullptr;  ///< "Open MPI v4.1.4", from the library itself
+  std::string (*mpi_library)() = nullptr;   ///< "Open MPI v4.1.4", from the library itself
+  std::string (*glpk_version)() = nullptr;  ///< "GLPK 5.0"; nullptr: built without GLPK
+  theory::ExchangeProgram exchange_program = nullptr;
   std::string_view commit = "unknown", build_type = "unknown";
 };
 

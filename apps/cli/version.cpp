@@ -21,11 +21,13 @@ std::string compiler_text() {
 #endif
 }
 
-std::string fftw_text() {
+std::string fftw_text(const Parts& parts) {
   const std::string_view library = fftw_library();
   if (library.empty()) {
-    return "none: no `fft`; the program may be passed on under the Apache\n             License "
-           "2.0";
+    return parts.glpk_version != nullptr
+               ? "none: no `fft`"
+               : "none: no `fft`; the program may be passed on under the Apache\n             "
+                 "License 2.0";
   }
   return fmt::format(
       "{}, under the GNU GPL: whoever passes this\n"
@@ -33,6 +35,14 @@ std::string fftw_text() {
       "             wormcube's own are under the Apache License 2.0; all but `fft`\n"
       "             is built without it by -D WORMCUBE_FFTW=OFF",
       library);
+}
+
+std::string glpk_text(const Parts& parts) {
+  if (parts.glpk_version == nullptr) return "none: total exchange is bounded by cuts and distances";
+  return fmt::format(
+      "{}, under the GNU GPL too: built without\n"
+      "             it by -D WORMCUBE_GLPK=OFF",
+      parts.glpk_version());
 }
 
 }  // namespace
@@ -44,9 +54,11 @@ std::string version_text(const Parts& parts) {
       "  build      {}\n"
       "  compiler   {}\n"
       "  MPI        {}\n"
-      "  FFTW       {}",
+      "  FFTW       {}\n"
+      "  GLPK       {}",
       version, parts.commit, parts.build_type, compiler_text(),
-      parts.mpi_library != nullptr ? parts.mpi_library() : "none: no --nodes-as mpi", fftw_text());
+      parts.mpi_library != nullptr ? parts.mpi_library() : "none: no --nodes-as mpi",
+      fftw_text(parts), glpk_text(parts));
 }
 
 }  // namespace wormcube::cli

@@ -36,8 +36,8 @@ Colour sequence(int level) {
 }
 Colour line(std::size_t i) {
   constexpr std::array<Colour, 6> all{Colour{"--line-0", "#0072b2"}, Colour{"--line-1", "#c2570c"},
-                                      Colour{"--line-2", "#00805c"}, Colour{"--line-3", "#a8478c"},
-                                      Colour{"--line-4", "#857000"}, Colour{"--line-5", "#6a51c8"}};
+                                      Colour{"--line-2", "#036d49"}, Colour{"--line-3", "#a8478c"},
+                                      Colour{"--line-4", "#5d5100"}, Colour{"--line-5", "#6a51c8"}};
   return all[i % all.size()];
 }
 

@@ -317,6 +317,21 @@ std::vector<std::string> foot_lines(const std::vector<std::string>& foot, double
   return lines;
 }
 
+/// Title, what is seen, the names of the series beside their samples.
+/// \param sample  (series, x): draws its sample; false: it is not named
+template <class Sample>
+void draw_heading(const std::string& title, const std::string& below, double left,
+                  const std::vector<std::string>& series, Marks& marks, const Sample& sample) {
+  marks.push_back(text_mark({left, 38}, title, 21, colours::ink, -1, true));
+  marks.push_back(text_mark({left, 60}, below, 13, colours::mute));
+  double x = left;
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    if (!sample(i, x)) continue;
+    marks.push_back(text_mark({x + 18, 90}, series[i], 13, colours::line(i), -1, true));
+    x += 44 + text_room(series[i], 13, true);
+  }
+}
+
 void draw_foot_lines(const std::vector<std::string>& lines, double y, double left, Marks& marks) {
   for (const std::string& line : lines) {
     marks.push_back(text_mark({left, y}, line, 11.5, colours::mute));
@@ -336,8 +351,8 @@ std::string plot_svg(const LinePlot& plot, bool themed) {
   const std::vector<std::string> foot = foot_lines(plot.foot, plot_left);
   const double height = end + 84 + 16 * static_cast<double>(foot.size());
   plotter.range();
-  plotter.marks.push_back(text_mark({plot_left, 38}, plot.title, 21, colours::ink, -1, true));
-  plotter.marks.push_back(text_mark({plot_left, 60}, plot.below, 13, colours::mute));
+  draw_heading(plot.title, plot.below, plot_left, {}, plotter.marks,
+               [](std::size_t, double) { return false; });
   plotter.axes(end, end);
   if (!plot.y_name.empty()) {
     plotter.marks.push_back(
@@ -393,14 +408,10 @@ std::string plot_svg(const DotPlot& plot, bool themed) {
   const double bottom = top + row_height * static_cast<double>(plot.rows.size());
   const std::vector<std::string> foot = foot_lines(plot.foot, left);
   Marks marks;
-  marks.push_back(text_mark({left, 38}, plot.title, 21, colours::ink, -1, true));
-  marks.push_back(text_mark({left, 60}, plot.below, 13, colours::mute));
-  double x = left;
-  for (std::size_t i = 0; i < plot.series.size(); ++i) {
+  draw_heading(plot.title, plot.below, left, plot.series, marks, [&](std::size_t i, double x) {
     draw_series_mark(i, {x + 6, 85}, "", marks);
-    marks.push_back(text_mark({x + 18, 90}, plot.series[i], 13, colours::line(i), -1, true));
-    x += 44 + text_room(plot.series[i], 13, true);
-  }
+    return true;
+  });
   for (int e = static_cast<int>(std::floor(std::log10(low))); e <= std::log10(high) + 0.01; ++e) {
     for (const double factor : {1.0, 2.0, 5.0}) {
       const double value = factor * std::pow(10, e);
@@ -439,19 +450,14 @@ std::string plot_svg(const WinnerMap& map, bool themed) {
   const double bottom = top + cell_height * static_cast<double>(map.rows.size());
   const std::vector<std::string> foot = foot_lines(map.foot, left);
   Marks marks;
-  marks.push_back(text_mark({left, 38}, map.title, 21, colours::ink, -1, true));
-  marks.push_back(text_mark({left, 60}, map.below, 13, colours::mute));
-  double x = left;
-  for (std::size_t i = 0; i < map.algorithms.size(); ++i) {
+  draw_heading(map.title, map.below, left, map.algorithms, marks, [&](std::size_t i, double x) {
     const bool wins = std::ranges::any_of(map.rows, [&](const auto& row) {
       return std::ranges::any_of(row.cells,
                                  [&](const auto& c) { return c.winner == static_cast<int>(i); });
     });
-    if (!wins) continue;
-    marks.push_back(rect_mark({x, 79}, {12, 12}, 3, colours::line(i)));
-    marks.push_back(text_mark({x + 18, 90}, map.algorithms[i], 13, colours::line(i), -1, true));
-    x += 44 + text_width(map.algorithms[i], 13, true);
-  }
+    if (wins) marks.push_back(rect_mark({x, 79}, {12, 12}, 3, colours::line(i)));
+    return wins;
+  });
   marks.push_back(text_mark({left - 14, 90}, "nodes", 13, colours::ink, 1));
   const auto cell_of = [&](std::size_t row, std::size_t column) -> const WinnerMap::Cell& {
     return map.rows[map.rows.size() - 1 - row].cells[column];

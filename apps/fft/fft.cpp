@@ -27,27 +27,27 @@ class Phases {
   // X[k1 + n1 k2], k2 fastest, in rows k1, from x[n2 j1 + j2] in rows j1. Without scaling.
   void to_spectrum(Direction direction, Span data) const {
     transpose(node_, exchange_, there_, data);
-    computes_rows(back_);
+    begin_rows(back_);
     computes_products(back_);
     node_.local([&] {
       rows(back_, direction, data);
       twiddle(back_, direction, data);
     });
     transpose(node_, exchange_, back_, data);
-    computes_rows(there_);
+    begin_rows(there_);
     node_.local([&] { rows(there_, direction, data); });
   }
 
   // The reverse order: from X[k1 + n1 k2] in rows k1 to x[n2 j1 + j2] in rows j1.
   void from_spectrum(Direction direction, Span data) const {
-    computes_rows(there_);
+    begin_rows(there_);
     computes_products(there_);
     node_.local([&] {
       rows(there_, direction, data);
       twiddle(there_, direction, data);
     });
     transpose(node_, exchange_, there_, data);
-    computes_rows(back_);
+    begin_rows(back_);
     node_.local([&] { rows(back_, direction, data); });
     transpose(node_, exchange_, back_, data);
   }
@@ -59,10 +59,10 @@ class Phases {
   }
 
   void two_dimensional(Direction direction, Span data) const {
-    computes_rows(there_);
+    begin_rows(there_);
     node_.local([&] { rows(there_, direction, data); });
     transpose(node_, exchange_, there_, data);
-    computes_rows(back_);
+    begin_rows(back_);
     node_.local([&] { rows(back_, direction, data); });
     transpose(node_, exchange_, back_, data);
     scale(direction, data);
@@ -73,6 +73,7 @@ class Phases {
   // the transpositions that would make it natural.
   void bluestein(Direction direction, Span data) const {
     const Memory kernel = node_.memory(plan_.buffer_bytes(node_.rank()));
+    node_.phase("chirps");
     computes_products(there_, 2);
     node_.local([&] {
       fill_chirps(direction, kernel);
@@ -80,6 +81,7 @@ class Phases {
     });
     to_spectrum(Direction::forward, kernel);
     to_spectrum(Direction::forward, data);
+    node_.phase("product of spectra");
     computes_products(there_);
     node_.local([&] {
       const std::span<const Complex> factor = matrix_rows(there_, kernel);
@@ -90,13 +92,16 @@ class Phases {
     const auto length = static_cast<double>(there_.rows * there_.columns);
     const auto elements = static_cast<double>(plan_.elements());
     const double divisor = direction == Direction::backward ? length * elements : length;
+    node_.phase("chirps");
     computes_products(there_);
     node_.local([&] { times_chirps(direction, data, 1 / divisor); });
   }
 
  private:
-  // For prices: a transform of n elements is 5 n log2 n operations, in one pass over the rows.
-  void computes_rows(const MatrixShape& matrix) const {
+  // A phase of its own, priced: a transform of n elements is 5 n log2 n operations, in one pass over
+  // the rows.
+  void begin_rows(const MatrixShape& matrix) const {
+    node_.phase("transforms of rows");
     const double elements = own_elements(matrix), length = static_cast<double>(matrix.columns);
     constexpr double of_butterflies = 5;
     node_.computes(of_butterflies * elements * std::log2(std::max(length, 1.0)),
@@ -143,6 +148,7 @@ class Phases {
     const double factor = 1 / static_cast<double>(plan_.elements());
     const std::size_t count = plan_.output(node_.rank()).count;
     constexpr double of_scaling = 2;
+    node_.phase("scaling");
     node_.computes(of_scaling * static_cast<double>(count),
                    read_and_written * static_cast<double>(count * sizeof(Complex)));
     node_.local([&] {

@@ -65,16 +65,20 @@ class Lookup {
     // Entry k: where key k stands among those that are sent.
     const Memory places = node.memory(count * sizeof(std::size_t)),
                  asked = node.memory(count * sizeof(Key), Purpose::blocks);
+    node.phase("keys by owner");
     node.local([&] { count_owners(as<Key>(keys), counts_.sent(r)); });
     node.rearrange(count * sizeof(Key), [&] {
       sort_by_owner(as<Key>(keys), counts_.sent(r), as<Key>(asked), as<std::size_t>(places));
     });
+    node.phase("counts");
     counts_.tell(node, collectives_.alltoall);
 
     const std::size_t requests = counts_.total_received(r);
     const Memory wanted = node.memory(requests * sizeof(Key), Purpose::blocks),
                  answers = node.memory(requests * answer_bytes, Purpose::blocks);
+    node.phase("requests");
     counts_.exchange(node, collectives_.alltoallv, asked, wanted, sizeof(Key));
+    node.phase("search");
     // A binary search: a comparison and an entry of memory for each halving.
     const double halvings = std::ceil(std::log2(static_cast<double>(entries.size()) + 1)) *
                             static_cast<double>(requests);
@@ -82,7 +86,9 @@ class Lookup {
     node.local([&] { answer(as<Entry>(table), as<Key>(wanted), counts_.received(r), answers); });
 
     const Memory answered = node.memory(count * answer_bytes, Purpose::blocks);
+    node.phase("answers");
     counts_.answer(node, collectives_.alltoallv, answers, answered, answer_bytes);
+    node.phase("answers to the host");
     node.local([&] {
       const auto start = Clock::now();
       put(before_.first(r), as<std::size_t>(places), counts_.sent(r), answered);

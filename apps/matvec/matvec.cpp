@@ -75,12 +75,14 @@ VectorsOn parse_vectors_on(std::string_view text) {
 void matvec(Node& node, const MatvecPlan& plan, ConstSpan matrix, Span x, Span y) {
   const Rank i = node.rank() / plan.grid.columns(), j = node.rank() % plan.grid.columns();
   if (plan.grid.rows() > 1) {
+    node.phase("vector along columns");
     GridView column = node.along(plan.grid.column_dimensions());
     at_root(plan.broadcast, plan.source(j))(column, x);
   }
   const bool sums = plan.grid.columns() > 1;
   const Memory part = node.memory(sums ? y.size() : 0, Purpose::blocks);
   const Span product = sums ? part.span() : y;
+  node.phase("products");
   constexpr double of_element = 2;  // a product and a sum
   node.computes(of_element * static_cast<double>(matrix.size() / sizeof(double)),
                 static_cast<double>(matrix.size()));
@@ -90,6 +92,7 @@ void matvec(Node& node, const MatvecPlan& plan, ConstSpan matrix, Span x, Span y
     multiply(elements, as<double>(x).first(plan.columns.count(j)), as<double>(product));
   });
   if (!sums) return;
+  node.phase("sums along rows");
   GridView row = node.along(plan.grid.row_dimensions());
   const Rank sink = plan.sink(i);
   at_root(plan.reduce, sink)(row, product, row.rank() == sink ? y : Span());

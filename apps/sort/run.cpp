@@ -82,6 +82,7 @@ class SampleSort {
     const Rank r = node.rank();
     Clock::duration& host = host_[static_cast<std::size_t>(r)];
     const Memory own = node.memory(sampling_.keys.count(r) * sizeof(Code), Purpose::blocks);
+    node.phase("sort own keys");
     computes_passes(node, sampling_.keys.count(r), sampling_.keys.count(r));
     node.local([&] {
       const auto start = Clock::now();
@@ -91,13 +92,17 @@ class SampleSort {
       host = Clock::now() - start;
       std::ranges::sort(as<Code>(own));
     });
+    node.phase("splitters");
     cut(node, as<Code>(own));
+    node.phase("counts");
     parts_.tell(node, collectives_.alltoall);
 
     const std::size_t share = parts_.total_received(r);
     const Memory in = node.memory(share * sizeof(Code), Purpose::blocks),
                  room = node.memory(share * sizeof(Code), Purpose::blocks);
+    node.phase("exchange");
     parts_.exchange(node, collectives_.alltoallv, own, in, sizeof(Code));
+    node.phase("merge");
     std::span<Code> merged = as<Code>(in);
     const auto& runs = parts_.received(r);
     computes_passes(node, share,
@@ -107,7 +112,9 @@ class SampleSort {
       merged = merge_runs(as<Code>(in), std::span<const std::size_t>(parts_.received(r)),
                           as<Code>(room));
     });
+    node.phase("places");
     find_place(node, share);
+    node.phase(shares_ ? "equal shares" : "keys to the host");
     if (shares_) {
       rebalance(node, merged);
     } else {

@@ -116,8 +116,11 @@ void transpose(Node& node, const Exchange& exchange, const MatrixShape& shape, S
   const Cut cut(shape, r, p, exchange.uneven());
   const Memory sent = node.memory(cut.sent()), received = node.memory(cut.received());
 
+  node.phase("pack");
   node.rearrange(shape.row_bytes(r, p), [&] { cut.pack(data.data(), cut.outgoing(sent)); });
+  node.phase("exchange");
   exchange(node, cut.outgoing(sent), cut.incoming(received));
+  node.phase("unpack");
   node.rearrange(shape.transposed().row_bytes(r, p),
                  [&] { cut.unpack(cut.incoming(received), data.data()); });
 }

@@ -24,7 +24,7 @@ void alltoall_hypercube_pairwise(Node& node, ConstBlocks out, Blocks in) {
   node.local([&] { copy(out[r], in[r]); });
   for (Rank t = 1; t < p; ++t) {
     const Rank partner = r ^ t;
-    node.step({send(partner, out[partner]), receive(partner, in[partner])});
+    node.step({send(partner, out[partner]), receive_result(node, partner, in[partner], in)});
   }
 }
 

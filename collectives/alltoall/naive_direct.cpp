@@ -116,7 +116,7 @@ void alltoall_naive_direct(Node& node, ConstBlocks out, Blocks in) {
   for (Rank t = 1; t < p; ++t) {
     const Rank to = mod(r + t, p), from = mod(r - t, p);
     const std::vector<Move> moves = moves_between(node.topology(), r, to);
-    const std::array ops{send(std::span(moves), out[to]), receive(from, in[from])};
+    const std::array ops{send(std::span(moves), out[to]), receive_result(node, from, in[from], in)};
     for (Rank s = 0; s < plan->steps(t); ++s) {
       const bool sends = plan->step_of(t, r) == s, receives = plan->step_of(t, from) == s;
       node.step(std::span(ops).subspan(sends ? 0 : 1, (sends ? 1 : 0) + (receives ? 1 : 0)));

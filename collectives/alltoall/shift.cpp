@@ -16,7 +16,7 @@ void alltoall_shift(Node& node, ConstBlocks out, Blocks in) {
   node.local([&] { copy(out[r], in[r]); });
   for (Rank i = 1; i < p; ++i) {
     const Rank to = mod(r + i, p), from = mod(r - i, p);
-    node.step({send(to, out[to]), receive(from, in[from])});
+    node.step({send(to, out[to]), receive_result(node, from, in[from], in)});
   }
 }
 

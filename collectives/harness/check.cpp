@@ -334,10 +334,7 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
   // Of the witness: it commutes only if the algorithm needs that.
   result.predicted = result.collective.predict(topology);
   const Ports ports = options.all_port ? Ports::all : Ports::one;
-  const auto bound = collective.algorithm->bound;
-  result.lower_bound = bound != nullptr
-                           ? bound(collective.setting(topology), ports)
-                           : lower_bound(operation, topology, ports, collective.arguments);
+  result.lower_bound = collective.lower_bound(topology, ports);
 
   {
     std::atomic<bool> message_only = true;

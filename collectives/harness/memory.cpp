@@ -4,6 +4,8 @@
 
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/host/memory.hpp"
+#include "wormcube/runtime/network/channel.hpp"
+#include "wormcube/runtime/network/tag_table.hpp"
 #include "wormcube/runtime/routing/routing.hpp"
 
 #include <algorithm>
@@ -18,8 +20,9 @@ namespace wormcube {
 
 namespace {
 
-/// A flit in its queue; what a channel takes besides (runtime/network/channel.hpp).
-constexpr double flit_payload_bytes = 64, flit_bytes = 72, channel_bytes = 256;
+constexpr double flit_payload_bytes = Flit::capacity, flit_bytes = sizeof(Flit);
+constexpr double channel_bytes =
+    sizeof(VirtualChannel) + 112;  // and what the heap adds to two blocks
 
 /// What one rank's program does in its dry run, beside what the log has.
 struct Counts {
@@ -70,6 +73,27 @@ double plan_bytes(const Counts& counts, Rank nodes) {
          counts.local_works * copy * std::min<double>(nodes, most_copies);
 }
 
+/// Bytes of a message in the run.
+double bytes_in_run(const OpRecord& op, const FlitQueues& queues) {
+  return static_cast<double>(op.bytes) * queues.scale;
+}
+bool is_short(double bytes, const FlitQueues& queues) {
+  return bytes <= static_cast<double>(queues.eager_limit);
+}
+
+/// What a rank's messages take if they all come before they are received: the short ones.
+double early_bytes(const RankLog& log, const FlitQueues& queues) {
+  std::size_t messages = 0;
+  double longest = 0;
+  for (const OpRecord& op : log.ops) {
+    const double bytes = bytes_in_run(op, queues);
+    if (op.kind != Op::Kind::receive || !is_short(bytes, queues)) continue;
+    ++messages;
+    longest = std::max(longest, bytes);
+  }
+  return static_cast<double>(TagTable::bytes_of_early(messages, static_cast<Bytes>(longest)));
+}
+
 /// Adds what the messages of the ranks tried take of queues.
 void count_queues(MemoryNeed& need, const Schedule& sample, const Topology& topology,
                   const FlitQueues& queues, double scale) {
@@ -87,8 +111,8 @@ void count_queues(MemoryNeed& need, const Schedule& sample, const Topology& topo
         routing.route(rank, moves, route);
       }
       used_here.insert(used_here.end(), route.begin(), route.end());
-      const double bytes = static_cast<double>(op.bytes) * queues.scale;
-      if (bytes > static_cast<double>(queues.eager_limit)) continue;
+      const double bytes = bytes_in_run(op, queues);
+      if (!is_short(bytes, queues)) continue;
       flits += static_cast<double>(route.size()) * std::max(1.0, bytes / flit_payload_bytes);
     }
     std::ranges::sort(used_here);
@@ -130,13 +154,15 @@ MemoryNeed memory_need(const Topology& topology, const Program& program, Rank ro
     need.nodes += static_cast<double>(log.peak_bytes);
     need.plans += plan_bytes(counts_of(rank), topology.nodes());
     need.pieces += counts_of(rank).pieces;
+    if (queues != nullptr) need.early += early_bytes(log, *queues);
     need.schedule += static_cast<double>(
         log.ops.size() * sizeof(OpRecord) + log.moves.size() * sizeof(Move) +
         log.step_ends.size() * sizeof(std::uint32_t) +
         (log.rearranged.size() + log.combined.size()) * sizeof(Bytes) + sizeof(RankLog));
   }
   const double scale = topology.nodes() / tried;
-  for (double* sum : {&need.nodes, &need.schedule, &need.plans, &need.pieces}) *sum *= scale;
+  for (double* sum : {&need.nodes, &need.schedule, &need.plans, &need.pieces, &need.early})
+    *sum *= scale;
   if (queues != nullptr) count_queues(need, sample, topology, *queues, scale);
   return need;
 }

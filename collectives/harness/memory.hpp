@@ -9,11 +9,12 @@
 
 namespace wormcube {
 
-/// The flit queues of an emulated network, as MachineOptions has them.
+/// What an emulated network keeps messages in, as MachineOptions has it: flit queues, and buffers for
+/// short messages that come before they are received.
 struct FlitQueues {
   int virtual_channels = 2;
   std::size_t capacity = 4;  // flits
-  Bytes eager_limit = 1024;  // longer messages pass no queue
+  Bytes eager_limit = 1024;  // longer messages pass no queue and get no buffer
   double scale = 1;          // bytes of the run's messages / of the dry run's
 };
 
@@ -25,6 +26,7 @@ struct MemoryNeed {
   double pieces = 0;    // pieces of memory that all messages are cut into, sent and received
   double queues = 0;    // bytes of the queues on all routes; with FlitQueues only
   double flits = 0;     // bytes of those that flits of one run go through
+  double early = 0;     // bytes of buffers if all short messages come early; with FlitQueues only
 };
 /// \param root    a rank that is surely among those tried
 /// \param queues  nullptr: no queues are counted

@@ -531,6 +531,7 @@ void Machine::Impl::EmulatedNode::prepare(StepMessages& step, std::span<const Op
       receive.bytes = op.bytes();
       step.receives_empty |= receive.bytes == 0;
       receive.data = pieces_of(op);
+      receive.unread = op.is_unread();
       receive.done = false;
     }
   }

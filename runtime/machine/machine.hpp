@@ -35,7 +35,8 @@ struct MachineOptions {
   int virtual_channels = 2;  ///< per ring link: 2 (dateline) or 1
   /// Flits that a virtual channel holds, 1 to most_channel_capacity.
   std::size_t channel_capacity = 4;
-  /// Messages of at most so many bytes travel in flits; longer ones are copied once.
+  /// Messages of at most so many bytes pass the channels in flits, and are kept for a receiver that has
+  /// not asked for them yet; of longer ones the header alone does.
   Bytes eager_limit = 1024;
   bool lock_step = false;  ///< a barrier after every step
   /// Steps of a node that may be under way at once, 1 to most_window: a step returns when all but the

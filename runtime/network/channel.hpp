@@ -13,12 +13,13 @@
 
 namespace wormcube {
 
-/// The unit that moves between queues: at most 64 bytes of one message.
+/// The unit that moves between queues: it stands for the next 64 bytes of its message, or fewer. It
+/// holds neither them nor where they are: they go from the sender's memory to the receiver's in one
+/// copy, when the tail has left the last channel. So nothing in a channel can outlive what it names.
 struct Flit {
   static constexpr Bytes capacity = 64;
   std::uint32_t bytes = 0;
   bool tail = false;
-  std::byte data[capacity];
 };
 
 /// One lane of a link.
@@ -35,7 +36,6 @@ class VirtualChannel final : public Reservation {
   Channel id() const noexcept { return id_; }
   [[nodiscard]] bool try_push(const Flit& flit) noexcept { return queue_.push(flit); }
   [[nodiscard]] bool try_pop(Flit& flit) noexcept { return queue_.pop(flit); }
-  bool has_room() const noexcept { return queue_.write_available() > 0; }
 
   // The counts are of one run, which has a number; the holder's, who calls is_new() before the first.
   /// True once a run: the counts begin anew.

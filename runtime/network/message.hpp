@@ -7,9 +7,11 @@
 #include "wormcube/runtime/node.hpp"
 #include "wormcube/runtime/requests.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <vector>
@@ -124,6 +126,7 @@ struct Receive : Transfer {
   Action action = Action::receive;
   bool may_wait = true;  ///< look and take
   bool exact = true;     ///< the message has `bytes`; else at most so many are received
+  bool unread = false;   ///< Op::is_unread()
   bool done = true;
   bool found = false;
   Rank from = 0, to = 0;  ///< from: any_source for all
@@ -164,12 +167,33 @@ class Cursor {
   /// Copies up to to.size() bytes out, from here on; returns how many there were.
   Bytes read(Span to);
   /// Copies bytes in, from here on; there must be room.
-  void write(ConstSpan from);
+  void write(ConstSpan from) {
+    write(from, [](Span to, ConstSpan part) { std::memcpy(to.data(), part.data(), part.size()); });
+  }
+  /// The same with copy(to, from), of as many bytes each.
+  template <class Copy>
+  void write(ConstSpan from, Copy&& copy) {
+    while (!from.empty()) {
+      const Span to = rest();
+      WORMCUBE_ASSERT(!to.empty());
+      const Bytes count = std::min(from.size(), to.size());
+      copy(to.first(count), from.first(count));
+      advance(count);
+      from = from.subspan(count);
+    }
+  }
 
  private:
   std::span<const Span> pieces_;
   std::size_t index_ = 0;
   Bytes offset_ = 0;
 };
+
+/// Copies as many bytes as each has. Whole cache lines of a long one go into memory past the caches:
+/// no line is fetched to be overwritten, and none is pushed out. Such stores are ordered with nothing
+/// until settle_unread().
+void copy_unread(Span to, ConstSpan from) noexcept;
+/// Before the copies are published: orders them before every later store of this thread.
+void settle_unread() noexcept;
 
 }  // namespace wormcube

@@ -5,6 +5,8 @@
 #include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 
 #include <fmt/core.h>
 
@@ -247,7 +249,9 @@ class Network::Drive {
     if (worm.bytes > receive.bytes) {
       timed(receive.bytes, [&] { copy_first(worm, receive.bytes, to); });
     } else {
-      timed(worm.bytes, [&] { as_flits ? stream(worm, to) : copy(worm, to); });
+      timed(worm.bytes, [&] {
+        as_flits ? stream(worm, to) : receive.unread ? copy_past_caches(worm, to) : copy(worm, to);
+      });
     }
   }
   template <class F>
@@ -263,6 +267,10 @@ class Network::Drive {
   static void copy(const Worm& worm, Cursor to) {
     for (const Span piece : worm.data) to.write(piece);
   }
+  static void copy_past_caches(const Worm& worm, Cursor to) {
+    for (const Span piece : worm.data) to.write(piece, copy_unread);
+    settle_unread();
+  }
   static void copy_first(const Worm& worm, Bytes bytes, Cursor to) {
     for (const Span piece : worm.data) {
       const Bytes now = std::min(bytes, piece.size());
@@ -271,33 +279,41 @@ class Network::Drive {
     }
   }
 
-  // The body as flits, each through every queue of the path: from the last channel to the first, so
-  // that a capacity of one flit per channel suffices.
+  // The body as flits through the channels; then in one copy.
   static void stream(const Worm& worm, Cursor to) {
+    [[maybe_unused]] const Bytes arrived = pass_flits(worm);
+    WORMCUBE_ASSERT(arrived == worm.bytes);
+    copy(worm, to);
+  }
+
+  // As many as a queue holds go from the first channel to the last, then the next: so a capacity of
+  // one flit suffices. Returns for how many bytes there were flits.
+  static Bytes pass_flits(const Worm& worm) {
     const std::size_t first = 1, end = worm.path.size() - 2;
-    if (first == end) return copy(worm, to);  // to oneself: no link, no flit
-    Cursor from(worm.data);
-    Bytes left = worm.bytes;
-    bool tail_sent = false;
-    for (;;) {
-      Flit flit;
-      while (channel(worm, end - 1).try_pop(flit)) {
-        to.write({flit.data, flit.bytes});
-        if (flit.tail) return;
+    if (first == end) return worm.bytes;  // to oneself: no link, no flit
+    Bytes left = worm.bytes, arrived = 0;
+    Flit flit;
+    for (bool tail_arrived = false; !tail_arrived;) {
+      for (bool tail_sent = false; !tail_sent;) {
+        const Flit next{.bytes = static_cast<std::uint32_t>(std::min(left, Flit::capacity)),
+                        .tail = left <= Flit::capacity};
+        if (!channel(worm, first).try_push(next)) break;
+        left -= next.bytes;
+        tail_sent = next.tail;
       }
-      for (std::size_t entry = end - 1; entry > first; --entry) {
-        while (channel(worm, entry).has_room() && channel(worm, entry - 1).try_pop(flit)) {
-          static_cast<void>(channel(worm, entry).try_push(flit));
+      for (std::size_t entry = first + 1; entry < end; ++entry) {
+        while (channel(worm, entry - 1).try_pop(flit)) {
+          // Of the same capacity, and empty.
+          [[maybe_unused]] const bool has_room = channel(worm, entry).try_push(flit);
+          WORMCUBE_ASSERT(has_room);
         }
       }
-      while (!tail_sent && channel(worm, first).has_room()) {
-        flit.bytes =
-            static_cast<std::uint32_t>(from.read({flit.data, std::min(left, Flit::capacity)}));
-        left -= flit.bytes;
-        flit.tail = tail_sent = left == 0;
-        static_cast<void>(channel(worm, first).try_push(flit));
+      while (channel(worm, end - 1).try_pop(flit)) {
+        arrived += flit.bytes;
+        tail_arrived = flit.tail;
       }
     }
+    return arrived;
   }
 
   void complete(Receive& receive) {
@@ -331,6 +347,64 @@ class Network::Drive {
   Waiter* handed_last_ = nullptr;
 };
 
+/// The paths that a node's messages took before: 64, short ones, by destination or by moves. To find
+/// a path costs a fifth of a short message.
+///
+/// Threads  the node's.
+class Network::KnownPaths {
+ public:
+  /// All nodes' together stay in a core's cache, or near it.
+  static constexpr Rank most_nodes = 64;
+
+  bool find(Worm& worm, const Op& op) const {
+    if (slots_ == nullptr) return false;
+    const std::uint64_t key = key_of(op);
+    const Slot& slot = slots_[index(key)];
+    if (slot.key != key || key == 0) return false;
+    worm.to = slot.to;
+    worm.path.assign(slot.path.begin(), slot.path.begin() + slot.length);
+    return true;
+  }
+  void keep(const Worm& worm, const Op& op) {
+    const std::uint64_t key = key_of(op);
+    if (key == 0 || worm.path.size() > most_entries) return;
+    if (slots_ == nullptr) slots_ = std::make_unique<Slot[]>(most_paths);
+    Slot& slot = slots_[index(key)];
+    slot.key = key;
+    slot.to = worm.to;
+    slot.length = static_cast<std::uint32_t>(worm.path.size());
+    std::ranges::copy(worm.path, slot.path.begin());
+  }
+
+ private:
+  static constexpr std::size_t most_paths = 64, most_entries = 14;
+  struct alignas(64) Slot {
+    std::uint64_t key = 0;  // 0: none
+    Rank to = 0;
+    std::uint32_t length = 0;
+    std::array<Reservation*, most_entries> path = {};
+  };
+  static_assert(sizeof(Slot) == 128);
+
+  // Its lowest two bits are the number of moves; 0: has none.
+  static std::uint64_t key_of(const Op& op) {
+    if (op.to() == Op::To::rank) return 4 * (static_cast<std::uint64_t>(op.peer()) + 1);
+    if (op.moves().empty() || op.moves().size() > 3) return 0;
+    std::uint64_t key = 0;
+    for (const Move move : op.moves()) {
+      if (move.dimension >= 16 || std::abs(move.hops) >= 1 << 15) return 0;
+      key = key << 20U | static_cast<std::uint64_t>(move.dimension) << 16U |
+            static_cast<std::uint16_t>(move.hops);
+    }
+    return key << 2U | op.moves().size();
+  }
+  static std::size_t index(std::uint64_t key) {
+    return key % 4 == 0 ? key / 4 % most_paths : key * 0x9e3779b97f4a7c15U >> 58U;
+  }
+
+  std::unique_ptr<Slot[]> slots_;
+};
+
 Network::Network(Routing routing, Settings settings, NetworkHost& host)
     : routing_(std::move(routing)),
       settings_(settings),
@@ -340,7 +414,11 @@ Network::Network(Routing routing, Settings settings, NetworkHost& host)
                                                                routing_.topology().nodes())
                                     : 0),
       node_ports_(settings.all_port ? 0 : static_cast<std::size_t>(routing_.topology().nodes())),
-      tables_(static_cast<std::size_t>(routing_.topology().nodes())) {}
+      tables_(static_cast<std::size_t>(routing_.topology().nodes())),
+      known_paths_(routing_.topology().nodes() > KnownPaths::most_nodes
+                       ? 0
+                       : static_cast<std::size_t>(routing_.topology().nodes())) {}
+Network::~Network() = default;
 
 double Network::bytes_of_tables(const Routing& routing, const Settings& settings) {
   const Topology& topology = routing.topology();
@@ -369,11 +447,23 @@ void Network::address(Worm& worm, Rank from, const Op& op) {
     return;
   }
   worm.way = Worm::Way::none;  // until the path is whole
+  worm.from = from;
+  if (known_paths_.empty()) {
+    find_path(worm, op);
+  } else if (!known_paths_[from].find(worm, op)) {
+    find_path(worm, op);
+    known_paths_[from].keep(worm, op);
+  }
+  if (way == Worm::Way::by_move) worm.move = op.moves().front();
+  worm.way = way;
+}
+
+void Network::find_path(Worm& worm, const Op& op) {
+  const Rank from = worm.from;
   // Used within this call only, so fibers may share it.
   static thread_local std::vector<Channel> route;
   route.clear();
   worm.path.clear();
-  worm.from = from;
   if (op.to() == Op::To::rank) {
     worm.to = op.peer();
     routing_.route(from, op.peer(), route);
@@ -403,8 +493,6 @@ void Network::address(Worm& worm, Rank from, const Op& op) {
              .ejection);
   }
   worm.path.push_back(&tables_[worm.to]);
-  if (way == Worm::Way::by_move) worm.move = op.moves().front();
-  worm.way = way;
 }
 
 void Network::launch(Worm& worm) noexcept { Drive(*this, worm.from).launch(worm); }

@@ -42,10 +42,10 @@ class NetworkHost {
 
 /// Moves worms. A worm reserves, in this order and keeping what it holds: its sender's injection
 /// port, each virtual channel of its route, its receiver's ejection port, its receiver's tag
-/// table. With the table it finds a posted receive, and its payload moves: up to `eager_limit`
-/// bytes as flits through the channels, more in one copy from memory to memory while the path is
-/// held. Or it finds none: then a short payload moves, as flits, into an early buffer of the table;
-/// a long one's header is absorbed there. Either way the path is free again; an absorbed message is
+/// table. With the table it finds a posted receive, and its payload moves, in one copy from memory to
+/// memory while the path is held; for up to `eager_limit` bytes their flits go through the channels
+/// before. Or it finds none: then a short payload moves, the same way, into an early buffer of the
+/// table; a long one's header is absorbed there. Either way the path is free again; an absorbed message is
 /// copied by the receive that comes later, and the sender's memory stays pinned until then.
 ///
 /// No thread waits in here. A worm that cannot have its next reservation stays behind in that
@@ -64,7 +64,17 @@ class NetworkHost {
 ///             taken in an order that is acyclic if the channel dependency graph is: ports before
 ///             and after all channels, the tag table last, held only for a search or the copy of a
 ///             short message. A waiter that is given back has its reservation already: whoever
-///             carries it on goes on from there.
+///             carries it on goes on from there. Flits are in channels only while one thread is in
+///             one worm's body, which waits for nothing and cannot fail; they hold no address. So
+///             whatever stops a node, it stops between bodies, with all queues empty.
+/// Memory order  of a body. The sender's node has written it before launch(), the receiver's has done
+///             with its room before post(). Who copies is one of the two, or got the worm from a
+///             reservation's queue, and the receive from the table that the worm holds: each hand-
+///             over is a release and an acquire (Reservation), so both nodes' writes come before the
+///             copy. After it comes settle() of each end (Transfer), a release: the receiver, who
+///             acquires that, sees the body; the sender, who acquires that, may write to its memory
+///             again, and not before: until then it is the copying thread's. A node that is stopped
+///             keeps both ends' memory until no node is in the network (Machine::Impl).
 class Network {
  public:
   struct Settings {
@@ -78,6 +88,7 @@ class Network {
   static constexpr Bytes most_moved = Bytes{64} << 10;
 
   Network(Routing routing, Settings settings, NetworkHost& host);
+  ~Network();
 
   const Routing& routing() const { return routing_; }
 
@@ -111,6 +122,9 @@ class Network {
     Reservation injection, ejection;
   };
   class Drive;
+  class KnownPaths;
+
+  void find_path(Worm& worm, const Op& op);
 
   Routing routing_;
   Settings settings_;
@@ -119,7 +133,8 @@ class Network {
   LazyTable<LinkPorts> link_ports_;    // all-port; also one entry per node, for messages to oneself
   std::vector<LinkPorts> node_ports_;  // one-port
   std::vector<TagTable> tables_;
-  std::uint64_t run_ = 1;  // its number
+  std::vector<KnownPaths> known_paths_;  // of each node; none in a large network
+  std::uint64_t run_ = 1;                // its number
 };
 
 }  // namespace wormcube

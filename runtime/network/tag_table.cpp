@@ -6,6 +6,21 @@
 #include <bit>
 
 namespace wormcube {
+namespace {
+
+// Of a buffer for so many bytes: by doubling, so that steady state does not allocate.
+Bytes buffer_capacity(Bytes bytes) {
+  return bytes == 0 ? 0 : std::bit_ceil(std::max<Bytes>(bytes, 64));
+}
+
+}  // namespace
+
+Bytes TagTable::bytes_of_early(std::size_t messages, Bytes longest) {
+  const std::size_t buffers = std::min(messages, early_slots);
+  const Bytes capacity = buffer_capacity(std::min(longest, early_bytes));
+  return std::min(buffers * capacity, 2 * early_bytes) +
+         buffers * (sizeof(EarlyMessage) + sizeof(all_.front()) + sizeof(unused_.front()));
+}
 
 Receive* TagTable::take_receive(Rank from, Tag tag, std::uint32_t context) {
   if (with_wildcard_.first == nullptr) return posted_.take(context, from, tag);
@@ -82,8 +97,8 @@ void TagTable::append(EarlyMessage& early) {
 EarlyMessage* TagTable::keep_short(const Worm& worm) {
   if (buffers_ == early_slots || worm.bytes > early_bytes - buffered_) return nullptr;
   EarlyMessage* const early = fresh();
-  if (early->capacity < worm.bytes) {  // by doubling, so that steady state does not allocate
-    const Bytes capacity = std::bit_ceil(std::max<Bytes>(worm.bytes, 64));
+  if (early->capacity < worm.bytes) {
+    const Bytes capacity = buffer_capacity(worm.bytes);
     early->buffer = std::make_unique_for_overwrite<std::byte[]>(capacity);
     capacity_ += capacity - early->capacity;
     early->capacity = capacity;

@@ -26,6 +26,8 @@ class alignas(64) TagTable final : public Reservation {
  public:
   static constexpr std::size_t early_slots = 64;
   static constexpr Bytes early_bytes = Bytes{256} << 10;
+  /// What so many short messages of at most so many bytes take in one table, if all come early.
+  static Bytes bytes_of_early(std::size_t messages, Bytes longest);
 
   /// Takes the receive that was posted first of those that fit a message, or null.
   Receive* take_receive(Rank from, Tag tag, std::uint32_t context = step_context);

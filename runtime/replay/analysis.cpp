@@ -132,7 +132,7 @@ ScheduleBounds schedule_bounds(const Schedule& schedule, const Routing& routing,
                                const MachineModel& model) {
   std::unordered_map<Link, Ticks> links, injecting, ejecting;  // sums for keys, in any order
   std::vector<Channel> path;
-  Ticks least_hop = never;
+  Ticks least_hop = no_tick;
   for (Rank v = 0; v < static_cast<Rank>(schedule.ranks.size()); ++v) {
     for (std::size_t t = 0; t < steps_of(schedule, v); ++t) {
       for (const OpRecord& op : schedule.ops(v, t)) {
@@ -147,7 +147,7 @@ ScheduleBounds schedule_bounds(const Schedule& schedule, const Routing& routing,
     }
   }
   ScheduleBounds bounds;
-  if (least_hop == never) return bounds;
+  if (least_hop == no_tick) return bounds;
   for (const auto& [link, busy] : links) bounds.links = std::max(bounds.links, busy);
   bounds.links += model.startup + model.hop;
   for (const auto& [port, busy] : injecting)
@@ -163,8 +163,8 @@ Losses losses(const Schedule& schedule, const MachineModel& model, const Replay&
   for (const ReplayedMessage& message : replay.messages) {
     result.contention += message.waited - message.waited_port + message.shared;
     result.ports += message.waited_port;
-    if (message.ready != never) result.ports += message.ready - model.startup - message.posted;
-    if (model.lock_step || replay.steps.empty() || message.posted == never) continue;
+    if (message.ready != no_tick) result.ports += message.ready - model.startup - message.posted;
+    if (model.lock_step || replay.steps.empty() || message.posted == no_tick) continue;
     const auto& there = replay.steps[static_cast<std::size_t>(message.to)];
     if (message.step > there.size()) continue;  // the receiver never came so far
     const Ticks posted = (message.step == 0 ? 0 : there[message.step - 1]) +

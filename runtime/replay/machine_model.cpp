@@ -20,13 +20,13 @@ constexpr Ticks largest_constant = Ticks{1} << 50;
 
 Ticks Rate::of(Bytes count) const {
   Ticks exact = 0;
-  if (bytes == 1 && count <= static_cast<Bytes>(never) &&
+  if (bytes == 1 && count <= static_cast<Bytes>(no_tick) &&
       !__builtin_mul_overflow(ticks, static_cast<Ticks>(count), &exact)) {
     return exact;
   }
   const auto product = static_cast<WideTicks>(ticks) * static_cast<WideTicks>(count);
   const WideTicks quotient = (product + bytes - 1) / bytes;
-  return quotient >= never ? never : static_cast<Ticks>(quotient);
+  return quotient >= no_tick ? no_tick : static_cast<Ticks>(quotient);
 }
 
 std::int64_t MachineModel::flits(Bytes bytes) const {

@@ -15,7 +15,8 @@ namespace wormcube {
 using Ticks = std::int64_t;
 /// For sums and products that must not overflow on the way.
 __extension__ using WideTicks = __int128;
-inline constexpr Ticks never = std::numeric_limits<Ticks>::max();
+/// A time that is none: not yet, or not at all.
+inline constexpr Ticks no_tick = std::numeric_limits<Ticks>::max();
 
 /// So many ticks for so many bytes; parts of a tick count as one.
 struct Rate {

@@ -71,7 +71,7 @@ Simulation::Index Simulation::make_worm(Index message) {
   worm.is_delivered = false;
   worm.is_sent = false;
   worm.in_runs = false;
-  worm.asks_at = never;
+  worm.asks_at = no_tick;
   worm.flits = model_.flits(m.bytes);
   worm.path.clear();
   for (const Channel channel : route_) worm.path.push_back(resource_of(channel));
@@ -79,7 +79,7 @@ Simulation::Index Simulation::make_worm(Index message) {
   const std::size_t stages = worm.path.size();
   worm.requested.assign(stages, 0);
   worm.granted.assign(stages, 0);
-  worm.tail.assign(stages, never);
+  worm.tail.assign(stages, no_tick);
   worm.shared_stages.clear();
   worm.release_times.clear();
   return index;
@@ -109,7 +109,7 @@ void Simulation::touch(Index index) {
 void Simulation::request(Index index) {
   Worm& worm = worm_at(index);
   const std::size_t stage = static_cast<std::size_t>(worm.granted_to) + 1;
-  worm.asks_at = never;
+  worm.asks_at = no_tick;
   worm.requested[stage] = now_;
   const Index wanted = worm.path[stage];
   Resource& resource = resource_at(wanted);
@@ -244,7 +244,7 @@ Ticks Simulation::release_time(const Worm& worm, std::int32_t stage) const {
 std::vector<Run> Simulation::formula_runs(const Worm& worm, std::int32_t stage) const {
   std::vector<Run> runs;
   const Ticks gained = model_.credit - model_.slots * model_.flit;
-  Ticks latest = never, offset = 0;
+  Ticks latest = no_tick, offset = 0;
   for (std::int32_t j = stage; j <= worm.granted_to; ++j, offset += gained) {
     const std::int64_t k = model_.slots * (j - stage);
     if (k >= worm.flits) break;

@@ -16,7 +16,7 @@
 
 namespace wormcube {
 
-/// What became of one message. Times are ticks from the beginning; `never` where a deadlock came
+/// What became of one message. Times are ticks from the beginning; `no_tick` where a deadlock came
 /// first.
 struct ReplayedMessage {
   Rank from = 0, to = 0;
@@ -25,14 +25,14 @@ struct ReplayedMessage {
   Tag tag = 0;
   std::int32_t hops = 0;
   Bytes bytes = 0;
-  Ticks posted = never;     // its step, at its sender
-  Ticks ready = never;      // its start-up is over
-  Ticks sent = never;       // the tail has left the sender
-  Ticks at_port = never;    // it was given the ejection port
-  Ticks delivered = never;  // the tail has arrived
-  Ticks waited = 0;         // for channels and the ejection port
-  Ticks waited_port = 0;    // of these, for the port
-  Ticks shared = 0;         // by turns on links, and for slots
+  Ticks posted = no_tick;     // its step, at its sender
+  Ticks ready = no_tick;      // its start-up is over
+  Ticks sent = no_tick;       // the tail has left the sender
+  Ticks at_port = no_tick;    // it was given the ejection port
+  Ticks delivered = no_tick;  // the tail has arrived
+  Ticks waited = 0;           // for channels and the ejection port
+  Ticks waited_port = 0;      // of these, for the port
+  Ticks shared = 0;           // by turns on links, and for slots
   friend bool operator==(const ReplayedMessage&, const ReplayedMessage&) = default;
 };
 

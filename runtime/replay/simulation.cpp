@@ -28,7 +28,7 @@ Simulation::Simulation(const Schedule& schedule, const Routing& routing, const M
   if (keys <= most_dense) dense_.assign(static_cast<std::size_t>(std::max<Channel>(keys, 1)), none);
   const auto nodes = schedule.ranks.size();
   nodes_.resize(nodes);
-  finish_.assign(nodes, never);
+  finish_.assign(nodes, no_tick);
   if (options.steps) {
     steps_.resize(nodes);
     for (std::size_t v = 0; v < nodes; ++v) steps_[v].reserve(schedule.ranks[v].step_ends.size());
@@ -166,7 +166,7 @@ void Simulation::phase_one(const EventQueue::Event& event) {
       break;
     case Kind::request:
       if (worm.asks_at != now_) break;
-      worm.asks_at = never;
+      worm.asks_at = no_tick;
       requesting_.push_back(index);
       break;
     case Kind::sent:
@@ -192,11 +192,11 @@ void Simulation::phase_one(const EventQueue::Event& event) {
       if (worm.in_runs && worm.stage_queued[static_cast<std::size_t>(stage)] == now_) {
         const auto at = static_cast<std::size_t>(stage);
         const Ticks wanted = worm.stage_event[at];
-        worm.stage_queued[at] = never;
+        worm.stage_queued[at] = no_tick;
         if (wanted == now_) {
-          worm.stage_event[at] = never;
+          worm.stage_event[at] = no_tick;
           mark(index, stage);
-        } else if (wanted != never) {  // it was put off since
+        } else if (wanted != no_tick) {  // it was put off since
           worm.stage_queued[at] = wanted;
           push(wanted, Kind::stage, index, stage);
         }
@@ -282,7 +282,9 @@ void Simulation::advance_all() {
   Ticks longest = 0;
   incomplete_ = 0;
   const auto nodes = static_cast<Rank>(nodes_.size());
-  const auto goes_on = [&](Rank rank) { return finish_[static_cast<std::size_t>(rank)] == never; };
+  const auto goes_on = [&](Rank rank) {
+    return finish_[static_cast<std::size_t>(rank)] == no_tick;
+  };
   for (Rank rank = 0; rank < nodes; ++rank) {
     if (!goes_on(rank)) continue;
     longest = std::max(longest, gap(rank, nodes_[static_cast<std::size_t>(rank)].step));
@@ -375,7 +377,7 @@ void Simulation::finish_worm(Index index) {
   worm.message = none;
   worm.tails = 0;
   worm.in_runs = false;
-  worm.asks_at = never;
+  worm.asks_at = no_tick;
   free_worms_.push_back(index);
 }
 

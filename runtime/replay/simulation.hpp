@@ -57,7 +57,7 @@ class Simulation {
     bool is_delivered = false;
     bool is_sent = false;
     bool in_runs = false;
-    Ticks asks_at = never;  // when it requests the next stage
+    Ticks asks_at = no_tick;  // when it requests the next stage
     std::int64_t flits = 1;
     std::vector<Index> path;  // hops channels, then the ejection port
     std::vector<Ticks> requested, granted, tail;

@@ -25,12 +25,12 @@ class Starts {
   void clear() { runs_.clear(); }
   const std::vector<Run>& runs() const { return runs_; }
 
-  /// When flit k starts; `never` if nothing is forecast.
+  /// When flit k starts; `no_tick` if nothing is forecast.
   Ticks at(std::int64_t k) const {
     for (std::size_t i = runs_.size(); i-- > 0;) {
       if (runs_[i].first <= k) return value(runs_[i], k);
     }
-    return never;
+    return no_tick;
   }
 
   /// A straight piece of the sequence: flit k starts at `time`, the next `length` - 1 ones `stride`
@@ -45,7 +45,7 @@ class Starts {
       if (runs_[i].first <= k) return {value(runs_[i], k), runs_[i].stride, end - k};
       end = runs_[i].first;
     }
-    return {never, 0, end - k};
+    return {no_tick, 0, end - k};
   }
 
   /// How many flits start before `now`, of those below `limit`.
@@ -81,7 +81,7 @@ class Starts {
   /// Ends at flit k: it and the later ones do not start, as far as is known.
   void stall(std::int64_t k) {
     cut(k);
-    runs_.push_back({k, never, 1});
+    runs_.push_back({k, no_tick, 1});
   }
   void push(const Run& run) { runs_.push_back(run); }
   /// Forgets runs that lie before flit k.
@@ -93,7 +93,7 @@ class Starts {
 
  private:
   static Ticks value(const Run& run, std::int64_t k) {
-    return run.time == never ? never : run.time + (k - run.first) * run.stride;
+    return run.time == no_tick ? no_tick : run.time + (k - run.first) * run.stride;
   }
   std::vector<Run> runs_;
 };

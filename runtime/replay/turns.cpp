@@ -12,8 +12,8 @@ namespace {
 
 constexpr Ticks long_ago = -(Ticks{1} << 62);
 
-/// `never` stays never.
-Ticks later(Ticks time, Ticks by) { return time == never ? never : time + by; }
+/// What has no tick has none then.
+Ticks later(Ticks time, Ticks by) { return time == no_tick ? no_tick : time + by; }
 
 /// How long the flits' readiness (a constraint's straight piece) agrees with a line of starts.
 struct Constraint {
@@ -34,7 +34,7 @@ std::int64_t first_above(const Constraint& c, Ticks line, Ticks stride) {
 }
 /// The first flit of the piece whose constraint lies below the line, or some flit before that.
 std::int64_t first_below(const Constraint& c, Ticks line, Ticks stride) {
-  if (c.time == never) return no_end;
+  if (c.time == no_tick) return no_end;
   if (c.time < line) return 0;
   return c.stride < stride ? (c.time - line) / (stride - c.stride) + 1 : no_end;
 }
@@ -90,8 +90,8 @@ void Simulation::to_runs(Index index) {
   const std::size_t stages = worm.path.size();
   if (worm.starts.size() < stages) worm.starts.resize(stages);
   for (Starts& starts : worm.starts) starts.clear();
-  worm.stage_event.assign(stages, never);
-  worm.stage_queued.assign(stages, never);
+  worm.stage_event.assign(stages, no_tick);
+  worm.stage_queued.assign(stages, no_tick);
   worm.dirty.assign(stages, false);
   std::int32_t past_tails = 0;
   while (past_tails < worm.tails && worm.tail[static_cast<std::size_t>(past_tails)] < now_) {
@@ -105,7 +105,7 @@ void Simulation::to_runs(Index index) {
         if (run.time >= now_) break;  // a forecast, as later ones are
       }
     } else {
-      worm.asks_at = never;  // its header may have to wait for its turn
+      worm.asks_at = no_tick;  // its header may have to wait for its turn
     }
     mark(index, stage);
   }
@@ -140,7 +140,7 @@ void Simulation::settle_marked() {
 void Simulation::settle(Index index, std::int32_t stage) {
   Worm& worm = worm_at(index);
   if (tail_is_past(worm, stage)) {
-    worm.stage_event[static_cast<std::size_t>(stage)] = never;
+    worm.stage_event[static_cast<std::size_t>(stage)] = no_tick;
     return;
   }
   const Index partner = resource_at(worm.path[static_cast<std::size_t>(stage)]).partner;
@@ -159,7 +159,7 @@ void Simulation::settle(Index index, std::int32_t stage) {
     }
     if (last != past) link_free = last + model_.flit;
   }
-  settle_alone(index, stage, link_free, never);
+  settle_alone(index, stage, link_free, no_tick);
 }
 
 /// The earliest start that rules 1 to 4 allow, on a link without turns.
@@ -169,7 +169,7 @@ Ticks Simulation::earliest(const Worm& worm, std::int32_t stage, std::int64_t fl
   if (stage > 0) time = std::max(time, later(worm.starts[at - 1].at(flit), model_.hop));
   if (stage < worm.hops && flit >= model_.slots) {
     time = std::max(time, stage == worm.granted_to
-                              ? never
+                              ? no_tick
                               : later(worm.starts[at + 1].at(flit - model_.slots), model_.credit));
   }
   return time;
@@ -179,8 +179,8 @@ void Simulation::forecast(Index index, std::int32_t stage, std::int64_t flit, Ti
                           Ticks stride) {
   Worm& worm = worm_at(index);
   Starts& starts = worm.starts[static_cast<std::size_t>(stage)];
-  if (time == never) {
-    if (starts.at(flit) == never) return;
+  if (time == no_tick) {
+    if (starts.at(flit) == no_tick) return;
     starts.stall(flit);
   } else if (!starts.replace(flit, time, stride)) {
     return;
@@ -203,7 +203,7 @@ void Simulation::watch(Index index, std::int32_t stage, std::int64_t flit, Ticks
   if (flit == 0) {
     if (time > now_) {
       event = std::min(event, time);
-    } else if (stage < worm.hops && stage == worm.granted_to && worm.asks_at == never) {
+    } else if (stage < worm.hops && stage == worm.granted_to && worm.asks_at == no_tick) {
       ask_later(index, now_ + model_.hop);
     }
   }
@@ -259,7 +259,7 @@ Ticks Simulation::deviation(const Worm& worm, std::int32_t stage, std::int64_t f
     }
     k += length;
   }
-  return never;
+  return no_tick;
 }
 
 /// \param link_free  not before
@@ -270,14 +270,14 @@ void Simulation::settle_alone(Index index, std::int32_t stage, Ticks link_free, 
   const std::int64_t most = limit(worm, stage);
   const std::int64_t flit = worm.starts[at].before(now_, most);
   if (flit >= most) {
-    worm.stage_event[at] = never;
+    worm.stage_event[at] = no_tick;
     return;
   }
   const Ticks time = std::max(earliest(worm, stage, flit), link_free);
   WORMCUBE_ASSERT(time >= now_);
-  if (time == never) {
-    forecast(index, stage, flit, never, 1);
-    worm.stage_event[at] = never;
+  if (time == no_tick) {
+    forecast(index, stage, flit, no_tick, 1);
+    worm.stage_event[at] = no_tick;
     return;
   }
   Ticks second = time + model_.flit;
@@ -288,7 +288,7 @@ void Simulation::settle_alone(Index index, std::int32_t stage, Ticks link_free, 
           std::max(second, later(worm.starts[at + 1].at(flit + 1 - model_.slots), model_.credit));
     }
   }
-  const Ticks stride = second == never ? model_.flit : second - time;
+  const Ticks stride = second == no_tick ? model_.flit : second - time;
   forecast(index, stage, flit, time, stride);
   watch(index, stage, flit, time, std::min(horizon, deviation(worm, stage, flit, time, stride)));
 }
@@ -322,7 +322,7 @@ void Simulation::settle_pair(Index index, std::int32_t stage, Index other,
   }
   // Rules 1, 2 and 4.
   const auto ready = [&](const Side& side, std::int64_t flit) {
-    if (flit >= side.most) return never;
+    if (flit >= side.most) return no_tick;
     const Worm& worm = worm_at(side.index);
     const auto at = static_cast<std::size_t>(side.stage);
     Ticks time = flit == 0 ? worm.granted[at] : 0;
@@ -339,18 +339,18 @@ void Simulation::settle_pair(Index index, std::int32_t stage, Index other,
   const std::array<Ticks, 2> next{ready(sides[0], sides[0].flit), ready(sides[1], sides[1].flit)};
 
   const auto still = [&](const Side& side) {
-    if (side.flit < side.most) forecast(side.index, side.stage, side.flit, never, 1);
-    worm_at(side.index).stage_event[static_cast<std::size_t>(side.stage)] = never;
+    if (side.flit < side.most) forecast(side.index, side.stage, side.flit, no_tick, 1);
+    worm_at(side.index).stage_event[static_cast<std::size_t>(side.stage)] = no_tick;
   };
   for (const std::size_t s : {std::size_t{0}, std::size_t{1}}) {
     const Side& side = sides[s];
     const Side& there = sides[1 - s];
-    if (next[s] == never) continue;
+    if (next[s] == no_tick) continue;
     const Ticks begin = std::max(next[s], link_free);
-    if (next[1 - s] != never && next[1 - s] < begin + 2 * model_.flit) continue;
+    if (next[1 - s] != no_tick && next[1 - s] < begin + 2 * model_.flit) continue;
     // One of them alone until the other is ready.
     settle_alone(side.index, side.stage, link_free, next[1 - s]);
-    if (next[1 - s] == never) {
+    if (next[1 - s] == no_tick) {
       still(there);
     } else {
       forecast(there.index, there.stage, there.flit, next[1 - s], model_.flit);
@@ -358,7 +358,7 @@ void Simulation::settle_pair(Index index, std::int32_t stage, Index other,
     }
     return;
   }
-  if (next[0] == never && next[1] == never) {
+  if (next[0] == no_tick && next[1] == no_tick) {
     still(sides[0]);
     still(sides[1]);
     return;
@@ -378,7 +378,7 @@ void Simulation::settle_pair(Index index, std::int32_t stage, Index other,
   while (count < looked_at) {
     const Ticks a = std::max(ready(sides[0], flit[0]), free);
     const Ticks b = std::max(ready(sides[1], flit[1]), free);
-    if (a == never && b == never) break;
+    if (a == no_tick && b == no_tick) break;
     const std::size_t chosen = a < b ? 0 : b < a ? 1 : first_choice;
     const Ticks time = std::min(a, b);
     turns[count++] = {chosen, time};
@@ -387,25 +387,25 @@ void Simulation::settle_pair(Index index, std::int32_t stage, Index other,
     first_choice = 1 - chosen;
   }
   WORMCUBE_ASSERT(turns[0].time >= now_);
-  std::array<std::array<Ticks, 2>, 2> starts{{{never, never}, {never, never}}};
+  std::array<std::array<Ticks, 2>, 2> starts{{{no_tick, no_tick}, {no_tick, no_tick}}};
   for (std::size_t i = 0; i < count; ++i) {
     auto& mine = starts[turns[i].side];
-    if (mine[0] == never) {
+    if (mine[0] == no_tick) {
       mine[0] = turns[i].time;
-    } else if (mine[1] == never) {
+    } else if (mine[1] == no_tick) {
       mine[1] = turns[i].time;
     }
   }
   std::array<Ticks, 2> stride{model_.flit, model_.flit};
   for (const std::size_t s : {std::size_t{0}, std::size_t{1}}) {
-    if (starts[s][1] != never) stride[s] = starts[s][1] - starts[s][0];
+    if (starts[s][1] != no_tick) stride[s] = starts[s][1] - starts[s][0];
   }
 
   // When it will not go on so.
-  Ticks off = never;
+  Ticks off = no_tick;
   std::array<std::int64_t, 2> seen{0, 0};
   bool alternates = count == looked_at && stride[0] == stride[1];
-  for (std::size_t i = 0; i < count && off == never; ++i) {
+  for (std::size_t i = 0; i < count && off == no_tick; ++i) {
     const auto [s, time] = turns[i];
     const Ticks forecast = starts[s][0] + seen[s]++ * stride[s];
     if (forecast != time) off = std::min(forecast, time);
@@ -413,12 +413,12 @@ void Simulation::settle_pair(Index index, std::int32_t stage, Index other,
   }
   for (const std::size_t s : {std::size_t{0}, std::size_t{1}}) {
     // What is forecast but not among the turns looked at.
-    if (sides[s].flit + seen[s] < sides[s].most && starts[s][0] != never &&
+    if (sides[s].flit + seen[s] < sides[s].most && starts[s][0] != no_tick &&
         (count < looked_at || !alternates)) {
       off = std::min(off, starts[s][0] + seen[s] * stride[s]);
     }
   }
-  if (off == never && count == looked_at) {
+  if (off == no_tick && count == looked_at) {
     if (!alternates) {
       off = turns[looked_at - 1].time;
     } else {
@@ -464,28 +464,28 @@ void Simulation::settle_pair(Index index, std::int32_t stage, Index other,
       off = std::min(x_at(x.most - x.flit), y_at(y.most - y.flit));
       const bool y_pushes_x = to_x == model_.flit, x_pushes_y = to_y == model_.flit;
       std::int64_t j = broken(x, 0, x_at(1), y_pushes_x ? Law::not_above : Law::on);
-      note(j, j == no_end ? never : y_pushes_x ? x_at(j) : y_at(j - 1) + model_.flit);
+      note(j, j == no_end ? no_tick : y_pushes_x ? x_at(j) : y_at(j - 1) + model_.flit);
       if (!y_pushes_x) {
         j = broken(y, 0, x_at(1), Law::not_below);
-        note(j, j == no_end ? never : y_at(j - 1) + model_.flit);
+        note(j, j == no_end ? no_tick : y_at(j - 1) + model_.flit);
       }
       j = broken(y, 0, y_at(1), x_pushes_y ? Law::not_above : Law::on);
-      note(j, j == no_end ? never : x_pushes_y ? y_at(j) : x_at(j) + model_.flit);
+      note(j, j == no_end ? no_tick : x_pushes_y ? y_at(j) : x_at(j) + model_.flit);
       if (!x_pushes_y) {
         j = broken(x, 1, y_at(1), Law::not_below);
-        note(j, j == no_end ? never : x_at(j) + model_.flit);
+        note(j, j == no_end ? no_tick : x_at(j) + model_.flit);
       }
     }
   }
   for (const std::size_t s : {std::size_t{0}, std::size_t{1}}) {
-    if (starts[s][0] == never) {
+    if (starts[s][0] == no_tick) {
       still(sides[s]);
       continue;
     }
     forecast(sides[s].index, sides[s].stage, sides[s].flit, starts[s][0], stride[s]);
   }
   for (const std::size_t s : {std::size_t{0}, std::size_t{1}}) {
-    if (starts[s][0] == never) continue;
+    if (starts[s][0] == no_tick) continue;
     watch(sides[s].index, sides[s].stage, sides[s].flit, starts[s][0], off);
   }
 }

@@ -12,6 +12,7 @@
 
 #include <cmath>
 #include <map>
+#include <regex>
 #include <set>
 #include <string>
 
@@ -166,4 +167,55 @@ TEST_CASE("plots have a point for each value", "[draw]") {
   CHECK(points == 4);
   CHECK(time_label(1500) == "1.5 ms");
   CHECK(size_label(65536) == "64 K");
+}
+
+TEST_CASE("a plot of networks has a row for each, a mark for each value, on a logarithmic scale",
+          "[draw]") {
+  DotPlot plot;
+  plot.title = "t", plot.below = "b", plot.x_name = "blocks";
+  plot.series = {"start-ups", "<transmission>"};
+  plot.rows = {{"first & one", {{1, 1}, {10, 20}}},
+               {"second", {{100, {}}, {{}, 50}}},
+               {"third", {{0, 0}, {1000, 1000}}}};
+  const std::string svg = plot_svg(plot, true);
+  struct Seen {
+    double x, y;
+    bool hollow;
+  };
+  // First series: discs; those of formulas are hollow and larger.
+  std::map<std::string, Seen> counted;
+  std::vector<Seen> hollow;
+  const std::regex disc(
+      "<circle cx=\"([0-9.]+)\" cy=\"([0-9.]+)\" r=\"([0-9.]+)\"( data-x=\"([^\"]*)\")?");
+  for (std::sregex_iterator at(svg.begin(), svg.end(), disc), end; at != end; ++at) {
+    const auto& m = *at;
+    const Seen seen{std::stod(m[1]), std::stod(m[2]), std::stod(m[3]) > 5};
+    if (m[5].matched) counted[m[5]] = seen;
+    if (seen.hollow) hollow.push_back(seen);
+  }
+  REQUIRE(counted.size() == 2);  // 0 has no place on the scale
+  REQUIRE(hollow.size() == 1);
+  const Seen &one = counted.at("first &amp; one"), &hundred = counted.at("second");
+  CHECK(hollow[0].x == one.x);
+  CHECK(hollow[0].y == one.y);
+  CHECK(hundred.y == Approx(one.y + 26));
+  // Second series: squares.
+  std::map<std::string, double> squares;
+  const std::regex square(
+      "<rect x=\"([0-9.]+)\"[^>]* width=\"([0-9.]+)\"[^>]* data-x=\"([^\"]*)\" "
+      "data-y=\"([^\"]*)\" data-name=\"&lt;transmission&gt;\"");
+  for (std::sregex_iterator at(svg.begin(), svg.end(), square), end; at != end; ++at) {
+    const auto& m = *at;
+    squares[m[4]] = std::stod(m[1]) + std::stod(m[2]) / 2;
+  }
+  REQUIRE(squares.size() == 2);
+  const double decade = (hundred.x - one.x) / 2;
+  CHECK(decade > 50);
+  CHECK(squares.at("10") == Approx(one.x + decade).margin(0.2));
+  CHECK(squares.at("1000") == Approx(one.x + 3 * decade).margin(0.2));
+  for (const char* const text : {">first &amp; one<", ">second<", ">third<", ">start-ups<",
+                                 ">&lt;transmission&gt;<", ">blocks<", ">1000<"}) {
+    CAPTURE(text);
+    CHECK(svg.find(text) != svg.npos);
+  }
 }

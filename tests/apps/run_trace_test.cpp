@@ -120,6 +120,37 @@ TEST_CASE("the trace of a transform on 64 nodes keeps the laws", "[cli][trace]")
   CHECK(trace["otherData"]["nodes_as"] == "fibers");
 }
 
+TEST_CASE("applications name their phases, and traces have them", "[cli][trace]") {
+  struct Named {
+    std::string call;
+    std::vector<std::string> phases;  // some of one node, in their order
+  };
+  const auto named =
+      GENERATE(Named{"fft --shape 64 --algorithm shift",
+                     {"pack", "exchange", "unpack", "transforms of rows", "pack", "exchange"}},
+               Named{"transpose --shape 8x8 --algorithm shift", {"pack", "exchange", "unpack"}},
+               Named{"matvec --shape 8x8", {"vector along columns", "products", "sums along rows"}},
+               Named{"sort --count 64",
+                     {"sort own keys", "splitters", "counts", "exchange", "merge", "places"}},
+               Named{"lookup --entries 64 --lookups 32",
+                     {"keys by owner", "counts", "requests", "search", "answers"}});
+  CAPTURE(named.call);
+  const wormcube::test::TemporaryFile file(".json");
+  const Output output = run_wormcube(named.call + " --on mesh:2x2 --trace " + file.path());
+  CAPTURE(output.err);
+  REQUIRE(output.exit == 0);
+  const TraceSeen seen = trace_seen(json::parse(read_text(file.path())));
+  CHECK(seen.broken == "");
+  std::size_t found = 0;
+  for (const TraceSlice& slice : seen.rows.at({1, 8})) {
+    if (found < named.phases.size() && slice.event["cat"] == "phase" &&
+        slice.event["name"] == named.phases[found]) {
+      ++found;
+    }
+  }
+  CHECK(found == named.phases.size());
+}
+
 TEST_CASE("a replay's trace keeps the laws, by the model's clock", "[cli][trace][replay]") {
   const wormcube::test::TemporaryFile file(".json");
   const std::string call = "replay alltoall --on torus:4x4 --algorithm shift --bytes 100 ";
@@ -130,6 +161,50 @@ TEST_CASE("a replay's trace keeps the laws, by the model's clock", "[cli][trace]
   CHECK(trace["otherData"]["clock"] == "model");
   CHECK(seen.arrows == 16 * 15);
   CHECK(seen.sent_bytes == 16 * 15 * 100);
+}
+
+TEST_CASE("a replay's trace has phases, and steps from their post to their end",
+          "[cli][trace][replay]") {
+  const std::string lock_step = GENERATE("", " --lockstep");
+  const wormcube::test::TemporaryFile file(".json");
+  const std::string call =
+      "replay alltoall --on torus:8x8 --algorithm suh-torus --bytes 100 --tr 0.001" + lock_step;
+  const Output output = run_wormcube(call + " --json - --trace " + file.path());
+  REQUIRE(output.exit == 0);
+  const json trace = json::parse(read_text(file.path()));
+  const TraceSeen seen = trace_seen(trace);
+  CHECK(seen.broken == "");
+  std::map<int, std::string> names;
+  for (const json& event : trace["traceEvents"]) {
+    if (event["name"] == "process_name") names[event["pid"]] = event["args"]["name"];
+  }
+  std::map<std::string, std::vector<const TraceSlice*>> steps;  // by node
+  std::set<std::string> phases;
+  for (const auto& [row, slices] : seen.rows) {
+    for (const TraceSlice& slice : slices) {
+      if (slice.event["cat"] == "step") steps[names[row.first]].push_back(&slice);
+      if (slice.event["cat"] == "phase") phases.insert(slice.event["name"]);
+    }
+  }
+  CHECK(phases == std::set<std::string>{"rings of every fourth node", "two hops", "one hop"});
+  CHECK(seen.of_category.at("phase") == 64 * phases.size());
+  const json replayed = output.json();
+  std::size_t differ = 0;
+  for (const json& message : replayed["messages"]) {
+    const TraceSlice& step = *steps.at(fmt::format("node {:02}", message["from"].get<int>()))
+                                  .at(message["step"].get<std::size_t>());
+    if (step.begin != message["posted_ps"].get<std::int64_t>() / 1000) ++differ;
+  }
+  CHECK(differ == 0);
+  for (const json& node : replayed["nodes"]) {
+    const auto& own = steps.at(fmt::format("node {:02}", node["node"].get<int>()));
+    REQUIRE(own.size() == node["steps_ps"].size());
+    for (std::size_t t = 0; t < own.size(); ++t) {
+      if (own[t]->end != node["steps_ps"][t].get<std::int64_t>() / 1000) ++differ;
+    }
+  }
+  CHECK(differ == 0);
+  CHECK(seen.of_category.at("wait") > 0);
 }
 
 TEST_CASE("run has a trace of one call more; what has none says so", "[cli][trace]") {

@@ -100,6 +100,73 @@ function compareStep(found, step) {
 }
 let binary = false;
 
+// Pictures as figures: where nodes lie, and the lines of links and worms.
+
+const pointsOf = (d) => [...d.matchAll(/(-?[\d.]+) (-?[\d.]+)/g)].map(([, x, y]) => [Number(x), Number(y)]);
+const polylines = (d) => d.split("M").filter(Boolean).map((part) => pointsOf(`M${part}`));
+const readDrawing = (page) => page.evaluate(() => {
+  const all = (selector, f) => [...document.querySelectorAll(selector)].map(f);
+  return {
+    nodes: Object.fromEntries(all(".node .box", (box) => [box.parentNode.dataset.node, [Number(box.getAttribute("x")) + Number(box.getAttribute("width")) / 2, Number(box.getAttribute("y")) + Number(box.getAttribute("height")) / 2]])),
+    lanes: all(".lane:not(.left-out)", (lane) => lane.getAttribute("d")),
+    bands: all(".band", (band) => band.getAttribute("d")),
+    worms: all("g.worm .body", (path) => [`${path.parentNode.dataset.from}>${path.parentNode.dataset.to}`, path.getAttribute("d")]),
+    heads: all("g.worm .head", (path) => path.getAttribute("d")),
+    numbers: all("g.load-number text", (text) => [text.textContent, [Number(text.getAttribute("x")), Number(text.getAttribute("y"))]]),
+  };
+});
+function readStill(text) {
+  const tags = [...text.matchAll(/<(path|rect|text)\b([^>]*)>([^<]*)/g)].map(([, name, rest, content]) => ({ name, content, ...Object.fromEntries([...rest.matchAll(/([\w-]+)="([^"]*)"/g)].map(([, key, value]) => [key, value])) }));
+  const of = (kind) => tags.filter((tag) => tag.class === kind);
+  return {
+    nodes: Object.fromEntries(tags.filter((tag) => tag["data-node"] !== undefined).map((tag) => [tag["data-node"], [Number(tag.x) + Number(tag.width) / 2, Number(tag.y) + Number(tag.height) / 2]])),
+    lanes: of("lanes").map((tag) => tag.d), bands: of("band").map((tag) => tag.d), heads: of("head").map((tag) => tag.d),
+    worms: of("worm").map((tag) => [`${tag["data-from"]}>${tag["data-to"]}`, tag.d]), numbers: of("load").map((tag) => [tag.content, [Number(tag.x), Number(tag.y)]]),
+  };
+}
+/** What differs but for the scale and the place of the whole; both write tenths. */
+function compareDrawings(page, still) {
+  const names = Object.keys(page.nodes);
+  if (JSON.stringify(Object.keys(still.nodes)) !== JSON.stringify(names)) return ["other nodes"];
+  const mean = (of, axis) => names.reduce((sum, name) => sum + of[name][axis], 0) / names.length;
+  const middles = [page.nodes, still.nodes].map((of) => [mean(of, 0), mean(of, 1)]);
+  const spread = (of, [x, y]) => Math.sqrt(names.reduce((sum, name) => sum + (of[name][0] - x) ** 2 + (of[name][1] - y) ** 2, 0));
+  const scale = spread(still.nodes, middles[1]) / spread(page.nodes, middles[0]);
+  const moved = ([x, y]) => [(x - middles[1][0]) / scale + middles[0][0], (y - middles[1][1]) / scale + middles[0][1]];
+  const apart = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1]), near = 0.1 + 0.2 / scale, found = [];
+  for (const name of names) if (apart(page.nodes[name], moved(still.nodes[name])) > near) found.push(`node ${name} lies elsewhere`);
+  const sameLine = (a, b) => a.length === b.length && a.every((point, i) => apart(point, moved(b[i])) <= near);
+  const compare = (what, ours, theirs, same) => {
+    const left = [...theirs];
+    for (const one of ours) {
+      const i = left.findIndex((other) => same(one, other));
+      if (i < 0) found.push(`${what} ${JSON.stringify(one)} is not in the still`);
+      else left.splice(i, 1);
+    }
+    if (left.length > 0) found.push(`${what}: ${left.length} more in the still`);
+  };
+  const flat = (paths) => paths.flatMap(polylines);
+  for (const what of ["lanes", "bands", "heads"]) compare(what, flat(page[what]), flat(still[what]), sameLine);
+  compare("worms", page.worms.map(([name, d]) => [name, polylines(d)]), still.worms.map(([name, d]) => [name, polylines(d)]), ([a, ours], [b, theirs]) => a === b && ours.length === theirs.length && ours.every((line, i) => sameLine(line, theirs[i])));
+  compare("numbers", page.numbers, still.numbers, ([a, at], [b, other]) => a === b && apart(at, moved(other)) <= near);
+  return found;
+}
+
+/** What a page shows from frame to frame while it plays, a second or so: [step, worms and playhead]. */
+async function playing(page) {
+  await page.keyboard.press("Home");
+  for (let i = 0; i < 3; ++i) await page.keyboard.press("]");
+  await page.keyboard.press(" ");
+  return page.evaluate(() => new Promise((done) => {
+    const seen = [], look = () => {
+      if (document.querySelector("[data-control=play]").getAttribute("aria-label") === "play") return done(seen);
+      seen.push([document.body.dataset.step, [...document.querySelectorAll("g.worm path, .playhead")].map((path) => `${path.getAttribute("d")} ${path.getAttribute("stroke-dashoffset")}`).join()]);
+      return requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+  }));
+}
+
 const cases = {
   async "one network of each kind, one algorithm of every operation"() {
     const pages = [
@@ -150,6 +217,72 @@ const cases = {
       expect(`${what}: nothing on the console, no request`, noise);
       await page.close();
     }
+  },
+
+  async "a still picture shows what the page shows"() {
+    for (const [operation, network, algorithm, step] of [["alltoall", "torus:8x8", "suh-torus", 2], ["alltoall", "mesh:4x4", "shift", 5], ["allgather", "hypercube:4", "bruck", 1], ["broadcast", "tree:8", "tree", 1], ["alltoall", "torus:4x4x4", "suh-torus", 0], ["allgather", "ccc:3", "bruck", 2], ["alltoall", "ring:12", "ring", 0], ["alltoall", "ring:4*line:3*complete:5", "product", 3]]) {
+      const call = [operation, "--on", network, "--algorithm", algorithm];
+      run("draw", ...call, "--html", "page.html", "--quiet");
+      run("draw", ...call, "--step", String(step), "--svg", "still.svg", "--quiet");
+      const { page, noise } = await open("page.html", { fragment: `#step=${step}` });
+      const drawing = await readDrawing(page), still = readStill(readFileSync(join(folder, "still.svg"), "utf8"));
+      expect(`${operation} on ${network}`, [...(drawing.worms.length > 0 && drawing.lanes.length > 0 ? [] : ["nothing is drawn"]), ...compareDrawings(drawing, still)]);
+      for (const [what, other] of [["a worm left out", { ...still, worms: still.worms.slice(1) }], ["a node elsewhere", { ...still, nodes: { ...still.nodes, 1: [still.nodes[1][0] + 3, still.nodes[1][1]] } }], ["lanes mirrored", { ...still, lanes: still.lanes.map((d) => d.replace(/(-?[\d.]+) (-?[\d.]+)/g, (_, x, y) => `${x} ${Number(y) + 10}`)) }]]) {
+        expect(`${network}: ${what} is found`, compareDrawings(drawing, other).length > 0 ? [] : ["not found"]);
+      }
+      expect("nothing on the console, no request", noise);
+      await page.close();
+    }
+  },
+
+  async "with reduced motion steps change at once"() {
+    run("draw", "alltoall", "--on", "torus:8x8", "--algorithm", "suh-torus", "--html", "page.html", "--quiet");
+    run("draw", "alltoall", "--on", "mesh:4x4", "--algorithm", "shift", "--clock", "replay", "--html", "replay.html", "--quiet");
+    run("draw", "alltoall", "--on", "torus:4x4", "--algorithm", "suh-torus,shift", "--html", "several.html", "--quiet");
+    for (const [file, fragment, most] of [["page.html", "", 6], ["replay.html", "", 15], ["several.html", "#play=suh-torus,shift", 40]]) {
+      for (const still of file === "page.html" ? [true, false] : [true]) {
+        const { page, noise } = await open(file, { still, fragment });
+        const seen = await playing(page), pictures = new Set(seen.map(([, picture]) => picture));
+        if (still) expect(`${file}: pictures while it plays`, pictures.size <= most && pictures.size >= 3 ? [] : [`${pictures.size} of ${seen.length} frames`]);
+        else expect(`${file}: with motion worms move`, pictures.size > most || pictures.size > 0.6 * seen.length ? [] : [`${pictures.size} of ${seen.length} frames`]);
+        if (still && file === "page.html") expect("one picture a step", differ("pictures", pictures.size, new Set(seen.map(([step]) => step)).size));
+        expect("nothing on the console, no request", noise);
+        await page.close();
+      }
+    }
+  },
+
+  async "by replay a node has the blocks that have arrived"() {
+    const shares = (page) => page.$$eval(".node[data-share]", (nodes) => nodes.map((node) => Number(node.dataset.share)));
+    const differs = (found, wantedShares) => found.flatMap((share, node) => (Math.abs(share - wantedShares[node]) < 0.001 ? [] : [`node ${node}: ${share}, not ${wantedShares[node]}`]));
+    let between = 0;
+    for (const [operation, network, algorithm] of [["alltoall", "mesh:4x4", "shift"], ["broadcast", "mesh:4x4", "halving"], ["reduce", "ring:8", "halving"]]) {
+      const call = [operation, "--on", network, "--algorithm", algorithm];
+      run("draw", ...call, "--clock", "replay", "--html", "page.html", "--quiet");
+      const replay = JSON.parse(run("replay", ...call, "--json", "-")), p = replay.nodes.length;
+      const { page, noise } = await open("page.html");
+      for (const part of [0.1, 0.35, 0.6, 0.85, 1]) {
+        const ps = Math.round((replay.time_ps * part) / 1e4) * 1e4, arrived = replay.messages.filter((message) => message.delivered_ps <= ps);
+        await set(page, `#t=${ps / 1e6}`);
+        // Each message of shift brings one block, of halving the only one; of a reduction what its sender has by then.
+        const has = Array.from({ length: p }, (_, node) => (operation === "broadcast" ? Number(node === 0) : 1 / p));
+        for (const { from, to } of [...arrived].sort((a, b) => a.delivered_ps - b.delivered_ps)) {
+          has[to] = operation === "alltoall" ? has[to] + 1 / p : operation === "broadcast" ? 1 : has[to] + has[from];
+          if (operation === "reduce") has[from] = 0;
+        }
+        const found = await shares(page);
+        expect(`${operation} at ${ps} ps`, [...differ("nodes", found.length, p), ...differs(found, has)]);
+        if (operation === "alltoall") {
+          expect(`${operation} at ${ps} ps: blocks at home`, differ("done", await page.$eval(".progress", (progress) => Number(progress.dataset.done)), p + arrived.length));
+          const whole = replay.messages.filter((message) => replay.messages.every((other) => other.step !== message.step || other.delivered_ps <= ps));
+          if (whole.length < arrived.length) ++between;
+          expect("a message more is found", differs(found, has.map((share, node) => (node === 3 ? share + 1 / p : share))).length > 0 ? [] : ["not found"]);
+        }
+      }
+      expect("nothing on the console, no request", noise);
+      await page.close();
+    }
+    expect("steps were under way", between > 0 ? [] : ["only whole steps were seen"]);
   },
 
   async "a block's whole way, nodes, links, keys, the address"() {
@@ -377,6 +510,26 @@ const cases = {
     expect("nothing on the console, no request", noise);
     await page.close();
 
+    // Dark: every word can be read, no mark keeps a light colour.
+    const contrasts = (file) => file.page.$eval("svg.plot", (plot) => {
+      const rgb = (text) => text.match(/[\d.]+/g).slice(0, 3).map((part) => { const c = Number(part) / 255; return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; });
+      const light = (text) => { const [r, g, b] = rgb(text); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+      const ground = light(getComputedStyle(plot.querySelector("rect")).fill);
+      const ratio = (colour) => { const l = light(colour); return (Math.max(l, ground) + 0.05) / (Math.min(l, ground) + 0.05); };
+      return {
+        ground, texts: [...plot.querySelectorAll("text")].map((text) => [text.textContent, ratio(getComputedStyle(text).fill)]),
+        marks: [...plot.querySelectorAll("[data-name]")].map((mark) => [mark.dataset.name, ratio(getComputedStyle(mark)[getComputedStyle(mark).stroke === "none" ? "fill" : "stroke"])]),
+      };
+    });
+    for (const dark of [true, false]) {
+      const opened = await open("page.html", { dark }), { ground, texts, marks: points } = await contrasts(opened);
+      expect(`a paper's plot, ${dark ? "dark" : "light"}: its ground`, (ground < 0.2) === dark ? [] : [`${ground}`]);
+      expect("words can be read", [...(texts.length > 10 ? [] : ["no words"]), ...texts.filter(([, contrast]) => contrast < 4.5).map(([text, contrast]) => `${text}: ${contrast.toFixed(2)}`)]);
+      expect("marks can be seen", [...(points.length > 3 ? [] : ["no marks"]), ...points.filter(([, contrast]) => contrast < 3).map(([name, contrast]) => `${name}: ${contrast.toFixed(2)}`)]);
+      expect("nothing on the console, no request", opened.noise);
+      await opened.page.close();
+    }
+
     run("list", "alltoall", "--on", "torus:4x4,torus:4x8", "--bytes", "64,4K", "--json", "model.json", "--quiet");
     const model = JSON.parse(readFileSync(join(folder, "model.json"), "utf8")).filter((row) => row.admitted && row.model_time_us !== null && row.model_contention !== "unknown");
     ({ page, noise } = await plot("model.json"));
@@ -414,6 +567,32 @@ const cases = {
     expect("it is made", made.status === 0 ? [] : [made.stderr]);
     const { page, noise } = await open("site/index.html");
     const visible = () => page.$$eval(".gallery-card:not([hidden]) .name", (names) => names.map((name) => name.firstChild.textContent.trim()).sort());
+    const pictures = await page.$$eval(".gallery-card img", (all) => Promise.all(all.map(async (image) => { image.loading = "eager"; await image.decode().catch(() => {}); return image.naturalWidth > 0 ? "" : `${image.alt} has no picture`; })));
+    expect("its pictures", [...differ("pictures", pictures.length, 5), ...pictures.filter(Boolean)]);
+    const size = readFileSync(join(folder, "site", "index.html")).length, bundled = readFileSync(join(draw, "bundle", "page.css")).length + readFileSync(join(draw, "bundle", "gallery.js")).length;
+    expect("a card more is less than 1.5 KB of the index", size - bundled < 3000 + 5 * 1500 ? [] : [`${size} bytes`]);
+    // The pictures follow the page's theme, which goes before the system's.
+    const ground = async () => {
+      const box = await (await page.$(".gallery-card[data-family=torus] img")).boundingBox();
+      const shot = await page.screenshot({ encoding: "base64", clip: { x: box.x, y: box.y, width: box.width, height: box.height } });
+      return page.evaluate(async (data) => {
+        const image = new Image();
+        image.src = `data:image/png;base64,${data}`;
+        await image.decode();
+        const canvas = Object.assign(document.createElement("canvas"), { width: image.width, height: image.height }), context = canvas.getContext("2d");
+        context.drawImage(image, 0, 0);
+        const { data: pixels } = context.getImageData(0, 0, image.width, image.height);
+        let light = 0;
+        for (let i = 0; i < pixels.length; i += 4) if (pixels[i] + pixels[i + 1] + pixels[i + 2] > 600) ++light;
+        return light / (pixels.length / 4);
+      }, shot);
+    };
+    for (const [theme, isLight] of [["light", true], ["dark", false]]) {
+      await page.click("#theme");
+      const share = await ground();
+      expect(`its pictures, ${theme}`, share > 0.5 === isLight ? [] : [`${(100 * share).toFixed(0)} % of a picture is light`]);
+    }
+    await page.click("#theme");
     expect("all cards", differ("cards", await visible(), ["dissemination", "petersen", "suh-torus", "torus:6x6", "tree"]));
     await page.click("[data-family-filter=torus]");
     const tori = await page.$$eval(".gallery-card[data-family=torus]", (cards) => cards.length);
@@ -433,6 +612,11 @@ const cases = {
     expect("the player in its page", differ("title", await frame.$eval("h1", (head) => head.textContent.trim()), "alltoall on torus:8×8 suh-torus"));
     await page.goto(pathToFileURL(join(folder, "site", "paper-wang-tseng.html")).href);
     expect("a paper's figure", differ("plots", (await page.$$(".plots svg")).length, 1));
+    for (const scheme of ["light", "dark"]) {
+      await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
+      const colours = await page.$eval(".plots svg", (plot) => [plot.querySelector("rect"), plot.querySelector("text")].map((element) => getComputedStyle(element).fill.match(/\d+/g).reduce((sum, part) => sum + Number(part), 0)));
+      expect(`a paper's figure, ${scheme}`, colours[0] > colours[1] === (scheme === "light") ? [] : [`ground ${colours[0]}, words ${colours[1]}`]);
+    }
     expect("nothing on the console, no request", noise);
     await page.close();
   },

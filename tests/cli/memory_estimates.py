@@ -83,7 +83,7 @@ def commands(folder):
     yield "check scan --on ring:4096 --algorithm ring"
     # Queues that all flits of the run fill: 64 links, 4 MiB each.
     yield ("run alltoall --on torus:4x4 --algorithm shift --bytes 1K --iterations 4000 --warmup 0 --verify off "
-           "--capacity 65536 --nodes-as fibers")
+           "--capacity 524288 --nodes-as fibers")
     yield "show alltoall --on torus:12x12 --algorithm shift"
     yield "fft --shape 1048576 --on torus:4x4"
     yield "fft --shape 524287 --on torus:4x4"

@@ -114,7 +114,7 @@ TEST_CASE("the option --version tells what the program is made of, and what that
   const std::string text = run_wormcube("--version").out;
   CHECK(text.starts_with("wormcube 0."));
   for (const char* line : {"\n  commit     ", "\n  build      ", "\n  compiler   ",
-                           "\n  MPI        ", "\n  FFTW       fftw-3"}) {
+                           "\n  MPI        ", "\n  FFTW       fftw-3", "\n  GLPK       "}) {
     CHECK_THAT(text, Catch::Contains(line));
   }
   CHECK_THAT(text, Catch::Contains("GPL") && Catch::Contains("WORMCUBE_FFTW=OFF"));

@@ -1,6 +1,7 @@
 // The laws that every registered algorithm keeps on every network that it admits, with every
 // combination of its options. A new algorithm, of whatever operation, is covered by being there.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/tests/collectives/cases.hpp"
@@ -202,6 +203,28 @@ TEST_CASE("no prediction is below the lower bound", "[collectives]") {
       CHECK(*time >= *bound.transmission_blocks * (1 - 1e-12));
     }
   });
+}
+
+TEST_CASE("nothing that is counted is below the bounds of networks without a shape", "[flows]") {
+  int counted = 0;
+  for (const char* const network :
+       {"star:6", "petersen", "ccc:3", "twisted:4x8", "bubble-sort:3", "line:3*star:4",
+        "torus:4x4~0-1~5", "mesh:3x4~0-1", "hypercube:3~7", "tree:4*ring:3"}) {
+    const Topology topology = Topology::parse(network);
+    for (const Algorithm* algorithm : registry()) {
+      const Collective collective(*algorithm, cases::plain_arguments(*algorithm));
+      if (refusal(collective, topology)) continue;
+      for (const bool all_port : {false, true}) {
+        if (algorithm->ports == Ports::all && !all_port) continue;
+        INFO(cases::title(collective, topology) << (all_port ? ", all ports" : ""));
+        const CheckResult result =
+            check_collective(collective, topology, {.all_port = all_port, .prove_up_to = 0});
+        CHECK(result.failures == std::vector<std::string>{});
+        ++counted;
+      }
+    }
+  }
+  CHECK(counted > 500);
 }
 
 TEST_CASE("contended blocks are what messages and routes add up to", "[collectives]") {

@@ -6,14 +6,17 @@
 #include "wormcube/collectives/harness/memory.hpp"
 #include "wormcube/collectives/harness/run.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/tests/sanitized.hpp"
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 #include <new>
 #include <stdexcept>
 #include <system_error>
 
 #include <catch2/catch.hpp>
+#include <unistd.h>
 
 using namespace wormcube;
 using Catch::Matchers::Contains;
@@ -475,6 +478,66 @@ TEST_CASE("a few ranks tell what all need") {
   CHECK(need.nodes == Approx(200 * 1000));
   CHECK(need.schedule > 0);
   CHECK(need.plans == 0);
+}
+
+namespace {
+
+/// Each node sends `messages` of `bytes` to the next before it receives as many.
+void early_messages(Node& node, int messages, Bytes bytes) {
+  const Rank p = node.size(), r = node.rank();
+  const Memory out = node.memory(bytes), in = node.memory(bytes);
+  for (int i = 0; i < messages; ++i) node.step({send((r + 1) % p, out)});
+  for (int i = 0; i < messages; ++i) node.step({receive((r + p - 1) % p, in)});
+}
+
+double resident_bytes() {
+  std::ifstream statm("/proc/self/statm");
+  double total = 0, resident = 0;
+  statm >> total >> resident;
+  return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace
+
+TEST_CASE("buffers for messages that come early are among what a run needs, up to their bound") {
+  const Topology ring = Topology::parse("ring:200");
+  const auto need = [&](int messages, Bytes bytes, const FlitQueues& queues) {
+    return memory_need(
+               ring, [&](Node& node) { early_messages(node, messages, bytes); }, 0, &queues)
+               .early /
+           ring.nodes();
+  };
+  const FlitQueues preset, none{.eager_limit = 99}, all{.eager_limit = ~Bytes{0}};
+  CHECK(need(0, 100, preset) == 0);
+  const double one = need(1, 100, preset);
+  CHECK((one >= 128 && one < 512));
+  CHECK(need(10, 100, preset) == Approx(10 * one));
+  CHECK(need(64, 100, preset) == Approx(64 * one));
+  CHECK(need(1000, 100, preset) == Approx(64 * one));
+  CHECK(need(10, 100, none) == 0);
+  CHECK(need(10, 1000, preset) > need(10, 100, preset));
+  CHECK(need(10, 1025, preset) == 0);
+  // However long they may be: 256 KiB are kept, in buffers of up to twice that.
+  CHECK(need(64, Bytes{1} << 24, all) < 1.1 * (512 << 10));
+  FlitQueues scaled = preset;
+  scaled.scale = 10;
+  CHECK(need(10, 100, scaled) == Approx(need(10, 1000, preset)));
+  CHECK(need(10, 103, scaled) == 0);
+}
+
+TEST_CASE("early messages take the memory that was foreseen") {
+  const Topology ring = Topology::parse("ring:400");
+  Machine machine(ring, {.nodes_as = NodesAs::fibers});
+  machine.run([](Node& node) { early_messages(node, 1, 1024); });
+  const double before = resident_bytes();
+  const Program program = [](Node& node) { early_messages(node, 64, 1024); };
+  machine.run(program);
+  const double taken = resident_bytes() - before;
+  const FlitQueues queues;
+  const double foreseen = memory_need(ring, program, 0, &queues).early;
+  CAPTURE(foreseen, taken);
+  CHECK(foreseen > 20e6);
+  if (!sanitized) CHECK((taken > foreseen / 1.3 && taken < foreseen * 1.3));
 }
 
 TEST_CASE("the plans of a product's exchange are among what a run needs") {

@@ -589,6 +589,26 @@ TEST_CASE("erratum 3: a ring of two is one cable", "[product]") {
   }
 }
 
+TEST_CASE("a bound on transmission above what is counted fails", "[flows][mutant]") {
+  static double more;
+  Algorithm mutant = find_algorithm(operations::alltoall, "rotated");
+  mutant.bound = [](const Setting& setting, Ports ports) {
+    LowerBound bound = lower_bound(operations::alltoall, setting.topology, ports);
+    *bound.transmission_blocks += more;
+    return bound;
+  };
+  for (more = -1; more <= 1; ++more) {  // it meets the bound
+    const CheckResult result =
+        check_collective(Collective(mutant), network("torus:4x5"), {.all_port = true});
+    CHECK(result.passed() == (more <= 0));
+    if (more > 0) {
+      CHECK_THAT(
+          result.failures.front(),
+          Catch::Contains("transmission with contention: counted 12, fewer than the bound 13"));
+    }
+  }
+}
+
 TEST_CASE("erratum 4: bounds are rationals, and one off is noticed", "[product][mutant]") {
   CHECK(theory::average_status(network("line:4")) == Rational(5));
   CHECK(theory::average_status(network("mesh:3x4")) == Rational(77, 3));

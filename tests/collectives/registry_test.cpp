@@ -529,6 +529,16 @@ TEST_CASE("lower bounds on paper", "[collectives]") {
            Bound{operations::allgather, "ring:9", Ports::one, 4, 8},
            Bound{operations::allgather, "ring:9", Ports::all, 2, 4},
            Bound{operations::barrier, "line:9", Ports::one, 4, 0},
+           Bound{operations::allgather, "mesh:4x4", Ports::all, 2, 7.5},
+           Bound{operations::scatter, "star:9", Ports::all, 1, 1},  // from its centre
+           Bound{operations::allreduce, "star:9", Ports::all, 1, 1},
+           Bound{operations::allreduce, "star:9", Ports::one, 4, 16.0 / 9},
+           Bound{operations::allreduce, "mesh:4x4", Ports::all, 2, 0.625},
+           Bound{operations::scan, "ring:9", Ports::all, 2, 0.5},
+           Bound{operations::k_broadcast, "ring:9", Ports::all, 2, 0.5},
+           Bound{operations::k_alltoall, "mesh:3x3", Ports::all, 2, 4},
+           Bound{exchange, "twisted:4x8", Ports::all, 3, 21},
+           Bound{exchange, "twisted:4x8", Ports::one, 5, 31},
        }) {
     INFO(to_string(bound.operation) << " on " << bound.topology << " " << to_string(bound.ports));
     const LowerBound lower =

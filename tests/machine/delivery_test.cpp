@@ -134,6 +134,36 @@ TEST_CASE("pieces that are cut differently at both ends arrive as one message", 
   }
 }
 
+// Long pieces go past the caches, where they are aligned as in front of what is not.
+TEST_CASE("messages that are not to be read soon arrive like others", "[machine]") {
+  for (const MachineOptions& options : with_windows()) {
+    CAPTURE(describe(options));
+    Machine machine(Topology::parse("torus:3x3"), options);
+    CHECK_NOTHROW(machine.run([](Node& node) {
+      const Rank p = node.size(), r = node.rank();
+      for (Rank t = 0; t < p; ++t) {
+        const Rank to = mod(r + t, p), from = mod(r - t, p);
+        const Bytes bytes = Bytes{3000} * static_cast<Bytes>(t) + 100;
+        const Memory out = node.memory(bytes), in = node.memory(bytes + 16);
+        const Span first = in.subspan(t, 100), rest = in.subspan(t + 100, bytes - 100);
+        const std::array<Span, 2> pieces{first, rest};
+        node.local([&] {
+          fill(out, key(5, r, to, 0));
+          std::ranges::fill(in.span(), std::byte{0x5a});
+        });
+        node.step({send(to, out.span()), receive_pieces(from, pieces).unread()});
+        node.local([&] {
+          expect_payload(in.subspan(t, bytes), key(5, from, r, 0), "a long message");
+          for (Bytes i = 0; i < bytes + 16; ++i) {
+            const bool outside = i < static_cast<Bytes>(t) || i >= static_cast<Bytes>(t) + bytes;
+            expect(!outside || in.data()[i] == std::byte{0x5a}, "a byte beside the message");
+          }
+        });
+      }
+    }));
+  }
+}
+
 // Every receiver checks a number that counts the messages of its source and tag.
 TEST_CASE("messages of one source, destination and tag keep their order", "[machine]") {
   constexpr int in_a_step = 20, steps = 8;

@@ -3,6 +3,7 @@
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/tests/machine/support.hpp"
 
+#include <algorithm>
 #include <array>
 
 using namespace machine_tests;
@@ -167,6 +168,53 @@ TEST_CASE("a failure in the middle of traffic always unwinds all nodes", "[machi
       }),
                       NodeFailure);
       CHECK(alive == 0);
+    }
+  }
+}
+
+// Both ends' memory is from the heap and goes with each step, for some in the middle of a failure: who
+// read what had been a body's once too often, or late, would read freed memory.
+TEST_CASE("memory is its node's again when the step is complete, or the node unwinds",
+          "[machine][stress]") {
+  constexpr int steps = 12;
+  const auto ring = [](Node& node, std::uint64_t seed, Bytes bytes, Rank far) {
+    const Rank p = node.size(), r = node.rank();
+    const Rank to = mod(r + far, p), from = mod(r - far, p);
+    std::vector<std::byte> out(bytes), in(bytes);
+    fill(out, key(seed, r, to, bytes));
+    node.step({send(to, ConstSpan(out)), receive(from, Span(in))});
+    std::ranges::fill(out, std::byte{0xff});
+    expect_payload(in, key(seed, from, r, bytes), "a body");
+  };
+  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+    for (const int workers : {1, 4}) {
+      if (nodes_as == NodesAs::threads && workers > 1) continue;  // fibers' only
+      for (const std::size_t capacity : {1, 3}) {
+        CAPTURE(nodes_as == NodesAs::fibers, workers, capacity);
+        MachineOptions options = plain(nodes_as);
+        options.workers = workers;
+        options.channel_capacity = capacity;
+        Machine machine(Topology::parse("torus:4x6"), options);
+        for (int run = 0; run < 24 / patience + 2; ++run) {
+          const std::uint64_t seed = mix({11, static_cast<std::uint64_t>(run)});
+          const bool fails = run % 2 == 1;
+          const auto victim = static_cast<Rank>(seed % 24);
+          const Program program = [&](Node& node) {
+            for (int step = 0; step < steps; ++step) {
+              if (fails && node.rank() == victim &&
+                  step == static_cast<int>((seed >> 8U) % steps)) {
+                throw std::runtime_error("enough");
+              }
+              ring(node, seed, some_size(seed, 0, step), 1 + step * 5 % 23);
+            }
+          };
+          if (!fails) {
+            CHECK_NOTHROW(machine.run(program));
+          } else {
+            CHECK_THROWS_AS(machine.run(program), NodeFailure);
+          }
+        }
+      }
     }
   }
 }

@@ -45,6 +45,19 @@ bool done_before_it_is_received(int window,
   return before;
 }
 
+/// Calls it with machines of two nodes, as threads and as fibers, with windows of 1, 2 and 8.
+void with_each_window(const std::function<void(Machine&)>& act) {
+  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+    for (const int window : {1, 2, 8}) {
+      CAPTURE(nodes_as == NodesAs::fibers, window);
+      MachineOptions options = plain(nodes_as);
+      options.window = window;
+      Machine machine(Topology::parse("line:2"), options);
+      act(machine);
+    }
+  }
+}
+
 }  // namespace
 
 TEST_CASE("a step returns before it is complete, until the window is full", "[machine][window]") {
@@ -231,24 +244,18 @@ TEST_CASE("messages, bytes, steps and peaks are the same with every window", "[m
 }
 
 TEST_CASE("what goes wrong in a step under way names that step", "[machine][window]") {
-  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
-    for (const int window : {1, 2, 8}) {
-      CAPTURE(window);
-      MachineOptions options = plain(nodes_as);
-      options.window = window;
-      Machine machine(Topology::parse("line:2"), options);
-      const Program program = [](Node& node) {
-        const Memory data = node.memory(800);
-        for (Bytes i = 0; i < 8; ++i) {
-          const Span here = data.subspan(100 * i, i == 3 && node.rank() == 1 ? 9 : 8);
-          node.step({node.rank() == 0 ? send(1, here) : receive(0, here)});
-        }
-      };
-      CHECK(message_of<UsageError>([&] { machine.run(program); }) ==
-            "node 1, step 3: receives 9 bytes from node 0 with tag 0, but the message has 8");
-      CHECK_NOTHROW(machine.run([](Node& node) { exchange(node, 1); }));
-    }
-  }
+  with_each_window([](Machine& machine) {
+    const Program program = [](Node& node) {
+      const Memory data = node.memory(800);
+      for (Bytes i = 0; i < 8; ++i) {
+        const Span here = data.subspan(100 * i, i == 3 && node.rank() == 1 ? 9 : 8);
+        node.step({node.rank() == 0 ? send(1, here) : receive(0, here)});
+      }
+    };
+    CHECK(message_of<UsageError>([&] { machine.run(program); }) ==
+          "node 1, step 3: receives 9 bytes from node 0 with tag 0, but the message has 8");
+    CHECK_NOTHROW(machine.run([](Node& node) { exchange(node, 1); }));
+  });
 }
 
 TEST_CASE("a deadlock with a window names the first step that is not complete",
@@ -280,32 +287,47 @@ TEST_CASE("a deadlock with a window names the first step that is not complete",
 }
 
 TEST_CASE("a program that throws while a step is under way throws after it", "[machine][window]") {
-  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
-    for (const int window : {1, 2, 8}) {
-      CAPTURE(window);
-      MachineOptions options = plain(nodes_as);
-      options.window = window;
-      Machine machine(Topology::parse("line:2"), options);
-      for (int run = 0; run < 10; ++run) {
-        // The message never comes: with a window of 1 the program never gets that far.
-        CHECK_THROWS_AS(machine.run([](Node& node) {
-          const Memory data = node.memory(8);
-          if (node.rank() == 0) node.step({receive(1, data)});
-          if (node.rank() == 0) throw std::runtime_error("too early");
-        }),
-                        Deadlock);
-        CHECK_THAT(message_of<NodeFailure>([&] {
-                     machine.run([](Node& node) {
-                       const Memory data = node.memory(5000);
-                       if (node.rank() == 1) node.step();
-                       node.step({node.rank() == 0 ? receive(1, data) : send(0, data)});
-                       if (node.rank() == 0) throw std::runtime_error("in time");
-                     });
-                   }),
-                   Contains("node 0: in time"));
-      }
+  with_each_window([](Machine& machine) {
+    for (int run = 0; run < 10; ++run) {
+      // The message never comes: with a window of 1 the program never gets that far.
+      CHECK_THROWS_AS(machine.run([](Node& node) {
+        const Memory data = node.memory(8);
+        if (node.rank() == 0) node.step({receive(1, data)});
+        if (node.rank() == 0) throw std::runtime_error("too early");
+      }),
+                      Deadlock);
+      CHECK_THAT(message_of<NodeFailure>([&] {
+                   machine.run([](Node& node) {
+                     const Memory data = node.memory(5000);
+                     if (node.rank() == 1) node.step();
+                     node.step({node.rank() == 0 ? receive(1, data) : send(0, data)});
+                     if (node.rank() == 0) throw std::runtime_error("in time");
+                   });
+                 }),
+                 Contains("node 0: in time"));
     }
-  }
+  });
+}
+
+// Own work, and the end of its memory, wait for steps under way: they may be what is stopped.
+TEST_CASE("own work throws what stops the step under way, and is not done", "[machine][window]") {
+  with_each_window([](Machine& machine) {
+    bool worked = false, stopped = false;
+    CHECK_THROWS_AS(machine.run([&](Node& node) {
+      const Memory data = node.memory(8);
+      if (node.rank() == 1) return;
+      try {
+        node.step({receive(1, data)});  // which nobody sends
+        node.local([&] { worked = true; });
+      } catch (const Stopped&) {
+        stopped = true;
+        throw;
+      }
+    }),
+                    Deadlock);
+    CHECK(stopped);
+    CHECK_FALSE(worked);
+  });
 }
 
 TEST_CASE("in lock step the window is 1", "[machine][window]") {

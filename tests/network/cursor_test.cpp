@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <random>
 #include <vector>
 
@@ -33,6 +34,24 @@ Data numbered_bytes(Bytes bytes) {
 }
 
 }  // namespace
+
+TEST_CASE("a copy past the caches is a copy, wherever it begins and ends", "[network]") {
+  std::vector<std::byte> from(9000), expected(9000), to(9000);
+  for (Bytes i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i * 7 + i / 256 + 1);
+  for (const Bytes bytes : {0, 1, 63, 64, 2047, 2048, 2049, 2111, 4096, 8191}) {
+    for (const Bytes at : {0, 1, 15, 16, 48, 63, 64, 65}) {
+      for (const Bytes source : {0, 3, 64}) {
+        CAPTURE(bytes, at, source);
+        std::ranges::fill(expected, std::byte{0});
+        std::ranges::fill(to, std::byte{0});
+        std::memcpy(expected.data() + at, from.data() + source, bytes);
+        copy_unread(Span(to).subspan(at, bytes), ConstSpan(from).subspan(source, bytes));
+        settle_unread();
+        REQUIRE(to == expected);
+      }
+    }
+  }
+}
 
 TEST_CASE("bytes read from some pieces and written to others are the same bytes", "[network]") {
   const Bytes bytes = GENERATE(0, 1, 63, 64, 65, 1000);

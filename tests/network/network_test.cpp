@@ -6,12 +6,14 @@
 #include "wormcube/tests/sanitized.hpp"
 #include "wormcube/tests/topology/samples.hpp"
 
+#include <array>
 #include <cstddef>
 #include <deque>
 #include <exception>
 #include <fstream>
 #include <functional>
 #include <map>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -379,6 +381,59 @@ TEST_CASE("an observer is told of every channel of a route, in its order", "[net
       }
     }
     CHECK(heard == expected);
+  }
+}
+
+// Paths are kept where there are few nodes; what is kept in one place takes turns.
+TEST_CASE("a worm's path is its route, however often and in whatever order it is asked for",
+          "[network]") {
+  const bool all_port = GENERATE(false, true);
+  const std::string text = GENERATE("torus:8x8", "hypercube:6", "torus:4x4x4", "ring:64", "ring:8",
+                                    "torus:4x2x2x4", "torus:8x9");
+  CAPTURE(text, all_port);
+  Bench bench(Topology::parse(text), all_port);
+  const Routing& routing = bench.network.routing();
+  const Topology& topology = routing.topology();
+  std::mt19937 random(7);
+  const auto below = [&](int bound) {
+    return static_cast<int>(random() % static_cast<unsigned>(bound));
+  };
+  std::array<Worm, 2> worms;
+  std::map<Rank, const Reservation*> tables, injections;
+  const auto same = [](auto& known, Rank node, const Reservation* now) {
+    return known.try_emplace(node, now).first->second == now;
+  };
+  std::vector<Channel> route;
+  std::vector<Move> moves;
+  for (int i = 0; i < 6000; ++i) {
+    const Rank from = below(std::min<Rank>(topology.nodes(), 4));
+    moves.clear();
+    for (int d = topology.dimensions() - 1; d >= 0; --d) {
+      const Rank n = topology.factor(d).nodes();
+      if (below(2) == 0) moves.push_back({d, below(2 * n - 1) - (n - 1)});
+    }
+    route.clear();
+    Worm& worm = worms[static_cast<std::size_t>(below(2))];
+    Rank to = below(topology.nodes());
+    if (moves.empty() || below(2) == 0) {
+      routing.route(from, to, route);
+      bench.network.address(worm, from, send(to, ConstSpan{}));
+    } else {
+      to = routing.route(from, moves, route);
+      bench.network.address(worm, from, moves.size() == 1 ? by(moves[0]) : by(Move{}).with(moves));
+    }
+    REQUIRE(worm.from == from);
+    REQUIRE(worm.to == to);
+    REQUIRE(worm.path.size() == route.size() + 3);
+    for (std::size_t hop = 0; hop < route.size(); ++hop) {
+      REQUIRE(static_cast<const VirtualChannel*>(worm.path[hop + 1])->id() == route[hop]);
+    }
+    REQUIRE(same(tables, to, worm.path.back()));
+    if (!all_port) {
+      REQUIRE(same(injections, from, worm.path.front()));
+      // An ejection port is beside its node's injection port.
+      REQUIRE(same(injections, to, worm.path[worm.path.size() - 2] - 1));
+    }
   }
 }
 

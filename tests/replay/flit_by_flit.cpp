@@ -23,9 +23,9 @@ struct Flits {
   std::vector<Channel> route;
   std::size_t granted = 0;  // stages that it was given
   std::size_t released = 0;
-  Ticks requested = never;  // the next stage
+  Ticks requested = no_tick;  // the next stage
   bool sent = false, delivered = false, queued = true;
-  Ticks ready_at = never;
+  Ticks ready_at = no_tick;
 };
 
 class Slow {
@@ -36,10 +36,10 @@ class Slow {
   FlitReplay run() {
     const std::size_t nodes = schedule_.ranks.size();
     out_.steps.resize(nodes);
-    out_.finish.assign(nodes, never);
+    out_.finish.assign(nodes, no_tick);
     step_.assign(nodes, 0);
     posted_.assign(nodes, false);
-    due_.assign(nodes, never);
+    due_.assign(nodes, no_tick);
     for (std::size_t t = 0; t < schedule_.steps(); ++t) {
       for (std::size_t v = 0; v < nodes; ++v) {
         std::uint32_t index = 0;
@@ -51,10 +51,10 @@ class Slow {
                                    op.peer,
                                    static_cast<std::uint32_t>(t),
                                    i,
-                                   never,
-                                   never,
-                                   never,
-                                   never,
+                                   no_tick,
+                                   no_tick,
+                                   no_tick,
+                                   no_tick,
                                    0,
                                    {}});
           Flits worm{
@@ -99,7 +99,7 @@ class Slow {
     const RankLog& log = schedule_.ranks[v];
     return m_.rearrange.of(log.rearranged[t]) + m_.combine.of(log.combined[t]);
   }
-  bool finished() const { return std::ranges::find(out_.finish, never) == out_.finish.end(); }
+  bool finished() const { return std::ranges::find(out_.finish, no_tick) == out_.finish.end(); }
   std::size_t last_step(std::size_t v) const { return schedule_.ranks[v].step_ends.size(); }
 
   void start() {
@@ -136,14 +136,14 @@ class Slow {
         any = true;
       }
       if (worm.ready_at == now_) {
-        worm.ready_at = never;
+        worm.ready_at = no_tick;
         message.ready = worm.requested = now_;
         any = true;
       }
     }
     for (std::size_t v = 0; v < step_.size(); ++v) {
       if (due_[v] == now_) {
-        due_[v] = never;
+        due_[v] = no_tick;
         posted_[v] = any = true;
         for (Flits& worm : worms_) {
           if (here(worm, v)) of(worm).posted = now_;
@@ -199,8 +199,8 @@ class Slow {
     std::vector<std::size_t> taking;
     Ticks longest = 0;
     for (std::size_t v = 0; v < step_.size(); ++v) {
-      if (out_.finish[v] != never) continue;
-      if (posted_[v] || due_[v] != never) return false;
+      if (out_.finish[v] != no_tick) continue;
+      if (posted_[v] || due_[v] != no_tick) return false;
       taking.push_back(v);
       longest = std::max(longest, gap(v, step_[v]));
     }
@@ -230,7 +230,7 @@ class Slow {
       of(*chosen).waited += now_ - chosen->requested;
       held_[place] = chosen;
       ++chosen->granted;
-      chosen->requested = never;
+      chosen->requested = no_tick;
       changed_ = true;
     }
   }

@@ -13,7 +13,7 @@ namespace wormcube::test {
 struct FlitMessage {
   Rank from, to;
   std::uint32_t step, index;
-  Ticks posted = never, ready = never, sent = never, delivered = never, waited = 0;
+  Ticks posted = no_tick, ready = no_tick, sent = no_tick, delivered = no_tick, waited = 0;
   std::vector<std::vector<Ticks>> starts;  // of each flit on each stage
 };
 

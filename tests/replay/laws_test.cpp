@@ -248,7 +248,7 @@ TEST_CASE("a step takes at least what its busiest link carries", "[replay]") {
     for (std::size_t t = 0; t < random.schedule.steps(); ++t) {
       std::map<Link, std::int64_t> flits;
       std::vector<Channel> path;
-      Ticks posted = never, complete = 0;
+      Ticks posted = no_tick, complete = 0;
       for (const ReplayedMessage& m : r.messages) {
         if (m.step != t) continue;
         path.clear();
@@ -285,7 +285,7 @@ TEST_CASE("all constants times n: all times times n", "[replay]") {
     REQUIRE(one.time.has_value() == scaled.time.has_value());
     if (one.time) CHECK(*scaled.time == n * *one.time);
     for (std::size_t i = 0; i < one.messages.size(); ++i) {
-      if (one.messages[i].delivered == never) continue;
+      if (one.messages[i].delivered == no_tick) continue;
       CHECK(scaled.messages[i].delivered == n * one.messages[i].delivered);
       CHECK(scaled.messages[i].sent == n * one.messages[i].sent);
     }

@@ -33,7 +33,7 @@ std::string difference(const RandomCase& random) {
     if (a.delivered != b.delivered) {
       return name + fmt::format("delivered {}, {}", a.delivered, b.delivered);
     }
-    if (a.delivered == never) continue;
+    if (a.delivered == no_tick) continue;
     if (a.waited != b.waited) return name + fmt::format("waited {}, {}", a.waited, b.waited);
     const auto starts = witness.starts.find({a.step, a.from, a.index});
     // What holds a channel to the end of a deadlock elsewhere is not reported to observers.

@@ -92,7 +92,7 @@ TEST_CASE("V6: the same with one virtual channel is a deadlock, with its cycle",
              Catch::Matchers::Contains("4 messages wait; a cycle of 4 channels: ") &&
                  Catch::Matchers::Contains("0 to 2 (step 0) waits for 1->2 since 0.000001 us, held "
                                            "by 1 to 3 (step 0); it holds 0->1"));
-  CHECK(one.delivered() == std::vector<Ticks>{never, never, never, never});
+  CHECK(one.delivered() == std::vector<Ticks>{no_tick, no_tick, no_tick, no_tick});
 }
 
 TEST_CASE("V7: two for one port; with all ports one each", "[replay]") {
@@ -265,7 +265,7 @@ TEST_CASE("whole algorithms take the ticks that were counted for them", "[replay
     const char *topology, *algorithm;
     Bytes bytes;
     bool all_port;
-    Ticks time;  // never: not given
+    Ticks time;  // no_tick: not given
     std::size_t blocked;
     Ticks lock_step;
     std::size_t lock_blocked;
@@ -277,7 +277,7 @@ TEST_CASE("whole algorithms take the ticks that were counted for them", "[replay
       {parse_operation("alltoall"), "mesh:4x4", "shift", 8, false, 355, 61, 420, 60},
       {parse_operation("allgather"), "ring:6", "bruck", 8, false, 172, 7, 241, 12},
       {parse_operation("allreduce"), "hypercube:3", "recursive-doubling", 16, false, 81, 0, 81, 0},
-      {parse_operation("permute"), "torus:4x4", "direct", 12, false, never, 0, 38, 5},
+      {parse_operation("permute"), "torus:4x4", "direct", 12, false, no_tick, 0, 38, 5},
       {parse_operation("alltoall"), "tree:4", "shift", 5, false, 61, 2, 63, 2},
       {parse_operation("alltoall"), "ring:7", "ring-all-port", 8, true, 81, 0, 81, 0},
       {parse_operation("gather"), "mesh:3x3", "direct", 8, false, 79, 7, 162, 0},
@@ -288,7 +288,7 @@ TEST_CASE("whole algorithms take the ticks that were counted for them", "[replay
   model.all_port = row.all_port;
   const Schedule schedule = recorded(row.operation, row.topology, row.algorithm, row.bytes);
   const Routing routing(schedule.topology);
-  if (row.time != never) {
+  if (row.time != no_tick) {
     const Replay r = replay(schedule, routing, model);
     CHECK(r.time == row.time);
     CHECK(r.blocked == row.blocked);

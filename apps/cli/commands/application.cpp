@@ -37,11 +37,7 @@ void add_options(CLI::App& app, ApplicationOptions& options, const std::string& 
       ->check(CLI::IsMember({"auto", "one", "all"}))
       ->capture_default_str()
       ->group("What");
-  app.add_option("--verify", options.verify, "Check the result")
-      ->type_name("on|off")
-      ->check(CLI::IsMember({"on", "off"}))
-      ->capture_default_str()
-      ->group("Measuring");
+  add_on_off_option(app, "--verify", options.verify, "Check the result", "Measuring");
   app.add_option("--iterations", options.run.iterations,
                  "Timed runs; the figures are those of the median run")
       ->type_name("N")
@@ -60,21 +56,20 @@ void add_options(CLI::App& app, ApplicationOptions& options, const std::string& 
                             ->group("What");
   add_machine_options(app, options.machine);
   add_machine_costs(app, options.choice, options.model);
-  constexpr const char* modelled = "Modelled machine (--machine)";
+  const auto add_rate = [&app](const char* name, double& rate, const char* unit, const char* help) {
+    return app.add_option(name, rate, help)
+        ->type_name(unit)
+        ->check(between(1e-3, 1e9))
+        ->group("Modelled machine (--machine)");
+  };
   options.gigaflops_option =
-      app.add_option("--flops", options.gigaflops,
-                     "Operations of a modelled node, billions a second; without it computing is "
-                     "left out of the modelled time, unless --memory-rate is given")
-          ->type_name("GFLOPS")
-          ->check(between(1e-3, 1e9))
-          ->group(modelled);
-  options.memory_option =
-      app.add_option("--memory-rate", options.memory_gb,
-                     "Memory that a modelled node goes through, billions of bytes a second: a "
-                     "phase takes the longer of this and --flops")
-          ->type_name("GB_PER_S")
-          ->check(between(1e-3, 1e9))
-          ->group(modelled);
+      add_rate("--flops", options.gigaflops, "GFLOPS",
+               "Operations of a modelled node, billions a second; without it computing is left out "
+               "of the modelled time, unless --memory-rate is given");
+  options.memory_option = add_rate(
+      "--memory-rate", options.memory_gb, "GB_PER_S",
+      "Memory that a modelled node goes through, billions of bytes a second: a phase takes "
+      "the longer of this and --flops");
   add_output_options(app, options.output, true, false);
   add_trace_options(app, options.trace,
                     "One run more as a trace for Perfetto by this computer's clock");

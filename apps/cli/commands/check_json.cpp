@@ -73,16 +73,8 @@ Json check_json(const CheckResult& result, const Weighed& of_call, const CheckOp
   json["predicted"] = prediction_json(result.predicted);
   json["has_formulas"] = result.has_formulas();
   const LowerBound& bound = result.lower_bound;
-  constexpr const char* unknown = "no bound is known";
-  const char* const not_exact = bound.startups || bound.transmission_blocks
-                                    ? "the bound is on start-ups and transmission separately"
-                                    : unknown;
-  Json bound_json;
-  put(bound_json, "startups", json_value(bound.startups), unknown);
-  put(bound_json, "transmission_blocks", json_value(bound.transmission_blocks), unknown);
-  put(bound_json, "exact", bound.exact ? Json(bound.exact->text()) : Json(nullptr), not_exact);
-  put(bound_json, "source", bound.exact ? Json(bound.source) : Json(nullptr), not_exact);
-  json["lower_bound"] = std::move(bound_json);
+  const char* const not_exact = not_exact_reason(bound);
+  json["lower_bound"] = lower_bound_json(bound);
   put(json, "bound_met", json_value(result.bound_met()), not_exact);
   put(json, "optimal", json_value(result.optimal()), not_exact);
   json["block_bytes"] = block_bytes;

@@ -211,6 +211,8 @@ std::vector<Table::Column> columns_of_admitted(bool several_sizes, bool reduce, 
       {.head = "startups"},
       {.head = "transm.", .unit = "blocks"},
       {.head = "contended", .unit = "blocks"},
+      {.head = "bound", .unit = "blocks", .wide = true},
+      {.head = "bound by", .text = true, .wide = true},
       {.head = "rearr.", .unit = "blocks"},
       {.head = "comb.", .unit = "blocks", .wide = !reduce},
       {.head = "startups", .unit = "us", .wide = true},
@@ -255,6 +257,7 @@ bool list_admitted(const std::vector<const Algorithm*>& algorithms, const Topolo
   std::vector<ListRow> rows;
   std::vector<std::string> refused, takes, broken;
   std::map<std::pair<std::string_view, std::size_t>, AutoChoice> choices;
+  std::map<std::tuple<std::string_view, Ports, decltype(Algorithm::bound)>, LowerBound> bounds;
   for (const Algorithm* algorithm : algorithms) {
     const Operation operation = algorithm->operation;
     progress.doing(fmt::format("{} {}", operation->name, algorithm->name));
@@ -280,6 +283,12 @@ bool list_admitted(const std::vector<const Algorithm*>& algorithms, const Topolo
         }
         Collective collective = open;
         collective.settle(topology, model, sizes[size]);
+        // One for all algorithms of an operation that have none of their own.
+        const std::tuple of_operation(operation->name, algorithm->ports, algorithm->bound);
+        if (!bounds.contains(of_operation)) {
+          bounds[of_operation] = collective.lower_bound(topology, algorithm->ports);
+        }
+        const LowerBound& bound = bounds[of_operation];
         const auto [prediction, contention] = weigh(collective, topology);
         const auto model_us = model_time_us(prediction, model, sizes[size]);
         const TimeParts parts = time_parts(prediction, model, sizes[size]);
@@ -295,7 +304,8 @@ bool list_admitted(const std::vector<const Algorithm*>& algorithms, const Topolo
                         {std::string(operation->name), std::string(algorithm->name),
                          std::string(to_string(algorithm->ports)), std::to_string(sizes[size]),
                          cell(prediction.startups), cell(prediction.transmission_blocks),
-                         contended_cell(prediction, contention), cell(prediction.rearranged_blocks),
+                         contended_cell(prediction, contention), cell(bound.transmission_blocks),
+                         bound_source_cell(bound), cell(prediction.rearranged_blocks),
                          cell(prediction.combined_blocks), cell_rate(parts.startups_us),
                          cell_rate(parts.transfer_us), cell_rate(parts.rearrange_us),
                          cell_rate(parts.combine_us), model_cell(model_us, contention),
@@ -305,6 +315,7 @@ bool list_admitted(const std::vector<const Algorithm*>& algorithms, const Topolo
         }
         Json result = common;
         result["predicted"] = prediction_json(prediction);
+        result["lower_bound"] = lower_bound_json(bound);
         put(result, "model_contention", contention_json(prediction, contention),
             "the source gives no formula");
         result["block_bytes"] = sizes[size];

@@ -95,7 +95,7 @@ Json replayed_message_json(const ReplayedMessage& m) {
   Json json{{"step", m.step}, {"from", m.from},   {"to", m.to},
             {"tag", m.tag},   {"bytes", m.bytes}, {"hops", m.hops}};
   const auto time = [&](const char* name, Ticks ticks) {
-    put(json, name, ticks == never ? Json(nullptr) : Json(ticks), "the deadlock came first");
+    put(json, name, ticks == no_tick ? Json(nullptr) : Json(ticks), "the deadlock came first");
   };
   time("posted_ps", m.posted);
   time("sent_ps", m.sent);
@@ -124,7 +124,7 @@ Json replayed_nodes_json(const Replay& replay) {
   Json list = Json::array();
   for (std::size_t v = 0; v < replay.finish.size(); ++v) {
     Json node{{"node", v}, {"steps_ps", replay.steps[v]}};
-    put(node, "finish_ps", replay.finish[v] == never ? Json(nullptr) : Json(replay.finish[v]),
+    put(node, "finish_ps", replay.finish[v] == no_tick ? Json(nullptr) : Json(replay.finish[v]),
         "the deadlock came first");
     list.push_back(std::move(node));
   }

@@ -509,11 +509,8 @@ Action add_run(CLI::App& program) {
       ->check(between(0, 100000000))
       ->capture_default_str()
       ->group("Measuring");
-  app.add_option("--verify", options->verify, "Compare every byte of the last call's output")
-      ->type_name("on|off")
-      ->check(CLI::IsMember({"on", "off"}))
-      ->capture_default_str()
-      ->group("Measuring");
+  add_on_off_option(app, "--verify", options->verify,
+                    "Compare every byte of the last call's output", "Measuring");
   app.add_option("--seed", options->run.seed,
                  "For the data, and the block sizes of the operations whose names end with v")
       ->type_name("N")

@@ -15,6 +15,7 @@
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/host/memory.hpp"
 #include "wormcube/runtime/routing/routing.hpp"
+#include "wormcube/runtime/topology/flows.hpp"
 #include "wormcube/runtime/topology/theory.hpp"
 
 #include <algorithm>
@@ -160,6 +161,27 @@ void show_theory(const Topology& topology, Rank node, const OutputOptions& outpu
   } else {
     result["bound_tree_reason"] = "more than one route between some nodes";
   }
+}
+
+/// What the links allow with all ports, in blocks over one link.
+void show_link_bounds(const Topology& topology, const OutputOptions& output, Json& result) {
+  Json bounds;
+  std::string text;
+  const auto add = [&](const char* operation, const theory::LinkBound& bound) {
+    bounds[operation] = {
+        {"blocks", bound.blocks}, {"tight", bound.tight}, {"source", bound.source}};
+    text += fmt::format("{}{} {} ({}{})", text.empty() ? "" : "; ", operation, cell(bound.blocks),
+                        bound.source, bound.tight ? "" : ", or more");
+  };
+  add("broadcast", theory::broadcast_bound(topology));
+  add("allgather", theory::allgather_bound(topology));
+  add("allreduce", theory::allreduce_bound(topology));
+  add("alltoall", theory::exchange_bound(topology));
+  print_fact(output, "links allow", text);
+  const auto cables = theory::edge_connectivity(topology);
+  put(result, "edge_connectivity", cables ? Json(*cables) : Json(nullptr),
+      topology.nodes() == 1 ? "one node" : "it takes too many max-flows");
+  result["link_bounds"] = std::move(bounds);
 }
 
 /// The cables that one cut across a dimension's middle severs, if the nodes fall into equal halves.
@@ -394,6 +416,7 @@ ExitCode show(const TopologyCommand& options) {
   result["dimensions"] = dimensions_json(topology);
   progress.doing("distances and cuts");
   show_theory(topology, options.node, output, result);
+  show_link_bounds(topology, output, result);
   if (options.node < 0 && options.route.empty()) show_dimensions(topology, output);
   if (options.node >= 0) {
     result["node"] = options.node;

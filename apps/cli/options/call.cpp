@@ -50,12 +50,8 @@ void add_call_options(CLI::App& app, CallOptions& options) {
                             ->type_name("int32|int64|uint8|float|double|complex|affine")
                             ->capture_default_str()
                             ->group(group);
-  options.in_place_option =
-      app.add_option("--in-place", options.in_place, "The input lies where the output will be")
-          ->type_name("on|off")
-          ->check(CLI::IsMember({"on", "off"}))
-          ->capture_default_str()
-          ->group(group);
+  options.in_place_option = add_on_off_option(app, "--in-place", options.in_place,
+                                              "The input lies where the output will be", group);
 }
 
 namespace {

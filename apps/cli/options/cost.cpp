@@ -107,4 +107,33 @@ Json prediction_json(const Prediction& prediction) {
   return json;
 }
 
+namespace {
+constexpr const char* no_bound = "no bound is known";
+}  // namespace
+
+const char* not_exact_reason(const LowerBound& bound) {
+  return bound.startups || bound.transmission_blocks
+             ? "the bound is on start-ups and transmission separately"
+             : no_bound;
+}
+
+Json lower_bound_json(const LowerBound& bound) {
+  Json json;
+  const bool known = bound.transmission_blocks && !bound.transmission_source.empty();
+  put(json, "startups", json_value(bound.startups), no_bound);
+  put(json, "transmission_blocks", json_value(bound.transmission_blocks), no_bound);
+  put(json, "transmission_source", known ? Json(bound.transmission_source) : Json(nullptr),
+      bound.transmission_blocks ? "the operation's row does not say" : no_bound);
+  put(json, "tight", bound.transmission_blocks ? Json(bound.tight) : Json(nullptr), no_bound);
+  put(json, "exact", bound.exact ? Json(bound.exact->text()) : Json(nullptr),
+      not_exact_reason(bound));
+  put(json, "source", bound.exact ? Json(bound.source) : Json(nullptr), not_exact_reason(bound));
+  return json;
+}
+
+std::string bound_source_cell(const LowerBound& bound) {
+  if (!bound.transmission_blocks || bound.transmission_source.empty()) return "-";
+  return std::string(bound.transmission_source) + (bound.tight ? "" : " +");
+}
+
 }  // namespace wormcube::cli

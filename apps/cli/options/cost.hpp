@@ -38,5 +38,11 @@ TimeParts time_parts(const Prediction& prediction, const CostModel& model, Bytes
 Json time_parts_json(const TimeParts& parts);
 /// {"startups", "transmission_blocks", ..}
 Json prediction_json(const Prediction& prediction);
+/// {"startups", "transmission_blocks", "transmission_source", "tight", "exact", "source"}
+Json lower_bound_json(const LowerBound& bound);
+/// Why there is no exact bound on start-ups that are transmission too.
+const char* not_exact_reason(const LowerBound& bound);
+/// Which bound the transmission's is, "max-flow"; with a "+" where the network may need more.
+std::string bound_source_cell(const LowerBound& bound);
 
 }  // namespace wormcube::cli

@@ -67,7 +67,7 @@ ModelOptions::Resolved ModelOptions::resolve() const {
     model.flit = ticks_of(flit_time, unit, "--flit-time");
   } else if (given(transfer_option)) {
     const WideTicks flit = WideTicks{ticks_of(transfer, unit, "--tw")} * model.flit_bytes;
-    if (flit >= never) throw UsageError("--tw times --flit is too long a time");
+    if (flit >= no_tick) throw UsageError("--tw times --flit is too long a time");
     model.flit = static_cast<Ticks>(flit);
     if (model.flit == 0) {
       throw UsageError("--tw 0: a flit must take time; give --flit-time, at least one picosecond");

@@ -1,4 +1,4 @@
-// Numbers and sizes.
+// Numbers, sizes, switches.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/options/numbers.hpp"
 
@@ -70,6 +70,15 @@ CLI::Validator whole_signed_number() {
     return error == std::errc{} ? "" : fmt::format("{} is beyond 64 bits", text);
   };
   return {complaint, ""};
+}
+
+CLI::Option* add_on_off_option(CLI::App& app, const std::string& name, std::string& value,
+                               const std::string& help, const std::string& group) {
+  return app.add_option(name, value, help)
+      ->type_name("on|off")
+      ->check(CLI::IsMember({"on", "off"}))
+      ->capture_default_str()
+      ->group(group);
 }
 
 Bytes parse_bytes(std::string_view text) {

@@ -98,10 +98,11 @@ export class Matrix {
     }
     return this.columnTable;
   }
-  draw(step) {
+  /** \param clock  of a replay */
+  draw(moment, clock = null) {
     const { blocks, network } = this.play;
     if (!blocks.kind) return;
-    this.step = step;
+    this.moment = moment;
     for (const button of this.switch.children) button.setAttribute("aria-pressed", button.dataset.blocks === this.state.blocks);
     const room = innerHeight >= 1000 ? 256 : 192;
     const rows = this.groups, cell = Math.max(3, Math.floor(room / rows)), wide = blocks.kind === "intervals" && this.columns <= 2 ? Math.floor(room / this.columns) : Math.max(3, Math.floor(room / this.columns));
@@ -119,7 +120,7 @@ export class Matrix {
     const selectedNode = this.state.select?.kind === "node" ? this.state.select.node : -1;
     this.values = null;
     if (blocks.kind === "moves") {
-      const counts = new Int32Array(rows * this.columns), places = blocks.placesBefore(step), columns = this.columnsOfBlocks(), { parts, destination, units } = blocks;
+      const counts = new Int32Array(rows * this.columns), places = blocks.placesAt(moment), columns = this.columnsOfBlocks(), { parts, destination, units } = blocks;
       for (let unit = 0; unit < units; ++unit) {
         const block = parts === 1 ? unit : Math.floor(unit / parts);
         if (destination[block] >= 0) ++counts[Math.floor(places[unit] / this.perRow) * this.columns + columns[block]];
@@ -139,13 +140,13 @@ export class Matrix {
       for (let node = 0; node < network.nodes; ++node) {
         for (let unit = 0; unit < blocks.units; ++unit) {
           const since = blocks.since[node * blocks.units + unit];
-          if (since < 0 || since > step) continue;
+          if (since < 0 || since > moment) continue;
           ++counts[Math.floor(node / this.perRow) * this.columns + Math.floor(unit / this.perColumn)];
           if (this.perRow > 1 || this.perColumn > 1) continue;
           const x = unit * wide, y = node * cell, own = since === 0;
           context.fillStyle = seq[own ? 5 : 3];
           context.fillRect(x, y, wide - (wide > 5 ? 1 : 0), cell - (cell > 5 ? 1 : 0));
-          if (since === step && step > 0 && Math.min(wide, cell) >= 6) {
+          if (since === moment && moment > 0 && Math.min(wide, cell) >= 6) {
             context.strokeStyle = colour("--bg"), context.lineWidth = 1;
             context.strokeRect(x + 1.5, y + 1.5, wide - 4, cell - 4);
           }
@@ -161,14 +162,14 @@ export class Matrix {
       }
       const what = this.play.operation === "barrier" ? "the node has heard of it" : "the node has the block";
       const column = blocks.bases[network.nodes] === 1 || blocks.parts > 1 ? "packet" : this.play.operation === "barrier" ? "a node" : "the node that the block is from";
-      this.note.textContent = `Row: node. Column: ${column}. Filled: ${what}; darkest or lightest: its own; ring: it came in the last step.`;
+      this.note.textContent = `Row: node. Column: ${column}. Filled: ${what}; darkest or lightest: its own; ring: it came ${blocks.arrivals ? "last" : "in the last step"}.`;
       this.scale.replaceChildren();
     } else {
       const p = network.nodes, prefix = this.play.operation.endsWith("scan");
       const strong = colour("--dim-0"), ok = colour("--ok"), track = colour("--faint"), pale = seq[2];
       for (let node = 0; node < p; ++node) {
         for (let column = 0; column < this.columns; ++column) {
-          const runs = blocks.covered(node, column * this.perColumn, step);
+          const runs = blocks.covered(node, column * this.perColumn, moment);
           if (runs.length === 0) continue;
           const x = column * wide + 0.5, y = node * cell, w = wide - 1, thick = Math.max(1, Math.floor(cell * 0.55));
           context.fillStyle = track;
@@ -196,11 +197,11 @@ export class Matrix {
     if (selectedNode >= 0) context.strokeRect(1, Math.floor(selectedNode / this.perRow) * cell, width - 2, Math.max(cell, 3));
     const block = this.state.select?.kind === "block" ? this.state.select : null;
     if (block && blocks.kind === "moves") {
-      const place = blocks.placesBefore(step)[block.block * blocks.parts];
+      const place = blocks.placesAt(moment)[block.block * blocks.parts];
       context.strokeRect(this.columnOf(block.block) * wide - 1, Math.floor(place / this.perRow) * cell - 1, wide + 2, cell + 2);
     }
-    const { done, all } = blocks.progress(step);
-    const when = step >= this.play.steps ? "At the end" : `Before step ${step}`;
+    const { done, all } = blocks.progress(moment);
+    const when = moment >= blocks.moments ? "At the end" : clock === null ? `Before step ${moment}` : `At ${time(clock)}`;
     if (all > 0) {
       this.progress.replaceChildren(`${when}: `, h("b", {}, `${Math.floor((100 * done) / all)} %`), ` of ${figure(all)} blocks are where they belong.`);
       this.progress.dataset.done = done, this.progress.dataset.all = all;
@@ -217,7 +218,7 @@ export class Matrix {
   blockAt({ row, column }) {
     const { blocks } = this.play;
     if (blocks.kind === "moves") {
-      const places = blocks.placesBefore(this.step);
+      const places = blocks.placesAt(this.moment);
       for (let unit = 0; unit < blocks.units; ++unit) {
         const block = Math.floor(unit / blocks.parts);
         if (blocks.destination[block] >= 0 && Math.floor(places[unit] / this.perRow) === row && this.columnOf(block) === column) return block;
@@ -243,9 +244,9 @@ export class Matrix {
       this.hover.textContent = `Node ${node}: ${plural(count, "block")} ${this.state.blocks === "origin" ? "from" : "for"} ${network.name(Math.min(network.nodes - 1, cell.column * this.perColumn))}`;
     } else if (blocks.kind === "copies") {
       const since = blocks.since[cell.node * blocks.units + cell.column * this.perColumn];
-      this.hover.textContent = `Node ${node}, block ${cell.column}: ${since < 0 || since > this.step ? "not yet" : since === 0 ? "its own" : `since step ${since - 1}`}`;
+      this.hover.textContent = `Node ${node}, block ${cell.column}: ${since < 0 || since > this.moment ? "not yet" : since === 0 ? "its own" : `since ${blocks.arrivals ? time(blocks.arrivals[since - 1]) : `step ${since - 1}`}`}`;
     } else {
-      const runs = blocks.covered(cell.node, cell.column * this.perColumn, this.step);
+      const runs = blocks.covered(cell.node, cell.column * this.perColumn, this.moment);
       this.hover.textContent = `Node ${node}: ${runs.length === 0 ? "nothing" : runs.map(([a, b]) => (b - a === 1 ? a : `${a} .. ${b - 1}`)).join(", ")}`;
     }
   }
@@ -297,7 +298,7 @@ export function selectionCard(play, chosen, step, goTo, clock = null) {
       }
     }
     const coordinates = network.dimensions.length > 1 ? h("span", { class: "mute" }, `(${network.coordinates(node).join(", ")})`) : null;
-    return [h("h2", {}, `Node ${network.name(node)} `, coordinates), h("div", { class: "selection-row" }, table(["step", "to", "from", "blocks", "by"], rows, { class: "program" }), memory(play, node, step))];
+    return [h("h2", {}, `Node ${network.name(node)} `, coordinates), h("div", { class: "selection-row" }, table(["step", "to", "from", "blocks", "by"], rows, { class: "program" }), memory(play, node, clock === null ? step : play.blocks.momentAt(clock)))];
   }
   if (chosen.kind === "link") {
     const rows = [], busy = [];
@@ -352,7 +353,7 @@ export function shortest(network, from, to) {
 }
 
 /** What a node holds: origin down, destination across. */
-function memory(play, node, step) {
+function memory(play, node, moment) {
   const { blocks, network } = play, p = network.nodes;
   if (blocks.kind !== "moves" || p > 128 || blocks.count < p * p) return null;
   const size = p <= 64 ? 128 : p, canvas = h("canvas", { class: "memory", width: size, height: size, role: "img", "aria-label": `the blocks that node ${network.name(node)} holds` });
@@ -360,7 +361,7 @@ function memory(play, node, step) {
   const colour = (name) => style.getPropertyValue(name).trim();
   context.fillStyle = colour("--seq-0");
   context.fillRect(0, 0, size, size);
-  const places = blocks.placesBefore(step);
+  const places = blocks.placesAt(moment);
   for (let unit = 0; unit < blocks.units; unit += blocks.parts) {
     if (places[unit] !== node) continue;
     const block = unit / blocks.parts, origin = blocks.origin[block], destination = blocks.destination[block];

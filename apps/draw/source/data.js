@@ -354,12 +354,16 @@ export class Replay {
   }
 }
 
-/** Which blocks each node has, at any moment. */
+/**
+ * Which blocks each node has, at any moment. Moments are numbered: without a replay moment t is before step t; with one,
+ * moment k is after the k-th time at which messages arrive.
+ */
 export class Blocks {
   static async from(json, play) {
     const blocks = new Blocks();
     Object.assign(blocks, json.blocks);
     blocks.play = play, blocks.nodes = play.network.nodes;
+    blocks.order(play);
     if (!blocks.kind) return blocks;
     const p = blocks.nodes;
     if (json.blocks.bases) {
@@ -384,6 +388,51 @@ export class Blocks {
     if (!blocks.direct) await blocks.readRuns(json);
     blocks.kind === "moves" ? blocks.prepareMoves() : blocks.prepareCopies();
     return blocks;
+  }
+
+  /** Messages in the order in which their blocks come, and where those of each moment begin. */
+  order(play) {
+    const { replay } = play;
+    if (!replay) {
+      this.coming = Int32Array.from(play.from.keys()), this.first = play.first, this.moments = play.steps;
+      return;
+    }
+    // A message to oneself changes nothing.
+    this.coming = Int32Array.from(replay.order).sort((a, b) => replay.delivered[a] - replay.delivered[b]);
+    this.first = [], this.arrivals = [];
+    this.coming.forEach((message, i) => {
+      const t = replay.delivered[message];
+      if (i === 0 || t !== this.arrivals[this.arrivals.length - 1]) this.first.push(i), this.arrivals.push(t);
+    });
+    this.moments = this.first.length;
+    this.first.push(this.coming.length);
+  }
+  /** The moment at a time of the replay: how many times of arrivals are over. */
+  momentAt(t) {
+    let low = 0, high = this.moments ?? 0;
+    while (low < high) {
+      const middle = low + high >> 1;
+      if (this.arrivals[middle] <= t) low = middle + 1; else high = middle;
+    }
+    return low;
+  }
+  /**
+   * Of a replay: for each node and step the last moment at which what it gets in this or an earlier step came, or what it sends
+   * in a step in which it gets nothing arrived; -1: none did.
+   */
+  completions() {
+    const { play, nodes } = this, result = new Int32Array(nodes * play.steps).fill(-1), sent = new Int32Array(nodes * play.steps).fill(-1);
+    for (let moment = 0; moment < this.moments; ++moment) {
+      for (let i = this.first[moment]; i < this.first[moment + 1]; ++i) {
+        const message = this.coming[i], step = play.stepOf(message);
+        result[play.to[message] * play.steps + step] = sent[play.from[message] * play.steps + step] = moment;
+      }
+    }
+    sent.forEach((moment, i) => { if (result[i] < 0) result[i] = moment; });
+    for (let node = 0; node < nodes; ++node) {
+      for (let step = 1; step < play.steps; ++step) result[node * play.steps + step] = Math.max(result[node * play.steps + step], result[node * play.steps + step - 1]);
+    }
+    return result;
   }
 
   async readRuns(json) {
@@ -431,39 +480,39 @@ export class Blocks {
     const start = new Numbers(this.units);
     for (let unit = 0; unit < this.units; ++unit) start[unit] = this.origin[Math.floor(unit / this.parts)];
     const kept = Math.max(1, Math.floor(64e6 / (this.units * start.BYTES_PER_ELEMENT)));
-    this.every = Math.max(8, Math.ceil(this.play.steps / kept));
+    this.every = Math.max(8, Math.ceil(this.moments / kept));
     this.snapshots = new Map([[0, start]]);
-    this.now = { step: 0, places: start.slice() };
+    this.now = { moment: 0, places: start.slice() };
   }
-  /** Where each unit is before a step. */
-  placesBefore(step) {
-    const behind = Math.floor(step / this.every) * this.every;
-    if (this.now.step > step || (this.snapshots.has(behind) && behind > this.now.step)) {
+  /** Where each unit is at a moment. */
+  placesAt(moment) {
+    const behind = Math.floor(moment / this.every) * this.every;
+    if (this.now.moment > moment || (this.snapshots.has(behind) && behind > this.now.moment)) {
       let from = behind;
       while (!this.snapshots.has(from)) from -= this.every;
-      this.now = { step: from, places: this.snapshots.get(from).slice() };
+      this.now = { moment: from, places: this.snapshots.get(from).slice() };
     }
     const { places } = this.now;
-    while (this.now.step < step) {
-      for (let i = this.play.first[this.now.step]; i < this.play.first[this.now.step + 1]; ++i) {
-        this.forRuns(i, (first, end) => places.fill(this.play.to[i], first, end));
+    while (this.now.moment < moment) {
+      for (let i = this.first[this.now.moment]; i < this.first[this.now.moment + 1]; ++i) {
+        this.forRuns(this.coming[i], (first, end) => places.fill(this.play.to[this.coming[i]], first, end));
       }
-      ++this.now.step;
-      if (this.now.step % this.every === 0 && !this.snapshots.has(this.now.step)) this.snapshots.set(this.now.step, places.slice());
+      ++this.now.moment;
+      if (this.now.moment % this.every === 0 && !this.snapshots.has(this.now.moment)) this.snapshots.set(this.now.moment, places.slice());
     }
     return places;
   }
 
-  // Copies: since when a node has a block; a step's number + 1, 0 from the start, -1 never.
+  // Copies: from which moment on a node has a block; 0 from the start, -1 never.
 
   prepareCopies() {
     this.since = new Int32Array(this.nodes * this.units).fill(-1);
     for (let unit = 0; unit < this.units; ++unit) this.since[this.origin[Math.floor(unit / this.parts)] * this.units + unit] = 0;
-    for (let step = 0; step < this.play.steps; ++step) {
-      for (let i = this.play.first[step]; i < this.play.first[step + 1]; ++i) {
-        const base = this.play.to[i] * this.units;
-        this.forRuns(i, (first, end) => {
-          for (let unit = first; unit < end; ++unit) if (this.since[base + unit] < 0) this.since[base + unit] = step + 1;
+    for (let moment = 0; moment < this.moments; ++moment) {
+      for (let i = this.first[moment]; i < this.first[moment + 1]; ++i) {
+        const base = this.play.to[this.coming[i]] * this.units;
+        this.forRuns(this.coming[i], (first, end) => {
+          for (let unit = first; unit < end; ++unit) if (this.since[base + unit] < 0) this.since[base + unit] = moment + 1;
         });
       }
     }
@@ -473,7 +522,8 @@ export class Blocks {
 
   async readIntervals(json) {
     const input = await reader(json.blocks.runs);
-    this.history = new Map();  // cell -> [{after, runs}]
+    this.history = new Map();  // cell -> [{from, runs}], from a moment on
+    const completions = this.play.replay ? this.completions() : null;
     for (let step = 0; step < this.play.steps; ++step) {
       let cell = 0;
       for (let left = input.next(); left > 0; --left) {
@@ -484,26 +534,27 @@ export class Blocks {
           runs.push([first, first + input.next() + 1]);
         }
         if (!this.history.has(cell)) this.history.set(cell, []);
-        this.history.get(cell).push({ after: step, runs });
+        const from = 1 + (completions ? completions[Math.floor(cell / this.units) * this.play.steps + step] : step);
+        this.history.get(cell).push({ from, runs });
       }
     }
   }
-  /** The runs of ranks in a node's partial result of a column before a step. */
-  covered(node, column, step) {
+  /** The runs of ranks in a node's partial result of a column at a moment. */
+  covered(node, column, moment) {
     const history = this.history.get(node * this.units + column) ?? [];
     let runs = this.startsWith(node, column) ? [[node, node + 1]] : [];
-    for (const change of history) if (change.after < step) runs = change.runs;
+    for (const change of history) if (change.from <= moment) runs = change.runs;
     return runs;
   }
   startsWith() { return this.play.check.operation !== "barrier"; }
 
   // What the page shows.
 
-  /** Blocks at home, and all that have one, before a step. */
-  progress(step) {
+  /** Blocks at home, and all that have one, at a moment. */
+  progress(moment) {
     let done = 0, all = 0;
     if (this.kind === "moves") {
-      const places = this.placesBefore(step), { parts, units, destination } = this;
+      const places = this.placesAt(moment), { parts, units, destination } = this;
       for (let unit = 0; unit < units; ++unit) {
         const wanted = destination[parts === 1 ? unit : Math.floor(unit / parts)];
         if (wanted < 0) continue;
@@ -514,16 +565,16 @@ export class Blocks {
       for (let i = 0; i < this.since.length; ++i) {
         if (this.destination[Math.floor((i % this.units) / this.parts)] < 0) continue;
         ++all;
-        if (this.since[i] >= 0 && this.since[i] <= step) ++done;
+        if (this.since[i] >= 0 && this.since[i] <= moment) ++done;
       }
     }
     return { done, all };
   }
-  /** Of one node: the share of its result that it has before a step; null where that is not known. */
-  shareOf(step) {
+  /** Of each node: the share of its result that it has at a moment; null where that is not known. */
+  shareOf(moment) {
     const share = new Float32Array(this.nodes);
     if (this.kind === "moves") {
-      const places = this.placesBefore(step), all = new Int32Array(this.nodes);
+      const places = this.placesAt(moment), all = new Int32Array(this.nodes);
       for (let unit = 0; unit < this.units; ++unit) {
         const destination = this.destination[Math.floor(unit / this.parts)];
         if (destination < 0) continue;
@@ -537,7 +588,7 @@ export class Blocks {
       for (let node = 0; node < this.nodes; ++node) {
         for (let unit = 0; unit < this.units; ++unit) {
           const since = this.since[node * this.units + unit];
-          if (since >= 0 && since <= step) ++share[node];
+          if (since >= 0 && since <= moment) ++share[node];
         }
         share[node] /= this.units;
       }
@@ -548,7 +599,7 @@ export class Blocks {
         let most = 0;
         for (let column = 0; column < this.units; ++column) {
           let sum = 0;
-          for (const [first, end] of this.covered(node, column, step)) sum += end - first;
+          for (const [first, end] of this.covered(node, column, moment)) sum += end - first;
           most = Math.max(most, sum);
         }
         share[node] = most / this.nodes;
@@ -581,8 +632,8 @@ export class Blocks {
       const since = this.since[at * this.units + unit];
       if (since <= 0) break;
       let came = -1;
-      for (let i = this.play.first[since - 1]; i < this.play.first[since] && came < 0; ++i) {
-        if (this.play.to[i] === at && this.carries(i, unit)) came = i;
+      for (let i = this.first[since - 1]; i < this.first[since] && came < 0; ++i) {
+        if (this.play.to[this.coming[i]] === at && this.carries(this.coming[i], unit)) came = this.coming[i];
       }
       if (came < 0) break;
       messages.unshift(came);

@@ -157,16 +157,17 @@ class Scene {
     this.state = state, this.play = play;
     this.view = makeView(play.network, play, handlers);
   }
-  update(step, at, playing, force = false) {
+  /** \param clock  of a replay */
+  update(step, at, clock, playing) {
     const { state, view, play } = this;
     const key = `${play.replay ? "" : step} ${state.links} ${state.colour} ${state.load} ${JSON.stringify(state.select)} ${state.theme}`;
-    if (force || key !== this.key) {
+    if (key !== this.key) {
       view.options = { links: state.links, colour: state.colour, load: state.load };
       view.selected = state.comparing && (state.select?.kind === "worm" || state.select?.kind === "block") ? null : state.select;
-      play.replay ? view.showAt(state.clock, playing, true) : view.show(step, at, playing);
+      play.replay ? view.showAt(clock, playing, true) : view.show(step, at, playing);
       this.key = key;
     } else if (play.replay) {
-      view.showAt(state.clock, playing, false);
+      view.showAt(clock, playing, false);
     } else {
       view.frame(at, playing);
     }
@@ -192,7 +193,7 @@ class Page {
       if (hash !== this.written) this.state.set(readFragment(this.state, hash));
     });
     let width = innerWidth;
-    addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; this.layoutStrips(); } this.matrix?.draw(this.blockStep()); });
+    addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; this.layoutStrips(); } if (!this.state.comparing) this.drawMatrix(this.shown(this.state.shown)); });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.repaint());
     addEventListener("beforeprint", () => this.makePrint());
   }
@@ -303,10 +304,24 @@ class Page {
     const times = this.times[state.shown];
     return Math.max(1e-9, times[times.length - 1].end);
   }
-  blockStep() {
-    if (!this.state.comparing && this.state.play.replay) return this.state.play.replay.complete(this.state.clock);
-    return this.state.at >= 0.7 ? this.state.step + 1 : this.state.step;
+  /** Whether pictures move: where the reader wants none of it, steps change at once. */
+  get moves() { return this.state.playing && !still(); }
+  get jumps() { return this.state.playing && still(); }
+  /** What is shown of one play: its step, the moment in it, and the time of a replay. */
+  shown(i) {
+    const { state, jumps } = this, play = state.plays[i];
+    if (!state.byClock) return { step: Math.min(state.step, Math.max(0, play.steps - 1)), at: jumps ? resting : state.at };
+    const place = this.placeAt(i, state.clock);
+    if (!jumps || place.done) return { ...place, at: place.done ? 1 : place.at, clock: state.clock };
+    const { start, end } = this.times[i][place.step];
+    return { ...place, at: resting, clock: start + resting * (end - start) };
   }
+  /** The moment of which the matrix shows the blocks. */
+  blockMoment({ step, at, clock }) {
+    const { blocks, replay } = this.state.play;
+    return replay ? blocks.momentAt(clock) : Math.min(blocks.moments, at >= 0.7 ? step + 1 : step);
+  }
+  drawMatrix(place) { this.matrix?.draw(this.blockMoment(place), this.state.play.replay ? place.clock : null); }
 
   /** In a comparison: step and moment of each play at the clock's time. */
   placeAt(i, clock) {
@@ -343,43 +358,36 @@ class Page {
     const { state } = this;
     if (state.comparing) return this.refreshComparison(whole);
     const play = state.play;
-    let at = state.at;
-    if (play.replay) {
-      const place = this.placeAt(state.shown, state.clock);
-      state.step = Math.min(place.step, Math.max(0, play.steps - 1)), at = place.done ? 1 : place.at;
-    }
-    const step = Math.min(state.step, Math.max(0, play.steps - 1));
-    if (play.steps > 0) this.scenes[0].update(step, at, state.playing);
+    const place = this.shown(state.shown), { at } = place, step = Math.min(place.step, Math.max(0, play.steps - 1));
+    state.step = step;
+    if (play.steps > 0) this.scenes[0].update(step, at, place.clock, this.moves);
     this.strips[0].boxes && this.strips[0].show(step, at);
-    const key = `${this.blockStep()} ${whole}`;
-    if (whole || this.shownBlocks !== this.blockStep()) {
-      this.matrix.draw(Math.min(play.steps, this.blockStep()));
-      this.shownBlocks = this.blockStep();
-    }
-    if (play.replay && !whole && state.select?.kind === "worm") this.showSelection(step);
-    if (play.replay) this.tellTime();
+    const moment = this.blockMoment({ ...place, step }), others = this.shownBlocks !== moment;
+    if (whole || others) this.drawMatrix({ ...place, step });
+    this.shownBlocks = moment;
+    if (play.replay && !whole && (state.select?.kind === "worm" || (others && state.select?.kind === "node"))) this.showSelection(step, place.clock);
+    if (play.replay) this.tellTime(place.clock);
     if (whole || this.shownStep !== step) {
       this.switches.forEach((each) => each.refresh());
       this.legend.replaceChildren(...legend(play, state));
-      this.showSelection(step);
+      this.showSelection(step, place.clock);
       if (!play.replay) this.tellStep(step);
       this.shownStep = step;
     }
     this.refreshTransport();
     document.body.dataset.step = step;
-    return key;
   }
-  showSelection(step) {
+  showSelection(step, clock) {
     const { state } = this, play = state.play;
-    this.selection.replaceChildren(...[selectionCard(play, state.select, step, (n) => this.go(n), play.replay ? state.clock : null)].flat().filter(Boolean));
+    this.selection.replaceChildren(...[selectionCard(play, state.select, step, (n) => this.go(n), play.replay ? clock : null)].flat().filter(Boolean));
     this.selection.dataset.kind = state.select?.kind ?? "none";
   }
   /** Of a replay: the time, who is under way, who waits. */
-  tellTime() {
-    const { state } = this, { replay, network } = state.play, alive = replay.alive(state.clock);
-    const waiting = alive.filter((i) => replay.moment(i, state.clock).waits >= 0).length;
-    const facts = [`${plural(alive.length, "worm")} under way`, `${waiting} waiting`, `${replay.complete(state.clock)} of ${plural(state.play.steps, "step")} complete`];
-    this.status.replaceChildren(h("b", {}, time(state.clock)), h("span", {}, ` of ${time(replay.time)}`), ...facts.map((text) => h("span", {}, text)));
+  tellTime(clock) {
+    const { state } = this, { replay, network } = state.play, alive = replay.alive(clock);
+    const waiting = alive.filter((i) => replay.moment(i, clock).waits >= 0).length;
+    const facts = [`${plural(alive.length, "worm")} under way`, `${waiting} waiting`, `${replay.complete(clock)} of ${plural(state.play.steps, "step")} complete`];
+    this.status.replaceChildren(h("b", {}, time(clock)), h("span", {}, ` of ${time(replay.time)}`), ...facts.map((text) => h("span", {}, text)));
     document.body.dataset.clock = state.clock;
     if (state.playing) return;
     this.live.textContent = `${time(state.clock)}, ${facts.join(", ")}`;
@@ -404,9 +412,8 @@ class Page {
     const { state } = this;
     if (!this.times) return;
     this.scenes.forEach((scene, i) => {
-      const { play } = scene, place = this.placeAt(i, state.clock);
-      const step = Math.min(place.step, play.steps - 1);
-      scene.update(place.done ? play.steps : step, place.done ? 1 : state.playing ? place.at : place.at === 0 ? 0 : place.at, state.playing);
+      const { play } = scene, place = this.shown(i), step = Math.min(place.step, play.steps - 1);
+      scene.update(place.done ? play.steps : step, place.at, place.clock, this.moves);
       this.strips[i].boxes && this.strips[i].show(place.step, place.at);
       const load = place.done ? 0 : play.check.step_load[step];
       const total = this.times[i][this.times[i].length - 1].end;
@@ -497,7 +504,7 @@ class Page {
         if (step >= state.play.steps - 1) at = 1, state.playing = false;
         else at = 0, ++step;
       }
-      state.step = step, state.at = still() ? (state.playing ? Math.max(at, 0) : 1) : at;
+      state.step = step, state.at = at;
     }
     const begun = performance.now();
     this.refresh(!state.playing);

@@ -314,16 +314,22 @@ export class SvgView extends View {
         }
       });
     }
-    const after = this.clock === null && s >= 0.7 ? this.stepNumber + 1 : this.stepNumber;
+    const after = this.momentOfBlocks(s);
     if (this.barsAt !== after || this.barsOf !== this.play) this.fillBars(after);
   }
   loop(worm) {
     const x = this.network.x[worm.from] + this.network.radius, y = this.network.y[worm.from] - this.network.radius;
     return { parts: [{ d: `M${x - 6} ${y}a9 9 0 1 1 6 6`, dimension: 0, channel: 0, strand: false, ahead: false, width: 2.6 }], arrow: "", tipDimension: 0, tipStrand: false, start: null };
   }
-  fillBars(step) {
-    this.barsAt = step, this.barsOf = this.play;
-    const share = this.play.blocks.kind ? this.play.blocks.shareOf(Math.min(step, this.play.steps)) : null;
+  /** Of printed steps of a replay: when the first message of the step sets out. */
+  momentOfBlocks(s) {
+    const { blocks, replay } = this.play;
+    if (replay) return blocks.momentAt(this.clock ?? replay.steps[this.stepNumber]?.start ?? Infinity);
+    return s >= 0.7 ? this.stepNumber + 1 : this.stepNumber;
+  }
+  fillBars(moment) {
+    this.barsAt = moment, this.barsOf = this.play;
+    const { blocks } = this.play, share = blocks.kind ? blocks.shareOf(Math.min(moment, blocks.moments)) : null;
     if (!share) return;
     this.nodes.forEach((g, v) => {
       const bar = g.querySelector(".bar");
