@@ -16,6 +16,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from urllib.parse import quote
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -101,19 +102,46 @@ def page(title, body, script=""):
 """
 
 
+def colours():
+    """The style sheet's colours for a picture in a file of its own: light, and dark where the page is."""
+    style = (HERE / "bundle" / "page.css").read_text(encoding="utf-8")
+    light, dark = ([*dict.fromkeys(re.findall(r"--[\w-]+: ?#[0-9a-f]{3,6}", rule))] for rule in re.findall(r"\{([^{}]*--dim-0[^{}]*)\}", style)[:2])
+    return light, dark
+
+
+def alone(svg):
+    """A themed picture with the colours that it uses: what stands in a page's img does not see the page's."""
+    used = set(re.findall(r"var\((--[\w-]+)\)", svg))
+    light, dark = (";".join(token for token in tokens if token.split(":")[0] in used) for tokens in colours())
+    style = f"<style>:root{{{light}}}@media (prefers-color-scheme:dark){{:root{{{dark}}}}}</style>"
+    return svg.replace("<title>", style + "<title>", 1)
+
+
+def themed(svg):
+    """A plot for print with the page's colours instead of the light ones; its ground is first of those that are white."""
+    light, _ = colours()
+    tokens = {}
+    for token in light:
+        name, value = token.replace(" ", "").split(":")
+        if re.fullmatch(r"--(bg|panel|ink|mute|faint|line|line-\d)", name):
+            tokens.setdefault(value, name)
+    return re.sub(r'"(#[0-9a-f]{6})"', lambda found: f'"var({tokens[found[1]]})"' if found[1] in tokens else found[0], svg)
+
+
 class Site(Gallery):
     def __init__(self, program, folder, only=""):
         super().__init__(program)
         self.folder, self.only = Path(folder), re.compile(only)
         shutil.rmtree(self.folder, ignore_errors=True)
-        (self.folder / "players").mkdir(parents=True)
+        for folder in ("players", "pictures"):
+            (self.folder / folder).mkdir(parents=True)
 
     def card(self, row):
         """Draws one algorithm on the first network that admits it."""
         operation, algorithm = row["operation"], row["algorithm"]
         name = f"{operation}-{algorithm}"
         for network in networks_for(algorithm):
-            picture = self.folder / "players" / f"{name}.svg"
+            picture = self.folder / "pictures" / f"{name}.svg"
             player = self.folder / "players" / f"{name}.html"
             call = (operation, "--on", network, "--algorithm", algorithm)
             if operation in ("k_broadcast", "k_alltoall", "k_reduce", "k_gather"):
@@ -121,11 +149,13 @@ class Site(Gallery):
             done = self.run("draw", *call, "--html", player, "--thumbnail", picture, "--quiet", check=False)
             if done.returncode in (0, 1):
                 check = self.json("check", *call)
-                svg = picture.read_text(encoding="utf-8")
-                picture.unlink()
-                return {"row": row, "network": network, "name": name, "check": check, "svg": svg, "call": call}
+                picture.write_text(alone(picture.read_text(encoding="utf-8")), encoding="utf-8")
+                return {"row": row, "network": network, "name": name, "check": check, "picture": self.img(picture, f"{operation} on {network}, {algorithm}"), "call": call}
         print(f"gallery: no network of {len(networks_for(algorithm))} for {name}", file=sys.stderr)
         return None
+
+    def img(self, picture, text):
+        return f'<img src="pictures/{quote(picture.name)}" alt="{html.escape(text)}" loading="lazy" width="264" height="176">'
 
     def facts(self, check):
         load = check["link_load_max"]
@@ -172,7 +202,7 @@ class Site(Gallery):
         picture = self.folder / f"{results.stem}.svg"
         done = self.run("plot", results, "--svg", picture, *options, check=False)
         pictures = [picture] + sorted(self.folder.glob(f"{results.stem}-*.svg"), key=lambda file: int(file.stem.rsplit("-", 1)[1]))
-        text = "".join(file.read_text(encoding="utf-8") for file in pictures if file.exists()) if done.returncode == 0 else ""
+        text = "".join(themed(file.read_text(encoding="utf-8")) for file in pictures if file.exists()) if done.returncode == 0 else ""
         for file in [results, *pictures]:
             file.unlink(missing_ok=True)
         return f'<div class="plots">{text}</div>' if text else ""
@@ -189,9 +219,10 @@ class Site(Gallery):
 
     def network_card(self, network):
         facts = self.json("topology", network)
-        picture = self.run("topology", network, "--thumbnail", "-").stdout
+        picture = self.folder / "pictures" / f"{re.sub('[^a-z0-9]+', '-', network)}.svg"
+        picture.write_text(alone(self.run("topology", network, "--thumbnail", "-").stdout), encoding="utf-8")
         diameter = facts["diameter"]
-        return f"""<div class="card gallery-card" data-family="{family(network)}">{picture}<div class="name">{html.escape(network)}</div>
+        return f"""<div class="card gallery-card" data-family="{family(network)}">{self.img(picture, network)}<div class="name">{html.escape(network)}</div>
 <div class="facts">{facts["nodes"]} nodes · {facts["links"]} links{f" · diameter {diameter}" if diameter is not None else ""}</div></div>"""
 
     def build(self):
@@ -212,13 +243,14 @@ class Site(Gallery):
             does = of_operation[0]["row"]["operation_summary"]
             parts.append(f'<section class="operation"><h2>{operation} <small>{html.escape(does)} · {len(of_operation)} algorithm{"s" if len(of_operation) > 1 else ""}</small></h2><div class="cards">')
             for card in of_operation:
-                parts.append(f'<a class="card gallery-card" data-family="{family(card["network"])}" href="{card["name"]}.html">{card["svg"]}<div class="name">{html.escape(card["row"]["algorithm"])} <span>{html.escape(card["network"])}</span></div><div class="facts">{self.facts(card["check"])}</div></a>')
+                parts.append(f'<a class="card gallery-card" data-family="{family(card["network"])}" href="{card["name"]}.html">{card["picture"]}<div class="name">{html.escape(card["row"]["algorithm"])} <span>{html.escape(card["network"])}</span></div><div class="facts">{self.facts(card["check"])}</div></a>')
             parts.append("</div></section>")
         parts.append(f'<section class="operation"><h2>Networks <small>as `wormcube topology NETWORK --svg FILE` draws them</small></h2><div class="cards">{"".join(networks)}</div></section>')
         parts.append('<section><h2>Papers</h2><ul>' + "".join(f'<li><a href="paper-{paper}.html">{html.escape(title)}</a></li>' for paper, title in made) + "</ul></section>")
         script = (HERE / "bundle" / "gallery.js").read_text(encoding="utf-8")
         (self.folder / "index.html").write_text(page("wormcube gallery", "".join(parts), script), encoding="utf-8")
-        print(f"{self.folder}/index.html: {len(cards)} algorithms of {len(operations)} operations, {len(networks)} networks, {len(made)} papers")
+        size = (self.folder / "index.html").stat().st_size
+        print(f"{self.folder}/index.html: {size / 1024:.0f} KiB, {len(cards)} algorithms of {len(operations)} operations, {len(networks)} networks, {len(made)} papers")
 
 
 def docs(program, folder):

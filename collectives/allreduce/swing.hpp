@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/collectives/allreduce/whole_vectors.hpp"
 #include "wormcube/collectives/blocks.hpp"
 #include "wormcube/collectives/reduction.hpp"
 #include "wormcube/collectives/swing.hpp"
@@ -13,6 +14,9 @@ namespace wormcube {
 /// -rho(s)); on a torus the dimensions take their steps by turns.
 /// With all ports 2 D copies of a 2 D-th part of each block, which begin with different dimensions, or
 /// go the other way about.
+/// form=latency, sides 2^L: log2 p steps of whole vectors (all ports: D L of a 2 D-th part in each
+/// copy), (|rho| + 1)/2 of them in time (all ports |rho|/(2 D)); with rounding nodes may differ in the
+/// last bits.
 ///
 /// \param mine    this node's vector
 /// \param result  room for the result; may be `mine`

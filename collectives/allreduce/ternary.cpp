@@ -4,6 +4,7 @@
 
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/require.hpp"
+#include "wormcube/runtime/error.hpp"
 
 namespace wormcube {
 
@@ -11,14 +12,36 @@ namespace algorithms {
 extern const Algorithm allreduce_ternary, allreduce_ternary_one_port;
 }
 
+namespace {
+
+bool sends_whole(const Options& options) {
+  return options.choice<VectorForm>("form") == VectorForm::latency;
+}
+
+void require_whole_ternary(const Topology& topology) {
+  if (const auto reason = without_ternary_whole_vectors(topology)) {
+    throw UsageError("ternary: form=latency " + *reason + "; use form=parts");
+  }
+}
+
+}  // namespace
+
 void allreduce_ternary(Node& node, const Reduction& reduction, ConstSpan mine, Span result,
-                       Ports ports) {
+                       Ports ports, VectorForm form) {
   require_network(
       ports == Ports::one ? algorithms::allreduce_ternary_one_port : algorithms::allreduce_ternary,
       node.topology());
   require_reduction("allreduce_ternary", node, reduction, mine, result);
   require_commutative("allreduce_ternary", reduction);
-  allreduce_copies(node, ternary_plans(node, ports), reduction, mine, result);
+  if (form == VectorForm::parts) {
+    allreduce_copies(node, ternary_plans(node, ports), reduction, mine, result);
+    return;
+  }
+  if (ports == Ports::one) throw UsageError("ternary: form=latency needs all ports");
+  require_whole_ternary(node.topology());
+  const auto& plan = node.plan<WholeVectors>(
+      "ternary whole", {}, [&] { return ternary_whole_vectors(node.topology()); });
+  allreduce_whole_vectors(node, plan, reduction, mine, result);
 }
 
 namespace algorithms {
@@ -34,22 +57,35 @@ WORMCUBE_ALGORITHM(allreduce_ternary){
     .contention_free = false,
     .exactly_once = true,
     .remark = "the order of dimensions ours",
+    .options = {{.name = "form",
+                 .choices = {"parts", "latency"},
+                 .help = "reduce-scatter and all-gather, or whole vectors in half the steps"}},
     .needs = {needs::rings()},
     .instead = {"reduce-scatter-allgather"},
     .needs_commutative = true,
+    .require =
+        [](const Setting& setting) {
+          if (sends_whole(setting.options)) require_whole_ternary(setting.topology);
+        },
     .predict =
         [](const Setting& setting) {
+          if (sends_whole(setting.options)) {
+            return whole_vectors_cost(setting.topology, ternary_whole_vectors(setting.topology));
+          }
           return allreduce_cost(ternary_cost(setting.topology, Ports::all),
                                 setting.topology.nodes());
         },
     .program =
         [](Node& node, const Call& call) {
-          wormcube::allreduce_ternary(node, call.arguments.reduction, call.input.all(),
-                                      call.output.all(), Ports::all);
+          wormcube::allreduce_ternary(
+              node, call.arguments.reduction, call.input.all(), call.output.all(), Ports::all,
+              sends_whole(call.options) ? VectorForm::latency : VectorForm::parts);
         },
     .parts =
         [](const Setting& setting) {
-          return setting.topology.nodes() * ternary_parts(setting.topology, Ports::all);
+          return sends_whole(setting.options)
+                     ? 1
+                     : setting.topology.nodes() * ternary_parts(setting.topology, Ports::all);
         },
 };
 

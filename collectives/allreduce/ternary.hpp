@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/collectives/allreduce/whole_vectors.hpp"
 #include "wormcube/collectives/blocks.hpp"
 #include "wormcube/collectives/reduction.hpp"
 #include "wormcube/collectives/ternary.hpp"
@@ -13,6 +14,8 @@ namespace wormcube {
 /// last one reaches as far as is left.
 /// With all ports D copies of a D-th part of each block begin with different dimensions; with one port
 /// each step is two.
+/// form=latency, all ports, one ring of 3^K nodes: K steps of whole vectors both ways, (n - 1)/2 of
+/// them in time; with rounding nodes may differ in the last bits.
 ///
 /// \param mine    this node's vector
 /// \param result  room for the result; may be `mine`
@@ -25,6 +28,6 @@ namespace wormcube {
 ///          (abstract). The order of dimensions is ours.
 /// Throws   UsageError, before any message, unless network, operator and blocks are as above.
 void allreduce_ternary(Node& node, const Reduction& reduction, ConstSpan mine, Span result,
-                       Ports ports);
+                       Ports ports, VectorForm form = VectorForm::parts);
 
 }  // namespace wormcube

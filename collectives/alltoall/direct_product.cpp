@@ -77,15 +77,6 @@ class DirectProduct {
   int classes_ = 1;
 };
 
-/// Complete graphs of 3 and more have no moves: messages go by rank.
-bool has_moves(const Topology& topology) {
-  for (int d = 0; d < topology.dimensions(); ++d) {
-    const Graph& graph = topology.factor(d);
-    if (graph.nodes() > 1 && !graph.has_direction()) return false;
-  }
-  return true;
-}
-
 Need direct_factors() {
   return {
       "every dimension must be a ring of an even number of nodes or of 25 at most, a line of 4 at "
@@ -100,19 +91,6 @@ Need direct_factors() {
       }};
 }
 
-Need no_ties_beside_complete() {
-  return {"a complete dimension needs all rings to be odd",
-          [](const Topology& topology) -> std::optional<std::string> {
-            if (has_moves(topology)) return std::nullopt;
-            for (int d = 0; d < topology.dimensions(); ++d) {
-              const Graph& graph = topology.factor(d);
-              if (!graph.wraps() || graph.nodes() % 2 == 1) continue;
-              return fmt::format("{} has {}", topology.name(), graph.name());
-            }
-            return std::nullopt;
-          }};
-}
-
 }  // namespace
 
 void alltoall_direct_product(Node& node, ConstBlocks out, Blocks in) {
@@ -122,7 +100,6 @@ void alltoall_direct_product(Node& node, ConstBlocks out, Blocks in) {
   const Rank p = node.size(), r = node.rank();
   node.local([&] { copy(out[r], in[r]); });
   const DirectProduct exchange(topology);
-  const bool by_moves = has_moves(topology);
   std::vector<Op> ops;
   for (Rank choice = 0; choice < p; ++choice) {
     const auto to = exchange.message(choice, r, false), from = exchange.message(choice, r, true);
@@ -131,8 +108,7 @@ void alltoall_direct_product(Node& node, ConstBlocks out, Blocks in) {
       if (!used[t]) continue;
       ops.clear();
       if (to.peer != r && to.sub_phase == static_cast<int>(t)) {
-        const Op op = send(to.peer, out[to.peer]);
-        ops.push_back(by_moves ? op.with(std::span<const Move>(to.moves)) : op);
+        ops.push_back(send(to.peer, out[to.peer]).with(std::span<const Move>(to.moves)));
       }
       if (from.peer != r && from.sub_phase == static_cast<int>(t)) {
         ops.push_back(receive(from.peer, in[from.peer]));
@@ -188,7 +164,7 @@ WORMCUBE_ALGORITHM(alltoall_direct_product){
     .contention_free = true,
     .exactly_once = true,
     .remark = "our construction",
-    .needs = {direct_factors(), no_ties_beside_complete()},
+    .needs = {direct_factors()},
     .instead = {"shift", "suh-torus", "mesh"},
     .predict = predict_direct_product,
     .program =

@@ -17,9 +17,7 @@ namespace wormcube {
 /// \param out  p blocks; block q is for node q. They may be uneven (alltoallv)
 /// \param in   p blocks; block q comes from node q
 ///
-/// Network  every dimension a ring of n <= 25 or even n, a line of n <= 4, or complete; no complete
-///          dimension of 3 and more beside an even ring of 4 and more (which way a message goes half
-///          round is said by moves, and complete graphs have none). One-port.
+/// Network  every dimension a ring of n <= 25 or even n, a line of n <= 4, or complete. One-port.
 /// Cost     p k steps of one block, less those in which all would stay: tori of n x n with n a multiple
 ///          of 8 n^3/8, the bisection bound; sides of 7 and less p - 1. No memory.
 /// Links    each link carries one message in a step: on a line of a dimension the classes of the

@@ -51,8 +51,15 @@ Rank Routing::route(Rank from, std::span<const Move> moves, std::vector<Channel>
   for (std::size_t i = 0; i < moves.size(); ++i) {
     const auto [dimension, hops] = moves[i];
     const Rank to = topology_.neighbour(from, dimension, hops);
-    along(dimension, topology_.line(from, dimension), topology_.coordinate(from, dimension), hops,
-          path);
+    const Rank line = topology_.line(from, dimension), at = topology_.coordinate(from, dimension);
+    const Graph& graph = topology_.factor(dimension);
+    if (graph.has_direction()) {
+      along(dimension, line, at, hops, path);
+    } else if (to != from) {
+      bool up = true;
+      path.push_back(
+          channel(dimension, line, graph.next(at, topology_.coordinate(to, dimension), up), 0));
+    }
     from = to;
     for (std::size_t k = 0; k < i; ++k) repeats = repeats || moves[k].dimension == dimension;
   }

@@ -3,12 +3,12 @@
 #include "wormcube/runtime/topology/flows.hpp"
 
 #include "wormcube/runtime/topology/cayley.hpp"
+#include "wormcube/runtime/topology/kept.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <limits>
-#include <mutex>
 #include <numeric>
 #include <utility>
 
@@ -137,27 +137,6 @@ bool affordable(std::int64_t flows, std::int64_t links) {
   return flows <= flow_work / std::max<std::int64_t>(links, 1);
 }
 
-/// What is known of the last few graphs: a program asks for each algorithm again.
-template <class Value>
-class Kept {
- public:
-  template <class Find>
-  Value operator()(const Graph& graph, const Find& find) {
-    const std::lock_guard lock(mutex_);
-    for (const auto& [known, value] : kept_) {
-      if (known == graph) return value;
-    }
-    if (kept_.size() == most) kept_.erase(kept_.begin());
-    kept_.emplace_back(graph, find());
-    return kept_.back().second;
-  }
-
- private:
-  static constexpr std::size_t most = 8;
-  std::mutex mutex_;
-  std::vector<std::pair<Graph, Value>> kept_;
-};
-
 std::optional<std::int64_t> edge_connectivity(const Graph& graph) {
   switch (graph.shape()) {
     case Shape::line:
@@ -188,8 +167,7 @@ std::vector<KnownCut> known_cuts(const Topology& topology) {
   for (int d = 0; d < topology.dimensions(); ++d) {
     const Graph& graph = topology.factor(d);
     if (graph.nodes() == 1) continue;
-    static Kept<CutBound> kept;
-    const CutBound cut = kept(graph, [&] { return cut_bound(graph); });
+    const CutBound cut = cut_bound(graph);
     const Rank lines = topology.nodes() / graph.nodes();
     cuts.push_back({cut.part * lines, cut.cables * lines});
   }

@@ -444,12 +444,12 @@ int Graph::hops(Rank from, Rank to) const {
 }
 
 Rank Graph::moved(Rank from, int hops) const {
-  WORMCUBE_ASSERT(has_direction());
+  WORMCUBE_ASSERT(has_moves());
   if (hops <= -nodes_ || hops >= nodes_) return -1;
   if (nodes_ == 2 && hops != 0) return 1 - from;
   const Rank to = from + hops;
   if (to >= 0 && to < nodes_) return to;
-  if (!wraps()) return -1;
+  if (shape_ == Shape::line) return -1;
   return to < 0 ? to + nodes_ : to - nodes_;
 }
 

@@ -3,6 +3,7 @@
 #include "wormcube/runtime/topology/theory.hpp"
 
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/topology/kept.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -211,7 +212,9 @@ CutBound of_arbitrary(const Graph& graph) {
   if (graph.links() == n * (n - 1)) return cut_bound(Graph::complete(graph.nodes()));
   bool is_ring = graph.links() == 2 * n;
   for (Rank v = 0; is_ring && v < n; ++v) is_ring = graph.ports(v) == 2;
-  return is_ring ? cut_bound(Graph::ring(graph.nodes())) : of_some_cuts(graph);
+  if (is_ring) return cut_bound(Graph::ring(graph.nodes()));
+  static Kept<CutBound> kept;
+  return kept(graph, [&] { return of_some_cuts(graph); });
 }
 
 /// 1 + 2 + .. + n

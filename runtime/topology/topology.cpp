@@ -112,17 +112,17 @@ Rank Topology::neighbour(Rank rank, int dimension, int hops) const {
                                  name_, rank, hops, dimension, nodes_ - 1));
   }
   const Graph& graph = factors_[dimension];
-  if (!graph.has_direction()) {
+  if (!graph.has_moves()) {
     throw UsageError(fmt::format(
         "{}: node {} cannot move {:+} in dimension {}: a {} has no direction; address by rank",
         name_, rank, hops, dimension, in_words(graph)));
   }
   const Rank from = coordinate(rank, dimension), to = graph.moved(from, hops);
   if (to < 0) {
-    throw UsageError(
-        fmt::format("{}: node {} cannot move {:+} in dimension {}: it is at {} of a {}{}", name_,
-                    rank, hops, dimension, from, in_words(graph),
-                    graph.wraps() ? fmt::format(", once round is {}", graph.nodes()) : ""));
+    throw UsageError(fmt::format(
+        "{}: node {} cannot move {:+} in dimension {}: it is at {} of a {}{}", name_, rank, hops,
+        dimension, from, in_words(graph),
+        graph.shape() == Shape::line ? "" : fmt::format(", once round is {}", graph.nodes())));
   }
   return rank + (to - from) * strides_[dimension];
 }

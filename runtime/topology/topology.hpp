@@ -12,7 +12,7 @@
 
 namespace wormcube {
 
-/// Signed hops along one dimension. The sign is part of the message: at half a ring the router must
+/// Signed hops along one dimension; in a complete dimension one hop, so many numbers on. The sign is part of the message: at half a ring the router must
 /// not choose it.
 struct Move {
   int dimension = 0;
@@ -60,7 +60,7 @@ class Topology {
   Rank with(Rank rank, int dimension, Rank coordinate) const {
     return rank + (coordinate - this->coordinate(rank, dimension)) * strides_[dimension];
   }
-  /// The node `hops` away along a line or ring dimension; throws UsageError where there is none.
+  /// The node that a move leads to; throws UsageError where there is none.
   Rank neighbour(Rank rank, int dimension, int hops) const;
 
   bool is_hypercube() const;

@@ -66,6 +66,10 @@ const std::vector<Figure> figures{
     {exchanging, "direct-product", "ring:10", 15, 15},
     {exchanging, "direct-product", "ring:10*ring:3", 55, 55},
     {exchanging, "direct-product", "mesh:4x4", 16, 16, true},
+    {exchanging, "direct-product", "ring:8*complete:3", 24, 24, true},
+    {exchanging, "direct-product", "ring:14*complete:2", 56, 56},
+    {exchanging, "direct-product", "complete:4*complete:5", 19, 19, true},
+    {exchanging, "direct-product", "line:4*complete:6*ring:3", 72, 72, true},
     {scattering, "swing", "torus:8x8", 6, 66},
     {gathering, "swing", "ring:64", 6, 99},
     {all_reduce, "swing", "ring:8", 6, 2},
@@ -77,6 +81,14 @@ const std::vector<Figure> figures{
     {all_reduce, "swing-all-port", "torus:8x8", 12, 0.5390625},
     {all_reduce, "swing-all-port", "torus:4x8", 12, 0.5625},
     {all_reduce, "swing-all-port", "torus:4x4x4", 12, 0.328125, true},
+    {all_reduce, "swing:form=latency", "ring:8", 3, 4},
+    {all_reduce, "swing:form=latency", "ring:64", 6, 24},
+    {all_reduce, "swing:form=latency", "torus:8x8", 6, 8},
+    {all_reduce, "swing:form=latency", "torus:16x16", 8, 14},
+    {all_reduce, "swing-all-port:form=latency", "torus:8x8", 6, 2.5},
+    {all_reduce, "swing-all-port:form=latency", "torus:16x16", 8, 5},
+    {all_reduce, "ternary:form=latency", "ring:9", 2, 4},
+    {all_reduce, "ternary:form=latency", "ring:27", 3, 13},
     {scattering, "ring-all-port:half=split", "torus:8x8", 8, 15.75, true},
     {scattering, "ring-all-port:half=plus", "torus:8x8", 8, 18},
     {gathering, "ring-all-port:half=split", "torus:8x8", 8, 15.75, true},
@@ -291,11 +303,16 @@ TEST_CASE("the newer torus algorithms say why they refuse", "[torus-collectives]
   CHECK_THAT(why(exchanging, "direct-product", "ring:27"),
              Contains("ring:27 has ring:27; use shift"));
   CHECK_THAT(why(exchanging, "direct-product", "mesh:5x4"), Contains("has line:5"));
-  CHECK_THAT(why(exchanging, "direct-product", "ring:8*complete:3"),
-             Contains("a complete dimension needs all rings to be odd"));
+  CHECK(why(exchanging, "direct-product", "ring:8*complete:3") == "runs");
   CHECK(why(exchanging, "direct-product", "ring:9*complete:3") == "runs");
   CHECK_THAT(why(scattering, "swing", "ring:7"), Contains("an even number of nodes"));
   CHECK_THAT(why(scattering, "swing-all-port", "torus:2x4"), Contains(", 4 or more"));
+  CHECK_THAT(why(all_reduce, "swing:form=latency", "torus:4x6"),
+             Contains("needs sides of 2^L nodes; torus:4x6 has 6; use form=parts"));
+  CHECK_THAT(why(all_reduce, "ternary:form=latency", "ring:8"),
+             Contains("needs a ring of 3^K nodes; ring:8 has 8; use form=parts"));
+  CHECK_THAT(why(all_reduce, "ternary:form=latency", "torus:3x9"),
+             Contains("needs one ring; torus:3x9 has 2 dimensions"));
   CHECK_THAT(why(all_reduce, "reduce-scatter-allgather:order=interleaved", "ring:6"),
              Contains("ring:6 has 6; use order=mirrored"));
   CHECK_THAT(why(all_reduce, "reduce-scatter-allgather:ties=balanced", "ring:8"),

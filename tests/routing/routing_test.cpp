@@ -216,8 +216,25 @@ TEST_CASE("routes are appended to the path", "[routing]") {
   CHECK(path.front() == 77);
 }
 
+TEST_CASE("a move in a complete dimension is one hop, so many numbers on", "[routing]") {
+  const Routing routing(Topology::parse("ring:4*complete:5"));
+  for (Rank from = 0; from < 20; ++from) {
+    for (int hops = -4; hops <= 4; ++hops) {
+      std::vector<Channel> moved, routed;
+      const std::vector<Move> moves{{1, hops}, {0, 1}};
+      const Rank to = routing.route(from, moves, moved);
+      CHECK(to == (from / 5 + 1) % 4 * 5 + (from % 5 + hops + 5) % 5);
+      routing.route(from, to, routed);
+      CHECK(moved == routed);
+    }
+  }
+  std::vector<Channel> path;
+  const std::vector<Move> round{{1, 5}};
+  CHECK_THROWS_WITH(routing.route(0, round, path), Contains("once round is 5"));
+}
+
 TEST_CASE("moves that lead nowhere are usage errors", "[routing]") {
-  const Routing routing(Topology::parse("ring:4*line:3*complete:3"));
+  const Routing routing(Topology::parse("ring:4*line:3*star:3"));
   const auto route = [&](std::vector<Move> moves) {
     std::vector<Channel> path;
     return routing.route(0, moves, path);

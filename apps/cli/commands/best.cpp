@@ -77,6 +77,7 @@ struct Contestant {
   ReplayedTimes::Answer replayed;
   MeasuredTimes::Answer measured;
   std::optional<double> us;  // what decides
+  bool first_by_formula = false;
   const Collective& collective() const { return priced.collective; }
 };
 
@@ -96,6 +97,19 @@ struct Contest {
         ties.push_back(ranked[i].collective().text());
     }
     return ties;
+  }
+  /// The one that the formulas name; nullptr where it has no replay, or was not measured.
+  const Contestant* by_formula() const {
+    const auto found = std::ranges::find_if(ranked, [](const Contestant& each) {
+      return each.first_by_formula && each.us.has_value();
+    });
+    return found == ranked.end() ? nullptr : &*found;
+  }
+  /// Its time in the winner's: 1 where they are the same, or as quick.
+  std::optional<double> formula_takes() const {
+    const Contestant* const named = by_formula();
+    if (named == nullptr || *winner().us == 0) return std::nullopt;
+    return *named->us / *winner().us;
   }
   /// The next one's time in the winner's.
   std::optional<double> margin() const {
@@ -175,6 +189,7 @@ Contest contest_of(const BestCommand& options, Operation operation, const Topolo
                           {{}, "--by measured was not given"},
                           {}};
     contestant.us = contestant.priced.us;
+    contestant.first_by_formula = contest.ranked.empty() && contestant.us.has_value();
     const bool all_port =
         ports == Ports::all || contestant.collective().algorithm->ports == Ports::all;
     if (runs != nullptr && contestant.us) {
@@ -222,10 +237,27 @@ Json contest_json(const BestCommand& options, Operation operation, const Topolog
       "no algorithm with formulas runs here");
   put(json, "margin", won ? json_value(contest.margin()) : Json(nullptr),
       "there is no other with formulas, or it takes no time");
+  const auto takes = won ? contest.formula_takes() : std::nullopt;
+  put(json, "formula_winner",
+      takes ? Json(contest.by_formula()->collective().text()) : Json(nullptr),
+      "it has no time here");
+  put(json, "formula_takes", json_value(takes), "it has no time here");
   json["ties"] = won ? Json(contest.ties()) : Json::array();
   json["ranking"] = Json::array();
   for (const Contestant& each : contest.ranked) json["ranking"].push_back(ranked_json(each));
   return json;
+}
+
+/// How often the formulas name the winner, and what theirs takes where they do not.
+std::string agreement_text(std::vector<double> takes) {
+  if (takes.empty()) return "the formulas name none that has a time here";
+  std::ranges::sort(takes);
+  const auto same = std::ranges::count_if(takes, [](double each) { return each == 1; });
+  const auto near = std::ranges::count_if(takes, [](double each) { return each <= 1.1; });
+  return fmt::format(
+      "the formulas name the winner in {} of {} cases, and one within a tenth of it in {}; theirs "
+      "takes {} times the winner's time at the median, {} at most",
+      same, takes.size(), near, cell(takes[takes.size() / 2]), cell(takes.back()));
 }
 
 /// "`bruck` to 2K, `rotated` from 4K on"
@@ -275,6 +307,7 @@ ExitCode best(const BestCommand& given) {
                {.head = "takes", .unit = "times"}});
   std::vector<Json> results;
   bool any = false;
+  std::vector<double> formula_takes;
   for (const Operation operation : operations_of(options.operation)) {
     if (options.markdown) {
       std::string heads = "| network |", rule = "|---|";
@@ -298,6 +331,9 @@ ExitCode best(const BestCommand& given) {
                                         replays ? &*replays : nullptr, runs ? &*runs : nullptr));
           results.push_back(contest_json(options, operation, topology, ports, contests.back()));
           any = any || contests.back().has_winner();
+          const auto takes =
+              contests.back().has_winner() ? contests.back().formula_takes() : std::nullopt;
+          if (takes) formula_takes.push_back(*takes);
         }
         row += fmt::format(" {} |", reigns_text(contests));
         for (const auto& [first, last] : reigns(contests)) {
@@ -312,7 +348,10 @@ ExitCode best(const BestCommand& given) {
       if (options.markdown) fmt::print("| {} |{}\n", topology.name(), row);
     }
   }
-  if (options.markdown) return passed;
+  if (options.markdown) {
+    if (by_replay || measured) fmt::print("\n{}.\n", agreement_text(formula_takes));
+    return passed;
+  }
   if (!any) throw UsageError("no algorithm with formulas runs on any of these networks");
   print_table(options.output, table);
   print_note(options.output,
@@ -322,6 +361,7 @@ ExitCode best(const BestCommand& given) {
                          : measured ? "by the least times measured of those that have formulas, "
                                       "on this computer: the emulator's throughput"
                                     : "by formulas, with what messages that share links prolong"));
+  if (by_replay || measured) print_note(options.output, agreement_text(formula_takes));
   write_results(options.output, results, false);
   return passed;
 }

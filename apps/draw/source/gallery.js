@@ -5,7 +5,7 @@ let family = "";
 function filter() {
   const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
   for (const card of cards) {
-    const text = card.textContent.toLowerCase();
+    const text = `${card.textContent} ${card.querySelector("img").alt}`.toLowerCase();
     card.hidden = (family !== "" && card.dataset.family !== family) || !words.every((word) => text.includes(word));
   }
   for (const section of document.querySelectorAll("section.operation")) section.hidden = ![...section.querySelectorAll(".gallery-card")].some((card) => !card.hidden);

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""How often each way to choose (formula, replay, both with a profile measured here) takes the real winner on this computer.
+
+    bench/choices.py [--program build/release/wormcube] [--operations alltoall,allgather,..] [--on torus:4x4,..] [--bytes 64,4K,64K]
+
+Runs `wormcube best --by measured` for the truth, `wormcube tune` for the profile, and prints a table: of all cells (operation,
+network, ports, block size) the share in which the choice is the fastest measured, the shares in which it takes up to 1.05 and 1.25 times
+as long as that one, and the median and the worst of these ratios. A choice that was not measured counts as missed.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+
+def name_of(entry):
+    return entry["algorithm"] + "".join(f":{key}={value}" for key, value in sorted(entry["options"].items()))
+
+
+def cells_of(rows):
+    return {(row["operation"], row["topology"], row["ports"], row["block_bytes"]): row["ranking"] for row in rows if row["ranking"]}
+
+
+def ratios(truth, chosen):
+    """Of each cell: how many times the fastest's time the choice takes; infinite where it was not measured."""
+    found = []
+    for cell, ranking in truth.items():
+        times = {name_of(entry): entry["measured_us"] for entry in ranking if entry["measured_us"] is not None}
+        if times and cell in chosen:
+            found.append(times.get(name_of(chosen[cell][0]), float("inf")) / min(times.values()))
+    return found
+
+
+def row_of(name, found):
+    if not found:
+        return f"| {name} | 0 | - | - | - | - | - |"
+    share = lambda most: f"{100 * sum(ratio <= most for ratio in found) / len(found):.0f} %"
+    return f"| {name} | {len(found)} | {share(1)} | {share(1.05)} | {share(1.25)} | {statistics.median(found):.2f} | {max(found):.2f} |"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--program", default="build/release/wormcube")
+    parser.add_argument("--operations", default="alltoall,allgather,allreduce,broadcast,reduce_scatter")
+    parser.add_argument("--on", default="torus:4x4,torus:8x8,hypercube:6")
+    parser.add_argument("--ports", default="both", choices=["one", "all", "both"])
+    parser.add_argument("--bytes", default="64,4K,64K")
+    parser.add_argument("--iterations", default="11")
+    parser.add_argument("--nodes-as", default="fibers", choices=["threads", "fibers"])
+    options = parser.parse_args()
+
+    def run(*arguments):
+        done = subprocess.run([options.program, *arguments], capture_output=True, text=True)
+        if done.returncode not in (0, 1):
+            sys.exit(f"choices: wormcube {' '.join(arguments)}: {done.stderr.strip()}")
+        return done.stdout
+
+    with tempfile.TemporaryDirectory() as folder:
+        profile = str(Path(folder) / "here.json")
+        run("tune", "--nodes-as", options.nodes_as, "--save", profile)
+        truth, chosen = {}, {"formula": {}, "replay": {}, "formula, profile measured here": {}, "replay, profile measured here": {}}
+        for operation in options.operations.split(","):
+            call = ["best", operation, "--on", options.on, "--ports", options.ports, "--bytes", options.bytes, "--quiet", "--json", "-"]
+            truth |= cells_of(json.loads(run(*call, "--by", "measured", "--iterations", options.iterations, "--nodes-as", options.nodes_as)))
+            for name, cells in chosen.items():
+                machine = ["--machine", profile] if "profile" in name else []
+                cells |= cells_of(json.loads(run(*call, "--by", name.split(",")[0], *machine)))
+    margins = []
+    for ranking in truth.values():
+        times = sorted(entry["measured_us"] for entry in ranking if entry["measured_us"] is not None)
+        if len(times) > 1:
+            margins.append(times[1] / times[0])
+    print("| choice by | cells | the fastest | up to 1.05 of it | up to 1.25 | median | worst |\n|---|---|---|---|---|---|---|")
+    for name, cells in chosen.items():
+        print(row_of(name, ratios(truth, cells)))
+    if margins:
+        print(f"\nThe second takes {statistics.median(margins):.2f} times as long as the fastest in the median; in {sum(m < 1.05 for m in margins)} of {len(margins)} cells less than 1.05 times.")
+
+
+if __name__ == "__main__":
+    main()

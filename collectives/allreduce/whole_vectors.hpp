@@ -1,0 +1,44 @@
+// All-reduces in the fewest steps: what has been combined so far goes on as a whole.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/collectives/blocks.hpp"
+#include "wormcube/collectives/reduction.hpp"
+#include "wormcube/collectives/torus_handover.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace wormcube {
+
+/// What goes in a step: parts of the vector, a reduce-scatter and then an all-gather; or the whole of
+/// what is combined so far, in half as many steps.
+enum class VectorForm : std::uint8_t { parts, latency };
+
+/// What all nodes send together, step by step.
+struct WholeVectors {
+  int parts = 1;  ///< of the vector
+  std::vector<std::vector<TorusMessage>> steps = {};
+  std::vector<std::vector<int>> part_of = {};  ///< by step and message: which one it is
+};
+
+/// The steps of swing on sides 2^L: partners 1, -1, 3, -5, .. hops apart, dimensions by turns, so that
+/// in each the blocks of twice as many nodes are combined. All ports: 2 D copies of a 2 D-th part.
+WholeVectors swing_whole_vectors(const Topology& topology, Ports ports);
+/// Of one ring of 3^K nodes: to both nodes 1, 3, 9, .. hops away at once; what comes is three times
+/// as many nodes' as before.
+WholeVectors ternary_whole_vectors(const Topology& topology);
+/// Why a network has none; nothing where it has.
+std::optional<std::string> without_swing_whole_vectors(const Topology& topology);
+std::optional<std::string> without_ternary_whole_vectors(const Topology& topology);
+
+/// Every step: sends what it has, receives, combines. The operator must commute. With rounding nodes
+/// may end with different last bits, for they combine in different orders.
+/// \param mine    this node's vector
+/// \param result  room for the result; may be `mine`
+void allreduce_whole_vectors(Node& node, const WholeVectors& plan, const Reduction& reduction,
+                             ConstSpan mine, Span result);
+Prediction whole_vectors_cost(const Topology& topology, const WholeVectors& plan);
+
+}  // namespace wormcube
