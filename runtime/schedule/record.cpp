@@ -87,9 +87,9 @@ class RecordingNode final : public Node {
     computed_.back().operations += operations;
     computed_.back().bytes += bytes;
   }
-  std::vector<Computed> computed() && { return std::move(computed_); }
+  std::vector<Computed> take_computed() { return std::move(computed_); }
   /// What was named, each until the next one; what has no step is left out.
-  std::vector<Phase> phases() && {
+  std::vector<Phase> take_phases() {
     for (std::size_t i = 0; i < phases_.size(); ++i) {
       phases_[i].last = i + 1 < phases_.size() ? phases_[i + 1].first : steps();
     }
@@ -264,8 +264,8 @@ Schedule record(const Topology& topology, const Program& program, std::string_vi
     current_recording = outer;
     log.ops.shrink_to_fit();
     log.moves.shrink_to_fit();
-    named.add(std::move(node).phases());
-    schedule.computed[rank] = std::move(node).computed();
+    named.add(node.take_phases());
+    schedule.computed[rank] = node.take_computed();
   });
   schedule.phases = named.take();
   if (std::ranges::all_of(schedule.computed, &std::vector<Computed>::empty)) {
