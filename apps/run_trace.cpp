@@ -7,8 +7,13 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
+#include <functional>
+#include <map>
 #include <optional>
 #include <queue>
+#include <span>
+#include <tuple>
 #include <utility>
 
 #include <fmt/core.h>
@@ -27,7 +32,9 @@ struct RunTrace::Event {
     rearrange,
     combine,
     flow_start,
-    flow_end
+    flow_end,
+    unseen_send,  // of a step that is left out: counted, not shown
+    unseen_receive
   };
   std::int64_t begin = 0, length = 0;
   std::uint64_t order = 0;   // in which it was told: of equal ones the outer comes first
@@ -36,6 +43,7 @@ struct RunTrace::Event {
   Rank rank = 0;
   std::int32_t subject = 0;  // a peer, or a phase's name
   Tag tag = 0;
+  std::uint32_t run = 0;
   Kind kind = Kind::step;
 
   /// By time; what lasts longer first; slices before the arrows that they hold.
@@ -67,39 +75,47 @@ std::int64_t row_of(std::int64_t rank, RunTrace::Event::Kind kind) {
     case Kind::rearrange:
     case Kind::combine:
       return first + 3;
+    case Kind::unseen_send:
+    case Kind::unseen_receive:
+      break;
   }
   return first;
 }
 
 constexpr std::array row_names{"steps", "send", "receive", "local"};
 
-/// One sorted run of the temporary file, read piece by piece.
-class SortedRun {
+/// Events one after the other: of a piece of the temporary file, read little by little, or in memory.
+class Source {
  public:
-  SortedRun(std::FILE* file, std::size_t first, std::size_t count)
+  Source(std::FILE* file, std::size_t first, std::size_t count)
       : file_(file), at_(first), left_(count) {}
+  explicit Source(std::span<const RunTrace::Event> events) : events_(events) {}
   bool next(RunTrace::Event& event) {
-    if (place_ == piece_.size()) {
+    if (place_ == events_.size()) {
       constexpr std::size_t most = 1024;
-      piece_.resize(std::min(most, left_));
-      if (piece_.empty()) return false;
-      if (std::fseek(file_, static_cast<long>(at_ * sizeof(RunTrace::Event)), SEEK_SET) != 0 ||
-          std::fread(piece_.data(), sizeof(RunTrace::Event), piece_.size(), file_) !=
-              piece_.size()) {
+      read_.resize(std::min(most, left_));
+      if (read_.empty()) return false;
+      if (!seek(file_, at_) ||
+          std::fread(read_.data(), sizeof(RunTrace::Event), read_.size(), file_) != read_.size()) {
         throw UsageError("trace: the temporary file cannot be read again");
       }
-      at_ += piece_.size();
-      left_ -= piece_.size();
+      at_ += read_.size();
+      left_ -= read_.size();
+      events_ = read_;
       place_ = 0;
     }
-    event = piece_[place_++];
+    event = events_[place_++];
     return true;
+  }
+  static bool seek(std::FILE* file, std::size_t event) {
+    return std::fseek(file, static_cast<long>(event * sizeof(RunTrace::Event)), SEEK_SET) == 0;
   }
 
  private:
-  std::FILE* file_;
-  std::size_t at_, left_, place_ = 0;
-  std::vector<RunTrace::Event> piece_;
+  std::FILE* file_ = nullptr;
+  std::size_t at_ = 0, left_ = 0, place_ = 0;
+  std::span<const RunTrace::Event> events_;
+  std::vector<RunTrace::Event> read_;
 };
 
 }  // namespace
@@ -109,7 +125,6 @@ class RunTrace::SeenNode final : public ForwardingNode {
  public:
   SeenNode(Node& node, RunTrace& trace)
       : ForwardingNode(node), trace_(trace), seen_(trace.seen_[node.rank()]) {
-    seen_.messages.clear();
     seen_.step = 0;
   }
   ~SeenNode() override { end_phase(); }
@@ -125,18 +140,21 @@ class RunTrace::SeenNode final : public ForwardingNode {
     ForwardingNode::step(ops);
     seen_.in_step = false;
     const std::int64_t length = trace_.now() - begin;
-    if (left_out) {
-      trace_.left_out_ += 1 + ops.size();
-    } else {
-      trace_.slice(event(Event::Kind::step, begin, length));
-    }
+    if (left_out) trace_.left_out_ += 1 + ops.size();
+    const std::lock_guard lock(trace_.mutex_);
+    if (!left_out) trace_.slice(event(Event::Kind::step, begin, length));
     for (const Op& op : ops) {
-      Event message = event(op.is_send() ? Event::Kind::send : Event::Kind::receive, begin, length);
+      using Kind = Event::Kind;
+      Event message = event(op.is_send() ? Kind::send : Kind::receive, begin, length);
       message.subject = peer_of(topology(), rank(), op);
       message.bytes = op.bytes();
       message.tag = op.tag();
-      if (!left_out) trace_.slice(message);
-      trace_.message(rank(), op.is_send(), message.subject, op.tag(), begin, left_out);
+      if (!left_out) {
+        trace_.slice(message);
+      } else if (trace_.cut_.has(rank()) && trace_.cut_.has(message.subject)) {
+        message.kind = op.is_send() ? Kind::unseen_send : Kind::unseen_receive;
+        trace_.add(message);
+      }
     }
     ++seen_.step;
   }
@@ -162,6 +180,7 @@ class RunTrace::SeenNode final : public ForwardingNode {
                                                      : Event::Kind::combine,
                        begin, trace_.now() - begin);
     done.bytes = bytes;
+    const std::lock_guard lock(trace_.mutex_);
     trace_.slice(done);
   }
   bool is_left_out() const { return !trace_.cut_.has(rank()) || !trace_.cut_.has_step(seen_.step); }
@@ -180,6 +199,7 @@ class RunTrace::SeenNode final : public ForwardingNode {
     ended.subject = *phase_;
     phase_.reset();
     if (trace_.cut_.has(rank())) {
+      const std::lock_guard lock(trace_.mutex_);
       trace_.slice(ended);
     } else {
       ++trace_.left_out_;
@@ -205,7 +225,7 @@ RunTrace::~RunTrace() {
 }
 
 Program RunTrace::traced(const Program& program) {
-  half_seen_.clear();
+  ++run_;
   return [this, program](Node& node) {
     SeenNode seen(node, *this);
     program(seen);
@@ -230,77 +250,132 @@ void RunTrace::goes_on(Rank rank) noexcept {
   waited.length = now() - seen.wait_begin;
   waited.rank = rank;
   waited.number = seen.step;
+  const std::lock_guard lock(mutex_);
   slice(waited);
 }
 
+// Both with the mutex held.
 void RunTrace::slice(const Event& event) {
-  const std::lock_guard lock(mutex_);
   ++slices_;
   add(event);
 }
-
-/// The k-th message of one node to another with a tag is the k-th that this one gets: an arrow needs
-/// both ends.
-void RunTrace::message(Rank rank, bool is_send, Rank peer, Tag tag, std::int64_t begin,
-                       bool left_out) {
-  const std::uint32_t number =
-      seen_[static_cast<std::size_t>(rank)].messages[{is_send, peer, tag}]++;
-  // Without the other end there is no arrow; and with this one left out, none either.
-  const auto step_is_in = [&] { return !left_out && cut_.has(peer); };
-  if (!step_is_in()) return;
-  const std::lock_guard lock(mutex_);
-  const Rank from = is_send ? rank : peer, to = is_send ? peer : rank;
-  const auto [entry, is_first] =
-      half_seen_.try_emplace({from, to, tag, number}, HalfSeen{next_id_, rank, begin});
-  if (is_first) {
-    ++next_id_;
-    return;
-  }
-  const std::int64_t other = entry->second.begin;
-  Event arrow;
-  arrow.number = entry->second.id;
-  half_seen_.erase(entry);
-  arrow.kind = Event::Kind::flow_start;
-  arrow.rank = from;
-  arrow.begin = is_send ? begin : other;
-  const std::int64_t received = is_send ? other : begin;
-  add(arrow);
-  arrow.kind = Event::Kind::flow_end;
-  arrow.rank = to;
-  arrow.begin = std::max(arrow.begin, received);
-  add(arrow);
-}
-
 void RunTrace::add(const Event& event) {
   events_.push_back(event);
   events_.back().order = order_++;
-  if (events_.size() >= in_memory_) spill();
+  events_.back().run = run_;
+  if (events_.size() >= in_memory_) spill(events_);
 }
 
-void RunTrace::spill() {
+void RunTrace::spill(std::vector<Event>& events) {
   if (spilled_ == nullptr) spilled_ = std::tmpfile();
-  std::ranges::sort(events_, std::less<>());
   // Nodes run on without their trace; write() tells.
   failed_ = failed_ || spilled_ == nullptr || std::fseek(spilled_, 0, SEEK_END) != 0 ||
-            std::fwrite(events_.data(), sizeof(Event), events_.size(), spilled_) != events_.size();
-  if (!failed_) runs_.push_back(events_.size());
-  events_.clear();
+            std::fwrite(events.data(), sizeof(Event), events.size(), spilled_) != events.size();
+  if (!failed_) pieces_.push_back(events.size());
+  events.clear();
+}
+
+void RunTrace::sort_spilled() {
+  std::size_t first = 0;
+  std::vector<Event> piece;
+  for (const std::size_t count : pieces_) {
+    piece.resize(count);
+    failed_ = failed_ || !Source::seek(spilled_, first) ||
+              std::fread(piece.data(), sizeof(Event), count, spilled_) != count;
+    std::ranges::sort(piece, std::less<>());
+    failed_ = failed_ || !Source::seek(spilled_, first) ||
+              std::fwrite(piece.data(), sizeof(Event), count, spilled_) != count;
+    first += count;
+  }
+}
+
+/// Calls f(event) in the order of time. What f spills is not seen.
+template <class F>
+void RunTrace::merge(const std::vector<Event>& arrows, F f) const {
+  std::vector<Source> sources{Source(events_), Source(arrows)};
+  std::size_t first = 0;
+  for (const std::size_t count : pieces_) {
+    sources.emplace_back(spilled_, first, count);
+    first += count;
+  }
+  // The earliest of all sources' next.
+  using Head = std::pair<Event, std::size_t>;
+  const auto later = [](const Head& a, const Head& b) { return b.first < a.first; };
+  std::priority_queue<Head, std::vector<Head>, decltype(later)> heads(later);
+  const auto refill = [&](std::size_t source) {
+    Event event;
+    if (sources[source].next(event)) heads.emplace(event, source);
+  };
+  for (std::size_t source = 0; source < sources.size(); ++source) refill(source);
+  while (!heads.empty()) {
+    const auto [event, source] = heads.top();
+    heads.pop();
+    refill(source);
+    f(event);
+  }
+}
+
+/// The k-th message of one node to another with a tag is the k-th that this one gets. An arrow needs
+/// both ends; it ends where the later of the two steps begins, or where both do.
+std::vector<RunTrace::Event> RunTrace::arrows() {
+  struct Ends {
+    bool are_sends = false;
+    std::deque<Event> events;  // whose other ends have not come
+  };
+  std::map<std::tuple<std::uint32_t, Rank, Rank, Tag>, Ends> half_seen;
+  std::vector<Event> found;
+  std::uint64_t next_id = 1;
+  merge({}, [&](const Event& event) {
+    using Kind = Event::Kind;
+    const bool is_send = event.kind == Kind::send || event.kind == Kind::unseen_send;
+    if (!is_send && event.kind != Kind::receive && event.kind != Kind::unseen_receive) return;
+    if (!cut_.has(event.subject)) return;
+    const Rank from = is_send ? event.rank : event.subject,
+               to = is_send ? event.subject : event.rank;
+    const auto entry = half_seen.try_emplace({event.run, from, to, event.tag}).first;
+    Ends& ends = entry->second;
+    if (ends.events.empty() || ends.are_sends == is_send) {
+      ends.are_sends = is_send;
+      ends.events.push_back(event);
+      return;
+    }
+    const Event other = ends.events.front();
+    ends.events.pop_front();
+    if (ends.events.empty()) half_seen.erase(entry);
+    const Event &sent = is_send ? event : other, &received = is_send ? other : event;
+    if (sent.kind == Kind::unseen_send || received.kind == Kind::unseen_receive) return;
+    Event arrow;
+    arrow.number = next_id++;
+    arrow.kind = Kind::flow_start;
+    arrow.rank = from;
+    arrow.begin = sent.begin;
+    found.push_back(arrow);
+    arrow.kind = Kind::flow_end;
+    arrow.rank = to;
+    arrow.begin = std::max(sent.begin, received.begin);
+    found.push_back(arrow);
+    if (found.size() >= in_memory_) {
+      std::ranges::sort(found, std::less<>());
+      spill(found);
+    }
+  });
+  std::ranges::sort(found, std::less<>());
+  return found;
 }
 
 TraceCounts RunTrace::write(const std::function<void(std::string_view)>& write,
                             std::string_view other) {
-  if (failed_) {
+  const auto require_room = [this] {
+    if (!failed_) return;
     throw UsageError(
         "trace: no room for its temporary file; trace fewer nodes or steps (--trace-nodes, "
         "--trace-steps)");
-  }
+  };
+  sort_spilled();
   std::ranges::sort(events_, std::less<>());
-  std::vector<SortedRun> runs;
-  std::size_t first = 0;
-  for (const std::size_t count : runs_) {
-    runs.emplace_back(spilled_, first, count);
-    first += count;
-  }
+  require_room();
+  const std::vector<Event> arrows_in_memory = arrows();
+  require_room();
   const TraceCounts counts{slices_, left_out_.load()};
   write(trace_head("wall", other, counts.events, counts.left_out));
   const auto digits = static_cast<int>(fmt::format("{}", topology_.nodes() - 1).size());
@@ -321,23 +396,9 @@ TraceCounts RunTrace::write(const std::function<void(std::string_view)>& write,
     names[static_cast<std::size_t>(number)] = trace_quoted(name);
   }
 
-  // Of the runs of the file and the events in memory always the earliest.
-  using Head = std::pair<Event, std::size_t>;
-  const auto later = [](const Head& a, const Head& b) { return b.first < a.first; };
-  std::priority_queue<Head, std::vector<Head>, decltype(later)> heads(later);
-  std::size_t in_memory = 0;
-  const auto refill = [&](std::size_t run) {
-    Event event;
-    if (run < runs.size() ? runs[run].next(event) : in_memory < events_.size()) {
-      heads.emplace(run < runs.size() ? event : events_[in_memory++], run);
-    }
-  };
-  for (std::size_t run = 0; run <= runs.size(); ++run) refill(run);
   std::string comma;
-  while (!heads.empty()) {
-    const auto [e, run] = heads.top();
-    heads.pop();
-    refill(run);
+  merge(arrows_in_memory, [&](const Event& e) {
+    if (e.kind == Event::Kind::unseen_send || e.kind == Event::Kind::unseen_receive) return;
     using Kind = Event::Kind;
     const std::string at = fmt::format(R"("pid":{},"tid":{},"ts":{})", pid(e.rank),
                                        row_of(e.rank, e.kind), trace_time(e.begin));
@@ -346,7 +407,7 @@ TraceCounts RunTrace::write(const std::function<void(std::string_view)>& write,
       write(fmt::format(R"({}{{"ph":"{}",{}"cat":"message","name":"m","id":{},{}}})", comma,
                         starts ? "s" : "f", starts ? "" : "\"bp\":\"e\",", e.number, at));
       comma = ",\n";
-      continue;
+      return;
     }
     std::string name, arguments;
     const char* category = "step";
@@ -380,7 +441,7 @@ TraceCounts RunTrace::write(const std::function<void(std::string_view)>& write,
     write(fmt::format(R"({}{{"ph":"X","cat":"{}","name":"{}",{},"dur":{},"args":{{{}}}}})", comma,
                       category, name, at, trace_time(e.length), arguments));
     comma = ",\n";
-  }
+  });
   write(comma.empty() ? "]}\n" : "\n]}\n");
   return counts;
 }

@@ -15,7 +15,6 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 namespace wormcube {
@@ -26,8 +25,9 @@ namespace wormcube {
 /// A message's slice is from the post of its step to the step's end, at its sender and at its receiver:
 /// when a single one of a step was complete a node does not know. Arrows join the two.
 ///
-/// Memory is bounded: so many events, sorted, go to a temporary file each time; write() merges them.
-/// Beside them there are only the messages that one of their ends has told of, and names.
+/// A run only appends events. Memory is bounded: so many events go to a temporary file each time, as
+/// they are; write() sorts them, piece by piece, finds the arrows and merges. Beside them there are
+/// only names and, in write(), the messages of which one end has come.
 ///
 /// Threads  the nodes', during a run; the rest one at a time, between runs.
 class RunTrace final : public NodeObserver {
@@ -57,22 +57,18 @@ class RunTrace final : public NodeObserver {
     bool in_step = false, left_out = false;
     std::size_t step = 0;
     std::int64_t wait_begin = 0;
-    std::map<std::tuple<bool, Rank, Tag>, std::uint32_t> messages;  // sent?, to or from whom
-  };
-  /// A message of which one end has told.
-  struct HalfSeen {
-    std::uint64_t id;
-    Rank rank;
-    std::int64_t begin;
   };
 
   std::int64_t now() const {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start_).count();
   }
   void slice(const Event& event);
-  void message(Rank rank, bool is_send, Rank peer, Tag tag, std::int64_t begin, bool left_out);
   void add(const Event& event);
-  void spill();
+  void spill(std::vector<Event>& events);
+  void sort_spilled();
+  std::vector<Event> arrows();
+  template <class F>
+  void merge(const std::vector<Event>& arrows, F f) const;
 
   const Topology topology_;
   const TraceCut cut_;
@@ -82,13 +78,13 @@ class RunTrace final : public NodeObserver {
   std::atomic<std::uint64_t> left_out_{0};
 
   std::mutex mutex_;  // guards what follows
-  std::uint64_t slices_ = 0, next_id_ = 1, order_ = 0;
+  std::uint64_t slices_ = 0, order_ = 0;
+  std::uint32_t run_ = 0;  // of a program; its messages are its own
   std::vector<Event> events_;
-  std::map<std::tuple<Rank, Rank, Tag, std::uint32_t>, HalfSeen> half_seen_;
   std::map<std::string, std::int32_t, std::less<>> phases_;  // numbers of names
   bool failed_ = false;                                      // there was no room for the file
   std::FILE* spilled_ = nullptr;
-  std::vector<std::size_t> runs_;  // events of each sorted run in the file
+  std::vector<std::size_t> pieces_;  // events of each piece of the file, in its order
 };
 
 }  // namespace wormcube

@@ -334,7 +334,7 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
   // Of the witness: it commutes only if the algorithm needs that.
   result.predicted = result.collective.predict(topology);
   const Ports ports = options.all_port ? Ports::all : Ports::one;
-  result.lower_bound = collective.lower_bound(topology, ports);
+  result.lower_bound = result.collective.lower_bound(topology, ports);
 
   {
     std::atomic<bool> message_only = true;
