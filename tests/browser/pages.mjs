@@ -45,7 +45,7 @@ const browser = await puppeteer.launch({
 });
 
 /** A page of a file; what it says on the console, and whatever it asks for, is a failure. */
-async function open(file, { fragment = "", width = 1440, height = 900, dark = false, still = true, script = true } = {}) {
+async function open(file, { fragment = "", width = 1440, height = 900, dark = false, still = true, script = true, before = null } = {}) {
   const page = await browser.newPage();
   const noise = [];
   page.on("console", (message) => noise.push(`console: ${message.text()}`));
@@ -55,6 +55,7 @@ async function open(file, { fragment = "", width = 1440, height = 900, dark = fa
   await page.setViewport({ width, height });
   await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }, { name: "prefers-reduced-motion", value: still ? "reduce" : "no-preference" }]);
   await page.setJavaScriptEnabled(script);
+  if (before) await page.evaluateOnNewDocument(before);
   await page.goto(pathToFileURL(join(folder, file)).href + fragment);
   if (script) await page.waitForSelector("body[data-ready]", { timeout: 60000 });
   return { page, noise };
@@ -383,6 +384,53 @@ const cases = {
     expect("no sideways scrolling", await page.evaluate(() => (document.documentElement.scrollWidth <= innerWidth ? [] : ["too wide"])));
     expect("nothing on the console, no request", noise);
     await page.close();
+  },
+
+  async "by replay a channel that is released flashes for 120 ms"() {
+    const call = ["alltoall", "--on", "torus:4x4", "--algorithm", "shift", "--bytes", "4K"], frame = 20, lasts = 120 / frame;
+    run("draw", ...call, "--clock", "replay", "--html", "page.html", "--quiet");
+    run("replay", ...call, "--trace", "trace.json", "--quiet");
+    const { traceEvents } = JSON.parse(readFileSync(join(folder, "trace.json"), "utf8")), channels = new Map();
+    for (const { ph, name, tid, args } of traceEvents) if (ph === "M" && name === "thread_name" && / vc /.test(args.name)) channels.set(tid, args.name.replace("->", "→"));
+    const ends = traceEvents.filter(({ ph, cat }) => ph === "X" && cat === "link").map(({ tid, ts, dur }) => [channels.get(tid), ts + dur]);
+    // Frames come when the test says so, one after each 20 ms.
+    const byHand = () => {
+      let now = 0, waiting = [];
+      performance.now = () => now;
+      window.requestAnimationFrame = (call) => waiting.push(call);
+      window.nextFrame = (ms) => { const calls = waiting; now += ms, waiting = []; for (const one of calls) one(now); };
+    };
+    const watch = (page) => page.evaluate((ms) => {
+      const frames = [], playing = () => document.querySelector("[data-control=play]").getAttribute("aria-label") === "pause";
+      const name = (flash) => `${document.querySelector(`.lane[data-link="${flash.dataset.flash}"]`).dataset.name} vc ${flash.dataset.channel}`;
+      while (playing() && frames.length < 1000) {
+        nextFrame(ms);
+        frames.push({ clock: Number(document.body.dataset.clock), flashes: [...document.querySelectorAll(".flash")].map((flash) => [name(flash), Number(flash.getAttribute("stroke-opacity"))]) });
+      }
+      return frames;
+    }, frame);
+    const differs = (frames, last) => frames.slice(0, -1).flatMap(({ clock, flashes }, i) => {
+      const since = i < last ? 0 : frames[i - last].clock, wantedNames = [...new Set(ends.filter(([, end]) => since < end && end <= clock).map(([name]) => name))];
+      return differ(`at ${clock}`, flashes.map(([name]) => name).sort(), wantedNames.sort());
+    });
+    for (const still of [false, true]) {
+      const { page, noise } = await open("page.html", { still, before: byHand });
+      await page.keyboard.press("Home");
+      for (let i = 0; i < 3; ++i) await page.keyboard.press("]");
+      await page.keyboard.press(" ");
+      const frames = await watch(page), strengths = frames.flatMap(({ flashes }) => flashes.map(([, strength]) => strength));
+      if (still) {
+        expect("none with reduced motion", differ("flashes", strengths.length, 0));
+      } else {
+        expect("the channels that the trace has as released", [...(strengths.length > 100 ? [] : [`${strengths.length} flashes`]), ...differs(frames, lasts)]);
+        expect("they fade", new Set(strengths).size === lasts && strengths.every((strength) => strength > 0 && strength <= 0.6) ? [] : [`${[...new Set(strengths)]}`]);
+        expect("at the end there is none", differ("flashes", frames[frames.length - 1].flashes.length, 0));
+        expect("a flash left out is found", differs(frames.map(({ clock, flashes }, i) => ({ clock, flashes: i === 40 ? flashes.slice(1) : flashes })), lasts).length > 0 ? [] : ["not found"]);
+        expect("one that lasts a frame longer is found", differs(frames, lasts + 1).length > 0 ? [] : ["not found"]);
+      }
+      expect("nothing on the console, no request", noise);
+      await page.close();
+    }
   },
 
   async "several algorithms on one clock"() {
