@@ -153,6 +153,71 @@ function compareDrawings(page, still) {
   return found;
 }
 
+/** Words that lie on others, and nodes on links that are not theirs; within the page, of what is seen. */
+function findCollisions() {
+  const found = [], texts = [];
+  const clipped = (box, element) => {
+    let { left, top, right, bottom } = box;
+    for (let at = element; at && at !== document.documentElement; at = at.parentElement) {
+      const style = getComputedStyle(at);
+      if (style.visibility === "hidden" || (style.clipPath !== "none" && at.classList.contains("hidden"))) return null;
+      if (style.overflowX === "visible" && style.overflowY === "visible") continue;
+      const edge = at.getBoundingClientRect();
+      left = Math.max(left, edge.left), top = Math.max(top, edge.top), right = Math.min(right, edge.right), bottom = Math.min(bottom, edge.bottom);
+    }
+    return right - left > 0.5 && bottom - top > 0.5 ? { left, top, right, bottom } : null;
+  };
+  // What is fixed lies over the page, which scrolls below it.
+  const layerOf = (element) => {
+    for (let at = element; at; at = at.parentElement) if (getComputedStyle(at).position === "fixed") return at;
+    return null;
+  };
+  // Boxes of lines are higher than their letters.
+  const add = (text, element, box, size) => {
+    const middle = (box.top + box.bottom) / 2, half = Math.min(box.bottom - box.top, 0.72 * size) / 2;
+    const seen = box.width > 0 && clipped({ left: box.left + 0.3, right: box.right - 0.3, top: middle - half, bottom: middle + half }, element);
+    if (seen) texts.push({ ...seen, text: text.trim(), element, fixed: layerOf(element) });
+  };
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const element = node.parentElement;
+    if (!node.textContent.trim() || element.closest("script, style, noscript, title, option, .tip, dialog, #print")) continue;
+    const svg = element.ownerSVGElement, range = document.createRange();
+    range.selectNodeContents(node);
+    const scale = svg ? Math.abs(svg.getScreenCTM().a) : 1, size = parseFloat(getComputedStyle(element).fontSize) * scale;
+    for (const box of range.getClientRects()) add(node.textContent, element, box, size);
+  }
+  for (let i = 0; i < texts.length; ++i) {
+    for (let j = 0; j < i; ++j) {
+      const a = texts[i], b = texts[j];
+      if (a.element !== b.element && a.fixed === b.fixed && a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom) found.push(`"${a.text.slice(0, 40)}" (${a.element.getAttribute("class") ?? a.element.localName}) lies on "${b.text.slice(0, 40)}" (${b.element.getAttribute("class") ?? b.element.localName})`);
+    }
+  }
+  const nodes = [...document.querySelectorAll("svg.network .node")].map((node) => {
+    const box = node.querySelector(".box"), circle = node.querySelector("circle"), of = (element, name) => Number(element.getAttribute(name));
+    const name = box ? [...node.querySelectorAll("text")].map((text) => text.textContent).join("") : node.querySelector("title").textContent;
+    return box ? { name, x: of(box, "x") + of(box, "width") / 2, y: of(box, "y") + of(box, "height") / 2, r: of(box, "width") / 2, square: true } : { name, x: of(circle, "cx"), y: of(circle, "cy"), r: of(circle, "r"), square: false };
+  });
+  const names = new Set(nodes.map(({ name }) => name));
+  let lanes = 0;
+  for (const lane of document.querySelectorAll("svg.network .lane:not(.left-out)")) {
+    const ends = lane.dataset.name.split("→"), half = Number(lane.getAttribute("stroke-width")) / 2;
+    if (!ends.every((name) => names.has(name))) found.push(`link ${lane.dataset.name} joins what is not there`);
+    ++lanes;
+    const length = lane.getTotalLength(), on = new Set();
+    for (let at = 0; at <= length; at += 1.5) {
+      const { x, y } = lane.getPointAtLength(at);
+      for (const node of nodes) {
+        if (ends.includes(node.name)) continue;
+        const away = node.square ? Math.max(Math.abs(x - node.x), Math.abs(y - node.y)) : Math.hypot(x - node.x, y - node.y);
+        if (away < node.r + half) on.add(node.name);
+      }
+    }
+    for (const name of on) found.push(`node ${name} lies on link ${lane.dataset.name}`);
+  }
+  return { found, texts: texts.length, nodes: nodes.length, lanes };
+}
+
 /** What a page shows from frame to frame while it plays, a second or so: [step, worms and playhead]. */
 async function playing(page) {
   await page.keyboard.press("Home");
@@ -233,6 +298,28 @@ const cases = {
       }
       expect("nothing on the console, no request", noise);
       await page.close();
+    }
+  },
+
+  async "no words on others, no node on a foreign link"() {
+    writeFileSync(join(folder, "cables.txt"), "0 1\n1 2\n2 3\n3 0\n3 4\n4 5\n5 6\n6 4\n2 7\n");
+    let tampered = false;
+    for (const network of ["line:9", "line:40", "ring:12", "ring:40", "mesh:6x4", "torus:8x8", "torus:4x4x4", "mesh:2x3x2x2", "hypercube:3", "hypercube:4", "hypercube:6", "hypercube:8", "complete:6", "complete:20", "ghc:4x3", "ring:4*line:3*complete:5", "star:8", "tree:8", "tree:16", "petersen", "ccc:3", "butterfly:3", "circulant:12+1+3", "twisted:4x8", "star-graph:4", "bubble-sort:4", "cayley:2134+2341", "graph:cables.txt"]) {
+      run("draw", "alltoall", "--on", network, "--algorithm", "shift", "--html", "page.html", "--quiet");
+      for (const [what, options] of [["wide", {}], ["phone", { width: 390, height: 844 }]]) {
+        const { page, noise } = await open("page.html", { ...options, fragment: "#step=2" });
+        const { found, texts, nodes, lanes } = await page.evaluate(findCollisions);
+        expect(`${network}, ${what}`, [...(texts > 20 && nodes > 1 && lanes > 1 ? [] : [`${texts} texts, ${nodes} nodes, ${lanes} lanes`]), ...found]);
+        expect("nothing on the console, no request", noise);
+        if (!tampered) {
+          tampered = true;
+          await page.evaluate(() => { const [a, b] = document.querySelectorAll(".node text"); a.setAttribute("x", b.getAttribute("x")), a.setAttribute("y", Number(b.getAttribute("y")) + 4); });
+          expect("a word on another is found", (await page.evaluate(findCollisions)).found.length > 0 ? [] : ["not found"]);
+          await page.evaluate(() => document.querySelector(".node text").remove());
+          expect("a link to nowhere is found", (await page.evaluate(findCollisions)).found.length > 0 ? [] : ["not found"]);
+        }
+        await page.close();
+      }
     }
   },
 
