@@ -200,7 +200,7 @@ function findCollisions() {
   });
   const names = new Set(nodes.map(({ name }) => name));
   let lanes = 0;
-  for (const lane of document.querySelectorAll("svg.network .lane:not(.left-out)")) {
+  for (const lane of document.querySelectorAll("svg.network .lane")) {
     const ends = lane.dataset.name.split("→"), half = Number(lane.getAttribute("stroke-width")) / 2;
     if (!ends.every((name) => names.has(name))) found.push(`link ${lane.dataset.name} joins what is not there`);
     ++lanes;
@@ -589,6 +589,47 @@ const cases = {
     const text = await plain.page.$eval("body", (body) => body.textContent);
     expect("without JavaScript", text.includes("start-ups") && (await plain.page.$$("noscript svg")).length === 1 ? [] : ["figures or picture are missing"]);
     await plain.page.close();
+  },
+
+  async "a million characters in a graph's file; a plugin's hostile words"() {
+    const line = `# <script>alert(1)</script><img src=x onerror=alert(2)>"'&${"\u202e"}${"x".repeat(3900)}\n`;
+    writeFileSync(join(folder, "long.txt"), `${line.repeat(260)}0 1\n1 2\n2 0\n`);
+    run("draw", "allgather", "--on", "graph:long.txt", "--html", "page.html", "--quiet");
+    const { page, noise } = await open("page.html");
+    expect("comments of a million characters: three nodes", differ("nodes", (await page.$$(".node")).length, 3));
+    expect("none of them is in the page", (await page.content()).includes("x".repeat(100)) ? ["a comment is in the page"] : []);
+    expect("nothing on the console, no request, no dialog", noise);
+    await page.close();
+    writeFileSync(join(folder, "one-line.txt"), `0 1\n1 2 <script>${"x".repeat(1000000)}\n`);
+    const refused = spawnSync(program, ["draw", "allgather", "--on", "graph:one-line.txt", "--html", "refused.html"], { encoding: "utf8", cwd: folder });
+    expect("a line of a million characters is refused in a sentence", refused.status === 2 && refused.stderr.length < 300 && refused.stderr.includes("line 2") && !existsSync(join(folder, "refused.html")) ? [] : [`${refused.status}: ${refused.stderr.slice(0, 300)}`]);
+
+    // What a plugin may say freely, and an algorithm's name as no plugin may have it: all of it text.
+    const hostile = `<img src=x onerror=alert(3)>"'&\u202e]]></script><script>alert(4)</script><!--`;
+    run("draw", "alltoall", "--on", "torus:4x4", "--algorithm", "suh-torus,shift", "--html", "page.html", "--quiet");
+    const text = readFileSync(join(folder, "page.html"), "utf8"), block = /(<script type="application\/json" id="wormcube">)([^]*?)(<\/script>)/;
+    const data = JSON.parse(block.exec(text)[2]);
+    for (const play of data.plays) {
+      for (const key of ["algorithm", "summary", "source"]) play[key] = hostile;
+      for (const phase of play.phases) phase.name = hostile;
+    }
+    writeFileSync(join(folder, "hostile.html"), text.replace(block, (_, head, _data, end) => `${head}${JSON.stringify(data).replaceAll("<", "\\u003c")}${end}`));
+    const scripts = (text.match(/<script/g) ?? []).length;
+    for (const fragment of ["#step=1&node=3", "#step=1&block=1-6&colour=phase", `#play=0,1`]) {
+      const opened = await open("hostile.html", { fragment });
+      const counts = await opened.page.evaluate(() => [document.images.length, document.scripts.length, document.querySelectorAll("[onerror]").length]);
+      expect(`${fragment}: no element came of a name`, differ("img, script, handlers", counts, [0, scripts, 0]));
+      expect(`${fragment}: the name is there`, await opened.page.evaluate((name) => (document.body.innerText.includes(name) ? [] : [document.querySelector("header").innerText]), hostile));
+      expect(`${fragment}: no sideways scrolling`, await opened.page.evaluate(() => (document.documentElement.scrollWidth <= innerWidth ? [] : ["too wide"])));
+      await opened.page.keyboard.press("v");
+      await opened.page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+      expect(`${fragment}: nor in a comparison or in print`, differ("img, script", await opened.page.evaluate(() => [document.images.length, document.scripts.length]), [0, scripts]));
+      // What looks for elements finds one.
+      await opened.page.evaluate(() => document.querySelector("h1").insertAdjacentHTML("beforeend", "<img alt=''>"));
+      expect("an element is found", differ("img", await opened.page.evaluate(() => document.images.length), 1));
+      expect("nothing on the console, no request, no dialog", opened.noise);
+      await opened.page.close();
+    }
   },
 
   async "phone, dark, print, and readers without sight"() {

@@ -8,6 +8,8 @@ export function loadColour(load) {
 }
 const dimensionColour = (d) => `var(--dim-${d % 6})`;
 const hue = (place) => `oklch(var(--hue-light) 0.13 ${(360 * place).toFixed(1)})`;
+/** Of thin lanes, the links of complete graphs: of more only those are drawn that are used. */
+const most_thin = 240;
 const most_numbers = 256, least_text = 6.5;
 /** How long a released channel flashes, in milliseconds of the reader's clock, and how strongly at first. */
 const flash_time = 120, flash_strength = 0.6;
@@ -208,7 +210,7 @@ export class SvgView extends View {
       groups.frames.append(svg("rect", { x, y, width, height, rx: 12, class: "frame" }), svg("text", { x: x + 12, y: y + 17, class: "caption" }, caption));
     }
     for (const [x, y, text, size] of network.labels) groups.frames.append(svg("text", { x, y, "font-size": size, class: "label" }, text));
-    const crowded = network.lanes.length > 480;
+    const crowded = network.lanes.filter((lane) => lane.thin).length > most_thin;
     this.lanes = network.lanes.map((lane) => {
       const path = svg("path", { d: pathOf(cut(lane, 0, 1)), class: lane.thin ? "lane thin" : "lane", "stroke-width": lane.thin ? 1.4 : network.lane, "data-link": lane.link, "data-name": network.linkName(lane.link) });
       if (lane.thin && crowded) path.classList.add("left-out");
