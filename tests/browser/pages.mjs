@@ -638,6 +638,13 @@ const cases = {
       const { page, noise } = await open("page.html", options);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       expect(`${what}: no sideways scrolling`, wide <= 0 ? [] : [`${wide} px too wide`]);
+      const head = () => page.$eval("header", (header) => (header.offsetHeight < 0.3 * innerHeight ? [] : [`${header.offsetHeight} of ${innerHeight} px`]));
+      expect(`${what}: the head leaves room`, await head());
+      if (what === "phone") {
+        await page.$eval(".titles", (titles) => { titles.style.flexBasis = "0", titles.style.maxWidth = "50px"; });
+        expect("a head that fills the screen is found", (await head()).length > 0 ? [] : ["not found"]);
+        await page.$eval(".titles", (titles) => titles.removeAttribute("style"));
+      }
       await page.evaluate(axe);
       expect(`${what}: axe`, await page.evaluate(findings));
       expect(`${what}: nothing on the console, no request`, noise);
