@@ -49,11 +49,56 @@ class GraphPlacer {
       const double cost = starts_ == 1 ? 0 : price(places);
       if (cost < least) least = cost, best = std::move(places);
     }
+    if (starts_ > 1) clear(best);
     return turned(std::move(best));
   }
 
  private:
   static constexpr std::size_t most_exact = 128, pivots_of_large = 8;
+  static constexpr int most_widenings = 8, pushes = 80;
+  static constexpr double widening = 1.12;
+
+  /// Nodes give way to links that are not theirs; where they cannot, the whole grows.
+  void clear(std::vector<Point>& places) const {
+    for (int wider = 0; wider <= most_widenings; ++wider) {
+      if (wider > 0) {
+        for (Point& place : places) place = widening * place;
+      }
+      for (int push = 0; push < pushes; ++push) {
+        if (!push_apart(places)) return;
+      }
+    }
+  }
+  /// \returns whether anything was too near
+  bool push_apart(std::vector<Point>& places) const {
+    const double from_link = 0.235 * ideal_, from_node = 0.4 * ideal_;
+    bool near = false;
+    for (std::size_t v = 0; v < vertices_; ++v) {
+      for (std::size_t w = 0; w < v; ++w) {
+        const Point apart = places[v] - places[w];
+        const double length = std::max(1e-9, std::hypot(apart.x, apart.y));
+        if (length >= from_node) continue;
+        near = true;
+        const Point by = 0.51 * (from_node - length) / length * apart;
+        places[v] = places[v] + by, places[w] = places[w] - by;
+      }
+      for (const auto& [a, b] : links_) {
+        const auto i = static_cast<std::size_t>(a), j = static_cast<std::size_t>(b);
+        if (i == v || j == v) continue;
+        const double off = distance(places[v], places[i], places[j]);
+        if (off >= from_link) continue;
+        near = true;
+        const Point along = places[j] - places[i];
+        const double length = std::max(1e-9, std::hypot(along.x, along.y));
+        const double side = cross(along, places[v] - places[i]) < 0 ? -1 : 1;
+        const double by = side * (from_link - off + 0.01 * ideal_) / length;
+        const Point away{-by * along.y, by * along.x};
+        places[v] = places[v] + 0.5 * away;
+        places[i] = places[i] - 0.25 * away, places[j] = places[j] - 0.25 * away;
+      }
+    }
+    return near;
+  }
 
   std::vector<int> distances_from(std::size_t start) const {
     std::vector<int> distance(vertices_, -1);

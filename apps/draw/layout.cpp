@@ -214,6 +214,29 @@ class LayoutMaker {
     }
   }
 
+  /// Of a complete graph on a circle: bent inwards as far as it takes to pass the nodes beside its ends.
+  void chord(Lane& lane, Rank count) {
+    straight(lane);
+    const auto apart = std::abs(lane.from - lane.to);
+    const int steps = std::min(apart, static_cast<std::int32_t>(count) - apart);
+    if (steps < 2) return;
+    const double angle = 2 * std::numbers::pi / static_cast<double>(count);
+    const double radius = circle_radius(count), half = angle * steps / 2, beside = half - angle;
+    const double room = radius * (std::cos(beside) - std::cos(half));
+    const double at = 0.5 - 0.5 * std::sin(beside) / std::sin(half);
+    const double bend =
+        (std::numbers::sqrt2 * result_.radius + thin_offset_ + 2 - room) / (4 * at * (1 - at));
+    if (bend <= 0) return;
+    const Point first = lane.points[0], last = lane.points[1];
+    const Point inwards = -1 * unit(place(lane.from) + place(lane.to));
+    lane.points.clear();
+    constexpr int pieces = 12;
+    for (int i = 0; i <= pieces; ++i) {
+      const double t = static_cast<double>(i) / pieces;
+      lane.points.push_back(first + t * (last - first) + (4 * t * (1 - t) * bend) * inwards);
+    }
+  }
+
   // Whole networks.
 
   void as_graph() {
@@ -240,7 +263,7 @@ class LayoutMaker {
         if (n == 2) return row_or_snake(d, false);
         on_circle(n, 0, n);
         thin_offset_ = 2;
-        for (Lane& lane : result_.lanes) straight(lane);
+        for (Lane& lane : result_.lanes) chord(lane, n);
         return;
       case Shape::tree:
         return tree(d);

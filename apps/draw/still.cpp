@@ -70,7 +70,7 @@ void draw_ground(const Layout& layout, Marks& marks) {
   for (const Label& label : layout.labels) {
     marks.push_back(text_mark(label.at, label.text, label.size, colours::mute, 0));
   }
-  const bool crowded = layout.lanes.size() > 480;
+  const bool crowded = std::ranges::count_if(layout.lanes, &Lane::thin) > 240;
   Pieces wide, thin;
   for (const Lane& lane : layout.lanes) {
     if (lane.thin && crowded) continue;

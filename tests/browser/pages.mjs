@@ -45,7 +45,7 @@ const browser = await puppeteer.launch({
 });
 
 /** A page of a file; what it says on the console, and whatever it asks for, is a failure. */
-async function open(file, { fragment = "", width = 1440, height = 900, dark = false, still = true, script = true } = {}) {
+async function open(file, { fragment = "", width = 1440, height = 900, dark = false, still = true, script = true, before = null } = {}) {
   const page = await browser.newPage();
   const noise = [];
   page.on("console", (message) => noise.push(`console: ${message.text()}`));
@@ -55,6 +55,7 @@ async function open(file, { fragment = "", width = 1440, height = 900, dark = fa
   await page.setViewport({ width, height });
   await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }, { name: "prefers-reduced-motion", value: still ? "reduce" : "no-preference" }]);
   await page.setJavaScriptEnabled(script);
+  if (before) await page.evaluateOnNewDocument(before);
   await page.goto(pathToFileURL(join(folder, file)).href + fragment);
   if (script) await page.waitForSelector("body[data-ready]", { timeout: 60000 });
   return { page, noise };
@@ -152,6 +153,71 @@ function compareDrawings(page, still) {
   return found;
 }
 
+/** Words that lie on others, and nodes on links that are not theirs; within the page, of what is seen. */
+function findCollisions() {
+  const found = [], texts = [];
+  const clipped = (box, element) => {
+    let { left, top, right, bottom } = box;
+    for (let at = element; at && at !== document.documentElement; at = at.parentElement) {
+      const style = getComputedStyle(at);
+      if (style.visibility === "hidden" || (style.clipPath !== "none" && at.classList.contains("hidden"))) return null;
+      if (style.overflowX === "visible" && style.overflowY === "visible") continue;
+      const edge = at.getBoundingClientRect();
+      left = Math.max(left, edge.left), top = Math.max(top, edge.top), right = Math.min(right, edge.right), bottom = Math.min(bottom, edge.bottom);
+    }
+    return right - left > 0.5 && bottom - top > 0.5 ? { left, top, right, bottom } : null;
+  };
+  // What is fixed lies over the page, which scrolls below it.
+  const layerOf = (element) => {
+    for (let at = element; at; at = at.parentElement) if (getComputedStyle(at).position === "fixed") return at;
+    return null;
+  };
+  // Boxes of lines are higher than their letters.
+  const add = (text, element, box, size) => {
+    const middle = (box.top + box.bottom) / 2, half = Math.min(box.bottom - box.top, 0.72 * size) / 2;
+    const seen = box.width > 0 && clipped({ left: box.left + 0.3, right: box.right - 0.3, top: middle - half, bottom: middle + half }, element);
+    if (seen) texts.push({ ...seen, text: text.trim(), element, fixed: layerOf(element) });
+  };
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const element = node.parentElement;
+    if (!node.textContent.trim() || element.closest("script, style, noscript, title, option, .tip, dialog, #print")) continue;
+    const svg = element.ownerSVGElement, range = document.createRange();
+    range.selectNodeContents(node);
+    const scale = svg ? Math.abs(svg.getScreenCTM().a) : 1, size = parseFloat(getComputedStyle(element).fontSize) * scale;
+    for (const box of range.getClientRects()) add(node.textContent, element, box, size);
+  }
+  for (let i = 0; i < texts.length; ++i) {
+    for (let j = 0; j < i; ++j) {
+      const a = texts[i], b = texts[j];
+      if (a.element !== b.element && a.fixed === b.fixed && a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom) found.push(`"${a.text.slice(0, 40)}" (${a.element.getAttribute("class") ?? a.element.localName}) lies on "${b.text.slice(0, 40)}" (${b.element.getAttribute("class") ?? b.element.localName})`);
+    }
+  }
+  const nodes = [...document.querySelectorAll("svg.network .node")].map((node) => {
+    const box = node.querySelector(".box"), circle = node.querySelector("circle"), of = (element, name) => Number(element.getAttribute(name));
+    const name = box ? [...node.querySelectorAll("text")].map((text) => text.textContent).join("") : node.querySelector("title").textContent;
+    return box ? { name, x: of(box, "x") + of(box, "width") / 2, y: of(box, "y") + of(box, "height") / 2, r: of(box, "width") / 2, square: true } : { name, x: of(circle, "cx"), y: of(circle, "cy"), r: of(circle, "r"), square: false };
+  });
+  const names = new Set(nodes.map(({ name }) => name));
+  let lanes = 0;
+  for (const lane of document.querySelectorAll("svg.network .lane")) {
+    const ends = lane.dataset.name.split("→"), half = Number(lane.getAttribute("stroke-width")) / 2;
+    if (!ends.every((name) => names.has(name))) found.push(`link ${lane.dataset.name} joins what is not there`);
+    ++lanes;
+    const length = lane.getTotalLength(), on = new Set();
+    for (let at = 0; at <= length; at += 1.5) {
+      const { x, y } = lane.getPointAtLength(at);
+      for (const node of nodes) {
+        if (ends.includes(node.name)) continue;
+        const away = node.square ? Math.max(Math.abs(x - node.x), Math.abs(y - node.y)) : Math.hypot(x - node.x, y - node.y);
+        if (away < node.r + half) on.add(node.name);
+      }
+    }
+    for (const name of on) found.push(`node ${name} lies on link ${lane.dataset.name}`);
+  }
+  return { found, texts: texts.length, nodes: nodes.length, lanes };
+}
+
 /** What a page shows from frame to frame while it plays, a second or so: [step, worms and playhead]. */
 async function playing(page) {
   await page.keyboard.press("Home");
@@ -232,6 +298,30 @@ const cases = {
       }
       expect("nothing on the console, no request", noise);
       await page.close();
+    }
+  },
+
+  async "no words on others, no node on a foreign link"() {
+    writeFileSync(join(folder, "cables.txt"), "0 1\n1 2\n2 3\n3 0\n3 4\n4 5\n5 6\n6 4\n2 7\n");
+    let tampered = false;
+    for (const network of ["line:9", "line:40", "ring:12", "ring:40", "mesh:6x4", "torus:8x8", "torus:4x4x4", "mesh:2x3x2x2", "hypercube:3", "hypercube:4", "hypercube:6", "hypercube:8", "complete:6", "complete:20", "ghc:4x3", "ring:4*line:3*complete:5", "star:8", "tree:8", "tree:16", "petersen", "ccc:3", "butterfly:3", "circulant:12+1+3", "twisted:4x8", "star-graph:4", "bubble-sort:4", "cayley:2134+2341", "graph:cables.txt"]) {
+      run("draw", "alltoall", "--on", network, "--algorithm", "shift", "--html", "page.html", "--quiet");
+      for (const [what, options] of [["wide", {}], ["phone", { width: 390, height: 844 }]]) {
+        const { page, noise } = await open("page.html", { ...options, fragment: "#step=2" });
+        const { found, texts, nodes, lanes } = await page.evaluate(findCollisions);
+        expect(`${network}, ${what}`, [...(texts > 20 && nodes > 1 && lanes > 1 ? [] : [`${texts} texts, ${nodes} nodes, ${lanes} lanes`]), ...found]);
+        expect("nothing on the console, no request", noise);
+        if (!tampered) {
+          tampered = true;
+          await page.evaluate(() => { const at = (node, name) => Number(document.querySelector(`.node[data-node="${node}"] .box`).getAttribute(name)), box = document.querySelector('.node[data-node="5"] .box'); for (const name of ["x", "y"]) box.setAttribute(name, (at(0, name) + at(1, name)) / 2); });
+          expect("a node on a foreign link is found", (await page.evaluate(findCollisions)).found.some((text) => text === "node 5 lies on link 0→1") ? [] : ["not found"]);
+          await page.evaluate(() => { const [a, b] = document.querySelectorAll(".node text"); a.setAttribute("x", b.getAttribute("x")), a.setAttribute("y", Number(b.getAttribute("y")) + 4); });
+          expect("a word on another is found", (await page.evaluate(findCollisions)).found.some((text) => text.startsWith('"1" (text) lies on "0"')) ? [] : ["not found"]);
+          await page.evaluate(() => document.querySelector(".node text").remove());
+          expect("a link to nowhere is found", (await page.evaluate(findCollisions)).found.some((text) => text.endsWith("joins what is not there")) ? [] : ["not found"]);
+        }
+        await page.close();
+      }
     }
   },
 
@@ -385,6 +475,53 @@ const cases = {
     await page.close();
   },
 
+  async "by replay a channel that is released flashes for 120 ms"() {
+    const call = ["alltoall", "--on", "torus:4x4", "--algorithm", "shift", "--bytes", "4K"], frame = 20, lasts = 120 / frame;
+    run("draw", ...call, "--clock", "replay", "--html", "page.html", "--quiet");
+    run("replay", ...call, "--trace", "trace.json", "--quiet");
+    const { traceEvents } = JSON.parse(readFileSync(join(folder, "trace.json"), "utf8")), channels = new Map();
+    for (const { ph, name, tid, args } of traceEvents) if (ph === "M" && name === "thread_name" && / vc /.test(args.name)) channels.set(tid, args.name.replace("->", "→"));
+    const ends = traceEvents.filter(({ ph, cat }) => ph === "X" && cat === "link").map(({ tid, ts, dur }) => [channels.get(tid), ts + dur]);
+    // Frames come when the test says so, one after each 20 ms.
+    const byHand = () => {
+      let now = 0, waiting = [];
+      performance.now = () => now;
+      window.requestAnimationFrame = (call) => waiting.push(call);
+      window.nextFrame = (ms) => { const calls = waiting; now += ms, waiting = []; for (const one of calls) one(now); };
+    };
+    const watch = (page) => page.evaluate((ms) => {
+      const frames = [], playing = () => document.querySelector("[data-control=play]").getAttribute("aria-label") === "pause";
+      const name = (flash) => `${document.querySelector(`.lane[data-link="${flash.dataset.flash}"]`).dataset.name} vc ${flash.dataset.channel}`;
+      while (playing() && frames.length < 1000) {
+        nextFrame(ms);
+        frames.push({ clock: Number(document.body.dataset.clock), flashes: [...document.querySelectorAll(".flash")].map((flash) => [name(flash), Number(flash.getAttribute("stroke-opacity"))]) });
+      }
+      return frames;
+    }, frame);
+    const differs = (frames, last) => frames.slice(0, -1).flatMap(({ clock, flashes }, i) => {
+      const since = i < last ? 0 : frames[i - last].clock, wantedNames = [...new Set(ends.filter(([, end]) => since < end && end <= clock).map(([name]) => name))];
+      return differ(`at ${clock}`, flashes.map(([name]) => name).sort(), wantedNames.sort());
+    });
+    for (const still of [false, true]) {
+      const { page, noise } = await open("page.html", { still, before: byHand });
+      await page.keyboard.press("Home");
+      for (let i = 0; i < 3; ++i) await page.keyboard.press("]");
+      await page.keyboard.press(" ");
+      const frames = await watch(page), strengths = frames.flatMap(({ flashes }) => flashes.map(([, strength]) => strength));
+      if (still) {
+        expect("none with reduced motion", differ("flashes", strengths.length, 0));
+      } else {
+        expect("the channels that the trace has as released", [...(strengths.length > 100 ? [] : [`${strengths.length} flashes`]), ...differs(frames, lasts)]);
+        expect("they fade", new Set(strengths).size === lasts && strengths.every((strength) => strength > 0 && strength <= 0.6) ? [] : [`${[...new Set(strengths)]}`]);
+        expect("at the end there is none", differ("flashes", frames[frames.length - 1].flashes.length, 0));
+        expect("a flash left out is found", differs(frames.map(({ clock, flashes }, i) => ({ clock, flashes: i === 40 ? flashes.slice(1) : flashes })), lasts).length > 0 ? [] : ["not found"]);
+        expect("one that lasts a frame longer is found", differs(frames, lasts + 1).length > 0 ? [] : ["not found"]);
+      }
+      expect("nothing on the console, no request", noise);
+      await page.close();
+    }
+  },
+
   async "several algorithms on one clock"() {
     const names = ["suh-torus", "shift", "kim-a1"];
     run("draw", "alltoall", "--on", "torus:8x8", "--algorithm", names.join(","), "--html", "page.html", "--quiet");
@@ -456,12 +593,60 @@ const cases = {
     await plain.page.close();
   },
 
+  async "a million characters in a graph's file; a plugin's hostile words"() {
+    const line = `# <script>alert(1)</script><img src=x onerror=alert(2)>"'&${"\u202e"}${"x".repeat(3900)}\n`;
+    writeFileSync(join(folder, "long.txt"), `${line.repeat(260)}0 1\n1 2\n2 0\n`);
+    run("draw", "allgather", "--on", "graph:long.txt", "--html", "page.html", "--quiet");
+    const { page, noise } = await open("page.html");
+    expect("comments of a million characters: three nodes", differ("nodes", (await page.$$(".node")).length, 3));
+    expect("none of them is in the page", (await page.content()).includes("x".repeat(100)) ? ["a comment is in the page"] : []);
+    expect("nothing on the console, no request, no dialog", noise);
+    await page.close();
+    writeFileSync(join(folder, "one-line.txt"), `0 1\n1 2 <script>${"x".repeat(1000000)}\n`);
+    const refused = spawnSync(program, ["draw", "allgather", "--on", "graph:one-line.txt", "--html", "refused.html"], { encoding: "utf8", cwd: folder });
+    expect("a line of a million characters is refused in a sentence", refused.status === 2 && refused.stderr.length < 300 && refused.stderr.includes("line 2") && !existsSync(join(folder, "refused.html")) ? [] : [`${refused.status}: ${refused.stderr.slice(0, 300)}`]);
+
+    // What a plugin may say freely, and an algorithm's name as no plugin may have it: all of it text.
+    const hostile = `<img src=x onerror=alert(3)>"'&\u202e]]></script><script>alert(4)</script><!--`;
+    run("draw", "alltoall", "--on", "torus:4x4", "--algorithm", "suh-torus,shift", "--html", "page.html", "--quiet");
+    const text = readFileSync(join(folder, "page.html"), "utf8"), block = /(<script type="application\/json" id="wormcube">)([^]*?)(<\/script>)/;
+    const data = JSON.parse(block.exec(text)[2]);
+    for (const play of data.plays) {
+      for (const key of ["algorithm", "summary", "source"]) play[key] = hostile;
+      for (const phase of play.phases) phase.name = hostile;
+    }
+    writeFileSync(join(folder, "hostile.html"), text.replace(block, (_, head, _data, end) => `${head}${JSON.stringify(data).replaceAll("<", "\\u003c")}${end}`));
+    const scripts = (text.match(/<script/g) ?? []).length;
+    for (const fragment of ["#step=1&node=3", "#step=1&block=1-6&colour=phase", `#play=0,1`]) {
+      const opened = await open("hostile.html", { fragment });
+      const counts = await opened.page.evaluate(() => [document.images.length, document.scripts.length, document.querySelectorAll("[onerror]").length]);
+      expect(`${fragment}: no element came of a name`, differ("img, script, handlers", counts, [0, scripts, 0]));
+      expect(`${fragment}: the name is there`, await opened.page.evaluate((name) => (document.body.innerText.includes(name) ? [] : [document.querySelector("header").innerText]), hostile));
+      expect(`${fragment}: no sideways scrolling`, await opened.page.evaluate(() => (document.documentElement.scrollWidth <= innerWidth ? [] : ["too wide"])));
+      await opened.page.keyboard.press("v");
+      await opened.page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+      expect(`${fragment}: nor in a comparison or in print`, differ("img, script", await opened.page.evaluate(() => [document.images.length, document.scripts.length]), [0, scripts]));
+      // What looks for elements finds one.
+      await opened.page.evaluate(() => document.querySelector("h1").insertAdjacentHTML("beforeend", "<img alt=''>"));
+      expect("an element is found", differ("img", await opened.page.evaluate(() => document.images.length), 1));
+      expect("nothing on the console, no request, no dialog", opened.noise);
+      await opened.page.close();
+    }
+  },
+
   async "phone, dark, print, and readers without sight"() {
     run("draw", "alltoall", "--on", "torus:8x8", "--algorithm", "suh-torus,shift", "--html", "page.html", "--quiet");
     for (const [what, options] of [["light", {}], ["dark", { dark: true, fragment: "#step=2&node=27" }], ["phone", { width: 390, height: 844, fragment: "#node=27" }], ["comparison", { fragment: "#play=suh-torus,shift" }]]) {
       const { page, noise } = await open("page.html", options);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       expect(`${what}: no sideways scrolling`, wide <= 0 ? [] : [`${wide} px too wide`]);
+      const head = () => page.$eval("header", (header) => (header.offsetHeight < 0.3 * innerHeight ? [] : [`${header.offsetHeight} of ${innerHeight} px`]));
+      expect(`${what}: the head leaves room`, await head());
+      if (what === "phone") {
+        await page.$eval(".titles", (titles) => { titles.style.flexBasis = "0", titles.style.maxWidth = "50px"; });
+        expect("a head that fills the screen is found", (await head()).length > 0 ? [] : ["not found"]);
+        await page.$eval(".titles", (titles) => titles.removeAttribute("style"));
+      }
       await page.evaluate(axe);
       expect(`${what}: axe`, await page.evaluate(findings));
       expect(`${what}: nothing on the console, no request`, noise);

@@ -313,6 +313,21 @@ export class Replay {
     }
     return result.sort((a, b) => a - b);
   }
+  /** The channels of links that are released after one time and not after another: [{link, channel}]. */
+  releasedBetween(after, until) {
+    const result = [], { play } = this;
+    for (const i of this.order) {
+      if (this.ready[i] > until) break;
+      if (this.gone[i] <= after) continue;
+      let way = null;
+      for (let k = this.first[i]; k < this.first[i + 1] - 1; ++k) {
+        if (this.released[k] <= after || this.released[k] > until) continue;
+        way ??= play.network.walk(play.from[i], play.ways[play.way[i]]);
+        result.push({ link: way.links[k - this.first[i]], channel: way.channels[k - this.first[i]] });
+      }
+    }
+    return result;
+  }
   /** How far head and tail are, in links; `waits`: for which of its channels it stands still, its links for the ejection port; -1: it does not. */
   moment(i, t) {
     const a = this.first[i], hops = this.first[i + 1] - a - 1;

@@ -59,7 +59,9 @@ export class Strip {
       this.boxes.forEach((box, t) => { d += `L${box.x.toFixed(1)} ${(bottom - (full * c.step_bytes[t]) / most).toFixed(1)}H${(box.x + box.w).toFixed(1)}`; });
       marks.push(svg("path", { d: `${d}V${bottom}Z`, class: "area" }));
     }
-    const roomy = this.boxes.every((each) => each.w > 20);
+    const roomy = this.boxes.every((each) => each.w > 20), pitch = (width - 2 * edge) / Math.max(1, this.boxes.length);
+    const every = roomy ? 1 : [10, 20, 50, 100].find((n) => n * pitch > 32) ?? 100;
+    let free = 0;  // where the last number ends
     const caption = (t) => (play.aggregate ? "" : `${plural(play.worms(t), "worm")} · ${plural(Number((c.step_bytes[t] / play.blockBytes).toFixed(2)), "block")}`);
     this.boxes.forEach((box, t) => {
       if (this.boxes.length > 300 && !this.times) return;
@@ -73,7 +75,10 @@ export class Strip {
       marks.push(ground, rect);
       this.rects.push(rect);
       if (wide) marks.push(svg("text", { x: box.x + box.w / 2, y: top + 10, class: "inside" }, caption(t)));
-      if (roomy || t % 10 === 0) marks.push(svg("text", { x: box.x + box.w / 2, y: bottom + 15, class: "step-number", "data-step": t }, figure(t)));
+      const middle = box.x + box.w / 2, half = 3.5 * String(t).length;
+      if (t % every !== 0 || middle - half < free) return;
+      free = middle + half + 3;
+      marks.push(svg("text", { x: middle, y: bottom + 15, class: "step-number", "data-step": t }, figure(t)));
     });
     this.current = svg("rect", { class: "current", rx: 6, y: top - 2, height: full + 4 });
     this.playhead = svg("path", { class: "playhead" });

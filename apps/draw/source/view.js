@@ -8,7 +8,11 @@ export function loadColour(load) {
 }
 const dimensionColour = (d) => `var(--dim-${d % 6})`;
 const hue = (place) => `oklch(var(--hue-light) 0.13 ${(360 * place).toFixed(1)})`;
+/** Of thin lanes, the links of complete graphs: of more only those are drawn that are used. */
+const most_thin = 240;
 const most_numbers = 256, least_text = 6.5;
+/** How long a released channel flashes, in milliseconds of the reader's clock, and how strongly at first. */
+const flash_time = 120, flash_strength = 0.6;
 
 /** The colour of a worm's part, by the page's choice. */
 function partColour(view, worm, dimension) {
@@ -30,6 +34,7 @@ class View {
     this.options = { links: "worms", colour: "dimension", load: "step" };
     this.stepNumber = -1;
     this.clock = null;  // of a replay: microseconds
+    this.flashes = new Map();  // link and channel -> since when it flashes
     this.selected = null;
     const [x, y, width, height] = network.box;
     this.box = { x, y, width, height };
@@ -121,6 +126,11 @@ class View {
   /** At a time of the replay; drawn anew where other worms are under way. */
   showAt(clock, playing, force) {
     const worms = this.play.replay.alive(clock).join(" ");
+    if (playing && this.clock !== null && clock > this.clock) {
+      for (const { link, channel } of this.play.replay.releasedBetween(this.clock, clock)) this.flashes.set(`${link} ${channel}`, performance.now());
+    } else {
+      this.flashes.clear();
+    }
     this.clock = clock;
     if (force || worms !== this.alive || this.options.links === "load") {
       this.alive = worms;
@@ -128,6 +138,16 @@ class View {
     } else {
       this.frame(0, playing);
     }
+  }
+  /** The channels that flash now: [{link, channel, strength}]. */
+  flashing() {
+    const now = performance.now();
+    return [...this.flashes].flatMap(([key, since]) => {
+      const left = 1 - (now - since) / flash_time, [link, channel] = key.split(" ").map(Number);
+      if (left > 0) return [{ link, channel, strength: flash_strength * left }];
+      this.flashes.delete(key);
+      return [];
+    });
   }
   momentOf(worm) { return this.clock === null ? undefined : this.play.replay.moment(worm.message, this.clock); }
   totals() {
@@ -161,7 +181,7 @@ export class SvgView extends View {
   constructor(network, play, handlers) {
     super(network, play, handlers);
     this.groups = {};
-    for (const name of ["frames", "links", "bands", "trail", "worms", "nodes", "numbers"]) this.groups[name] = svg("g", { class: name });
+    for (const name of ["frames", "links", "bands", "flashes", "trail", "worms", "nodes", "numbers"]) this.groups[name] = svg("g", { class: name });
     this.element = svg("svg", { class: "network", role: "img", preserveAspectRatio: "xMidYMid meet" },
       svg("defs", {}, svg("pattern", { id: "hatch", width: 4, height: 4, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, svg("rect", { width: 2, height: 4, fill: "var(--bg)" }))), ...Object.values(this.groups));
     this.rezoom();
@@ -190,7 +210,7 @@ export class SvgView extends View {
       groups.frames.append(svg("rect", { x, y, width, height, rx: 12, class: "frame" }), svg("text", { x: x + 12, y: y + 17, class: "caption" }, caption));
     }
     for (const [x, y, text, size] of network.labels) groups.frames.append(svg("text", { x, y, "font-size": size, class: "label" }, text));
-    const crowded = network.lanes.length > 480;
+    const crowded = network.lanes.filter((lane) => lane.thin).length > most_thin;
     this.lanes = network.lanes.map((lane) => {
       const path = svg("path", { d: pathOf(cut(lane, 0, 1)), class: lane.thin ? "lane thin" : "lane", "stroke-width": lane.thin ? 1.4 : network.lane, "data-link": lane.link, "data-name": network.linkName(lane.link) });
       if (lane.thin && crowded) path.classList.add("left-out");
@@ -313,6 +333,9 @@ export class SvgView extends View {
           else if (path.getAttribute(name) !== String(value)) path.setAttribute(name, value);
         }
       });
+    }
+    if (this.clock !== null) {
+      this.groups.flashes.replaceChildren(...this.flashing().map(({ link, channel, strength }) => svg("path", { d: pathOf(cut(this.network.lanes[link], 0, 1)), class: "flash", "stroke-width": 1.8 * this.network.offset, "stroke-opacity": strength.toFixed(2), "data-flash": link, "data-channel": channel })));
     }
     const after = this.momentOfBlocks(s);
     if (this.barsAt !== after || this.barsOf !== this.play) this.fillBars(after);
@@ -513,8 +536,22 @@ export class CanvasView extends View {
   frame(s) {
     this.moment = s;
     const context = this.scaled(this.moving);
+    const colours = new Colours(this.element), flashing = this.flashing();
+    context.lineCap = "round", context.strokeStyle = colours.get("var(--ink)"), context.lineWidth = 1.8 * this.network.offset;
+    const lit = new Map();
+    for (const { link, strength } of flashing) {
+      const level = Math.ceil(10 * strength) / 10;
+      if (!lit.has(level)) lit.set(level, new Path2D());
+      this.add(lit.get(level), this.network.lanes[link]);
+    }
+    for (const [strength, path] of lit) {
+      context.globalAlpha = strength;
+      context.stroke(path);
+    }
+    context.globalAlpha = 1;
+    this.element.dataset.flashes = flashing.length;
     if (!this.current || this.options.links !== "worms") return;
-    const colours = new Colours(this.element), relevant = this.relevant(this.current);
+    const relevant = this.relevant(this.current);
     const thick = this.network.large ? 1 : 2.2, heads = this.network.radius * this.scale / Math.min(2, devicePixelRatio || 1) >= 9;
     // Stronger towards the head: in thirds, of very many worms in two parts.
     const sections = this.current.worms.length > 2000 ? [[0, 2 / 3, 0.55, 1.75], [2 / 3, 1, 1, 2.8]] : [[0, 1 / 3, 0.4, 1.5], [1 / 3, 2 / 3, 0.7, 2], [2 / 3, 1, 1, 2.8]];
