@@ -296,7 +296,7 @@ TEST_CASE("memory that is not there after all is told in a sentence, with exit c
 
 TEST_CASE("queues that are too large are refused with figures, before anything runs") {
   if (sanitized) return;
-  const Addresses limit(3000);
+  const Addresses limit(400);
   for (const char* arguments : {"run alltoall --on torus:4x4 --nodes-as fibers --bytes 64",
                                 "run alltoall --on torus:4x4 --nodes-as fibers --bytes 4K",
                                 "fft --on torus:4x4 --nodes-as fibers --shape 4096"}) {
@@ -304,7 +304,7 @@ TEST_CASE("queues that are too large are refused with figures, before anything r
     INFO(arguments << ": " << output.out << output.err);
     CHECK(output.exit == 2);
     CHECK_THAT(output.err, Contains("room for queues of 1048576 flits each needs") &&
-                               Contains("GiB of memory") && Contains("is available (") &&
+                               Contains("512 MiB of memory") && Contains("is available (") &&
                                Contains("use a smaller --capacity"));
     CHECK(run_wormcube(std::string(arguments) + " --capacity 64").exit == 0);
   }
