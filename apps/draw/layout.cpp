@@ -643,8 +643,9 @@ class LayoutMaker {
         count, {3 * pitch_, 3 * pitch_}, sizes,
         [&](Rank plane, Point corner) {
           for (Rank i = 0; i < 16; ++i) {
-            place(plane * 16 + (gray(i / 4) << 2 | gray(i % 4))) =
-                corner + Point{i % 4 * pitch_, static_cast<double>(i / 4) * pitch_};
+            const Rank row = i / 4, column = i % 4;
+            place(plane * 16 + (gray(row) << 2 | gray(column))) =
+                corner + Point{column * pitch_, row * pitch_};
           }
         },
         [&](Rank plane) { return fmt::format("{:0{}b}xxxx", plane, bits - 4); });

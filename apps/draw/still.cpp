@@ -148,7 +148,7 @@ class WormDrawer {
     int numbers = 0;
     for (const auto& [link, load] : load_) {
       if (load > 1 && ++numbers <= most_numbers) {
-        numbers_.push_back({link, load});
+        numbers_.emplace_back(link, load);
       }
     }
   }
