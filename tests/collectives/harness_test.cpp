@@ -6,17 +6,16 @@
 #include "wormcube/collectives/harness/memory.hpp"
 #include "wormcube/collectives/harness/run.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/tests/resident.hpp"
 #include "wormcube/tests/sanitized.hpp"
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <new>
 #include <stdexcept>
 #include <system_error>
 
 #include <catch2/catch.hpp>
-#include <unistd.h>
 
 using namespace wormcube;
 using Catch::Matchers::Contains;
@@ -488,13 +487,6 @@ void early_messages(Node& node, int messages, Bytes bytes) {
   const Memory out = node.memory(bytes), in = node.memory(bytes);
   for (int i = 0; i < messages; ++i) node.step({send((r + 1) % p, out)});
   for (int i = 0; i < messages; ++i) node.step({receive((r + p - 1) % p, in)});
-}
-
-double resident_bytes() {
-  std::ifstream statm("/proc/self/statm");
-  double total = 0, resident = 0;
-  statm >> total >> resident;
-  return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
 }  // namespace

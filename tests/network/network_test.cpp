@@ -3,6 +3,7 @@
 #include "wormcube/runtime/network/network.hpp"
 
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/tests/resident.hpp"
 #include "wormcube/tests/sanitized.hpp"
 #include "wormcube/tests/topology/samples.hpp"
 
@@ -10,7 +11,6 @@
 #include <cstddef>
 #include <deque>
 #include <exception>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <random>
@@ -20,7 +20,6 @@
 #include <vector>
 
 #include <catch2/catch.hpp>
-#include <unistd.h>
 
 using namespace wormcube;
 
@@ -501,17 +500,6 @@ TEST_CASE("waiters that one thread is handed are served in the order in which it
   bench.launch(0, to(2));
   CHECK(order == std::vector<Rank>{2, 1, 12, 12, 12});
 }
-
-namespace {
-
-double resident_bytes() {
-  std::ifstream statm("/proc/self/statm");
-  double total = 0, resident = 0;
-  statm >> total >> resident;
-  return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
-}
-
-}  // namespace
 
 TEST_CASE("a network of 400 million links takes memory for those that are used", "[network]") {
   const bool all_port = GENERATE(false, true);
