@@ -73,6 +73,40 @@ TEST_CASE("a trace is cut to nodes and steps, and tells what is left out", "[mac
   CHECK(trace_seen(all).of_category.at("message") == 2 * 4 * 3);
 }
 
+TEST_CASE("an arrow joins the ends of one message where earlier steps are cut",
+          "[machine][trace]") {
+  const Topology line = Topology::parse("line:2");
+  RunTrace trace(line, {.nodes = {}, .first_step = 1, .last_step = 2}, 1000);
+  MachineOptions options;
+  options.nodes_as = NodesAs::fibers;
+  Machine machine(line, options);
+  // Sent in steps 0 and 1, received in steps 1 and 2: of the first message one end is left out.
+  machine.run(trace.traced([](Node& node) {
+    const Memory data = node.memory(8);
+    for (int step = 0; step < 3; ++step) {
+      const bool sends = node.rank() == 0 && step < 2, receives = node.rank() == 1 && step > 0;
+      if (sends) {
+        node.step({send(1, data)});
+      } else if (receives) {
+        node.step({receive(0, data)});
+      } else {
+        node.step();
+      }
+    }
+  }));
+  const json file = written(trace);
+  const TraceSeen seen = trace_seen(file);
+  CHECK(seen.broken == "");
+  CHECK(seen.of_category.at("message") == 3);
+  REQUIRE(seen.arrows == 1);
+  json received, end;
+  for (const json& event : file["traceEvents"]) {
+    if (event["ph"] == "f") end = event;
+    if (event["name"] == "from 0" && event["args"]["step"] == 2) received = event;
+  }
+  CHECK(end["ts"] == received["ts"]);
+}
+
 TEST_CASE("the laws of traces are told apart from what breaks them", "[trace]") {
   const json good = traced_shift(Topology::parse("ring:3"), 8, {}, 1000, NodesAs::fibers);
   REQUIRE(trace_seen(good).broken == "");
