@@ -106,9 +106,13 @@ Machine::Impl::Impl(const Topology& topology, const MachineOptions& options)
       nodes_(static_cast<std::size_t>(topology.nodes())) {
   const Rank nodes = topology.nodes();
   const Bytes stack = std::max(options.stack_bytes, MachineOptions::least_stack_bytes);
-  executor_ = options.nodes_as == NodesAs::threads
-                  ? make_thread_executor(*this, nodes, stack, options.timing)
-                  : make_fiber_executor(*this, nodes, stack, options.workers, options.timing);
+  const ExecutorSettings settings{.nodes = nodes,
+                                  .stack_bytes = stack,
+                                  .workers = options.workers,
+                                  .pin = options.pin,
+                                  .timing = options.timing};
+  executor_ = options.nodes_as == NodesAs::threads ? make_thread_executor(*this, settings)
+                                                   : make_fiber_executor(*this, settings);
   if (options.lock_step) barrier_.emplace(nodes, *executor_);
   around_.emplace(Surroundings{
       .options = options_,
