@@ -7,7 +7,6 @@
 #include "wormcube/runtime/machine/stopwatch.hpp"
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -22,25 +21,28 @@ namespace {
 /// than a few pieces is not: its dry run is, always.
 std::optional<std::pair<const Op*, const Op*>> overlapping(std::span<const Op> ops) {
   constexpr std::size_t most_pieces = 16;  // 120 pairs
-  struct Piece {
-    const std::byte *begin, *end;
-    const Op* op;
-  };
-  std::array<Piece, most_pieces> pieces;  // NOLINT: the first `count` are set
   std::size_t count = 0;
-  for (const Op& op : ops) {
-    for (const Span piece : op.pieces()) {
-      if (count == most_pieces) return std::nullopt;
-      pieces[count++] = {piece.data(), piece.data() + piece.size(), &op};
-    }
-  }
+  for (const Op& op : ops) count += op.pieces().size();
+  if (count > most_pieces) return std::nullopt;
   const std::less<const std::byte*> before;
-  for (std::size_t i = 0; i < count; ++i) {
+  const auto overlap = [&](const Span& a, const Span& b) {
+    return !a.empty() && !b.empty() && before(a.data(), b.data() + b.size()) &&
+           before(b.data(), a.data() + a.size());
+  };
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const std::span<const Span> pieces = ops[i].pieces();
     for (std::size_t j = 0; j < i; ++j) {
-      const Piece &a = pieces[j], &b = pieces[i];
-      if (a.op->is_send() && b.op->is_send()) continue;
-      if (a.begin == a.end || b.begin == b.end) continue;
-      if (before(a.begin, b.end) && before(b.begin, a.end)) return std::pair(a.op, b.op);
+      if (ops[i].is_send() && ops[j].is_send()) continue;
+      for (const Span& a : ops[j].pieces()) {
+        for (const Span& b : pieces) {
+          if (overlap(a, b)) return std::pair(&ops[j], &ops[i]);
+        }
+      }
+    }
+    for (std::size_t k = ops[i].is_send() ? pieces.size() : 0; k < pieces.size(); ++k) {
+      for (std::size_t l = 0; l < k; ++l) {
+        if (overlap(pieces[l], pieces[k])) return std::pair(&ops[i], &ops[i]);
+      }
     }
   }
   return std::nullopt;
@@ -109,7 +111,7 @@ void EmulatedNode::prepare(StepMessages& step, std::span<const Op> ops) {
       std::ranges::any_of(ops, [](const Op& op) { return op.is_send() && !op.moves().empty(); });
   for (const Op& op : ops) {
     if (op.is_send()) {
-      Worm& worm = step.another_worm();
+      Worm& worm = step.worms.another();
       around_->network.address(worm, rank_, op);
       worm.begin(progress);
       worm.step = statistics.steps;
@@ -118,7 +120,7 @@ void EmulatedNode::prepare(StepMessages& step, std::span<const Op> ops) {
       worm.data = pieces_of(op);
       // Worms of one step to one node go in order: those of one route queue up behind each other,
       // others are chained.
-      for (std::size_t i = step.worms_in_use - 1; routes_differ && i-- > 0;) {
+      for (std::size_t i = step.worms.size() - 1; routes_differ && i-- > 0;) {
         Worm& before = step.worms[i];
         if (before.to != worm.to || before.tag != worm.tag) continue;
         before.successor = &worm;
@@ -126,7 +128,7 @@ void EmulatedNode::prepare(StepMessages& step, std::span<const Op> ops) {
         break;
       }
     } else {
-      Receive& receive = step.another_receive();
+      Receive& receive = step.receives.another();
       receive.begin(progress);
       receive.step = statistics.steps;
       receive.from = peer_of(topology(), rank_, op);
@@ -162,8 +164,9 @@ void EmulatedNode::step(std::span<const Op> ops) {
       static_cast<void>(gates.step.arrive());  // we are not parked
       wait_for_step();
       if (around_->is_stopping()) unwind();
-      received += step.receives_in_use;
-      step.worms_in_use = step.receives_in_use = 0;
+      received += step.receives.size();
+      step.worms.clear();
+      step.receives.clear();
     } else {
       steps_.begin_next();
       post(step);
@@ -179,8 +182,8 @@ void EmulatedNode::step(std::span<const Op> ops) {
 }
 
 void EmulatedNode::post(StepMessages& step) {
-  for (std::size_t i = 0; i < step.receives_in_use; ++i) around_->network.post(step.receives[i]);
-  for (std::size_t i = 0; i < step.worms_in_use; ++i) {
+  for (std::size_t i = 0; i < step.receives.size(); ++i) around_->network.post(step.receives[i]);
+  for (std::size_t i = 0; i < step.worms.size(); ++i) {
     count_message(step.worms[i]);
     if (!step.worms[i].follows) around_->network.launch(step.worms[i]);
   }

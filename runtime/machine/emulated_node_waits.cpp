@@ -51,7 +51,7 @@ void EmulatedNode::wait_for(StepMessages& step) {
   std::uint32_t left = 0, complete = 1;  // one for ourselves: nobody wakes us while we mark them
   step.each([&](const Transfer& transfer) { left += transfer.is_complete() ? 0 : 1; });
   if (left == 0) return;
-  gates.step.arm(static_cast<std::uint32_t>(step.receives_in_use + step.worms_in_use) + 1);
+  gates.step.arm(static_cast<std::uint32_t>(step.receives.size() + step.worms.size()) + 1);
   step.each([&](Transfer& transfer) { complete += transfer.await() ? 0 : 1; });
   gates.step.arrive_here(complete);
   wait_for_step();
@@ -68,7 +68,7 @@ bool EmulatedNode::complete_oldest() noexcept {
     abandon();
     return false;
   }
-  received += step.receives_in_use;
+  received += step.receives.size();
   steps_.end_oldest();
   return true;
 }

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -37,13 +37,32 @@ struct Extent {
   bool overlaps(const Extent& other) const { return begin < other.end && other.begin < end; }
 };
 
+/// Things that stay where they are, the first of them here: most steps have one of each.
+template <class T>
+class FirstHere {
+ public:
+  std::size_t size() const { return count_; }
+  T& operator[](std::size_t i) { return i == 0 ? first_ : *more_[i - 1]; }
+  const T& operator[](std::size_t i) const { return i == 0 ? first_ : *more_[i - 1]; }
+  /// One more, made when first needed.
+  T& another() {
+    if (count_ > more_.size()) more_.push_back(std::make_unique<T>());
+    return (*this)[count_++];
+  }
+  void clear() { count_ = 0; }
+
+ private:
+  T first_;
+  std::vector<std::unique_ptr<T>> more_;
+  std::size_t count_ = 0;  // in use
+};
+
 /// The sends and receives of one step; kept, so that steady state does not allocate.
 ///
 /// Threads  the node's; the worms and receives are the network's until they are complete.
 struct StepMessages {
-  std::deque<Worm> worms;
-  std::deque<Receive> receives;
-  std::size_t worms_in_use = 0, receives_in_use = 0;
+  FirstHere<Worm> worms;
+  FirstHere<Receive> receives;
   // With a window, where the caller's may be gone.
   std::vector<Span> pieces;
   Extent sent, received;
@@ -52,29 +71,21 @@ struct StepMessages {
   /// Calls f(worm) or f(receive) for each.
   template <class F>
   void each(F&& f) {
-    for (std::size_t i = 0; i < receives_in_use; ++i) f(receives[i]);
-    for (std::size_t i = 0; i < worms_in_use; ++i) f(worms[i]);
+    for (std::size_t i = 0; i < receives.size(); ++i) f(receives[i]);
+    for (std::size_t i = 0; i < worms.size(); ++i) f(worms[i]);
   }
   template <class F>
   void each(F&& f) const {
-    for (std::size_t i = 0; i < receives_in_use; ++i) f(receives[i]);
-    for (std::size_t i = 0; i < worms_in_use; ++i) f(worms[i]);
+    for (std::size_t i = 0; i < receives.size(); ++i) f(receives[i]);
+    for (std::size_t i = 0; i < worms.size(); ++i) f(worms[i]);
   }
   /// The node's step that it is.
   std::uint64_t number() const {
-    return receives_in_use > 0 ? receives.front().step : worms.front().step;
-  }
-  /// The next to fill.
-  Worm& another_worm() {
-    if (worms_in_use == worms.size()) worms.emplace_back();
-    return worms[worms_in_use++];
-  }
-  Receive& another_receive() {
-    if (receives_in_use == receives.size()) receives.emplace_back();
-    return receives[receives_in_use++];
+    return receives.size() > 0 ? receives[0].step : worms[0].step;
   }
   void forget() {
-    worms_in_use = receives_in_use = 0;
+    worms.clear();
+    receives.clear();
     pieces.clear();
     sent = received = {};
     receives_empty = false;
