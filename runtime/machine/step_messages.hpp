@@ -80,9 +80,7 @@ struct StepMessages {
     for (std::size_t i = 0; i < worms.size(); ++i) f(worms[i]);
   }
   /// The node's step that it is.
-  std::uint64_t number() const {
-    return receives.size() > 0 ? receives[0].step : worms[0].step;
-  }
+  std::uint64_t number() const { return receives.size() > 0 ? receives[0].step : worms[0].step; }
   void forget() {
     worms.clear();
     receives.clear();

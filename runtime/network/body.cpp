@@ -11,12 +11,13 @@ namespace {
 
 // As many as a queue holds go from the first channel to the last, then the next: so a capacity of
 // one flit suffices. Returns for how many bytes there were flits.
-Bytes pass_flits(const Worm& worm) {
+Bytes pass_flits(const Worm& worm, std::size_t capacity) {
   const auto channels = worm.channels();
   if (channels.empty()) return worm.bytes;  // to oneself: no link, no flit
   const auto channel = [&](std::size_t i) -> VirtualChannel& {
     return static_cast<VirtualChannel&>(*channels[i]);
   };
+  for (std::size_t i = 0; i < channels.size(); ++i) channel(i).make_queue(capacity);
   Bytes left = worm.bytes, arrived = 0;
   Flit flit;
   for (bool tail_arrived = false; !tail_arrived;) {
@@ -61,9 +62,11 @@ void copy_body_first(const Worm& worm, Bytes bytes, Cursor to) {
   }
 }
 
-void stream_body(const Worm& worm, Cursor to) {
-  [[maybe_unused]] const Bytes arrived = pass_flits(worm);
-  WORMCUBE_ASSERT(arrived == worm.bytes);
+void stream_body(const Worm& worm, Cursor to, std::size_t capacity) {
+  if (worm.bytes > Flit::capacity) {
+    [[maybe_unused]] const Bytes arrived = pass_flits(worm, capacity);
+    WORMCUBE_ASSERT(arrived == worm.bytes);
+  }
   copy_body(worm, to);
 }
 

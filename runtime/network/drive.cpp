@@ -146,7 +146,7 @@ class Network::Drive {
     } else if (EarlyMessage* const early =
                    is_short(worm) && !worm.synchronous ? table.keep_short(worm) : nullptr) {
       const Span buffer = early->data();
-      timed(worm.bytes, [&] { stream_body(worm, Cursor(std::span(&buffer, 1))); });
+      timed(worm.bytes, [&] { stream_body(worm, Cursor(std::span(&buffer, 1)), capacity()); });
       answer_questions(table, *early);
       take_over(table.release());
       release_path(worm);
@@ -228,6 +228,7 @@ class Network::Drive {
     complete(question);
   }
 
+  std::size_t capacity() const { return network_.settings_.channel_capacity; }
   bool is_short(const Worm& worm) const { return worm.bytes <= network_.settings_.eager_limit; }
 
   // Notes what the receive has taken.
@@ -248,7 +249,7 @@ class Network::Drive {
       timed(receive.bytes, [&] { copy_body_first(worm, receive.bytes, to); });
     } else {
       timed(worm.bytes, [&] {
-        as_flits         ? stream_body(worm, to)
+        as_flits         ? stream_body(worm, to, capacity())
         : receive.unread ? copy_body_past_caches(worm, to)
                          : copy_body(worm, to);
       });

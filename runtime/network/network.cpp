@@ -87,8 +87,7 @@ void Network::find_path(Worm& worm, const Op& op) {
              .injection);
   }
   for (const Channel channel : route) {
-    worm.path.push_back(
-        &channels_.get(static_cast<std::size_t>(channel), channel, settings_.channel_capacity));
+    worm.path.push_back(&channels_.get(static_cast<std::size_t>(channel), channel));
   }
   if (!settings_.all_port) {
     worm.path.push_back(&node_ports_[worm.to].ejection);
