@@ -5,6 +5,8 @@
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/cli/time_limited.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/host/cores.hpp"
 
 #include <cmath>
 
@@ -80,6 +82,13 @@ void require_workers(const MachineFlags& flags, const Topology& topology) {
         "--workers {}: {} has {} node{}, and each worker needs one; use --workers {} or fewer",
         flags.workers, topology.name(), topology.nodes(), topology.nodes() == 1 ? "" : "s",
         topology.nodes()));
+  }
+  const auto cores = bound_core_numbers().size();
+  if (flags.pin && static_cast<std::size_t>(flags.workers) > cores) {
+    throw UsageError(
+        fmt::format("--workers {}: {} workers cannot have a core each, for the process is bound to "
+                    "{}; use --workers {} or fewer, or no --pin",
+                    flags.workers, flags.workers, cores, cores));
   }
 }
 

@@ -30,7 +30,8 @@ struct MachineFlags {
   MachineOptions resolve(bool all_port) const;
 };
 void add_machine_options(CLI::App& app, MachineFlags& flags);
-/// Throws UsageError where there are no nodes for so many workers, or no workers at all.
+/// Throws UsageError where there are no nodes, or cores to pin them to, for so many workers, or no
+/// workers at all.
 void require_workers(const MachineFlags& flags, const Topology& topology);
 /// --time-limit, in seconds. 0: none.
 void add_time_limit_option(CLI::App& app, double& seconds, const std::string& group);
