@@ -53,6 +53,8 @@ class Trace {
   ~Trace();
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
+  /// Before anything of it is read: what a faulty program takes for a variable may be none.
+  void require_ours() const;
   void read(std::uint64_t value) const;
   void write(std::uint64_t value);
 
@@ -212,6 +214,7 @@ class Variable {
     return *this;
   }
   operator T() const {
+    trace_.require_ours();
     trace_.read(bits_of(value_));
     return value_;
   }

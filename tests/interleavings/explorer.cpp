@@ -228,8 +228,8 @@ class Execution {
     forget(trace);
     trace.hash_ = 0;
   }
+  void require_ours(const Trace& trace) { require_ours(&trace, &trace.magic_, trace_magic); }
   void read(const Trace& trace, std::uint64_t value) {
-    require_ours(&trace, &trace.magic_, trace_magic);
     use(trace);
     trace.reads_[running_] = view().clock[running_];
     if (mode_ == Mode::threads) threads_[running_].history.add(value);
@@ -756,6 +756,7 @@ Trace::Trace(std::uint64_t value, bool shared) : magic_(trace_magic), shared_(sh
   current->born(*this, value);
 }
 Trace::~Trace() { current->died(*this); }
+void Trace::require_ours() const { current->require_ours(*this); }
 void Trace::read(std::uint64_t value) const { current->read(*this, value); }
 void Trace::write(std::uint64_t value) { current->write(*this, value); }
 
