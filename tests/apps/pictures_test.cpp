@@ -140,6 +140,41 @@ TEST_CASE("blocks are followed through the proof's payloads", "[draw]") {
   CHECK(blocks_of("scan", "hypercube", "ring:8").kind == "intervals");
 }
 
+TEST_CASE("traffic between groups has every message, works are those of the log", "[draw]") {
+  for (const char* const network : {"ring:6", "line:100", "ring:130"}) {
+    const Topology topology = Topology::parse(network);
+    const Collective bruck = parse_collective(operations::alltoall, "bruck");
+    const Schedule schedule = record(
+        topology,
+        collective_program(bruck, contract_of(bruck, topology.nodes(), 8, 1, Pattern::words, false),
+                           nullptr));
+    const GroupTraffic traffic = group_traffic(schedule);
+    CHECK(traffic.groups <= 64);
+    CHECK(traffic.per * traffic.groups >= topology.nodes());
+    CHECK(traffic.per * (traffic.groups - 1) < topology.nodes());
+    std::uint64_t bytes = 0, messages = 0, sent = 0, sends = 0;
+    for (std::size_t i = 0; i < traffic.bytes.size(); ++i) {
+      bytes += traffic.bytes[i], messages += traffic.messages[i];
+    }
+    for (const RankLog& log : schedule.ranks) {
+      for (const OpRecord& op : log.ops) {
+        if (op.kind == Op::Kind::send) sent += op.bytes, ++sends;
+      }
+    }
+    CHECK(bytes == sent);
+    CHECK(messages == sends);
+    // Two numbers for each gap of each node.
+    CHECK(pack_works(schedule).count ==
+          2 * (schedule.steps() + 1) * static_cast<std::size_t>(topology.nodes()));
+  }
+  const Collective barrier = parse_collective(operations::barrier, "dissemination");
+  CHECK(pack_works(
+            record(Topology::parse("ring:4"),
+                   collective_program(barrier, contract_of(barrier, 4, 8, 1, Pattern::words, false),
+                                      nullptr)))
+            .count == 0);
+}
+
 TEST_CASE("marks become SVG and PDF", "[draw]") {
   Marks marks{text_mark({1, 2}, "a<b", 10, colours::ink), circle_mark({3, 4}, 2, colours::ok)};
   const std::string svg = svg_text(marks, {0, 0}, {10, 10}, {.title = "t\"t"});
