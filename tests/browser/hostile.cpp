@@ -32,8 +32,8 @@ const Algorithm hostile{
 #endif
     .summary = "summary " HOSTILE,
     .source = "source " HOSTILE,
-    .remark = "remark " HOSTILE,
     .exactly_once = true,
+    .remark = "remark " HOSTILE,
     .require =
         [](const Setting& setting) {
           if (setting.topology.nodes() < 2) throw UsageError("refused " HOSTILE);

@@ -805,7 +805,7 @@ const cases = {
     run("draw", "broadcast", "--on", "torus:80x80", "--html", "page.html", "--quiet");
     const sent = JSON.parse(run("check", "broadcast", "--on", "torus:80x80", "--json", "-", "--prove-up-to", "0"));
     const large = await open("page.html");
-    expect("traffic between groups of 100 nodes", /Row: 100 nodes that send.*By 64 groups of 6.400 nodes/.test(await large.page.$eval(".traffic", (card) => card.textContent)) ? [] : [await large.page.$eval(".traffic", (card) => card.textContent)]);
+    expect("traffic between groups of 100 nodes", /Row: 100 nodes that send.*64 groups in all/.test(await large.page.$eval(".traffic", (card) => card.textContent)) ? [] : [await large.page.$eval(".traffic", (card) => card.textContent)]);
     const matrix = await (await large.page.$(".traffic canvas")).boundingBox();
     let messages = 0;
     for (let row = 0; row < 64; ++row) {
@@ -818,6 +818,42 @@ const cases = {
     expect("a notice with both numbers", /6400 nodes; worms are shown on up to 4096/.test(await large.page.$eval(".notice", (notice) => notice.textContent)) ? [] : [await large.page.$eval(".notice", (notice) => notice.textContent)]);
     expect("nothing on the console, no request", large.noise);
     await large.page.close();
+  },
+
+  async "1024 nodes and 200 000 messages: opened, played, and how much is drawn a frame"() {
+    const call = ["broadcast", "--on", "torus:32x32", "--algorithm", "circulant:packets=196", "--bytes", "256K"];
+    run("draw", ...call, "--html", "page.html", "--quiet");
+    run("draw", "alltoall", "--on", "torus:8x8", "--algorithm", "shift", "--html", "small.html", "--quiet");
+    const { messages } = JSON.parse(run("check", ...call, "--json", "-")), bytes = (file) => readFileSync(join(folder, file)).length;
+    expect("so many messages", messages >= 200000 ? [] : [`${messages}`]);
+    expect("files are small", [...(bytes("page.html") < 1e7 ? [] : [`${bytes("page.html")} bytes`]), ...(bytes("small.html") < 1e6 ? [] : [`shift on 64 nodes: ${bytes("small.html")} bytes`])]);
+    const { page, noise } = await open("page.html", { fragment: "#step=100", still: false, before: () => {
+      new MutationObserver(() => { if (document.body?.dataset.ready) window.readyAt ??= performance.now(); }).observe(document, { attributes: true, subtree: true, attributeFilter: ["data-ready"] });
+      window.drawn = 0;
+      for (const name of ["stroke", "fill"]) {
+        const before = CanvasRenderingContext2D.prototype[name];
+        CanvasRenderingContext2D.prototype[name] = function counted(...args) { ++window.drawn; return before.apply(this, args); };
+      }
+    } });
+    expect("every node takes part", Number(await page.$eval(".network.canvas", (canvas) => canvas.dataset.worms)) > 1000 ? [] : [await page.$eval(".network.canvas", (canvas) => canvas.dataset.worms)]);
+    await page.keyboard.press(" ");
+    const frames = await page.evaluate(() => new Promise((done) => {
+      const seen = [];
+      let last = performance.now(), script = 0, drawn = window.drawn;
+      requestAnimationFrame(function frame(now) {
+        seen.push({ between: now - last, script, drawn: window.drawn - drawn });
+        last = now, script = Number(document.body.dataset.frame), drawn = window.drawn;
+        if (seen.length <= 60) requestAnimationFrame(frame); else done(seen.slice(1));
+      });
+    }));
+    const median = (key) => frames.map((frame) => frame[key]).sort((a, b) => a - b)[30];
+    // As the machine is loaded, drawn without a graphics card: told, not judged.
+    console.log(`  ready after ${(await page.evaluate(() => window.readyAt / 1000)).toFixed(2)} s, ${(1000 / median("between")).toFixed(0)} frames a second, ${median("script").toFixed(1)} ms of script a frame; ${bytes("page.html")} bytes`);
+    // What makes a frame slow is the number of strokes: worms of one look are one.
+    expect("strokes of a frame", Math.max(...frames.map(({ drawn }) => drawn)) <= 60 ? [] : [JSON.stringify(frames.map(({ drawn }) => drawn))]);
+    expect("it plays", new Set(frames.map(({ drawn }) => drawn > 0)).has(true) ? [] : ["nothing is drawn"]);
+    expect("nothing on the console, no request", noise);
+    await page.close();
   },
 
   async "hostile names stay text; without JavaScript the figures are there"() {
@@ -937,6 +973,24 @@ const cases = {
     await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
     expect("print has all steps", differ("pictures", (await page.$$("#print figure")).length, 6));
     expect("print: worms", differ("worms", (await page.$$("#print figure:first-child g.worm")).length, 64));
+    // Canvases of large networks, too: in the light theme's colours, each inside its figure.
+    run("draw", "alltoall", "--on", "torus:17x16", "--algorithm", "mesh", "--html", "large.html", "--quiet");
+    const large = await open("large.html", { dark: true });
+    await large.page.emulateMediaType("print");
+    await large.page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+    const printed = await large.page.$$eval("#print figure", (figures) => figures.map((figure) => {
+      const outer = figure.getBoundingClientRect(), colours = new Set();
+      for (const canvas of figure.querySelectorAll("canvas")) {
+        const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+        for (let i = 0; i < data.length; i += 4) if (data[i + 3] === 255) colours.add(`${data[i]},${data[i + 1]},${data[i + 2]}`);
+        const box = canvas.getBoundingClientRect();
+        if (box.width < 100 || box.left < outer.left - 1 || box.right > outer.right + 1 || box.top < outer.top - 1 || box.bottom > outer.bottom + 1) return `a canvas of ${box.width} x ${box.height} outside its figure`;
+      }
+      return figure.querySelectorAll("canvas").length === 1 && colours.has("221,226,233") && (colours.has("0,114,178") || colours.has("0,158,115")) ? "" : "no links and worms in the light theme's colours on one canvas";
+    }));
+    expect("print of canvases", [...(printed.length > 1 ? [] : ["no figures"]), ...printed.filter(Boolean)]);
+    expect("nothing on the console, no request", large.noise);
+    await large.page.close();
     expect("nothing on the console, no request", noise);
     await page.close();
   },

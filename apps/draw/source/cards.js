@@ -48,7 +48,7 @@ export class Traffic {
     this.canvas = h("canvas", { class: "matrix", role: "img", "aria-label": "what groups of nodes send each other" });
     this.hover = h("p", { class: "caption hover" });
     const { per, rows, most } = play.groups;
-    this.note = h("p", { class: "caption" }, `Row: ${plural(per, "node")} that ${per === 1 ? "sends" : "send"}. Column: ${plural(per, "node")} that ${per === 1 ? "receives" : "receive"}. Stronger: more bytes, over all steps. By ${rows} groups of ${figure(play.network.nodes)} nodes.`);
+    this.note = h("p", { class: "caption" }, `Row: ${plural(per, "node")} that ${per === 1 ? "sends" : "send"}. Column: ${plural(per, "node")} that ${per === 1 ? "receives" : "receive"}. Stronger: more bytes, over all steps. ${rows} groups in all.`);
     this.scale = h("div", { class: "scale", "aria-hidden": "true" }, [0, 1, 2, 3, 4, 5].map((i) => h("i", { style: `background:var(--seq-${i})` })), h("span", {}, "0"), h("span", {}, ""), h("span", {}, bytes(most)));
     this.element = h("section", { class: "card blocks traffic", "aria-label": "Traffic between groups" }, h("div", { class: "head" }, h("h2", {}, "Between groups of nodes")), h("div", { class: "matrix-row" }, this.canvas, h("div", {}, this.note, this.scale, this.hover)), h("p", { class: "caption reason" }, `Blocks are not followed: ${play.blocks.reason}.`));
     for (const type of ["pointerdown", "pointermove"]) this.canvas.addEventListener(type, (event) => this.point(event));

@@ -93,6 +93,11 @@ export class Network {
     const start = ({ points, gap }) => points.slice(0, 2 * gap).join();
     return this.lanes.filter((other) => other.from === lane.from && other.dimension === lane.dimension && other.gap > 0 && start(other) === start(lane)).map((other) => other.link);
   }
+  /** Whether the other end's number stands beside a link's stub. */
+  hasNumber({ points, gap, to }) {
+    const x = points[2 * gap - 2], y = points[2 * gap - 1];
+    return this.labels.some(([at, base, text]) => text === this.name(to) && Math.hypot(at - x, base - 3.3 - y) < 16);
+  }
   linkOf(from, to) { return this.lanes.findIndex((lane) => lane.from === from && lane.to === to); }
   /** The links of a way that starts at a node, and the virtual channel on each. */
   walk(node, way) {

@@ -646,18 +646,22 @@ class Page {
     let steps = Array.from({ length: play.steps }, (_, t) => t);
     if (steps.length > 12) steps = play.phases.length > 0 ? play.phases.map((phase) => phase.first).slice(0, 12) : steps.slice(0, 12);
     if (play.aggregate) steps = [0];
-    const theme = document.documentElement.dataset.theme;
-    document.documentElement.dataset.theme = "light";
+    const drawn = [];
     const pictures = steps.map((t) => {
       const scene = new Scene({ ...state, select: null, comparing: false, links: "worms", load: "step" }, play, { choose() {}, hover() {} });
-      scene.view.options = { links: "worms", colour: "dimension", load: "step" };
-      scene.view.show(t, resting, false);
       const phase = play.phase(t), c = play.check;
-      return h("figure", {}, h("figcaption", {}, h("b", {}, `step ${t} `), `${phase >= 0 ? `${play.phases[phase].name} · ` : ""}${play.aggregate ? "all steps by load" : `${plural(play.worms(t), "worm")} of ${plural(Number((c.step_bytes[t] / play.blockBytes).toFixed(2)), "block")} · load ${c.step_load[t]}`}`), scene.view.element);
+      return h("figure", {}, h("figcaption", {}, h("b", {}, `step ${t} `), `${phase >= 0 ? `${play.phases[phase].name} · ` : ""}${play.aggregate ? "all steps by load" : `${plural(play.worms(t), "worm")} of ${plural(Number((c.step_bytes[t] / play.blockBytes).toFixed(2)), "block")} · load ${c.step_load[t]}`}`), drawn.push([t, scene.view]) && scene.view.element);
     });
-    document.documentElement.dataset.theme = theme;
     const made = this.data.made, command = Array.isArray(made.command) ? made.command.join(" ") : String(made.command ?? "");
     document.body.append(h("div", { id: "print" }, h("h1", {}, `${play.operation} on ${crossed(network.text)}, ${play.algorithm}`), h("p", {}, [play.json.source, play.json.ports === "all" ? "all ports" : "one port", `blocks of ${bytes(play.blockBytes)}`, play.check.delivered ? "delivered and exactly once: proved" : "delivery not proved", play.check.deadlock_free ? "deadlock-free" : "can deadlock"].join(" · ")), figuresCard(play.check)[1].cloneNode(true), h("div", { class: "pictures" }, pictures), h("p", { class: "caption command" }, `wormcube ${made.version ?? ""} · ${command} · ${steps.length < play.steps ? `${steps.length} of ${play.steps} steps · ` : ""}a worm ends at its arrow; grey: idle link; a stub's number is the node at its other end`)));
+    // Colours are known in the document alone.
+    const { theme } = document.documentElement.dataset, column = 1000;
+    document.documentElement.dataset.theme = "light";
+    for (const [t, view] of drawn) {
+      view.options = { links: "worms", colour: "dimension", load: "step" };
+      view.print(t, resting, column);
+    }
+    document.documentElement.dataset.theme = theme;
   }
 }
 

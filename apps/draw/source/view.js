@@ -120,7 +120,7 @@ class View {
     for (const type of ["pointerup", "pointercancel", "pointerleave"]) element.addEventListener(type, end);
     element.addEventListener("pointerleave", () => point(null));
   }
-  /** Links of which only stubs are drawn are joined by curves while they are pointed at, or chosen. */
+  /** Links of stubs without numbers are joined by curves while they are pointed at, or chosen. */
   point(what) {
     const link = what?.kind === "link" ? what.link : -1;
     if (link === (this.pointed ?? -1)) return;
@@ -130,9 +130,12 @@ class View {
   /** The curves: [[start, control, end]]. */
   joins() {
     const links = new Set([this.pointed, this.selected?.kind === "link" ? this.selected.link : null].filter((link) => link !== null && link !== undefined));
-    return [...links].flatMap((link) => this.network.bundle(link)).map((link) => this.network.lanes[link]).filter((lane) => lane.gap > 0).map(({ points, gap }) => {
-      const [x0, y0, x1, y1] = points.slice(2 * gap - 2, 2 * gap + 2), bend = 0.16;
-      return [[x0, y0], [(x0 + x1) / 2 + bend * (y1 - y0), (y0 + y1) / 2 - bend * (x1 - x0)], [x1, y1]];
+    const { x, y, width, height } = this.box;
+    return [...links].flatMap((link) => this.network.bundle(link)).map((link) => this.network.lanes[link]).filter((lane) => lane.gap > 0 && !this.network.hasNumber(lane)).map(({ points, gap }) => {
+      const [x0, y0, x1, y1] = points.slice(2 * gap - 2, 2 * gap + 2), mx = (x0 + x1) / 2, my = (y0 + y1) / 2, length = Math.hypot(x1 - x0, y1 - y0) || 1;
+      // To the side of the picture's middle: it stays inside.
+      const inwards = (x + width / 2 - mx) * (y1 - y0) - (y + height / 2 - my) * (x1 - x0) < 0 ? -1 : 1, bend = (inwards * Math.min(0.16 * length, 60)) / length;
+      return [[x0, y0], [mx + bend * (y1 - y0), my - bend * (x1 - x0)], [x1, y1]];
     });
   }
   /** Which worms, links and nodes belong to what is selected; null: nothing is, none fades. */
@@ -222,6 +225,7 @@ class View {
 }
 
 export class SvgView extends View {
+  print(stepNumber, s) { this.show(stepNumber, s, false); }
   constructor(network, play, handlers) {
     super(network, play, handlers);
     this.groups = {};
@@ -457,7 +461,19 @@ export class CanvasView extends View {
     this.listen();
     new ResizeObserver(() => this.resize()).observe(this.element);
   }
+  /** Of so many pixels whatever the window, in a document that does not show it yet. One canvas: printers take no more. */
+  print(stepNumber, s, width) {
+    this.fixed = true;
+    this.element.style.aspectRatio = `${this.box.width} / ${this.box.height}`;
+    for (const canvas of [this.still, this.moving]) canvas.width = width, canvas.height = Math.round((width * this.box.height) / this.box.width);
+    this.show(stepNumber, s);
+    const context = this.still.getContext("2d");
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.drawImage(this.moving, 0, 0);
+    this.moving.remove();
+  }
   resize() {
+    if (this.fixed) return;
     const ratio = Math.min(2, devicePixelRatio || 1), { clientWidth, clientHeight } = this.element;
     if (clientWidth === 0) return;
     for (const canvas of [this.still, this.moving]) {
@@ -507,7 +523,7 @@ export class CanvasView extends View {
   show(stepNumber, s) {
     this.stepNumber = stepNumber, this.moment = s;
     this.current = this.under(stepNumber);
-    if (this.still.width < 8 || this.still.clientWidth === 0) this.resize(); else this.drawStill();
+    if (!this.fixed && (this.still.width < 8 || this.still.clientWidth === 0)) this.resize(); else this.drawStill();
     this.frame(s, false);
     SvgView.prototype.describe.call(this, this.current);
     this.element.dataset.worms = this.current ? this.current.worms.length : 0;
