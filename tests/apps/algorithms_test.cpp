@@ -56,12 +56,12 @@ TEST_CASE("a chooser goes before the formulas, of uneven blocks by the namesake 
   const auto topology = Topology::parse("hypercube:4");
   const AutoChooser takes_shift = [](Operation operation, const Topology&, const CostModel&, Bytes,
                                      Ports, const Arguments&) {
-    return parse_collective(operation, operation == operations::alltoall ? "shift" : "ring");
+    return parse_collective(operation, operation == operations::alltoall ? "shift" : "hypercube");
   };
   const Algorithms chosen("broadcast=halving", operations_used, {}, Ports::one, takes_shift);
   CHECK(chosen.choose(operations::alltoall, topology, 64).text() == "shift");
   CHECK(chosen.choose(operations::alltoallv, topology, 64).name() == "shift");
-  CHECK(chosen.choose(operations::allgatherv, topology, 64).name() == "ring");
+  CHECK(chosen.choose(operations::allgatherv, topology, 64).name() == "hypercube");
   CHECK(chosen.choose(operations::broadcast, topology, 64).name() == "halving");
 }
 

