@@ -1,5 +1,5 @@
-// Atomics whose every operation the explorer decides, and plain variables whose races it finds.
-// SPDX-License-Identifier: Apache-2.0
+// Atomics whose every operation the explorer decides, and plain variables whose
+// races it finds. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <atomic>
@@ -53,7 +53,8 @@ class Trace {
   ~Trace();
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
-  /// Before anything of it is read: what a faulty program takes for a variable may be none.
+  /// Before anything of it is read: what a faulty program takes for a variable
+  /// may be none.
   void require_ours() const;
   void read(std::uint64_t value) const;
   void write(std::uint64_t value);
@@ -83,7 +84,8 @@ T from_bits(std::uint64_t bits) {
   return value;
 }
 
-/// As std::atomic, what of it the machine uses; the line of a call is that of its order.
+/// As std::atomic, what of it the machine uses; the line of a call is that of
+/// its order.
 template <class T>
 class Atomic {
   using Kind = Operation::Kind;
@@ -224,11 +226,13 @@ class Variable {
   T value_;
 };
 
-/// A variable of which the explorer requires that one thread at a time uses it: whoever writes it comes
-/// after all who have used it before, as the atomics' orders say.
+/// A variable of which the explorer requires that one thread at a time uses it:
+/// whoever writes it comes after all who have used it before, as the atomics'
+/// orders say.
 template <class T>
 using Plain = Variable<T, false>;
-/// What a program knows of its own execution: read and written between two operations, by whichever thread.
+/// What a program knows of its own execution: read and written between two
+/// operations, by whichever thread.
 template <class T>
 using Ghost = Variable<T, true>;
 

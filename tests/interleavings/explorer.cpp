@@ -38,8 +38,9 @@ bool releases(std::memory_order order) {
          order == std::memory_order_seq_cst;
 }
 
-/// What a thread knows, or a store tells who acquires it: of each word the latest store, by its number in
-/// the word's order, that is not hidden; of each thread how far it has come.
+/// What a thread knows, or a store tells who acquires it: of each word the
+/// latest store, by its number in the word's order, that is not hidden; of each
+/// thread how far it has come.
 struct View {
   std::array<std::uint8_t, most_locations> seen = {};
   std::array<std::uint16_t, most_threads> clock = {};
@@ -369,7 +370,8 @@ class Execution {
     program_.end();
   }
 
-  // After a failure: without choices, so that what the threads own is given back if they come to their ends.
+  // After a failure: without choices, so that what the threads own is given
+  // back if they come to their ends.
   void finish() {
     if (mode_ != Mode::threads) return;
     mode_ = Mode::finishing;
@@ -413,7 +415,8 @@ class Execution {
       for (;;) threads_[running_].fiber->suspend();
     }
   }
-  // Near null there is nothing to read. What a faulty program takes for an item lies in the room else.
+  // Near null there is nothing to read. What a faulty program takes for an item
+  // lies in the room else.
   static bool is_ours(const void* address, const std::uint32_t* magic, std::uint32_t right) {
     return reinterpret_cast<std::uintptr_t>(address) >= 1U << 16U && *magic == right;
   }
@@ -498,7 +501,8 @@ class Execution {
     return place->order;
   }
 
-  // One operation of a thread, or of the host: what it does to memory, and what comes of it.
+  // One operation of a thread, or of the host: what it does to memory, and what
+  // comes of it.
   Cell::Result apply(int i, const Cell& cell, const Operation& operation) {
     Location& location = location_of(cell);
     const int number = cell.location_;
@@ -553,7 +557,8 @@ class Execution {
         const auto failure = met(Order::Of::failure, operation.failure, operation);
         const bool fits = stores[latest].value == operation.expected;
         const int first = first_visible(i, location, number, mine, failure);
-        // Success first, then the stores that it may fail by, the latest first, then for no reason.
+        // Success first, then the stores that it may fail by, the latest first,
+        // then for no reason.
         std::array<int, 64> others = {};
         int count = 0;
         for (int at = latest; at >= first && count < 60; --at) {
@@ -573,7 +578,8 @@ class Execution {
         return {see(i, location, number, mine, failure, latest), false};
       }
       case Kind::sleep: {
-        // The system looks at the word under a lock of its own, which who wakes takes too.
+        // The system looks at the word under a lock of its own, which who wakes
+        // takes too.
         mine.join(location.sleepers);
         int equal = -1, other = -1;
         for (int at = mine.seen[number]; at <= latest; ++at) {
@@ -631,8 +637,8 @@ class Execution {
       location.last_sequential = std::max(location.last_sequential, at);
     return store.value;
   }
-  // \param replaced  the view of the store that a read-modify-write has read: it goes on as part of its
-  // release sequence
+  // \param replaced  the view of the store that a read-modify-write has read:
+  // it goes on as part of its release sequence
   void put(Location& location, int number, View& mine, std::uint64_t value, std::memory_order order,
            const View* replaced) {
     const std::size_t at = location.stores.size();
@@ -661,7 +667,8 @@ class Execution {
     return false;
   }
 
-  // All that what comes depends on: what each thread has been told, where it stands, memory.
+  // All that what comes depends on: what each thread has been told, where it
+  // stands, memory.
   bool is_known() {
     if (!bounds_.merge) {
       ++report_.states;
@@ -774,7 +781,8 @@ const std::set<std::string>& outcomes() { return all_outcomes; }
 
 std::string Report::counts() const {
   return fmt::format(
-      "{} executions to their end, {} to a state that was known, {} states, at most {} operations",
+      "{} executions to their end, {} to a state that was "
+      "known, {} states, at most {} operations",
       executions, merged, states, longest);
 }
 

@@ -1,5 +1,5 @@
-// Every execution of a small concurrent program that the memory model allows, within bounds.
-// SPDX-License-Identifier: Apache-2.0
+// Every execution of a small concurrent program that the memory model allows,
+// within bounds. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <atomic>
@@ -13,15 +13,19 @@
 
 namespace interleavings {
 
-/// What is explored, docs/concurrency.md: each order in which the threads' atomic operations can take place, for each load
-/// each store that it may see, and each early return that is allowed. Memory is C++20's with two restrictions: stores to one
-/// word take effect in the order in which they are executed, and no load sees a store that is executed after it.
+/// What is explored, docs/concurrency.md: each order in which the threads'
+/// atomic operations can take place, for each load each store that it may see,
+/// and each early return that is allowed. Memory is C++20's with two
+/// restrictions: stores to one word take effect in the order in which they are
+/// executed, and no load sees a store that is executed after it.
 struct Bounds {
   std::size_t states = 20'000'000;
   int operations = 400;  ///< in one execution; more: it does not end
-  /// A thread sees one store of a word so many times more, after it was overwritten: what is stored is seen at last.
+  /// A thread sees one store of a word so many times more, after it was
+  /// overwritten: what is stored is seen at last.
   int stale_reads = 1;
-  /// In one execution: weak compare-exchanges that fail for no reason, and sleeps that nobody ends.
+  /// In one execution: weak compare-exchanges that fail for no reason, and
+  /// sleeps that nobody ends.
   int early_returns = 1;
   /// Two executions that come to the same state go on as one.
   bool merge = true;
@@ -53,8 +57,9 @@ struct Report {
   std::string counts() const;
 };
 
-/// A program: an object that is made anew for each execution, at the same address. What its threads share is Atomic and
-/// Plain (atomics.hpp), and lies in it.
+/// A program: an object that is made anew for each execution, at the same
+/// address. What its threads share is Atomic and Plain (atomics.hpp), and lies
+/// in it.
 struct Program {
   int threads;
   const void* room;
@@ -70,7 +75,8 @@ Report explore(const Program& program, const Bounds& bounds = {},
 /// \tparam World  has `threads` (2 or 3), thread(int) and end()
 template <class World>
 Report explore(const Bounds& bounds = {}, const Weakened* weakened = nullptr) {
-  // More than it needs: an address that stands for something else may be looked at by a faulty program.
+  // More than it needs: an address that stands for something else may be looked
+  // at by a faulty program.
   constexpr std::size_t bytes = sizeof(World) + 512;
   struct alignas(64) Room {
     std::byte bytes[sizeof(World) + 512];
@@ -85,10 +91,12 @@ Report explore(const Bounds& bounds = {}, const Weakened* weakened = nullptr) {
 
 /// From inside a program: fails if it does not hold.
 void require(bool holds, const char* what);
-/// From inside a thread: what it does from here on depends on `where` and on what is shared, not on what it has read before. So
-/// executions that differ in that alone go on as one.
+/// From inside a thread: what it does from here on depends on `where` and on
+/// what is shared, not on what it has read before. So executions that differ in
+/// that alone go on as one.
 void forget(int where);
-/// From inside: what this execution has come to, for programs of which all outcomes count.
+/// From inside: what this execution has come to, for programs of which all
+/// outcomes count.
 void outcome(const std::string& text);
 /// All that the last exploration has come to.
 const std::set<std::string>& outcomes();

@@ -1,5 +1,5 @@
-// The explorer itself: it allows what the memory model allows, all of it, and finds faults that are planted.
-// SPDX-License-Identifier: Apache-2.0
+// The explorer itself: it allows what the memory model allows, all of it, and
+// finds faults that are planted. SPDX-License-Identifier: Apache-2.0
 #include "wormcube/tests/interleavings/explorer.hpp"
 
 #include "wormcube/tests/interleavings/atomics.hpp"
@@ -20,7 +20,8 @@ constexpr auto relaxed = std::memory_order_relaxed, acquire = std::memory_order_
                seq_cst = std::memory_order_seq_cst;
 using Outcomes = std::set<std::string>;
 
-/// What a program can come to: with states that are one taken for one, and without.
+/// What a program can come to: with states that are one taken for one, and
+/// without.
 template <class World>
 Outcomes all_of() {
   const Report merged = explore<World>();
@@ -70,7 +71,8 @@ struct LoadBuffering {
   void end() { outcome(fmt::format("{}{}", int{seen[0]}, int{seen[1]})); }
 };
 
-// One thread stores data, then a flag; the other looks at the flag, then at the data.
+// One thread stores data, then a flag; the other looks at the flag, then at the
+// data.
 template <std::memory_order Store, std::memory_order Load>
 struct MessagePassing {
   static constexpr int threads = 2;
@@ -88,7 +90,8 @@ struct MessagePassing {
   void end() { outcome(fmt::format("{}{}", int{came}, int{seen})); }
 };
 
-// A thread sees another's store, and says so by a flag; does a third see the store too?
+// A thread sees another's store, and says so by a flag; does a third see the
+// store too?
 template <std::memory_order Store>
 struct Causality {
   static constexpr int threads = 3;
@@ -108,7 +111,8 @@ struct Causality {
   void end() { outcome(fmt::format("{}{}{}", int{seen[0]}, int{seen[1]}, int{seen[2]})); }
 };
 
-// Do two threads see two others' stores in one order? The last is a storer and a reader.
+// Do two threads see two others' stores in one order? The last is a storer and
+// a reader.
 template <std::memory_order Store, std::memory_order Load>
 struct OneOrder {
   static constexpr int threads = 3;
@@ -145,7 +149,8 @@ struct Coherence {
   void end() { outcome(fmt::format("{}{}", int{first}, int{second})); }
 };
 
-// What a thread releases is passed on by another's read-modify-write, of whatever order, but not by its store.
+// What a thread releases is passed on by another's read-modify-write, of
+// whatever order, but not by its store.
 template <bool Changes>
 struct ReleaseSequence {
   static constexpr int threads = 3;
@@ -185,7 +190,8 @@ struct Published {
   void end() {}
 };
 
-// A waiter says that it sleeps, looks again, and sleeps; who sets the flag wakes it if it says so.
+// A waiter says that it sleeps, looks again, and sleeps; who sets the flag
+// wakes it if it says so.
 template <std::memory_order Store, std::memory_order Load, bool Looks, bool Loops>
 struct Sleeper {
   static constexpr int threads = 2;

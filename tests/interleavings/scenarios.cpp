@@ -1,5 +1,5 @@
-// The programs. Each stands for what the machine does with these classes, and says what must hold.
-// SPDX-License-Identifier: Apache-2.0
+// The programs. Each stands for what the machine does with these classes, and
+// says what must hold. SPDX-License-Identifier: Apache-2.0
 #include "wormcube/tests/interleavings/scenarios.hpp"
 
 #include "wormcube/runtime/machine/gate.hpp"
@@ -12,7 +12,6 @@
 #include "wormcube/tests/interleavings/atomics.hpp"
 
 #include <array>
-#include <deque>
 #include <optional>
 
 namespace interleavings {
@@ -31,7 +30,8 @@ struct Listed {
 };
 struct Item : Listed<Item> {};
 
-// Each thread asks for each of its items in turn; who holds the reservation carries on whoever it is handed.
+// Each thread asks for each of its items in turn; who holds the reservation
+// carries on whoever it is handed.
 template <int Threads, int Rounds>
 struct Holders {
   static constexpr int threads = Threads;
@@ -70,8 +70,10 @@ struct Holders {
   }
 };
 
-// A network of two channels in a row: worms reserve both, pass flits through queues of one flit, and release them; who frees
-// a channel carries on the worm that waits for it. The queues are plain: they may be used by one thread at a time only.
+// A network of two channels in a row: worms reserve both, pass flits through
+// queues of one flit, and release them; who frees a channel carries on the worm
+// that waits for it. The queues are plain: they may be used by one thread at a
+// time only.
 template <int Threads>
 struct Worms {
   static constexpr int threads = Threads;
@@ -97,7 +99,8 @@ struct Worms {
   std::array<Channel, 2> path;
   std::array<Worm, Threads> worms;
 
-  // Those that this thread was handed: in the machine a list, here there is one for each channel at most.
+  // Those that this thread was handed: in the machine a list, here there is one
+  // for each channel at most.
   struct Handed {
     std::array<Worm*, 4> worms = {};
     int count = 0;
@@ -197,7 +200,8 @@ struct Nodes {
   void wake(Gate& gate) { nodes.wake(gate, nobody_may_find); }
 };
 
-// A node arms its gate again and again; each of the others arrives once each time.
+// A node arms its gate again and again; each of the others arrives once each
+// time.
 template <int Threads, int Rounds>
 struct Arrivals : Nodes {
   static constexpr int threads = Threads;
@@ -231,7 +235,8 @@ struct Arrivals : Nodes {
   void end() { require(!gate.is_parked(), "it is awake"); }
 };
 
-// A node waits for the others' arrivals and is stopped meanwhile. One wakes it, whoever that is.
+// A node waits for the others' arrivals and is stopped meanwhile. One wakes it,
+// whoever that is.
 template <int Threads>
 struct Stopped : Nodes {
   static constexpr int threads = Threads;
@@ -263,8 +268,8 @@ struct Stopped : Nodes {
   }
 };
 
-// A node waits for one message that another thread carries; it looks at its inbox whenever it is called. As Machine does in
-// wait_for() and give_back().
+// A node waits for one message that another thread carries; it looks at its
+// inbox whenever it is called. As Machine does in wait_for() and give_back().
 template <int Threads, bool Twice>
 struct GivenBack : Nodes {
   static constexpr int threads = Threads;
@@ -325,7 +330,8 @@ struct GivenBack : Nodes {
 
 enum class Waits { awaits, looks, watches };
 
-// A transfer that another thread completes while its node waits for it, in one of three ways, and ends it then.
+// A transfer that another thread completes while its node waits for it, in one
+// of three ways, and ends it then.
 template <Waits How, bool AtOnce>
 struct Completes : Nodes {
   static constexpr int threads = 2;
@@ -388,8 +394,9 @@ struct Completes : Nodes {
   void end() {}
 };
 
-// Nodes of which each waits for what never comes: the last to wait finds it, and sees what all have done.
-template <int Threads, bool OneEnds, bool OneWakes>
+// Nodes of which each waits for what never comes: the last to wait finds it,
+// and sees what all have done.
+template <int Threads, bool OneEnds>
 struct ThreadsWait {
   static constexpr int threads = Threads;
   wormcube::BasicNodeThreads<Explored> nodes;
@@ -413,7 +420,7 @@ struct ThreadsWait {
   void thread(int i) {
     work[i] = 1;
     Gate& next = gates[(i + 1) % Threads];
-    if ((OneWakes ? i == 0 : !OneEnds) && next.arrive()) nodes.wake(next, [this] { all_wait(); });
+    if (!OneEnds && next.arrive()) nodes.wake(next, [this] { all_wait(); });
     forget(1);
     if (!OneEnds || i > 0) {
       if (gates[i].park()) nodes.block(gates[i], [this] { all_wait(); });
@@ -425,15 +432,16 @@ struct ThreadsWait {
   void end() { require(found == 1, "it is found, once"); }
 };
 
-// Two workers and who starts them. Each has a node: the first does something for the second, which waits for it, and ends; or
-// waits itself, for what never comes.
+// Two workers that have been started. Each has a node: the first does something
+// for the second, which waits for it, and ends; or waits itself, for what never
+// comes.
 template <bool Deadlock, bool BothOnOne>
 struct Workers {
-  static constexpr int threads = 3;
+  static constexpr int threads = 2;
   using All = wormcube::BasicWorkers<Item, Explored>;
   using Place = wormcube::BasicWorkPlace<Item, Explored>;
   All all;
-  std::deque<Place> places;
+  std::array<Place, 2> places{Place(all), Place(all)};
   std::array<Item, 2> start, finish, tasks;
   std::array<Gate, 2> gates;
   std::array<Plain<int>, 2> work, resumed;
@@ -441,10 +449,11 @@ struct Workers {
   Atomic<int> ended = 0;
 
   Workers() {
-    places.emplace_back(all);
-    places.emplace_back(all);
     gates[0].arm(1);                 // never
     gates[1].arm(Deadlock ? 2 : 1);  // one comes
+    all.begin();
+    for (int worker = 0; worker < 2; ++worker) places[worker].send(start[worker]);
+    all.started([] { require(false, "the workers are busy"); });
   }
   static int home(int node) { return BothOnOne ? 0 : node; }
 
@@ -475,19 +484,11 @@ struct Workers {
   void run_and_end(int worker, int node) {
     if (run(node) && places[worker].one_has_ended()) all_ended();
   }
-  void all_ended() { require(ended.exchange(1, release) == 0, "all end once"); }
+  void all_ended() {
+    require(ended.exchange(1, release) == 0, "all end once");
+    for (int worker = 0; worker < 2; ++worker) places[worker].send(finish[worker]);
+  }
   void thread(int i) {
-    if (i == 2) {
-      all.begin();
-      for (int worker = 0; worker < 2; ++worker) {
-        places[worker].send(start[worker]);
-        forget(worker);
-      }
-      all.started([this] { all_wait(); });
-      ended.await(1);
-      for (int worker = 0; worker < 2; ++worker) places[worker].send(finish[worker]);
-      return;
-    }
     for (bool finished = false;;) {
       forget(finished ? 1 : 0);
       std::array<int, 2> ready = {};
@@ -517,7 +518,8 @@ struct Workers {
   void end() { require(found == (Deadlock ? 1 : 0), "a deadlock is found, once"); }
 };
 
-// Two workers hand each other items; whoever finds that nobody is busy finds all done.
+// Two workers hand each other items; whoever finds that nobody is busy finds
+// all done.
 template <int Hops>
 struct Lists {
   static constexpr int threads = 2;
@@ -603,57 +605,56 @@ struct Tables {
 namespace {
 
 template <class World>
-Report explored(const Bounds& bounds, const Weakened* weakened) {
-  return explore<World>(bounds, weakened);
+Scenario quick(const char* name, const Bounds& bounds = {}) {
+  return {name, false, bounds, explore<World>};
 }
-// Its objects lie in memory of which the addresses differ from execution to execution.
 template <class World>
-Report explored_alone(const Bounds& bounds, const Weakened* weakened) {
-  Bounds alone = bounds;
-  alone.merge = false;
-  return explore<World>(alone, weakened);
+Scenario wide(const char* name, const Bounds& bounds = {}) {
+  return {name, true, bounds, explore<World>};
 }
 
 }  // namespace
 
 const std::vector<Scenario>& scenarios() {
+  using programs::Waits;
+  constexpr Bounds fewer{.stale_reads = 0, .early_returns = 0};
+  // Addresses of what lies in memory of its own differ from execution to
+  // execution.
+  constexpr Bounds alone{.merge = false};
   static const std::vector<Scenario> all{
-      {"reservation: 2 threads, 2 waiters each", false, explored<programs::Holders<2, 2>>},
-      {"reservation: 3 threads, a waiter each", false, explored<programs::Holders<3, 1>>},
-      {"reservation: 3 threads, 2 waiters each", true, explored<programs::Holders<3, 2>>},
-      {"worms: 2 through two channels of one flit", false, explored<programs::Worms<2>>},
-      {"worms: 3 through two channels of one flit", false, explored<programs::Worms<3>>},
-      {"inbox: 2 threads, 2 rounds, 2 items", false, explored<programs::Boxes<2, 2, 2>>},
-      {"inbox: 3 threads, a round, an item each", false, explored<programs::Boxes<3, 1, 1>>},
-      {"inbox: 3 threads, 2 rounds, an item each", true, explored<programs::Boxes<3, 2, 1>>},
-      {"gate: 2 threads, 2 steps", false, explored<programs::Arrivals<2, 2>>},
-      {"gate: 3 threads, a step", false, explored<programs::Arrivals<3, 1>>},
-      {"gate: 3 threads, 2 steps", true, explored<programs::Arrivals<3, 2>>},
-      {"gate: stopped, 2 threads", false, explored<programs::Stopped<2>>},
-      {"gate: stopped, 3 threads", false, explored<programs::Stopped<3>>},
-      {"gate and inbox: 2 threads, 2 items", false, explored<programs::GivenBack<2, true>>},
-      {"gate and inbox: 3 threads, an item each", true, explored<programs::GivenBack<3, false>>},
-      {"completion: awaited from the start", false,
-       explored<programs::Completes<programs::Waits::awaits, true>>},
-      {"completion: awaited later", false,
-       explored<programs::Completes<programs::Waits::awaits, false>>},
-      {"completion: looked at", false,
-       explored<programs::Completes<programs::Waits::looks, false>>},
-      {"completion: watched", false,
-       explored<programs::Completes<programs::Waits::watches, false>>},
-      {"threads that all wait: 2", false, explored<programs::ThreadsWait<2, false, false>>},
-      {"threads that all wait: 2 of 3, one ends", false,
-       explored<programs::ThreadsWait<3, true, false>>},
-      {"threads that all wait: 3", true, explored<programs::ThreadsWait<3, false, true>>},
-      {"work lists: 2 workers, one item, 2 hops", false, explored<programs::Lists<2>>},
-      {"workers: 2 and who starts them, a message", true,
-       explored<programs::Workers<false, false>>},
-      {"workers: 2 and who starts them, a deadlock", true,
-       explored<programs::Workers<true, false>>},
-      {"workers: one with 2 nodes, one with none, a deadlock", true,
-       explored<programs::Workers<true, true>>},
-      {"lazy table: 2 threads, the same object", false, explored_alone<programs::Tables<2, true>>},
-      {"lazy table: 2 threads, an object each", false, explored_alone<programs::Tables<2, false>>},
+      quick<programs::Holders<2, 2>>("reservation: 2 threads, 2 waiters each"),
+      quick<programs::Holders<3, 1>>("reservation: 3 threads, a waiter each"),
+      wide<programs::Holders<3, 2>>("reservation: 3 threads, 2 waiters each", fewer),
+      quick<programs::Worms<2>>("worms: 2 through two channels of one flit"),
+      quick<programs::Worms<3>>("worms: 3 through two channels of one flit", fewer),
+      wide<programs::Worms<3>>("worms: 3 through two channels of one flit, wider"),
+      quick<programs::Boxes<2, 2, 2>>("inbox: 2 threads, 2 rounds, 2 items"),
+      quick<programs::Boxes<3, 1, 1>>("inbox: 3 threads, a round, an item each"),
+      quick<programs::Boxes<3, 2, 1>>("inbox: 3 threads, 2 rounds, an item each"),
+      quick<programs::Arrivals<2, 2>>("gate: 2 threads, 2 steps"),
+      quick<programs::Arrivals<3, 1>>("gate: 3 threads, a step", fewer),
+      wide<programs::Arrivals<3, 2>>("gate: 3 threads, 2 steps"),
+      quick<programs::Stopped<2>>("gate: stopped, 2 threads"),
+      quick<programs::Stopped<3>>("gate: stopped, 3 threads", fewer),
+      wide<programs::Stopped<3>>("gate: stopped, 3 threads, wider"),
+      quick<programs::GivenBack<2, false>>("gate and inbox: 2 threads, an item"),
+      quick<programs::GivenBack<2, true>>("gate and inbox: 2 threads, 2 items", fewer),
+      quick<programs::Completes<Waits::awaits, true>>("completion: awaited from the start"),
+      quick<programs::Completes<Waits::awaits, false>>("completion: awaited later"),
+      quick<programs::Completes<Waits::looks, false>>("completion: looked at"),
+      quick<programs::Completes<Waits::watches, false>>("completion: watched"),
+      quick<programs::ThreadsWait<2, false>>("threads that all wait: 2", fewer),
+      wide<programs::ThreadsWait<3, true>>("threads that all wait: 2 of 3, one ends", fewer),
+      quick<programs::Lists<1>>("work lists: 2 workers, one item, 1 hop", fewer),
+      wide<programs::Lists<2>>("work lists: 2 workers, one item, 2 hops"),
+      quick<programs::Workers<false, false>>("workers: 2, a message", fewer),
+      quick<programs::Workers<true, false>>("workers: 2, a deadlock", fewer),
+      quick<programs::Workers<true, true>>("workers: one with 2 nodes, one with none, a deadlock",
+                                           fewer),
+      wide<programs::Workers<false, false>>("workers: 2, a message, wider"),
+      wide<programs::Workers<true, false>>("workers: 2, a deadlock, wider"),
+      quick<programs::Tables<2, true>>("lazy table: 2 threads, the same object", alone),
+      quick<programs::Tables<2, false>>("lazy table: 2 threads, an object each", alone),
   };
   return all;
 }

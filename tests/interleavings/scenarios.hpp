@@ -1,5 +1,5 @@
-// Small programs on what the machine's threads share, each explored in all its executions.
-// SPDX-License-Identifier: Apache-2.0
+// Small programs on what the machine's threads share, each explored in all its
+// executions. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "wormcube/tests/interleavings/explorer.hpp"
@@ -11,7 +11,10 @@ namespace interleavings {
 struct Scenario {
   const char* name;
   bool wide;  ///< takes more than a second or two
-  Report (*explore)(const Bounds& bounds, const Weakened* weakened);
+  Bounds bounds;
+  Report (*of)(const Bounds& bounds, const Weakened* weakened);
+
+  Report explore(const Weakened* weakened = nullptr) const { return of(bounds, weakened); }
 };
 const std::vector<Scenario>& scenarios();
 
