@@ -4,6 +4,7 @@
 #include "wormcube/runtime/fiber/fiber.hpp"
 #include "wormcube/runtime/host/cores.hpp"
 #include "wormcube/runtime/host/faults.hpp"
+#include "wormcube/runtime/host/huge_pages.hpp"
 #include "wormcube/runtime/host/signals.hpp"
 #include "wormcube/runtime/machine/executors.hpp"
 #include "wormcube/runtime/machine/futex.hpp"
@@ -61,7 +62,7 @@ class Worker {
     far_ = tasks.size() > in_the_cache;
     stacks_ = &stacks;
     first_stack_ = first_stack;
-    fibers_ = std::vector<std::optional<Fiber>>(tasks.size());
+    fibers_ = decltype(fibers_)(tasks.size());
     unused_.reserve(tasks.size());
     host_ = &host;
     for (Task& task : tasks) task.home = this;
@@ -202,8 +203,8 @@ class Worker {
   std::span<Task> own_;
   const Stacks* stacks_ = nullptr;
   std::size_t first_stack_ = 0, made_ = 0;
-  std::vector<std::optional<Fiber>> fibers_;  // the first made_
-  std::vector<Fiber*> unused_;                // of these; room for all
+  std::vector<std::optional<Fiber>, HugePages<std::optional<Fiber>>> fibers_;  // the first made_
+  std::vector<Fiber*> unused_;  // of these; room for all
   const std::function<void(Rank)>* body_ = nullptr;
   std::size_t fresh_ = 0;  // the first of own_ that has not run yet in this run
   ExecutorHost* host_ = nullptr;
@@ -332,7 +333,7 @@ class FiberExecutor final : public NodeExecutor {
   bool outnumber_cores_ = false;
   std::chrono::nanoseconds busy_before_{0};
   Stacks stacks_;
-  std::vector<Task> tasks_;
+  std::vector<Task, HugePages<Task>> tasks_;
   std::vector<std::thread> threads_;
 };
 

@@ -1056,6 +1056,19 @@ const cases = {
     ({ page, noise } = await plot("model.json"));
     const cells = await page.$$eval("[data-winner]", (all) => all.map((cell) => ({ nodes: Number(cell.dataset.nodes), bytes: Number(cell.dataset.x), winner: cell.dataset.winner, factor: Number(cell.dataset.factor) })));
     expect("a winner for each network, size and port model", differ("cells", cells.length, 8));
+    // In both themes its number stands out from each cell.
+    for (const scheme of ["light", "dark"]) {
+      await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
+      const faint = await page.evaluate(() => {
+        const rgb = (text) => text.match(/[\d.]+/g).slice(0, 3).map(Number), linear = (c) => (c <= 10.31 ? c / 12.92 / 255 : ((c / 255 + 0.055) / 1.055) ** 2.4), light = ([r, g, b]) => 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+        return [...document.querySelectorAll("[data-winner]")].flatMap((cell) => {
+          const under = rgb(getComputedStyle(cell.closest("svg").querySelector("rect")).fill), over = rgb(getComputedStyle(cell).fill), part = Number(cell.getAttribute("opacity") ?? 1);
+          const ground = light(over.map((c, i) => part * c + (1 - part) * under[i])), word = light(rgb(getComputedStyle(cell.nextElementSibling).fill)), contrast = (Math.max(ground, word) + 0.05) / (Math.min(ground, word) + 0.05);
+          return contrast < 3 ? [`${cell.nextElementSibling.textContent} of ${cell.dataset.winner}: ${contrast.toFixed(2)}`] : [];
+        });
+      });
+      expect(`numbers in the map of winners, ${scheme}`, faint);
+    }
     for (const cell of cells) {
       const ports = model.find((row) => row.algorithm === cell.winner).ports;
       const rivals = model.filter((row) => row.ports === ports && row.block_bytes === cell.bytes && (row.topology === "torus:4x4") === (cell.nodes === 16)).map((row) => row.model_time_us).sort((a, b) => a - b);
