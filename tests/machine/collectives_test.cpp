@@ -195,7 +195,7 @@ TEST_CASE("blocks of many sizes arrive whole, empty ones too", "[machine][collec
   constexpr std::size_t each = 2;
   std::map<const Algorithm*, std::size_t> taken;
   for (const char* text : {"torus:4x4", "mesh:3x5", "hypercube:4", "ring:7", "complete:5",
-                           "torus:2x3", "line:1", "hypercube:2"}) {
+                           "torus:2x3", "line:1", "hypercube:2", "hypercube:3"}) {
     const Topology topology = Topology::parse(text);
     if (sanitized && topology.nodes() > 8) continue;
     std::array<std::unique_ptr<Machine>, 2> machines;
