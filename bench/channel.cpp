@@ -12,7 +12,8 @@ using namespace wormcube;
 
 // Push and pop by one thread, as a worm's driver does.
 void channel_flit(benchmark::State& state) {
-  VirtualChannel channel(0, static_cast<std::size_t>(state.range(0)));
+  VirtualChannel channel(0);
+  channel.make_queue(static_cast<std::size_t>(state.range(0)));
   Flit in, out;
   in.bytes = Flit::capacity;
   for (auto _ : state) {
@@ -27,7 +28,8 @@ BENCHMARK(channel_flit)->Arg(1)->Arg(2)->Arg(4)->Arg(64);
 
 // Push by one thread, pop by another: the queue mostly full or mostly empty.
 void channel_two_threads(benchmark::State& state) {
-  VirtualChannel channel(0, static_cast<std::size_t>(state.range(0)));
+  VirtualChannel channel(0);
+  channel.make_queue(static_cast<std::size_t>(state.range(0)));
   constexpr int flits = 20000;
   for (auto _ : state) {
     std::thread consumer([&] {

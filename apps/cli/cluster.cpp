@@ -5,6 +5,7 @@
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/host/cores.hpp"
 
 #include <atomic>
 #include <cmath>
@@ -93,6 +94,8 @@ void require_cluster(const MachineFlags& flags, const Topology& topology) {
   const MachineFlags plain;
   const char* const idle = flags.lock_step                                    ? "--lockstep"
                            : flags.window != plain.window                     ? "--window"
+                           : flags.workers != plain.workers                   ? "--workers"
+                           : flags.pin                                        ? "--pin"
                            : flags.capacity != plain.capacity                 ? "--capacity"
                            : flags.virtual_channels != plain.virtual_channels ? "--virtual-channels"
                                                                               : nullptr;
@@ -143,13 +146,21 @@ void add_machine_json(Json& json, const MachineFlags& flags, const MachineOption
     json["virtual_channels"] = options.virtual_channels;
     json["lock_step"] = options.lock_step;
     json["window"] = options.window;
+    json["pinned"] = options.pin;
+    if (options.nodes_as == NodesAs::fibers) {
+      json["workers"] = options.workers > 0 ? options.workers : usable_cores();
+    } else {
+      json["workers"] = nullptr;
+      json["workers_reason"] = "each node is a thread";
+    }
     return;
   }
   json["processes"] = cluster()->processes();
   json["mpi_library"] = cluster()->library();
   json["eager_limit"] =
       settings_of(flags, false).eager_limit.value_or(cluster()->default_eager_limit());
-  for (const char* name : {"channel_capacity", "virtual_channels", "lock_step", "window"}) {
+  for (const char* name :
+       {"channel_capacity", "virtual_channels", "lock_step", "window", "workers", "pinned"}) {
     json[name] = nullptr;
     json[std::string(name) + "_reason"] = no_links;
   }

@@ -21,8 +21,8 @@ namespace wormcube {
 namespace {
 
 constexpr double flit_payload_bytes = Flit::capacity, flit_bytes = sizeof(Flit);
-constexpr double channel_bytes =
-    sizeof(VirtualChannel) + 112;  // and what the heap adds to two blocks
+// And what the heap adds to a block; of a queue its two ends, a cache line each, and two blocks.
+constexpr double channel_bytes = sizeof(VirtualChannel) + 48, bytes_beside_flits = 192;
 
 /// What one rank's program does in its dry run, beside what the log has.
 struct Counts {
@@ -94,11 +94,36 @@ double early_bytes(const RankLog& log, const FlitQueues& queues) {
   return static_cast<double>(TagTable::bytes_of_early(messages, static_cast<Bytes>(longest)));
 }
 
+/// The channels that messages take, each once.
+class TakenChannels {
+ public:
+  void add(const std::vector<Channel>& route) {
+    new_.insert(new_.end(), route.begin(), route.end());
+  }
+  /// Every now and then, so that none is kept often.
+  void settle() {
+    std::ranges::sort(new_);
+    new_.erase(std::unique(new_.begin(), new_.end()), new_.end());
+    both_.clear();
+    std::ranges::set_union(all_, new_, std::back_inserter(both_));
+    std::swap(all_, both_);
+    new_.clear();
+  }
+  double count(double scale, const Routing& routing) const {
+    return std::min(static_cast<double>(all_.size()) * scale,
+                    static_cast<double>(routing.channels()));
+  }
+
+ private:
+  std::vector<Channel> all_, new_, both_;
+};
+
 /// Adds what the messages of the ranks tried take of queues.
 void count_queues(MemoryNeed& need, const Schedule& sample, const Topology& topology,
                   const FlitQueues& queues, double scale) {
   const Routing routing(topology, queues.virtual_channels);
-  std::vector<Channel> used, used_here, both, route;
+  TakenChannels used, queued;
+  std::vector<Channel> route;
   double flits = 0;
   for (Rank rank = 0; rank < topology.nodes(); ++rank) {
     const RankLog& log = sample.ranks[static_cast<std::size_t>(rank)];
@@ -110,21 +135,18 @@ void count_queues(MemoryNeed& need, const Schedule& sample, const Topology& topo
       } else {
         routing.route(rank, moves, route);
       }
-      used_here.insert(used_here.end(), route.begin(), route.end());
+      used.add(route);
       const double bytes = bytes_in_run(op, queues);
       if (!is_short(bytes, queues)) continue;
       flits += static_cast<double>(route.size()) * std::max(1.0, bytes / flit_payload_bytes);
+      if (bytes > flit_payload_bytes) queued.add(route);  // one flit needs none
     }
-    std::ranges::sort(used_here);
-    used_here.erase(std::unique(used_here.begin(), used_here.end()), used_here.end());
-    both.clear();
-    std::ranges::set_union(used, used_here, std::back_inserter(both));
-    std::swap(used, both);
-    used_here.clear();
+    used.settle();
+    queued.settle();
   }
-  const double channels =
-      std::min(static_cast<double>(used.size()) * scale, static_cast<double>(routing.channels()));
-  need.queues = channels * (static_cast<double>(queues.capacity) * flit_bytes + channel_bytes);
+  need.queues = used.count(scale, routing) * channel_bytes +
+                queued.count(scale, routing) *
+                    (static_cast<double>(queues.capacity) * flit_bytes + bytes_beside_flits);
   need.flits = flits * scale * flit_bytes;
 }
 

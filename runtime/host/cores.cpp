@@ -31,6 +31,19 @@ int cores_of_quota(const std::filesystem::path& folder, int version) {
                          (quota > period * static_cast<int>(quota / period) ? 1 : 0));
 }
 
+/// One core, as the kernel wants to be told.
+class CoreSet {
+ public:
+  explicit CoreSet(int core) : words_(static_cast<std::size_t>(core) / 64 + 1) {
+    words_.back() = std::uint64_t{1} << (core % 64);
+  }
+  std::size_t bytes() const { return words_.size() * sizeof(std::uint64_t); }
+  const cpu_set_t* get() const { return reinterpret_cast<const cpu_set_t*>(words_.data()); }
+
+ private:
+  std::vector<std::uint64_t> words_;
+};
+
 }  // namespace
 
 // The kernel refuses a set that is smaller than its own.
@@ -43,6 +56,26 @@ std::vector<std::uint64_t> bound_cores() {
     if (errno != EINVAL) break;
   }
   return {};
+}
+
+std::vector<int> bound_core_numbers() {
+  std::vector<int> numbers;
+  int first = 0;
+  for (std::uint64_t word : bound_cores()) {
+    for (; word != 0; word &= word - 1) numbers.push_back(first + std::countr_zero(word));
+    first += 64;
+  }
+  return numbers;
+}
+
+int bind_to_core(pthread_attr_t& attributes, int core) {
+  const CoreSet set(core);
+  return pthread_attr_setaffinity_np(&attributes, set.bytes(), set.get());
+}
+
+int bind_to_core(pthread_t thread, int core) {
+  const CoreSet set(core);
+  return pthread_setaffinity_np(thread, set.bytes(), set.get());
 }
 
 CoreSources CoreSources::of_this_process() {

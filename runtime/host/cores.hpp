@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <pthread.h>
+
 namespace wormcube {
 
 /// Where the limits are read; tests point them at files of their own.
@@ -24,6 +26,13 @@ struct CoreSources {
 
 /// The cores that the calling thread is bound to, one bit each, from core 0 on; empty: not known.
 std::vector<std::uint64_t> bound_cores();
+
+/// The same, by their numbers.
+std::vector<int> bound_core_numbers();
+
+/// Binds a thread that is about to be made, or one that runs, to one core. 0, or the system's error.
+int bind_to_core(pthread_attr_t& attributes, int core);
+int bind_to_core(pthread_t thread, int core);
 
 /// The least of the cores that the process is bound to and, of each cgroup on its path, version 1
 /// or 2, its quota of processor time, rounded up: `docker --cpus 1.5` gives 2. At least 1. What

@@ -27,6 +27,7 @@ class Arena {
 
  private:
   static constexpr Bytes alignment = 64;
+  static constexpr Bytes least_chunk = 512;  // a million nodes may have one each
   struct Free {
     void operator()(std::byte* memory) const noexcept {
       ::operator delete[](memory, std::align_val_t{alignment});

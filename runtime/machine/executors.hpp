@@ -45,14 +45,19 @@ class NodeExecutor : public Parker {
 
 /// Throws UsageError if the system has no room for so many threads, before one is started.
 void require_threads(Rank nodes);
-/// \param timing  times are measured: busy() may be called
+struct ExecutorSettings {
+  Rank nodes = 0;
+  Bytes stack_bytes = 0;
+  int workers = 0;      ///< threads that fibers share, at most one per node; 0: one per core
+  bool pin = false;     ///< MachineOptions::pin
+  bool timing = false;  ///< times are measured: busy() may be called
+};
 /// Throws UsageError that says how many threads there can be.
-std::unique_ptr<NodeExecutor> make_thread_executor(ExecutorHost& host, Rank nodes,
-                                                   Bytes stack_bytes, bool timing);
-/// \param workers  threads that the fibers share, at most one per node; 0: one per core
-/// Throws UsageError that says how many stacks or threads there can be.
-std::unique_ptr<NodeExecutor> make_fiber_executor(ExecutorHost& host, Rank nodes, Bytes stack_bytes,
-                                                  int workers, bool timing);
+std::unique_ptr<NodeExecutor> make_thread_executor(ExecutorHost& host,
+                                                   const ExecutorSettings& settings);
+/// Throws UsageError that says how many stacks or threads there can be, or cores to bind workers to.
+std::unique_ptr<NodeExecutor> make_fiber_executor(ExecutorHost& host,
+                                                  const ExecutorSettings& settings);
 
 /// The processor time that the calling thread, or another, has had.
 std::chrono::nanoseconds processor_time() noexcept;

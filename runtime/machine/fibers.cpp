@@ -256,12 +256,21 @@ thread_local Worker* current_worker = nullptr;
 
 class FiberExecutor final : public NodeExecutor {
  public:
-  FiberExecutor(ExecutorHost& host, Rank nodes, Bytes stack_bytes, int workers, bool timing)
+  FiberExecutor(ExecutorHost& host, const ExecutorSettings& settings)
       : host_(host),
-        timing_(timing),
-        stacks_(static_cast<std::size_t>(nodes), stack_bytes),
-        tasks_(static_cast<std::size_t>(nodes)) {
-    const auto count = std::min<std::int64_t>(workers > 0 ? workers : usable_cores(), nodes);
+        timing_(settings.timing),
+        stacks_(static_cast<std::size_t>(settings.nodes), settings.stack_bytes),
+        tasks_(static_cast<std::size_t>(settings.nodes)) {
+    const Rank nodes = settings.nodes;
+    const auto count =
+        std::min<std::int64_t>(settings.workers > 0 ? settings.workers : usable_cores(), nodes);
+    const std::vector<int> cores = settings.pin ? bound_core_numbers() : std::vector<int>();
+    if (!cores.empty() && count > std::ssize(cores)) {
+      throw UsageError(fmt::format(
+          "fibers: {} workers cannot have a core each: the process is bound to {}; ask for at most "
+          "{} (workers), or do not pin them",
+          count, cores.size(), cores.size()));
+    }
     for (std::int64_t i = 0; i < count; ++i) workers_.emplace_back(busy_);
     outnumber_cores_ = static_cast<int>(count) > usable_cores();
     for (Rank rank = 0; rank < nodes; ++rank) tasks_[rank].rank = rank;
@@ -280,6 +289,9 @@ class FiberExecutor final : public NodeExecutor {
           const SignalStack signals(memory);
           worker.run();
         });
+        if (cores.empty()) continue;
+        const int error = bind_to_core(threads_.back().native_handle(), cores[threads_.size() - 1]);
+        if (error != 0) throw std::system_error(error, std::generic_category());
       }
     } catch (const std::system_error& error) {
       const std::size_t started = threads_.size();
@@ -367,9 +379,9 @@ class FiberExecutor final : public NodeExecutor {
 
 }  // namespace
 
-std::unique_ptr<NodeExecutor> make_fiber_executor(ExecutorHost& host, Rank nodes, Bytes stack_bytes,
-                                                  int workers, bool timing) {
-  return std::make_unique<FiberExecutor>(host, nodes, stack_bytes, workers, timing);
+std::unique_ptr<NodeExecutor> make_fiber_executor(ExecutorHost& host,
+                                                  const ExecutorSettings& settings) {
+  return std::make_unique<FiberExecutor>(host, settings);
 }
 
 }  // namespace wormcube

@@ -59,8 +59,12 @@ struct MachineOptions {
   /// of TimeLimit, when all nodes have ended. Empty: nothing is called.
   std::function<void(const std::string& text)> on_overrun = {};
   std::chrono::milliseconds overrun_grace{1000};
-  Bytes stack_bytes = Bytes{1} << 20;     ///< per node; less than least_stack_bytes counts as that
-  int workers = 0;                        ///< threads that fibers run on; 0: one per usable core
+  Bytes stack_bytes = Bytes{1} << 20;  ///< per node; less than least_stack_bytes counts as that
+  /// Threads that fibers run on, at most one per node; 0: one per usable core.
+  int workers = 0;
+  /// Workers are bound to a core each; nodes as threads to the cores in turn, neighbouring ranks to
+  /// one. Only the cores that the process itself is bound to are taken.
+  bool pin = false;
   NetworkObserver* observer = nullptr;    ///< told of each reservation; for tests and traces
   NodeObserver* node_observer = nullptr;  ///< told of each wait
 

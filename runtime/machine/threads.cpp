@@ -14,6 +14,7 @@
 #include <cstring>
 #include <deque>
 #include <limits>
+#include <vector>
 
 #include <fmt/core.h>
 #include <pthread.h>
@@ -36,8 +37,11 @@ namespace {
 ///               others did before theirs.
 class ThreadExecutor final : public NodeExecutor {
  public:
-  ThreadExecutor(ExecutorHost& host, Rank nodes, Bytes stack_bytes, bool timing)
-      : host_(host), timing_(timing), oversubscribed_(nodes > usable_cores()) {
+  ThreadExecutor(ExecutorHost& host, const ExecutorSettings& settings)
+      : host_(host), timing_(settings.timing), oversubscribed_(settings.nodes > usable_cores()) {
+    const Rank nodes = settings.nodes;
+    const Bytes stack_bytes = settings.stack_bytes;
+    const std::vector<int> cores = settings.pin ? bound_core_numbers() : std::vector<int>();
     const SignalsElsewhere signals_elsewhere;
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
@@ -46,6 +50,12 @@ class ThreadExecutor final : public NodeExecutor {
                     ? ENOMEM
                     : pthread_attr_setstacksize(&attributes, stack_bytes + SignalStack::bytes);
     for (Rank rank = 0; rank < nodes && error == 0; ++rank) {
+      if (!cores.empty()) {
+        // Neighbouring ranks share a core: most messages stay on it.
+        const auto i = static_cast<std::size_t>(rank) * cores.size() / nodes;
+        error = bind_to_core(attributes, cores[i]);
+        if (error != 0) break;
+      }
       Thread& thread = threads_.emplace_back(Thread{this, rank, {}});
       error = pthread_create(&thread.handle, &attributes, &ThreadExecutor::main, &thread);
       if (error != 0) threads_.pop_back();
@@ -203,9 +213,9 @@ void require_threads(Rank nodes) {
                   nodes, most, maps, maps_each));
 }
 
-std::unique_ptr<NodeExecutor> make_thread_executor(ExecutorHost& host, Rank nodes,
-                                                   Bytes stack_bytes, bool timing) {
-  return std::make_unique<ThreadExecutor>(host, nodes, stack_bytes, timing);
+std::unique_ptr<NodeExecutor> make_thread_executor(ExecutorHost& host,
+                                                   const ExecutorSettings& settings) {
+  return std::make_unique<ThreadExecutor>(host, settings);
 }
 
 }  // namespace wormcube

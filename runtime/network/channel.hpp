@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include <boost/lockfree/spsc_queue.hpp>
 
@@ -22,20 +23,25 @@ struct Flit {
   bool tail = false;
 };
 
-/// One lane of a link.
+/// One lane of a link. It takes one cache line: of a large network most channels carry headers and
+/// short messages only, and have no queue.
 ///
-/// Threads       push and pop: the thread that acts for the worm that holds the reservation. Both
-///               ends pass from worm to worm with it.
+/// Threads       make_queue, push and pop: the thread that acts for the worm that holds the
+///               reservation. Both ends pass from worm to worm with it.
 /// Invariants    empty whenever the reservation is free or passes on.
 /// Memory order  Boost's queue orders its own two ends; the reservation orders one worm's use
-///               before the next's.
+///               before the next's, the making of the queue among it.
 class VirtualChannel final : public Reservation {
  public:
-  VirtualChannel(Channel id, std::size_t flits) : id_(id), queue_(flits) {}
+  explicit VirtualChannel(Channel id) : id_(id) {}
 
   Channel id() const noexcept { return id_; }
-  [[nodiscard]] bool try_push(const Flit& flit) noexcept { return queue_.push(flit); }
-  [[nodiscard]] bool try_pop(Flit& flit) noexcept { return queue_.pop(flit); }
+  /// Before the first push: room for so many flits, always as many. May throw std::bad_alloc.
+  void make_queue(std::size_t flits) {
+    if (queue_ == nullptr) queue_ = std::make_unique<Queue>(flits);
+  }
+  [[nodiscard]] bool try_push(const Flit& flit) noexcept { return queue_->push(flit); }
+  [[nodiscard]] bool try_pop(Flit& flit) noexcept { return queue_->pop(flit); }
 
   // The counts are of one run, which has a number; the holder's, who calls is_new() before the first.
   /// True once a run: the counts begin anew.
@@ -59,15 +65,18 @@ class VirtualChannel final : public Reservation {
   /// Empties the queue and frees the reservation. Only between runs.
   void reset() noexcept {
     Reservation::reset();
-    queue_.reset();
+    if (queue_ != nullptr) queue_->reset();
   }
 
  private:
+  using Queue = boost::lockfree::spsc_queue<Flit>;
+
   Channel id_;
   std::uint64_t run_ = 0;
   std::uint64_t messages_ = 0, blocked_ = 0;
   Bytes bytes_ = 0;
-  boost::lockfree::spsc_queue<Flit> queue_;
+  std::unique_ptr<Queue> queue_;
 };
+static_assert(sizeof(VirtualChannel) == 64);
 
 }  // namespace wormcube

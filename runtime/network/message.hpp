@@ -95,6 +95,11 @@ struct Worm : Transfer {
   State state = State::done;
   Worm* successor = nullptr;  ///< to launch when this is done: keeps order where routes differ
   bool follows = false;       ///< is another's successor
+
+  /// The virtual channels of its path.
+  std::span<Reservation* const> channels() const {
+    return std::span(path).subspan(1, path.size() - 3);
+  }
 };
 
 /// A message that was here before its receive.

@@ -20,6 +20,8 @@
 
 namespace wormcube {
 
+class KnownPaths;
+
 /// What the network tells the machine.
 class NetworkHost {
  public:
@@ -74,7 +76,7 @@ class NetworkHost {
 ///             copy. After it comes settle() of each end (Transfer), a release: the receiver, who
 ///             acquires that, sees the body; the sender, who acquires that, may write to its memory
 ///             again, and not before: until then it is the copying thread's. A node that is stopped
-///             keeps both ends' memory until no node is in the network (Machine::Impl).
+///             keeps both ends' memory until no node is in the network (EmulatedNode).
 class Network {
  public:
   struct Settings {
@@ -122,7 +124,6 @@ class Network {
     Reservation injection, ejection;
   };
   class Drive;
-  class KnownPaths;
 
   void find_path(Worm& worm, const Op& op);
 

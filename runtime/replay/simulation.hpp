@@ -93,6 +93,8 @@ class Simulation {
   void worm_sent(Index worm);
   void worm_delivered(Index worm);
   void finish_worm(Index worm);
+
+  // result.cpp
   Replay result();
   void describe_deadlock(Replay& replay) const;
 
@@ -124,12 +126,14 @@ class Simulation {
   void settle(Index worm, std::int32_t stage);
   void settle_alone(Index worm, std::int32_t stage, Ticks link_free, Ticks horizon);
   void settle_pair(Index worm, std::int32_t stage, Index other, std::int32_t other_stage);
+  Ticks latest_start(const Worm& worm, std::int32_t stage, std::int64_t before) const;
+
+  // forecast.cpp
   Ticks earliest(const Worm& worm, std::int32_t stage, std::int64_t flit) const;
   void forecast(Index worm, std::int32_t stage, std::int64_t flit, Ticks time, Ticks stride);
   void watch(Index worm, std::int32_t stage, std::int64_t flit, Ticks time, Ticks deviation);
   Ticks deviation(const Worm& worm, std::int32_t stage, std::int64_t flit, Ticks time,
                   Ticks stride) const;
-  Ticks latest_start(const Worm& worm, std::int32_t stage, std::int64_t before) const;
 
   void push(Ticks time, Kind kind, Index subject, std::int32_t stage = 0) {
     queue_.push({time, static_cast<std::uint32_t>(kind) | static_cast<std::uint32_t>(stage) << 4U,

@@ -1,54 +1,13 @@
 // Worms whose flits take turns on links: starts as runs, forecast stage by stage.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/replay/constraint.hpp"
 #include "wormcube/runtime/replay/simulation.hpp"
 
 #include <algorithm>
 #include <array>
 
 namespace wormcube {
-
-namespace {
-
-constexpr Ticks long_ago = -(Ticks{1} << 62);
-
-/// What has no tick has none then.
-Ticks later(Ticks time, Ticks by) { return time == no_tick ? no_tick : time + by; }
-
-/// How long the flits' readiness (a constraint's straight piece) agrees with a line of starts.
-struct Constraint {
-  Ticks time = long_ago, stride = 0;  // of the flit at the beginning of the piece
-  std::int64_t length = std::numeric_limits<std::int64_t>::max();
-};
-
-Constraint constraint(const Starts::Piece& piece, Ticks delay) {
-  return {later(piece.time, delay), piece.stride, piece.length};
-}
-
-constexpr std::int64_t no_end = std::numeric_limits<std::int64_t>::max();
-
-/// The first flit of the piece whose constraint lies above the line.
-std::int64_t first_above(const Constraint& c, Ticks line, Ticks stride) {
-  if (c.time > line) return 0;
-  return c.stride > stride ? (line - c.time) / (c.stride - stride) + 1 : no_end;
-}
-/// The first flit of the piece whose constraint lies below the line, or some flit before that.
-std::int64_t first_below(const Constraint& c, Ticks line, Ticks stride) {
-  if (c.time == no_tick) return no_end;
-  if (c.time < line) return 0;
-  return c.stride < stride ? (c.time - line) / (stride - c.stride) + 1 : no_end;
-}
-bool is_on(const Constraint& c, Ticks line, Ticks stride) {
-  return c.time == line && c.stride == stride;
-}
-/// The first flit for which the later of two constraints is not on the line, or some before that.
-std::int64_t first_off(const Constraint& a, const Constraint& b, Ticks line, Ticks stride) {
-  const std::int64_t above = std::min(first_above(a, line, stride), first_above(b, line, stride));
-  if (above == 0 || is_on(a, line, stride) || is_on(b, line, stride)) return above;
-  return std::min<std::int64_t>(above, a.time == line || b.time == line ? 1 : 0);
-}
-
-}  // namespace
 
 /// The flits that can start on a stage before one more stage is granted: a buffer full for it and
 /// each later channel.
@@ -160,106 +119,6 @@ void Simulation::settle(Index index, std::int32_t stage) {
     if (last != past) link_free = last + model_.flit;
   }
   settle_alone(index, stage, link_free, no_tick);
-}
-
-/// The earliest start that rules 1 to 4 allow, on a link without turns.
-Ticks Simulation::earliest(const Worm& worm, std::int32_t stage, std::int64_t flit) const {
-  const auto at = static_cast<std::size_t>(stage);
-  Ticks time = flit > 0 ? later(worm.starts[at].at(flit - 1), model_.flit) : worm.granted[at];
-  if (stage > 0) time = std::max(time, later(worm.starts[at - 1].at(flit), model_.hop));
-  if (stage < worm.hops && flit >= model_.slots) {
-    time = std::max(time, stage == worm.granted_to
-                              ? no_tick
-                              : later(worm.starts[at + 1].at(flit - model_.slots), model_.credit));
-  }
-  return time;
-}
-
-void Simulation::forecast(Index index, std::int32_t stage, std::int64_t flit, Ticks time,
-                          Ticks stride) {
-  Worm& worm = worm_at(index);
-  Starts& starts = worm.starts[static_cast<std::size_t>(stage)];
-  if (time == no_tick) {
-    if (starts.at(flit) == no_tick) return;
-    starts.stall(flit);
-  } else if (!starts.replace(flit, time, stride)) {
-    return;
-  }
-  constexpr std::size_t many = 16;
-  if (options_.observer == nullptr && starts.runs().size() > many) {
-    starts.forget(flit - model_.slots - 2);
-  }
-  mark(index, stage - 1);
-  mark(index, stage + 1);
-}
-
-/// Sees to the next start of interest: the header's, the tail's, the one that will not be as
-/// forecast.
-void Simulation::watch(Index index, std::int32_t stage, std::int64_t flit, Ticks time,
-                       Ticks deviation) {
-  Worm& worm = worm_at(index);
-  const auto at = static_cast<std::size_t>(stage);
-  Ticks event = deviation;
-  if (flit == 0) {
-    if (time > now_) {
-      event = std::min(event, time);
-    } else if (stage < worm.hops && stage == worm.granted_to && worm.asks_at == no_tick) {
-      ask_later(index, now_ + model_.hop);
-    }
-  }
-  if (worm.tails <= stage) {
-    const Ticks tail = worm.starts[at].at(worm.flits - 1);
-    if (tail > now_) {
-      event = std::min(event, tail);
-    } else if (worm.tails == stage && limit(worm, stage) == worm.flits) {
-      worm.tail[at] = tail;
-      worm.tails = stage + 1;
-      if (stage == 0) push(tail + model_.flit, Kind::sent, index);
-      if (stage > 0) push(release_time(worm, stage - 1), Kind::release, index, stage - 1);
-      if (stage == worm.hops) push(tail + model_.flit, Kind::delivered, index);
-    }
-  }
-  worm.stage_event[at] = event;
-  if (event < worm.stage_queued[at]) {
-    worm.stage_queued[at] = event;
-    push(event, Kind::stage, index, stage);
-  }
-}
-
-/// When a stage's starts will first differ from the run time, time + stride, .. of flit, flit + 1,
-/// .., should its neighbours start as forecast.
-Ticks Simulation::deviation(const Worm& worm, std::int32_t stage, std::int64_t flit, Ticks time,
-                            Ticks stride) const {
-  const auto at = static_cast<std::size_t>(stage);
-  const bool bound_by_rate = stride == model_.flit;
-  for (std::int64_t k = flit + 1; k < worm.flits;) {
-    const Ticks line = time + (k - flit) * stride;
-    Constraint arrival, slot;
-    if (stage > 0) arrival = constraint(worm.starts[at - 1].piece(k), model_.hop);
-    if (stage < worm.granted_to) {
-      if (k < model_.slots) {
-        slot.length = model_.slots - k;
-      } else {
-        slot = constraint(worm.starts[at + 1].piece(k - model_.slots), model_.credit);
-      }
-    }
-    const std::int64_t off = bound_by_rate ? std::min(first_above(arrival, line, stride),
-                                                      first_above(slot, line, stride))
-                                           : first_off(arrival, slot, line, stride);
-    const std::int64_t length = std::min({arrival.length, slot.length, worm.flits - k});
-    if (off < length) {
-      const std::int64_t j = k + off;
-      const Ticks forecast = time + (j - flit) * stride;
-      Ticks real = forecast - stride + model_.flit;
-      if (stage > 0) real = std::max(real, later(worm.starts[at - 1].at(j), model_.hop));
-      if (stage < worm.granted_to && j >= model_.slots) {
-        real = std::max(real, later(worm.starts[at + 1].at(j - model_.slots), model_.credit));
-      }
-      return std::min(real, forecast);
-    }
-    k += length;
-  }
-  return no_tick;
 }
 
 /// \param link_free  not before

@@ -3,6 +3,8 @@
 #include "wormcube/runtime/schedule/check.hpp"
 
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/schedule/dependencies.hpp"
+#include "wormcube/runtime/schedule/link_use.hpp"
 #include "wormcube/runtime/schedule/parallel.hpp"
 #include "wormcube/runtime/schedule/step_matcher.hpp"
 
@@ -10,9 +12,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <iterator>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -47,99 +47,6 @@ class Problems {
  private:
   using Problem = std::pair<std::size_t, std::string>;
   std::vector<Problem> list_;  // by step; of one step in the order found
-};
-
-/// Pairs of channels that follow each other in some route: a hash set, open addressing, at most
-/// half full. It is asked once per hop of every message, and nearly always has the pair already.
-class Dependencies {
- public:
-  using Pair = std::pair<Channel, Channel>;
-
-  void add(std::span<const Channel> route) {
-    for (std::size_t i = 1; i < route.size(); ++i) add(Pair(route[i - 1], route[i]));
-  }
-
-  /// The channels along a cycle; empty if there is none.
-  std::vector<Channel> cycle() const {
-    // Numbered anew, for a network has far more channels than a schedule uses.
-    std::vector<Pair> pairs;
-    std::vector<Channel> used;
-    for (const Pair& pair : slots_) {
-      if (pair == free) continue;
-      pairs.push_back(pair);
-      used.insert(used.end(), {pair.first, pair.second});
-    }
-    std::ranges::sort(used);
-    used.erase(std::unique(used.begin(), used.end()), used.end());
-    const auto number = [&](Channel channel) {
-      return std::ranges::lower_bound(used, channel) - used.begin();
-    };
-    std::ranges::sort(pairs);  // the cycle reported must not depend on the hash
-    for (auto& [held, wanted] : pairs) held = number(held), wanted = number(wanted);
-    auto cycle = find_cycle(std::ssize(used), pairs).value_or(std::vector<Channel>());
-    for (Channel& channel : cycle) channel = used[static_cast<std::size_t>(channel)];
-    return cycle;
-  }
-
- private:
-  static constexpr Pair free{-1, -1};
-
-  void add(Pair pair) {
-    Pair& slot = slots_[find(pair)];
-    if (slot == pair) return;
-    slot = pair;
-    if (2 * ++size_ <= slots_.size()) return;
-    const std::vector<Pair> old = std::exchange(slots_, std::vector<Pair>(2 * slots_.size(), free));
-    --bits_free_;
-    for (const Pair& kept : old) {
-      if (kept != free) slots_[find(kept)] = kept;
-    }
-  }
-  /// The slot that holds the pair, or the free one where it belongs.
-  std::size_t find(Pair pair) const {
-    const auto key = static_cast<std::uint64_t>(pair.first) * 0xD6E8FEB86659FD93U +
-                     static_cast<std::uint64_t>(pair.second);
-    std::size_t at = key * 0x9E3779B97F4A7C15U >> bits_free_;
-    while (slots_[at] != pair && slots_[at] != free) at = at + 1 == slots_.size() ? 0 : at + 1;
-    return at;
-  }
-
-  int bits_free_ = 64 - 10;
-  std::vector<Pair> slots_ = std::vector<Pair>(std::size_t{1} << 10, free);
-  std::size_t size_ = 0;
-};
-
-/// How often the messages of one step use each link: in all, as their first, and as their last.
-class LinkUse {
- public:
-  struct Counts {
-    int all = 0, first = 0, last = 0;
-  };
-
-  explicit LinkUse(Link links) : is_dense_(links <= dense_links) {
-    if (is_dense_) dense_.resize(static_cast<std::size_t>(links));
-  }
-  Counts& operator[](Link link) {
-    Counts& counts = is_dense_ ? dense_[static_cast<std::size_t>(link)] : sparse_[link];
-    if (counts.all == 0) touched_.push_back(link);
-    return counts;
-  }
-  /// The links used, in the order first used.
-  std::span<const Link> touched() const { return touched_; }
-  void clear() {
-    for (const Link link : touched_) {
-      if (is_dense_) dense_[static_cast<std::size_t>(link)] = {};
-    }
-    sparse_.clear();
-    touched_.clear();
-  }
-
- private:
-  static constexpr Link dense_links = Link{1} << 24;  // 200 MB a thread
-  bool is_dense_;
-  std::vector<Counts> dense_;
-  std::unordered_map<Link, Counts> sparse_;  // a complete graph of 100 000 nodes has 10^10 links
-  std::vector<Link> touched_;
 };
 
 /// What one thread finds in its share of the steps.

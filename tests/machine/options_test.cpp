@@ -2,10 +2,12 @@
 // blame.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/host/cores.hpp"
 #include "wormcube/tests/machine/support.hpp"
 #include "wormcube/tests/schedule/dies.hpp"
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -14,7 +16,9 @@
 #include <functional>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include <sys/resource.h>
 
@@ -419,6 +423,49 @@ TEST_CASE("fibers run on as many threads as they are given", "[machine]") {
     std::ranges::sort(threads);
     CHECK(std::unique(threads.begin(), threads.end()) - threads.begin() == std::min(workers, 7));
   }
+}
+
+TEST_CASE("pinned workers have a core each, pinned threads their neighbours' cores", "[machine]") {
+  const std::vector<int> cores = bound_core_numbers();
+  REQUIRE_FALSE(cores.empty());
+  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+    MachineOptions options = plain(nodes_as);
+    options.pin = true;
+    options.workers = static_cast<int>(cores.size());
+    const auto nodes = static_cast<Rank>(2 * cores.size());
+    Machine machine(Topology::parse("line:" + std::to_string(nodes)), options);
+    for (int run = 0; run < 2; ++run) {
+      std::vector<std::vector<int>> bound(static_cast<std::size_t>(nodes));
+      machine.run([&](Node& node) {
+        node.local([&] { bound[static_cast<std::size_t>(node.rank())] = bound_core_numbers(); });
+      });
+      for (std::size_t node = 0; node < bound.size(); ++node) {
+        CAPTURE(nodes_as, run, node);
+        CHECK(bound[node] == std::vector<int>{cores[node / 2]});
+      }
+    }
+  }
+  CHECK(bound_core_numbers() == cores);  // ours are as before
+}
+
+TEST_CASE("threads that are not pinned may run on all cores", "[machine]") {
+  const std::vector<int> cores = bound_core_numbers();
+  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+    Machine machine(Topology::parse("line:3"), plain(nodes_as));
+    std::atomic<int> alike{0};
+    machine.run([&](Node& node) { node.local([&] { alike += bound_core_numbers() == cores; }); });
+    CHECK(alike == 3);
+  }
+}
+
+TEST_CASE("more pinned workers than cores are refused", "[machine]") {
+  const std::size_t cores = bound_core_numbers().size();
+  MachineOptions options = plain(NodesAs::fibers);
+  options.pin = true;
+  options.workers = static_cast<int>(cores) + 1;
+  CHECK_THAT(message_of<UsageError>([&] { Machine(Topology::parse("ring:1000"), options); }),
+             Contains(std::to_string(cores + 1) + " workers") &&
+                 Contains("bound to " + std::to_string(cores)));
 }
 
 namespace {

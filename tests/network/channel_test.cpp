@@ -27,7 +27,8 @@ bool is(const Flit& flit, std::uint64_t number) {
 TEST_CASE("a channel holds exactly its capacity and gives flits back in order", "[network]") {
   const std::size_t capacity = GENERATE(1, 2, 3, 64);
   CAPTURE(capacity);
-  VirtualChannel channel(7, capacity);
+  VirtualChannel channel(7);
+  channel.make_queue(capacity);
   CHECK(channel.id() == 7);
   Flit flit;
   CHECK_FALSE(channel.try_pop(flit));
@@ -51,7 +52,8 @@ TEST_CASE("a channel holds exactly its capacity and gives flits back in order", 
 }
 
 TEST_CASE("a channel that is reset is empty and free; its counts are of one run", "[network]") {
-  VirtualChannel channel(0, 2);
+  VirtualChannel channel(0);
+  channel.make_queue(2);
   Waiter first(Waiter::Kind::worm), second(Waiter::Kind::worm);
   CHECK(channel.acquire(first));
   CHECK_FALSE(channel.acquire(second));
@@ -80,7 +82,8 @@ TEST_CASE("two threads at the ends of a channel pass every flit once and in orde
   const std::size_t capacity = GENERATE(1, 2, 3, 64);
   CAPTURE(capacity);
   const std::uint64_t flits = 400 * capacity;  // where the ends share a core: so many turns
-  VirtualChannel channel(0, capacity);
+  VirtualChannel channel(0);
+  channel.make_queue(capacity);
   std::jthread producer([&] {
     for (std::uint64_t i = 0; i < flits; ++i) {
       while (!channel.try_push(numbered(i))) std::this_thread::yield();

@@ -198,6 +198,7 @@ ApplicationRun::ApplicationRun(const ApplicationOptions& options, const std::str
       results_(options.output, {}),
       name_(name) {
   require_cluster(options_.machine, topology_);
+  require_workers(options_.machine, topology_);
   if (options_.trace.wanted()) trace_.emplace(topology_, options_.trace.cut(topology_.nodes()));
   progress_.doing("input");
   begin(options_.machine.resolve(options_.all_port(false)));

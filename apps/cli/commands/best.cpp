@@ -289,6 +289,9 @@ ExitCode best(const BestCommand& given) {
   if (measured && options.machine.in_processes()) {
     throw UsageError("--by measured runs in this process: --nodes-as threads or fibers");
   }
+  for (const Topology& topology : topologies) {
+    if (measured) require_workers(options.machine, topology);
+  }
   if (measured && !options.markdown) {
     print_setting(options.output, "machine", machine_text(options.machine.resolve(false)));
   }

@@ -103,6 +103,7 @@ std::vector<Plan> make_plans(const RunCommand& options, Operation operation,
   for (Topology& topology : parse_topologies(options.on)) {
     topology.require_routable();
     require_cluster(options.machine, topology);
+    require_workers(options.machine, topology);
     if (!options.machine.in_processes()) {
       require_acyclic(topology, options.machine.virtual_channels);
     }

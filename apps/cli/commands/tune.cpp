@@ -210,6 +210,7 @@ ExitCode tune(const TuneCommand& options) {
   }
   const Topology topology = parse_topology(options.on);
   topology.require_routable();
+  require_workers(options.machine, topology);
   const MachineOptions settings = options.machine.resolve(false);
   print_setting(output, "tune", fmt::format("{}", fmt::join(options.operations, ", ")));
   print_setting(output, "topology", topology_text(topology));

@@ -5,12 +5,16 @@
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/cli/time_limited.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/host/cores.hpp"
 
 #include <cmath>
 
 #include <fmt/core.h>
 
 namespace wormcube::cli {
+
+constexpr int most_workers = 1024;
 
 void add_virtual_channels_option(CLI::App& app, int& virtual_channels) {
   app.add_option(
@@ -52,7 +56,40 @@ void add_machine_options(CLI::App& app, MachineFlags& flags) {
       ->check(between(1, MachineOptions::most_window))
       ->capture_default_str()
       ->group("Machine");
+  app.add_option("--workers", flags.workers,
+                 "Threads that fibers run on, at most one per node; 0: one per usable core")
+      ->type_name("N")
+      ->check(between(0, most_workers))
+      ->capture_default_str()
+      ->group("Machine");
+  app.add_flag("--pin", flags.pin,
+               "Bind workers to a core each; nodes as threads to the cores in turn, neighbours to "
+               "one")
+      ->group("Machine");
   add_time_limit_option(app, flags.time_limit, "Machine");
+}
+
+void require_workers(const MachineFlags& flags, const Topology& topology) {
+  if (flags.workers == 0 || flags.in_processes()) return;
+  if (flags.nodes_as == "threads") {
+    throw UsageError(
+        fmt::format("--workers {} has no effect with --nodes-as threads: each of {} nodes is a "
+                    "thread; use --nodes-as fibers",
+                    flags.workers, topology.nodes()));
+  }
+  if (flags.workers > topology.nodes()) {
+    throw UsageError(fmt::format(
+        "--workers {}: {} has {} node{}, and each worker needs one; use --workers {} or fewer",
+        flags.workers, topology.name(), topology.nodes(), topology.nodes() == 1 ? "" : "s",
+        topology.nodes()));
+  }
+  const auto cores = bound_core_numbers().size();
+  if (flags.pin && static_cast<std::size_t>(flags.workers) > cores) {
+    throw UsageError(
+        fmt::format("--workers {}: {} workers cannot have a core each, for the process is bound to "
+                    "{}; use --workers {} or fewer, or no --pin",
+                    flags.workers, flags.workers, cores, cores));
+  }
 }
 
 void add_time_limit_option(CLI::App& app, double& seconds, const std::string& group) {
@@ -83,6 +120,8 @@ MachineOptions MachineFlags::resolve(bool all_port) const {
   options.eager_limit = parse_bytes(eager_limit);
   options.lock_step = lock_step;
   options.window = lock_step ? 1 : window;
+  options.workers = workers;
+  options.pin = pin;
   options.time_limit = time_limit_ms();
   options.on_overrun = end_over_time_limit;
   return options;
@@ -90,9 +129,14 @@ MachineOptions MachineFlags::resolve(bool all_port) const {
 
 std::string machine_text(const MachineOptions& options) {
   return fmt::format(
-      "nodes as {}, channel capacity {} flit{}, eager limit {}, {} virtual channels per ring link, "
+      "nodes as {}{}, channel capacity {} flit{}, eager limit {}, {} virtual channels per ring "
+      "link, "
       "{}, {}",
-      options.nodes_as == NodesAs::fibers ? "fibers" : "threads", options.channel_capacity,
+      options.nodes_as == NodesAs::threads ? std::string("threads")
+      : options.workers == 0
+          ? std::string("fibers")
+          : fmt::format("fibers on {} worker{}", options.workers, options.workers == 1 ? "" : "s"),
+      options.pin ? " pinned to cores" : "", options.channel_capacity,
       options.channel_capacity == 1 ? "" : "s",
       bytes_text(static_cast<double>(options.eager_limit)), options.virtual_channels,
       options.lock_step ? "lock step"

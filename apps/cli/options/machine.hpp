@@ -19,6 +19,8 @@ struct MachineFlags {
   int virtual_channels = 2;
   bool lock_step = false;
   int window = 1;
+  int workers = 0;
+  bool pin = false;
   double time_limit = 0;
   const CLI::Option* eager_limit_option = nullptr;  // its preset depends on nodes_as
 
@@ -28,6 +30,9 @@ struct MachineFlags {
   MachineOptions resolve(bool all_port) const;
 };
 void add_machine_options(CLI::App& app, MachineFlags& flags);
+/// Throws UsageError where there are no nodes, or cores to pin them to, for so many workers, or no
+/// workers at all.
+void require_workers(const MachineFlags& flags, const Topology& topology);
 /// --time-limit, in seconds. 0: none.
 void add_time_limit_option(CLI::App& app, double& seconds, const std::string& group);
 std::chrono::milliseconds milliseconds_of(double seconds);

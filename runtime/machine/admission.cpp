@@ -1,0 +1,68 @@
+// Options, memory, threads and deadlocks, in this order.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/runtime/machine/admission.hpp"
+
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/host/memory.hpp"
+#include "wormcube/runtime/machine/emulated_node.hpp"
+#include "wormcube/runtime/machine/executors.hpp"
+
+#include <string_view>
+#include <utility>
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+namespace wormcube {
+namespace {
+
+constexpr std::string_view fewer_nodes = "use fewer nodes";
+
+std::string title_of(const Routing& routing) {
+  return fmt::format("{}: a machine of {} nodes and {} channels", routing.topology().name(),
+                     routing.topology().nodes(), routing.channels());
+}
+
+// Before the first message: the network's tables, and of each node its state and three pages of stack.
+double bytes_needed(const Routing& routing, const MachineOptions& options) {
+  const auto page = static_cast<double>(sysconf(_SC_PAGESIZE));
+  return Network::bytes_of_tables(routing, network_settings(options)) +
+         routing.topology().nodes() * (sizeof(EmulatedNode) + 3 * page);
+}
+
+}  // namespace
+
+Network::Settings network_settings(const MachineOptions& options) {
+  return {options.all_port, options.channel_capacity, options.eager_limit, options.observer,
+          options.timing};
+}
+
+Routing admitted(Topology topology, const MachineOptions& options) {
+  if (options.channel_capacity < 1 ||
+      options.channel_capacity > MachineOptions::most_channel_capacity) {
+    throw UsageError(fmt::format("channel capacity: {} flits, need 1 to {}",
+                                 options.channel_capacity, MachineOptions::most_channel_capacity));
+  }
+  if (options.window < 1 || options.window > MachineOptions::most_window) {
+    throw UsageError(
+        fmt::format("window: {} steps, need 1 to {}", options.window, MachineOptions::most_window));
+  }
+  Routing routing(std::move(topology), options.virtual_channels);
+  require_memory(title_of(routing), bytes_needed(routing, options), fewer_nodes);
+  if (options.nodes_as == NodesAs::threads) require_threads(routing.topology().nodes());
+  if (options.allow_cycles) return routing;
+  if (const auto cycle = dependency_cycle(routing)) {
+    throw UsageError(
+        fmt::format("{} with {} virtual channel{} per link can deadlock: the channels {} wait "
+                    "for each other in a cycle; use 2 virtual channels",
+                    routing.topology().name(), options.virtual_channels,
+                    options.virtual_channels == 1 ? "" : "s", *cycle));
+  }
+  return routing;
+}
+
+std::string no_memory_text(const Topology& topology, const MachineOptions& options) {
+  return out_of_memory_text(title_of(Routing(topology, options.virtual_channels)), fewer_nodes);
+}
+
+}  // namespace wormcube

@@ -1,0 +1,20 @@
+// Whether a machine can be made, told before it is.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/runtime/machine/machine.hpp"
+#include "wormcube/runtime/network/network.hpp"
+#include "wormcube/runtime/routing/routing.hpp"
+
+namespace wormcube {
+
+Network::Settings network_settings(const MachineOptions& options);
+
+/// The routing of a machine. Throws UsageError if an option is out of range, there is no memory or
+/// there are no threads for the machine, or it can deadlock.
+Routing admitted(Topology topology, const MachineOptions& options);
+
+/// That there was no memory all the same, in words.
+std::string no_memory_text(const Topology& topology, const MachineOptions& options);
+
+}  // namespace wormcube

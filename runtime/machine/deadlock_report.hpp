@@ -1,0 +1,17 @@
+// Who waits for what, when all wait.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/runtime/machine/emulated_node.hpp"
+#include "wormcube/runtime/network/network.hpp"
+
+#include <span>
+#include <string>
+
+namespace wormcube {
+
+/// A table of the nodes that wait, each with the messages that it waits for and what these hold. While
+/// no node runs.
+std::string deadlock_table(const Network& network, std::span<const EmulatedNode> nodes);
+
+}  // namespace wormcube

@@ -1,0 +1,25 @@
+// What is told of an exception that has left a node's program, or the network while it carried a message.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/topology/topology.hpp"
+
+#include <cstdint>
+#include <exception>
+
+namespace wormcube {
+
+/// A UsageError whose text names node and step already.
+struct UsageErrorOfNode : ProgramError {
+  using ProgramError::ProgramError;
+};
+
+/// A node's exception as run() throws it: a NodeFailure with the rank in front, and what was thrown
+/// nested in it. Where there is no memory for the words, what was thrown, or std::bad_alloc.
+std::exception_ptr error_of_node(Rank rank, std::exception_ptr thrown) noexcept;
+
+/// The same of a message of a step: a UsageError is one of the program, with node and step in front.
+std::exception_ptr error_of_step(Rank rank, std::uint64_t step, std::exception_ptr thrown) noexcept;
+
+}  // namespace wormcube

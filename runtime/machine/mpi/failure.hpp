@@ -1,0 +1,41 @@
+// What has gone wrong in one process, for all of them.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/topology/topology.hpp"
+
+#include <string>
+
+namespace wormcube {
+
+/// A UsageError whose text names node and step already.
+struct UsageErrorOfStep : UsageError {
+  using UsageError::UsageError;
+};
+
+/// What has gone wrong, in a form that travels.
+struct MpiFailure {
+  // A program's own usage error is told apart from a step's, whose text names the node.
+  enum class Kind : int { usage, node, deadlock, time_limit, usage_of_program };
+  Rank rank = 0;
+  Kind kind = Kind::node;
+  std::string text;
+
+  [[noreturn]] void raise() const {
+    switch (kind) {
+      case Kind::usage:
+      case Kind::usage_of_program:
+        throw UsageError(text);
+      case Kind::deadlock:
+        throw Deadlock(text);
+      case Kind::time_limit:
+        throw TimeLimit(text);
+      case Kind::node:
+        break;
+    }
+    throw NodeFailure(text);
+  }
+};
+
+}  // namespace wormcube

@@ -1,0 +1,75 @@
+// The steps of a node that are under way.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/runtime/machine/step_messages.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace wormcube {
+
+/// A ring of so many steps. With a window of 1 the one that is being taken is not counted: it ends
+/// before step() returns.
+///
+/// Threads  the node's.
+class StepWindow {
+ public:
+  /// Once, before anything else.
+  void set_size(std::size_t size) { size_ = size; }
+  std::size_t size() const { return size_; }
+
+  /// Where the next step goes.
+  StepMessages& next() {
+    const std::size_t i = (oldest_ + open_) % size_;
+    if (i > more_.size()) more_.push_back(std::make_unique<StepMessages>());
+    return messages(i);
+  }
+  /// It is under way.
+  void begin_next() { ++open_; }
+  std::size_t open() const { return open_; }
+  bool is_full() const { return open_ == size_; }
+  /// Of those under way.
+  StepMessages& oldest() { return messages(oldest_); }
+  const StepMessages& oldest() const { return messages(oldest_); }
+  /// It is complete.
+  void end_oldest() {
+    oldest().forget();
+    oldest_ = (oldest_ + 1) % size_;
+    --open_;
+  }
+  /// None is under way any more.
+  void forget() noexcept {
+    first_.forget();
+    for (const auto& messages : more_) messages->forget();
+    oldest_ = open_ = 0;
+  }
+
+  /// Calls f(worm) or f(receive) for each end of a message of a step that is being taken or under
+  /// way. While the node waits.
+  template <class F>
+  void each(F&& f) const {
+    if (size_ == 1) return first_.each(f);
+    for (std::size_t i = 0; i < open_; ++i) step(i).each(f);
+  }
+
+  /// How many of the oldest must be complete before the op may begin, for its data's sake.
+  std::size_t in_the_way_of(const Op& op) const;
+  /// The same for a send that must not overtake another of its destination and tag on a different way.
+  std::size_t to_overtake(const Op& send, Rank to) const;
+  /// The same before data may be given back.
+  std::size_t that_use(Span data) const;
+
+ private:
+  StepMessages& messages(std::size_t i) { return i == 0 ? first_ : *more_[i - 1]; }
+  const StepMessages& messages(std::size_t i) const { return i == 0 ? first_ : *more_[i - 1]; }
+  /// The i-th under way, the oldest first.
+  const StepMessages& step(std::size_t i) const { return messages((oldest_ + i) % size_); }
+
+  StepMessages first_;
+  std::vector<std::unique_ptr<StepMessages>> more_;  // made when first needed
+  std::size_t size_ = 1, oldest_ = 0, open_ = 0;
+};
+
+}  // namespace wormcube

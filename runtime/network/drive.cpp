@@ -1,0 +1,306 @@
+// A visit to the network: how worms are moved on, matched with receives, and copied.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/network/body.hpp"
+#include "wormcube/runtime/network/network.hpp"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+namespace wormcube {
+
+/// One node's visit to the network: the waiters that it was handed and must carry on, first come,
+/// first served. Last come, first served would let those who keep queueing for one busy port hold
+/// up all others that this visit has been handed; so each waits for at most those that were handed
+/// over before it.
+class Network::Drive {
+ public:
+  Drive(Network& network, Rank visitor) : network_(network), visitor_(visitor) {}
+  ~Drive() {
+    if (moving_.count() > 0) network_.host_.moved_data(visitor_, moving_);
+  }
+  Drive(const Drive&) = delete;
+  Drive& operator=(const Drive&) = delete;
+
+  void carry_on(Waiter* given_back) noexcept {
+    while (given_back != nullptr) {
+      Waiter* const next = given_back->next;
+      take_over(given_back);
+      given_back = next;
+    }
+    carry_on();
+  }
+
+  void launch(Worm& worm) noexcept {
+    guarded(worm.from, worm.step, [&] { advance(worm); });
+    carry_on();
+  }
+  void post(Receive& receive) noexcept {
+    if (network_.tables_[receive.to].acquire(receive)) {
+      guarded(receive.to, receive.step, [&] { place(receive); });
+    }
+    carry_on();
+  }
+
+ private:
+  void take_over(Waiter* waiter) {
+    if (waiter == nullptr) return;
+    waiter->next = nullptr;
+    (handed_last_ == nullptr ? handed_ : handed_last_->next) = waiter;
+    handed_last_ = waiter;
+  }
+
+  void carry_on() noexcept {
+    while (handed_ != nullptr) {
+      Waiter* const waiter = handed_;
+      handed_ = waiter->next;
+      if (handed_ == nullptr) handed_last_ = nullptr;
+      const bool is_worm = waiter->kind == Waiter::Kind::worm;
+      const std::uint64_t step = static_cast<const Transfer*>(waiter)->step;
+      const Rank owner =
+          is_worm ? static_cast<Worm*>(waiter)->from : static_cast<Receive*>(waiter)->to;
+      if (owner != visitor_) {
+        if ((carried_ >= most_carried || moved_ >= most_moved) &&
+            network_.host_.give_back(owner, *waiter)) {
+          continue;
+        }
+        ++carried_;
+      }
+      if (is_worm) {
+        Worm& worm = static_cast<Worm&>(*waiter);
+        guarded(owner, step, [&] {
+          if (is_channel(worm, worm.reserved)) {
+            counted(channel(worm, worm.reserved)).count_blocked();
+          }
+          granted(worm);
+          advance(worm);
+        });
+      } else {
+        guarded(owner, step, [&] { place(static_cast<Receive&>(*waiter)); });
+      }
+    }
+  }
+
+  // A channel that is held, its counts those of this run.
+  VirtualChannel& counted(VirtualChannel& channel) const {
+    if (channel.is_new(network_.run_)) {
+      network_.channels_.mark(static_cast<std::size_t>(channel.id()), network_.run_);
+    }
+    return channel;
+  }
+
+  // What goes wrong is the owner's failure, not that of the node whose thread carries. The worm
+  // keeps what it holds; the machine stops.
+  template <class F>
+  void guarded(Rank owner, std::uint64_t step, F&& act) noexcept {
+    try {
+      act();
+    } catch (...) {
+      network_.host_.failed(owner, step, std::current_exception());
+    }
+  }
+
+  static bool is_channel(const Worm& worm, std::size_t entry) {
+    return entry > 0 && entry + 2 < worm.path.size();
+  }
+  static VirtualChannel& channel(const Worm& worm, std::size_t entry) {
+    return static_cast<VirtualChannel&>(*worm.path[entry]);
+  }
+
+  void granted(Worm& worm) {
+    const std::size_t entry = worm.reserved++;
+    if (network_.settings_.observer != nullptr && is_channel(worm, entry)) {
+      network_.settings_.observer->reserved(worm.from, worm.to, channel(worm, entry).id(),
+                                            static_cast<int>(entry) - 1);
+    }
+  }
+
+  void advance(Worm& worm) {
+    while (worm.reserved < worm.path.size()) {
+      // If it is not to be had, another thread may have the worm from here on.
+      if (!worm.path[worm.reserved]->acquire(worm)) return;
+      granted(worm);
+    }
+    arrive(worm);
+  }
+
+  void release_path(Worm& worm) {
+    const std::size_t table = worm.path.size() - 1;
+    for (std::size_t entry = 0; entry < table; ++entry) {
+      if (is_channel(worm, entry)) counted(channel(worm, entry)).count_message(worm.bytes);
+      take_over(worm.path[entry]->release());
+    }
+  }
+
+  // The worm holds all of its path, the tag table of its destination included.
+  void arrive(Worm& worm) {
+    TagTable& table = network_.tables_[worm.to];
+    if (Receive* const receive = table.take_receive(worm.from, worm.tag, worm.context)) {
+      take_over(table.release());
+      if (!accepts(*receive, worm.from, worm.tag, worm.bytes)) return;
+      move_data(worm, *receive, is_short(worm));
+      complete(*receive);
+      release_path(worm);
+      complete(worm);
+    } else if (EarlyMessage* const early =
+                   is_short(worm) && !worm.synchronous ? table.keep_short(worm) : nullptr) {
+      const Span buffer = early->data();
+      timed(worm.bytes, [&] { stream_body(worm, Cursor(std::span(&buffer, 1)), capacity()); });
+      answer_questions(table, *early);
+      take_over(table.release());
+      release_path(worm);
+      complete(worm);
+    } else {
+      worm.state = Worm::State::absorbed;
+      EarlyMessage& absorbed = table.keep_absorbed(worm);
+      release_path(worm);
+      answer_questions(table, absorbed);
+      take_over(table.release());  // the last touch: a receive may now complete the worm
+    }
+  }
+
+  // The worm's thread holds the table; the message has just become an early one.
+  void answer_questions(TagTable& table, EarlyMessage& early) {
+    while (Receive* const question = table.take_question(early)) {
+      const bool takes = question->action == Receive::Action::take;
+      if (takes) table.claim(early);
+      answer(*question, &early);
+      if (takes) return;
+    }
+  }
+  void answer(Receive& question, EarlyMessage* early) {
+    question.early = early;
+    question.found = early != nullptr;
+    if (early != nullptr) question.found_message(early->from, early->tag, early->bytes);
+    complete(question);
+  }
+
+  // The receive holds the tag table of its node.
+  void place(Receive& receive) {
+    TagTable& table = network_.tables_[receive.to];
+    switch (receive.action) {
+      case Receive::Action::receive:
+        if (EarlyMessage* const early = table.take_early(receive))
+          return deliver(table, *early, receive);
+        table.post(receive);
+        break;
+      case Receive::Action::deliver:
+        return deliver(table, *receive.early, receive);
+      case Receive::Action::look:
+      case Receive::Action::take:
+        return ask(table, receive);
+      case Receive::Action::withdraw:
+        receive.found = table.withdraw(*receive.other);
+        take_over(table.release());
+        return complete(receive);
+    }
+    take_over(table.release());
+  }
+
+  void deliver(TagTable& table, EarlyMessage& early, Receive& receive) {
+    if (!accepts(receive, early.from, early.tag, early.bytes)) return;
+    Worm* const worm = early.worm;
+    if (worm == nullptr) {
+      const Bytes bytes = std::min(early.bytes, receive.bytes);
+      timed(bytes, [&] { Cursor(receive.data).write(early.data().first(bytes)); });
+    }
+    table.recycle(&early);
+    take_over(table.release());
+    if (worm != nullptr) move_data(*worm, receive, false);
+    complete(receive);
+    if (worm != nullptr) complete(*worm);
+  }
+
+  void ask(TagTable& table, Receive& question) {
+    EarlyMessage* const early = question.action == Receive::Action::take
+                                    ? table.take_early(question)
+                                    : table.look(question);
+    if (early == nullptr && question.may_wait) {
+      table.wait_for_message(question);
+      return take_over(table.release());
+    }
+    // Its figures, while they cannot change.
+    if (early != nullptr) question.found_message(early->from, early->tag, early->bytes);
+    question.early = early;
+    question.found = early != nullptr;
+    take_over(table.release());
+    complete(question);
+  }
+
+  std::size_t capacity() const { return network_.settings_.channel_capacity; }
+  bool is_short(const Worm& worm) const { return worm.bytes <= network_.settings_.eager_limit; }
+
+  // Notes what the receive has taken.
+  bool accepts(Receive& receive, Rank from, Tag tag, Bytes sent) {
+    receive.found_message(from, tag, sent);
+    if (!receive.exact || sent == receive.bytes) return true;
+    network_.host_.failed(receive.to, receive.step,
+                          std::make_exception_ptr(UsageError(fmt::format(
+                              "receives {} bytes from node {} with tag {}, but the message has {}",
+                              receive.bytes, from, tag, sent))));
+    return false;
+  }
+
+  // Of a message that is longer than the room, what there is room for.
+  void move_data(const Worm& worm, const Receive& receive, bool as_flits) {
+    Cursor to(receive.data);
+    if (worm.bytes > receive.bytes) {
+      timed(receive.bytes, [&] { copy_body_first(worm, receive.bytes, to); });
+    } else {
+      timed(worm.bytes, [&] {
+        as_flits         ? stream_body(worm, to, capacity())
+        : receive.unread ? copy_body_past_caches(worm, to)
+                         : copy_body(worm, to);
+      });
+    }
+  }
+  template <class F>
+  void timed(Bytes bytes, F&& move) {
+    moved_ += bytes;
+    if (!network_.settings_.timing) return move();
+    const auto start = network_.host_.own_time();
+    move();
+    moving_ += network_.host_.own_time() - start;
+  }
+
+  void complete(Receive& receive) {
+    receive.done = true;
+    tell(receive, receive.to);
+  }
+  void tell(Transfer& transfer, Rank owner) {
+    switch (transfer.settle()) {
+      case Transfer::Progress::awaited:
+        return network_.host_.completed(owner);
+      case Transfer::Progress::watched:
+        return network_.host_.noticed(owner);
+      default:
+        return;
+    }
+  }
+  void complete(Worm& worm) {
+    Worm* const successor = worm.successor;
+    worm.state = Worm::State::done;
+    tell(worm, worm.from);
+    // The successor's step is not complete before it is, so it is still there.
+    if (successor != nullptr && successor->path.front()->acquire(*successor)) take_over(successor);
+  }
+
+  Network& network_;
+  const Rank visitor_;
+  int carried_ = 0;  // waiters of others
+  Bytes moved_ = 0;
+  std::chrono::nanoseconds moving_{0};
+  Waiter* handed_ = nullptr;
+  Waiter* handed_last_ = nullptr;
+};
+
+void Network::launch(Worm& worm) noexcept { Drive(*this, worm.from).launch(worm); }
+void Network::post(Receive& receive) noexcept { Drive(*this, receive.to).post(receive); }
+void Network::carry_on(Waiter* given_back) noexcept {
+  const Rank owner = given_back->kind == Waiter::Kind::worm ? static_cast<Worm*>(given_back)->from
+                                                            : static_cast<Receive*>(given_back)->to;
+  Drive(*this, owner).carry_on(given_back);
+}
+
+}  // namespace wormcube

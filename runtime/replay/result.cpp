@@ -1,0 +1,128 @@
+// What a simulation has to tell at its end, a deadlock included.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/replay/simulation.hpp"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+namespace wormcube {
+
+Replay Simulation::result() {
+  Replay replay;
+  replay.events = events_;
+  if (finished_ < nodes_.size()) {
+    describe_deadlock(replay);
+  } else {
+    replay.time = finish_.empty() ? 0 : *std::ranges::max_element(finish_);
+  }
+  replay.finish = std::move(finish_);
+  replay.steps = std::move(steps_);
+  // From (source, step, index) to (step, source, index).
+  std::vector<std::size_t> begin(schedule_.steps() + 1, 0);
+  for (const ReplayedMessage& message : messages_) ++begin[message.step + 1];
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  std::vector<std::size_t> place(waits_.empty() ? 0 : messages_.size());
+  replay.messages.resize(messages_.size());
+  for (std::size_t m = 0; m < messages_.size(); ++m) {
+    const std::size_t to = begin[messages_[m].step]++;
+    replay.messages[to] = messages_[m];
+    if (!place.empty()) place[m] = to;
+    const Ticks lost = messages_[m].waited + messages_[m].shared;
+    replay.blocked += lost > 0 ? 1 : 0;
+    replay.lost += lost;
+  }
+  for (ReplayedWait& wait : waits_) {
+    wait.message = place[wait.message];
+    wait.holder = place[wait.holder];
+  }
+  std::ranges::sort(waits_, [](const ReplayedWait& a, const ReplayedWait& b) {
+    return std::tuple(a.message, a.from, a.holder) < std::tuple(b.message, b.from, b.holder);
+  });
+  replay.waits = std::move(waits_);
+  for (const Resource& resource : resources_) {
+    if (resource.channel < 0 || resource.messages == 0) continue;
+    replay.channels.push_back({resource.channel, resource.messages, resource.flits,
+                               resource.flits * model_.flit, resource.waited});
+  }
+  std::ranges::sort(replay.channels, {}, &ReplayedChannel::channel);
+  return replay;
+}
+
+void Simulation::describe_deadlock(Replay& replay) const {
+  std::vector<Index> waiting;
+  for (std::size_t w = 0; w < worms_.size(); ++w) {
+    if (worms_[w].message != none) waiting.push_back(static_cast<Index>(w));
+  }
+  std::ranges::sort(waiting, {}, [&](Index w) {
+    const auto& m =
+        messages_[static_cast<std::size_t>(worms_[static_cast<std::size_t>(w)].message)];
+    return std::tuple(m.step, m.from, m.index);
+  });
+  const auto worm = [&](Index w) -> const Worm& { return worms_[static_cast<std::size_t>(w)]; };
+  const auto wanted = [&](Index w) -> const Resource& {
+    const Worm& it = worm(w);
+    return resources_[static_cast<std::size_t>(
+        it.path[static_cast<std::size_t>(it.granted_to) + 1])];
+  };
+  const auto waits = [&](Index w) {
+    if (worm(w).granted_to == worm(w).hops) return false;
+    Index at = wanted(w).first_waiting;
+    while (at != none && at != w) at = worm(at).next_waiting;
+    return at == w;
+  };
+  const auto name = [&](const Resource& resource, Index w) {
+    const auto& m = messages_[static_cast<std::size_t>(worm(w).message)];
+    return resource.channel < 0 ? fmt::format("the port of node {}", m.to)
+                                : routing_.channel_name(resource.channel);
+  };
+  const auto title = [&](Index w) {
+    const auto& m = messages_[static_cast<std::size_t>(worm(w).message)];
+    return fmt::format("{} to {} (step {})", m.from, m.to, m.step);
+  };
+  std::erase_if(waiting, [&](Index w) { return !waits(w); });
+  // Along holders from any worm one comes to a cycle.
+  std::vector<Index> along;
+  for (Index at = waiting.empty() ? none : waiting.front();
+       at != none && std::ranges::find(along, at) == along.end(); at = wanted(at).holder) {
+    along.push_back(at);
+    if (wanted(at).holder == none || !waits(wanted(at).holder)) break;
+  }
+  if (!along.empty()) {
+    const Index again = wanted(along.back()).holder;
+    const auto begin = std::ranges::find(along, again);
+    for (auto at = begin; at != along.end(); ++at) replay.cycle.push_back(wanted(*at).channel);
+  }
+  std::string& text = replay.deadlock;
+  text = fmt::format("the modelled network is in deadlock after {} us: {} messages wait",
+                     microseconds_text(now_), waiting.size());
+  if (!replay.cycle.empty()) {
+    text += fmt::format("; a cycle of {} channels: ", replay.cycle.size());
+    constexpr std::size_t named = 8;
+    for (std::size_t i = 0; i < std::min(named, replay.cycle.size()); ++i) {
+      text += (i > 0 ? ", " : "") + routing_.channel_name(replay.cycle[i]);
+    }
+    if (replay.cycle.size() > named) text += ", ..";
+  }
+  constexpr std::size_t listed = 20;
+  for (std::size_t i = 0; i < std::min(listed, waiting.size()); ++i) {
+    const Index w = waiting[i];
+    const Worm& it = worm(w);
+    text +=
+        fmt::format("\n  {} waits for {} since {} us", title(w), name(wanted(w), w),
+                    microseconds_text(it.requested[static_cast<std::size_t>(it.granted_to) + 1]));
+    if (wanted(w).holder != none) text += fmt::format(", held by {}", title(wanted(w).holder));
+    if (it.granted_to >= it.released) {
+      text += "; it holds";
+      for (std::int32_t stage = it.released; stage <= it.granted_to; ++stage) {
+        const Resource& held =
+            resources_[static_cast<std::size_t>(it.path[static_cast<std::size_t>(stage)])];
+        text += (stage > it.released ? ", " : " ") + name(held, w);
+      }
+    }
+  }
+  if (waiting.size() > listed) text += fmt::format("\n  .. and {} more", waiting.size() - listed);
+}
+
+}  // namespace wormcube
