@@ -190,40 +190,35 @@ TEST_CASE("calls back to back are timed beside the others, whatever the window",
 }
 
 TEST_CASE("blocks of many sizes arrive whole, empty ones too", "[machine][collectives]") {
-  // Each algorithm takes all sizes, on each network two of them.
+  // Each algorithm takes all sizes, dealt out over the networks that it admits.
   constexpr std::array<Bytes, 6> sizes{0, 5000, 1, 64, 7, 1000};
-  constexpr std::size_t each = 2;
-  std::map<const Algorithm*, std::size_t> taken;
-  for (const char* text : {"torus:4x4", "mesh:3x5", "hypercube:4", "ring:7", "complete:5",
-                           "torus:2x3", "line:1", "hypercube:2", "hypercube:3"}) {
-    const Topology topology = Topology::parse(text);
-    if (sanitized && topology.nodes() > 8) continue;
-    std::array<std::unique_ptr<Machine>, 2> machines;
-    for (const Algorithm* algorithm : registry()) {
-      Arguments arguments;
-      if (algorithm->operation->reduces) arguments.reduction = find_reduction("sum", "uint8");
-      const Collective collective(*algorithm, arguments);
-      if (refusal(collective, topology)) continue;
-      const bool all_port = algorithm->ports == Ports::all;
-      std::unique_ptr<Machine>& machine = machines[all_port];
-      if (!machine) {
-        MachineOptions options;
-        options.all_port = all_port;
-        machine = std::make_unique<Machine>(topology, options);
-      }
-      for (std::size_t i = 0; i < each; ++i) {
+  std::vector<Topology> networks;
+  for (const char* text : {"torus:4x4", "mesh:3x5", "hypercube:4", "ring:7", "complete:5"}) {
+    networks.push_back(Topology::parse(text));
+    if (sanitized && networks.back().nodes() > 8) networks.pop_back();
+  }
+  for (const Algorithm* algorithm : registry()) {
+    Arguments arguments;
+    if (algorithm->operation->reduces) arguments.reduction = find_reduction("sum", "uint8");
+    const Collective collective(*algorithm, arguments);
+    std::vector<const Topology*> admitting;
+    for (const Topology& topology : networks) {
+      if (!refusal(collective, topology)) admitting.push_back(&topology);
+    }
+    for (std::size_t i = 0; i < admitting.size(); ++i) {
+      const Topology& topology = *admitting[i];
+      MachineOptions options;
+      options.all_port = algorithm->ports == Ports::all;
+      Machine machine(topology, options);
+      for (std::size_t size = i; size < sizes.size(); size += admitting.size()) {
         CollectiveRun run;
-        run.block_bytes = sizes[taken[algorithm]++ % sizes.size()];
+        run.block_bytes = sizes[size];
         INFO(cases::title(collective, topology) << ", " << run.block_bytes << " bytes");
         run.iterations = 2;
-        const RunResult result = run_collective(*machine, collective, run);
+        const RunResult result = run_collective(machine, collective, run);
         CHECK(result.wrong == 0U);
       }
     }
-  }
-  for (const auto& [algorithm, calls] : taken) {
-    INFO(algorithm->operation->name << " " << algorithm->name);
-    if (!sanitized) CHECK(calls >= sizes.size());
   }
 }
 
