@@ -33,8 +33,11 @@ bool has_algorithm(Operation operation, std::string_view name) {
 }  // namespace
 
 Algorithms::Algorithms(std::string_view text, std::vector<Operation> operations,
-                       const CostModel& model, Ports ports)
-    : operations_(std::move(operations)), model_(model), ports_(ports) {
+                       const CostModel& model, Ports ports, AutoChooser chooser)
+    : operations_(std::move(operations)),
+      model_(model),
+      ports_(ports),
+      chooser_(std::move(chooser)) {
   for (std::string_view rest = text;;) {
     const std::size_t end = std::min(rest.find(','), rest.size());
     add(rest.substr(0, end));
@@ -86,9 +89,11 @@ Collective Algorithms::choose(Operation operation, const Topology& topology, Byt
                               const Arguments& arguments) const {
   const auto named = std::ranges::find(named_, operation, &Collective::operation);
   if (named == named_.end()) {
-    return operation->sizes == Sizes::equal
-               ? cheapest(operation, topology, model_, block_bytes, ports_, arguments)
-               : cheapest_uneven(operation, topology, block_bytes, arguments);
+    if (operation->sizes != Sizes::equal) {
+      return cheapest_uneven(operation, topology, block_bytes, arguments);
+    }
+    return chooser_ ? chooser_(operation, topology, model_, block_bytes, ports_, arguments)
+                    : cheapest(operation, topology, model_, block_bytes, ports_, arguments);
   }
   Collective collective = *named;
   collective.arguments = arguments;
@@ -101,10 +106,15 @@ Collective Algorithms::cheapest_uneven(Operation operation, const Topology& topo
   std::string_view even_name = operation->name;  // allgatherv, alltoallv
   even_name.remove_suffix(1);
   const Operation even = parse_operation(even_name);
+  const std::string taken =
+      chooser_
+          ? std::string(chooser_(even, topology, model_, block_bytes, ports_, arguments).name())
+          : "";
   double least = std::numeric_limits<double>::infinity();
   Collective best;
   for (Collective& collective : admitted(operation, topology, arguments)) {
     if (collective.algorithm->ports == Ports::all && ports_ == Ports::one) continue;
+    if (collective.name() == taken) return collective;
     if (!has_algorithm(even, collective.name())) continue;
     const Collective namesake(find_algorithm(even, collective.name()), arguments);
     if (!namesake.algorithm->chosen_by_auto || refusal(namesake, topology)) continue;

@@ -118,12 +118,12 @@ ModelledRun modelled_run(const Schedule& schedule, const ModelledMachine& machin
 }  // namespace
 
 Exchange find_exchange(std::string_view text, const CostModel& model, Ports ports) {
-  if (text == "auto") return {{}, model, ports};
+  if (text == "auto") return {{}, model, ports, {}};
   constexpr std::string_view uneven = "alltoallv:";
   const auto exchange = [&](Operation operation, std::string_view name) {
     Collective collective = parse_collective(operation, name);
     const Ports needs = collective.algorithm->ports;
-    return Exchange{std::move(collective), model, needs};
+    return Exchange{std::move(collective), model, needs, {}};
   };
   if (text.starts_with(uneven)) {
     return exchange(operations::alltoallv, text.substr(uneven.size()));
@@ -145,7 +145,10 @@ Exchange find_exchange(std::string_view text, const CostModel& model, Ports port
 Exchange resolve(Exchange exchange, const Topology& topology, Bytes block_bytes) {
   if (exchange.collective.algorithm == nullptr) {
     exchange.collective =
-        cheapest(operations::alltoall, topology, exchange.model, block_bytes, exchange.ports);
+        exchange.chooser
+            ? exchange.chooser(operations::alltoall, topology, exchange.model, block_bytes,
+                               exchange.ports, {})
+            : cheapest(operations::alltoall, topology, exchange.model, block_bytes, exchange.ports);
   }
   const Collective& collective = exchange.collective;
   if (collective.operation() != operations::alltoall && !exchange.uneven()) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/apps/algorithms.hpp"
 #include "wormcube/collectives/harness/memory.hpp"
 #include "wormcube/collectives/registry.hpp"
 #include "wormcube/runtime/machine/multicomputer.hpp"
@@ -23,9 +24,10 @@ namespace wormcube::apps {
 /// How an application exchanges blocks. An alltoall algorithm gets equal blocks, padded where the
 /// matrix does not divide; an alltoallv algorithm gets the exact ones.
 struct Exchange {
-  Collective collective = {};  ///< without an algorithm: the cheapest alltoall
+  Collective collective = {};  ///< without an algorithm: the cheapest alltoall, or the chooser's
   CostModel model = {};        ///< for the choice of the cheapest
   Ports ports = Ports::one;    ///< for the choice of the cheapest
+  AutoChooser chooser = {};    ///< empty: the cheapest by formula
 
   bool uneven() const { return collective.operation() == operations::alltoallv; }
   /// Whether the algorithm, if it is chosen already, sends through all ports.

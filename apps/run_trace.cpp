@@ -8,11 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <deque>
-#include <functional>
 #include <map>
 #include <optional>
-#include <queue>
-#include <span>
 #include <tuple>
 #include <utility>
 
@@ -83,40 +80,6 @@ std::int64_t row_of(std::int64_t rank, RunTrace::Event::Kind kind) {
 }
 
 constexpr std::array row_names{"steps", "send", "receive", "local"};
-
-/// Events one after the other: of a piece of the temporary file, read little by little, or in memory.
-class Source {
- public:
-  Source(std::FILE* file, std::size_t first, std::size_t count)
-      : file_(file), at_(first), left_(count) {}
-  explicit Source(std::span<const RunTrace::Event> events) : events_(events) {}
-  bool next(RunTrace::Event& event) {
-    if (place_ == events_.size()) {
-      constexpr std::size_t most = 1024;
-      read_.resize(std::min(most, left_));
-      if (read_.empty()) return false;
-      if (!seek(file_, at_) ||
-          std::fread(read_.data(), sizeof(RunTrace::Event), read_.size(), file_) != read_.size()) {
-        throw UsageError("trace: the temporary file cannot be read again");
-      }
-      at_ += read_.size();
-      left_ -= read_.size();
-      events_ = read_;
-      place_ = 0;
-    }
-    event = events_[place_++];
-    return true;
-  }
-  static bool seek(std::FILE* file, std::size_t event) {
-    return std::fseek(file, static_cast<long>(event * sizeof(RunTrace::Event)), SEEK_SET) == 0;
-  }
-
- private:
-  std::FILE* file_ = nullptr;
-  std::size_t at_ = 0, left_ = 0, place_ = 0;
-  std::span<const RunTrace::Event> events_;
-  std::vector<RunTrace::Event> read_;
-};
 
 }  // namespace
 
@@ -216,13 +179,10 @@ RunTrace::RunTrace(const Topology& topology, TraceCut cut, std::size_t in_memory
     : topology_(topology),
       cut_(std::move(cut)),
       in_memory_(in_memory),
-      seen_(static_cast<std::size_t>(topology.nodes())) {
-  events_.reserve(std::min<std::size_t>(in_memory, 1024));
-}
+      seen_(static_cast<std::size_t>(topology.nodes())),
+      events_(std::make_unique<EventSpool<Event>>(in_memory)) {}
 
-RunTrace::~RunTrace() {
-  if (spilled_ != nullptr) std::fclose(spilled_);
-}
+RunTrace::~RunTrace() = default;
 
 Program RunTrace::traced(const Program& program) {
   ++run_;
@@ -259,73 +219,22 @@ void RunTrace::slice(const Event& event) {
   ++slices_;
   add(event);
 }
-void RunTrace::add(const Event& event) {
-  events_.push_back(event);
-  events_.back().order = order_++;
-  events_.back().run = run_;
-  if (events_.size() >= in_memory_) spill(events_);
-}
-
-void RunTrace::spill(std::vector<Event>& events) {
-  if (spilled_ == nullptr) spilled_ = std::tmpfile();
-  // Nodes run on without their trace; write() tells.
-  failed_ = failed_ || spilled_ == nullptr || std::fseek(spilled_, 0, SEEK_END) != 0 ||
-            std::fwrite(events.data(), sizeof(Event), events.size(), spilled_) != events.size();
-  if (!failed_) pieces_.push_back(events.size());
-  events.clear();
-}
-
-void RunTrace::sort_spilled() {
-  std::size_t first = 0;
-  std::vector<Event> piece;
-  for (const std::size_t count : pieces_) {
-    piece.resize(count);
-    failed_ = failed_ || !Source::seek(spilled_, first) ||
-              std::fread(piece.data(), sizeof(Event), count, spilled_) != count;
-    std::ranges::sort(piece, std::less<>());
-    failed_ = failed_ || !Source::seek(spilled_, first) ||
-              std::fwrite(piece.data(), sizeof(Event), count, spilled_) != count;
-    first += count;
-  }
-}
-
-/// Calls f(event) in the order of time. What f spills is not seen.
-template <class F>
-void RunTrace::merge(const std::vector<Event>& arrows, F f) const {
-  std::vector<Source> sources{Source(events_), Source(arrows)};
-  std::size_t first = 0;
-  for (const std::size_t count : pieces_) {
-    sources.emplace_back(spilled_, first, count);
-    first += count;
-  }
-  // The earliest of all sources' next.
-  using Head = std::pair<Event, std::size_t>;
-  const auto later = [](const Head& a, const Head& b) { return b.first < a.first; };
-  std::priority_queue<Head, std::vector<Head>, decltype(later)> heads(later);
-  const auto refill = [&](std::size_t source) {
-    Event event;
-    if (sources[source].next(event)) heads.emplace(event, source);
-  };
-  for (std::size_t source = 0; source < sources.size(); ++source) refill(source);
-  while (!heads.empty()) {
-    const auto [event, source] = heads.top();
-    heads.pop();
-    refill(source);
-    f(event);
-  }
+void RunTrace::add(Event event) {
+  event.order = order_++;
+  event.run = run_;
+  events_->add(event);
 }
 
 /// The k-th message of one node to another with a tag is the k-th that this one gets. An arrow needs
 /// both ends; it ends where the later of the two steps begins, or where both do.
-std::vector<RunTrace::Event> RunTrace::arrows() {
+void RunTrace::find_arrows(EventSpool<Event>& arrows) const {
   struct Ends {
     bool are_sends = false;
     std::deque<Event> events;  // whose other ends have not come
   };
   std::map<std::tuple<std::uint32_t, Rank, Rank, Tag>, Ends> half_seen;
-  std::vector<Event> found;
   std::uint64_t next_id = 1;
-  merge({}, [&](const Event& event) {
+  merge<Event>({events_.get()}, [&](const Event& event) {
     using Kind = Event::Kind;
     const bool is_send = event.kind == Kind::send || event.kind == Kind::unseen_send;
     if (!is_send && event.kind != Kind::receive && event.kind != Kind::unseen_receive) return;
@@ -345,37 +254,24 @@ std::vector<RunTrace::Event> RunTrace::arrows() {
     const Event &sent = is_send ? event : other, &received = is_send ? other : event;
     if (sent.kind == Kind::unseen_send || received.kind == Kind::unseen_receive) return;
     Event arrow;
-    arrow.number = next_id++;
+    arrow.number = arrow.order = next_id++;
     arrow.kind = Kind::flow_start;
     arrow.rank = from;
     arrow.begin = sent.begin;
-    found.push_back(arrow);
+    arrows.add(arrow);
     arrow.kind = Kind::flow_end;
     arrow.rank = to;
     arrow.begin = std::max(sent.begin, received.begin);
-    found.push_back(arrow);
-    if (found.size() >= in_memory_) {
-      std::ranges::sort(found, std::less<>());
-      spill(found);
-    }
+    arrows.add(arrow);
   });
-  std::ranges::sort(found, std::less<>());
-  return found;
 }
 
 TraceCounts RunTrace::write(const std::function<void(std::string_view)>& write,
                             std::string_view other) {
-  const auto require_room = [this] {
-    if (!failed_) return;
-    throw UsageError(
-        "trace: no room for its temporary file; trace fewer nodes or steps (--trace-nodes, "
-        "--trace-steps)");
-  };
-  sort_spilled();
-  std::ranges::sort(events_, std::less<>());
-  require_room();
-  const std::vector<Event> arrows_in_memory = arrows();
-  require_room();
+  events_->sort();
+  EventSpool<Event> arrows(in_memory_);
+  find_arrows(arrows);
+  arrows.sort();
   const TraceCounts counts{slices_, left_out_.load()};
   write(trace_head("wall", other, counts.events, counts.left_out));
   const auto digits = static_cast<int>(fmt::format("{}", topology_.nodes() - 1).size());
@@ -397,7 +293,7 @@ TraceCounts RunTrace::write(const std::function<void(std::string_view)>& write,
   }
 
   std::string comma;
-  merge(arrows_in_memory, [&](const Event& e) {
+  merge<Event>({events_.get(), &arrows}, [&](const Event& e) {
     if (e.kind == Event::Kind::unseen_send || e.kind == Event::Kind::unseen_receive) return;
     using Kind = Event::Kind;
     const std::string at = fmt::format(R"("pid":{},"tid":{},"ts":{})", pid(e.rank),

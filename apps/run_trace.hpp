@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/apps/event_spool.hpp"
 #include "wormcube/apps/trace.hpp"
 #include "wormcube/runtime/machine/machine.hpp"
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <cstdio>
 #include <functional>
 #include <map>
 #include <memory>
@@ -63,12 +63,8 @@ class RunTrace final : public NodeObserver {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start_).count();
   }
   void slice(const Event& event);
-  void add(const Event& event);
-  void spill(std::vector<Event>& events);
-  void sort_spilled();
-  std::vector<Event> arrows();
-  template <class F>
-  void merge(const std::vector<Event>& arrows, F f) const;
+  void add(Event event);
+  void find_arrows(EventSpool<Event>& arrows) const;
 
   const Topology topology_;
   const TraceCut cut_;
@@ -80,11 +76,8 @@ class RunTrace final : public NodeObserver {
   std::mutex mutex_;  // guards what follows
   std::uint64_t slices_ = 0, order_ = 0;
   std::uint32_t run_ = 0;  // of a program; its messages are its own
-  std::vector<Event> events_;
+  std::unique_ptr<EventSpool<Event>> events_;
   std::map<std::string, std::int32_t, std::less<>> phases_;  // numbers of names
-  bool failed_ = false;                                      // there was no room for the file
-  std::FILE* spilled_ = nullptr;
-  std::vector<std::size_t> pieces_;  // events of each piece of the file, in its order
 };
 
 }  // namespace wormcube

@@ -6,8 +6,13 @@
 #include "wormcube/runtime/replay/own_work.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
+#include <limits>
 #include <map>
+#include <queue>
 #include <tuple>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -17,29 +22,43 @@ namespace {
 
 constexpr Ticks per_ns = 1000;
 
-/// Cut off, not rounded: a slice inside another stays there.
-std::string model_time(Ticks ticks) { return trace_time(ticks / per_ns); }
+}  // namespace
 
-/// One event in the order of the file: by time, the longer slice first.
-struct TraceEvent {
-  enum class Kind : std::uint8_t { slice, flow_start, flow_end, counter };
+/// As it lies in the temporary file.
+struct ReplayTrace::Event {
+  enum class Kind : std::uint8_t { slice, flow_start, flow_end };
   enum class Of : std::uint8_t {
     send,
     receive,
     compute,
     rearrange,
     combine,
-    link,
     step,
     phase,
-    wait
+    wait,
+    link,
+    all_steps  // of lock step
   };
-  Ticks time, length;
-  Kind kind;
-  Of of;
-  std::int64_t pid, tid;
-  std::size_t subject;  // a message, a hold, bytes or a step
+  Ticks time = 0, length = 0;
+  std::uint64_t order = 0;    // in which it was told; holds come last
+  std::uint64_t subject = 0;  // a message, a channel, bytes or a step
+  std::int64_t row = 0;       // of a node's
+  Rank rank = 0, peer = 0;    // whose it is; of a hold, source and destination
+  std::uint32_t step = 0;     // of a hold
+  Kind kind = Kind::slice;
+  Of of = Of::send;
+
+  /// In the order of the file: by time, the longer slice first.
+  friend bool operator<(const Event& a, const Event& b) {
+    return std::tuple(a.time / per_ns, -a.length, a.kind, a.order) <
+           std::tuple(b.time / per_ns, -b.length, b.kind, b.order);
+  }
 };
+
+namespace {
+
+/// Cut off, not rounded: a slice inside another stays there.
+std::string model_time(Ticks ticks) { return trace_time(ticks / per_ns); }
 
 /// The threads of a node: local work, then one for sending and one for receiving at each port, then its
 /// steps.
@@ -66,6 +85,7 @@ class TraceRows {
   }
   std::int64_t steps(Rank rank) const { return local(rank) + width_ - 1; }
   std::string node_name(Rank rank) const { return fmt::format("node {:0{}}", rank, digits_); }
+  /// Processes come in the order of their numbers: `links`, the nodes, `steps`.
   std::int64_t first_link_row() const { return local(routing_.topology().nodes()) + width_; }
 
  private:
@@ -153,31 +173,80 @@ bool TraceCut::has(Rank rank) const {
   return nodes.empty() || std::ranges::binary_search(nodes, rank);
 }
 
-void ChannelHolds::delivered(const WormLife& worm) {
+ReplayTrace::ReplayTrace(TraceCut cut, std::size_t in_memory)
+    : cut_(std::move(cut)), events_(std::make_unique<EventSpool<Event>>(in_memory)) {}
+
+ReplayTrace::~ReplayTrace() = default;
+
+void ReplayTrace::delivered(const WormLife& worm) {
   const ReplayedMessage& m = worm.message;
   if (!cut_.has_step(m.step) || !(cut_.has(m.from) || cut_.has(m.to))) return;
   for (std::size_t i = 0; i < worm.route.size(); ++i) {
-    holds_.push_back({worm.route[i], worm.granted[i], worm.released[i], m.from, m.to, m.step});
+    constexpr std::uint64_t last = std::uint64_t{1} << 62U;
+    Event hold;
+    hold.of = Event::Of::link;
+    hold.time = worm.granted[i], hold.length = worm.released[i] - worm.granted[i];
+    hold.order = last + holds_++;
+    hold.subject = static_cast<std::uint64_t>(worm.route[i]);
+    hold.rank = m.from, hold.peer = m.to, hold.step = m.step;
+    channels_.insert(worm.route[i]);
+    events_->add(hold);
   }
 }
 
-TraceCounts write_trace(const std::function<void(std::string_view)>& write,
-                        const Schedule& schedule, const Routing& routing, const MachineModel& model,
-                        const Replay& replay, const ChannelHolds& holds, const TraceCut& cut,
-                        std::string_view other) {
-  using Kind = TraceEvent::Kind;
-  using Of = TraceEvent::Of;
-  TraceCounts counts;
+namespace {
+
+/// How many channels are held, as the file goes on: told when nothing earlier can come any more.
+class BusyChannels {
+ public:
+  void hold(Ticks from, Ticks to) {
+    changes_.emplace(from, 1);
+    changes_.emplace(to, -1);
+  }
+  /// Calls f(time, channels held) for the changes before a nanosecond.
+  template <class F>
+  void before(Ticks ns, F f) {
+    while (!changes_.empty() && changes_.top().first / per_ns < ns) {
+      const Ticks time = changes_.top().first;
+      for (; !changes_.empty() && changes_.top().first == time; changes_.pop()) {
+        busy_ += changes_.top().second;
+      }
+      f(time, busy_);
+    }
+  }
+
+ private:
+  using Change = std::pair<Ticks, int>;
+  std::priority_queue<Change, std::vector<Change>, std::greater<>> changes_;
+  std::int64_t busy_ = 0;
+};
+
+}  // namespace
+
+TraceCounts ReplayTrace::write(const std::function<void(std::string_view)>& write,
+                               const Schedule& schedule, const Routing& routing,
+                               const MachineModel& model, const Replay& replay,
+                               std::string_view other) {
+  using Kind = Event::Kind;
+  using Of = Event::Of;
+  TraceCounts counts{holds_, 0};
   const TraceRows rows(routing, model);
-  std::vector<TraceEvent> events;
+  std::uint64_t order = 0;
   std::map<std::int64_t, std::string> threads, used_nodes;  // names by tid; by pid
   std::map<std::int64_t, std::int64_t> pid_of;
-  const auto slice = [&](Ticks from, Ticks to, std::int64_t pid, std::int64_t tid, Of of,
+  const auto add = [&](Kind kind, Ticks time, Ticks length, Rank rank, std::int64_t row, Of of,
+                       std::size_t subject) {
+    Event event;
+    event.time = time, event.length = length, event.order = order++, event.subject = subject;
+    event.row = row, event.rank = rank, event.kind = kind, event.of = of;
+    events_->add(event);
+  };
+  const auto slice = [&](Ticks from, Ticks to, Rank rank, std::int64_t tid, Of of,
                          std::size_t subject, const auto& name) {
-    events.push_back({from, to - from, Kind::slice, of, pid, tid, subject});
+    add(Kind::slice, from, to - from, rank, tid, of, subject);
     if (threads.try_emplace(tid, std::string()).second) {
       threads[tid] = name();
-      pid_of[tid] = pid;
+      pid_of[tid] = of == Of::all_steps ? rows.steps_pid() : TraceRows::pid(rank);
     }
     ++counts.events;
   };
@@ -189,8 +258,8 @@ TraceCounts write_trace(const std::function<void(std::string_view)>& write,
   for (std::size_t i = 0; i < replay.messages.size(); ++i) {
     const ReplayedMessage& m = replay.messages[i];
     if (m.delivered == no_tick) continue;
-    const bool from_in = cut.has(m.from) && cut.has_step(m.step);
-    const bool to_in = cut.has(m.to) && cut.has_step(m.step);
+    const bool from_in = cut_.has(m.from) && cut_.has_step(m.step);
+    const bool to_in = cut_.has(m.to) && cut_.has_step(m.step);
     counts.left_out += (from_in ? 0 : 1) + (to_in ? 0 : 1);
     if (!from_in && !to_in) continue;
     Link first = -1, last = -1;
@@ -217,18 +286,16 @@ TraceCounts write_trace(const std::function<void(std::string_view)>& write,
     const std::int64_t send_row = rows.send(m.from, first), receive_row = rows.receive(m.to, last);
     if (from_in) {
       node_row(m.from);
-      slice(begin, m.sent, TraceRows::pid(m.from), send_row, Of::send, i,
-            [&] { return port_name("send", first); });
+      slice(begin, m.sent, m.from, send_row, Of::send, i, [&] { return port_name("send", first); });
     }
     if (to_in) {
       node_row(m.to);
-      slice(m.at_port, m.delivered, TraceRows::pid(m.to), receive_row, Of::receive, i,
+      slice(m.at_port, m.delivered, m.to, receive_row, Of::receive, i,
             [&] { return port_name("receive", last); });
     }
     if (from_in && to_in) {
-      events.push_back({begin, 0, Kind::flow_start, Of::send, TraceRows::pid(m.from), send_row, i});
-      events.push_back(
-          {m.at_port, 0, Kind::flow_end, Of::receive, TraceRows::pid(m.to), receive_row, i});
+      add(Kind::flow_start, begin, 0, m.from, send_row, Of::send, i);
+      add(Kind::flow_end, m.at_port, 0, m.to, receive_row, Of::receive, i);
     }
   }
 
@@ -240,7 +307,7 @@ TraceCounts write_trace(const std::function<void(std::string_view)>& write,
     for (std::size_t t = 0; t < log.rearranged.size(); ++t) {
       const auto [computed, moved, combined] = own_work(schedule, model, rank, t);
       if (computed + moved + combined == 0) continue;
-      if (!cut.has(rank) || !cut.has_step(t)) {
+      if (!cut_.has(rank) || !cut_.has_step(t)) {
         ++counts.left_out;
         continue;
       }
@@ -255,16 +322,15 @@ TraceCounts write_trace(const std::function<void(std::string_view)>& write,
       const auto name = [] { return std::string("local"); };
       node_row(rank);
       if (computed > 0) {
-        slice(from, from + computed, TraceRows::pid(rank), rows.local(rank), Of::compute, 0, name);
+        slice(from, from + computed, rank, rows.local(rank), Of::compute, 0, name);
         from += computed;
       }
       if (moved > 0) {
-        slice(from, from + moved, TraceRows::pid(rank), rows.local(rank), Of::rearrange,
-              log.rearranged[t], name);
+        slice(from, from + moved, rank, rows.local(rank), Of::rearrange, log.rearranged[t], name);
       }
       if (combined > 0) {
-        slice(from + moved, from + moved + combined, TraceRows::pid(rank), rows.local(rank),
-              Of::combine, log.combined[t], name);
+        slice(from + moved, from + moved + combined, rank, rows.local(rank), Of::combine,
+              log.combined[t], name);
       }
     }
   }
@@ -278,7 +344,7 @@ TraceCounts write_trace(const std::function<void(std::string_view)>& write,
       const auto row = [&](Ticks from, Ticks to, Of of, std::size_t subject, bool in) {
         if (in) {
           node_row(rank);
-          slice(from, to, TraceRows::pid(rank), rows.steps(rank), of, subject, name);
+          slice(from, to, rank, rows.steps(rank), of, subject, name);
         } else {
           ++counts.left_out;
         }
@@ -287,10 +353,10 @@ TraceCounts write_trace(const std::function<void(std::string_view)>& write,
         const auto& [text, first, last] = schedule.phases[i];
         if (first >= complete.size()) break;
         row(times.begin(rank, first), complete[std::min(last, complete.size() - 1)], Of::phase, i,
-            cut.has(rank) && cut.first_step <= last && first <= cut.last_step);
+            cut_.has(rank) && cut_.first_step <= last && first <= cut_.last_step);
       }
       for (std::size_t t = 0; t < complete.size(); ++t) {
-        const bool in = cut.has(rank) && cut.has_step(t);
+        const bool in = cut_.has(rank) && cut_.has_step(t);
         const Ticks waits = times.waits_from(rank, t);
         row(times.posted(rank, t), complete[t], Of::step, t, in);
         if (waits < complete[t]) row(waits, complete[t], Of::wait, t, in);
@@ -298,25 +364,17 @@ TraceCounts write_trace(const std::function<void(std::string_view)>& write,
     }
   }
 
-  // What holds each channel, and how many do at a time.
-  std::map<Channel, std::int64_t> link_rows;
-  for (const ChannelHolds::Hold& hold : holds.holds()) link_rows.try_emplace(hold.channel, 0);
-  std::int64_t row = rows.first_link_row();
-  for (auto& [channel, tid] : link_rows) tid = row++;
-  std::vector<std::pair<Ticks, int>> changes;
-  for (std::size_t i = 0; i < holds.holds().size(); ++i) {
-    const ChannelHolds::Hold& hold = holds.holds()[i];
-    slice(hold.from, hold.to, rows.links_pid(), link_rows[hold.channel], Of::link, i,
-          [&] { return routing.channel_name(hold.channel); });
-    changes.emplace_back(hold.from, 1);
-    changes.emplace_back(hold.to, -1);
-  }
-  std::ranges::sort(changes);
-  std::size_t busy = 0;
-  for (std::size_t i = 0; i < changes.size(); ++i) {
-    busy += static_cast<std::size_t>(changes[i].second);
-    if (i + 1 < changes.size() && changes[i + 1].first == changes[i].first) continue;
-    events.push_back({changes[i].first, 0, Kind::counter, Of::link, rows.links_pid(), 0, busy});
+  // A row for each channel that was held.
+  std::vector<Channel> channels(channels_.begin(), channels_.end());
+  std::ranges::sort(channels);
+  const auto link_row = [&](std::uint64_t channel) {
+    return rows.first_link_row() +
+           (std::ranges::lower_bound(channels, static_cast<Channel>(channel)) - channels.begin());
+  };
+  for (const Channel channel : channels) {
+    const std::int64_t row = link_row(static_cast<std::uint64_t>(channel));
+    threads[row] = routing.channel_name(channel);
+    pid_of[row] = rows.links_pid();
   }
   if (model.lock_step && !replay.steps.empty()) {
     Ticks begin = 0;
@@ -325,35 +383,45 @@ TraceCounts write_trace(const std::function<void(std::string_view)>& write,
       for (const auto& steps : replay.steps) {
         if (t < steps.size()) end = std::max(end, steps[t]);
       }
-      if (cut.has_step(t)) {
-        slice(begin, end, rows.steps_pid(), row, Of::step, t, [] { return std::string("steps"); });
+      if (cut_.has_step(t)) {
+        slice(begin, end, 0, rows.first_link_row() + std::ssize(channels), Of::all_steps, t,
+              [] { return std::string("steps"); });
       }
       begin = end;
     }
   }
-  std::ranges::stable_sort(events, [](const TraceEvent& a, const TraceEvent& b) {
-    return std::tuple(a.time / per_ns, -a.length, a.kind) <
-           std::tuple(b.time / per_ns, -b.length, b.kind);
-  });
+  events_->sort();
 
   write(trace_head("model", other, counts.events, counts.left_out));
-  if (!link_rows.empty()) write(trace_name("process_name", rows.links_pid(), 0, "links") + ",\n");
+  if (!channels.empty()) write(trace_name("process_name", rows.links_pid(), 0, "links") + ",\n");
   for (const auto& [pid, name] : used_nodes)
     write(trace_name("process_name", pid, 0, name) + ",\n");
   if (model.lock_step) write(trace_name("process_name", rows.steps_pid(), 0, "steps") + ",\n");
   for (const auto& [tid, name] : threads) {
     write(trace_name("thread_name", pid_of[tid], tid, name) + ",\n");
   }
-  for (const TraceEvent& e : events) {
-    const std::string at =
-        fmt::format(R"("pid":{},"tid":{},"ts":{})", e.pid, e.tid, model_time(e.time));
+  BusyChannels busy;
+  Ticks latest = 0;
+  const auto count_busy = [&](Ticks before) {
+    busy.before(before, [&](Ticks time, std::int64_t channels_held) {
+      latest = std::max(latest, time);
+      write(fmt::format(
+          R"({{"ph":"C","name":"busy channels","pid":{},"ts":{},"args":{{"channels":{}}}}},)"
+          "\n",
+          rows.links_pid(), model_time(time), channels_held));
+    });
+  };
+  merge<Event>({events_.get()}, [&](const Event& e) {
+    count_busy(e.time / per_ns);
+    latest = std::max(latest, e.time);
+    const bool is_link = e.of == Of::link;
+    if (is_link) busy.hold(e.time, e.time + e.length);
+    const std::string at = fmt::format(R"("pid":{},"tid":{},"ts":{})",
+                                       is_link                 ? rows.links_pid()
+                                       : e.of == Of::all_steps ? rows.steps_pid()
+                                                               : TraceRows::pid(e.rank),
+                                       is_link ? link_row(e.subject) : e.row, model_time(e.time));
     switch (e.kind) {
-      case Kind::counter:
-        write(fmt::format(
-            R"({{"ph":"C","name":"busy channels","pid":{},"ts":{},"args":{{"channels":{}}}}},)"
-            "\n",
-            e.pid, model_time(e.time), e.subject));
-        break;
       case Kind::flow_start:
       case Kind::flow_end:
         write(fmt::format(R"({{"ph":"{}",{}"cat":"message","name":"m","id":{},{}}},)"
@@ -373,12 +441,11 @@ TraceCounts write_trace(const std::function<void(std::string_view)>& write,
           arguments = fmt::format(
               R"("bytes":{},"step":{},"tag":{},"hops":{},"waited_ps":{},"shared_ps":{})", m.bytes,
               m.step, m.tag, m.hops, m.waited, m.shared);
-        } else if (e.of == Of::link) {
-          const ChannelHolds::Hold& hold = holds.holds()[e.subject];
+        } else if (is_link) {
           category = "link";
-          name = fmt::format("{} to {}", hold.source, hold.destination);
-          arguments = fmt::format(R"("step":{})", hold.step);
-        } else if (e.of == Of::step) {
+          name = fmt::format("{} to {}", e.rank, e.peer);
+          arguments = fmt::format(R"("step":{})", e.step);
+        } else if (e.of == Of::step || e.of == Of::all_steps) {
           category = "step";
           name = fmt::format("step {}", e.subject);
         } else if (e.of == Of::wait) {
@@ -398,13 +465,14 @@ TraceCounts write_trace(const std::function<void(std::string_view)>& write,
         break;
       }
     }
-  }
+  });
+  count_busy(std::numeric_limits<Ticks>::max());
   // A last event without a comma behind it.
-  write(fmt::format(
-      R"({{"ph":"C","name":"busy channels","pid":{},"ts":{},"args":{{"channels":0}}}})"
-      "\n]}}\n",
-      rows.links_pid(),
-      model_time(events.empty() ? 0 : std::max(events.back().time, replay.time.value_or(0)))));
+  write(
+      fmt::format(R"({{"ph":"C","name":"busy channels","pid":{},"ts":{},"args":{{"channels":0}}}})"
+                  "\n]}}\n",
+                  rows.links_pid(),
+                  model_time(counts.events == 0 ? 0 : std::max(latest, replay.time.value_or(0)))));
   return counts;
 }
 

@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/apps/event_spool.hpp"
 #include "wormcube/runtime/replay/replay.hpp"
 
-#include <cstdio>
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 namespace wormcube {
@@ -20,33 +23,37 @@ struct TraceCut {
   bool has_step(std::size_t step) const { return step >= first_step && step <= last_step; }
 };
 
-/// Sees which channels each worm held, and when.
-class ChannelHolds final : public ReplayObserver {
- public:
-  struct Hold {
-    Channel channel;
-    Ticks from, to;
-    Rank source, destination;
-    std::uint32_t step;
-  };
-  explicit ChannelHolds(const TraceCut& cut) : cut_(cut) {}
-  void delivered(const WormLife& worm) override;
-  const std::vector<Hold>& holds() const { return holds_; }
-
- private:
-  const TraceCut& cut_;
-  std::vector<Hold> holds_;
-};
-
 struct TraceCounts {
   std::uint64_t events = 0, left_out = 0;  // slices
 };
 
-/// Writes the whole file, event by event, in the order of time. \param other  further keys of
-/// "otherData", as JSON text without braces: "\"topology\":\"ring:4\""
-TraceCounts write_trace(const std::function<void(std::string_view)>& write,
-                        const Schedule& schedule, const Routing& routing, const MachineModel& model,
-                        const Replay& replay, const ChannelHolds& holds, const TraceCut& cut,
-                        std::string_view other);
+/// Sees a replay, and writes it. Memory beside the replay's own result is bounded: so many events are
+/// kept, more go to a temporary file.
+class ReplayTrace final : public ReplayObserver {
+ public:
+  /// \param in_memory  events kept at once, 1 or more; of 64 bytes
+  explicit ReplayTrace(TraceCut cut, std::size_t in_memory = std::size_t{1} << 18U);
+  ~ReplayTrace() override;
+  ReplayTrace(const ReplayTrace&) = delete;
+  ReplayTrace& operator=(const ReplayTrace&) = delete;
+
+  /// Which channels a worm held, and when.
+  void delivered(const WormLife& worm) override;
+
+  /// Writes the whole file, event by event, in the order of time; once. \param other  further keys of
+  /// "otherData", as JSON text without braces: "\"topology\":\"ring:4\""
+  /// Throws UsageError if there was no room for the temporary file.
+  TraceCounts write(const std::function<void(std::string_view)>& write, const Schedule& schedule,
+                    const Routing& routing, const MachineModel& model, const Replay& replay,
+                    std::string_view other);
+
+  struct Event;
+
+ private:
+  TraceCut cut_;
+  std::unique_ptr<EventSpool<Event>> events_;
+  std::uint64_t holds_ = 0;
+  std::unordered_set<Channel> channels_;  // that were held
+};
 
 }  // namespace wormcube

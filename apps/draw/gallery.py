@@ -14,6 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import quote
@@ -164,9 +165,9 @@ class Site(Gallery):
         return f"{startups} start-up{'s' if startups != 1 else ''} · {blocks:g} block{'s' if blocks != 1 else ''} · {contention}"
 
     def model_plot(self, card):
-        """The model's times of the algorithm beside those of up to five others."""
+        """The model's times of the algorithm beside those of up to five others for as many ports."""
         rows = self.json("list", card["row"]["operation"], "--on", card["network"], "--bytes", "8..64K")
-        known = [r for r in rows if r.get("admitted") and r.get("model_time_us") is not None]
+        known = [r for r in rows if r.get("admitted") and r.get("model_time_us") is not None and r["ports"] == card["row"]["ports"]]
         at = {r["algorithm"]: r["model_time_us"] for r in known if r["block_bytes"] == 1024}
         own = card["row"]["algorithm"]
         if own not in at:
@@ -199,13 +200,13 @@ class Site(Gallery):
 
     def plots(self, results, *options):
         """The pictures of `plot` of a file of results, inline."""
-        picture = self.folder / f"{results.stem}.svg"
-        done = self.run("plot", results, "--svg", picture, *options, check=False)
-        pictures = [picture] + sorted(self.folder.glob(f"{results.stem}-*.svg"), key=lambda file: int(file.stem.rsplit("-", 1)[1]))
-        text = "".join(themed(file.read_text(encoding="utf-8")) for file in pictures if file.exists()) if done.returncode == 0 else ""
-        for file in [results, *pictures]:
-            file.unlink(missing_ok=True)
-        return f'<div class="plots">{text}</div>' if text else ""
+        with tempfile.TemporaryDirectory() as folder:
+            picture = Path(folder) / "plot.svg"
+            done = self.run("plot", results, "--svg", picture, *options, check=False)
+            others = sorted(Path(folder).glob("plot-*.svg"), key=lambda file: int(file.stem.rsplit("-", 1)[1]))
+            text = "".join(themed(file.read_text(encoding="utf-8")) for file in [picture, *others]) if done.returncode == 0 else ""
+        results.unlink()
+        return f'<div class="plots" tabindex="0">{text}</div>' if text else ""
 
     def paper_page(self, paper, title):
         results = self.folder / f"paper-{paper}.json"

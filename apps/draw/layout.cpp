@@ -513,6 +513,7 @@ class LayoutMaker {
     }
     const double y = (outer - 2) * 6.0 - r + 4, shift = plus ? 0 : 3;
     const double length = result_.large ? 3 : 6;
+    lane.tick = true;
     const Point a = place(lane.from) + Point{r, y + shift},
                 b = place(lane.to) + Point{-r, y + shift};
     lane.points = {a, a + Point{length, 0}, b - Point{length, 0}, b};

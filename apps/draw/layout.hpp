@@ -27,6 +27,7 @@ struct Lane {
   int slot = 0;
   bool dateline = false;  ///< from this link on a worm holds virtual channel 1 of the dimension
   bool thin = false;      ///< of a complete graph: narrow, or left out where idle
+  bool tick = false;      ///< at a node's edge, beside others: told apart by its dimension's colour
   /// From the sender's edge to the receiver's.
   std::vector<Point> points = {};
   /// The points before the gap of a link that is two stubs; 0: there is no gap.

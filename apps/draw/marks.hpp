@@ -23,6 +23,8 @@ inline constexpr Colour bg{"--bg", "#ffffff"}, panel{"--panel", "#f6f7f9"}, ink{
     mute{"--mute", "#5b6675"}, faint{"--faint", "#d9dee5"}, rule{"--line", "#e3e7ec"},
     node_line{"--nodeLine", "#8a95a5"}, idle{"--idle", "#f1f3f6"}, ok{"--ok", "#00795a"},
     warn{"--warn", "#b3480c"}, white{"--load-text", "#ffffff"};
+/// Words on a colour that is half there: dark in both themes.
+inline constexpr Colour middle{"--middle-text", "#1a2029"};
 Colour load(int messages);
 Colour dimension(int d);
 Colour sequence(int level);  ///< 0 .. 5

@@ -49,6 +49,47 @@ PlayMessages pack_messages(const Schedule& schedule, const Routing& routing, con
   return result;
 }
 
+GroupTraffic group_traffic(const Schedule& schedule) {
+  constexpr Rank most_groups = 64;
+  const Rank nodes = schedule.topology.nodes();
+  GroupTraffic result;
+  result.per = (nodes + most_groups - 1) / most_groups;
+  result.groups = (nodes + result.per - 1) / result.per;
+  const auto groups = static_cast<std::size_t>(result.groups);
+  result.bytes.resize(groups * groups), result.messages.resize(groups * groups);
+  for (Rank rank = 0; rank < nodes; ++rank) {
+    for (const OpRecord& op : schedule.ranks[static_cast<std::size_t>(rank)].ops) {
+      if (op.kind != Op::Kind::send) continue;
+      const std::size_t at = static_cast<std::size_t>(rank / result.per) * groups +
+                             static_cast<std::size_t>(op.peer / result.per);
+      result.bytes[at] += op.bytes;
+      ++result.messages[at];
+    }
+  }
+  return result;
+}
+
+Packed pack_works(const Schedule& schedule) {
+  const std::size_t gaps = schedule.steps() + 1;
+  const auto works = [](const RankLog& log) {
+    const auto is_some = [](Bytes bytes) { return bytes > 0; };
+    return std::ranges::any_of(log.rearranged, is_some) ||
+           std::ranges::any_of(log.combined, is_some);
+  };
+  if (2 * gaps * schedule.ranks.size() > most_works ||
+      std::ranges::none_of(schedule.ranks, works)) {
+    return {};
+  }
+  Packer packer;
+  for (const RankLog& log : schedule.ranks) {
+    for (std::size_t gap = 0; gap < gaps; ++gap) {
+      packer.put(gap < log.rearranged.size() ? log.rearranged[gap] : 0);
+      packer.put(gap < log.combined.size() ? log.combined[gap] : 0);
+    }
+  }
+  return packer.packed();
+}
+
 namespace {
 
 using Runs = std::vector<std::pair<std::size_t, std::size_t>>;  // first, one after the last

@@ -24,6 +24,19 @@ struct PlayMessages {
 };
 PlayMessages pack_messages(const Schedule& schedule, const Routing& routing, const Layout& layout);
 
+/// What groups of nodes that follow each other send each other, over all steps.
+struct GroupTraffic {
+  Rank per = 1;                                ///< nodes of a group; the last one may have fewer
+  Rank groups = 0;                             ///< up to 64
+  std::vector<std::uint64_t> bytes, messages;  ///< of each sender's group, to each receiver's
+};
+GroupTraffic group_traffic(const Schedule& schedule);
+
+/// Of each node: bytes that it rearranges and combines before each step and after the last one, in
+/// pairs. Nothing if nobody does, or of more than so many numbers.
+inline constexpr std::size_t most_works = 4'000'000;
+Packed pack_works(const Schedule& schedule);
+
 /// Which blocks move.
 struct PlayBlocks {
   /// "moves": the sender gives a block away. "copies": it keeps it. "intervals": partial results,

@@ -483,7 +483,10 @@ std::string plot_svg(const WinnerMap& map, bool themed) {
           c.factor);
       marks.push_back(std::move(ground));
       marks.push_back(text_mark(corner + Point{cell / 2, 30}, text, 13,
-                                opacity > 0.9 ? colours::white : colours::ink, 0));
+                                opacity > 0.81  ? colours::white
+                                : opacity > 0.6 ? colours::middle
+                                                : colours::ink,
+                                0));
     }
   }
   // Regions are parted by lines of the ground.

@@ -72,16 +72,22 @@ void draw_ground(const Layout& layout, Marks& marks) {
   }
   const bool crowded = std::ranges::count_if(layout.lanes, &Lane::thin) > 240;
   Pieces wide, thin;
+  std::map<int, Pieces> ticks;  // by dimension
   for (const Lane& lane : layout.lanes) {
     if (lane.thin && crowded) continue;
-    for (auto& piece : lane_pieces(lane)) (lane.thin ? thin : wide).push_back(std::move(piece));
+    Pieces& pieces = lane.tick ? ticks[lane.dimension] : lane.thin ? thin : wide;
+    for (auto& piece : lane_pieces(lane)) pieces.push_back(std::move(piece));
   }
-  for (auto* const pieces : {&wide, &thin}) {
-    if (pieces->empty()) continue;
-    marks.push_back(
-        path_mark(std::move(*pieces), colours::load(0), pieces == &wide ? layout.lane : 1.4));
-    marks.back().round = true;
+  const auto draw = [&](Pieces& pieces, Colour colour, double width, double opacity) {
+    if (pieces.empty()) return;
+    marks.push_back(path_mark(std::move(pieces), colour, width));
+    marks.back().round = true, marks.back().opacity = opacity;
     marks.back().data = " class=\"lanes\"";
+  };
+  draw(wide, colours::load(0), layout.lane, 1);
+  draw(thin, colours::load(0), 1.4, 1);
+  for (auto& [dimension, pieces] : ticks) {
+    draw(pieces, colours::dimension(dimension), layout.lane, 0.45);
   }
 }
 

@@ -128,33 +128,54 @@ LockStepForm lock_step_form(const Schedule& schedule, const Routing& routing,
   return form;
 }
 
+namespace {
+
+/// Sums for keys, of which the highest is asked for: in an array where there are few enough.
+class Sums {
+ public:
+  explicit Sums(std::int64_t keys) {
+    constexpr std::int64_t most_dense = std::int64_t{1} << 25;
+    if (keys <= most_dense) dense_.assign(static_cast<std::size_t>(keys), 0);
+  }
+  void add(std::int64_t key, Ticks ticks) {
+    Ticks& sum = dense_.empty() ? sparse_[key] : dense_[static_cast<std::size_t>(key)];
+    sum += ticks;
+    highest_ = std::max(highest_, sum);
+  }
+  Ticks highest() const { return highest_; }
+
+ private:
+  std::vector<Ticks> dense_;
+  std::unordered_map<std::int64_t, Ticks> sparse_;
+  Ticks highest_ = 0;
+};
+
+}  // namespace
+
 ScheduleBounds schedule_bounds(const Schedule& schedule, const Routing& routing,
                                const MachineModel& model) {
-  std::unordered_map<Link, Ticks> links, injecting, ejecting;  // sums for keys, in any order
+  const std::int64_t count = routing.topology().links();
+  const std::int64_t ports = model.all_port ? count : std::ssize(schedule.ranks);
+  Sums links(count), injecting(ports), ejecting(ports);
   std::vector<Channel> path;
-  Ticks least_hop = no_tick;
+  bool has_messages = false;
   for (Rank v = 0; v < static_cast<Rank>(schedule.ranks.size()); ++v) {
     for (std::size_t t = 0; t < steps_of(schedule, v); ++t) {
       for (const OpRecord& op : schedule.ops(v, t)) {
         if (!is_message(op, v)) continue;
         route_of(schedule, routing, v, op, path);
         const Ticks body = model.flits(op.bytes) * model.flit;
-        for (const Channel channel : path) links[routing.link(channel)] += body;
-        injecting[model.all_port ? routing.link(path.front()) : v] += model.startup + body;
-        ejecting[model.all_port ? routing.link(path.back()) : op.peer] += body;
-        least_hop = std::min(least_hop, model.hop);
+        for (const Channel channel : path) links.add(routing.link(channel), body);
+        injecting.add(model.all_port ? routing.link(path.front()) : v, model.startup + body);
+        ejecting.add(model.all_port ? routing.link(path.back()) : op.peer, body);
+        has_messages = true;
       }
     }
   }
   ScheduleBounds bounds;
-  if (least_hop == no_tick) return bounds;
-  for (const auto& [link, busy] : links) bounds.links = std::max(bounds.links, busy);
-  bounds.links += model.startup + model.hop;
-  for (const auto& [port, busy] : injecting)
-    bounds.ports = std::max(bounds.ports, busy + model.hop);
-  for (const auto& [port, busy] : ejecting) {
-    bounds.ports = std::max(bounds.ports, busy + model.startup + model.hop);
-  }
+  if (!has_messages) return bounds;
+  bounds.links = links.highest() + model.startup + model.hop;
+  bounds.ports = std::max(injecting.highest(), ejecting.highest() + model.startup) + model.hop;
   return bounds;
 }
 

@@ -1,17 +1,22 @@
-// The queue of what is due: a heap by tick.
+// The queue of what is due: a heap of ticks, with a list of events each.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "wormcube/runtime/replay/machine_model.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 namespace wormcube {
 
 /// Events of one tick come in any order: whoever takes them must not mind (docs/replay.md: the
 /// phases of a tick).
+///
+/// Nodes of a regular schedule do the same at the same tick. So events are lists, one for a tick; of a
+/// few ticks asked for last the ends of their lists are known, and a list more of the same tick does
+/// no harm.
 class EventQueue {
  public:
   struct Event {
@@ -20,24 +25,86 @@ class EventQueue {
     std::int32_t subject;
   };
 
-  bool empty() const { return heap_.empty(); }
-  Ticks next() const { return heap_.front().time; }
+  bool empty() const { return first_ == none && heap_.empty(); }
+  Ticks next() const { return first_ != none ? now_ : heap_.front().time; }
 
   void push(const Event& event) {
-    std::size_t hole = heap_.size();
-    heap_.push_back(event);
-    while (hole > 0) {
-      const std::size_t parent = (hole - 1) / width;
-      if (heap_[parent].time <= event.time) break;
-      heap_[hole] = heap_[parent];
-      hole = parent;
+    const std::int32_t entry = make({event.kind_and_stage, event.subject, none});
+    End& end = ends_[place(event.time)];
+    if (end.last != none && end.time == event.time) {
+      entries_[static_cast<std::size_t>(end.last)].next = entry;
+    } else {
+      push_list({event.time, entry});
+      end.time = event.time;
     }
-    heap_[hole] = event;
+    end.last = entry;
   }
 
   Event pop() {
-    const Event first = heap_.front();
-    const Event last = heap_.back();
+    if (first_ == none) {
+      const List list = pop_list();
+      now_ = list.time, first_ = list.first;
+      // From here on the list is taken from: what comes later is another one.
+      End& end = ends_[place(now_)];
+      if (end.time == now_) end.last = none;
+    }
+    const std::int32_t entry = first_;
+    const Entry& taken = entries_[static_cast<std::size_t>(entry)];
+    const Event event{now_, taken.kind_and_stage, taken.subject};
+    first_ = taken.next;
+    entries_[static_cast<std::size_t>(entry)].next = free_;
+    free_ = entry;
+    return event;
+  }
+
+ private:
+  static constexpr std::int32_t none = -1;
+  static constexpr std::size_t width = 4;  // shallower than two, and a node's children share a line
+  static constexpr std::size_t known = 64;
+
+  struct Entry {
+    std::uint32_t kind_and_stage;
+    std::int32_t subject, next;
+  };
+  struct List {
+    Ticks time;
+    std::int32_t first;
+  };
+  struct End {
+    Ticks time = -1;
+    std::int32_t last = none;
+  };
+
+  static std::size_t place(Ticks time) {
+    return (static_cast<std::uint64_t>(time) * 0x9E3779B97F4A7C15U) >> 58U;
+  }
+
+  std::int32_t make(const Entry& entry) {
+    if (free_ == none) {
+      entries_.push_back(entry);
+      return static_cast<std::int32_t>(entries_.size() - 1);
+    }
+    const std::int32_t at = free_;
+    free_ = entries_[static_cast<std::size_t>(at)].next;
+    entries_[static_cast<std::size_t>(at)] = entry;
+    return at;
+  }
+
+  void push_list(const List& list) {
+    std::size_t hole = heap_.size();
+    heap_.push_back(list);
+    while (hole > 0) {
+      const std::size_t parent = (hole - 1) / width;
+      if (heap_[parent].time <= list.time) break;
+      heap_[hole] = heap_[parent];
+      hole = parent;
+    }
+    heap_[hole] = list;
+  }
+
+  List pop_list() {
+    const List first = heap_.front();
+    const List last = heap_.back();
     heap_.pop_back();
     const std::size_t size = heap_.size();
     if (size == 0) return first;
@@ -58,9 +125,11 @@ class EventQueue {
     return first;
   }
 
- private:
-  static constexpr std::size_t width = 4;  // shallower than two, and a node's children share a line
-  std::vector<Event> heap_;
+  std::vector<Entry> entries_;  // of all lists; those that are free are one, too
+  std::int32_t free_ = none, first_ = none;
+  Ticks now_ = 0;
+  std::vector<List> heap_;
+  std::array<End, known> ends_;
 };
 
 }  // namespace wormcube

@@ -80,7 +80,7 @@ void Simulation::number_messages() {
 }
 
 /// All messages one after the other, stalled by every constant: no replay takes longer.
-void Simulation::require_countable() const {
+void Simulation::require_countable() {
   WideTicks longest = 0, hops = 0;
   const Topology& topology = routing_.topology();
   for (int d = 0; d < topology.dimensions(); ++d) hops += topology.factor(d).vertices();
@@ -97,11 +97,12 @@ void Simulation::require_countable() const {
     longest += model_.forwarding == Forwarding::wormhole ? alone + (links + 1) * step
                                                          : (links + 1) * (alone + step);
   }
-  for (const RankLog& log : schedule_.ranks) {
-    for (std::size_t t = 0; t < log.rearranged.size(); ++t) {
-      const auto rank = static_cast<Rank>(&log - schedule_.ranks.data());
-      const OwnWork work = own_work(schedule_, model_, rank, t);
-      longest += WideTicks{work.compute} + work.rearrange + work.combine;
+  for (std::size_t v = 0; v < nodes_.size(); ++v) {
+    for (std::size_t t = 0; t < schedule_.ranks[v].rearranged.size(); ++t) {
+      const OwnWork work = own_work(schedule_, model_, static_cast<Rank>(v), t);
+      const WideTicks all = WideTicks{work.compute} + work.rearrange + work.combine;
+      longest += all;
+      nodes_[v].works = nodes_[v].works || all > 0;
     }
   }
   constexpr WideTicks most = WideTicks{1} << 62;
@@ -114,6 +115,7 @@ void Simulation::require_countable() const {
 }
 
 Ticks Simulation::gap(Rank rank, std::size_t step) const {
+  if (!nodes_[static_cast<std::size_t>(rank)].works) return 0;
   return own_work(schedule_, model_, rank, step).total();
 }
 

@@ -72,6 +72,7 @@ class Simulation {
   struct NodeState {
     std::uint32_t step = 0;  // posted, or to be posted next
     bool posted = false;
+    bool works = false;    // has work of its own before some step
     Index first_send = 0;  // of the step, in messages_
     Index next_send = 0;   // to go through the one port
     std::int32_t outstanding = 0;
@@ -80,7 +81,7 @@ class Simulation {
 
   // simulation.cpp
   void number_messages();
-  void require_countable() const;
+  void require_countable();
   void loop();
   void phase_one(const EventQueue::Event& event);
   void post(Rank rank);

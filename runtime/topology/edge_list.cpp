@@ -62,7 +62,8 @@ class Reader {
     if (in_.bad()) throw UsageError(fmt::format("graph:{}: cannot read the file", file_));
     if (!in_.eof()) {
       ++number_;
-      fail(fmt::format("the line is longer than {} bytes; is this an edge list?", max_line));
+      fail(fmt::format("the line has {} bytes; lines may have up to {}; is this an edge list?",
+                       long_line(), max_line));
     }
     if (edges_.empty()) {
       throw UsageError(fmt::format(
@@ -85,6 +86,16 @@ class Reader {
 
   [[noreturn]] void fail(const std::string& problem) const {
     throw UsageError(fmt::format("graph:{} line {}: {}", file_, number_, problem));
+  }
+
+  /// The length of a line that the buffer has only the beginning of, without reading on for ever.
+  std::string long_line() {
+    constexpr std::streamsize most = std::streamsize{1} << 26;
+    in_.clear();
+    in_.ignore(most, '\n');
+    const std::streamsize rest = in_.gcount();
+    const auto length = static_cast<std::streamsize>(max_line) + rest - (in_.eof() ? 0 : 1);
+    return rest == most ? fmt::format("more than {}", length) : fmt::format("{}", length);
   }
 
   /// The line just read, without the mark that some editors put before a file's text.

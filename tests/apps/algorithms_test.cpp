@@ -51,6 +51,20 @@ TEST_CASE("what is not named is the cheapest, of uneven blocks by its namesake",
   }
 }
 
+TEST_CASE("a chooser goes before the formulas, of uneven blocks by the namesake of what it takes",
+          "[apps]") {
+  const auto topology = Topology::parse("hypercube:4");
+  const AutoChooser takes_shift = [](Operation operation, const Topology&, const CostModel&, Bytes,
+                                     Ports, const Arguments&) {
+    return parse_collective(operation, operation == operations::alltoall ? "shift" : "hypercube");
+  };
+  const Algorithms chosen("broadcast=halving", operations_used, {}, Ports::one, takes_shift);
+  CHECK(chosen.choose(operations::alltoall, topology, 64).text() == "shift");
+  CHECK(chosen.choose(operations::alltoallv, topology, 64).name() == "shift");
+  CHECK(chosen.choose(operations::allgatherv, topology, 64).name() == "hypercube");
+  CHECK(chosen.choose(operations::broadcast, topology, 64).name() == "halving");
+}
+
 TEST_CASE("algorithms that are not there are refused", "[apps]") {
   const auto refused = [](const char* text) { Algorithms(text, operations_used); };
   CHECK_THROWS_WITH(refused("magic"), Contains("no algorithm 'magic'") &&

@@ -140,6 +140,45 @@ TEST_CASE("blocks are followed through the proof's payloads", "[draw]") {
   CHECK(blocks_of("scan", "hypercube", "ring:8").kind == "intervals");
 }
 
+TEST_CASE("traffic between groups has every message, works are those of the log", "[draw]") {
+  for (const char* const network : {"ring:6", "line:100", "ring:130"}) {
+    const Topology topology = Topology::parse(network);
+    const Collective bruck = parse_collective(operations::alltoall, "bruck");
+    const Schedule schedule = record(
+        topology,
+        collective_program(bruck, contract_of(bruck, topology.nodes(), 8, 1, Pattern::words, false),
+                           nullptr));
+    const GroupTraffic traffic = group_traffic(schedule);
+    CHECK(traffic.groups <= 64);
+    CHECK(traffic.per * traffic.groups >= topology.nodes());
+    CHECK(traffic.per * (traffic.groups - 1) < topology.nodes());
+    std::uint64_t bytes = 0, messages = 0, sent = 0, sends = 0;
+    for (std::size_t i = 0; i < traffic.bytes.size(); ++i) {
+      bytes += traffic.bytes[i], messages += traffic.messages[i];
+    }
+    for (const RankLog& log : schedule.ranks) {
+      for (const OpRecord& op : log.ops) {
+        if (op.kind == Op::Kind::send) sent += op.bytes, ++sends;
+      }
+    }
+    CHECK(bytes == sent);
+    CHECK(messages == sends);
+  }
+  // Two numbers for each gap of each node; nothing where nobody works.
+  const auto works = [](Operation operation, const char* algorithm) {
+    const Topology topology = Topology::parse("torus:4x4");
+    const Collective collective = parse_collective(operation, algorithm);
+    const Schedule schedule =
+        record(topology,
+               collective_program(
+                   collective, contract_of(collective, 16, 8, 1, Pattern::words, false), nullptr));
+    return std::pair(pack_works(schedule).count, 2 * (schedule.steps() + 1) * 16);
+  };
+  const auto [count, all] = works(operations::alltoall, "suh-torus");
+  CHECK(count == all);
+  CHECK(works(operations::barrier, "dissemination").first == 0);
+}
+
 TEST_CASE("marks become SVG and PDF", "[draw]") {
   Marks marks{text_mark({1, 2}, "a<b", 10, colours::ink), circle_mark({3, 4}, 2, colours::ok)};
   const std::string svg = svg_text(marks, {0, 0}, {10, 10}, {.title = "t\"t"});

@@ -1,7 +1,8 @@
 // The pages in a real browser: what they show is what the program says elsewhere.
 //
-//   node pages.mjs PROGRAM BROWSER [CASE..]
+//   node pages.mjs PROGRAM BROWSER [--plugins FOLDER] [CASE..]
 //
+// The folder has the plugins that tests/browser/hostile.cpp is built as; without it what they say is not looked at.
 // Needs puppeteer-core and axe-core of apps/draw (npm ci there); says so, and is skipped, without.
 // SPDX-License-Identifier: Apache-2.0
 import { execFileSync, spawnSync } from "node:child_process";
@@ -11,7 +12,8 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-const [, , programPath = "", browserPath, ...wanted] = process.argv, program = resolve(programPath);
+const [, , programPath = "", browserPath, ...rest] = process.argv, program = resolve(programPath);
+const flag = rest.indexOf("--plugins"), plugins = flag < 0 ? null : resolve(rest[flag + 1]), wanted = rest.filter((_, i) => flag < 0 || (i !== flag && i !== flag + 1));
 const draw = resolve(dirname(fileURLToPath(import.meta.url)), "../../apps/draw");
 const require = createRequire(join(draw, "package.json"));
 let puppeteer, axe;
@@ -45,14 +47,14 @@ const browser = await puppeteer.launch({
 });
 
 /** A page of a file; what it says on the console, and whatever it asks for, is a failure. */
-async function open(file, { fragment = "", width = 1440, height = 900, dark = false, still = true, script = true, before = null } = {}) {
+async function open(file, { fragment = "", width = 1440, height = 900, dark = false, still = true, script = true, before = null, touch = false } = {}) {
   const page = await browser.newPage();
   const noise = [];
   page.on("console", (message) => noise.push(`console: ${message.text()}`));
   page.on("pageerror", (error) => noise.push(`error: ${error.message}`));
   page.on("dialog", (dialog) => { noise.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
   page.on("request", (request) => { if (!request.url().startsWith(pathToFileURL(folder).href) && !request.url().startsWith("data:")) noise.push(`request: ${request.url()}`); });
-  await page.setViewport({ width, height });
+  await page.setViewport({ width, height, hasTouch: touch });
   await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }, { name: "prefers-reduced-motion", value: still ? "reduce" : "no-preference" }]);
   await page.setJavaScriptEnabled(script);
   if (before) await page.evaluateOnNewDocument(before);
@@ -218,6 +220,71 @@ function findCollisions() {
   return { found, texts: texts.length, nodes: nodes.length, lanes };
 }
 
+/**
+ * Worms off the lanes of their routes, numbers of stubs that are not the other end's, cables whose two lanes cross, and links that
+ * have not one drawing.
+ */
+function findStrays() {
+  const found = [], number = (text) => Number(text), lanes = new Map();
+  const polylines = (d) => d.split("M").filter(Boolean).map((part) => [...part.matchAll(/(-?[\d.]+) (-?[\d.]+)/g)].map(([, x, y]) => [number(x), number(y)]));
+  for (const lane of document.querySelectorAll("svg.network .lane")) {
+    const link = number(lane.dataset.link);
+    if (lanes.has(link)) found.push(`link ${lane.dataset.name} is drawn twice`);
+    lanes.set(link, { name: lane.dataset.name, lines: polylines(lane.getAttribute("d")), width: number(lane.getAttribute("stroke-width")) });
+  }
+  const away = ([px, py], [[ax, ay], [bx, by]]) => {
+    const dx = bx - ax, dy = by - ay, t = Math.max(0, Math.min(1, ((px - ax) * dx + (py - ay) * dy) / Math.max(1e-9, dx * dx + dy * dy)));
+    return Math.hypot(px - ax - t * dx, py - ay - t * dy);
+  };
+  const pieces = (line) => line.slice(1).map((point, i) => [line[i], point]);
+  const nodes = [...document.querySelectorAll("svg.network .node")].map((node) => {
+    const box = node.querySelector(".box, circle"), of = (name) => number(box.getAttribute(name));
+    return box.localName === "rect" ? { x: of("x") + of("width") / 2, y: of("y") + of("height") / 2, r: of("width") / 2 } : { x: of("cx"), y: of("cy"), r: of("r") / 0.72 };
+  });
+  let points = 0;
+  for (const worm of document.querySelectorAll("g.worm")) {
+    const route = worm.dataset.links === "" ? [] : worm.dataset.links.split(" ").map((link) => lanes.get(number(link)));
+    if (route.length === 0) continue;
+    const own = route.flatMap(({ lines }) => lines.flatMap(pieces)), ends = new Set(route.flatMap(({ name }) => name.split("→")));
+    const under = [...document.querySelectorAll("svg.network .node")].map((node, i) => [node, nodes[i]]).filter(([node]) => ends.has(node.querySelector("text") ? [...node.querySelectorAll("text")].map((text) => text.textContent).join("") : node.querySelector("title").textContent)).map(([, node]) => node);
+    // Strands of a shared link lie beside its middle, up to 7 / 2 of them away.
+    for (const body of worm.querySelectorAll(".body")) {
+      for (const line of polylines(body.getAttribute("d"))) {
+        for (const [a, b] of pieces(line)) {
+          const steps = Math.max(1, Math.ceil(Math.hypot(b[0] - a[0], b[1] - a[1]) / 3));
+          for (let i = 0; i <= steps; ++i) {
+            const point = [a[0] + ((b[0] - a[0]) * i) / steps, a[1] + ((b[1] - a[1]) * i) / steps];
+            ++points;
+            if (own.some((piece) => away(point, piece) < 3.7) || under.some(({ x, y, r }) => Math.max(Math.abs(point[0] - x), Math.abs(point[1] - y)) < r + 1)) continue;
+            found.push(`worm ${worm.dataset.from} to ${worm.dataset.to} lies off its lanes at ${point.map(Math.round)}`);
+            i = steps;
+          }
+        }
+      }
+    }
+  }
+  // Stubs have the number of the other end beside them.
+  let stubs = 0;
+  for (const label of document.querySelectorAll("svg.network .label")) {
+    const at = [number(label.getAttribute("x")), number(label.getAttribute("y")) - 3.3];
+    const near = [...lanes.values()].filter(({ lines }) => lines.length === 2).map(({ name, lines }) => ({ to: name.split("→")[1], off: Math.hypot(lines[0][lines[0].length - 1][0] - at[0], lines[0][lines[0].length - 1][1] - at[1]) })).sort((a, b) => a.off - b.off)[0];
+    if (!near || near.off > 16) { found.push(`the number ${label.textContent} is at no stub`); continue; }
+    ++stubs;
+    if (near.to !== label.textContent) found.push(`the stub to ${near.to} has the number ${label.textContent}`);
+  }
+  const crosses = ([a, b], [c, d]) => {
+    const side = ([px, py], [qx, qy], [rx, ry]) => Math.sign((qx - px) * (ry - py) - (qy - py) * (rx - px));
+    return side(a, b, c) * side(a, b, d) < 0 && side(c, d, a) * side(c, d, b) < 0;
+  };
+  const byName = new Map([...lanes.values()].map((lane) => [lane.name, lane]));
+  for (const [name, lane] of byName) {
+    const back = byName.get(name.split("→").reverse().join("→"));
+    if (!back) found.push(`link ${name} has no way back`);
+    else if (lane.lines.flatMap(pieces).some((piece) => back.lines.flatMap(pieces).some((other) => crosses(piece, other)))) found.push(`the lanes of ${name} cross`);
+  }
+  return { found, points, stubs };
+}
+
 /** What a page shows from frame to frame while it plays, a second or so: [step, worms and playhead]. */
 async function playing(page) {
   await page.keyboard.press("Home");
@@ -231,6 +298,14 @@ async function playing(page) {
     };
     requestAnimationFrame(look);
   }));
+}
+
+/** Frames come when the test says so: nextFrame(milliseconds since the last one). */
+function framesByHand() {
+  let now = 0, waiting = [];
+  performance.now = () => now;
+  window.requestAnimationFrame = (call) => waiting.push(call);
+  window.nextFrame = (ms) => { const calls = waiting; now += ms, waiting = []; for (const one of calls) one(now); };
 }
 
 const cases = {
@@ -280,6 +355,22 @@ const cases = {
         }
         return found;
       }));
+      await set(page, `#step=${Math.min(1, last)}&at=0.55`);
+      const strays = await page.evaluate(findStrays);
+      expect(`${what}: worms on their lanes, stubs with their numbers`, [...(strays.points > 0 ? [] : ["no worm was looked at"]), ...strays.found]);
+      if (network === "torus:8x8") {
+        expect("as many stubs as there are", differ("stubs", strays.stubs, 32));
+        const spoil = async (what_, change) => {
+          await set(page, "#step=2&at=0.55"), await set(page, "#step=1&at=0.55");
+          await page.evaluate(change);
+          const { found } = await page.evaluate(findStrays);
+          expect(`${what_} is found`, found.length > 0 ? [] : ["not found"]);
+        };
+        await spoil("a worm on the other lane", () => { const body = document.querySelector("g.worm .body"); body.setAttribute("d", body.getAttribute("d").replace(/(-?[\d.]+) (-?[\d.]+)/g, (_, x, y) => `${Number(x) + 10} ${Number(y) + 10}`)); });
+        await spoil("a wrong number at a stub", () => { document.querySelector("svg.network .label").textContent = "5"; });
+        await page.evaluate(() => { document.querySelector("svg.network .label").textContent = "56"; });
+        await spoil("a link that is drawn twice", () => { const lane = document.querySelector("svg.network .lane"); lane.after(lane.cloneNode()); });
+      }
       expect(`${what}: nothing on the console, no request`, noise);
       await page.close();
     }
@@ -373,6 +464,98 @@ const cases = {
       await page.close();
     }
     expect("steps were under way", between > 0 ? [] : ["only whole steps were seen"]);
+  },
+
+  async "links of stubs are joined while they are pointed at; a finger that rests points"() {
+    const tip = (page) => page.$eval(".tip", (element) => (element.hidden ? "" : element.textContent));
+    // A point of a link's first stub, in the window.
+    const stub = (page, name) => page.evaluate((wantedName) => {
+      const lane = document.querySelector(`.lane[data-name="${wantedName}"]`), at = lane.getPointAtLength(0.3 * lane.getTotalLength());
+      const { x, y } = new DOMPoint(at.x, at.y).matrixTransform(lane.getScreenCTM());
+      return [x, y];
+    }, name);
+    const joined = (page) => page.$$eval(".join", (joins) => joins.map((join) => join.getAttribute("d").match(/-?[\d.]+/g).map(Number)));
+    for (const [network, operation, algorithm, link, others] of [["torus:4x4x4", "alltoall", "suh-torus", "0→16", 1], ["complete:5*ring:4*line:3", "alltoall", "product", "0→12", 4]]) {
+      run("draw", operation, "--on", network, "--algorithm", algorithm, "--html", "page.html", "--quiet");
+      const { page, noise } = await open("page.html");
+      expect(`${network}: no curve at rest`, differ("curves", (await joined(page)).length, 0));
+      await page.mouse.move(...(await stub(page, link)));
+      const curves = await joined(page);
+      expect(`${network}: a curve for each link of the stub`, differ("curves", curves.length, others));
+      const ends = await page.$eval(`.lane[data-name="${link}"]`, (lane) => lane.getAttribute("d").split("M").filter(Boolean).map((part) => part.match(/-?[\d.]+/g).map(Number)));
+      expect(`${network}: from stub to stub`, curves.some((d) => Math.hypot(d[0] - ends[0][ends[0].length - 2], d[1] - ends[0][ends[0].length - 1]) < 0.2 && Math.hypot(d[4] - ends[1][0], d[5] - ends[1][1]) < 0.2) ? [] : [JSON.stringify([curves, ends])]);
+      expect(`${network}: what it says`, (await tip(page)).includes(link) && ((await tip(page)).match(/→/g) ?? []).length === others ? [] : [await tip(page)]);
+      await page.mouse.move(2, 2);
+      expect(`${network}: then none`, differ("curves", (await joined(page)).length, 0));
+      expect("nothing on the console, no request", noise);
+      await page.close();
+    }
+    run("draw", "alltoall", "--on", "torus:32x32", "--algorithm", "suh-torus", "--html", "page.html", "--quiet");
+    const large = await open("page.html", { fragment: "#link=0-31" });
+    expect("on a canvas, too", differ("curves", await large.page.$eval(".network.canvas", (canvas) => canvas.dataset.joins), "1"));
+    await large.page.keyboard.press("Escape");
+    await large.page.waitForFunction(() => document.querySelector(".network.canvas").dataset.joins === "0");
+    expect("nothing on the console, no request", large.noise);
+    await large.page.close();
+
+    run("draw", "alltoall", "--on", "torus:8x8", "--algorithm", "suh-torus", "--html", "page.html", "--quiet");
+    const { page, noise } = await open("page.html", { width: 390, height: 844, touch: true });
+    const kind = () => page.$eval(".selection", (card) => card.dataset.kind);
+    const box = await (await page.$('.node[data-node="27"] .box')).boundingBox(), at = [box.x + box.width / 2, box.y + box.height / 2];
+    const finger = await page.touchscreen.touchStart(...at);
+    await page.waitForFunction(() => !document.querySelector(".tip").hidden);
+    expect("a finger that rests is told", differ("tip", await tip(page), "node 27 (3, 3)"));
+    await finger.end();
+    expect("and chooses nothing", differ("kind", await kind(), "none"));
+    await page.touchscreen.tap(...at);
+    expect("one that taps does", differ("kind", await kind(), "node"));
+    expect("nothing on the console, no request", noise);
+    await page.close();
+  },
+
+  async "a node's program: a row for each port, and what it rearranges"() {
+    const rows = (page) => page.$$eval(".program tbody tr", (all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
+    const ports = ["allgather", "--on", "ring:12", "--algorithm", "ring-all-port"];
+    run("draw", ...ports, "--html", "page.html", "--quiet");
+    const show = JSON.parse(run("show", ...ports, "--json", "-"));
+    const { page, noise } = await open("page.html", { fragment: "#node=3" });
+    const wantedRows = show.steps.flatMap(({ messages }) => ["2", "4"].map((port) => {
+      const out = messages.find((message) => message.from === 3 && message.route[0].link_name === `3->${port}`), back = messages.find((message) => message.to === 3 && message.route[message.route.length - 1].link_name === `${port}->3`);
+      return [port, out ? `→ ${out.to}` : "–", back ? `← ${back.from}` : "–"];
+    }));
+    const found = (await rows(page)).map((row) => row.slice(1, 4)), sorted = (list) => list.map((row) => row.join()).sort();
+    expect("ports", differ("rows", sorted(found), sorted(wantedRows)));
+    expect("some port is idle, some not", wantedRows.some((row) => row.includes("–")) && !wantedRows.every((row) => row.includes("–")) ? [] : [JSON.stringify(wantedRows)]);
+    expect("nothing on the console, no request", noise);
+    await page.close();
+
+    const torus = ["alltoall", "--on", "torus:8x8", "--algorithm", "suh-torus"];
+    run("draw", ...torus, "--html", "page.html", "--quiet");
+    const check = JSON.parse(run("check", ...torus, "--json", "-")), opened = await open("page.html", { fragment: "#step=2&node=27" });
+    const text = await opened.page.$eval(".selection", (card) => card.textContent), amounts = [...(/Before step 0: (\d+) r/.exec(text) ?? []).slice(1), ...(await rows(opened.page)).map((row) => /^(\d+) r$/.exec(row[row.length - 1])?.[1] ?? 0)].map(Number);
+    expect("what node 27 rearranges", differ("blocks", amounts.reduce((sum, n) => sum + n, 0), check.rearranged_blocks));
+    expect("the picture in words", differ("label", await opened.page.$eval("svg.network", (picture) => picture.getAttribute("aria-label")), "torus 8 by 8, step 2 of 6, two hops: 64 messages of up to 32 blocks, no link carries two"));
+    expect("nothing on the console, no request", opened.noise);
+    await opened.page.close();
+  },
+
+  async "the strip: captions in boxes of more than 90 px, idle steps hatched"() {
+    for (const [what, call] of [["wide boxes", ["alltoall", "--on", "torus:8x8", "--algorithm", "suh-torus"]], ["narrow ones", ["alltoall", "--on", "line:13", "--algorithm", "shift"]], ["too narrow ones", ["alltoall", "--on", "ring:24", "--algorithm", "shift"]], ["more than 300", ["alltoall", "--on", "line:310", "--algorithm", "shift"]]]) {
+      run("draw", ...call, "--html", "page.html", "--quiet");
+      const { page, noise } = await open("page.html");
+      const { boxes, texts, areas } = await page.evaluate(() => ({ boxes: [...document.querySelectorAll(".strip .ground")].map((box) => Number(box.getAttribute("width"))), texts: [...document.querySelectorAll(".strip .inside")].map((text) => [text.textContent, text.getBBox().width]), areas: [...document.querySelectorAll(".strip .area")].map((area) => area.getAttribute("fill")) }));
+      expect(`${what}: captions`, differ("captions", texts.length, boxes.filter((width) => width > 90).length));
+      expect(`${what}: they fit`, texts.filter(([, width]) => width > Math.min(...boxes)).map(([text]) => text));
+      expect(`${what}: they say how many`, texts.every(([text]) => /^\d+ worms?( · [\d.]+ blocks?)?$/.test(text)) ? [] : [JSON.stringify(texts)]);
+      expect(`${what}: an area above 300`, (what === "more than 300") === areas.length > 0 && new Set(areas).size === areas.length ? [] : [JSON.stringify(areas)]);
+      expect("nothing on the console, no request", noise);
+      await page.close();
+    }
+    run("draw", "alltoall", "--on", "torus:8x8", "--algorithm", "suh-torus,kim-a1", "--html", "page.html", "--quiet");
+    const { page } = await open("page.html", { fragment: "#play=suh-torus,kim-a1" });
+    const fills = await page.evaluate(() => [...document.querySelectorAll(".strip .work")].map((bar) => [bar.getAttribute("fill"), document.querySelector(/url\((.*)\)/.exec(bar.getAttribute("fill"))[1])?.localName]));
+    expect("work between steps is hatched", fills.length > 5 && fills.every(([, name]) => name === "pattern") ? [] : [JSON.stringify(fills.slice(0, 3))]);
+    await page.close();
   },
 
   async "a block's whole way, nodes, links, keys, the address"() {
@@ -482,13 +665,6 @@ const cases = {
     const { traceEvents } = JSON.parse(readFileSync(join(folder, "trace.json"), "utf8")), channels = new Map();
     for (const { ph, name, tid, args } of traceEvents) if (ph === "M" && name === "thread_name" && / vc /.test(args.name)) channels.set(tid, args.name.replace("->", "→"));
     const ends = traceEvents.filter(({ ph, cat }) => ph === "X" && cat === "link").map(({ tid, ts, dur }) => [channels.get(tid), ts + dur]);
-    // Frames come when the test says so, one after each 20 ms.
-    const byHand = () => {
-      let now = 0, waiting = [];
-      performance.now = () => now;
-      window.requestAnimationFrame = (call) => waiting.push(call);
-      window.nextFrame = (ms) => { const calls = waiting; now += ms, waiting = []; for (const one of calls) one(now); };
-    };
     const watch = (page) => page.evaluate((ms) => {
       const frames = [], playing = () => document.querySelector("[data-control=play]").getAttribute("aria-label") === "pause";
       const name = (flash) => `${document.querySelector(`.lane[data-link="${flash.dataset.flash}"]`).dataset.name} vc ${flash.dataset.channel}`;
@@ -503,7 +679,7 @@ const cases = {
       return differ(`at ${clock}`, flashes.map(([name]) => name).sort(), wantedNames.sort());
     });
     for (const still of [false, true]) {
-      const { page, noise } = await open("page.html", { still, before: byHand });
+      const { page, noise } = await open("page.html", { still, before: framesByHand });
       await page.keyboard.press("Home");
       for (let i = 0; i < 3; ++i) await page.keyboard.press("]");
       await page.keyboard.press(" ");
@@ -520,6 +696,64 @@ const cases = {
       expect("nothing on the console, no request", noise);
       await page.close();
     }
+  },
+
+  async "by replay a canvas shows who waits, and what is released"() {
+    const call = ["permute", "--on", "torus:18x18", "--algorithm", "direct", "--permutation", "transpose", "--bytes", "4K"];
+    run("draw", ...call, "--clock", "replay", "--html", "page.html", "--quiet");
+    run("replay", ...call, "--trace", "trace.json", "--json", "replay.json", "--quiet");
+    const replay = JSON.parse(readFileSync(join(folder, "replay.json"), "utf8")), startup = replay.model.startup_ps;
+    // Pixels of the moving canvas that are like a colour.
+    const pixels = (page, [r, g, b]) => page.$eval(".network.canvas canvas:last-child", (canvas, wantedColour) => {
+      const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+      let n = 0;
+      for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 100 && wantedColour.every((part, k) => Math.abs(data[i + k] - part) < 12)) ++n;
+      return n;
+    }, [r, g, b]);
+    // Its pixels are read, often.
+    const readable = () => { const before = HTMLCanvasElement.prototype.getContext; HTMLCanvasElement.prototype.getContext = function readableContext(kind) { return before.call(this, kind, { willReadFrequently: true }); }; };
+    const { page, noise } = await open("page.html", { before: readable });
+    let some = 0;
+    for (const share of [0.6, 0.75, 0.9, 0.999]) {
+      const ps = Math.round((replay.time_ps * share) / 1e4) * 1e4;
+      await set(page, `#t=${ps / 1e6}`);
+      const waiting = Number(await page.$eval(".network.canvas", (canvas) => canvas.dataset.waiting)), under = replay.messages.filter((message) => message.posted_ps + startup <= ps && ps < message.delivered_ps);
+      expect(`at ${ps} ps: who waits may wait`, waiting <= under.filter((message) => message.waited_ps > 0).length ? [] : [`${waiting} of ${under.length}`]);
+      if (waiting > 0) {
+        ++some;
+        expect(`at ${ps} ps: light stripes`, (await pixels(page, [255, 255, 255])) > 10 ? [] : [`${await pixels(page, [255, 255, 255])} pixels`]);
+      }
+    }
+    expect("some wait", some > 0 ? [] : ["none"]);
+    await set(page, `#t=${(startup - 1e6) / 1e6}`);
+    expect("none waits before the first sets out", [...differ("light pixels", await pixels(page, [255, 255, 255]), 0), ...differ("waiting", await page.$eval(".network.canvas", (canvas) => Number(canvas.dataset.worms)), 0)]);
+    expect("nothing on the console, no request", noise);
+    await page.close();
+
+    const { traceEvents } = JSON.parse(readFileSync(join(folder, "trace.json"), "utf8")), frame = 20, lasts = 120 / frame;
+    const ends = traceEvents.filter(({ ph, cat }) => ph === "X" && cat === "link").map(({ tid, ts, dur }) => [tid, ts + dur]);
+    const flashing = await open("page.html", { still: false, before: `(${framesByHand})(); (${readable})();` });
+    await flashing.page.keyboard.press("Home");
+    for (let i = 0; i < 3; ++i) await flashing.page.keyboard.press("]");
+    await flashing.page.keyboard.press(" ");
+    const frames = await flashing.page.evaluate((ms) => {
+      const seen = [], playing_ = () => document.querySelector("[data-control=play]").getAttribute("aria-label") === "pause", canvas = document.querySelector(".network.canvas canvas:last-child");
+      while (playing_() && seen.length < 2000) {
+        nextFrame(ms);
+        const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+        let dark = 0;
+        for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 60 && data[i] < 60 && data[i + 1] < 60 && data[i + 2] < 70) ++dark;
+        seen.push({ clock: Number(document.body.dataset.clock), flashes: Number(canvas.parentElement.dataset.flashes), dark });
+      }
+      return seen;
+    }, frame);
+    const differs = (list, last) => list.slice(0, -1).flatMap(({ clock, flashes }, i) => differ(`flashes at ${clock}`, flashes, new Set(ends.filter(([, end]) => (i < last ? 0 : list[i - last].clock) < end && end <= clock).map(([tid]) => tid)).size));
+    expect("as many channels flash as the trace has released", [...(frames.some(({ flashes }) => flashes > 0) ? [] : ["none"]), ...differs(frames, lasts)]);
+    expect("they are drawn", frames.filter(({ flashes, dark }) => flashes > 20 && dark === 0).map(({ clock }) => `none at ${clock}`));
+    expect("and nothing is where none is", frames.filter(({ flashes, dark }) => flashes === 0 && dark > 0).map(({ clock, dark }) => `${dark} pixels at ${clock}`));
+    expect("flashes that last a frame longer are found", differs(frames, lasts + 1).length > 0 ? [] : ["not found"]);
+    expect("nothing on the console, no request", flashing.noise);
+    await flashing.page.close();
   },
 
   async "several algorithms on one clock"() {
@@ -571,10 +805,57 @@ const cases = {
     expect("nothing on the console, no request", noise);
     await page.close();
     run("draw", "broadcast", "--on", "torus:80x80", "--html", "page.html", "--quiet");
+    const sent = JSON.parse(run("check", "broadcast", "--on", "torus:80x80", "--json", "-", "--prove-up-to", "0"));
     const large = await open("page.html");
+    expect("traffic between groups of 100 nodes", /Row: 100 nodes that send.*64 groups in all/.test(await large.page.$eval(".traffic", (card) => card.textContent)) ? [] : [await large.page.$eval(".traffic", (card) => card.textContent)]);
+    const matrix = await (await large.page.$(".traffic canvas")).boundingBox();
+    let messages = 0;
+    for (let row = 0; row < 64; ++row) {
+      for (let column = 0; column < 64; ++column) {
+        const text = await large.page.evaluate((x, y) => { document.querySelector(".traffic canvas").dispatchEvent(new PointerEvent("pointermove", { clientX: x, clientY: y })); return document.querySelector(".traffic .hover").textContent; }, matrix.x + 3 * column + 1.5, matrix.y + 3 * row + 1.5);
+        messages += Number(/ in ([\d\u202f]+) message/.exec(text)[1].replaceAll("\u202f", ""));
+      }
+    }
+    expect("its cells have every message", differ("messages", messages, sent.messages));
     expect("a notice with both numbers", /6400 nodes; worms are shown on up to 4096/.test(await large.page.$eval(".notice", (notice) => notice.textContent)) ? [] : [await large.page.$eval(".notice", (notice) => notice.textContent)]);
     expect("nothing on the console, no request", large.noise);
     await large.page.close();
+  },
+
+  async "1024 nodes and 200 000 messages: opened, played, and how much is drawn a frame"() {
+    const call = ["broadcast", "--on", "torus:32x32", "--algorithm", "circulant:packets=196", "--bytes", "256K"];
+    run("draw", ...call, "--html", "page.html", "--quiet");
+    run("draw", "alltoall", "--on", "torus:8x8", "--algorithm", "shift", "--html", "small.html", "--quiet");
+    const { messages } = JSON.parse(run("check", ...call, "--json", "-")), bytes = (file) => readFileSync(join(folder, file)).length;
+    expect("so many messages", messages >= 200000 ? [] : [`${messages}`]);
+    expect("files are small", [...(bytes("page.html") < 1e7 ? [] : [`${bytes("page.html")} bytes`]), ...(bytes("small.html") < 1e6 ? [] : [`shift on 64 nodes: ${bytes("small.html")} bytes`])]);
+    const { page, noise } = await open("page.html", { fragment: "#step=100", still: false, before: () => {
+      new MutationObserver(() => { if (document.body?.dataset.ready) window.readyAt ??= performance.now(); }).observe(document, { attributes: true, subtree: true, attributeFilter: ["data-ready"] });
+      window.drawn = 0;
+      for (const name of ["stroke", "fill"]) {
+        const before = CanvasRenderingContext2D.prototype[name];
+        CanvasRenderingContext2D.prototype[name] = function counted(...args) { ++window.drawn; return before.apply(this, args); };
+      }
+    } });
+    expect("every node takes part", Number(await page.$eval(".network.canvas", (canvas) => canvas.dataset.worms)) > 1000 ? [] : [await page.$eval(".network.canvas", (canvas) => canvas.dataset.worms)]);
+    await page.keyboard.press(" ");
+    const frames = await page.evaluate(() => new Promise((done) => {
+      const seen = [];
+      let last = performance.now(), script = 0, drawn = window.drawn;
+      requestAnimationFrame(function frame(now) {
+        seen.push({ between: now - last, script, drawn: window.drawn - drawn });
+        last = now, script = Number(document.body.dataset.frame), drawn = window.drawn;
+        if (seen.length <= 60) requestAnimationFrame(frame); else done(seen.slice(1));
+      });
+    }));
+    const median = (key) => frames.map((frame) => frame[key]).sort((a, b) => a - b)[30];
+    // As the machine is loaded, drawn without a graphics card: told, not judged.
+    console.log(`  ready after ${(await page.evaluate(() => window.readyAt / 1000)).toFixed(2)} s, ${(1000 / median("between")).toFixed(0)} frames a second, ${median("script").toFixed(1)} ms of script a frame; ${bytes("page.html")} bytes`);
+    // What makes a frame slow is the number of strokes: worms of one look are one.
+    expect("strokes of a frame", Math.max(...frames.map(({ drawn }) => drawn)) <= 60 ? [] : [JSON.stringify(frames.map(({ drawn }) => drawn))]);
+    expect("it plays", new Set(frames.map(({ drawn }) => drawn > 0)).has(true) ? [] : ["nothing is drawn"]);
+    expect("nothing on the console, no request", noise);
+    await page.close();
   },
 
   async "hostile names stay text; without JavaScript the figures are there"() {
@@ -634,6 +915,43 @@ const cases = {
     }
   },
 
+  async "a plugin whose words are markup"() {
+    if (plugins === null) {
+      console.log("  not looked at: give the folder of the built plugins, --plugins FOLDER");
+      return;
+    }
+    const hostile = `<img src=x onerror=alert(3)>"'&\u202e]]></script><script>alert(4)</script><!--`, call = ["--plugin", join(plugins, "libhostile_words.so")];
+    const refused = spawnSync(program, ["--plugin", join(plugins, "libhostile_name.so"), "list", "broadcast"], { encoding: "utf8" });
+    expect("a name of markup is refused", refused.status === 2 && refused.stderr.includes("a name has letters, digits") ? [] : [`${refused.status}: ${refused.stderr}`]);
+    const strangers = (page) => page.evaluate(() => [document.images.length, document.querySelectorAll("[onerror]").length, [...document.scripts].filter((script) => script.textContent.startsWith("alert")).length]);
+    const clean = async (what, page, noise) => {
+      expect(`${what}: no element came of a word`, differ("img, handlers, scripts", await strangers(page), [0, 0, 0]));
+      expect(`${what}: nothing on the console, no request, no dialog`, noise);
+    };
+    run(...call, "draw", "broadcast", "--on", "ring:6", "--algorithm", "hostile,halving", "--html", "page.html", "--quiet");
+    for (const [what, options] of [["page", {}], ["phase", { fragment: "#step=3&colour=phase" }], ["comparison", { fragment: "#play=hostile,halving" }], ["phone", { width: 390, height: 844 }], ["without JavaScript", { script: false }]]) {
+      const { page, noise } = await open("page.html", options);
+      const text = await page.evaluate(() => document.body.textContent);
+      if (what !== "comparison") expect(`${what}: its words are there`, text.includes(hostile) ? [] : [text.slice(0, 300)]);
+      expect(`${what}: no sideways scrolling`, await page.evaluate(() => (document.documentElement.scrollWidth <= innerWidth ? [] : ["too wide"])));
+      await clean(what, page, noise);
+      if (what === "page") {
+        await page.evaluate(() => document.querySelector("h1").insertAdjacentHTML("beforeend", "<img alt='' data-x onerror=''>"));
+        expect("an element is found", differ("img, handlers, scripts", await strangers(page), [1, 1, 0]));
+      }
+      await page.close();
+    }
+    run(...call, "draw", "broadcast", "--on", "ring:6", "--algorithm", "hostile", "--svg", "still.svg", "--pdf", "still.pdf", "--quiet");
+    run(...call, "run", "broadcast", "--on", "ring:6", "--algorithm", "hostile,halving", "--bytes", "64,1K", "--iterations", "2", "--plot", "plot.html", "--quiet");
+    for (const file of ["still.svg", "plot.html"]) {
+      const { page, noise } = await open(file, { script: file === "plot.html" });
+      expect(`${file}: well formed`, await page.evaluate(() => (document.querySelector("parsererror") ? [document.querySelector("parsererror").textContent] : [])));
+      await clean(file, page, noise);
+      await page.close();
+    }
+    expect("the still picture has the words", readFileSync(join(folder, "still.svg"), "utf8").includes("&lt;img src=x") ? [] : ["they are missing"]);
+  },
+
   async "phone, dark, print, and readers without sight"() {
     run("draw", "alltoall", "--on", "torus:8x8", "--algorithm", "suh-torus,shift", "--html", "page.html", "--quiet");
     for (const [what, options] of [["light", {}], ["dark", { dark: true, fragment: "#step=2&node=27" }], ["phone", { width: 390, height: 844, fragment: "#node=27" }], ["comparison", { fragment: "#play=suh-torus,shift" }]]) {
@@ -657,6 +975,24 @@ const cases = {
     await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
     expect("print has all steps", differ("pictures", (await page.$$("#print figure")).length, 6));
     expect("print: worms", differ("worms", (await page.$$("#print figure:first-child g.worm")).length, 64));
+    // Canvases of large networks, too: in the light theme's colours, each inside its figure.
+    run("draw", "alltoall", "--on", "torus:17x16", "--algorithm", "mesh", "--html", "large.html", "--quiet");
+    const large = await open("large.html", { dark: true });
+    await large.page.emulateMediaType("print");
+    await large.page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+    const printed = await large.page.$$eval("#print figure", (figures) => figures.map((figure) => {
+      const outer = figure.getBoundingClientRect(), colours = new Set();
+      for (const canvas of figure.querySelectorAll("canvas")) {
+        const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+        for (let i = 0; i < data.length; i += 4) if (data[i + 3] === 255) colours.add(`${data[i]},${data[i + 1]},${data[i + 2]}`);
+        const box = canvas.getBoundingClientRect();
+        if (box.width < 100 || box.left < outer.left - 1 || box.right > outer.right + 1 || box.top < outer.top - 1 || box.bottom > outer.bottom + 1) return `a canvas of ${box.width} x ${box.height} outside its figure`;
+      }
+      return figure.querySelectorAll("canvas").length === 1 && colours.has("221,226,233") && (colours.has("0,114,178") || colours.has("0,158,115")) ? "" : "no links and worms in the light theme's colours on one canvas";
+    }));
+    expect("print of canvases", [...(printed.length > 1 ? [] : ["no figures"]), ...printed.filter(Boolean)]);
+    expect("nothing on the console, no request", large.noise);
+    await large.page.close();
     expect("nothing on the console, no request", noise);
     await page.close();
   },
@@ -720,6 +1056,19 @@ const cases = {
     ({ page, noise } = await plot("model.json"));
     const cells = await page.$$eval("[data-winner]", (all) => all.map((cell) => ({ nodes: Number(cell.dataset.nodes), bytes: Number(cell.dataset.x), winner: cell.dataset.winner, factor: Number(cell.dataset.factor) })));
     expect("a winner for each network, size and port model", differ("cells", cells.length, 8));
+    // In both themes its number stands out from each cell.
+    for (const scheme of ["light", "dark"]) {
+      await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
+      const faint = await page.evaluate(() => {
+        const rgb = (text) => text.match(/[\d.]+/g).slice(0, 3).map(Number), linear = (c) => (c <= 10.31 ? c / 12.92 / 255 : ((c / 255 + 0.055) / 1.055) ** 2.4), light = ([r, g, b]) => 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+        return [...document.querySelectorAll("[data-winner]")].flatMap((cell) => {
+          const under = rgb(getComputedStyle(cell.closest("svg").querySelector("rect")).fill), over = rgb(getComputedStyle(cell).fill), part = Number(cell.getAttribute("opacity") ?? 1);
+          const ground = light(over.map((c, i) => part * c + (1 - part) * under[i])), word = light(rgb(getComputedStyle(cell.nextElementSibling).fill)), contrast = (Math.max(ground, word) + 0.05) / (Math.min(ground, word) + 0.05);
+          return contrast < 3 ? [`${cell.nextElementSibling.textContent} of ${cell.dataset.winner}: ${contrast.toFixed(2)}`] : [];
+        });
+      });
+      expect(`numbers in the map of winners, ${scheme}`, faint);
+    }
     for (const cell of cells) {
       const ports = model.find((row) => row.algorithm === cell.winner).ports;
       const rivals = model.filter((row) => row.ports === ports && row.block_bytes === cell.bytes && (row.topology === "torus:4x4") === (cell.nodes === 16)).map((row) => row.model_time_us).sort((a, b) => a - b);

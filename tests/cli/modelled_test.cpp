@@ -115,6 +115,38 @@ TEST_CASE("an application tells what it takes on a modelled machine, part by par
              Contains("computing is left out") && Contains("contention is overstated"));
 }
 
+TEST_CASE("an application's exchange is the one that the modelled machine ends first",
+          "[cli][replay]") {
+  const std::string call = "--on mesh:4x4 --machine paragon ";
+  const auto ran =
+      run_wormcube("transpose " + call + "--shape 256x256 --auto-by replay --json -").json();
+  const std::string bytes = ran["block_bytes"].dump();
+  long least = std::numeric_limits<long>::max();
+  std::string first;
+  for (const auto& row :
+       run_wormcube("list alltoall " + call + "--by replay --bytes " + bytes + " --json -")
+           .json()) {
+    if (row["admitted"] && row["chosen_by_auto"]) first = row["algorithm"];
+  }
+  const auto replayed = run_wormcube("replay alltoall " + call + "--auto-by replay --bytes " +
+                                     bytes + " --messages off --json -")
+                            .json();
+  const std::string algorithm = ran["algorithm"];
+  CHECK(algorithm.substr(0, algorithm.find(':')) == first);
+  CHECK(replayed["algorithm"] == first);
+  least = replayed["time_ps"];
+  // No exchange of the same blocks ends earlier than this one.
+  for (const char* const other : {"shift", "suh-mesh", "mesh", "bruck"}) {
+    CHECK(run_wormcube("replay alltoall " + call + "--algorithm " + other + " --bytes " + bytes +
+                       " --messages off --json -")
+              .json()["time_ps"] >= least);
+  }
+  const auto told = run_wormcube("transpose " + call + "--shape 64x64 --auto-by replay");
+  CHECK_THAT(told.out, Contains("(auto: first by replay)") && Contains("replayed on"));
+  CHECK_THAT(run_wormcube("transpose " + call + "--shape 64x64").out,
+             Contains("(auto: cheapest by formula)") && !Contains("replayed on"));
+}
+
 TEST_CASE("best by replay, or by times measured, has those that are least by them in front",
           "[cli][replay]") {
   const auto in_order = [](const std::string& by, const std::string& key) {

@@ -342,18 +342,17 @@ TEST_CASE("the order in which nodes post receives, and repeating, change nothing
   }
 }
 
-TEST_CASE("one host thread and several give the same bytes", "[replay]") {
-  const auto made = [](std::size_t threads) {
+TEST_CASE("one host thread and several, and a trace in memory or in a file, give the same bytes",
+          "[replay]") {
+  const auto made = [](std::size_t threads, std::size_t in_memory = std::size_t{1} << 18U) {
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
     const Schedule schedule = recorded(parse_operation("alltoall"), "torus:4x6", "shift", 24);
     const Routing routing(schedule.topology);
-    const TraceCut cut;
-    ChannelHolds holds(cut);
+    ReplayTrace trace({}, in_memory);
     const MachineModel model = with_constants(1);
-    const Replay r = replay(schedule, routing, model, {.waits = true, .observer = &holds});
+    const Replay r = replay(schedule, routing, model, {.waits = true, .observer = &trace});
     std::string text;
-    write_trace([&](std::string_view line) { text += line; }, schedule, routing, model, r, holds,
-                cut, "");
+    trace.write([&](std::string_view line) { text += line; }, schedule, routing, model, r, "");
     for (const ReplayedMessage& m : r.messages) {
       text += std::to_string(m.delivered) + " " + std::to_string(m.waited) + "\n";
     }
@@ -365,6 +364,8 @@ TEST_CASE("one host thread and several give the same bytes", "[replay]") {
   const std::string one = made(1);
   CHECK(one.size() > 10'000);
   CHECK(one == made(2));
+  CHECK(one == made(1, 7));
+  CHECK(one == made(2, 1000));
 }
 
 TEST_CASE("waits are charged to whom held the channel, to the tick", "[replay]") {

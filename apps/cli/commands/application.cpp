@@ -3,6 +3,7 @@
 #include "wormcube/apps/cli/commands/application.hpp"
 
 #include "wormcube/apps/cli/cluster.hpp"
+#include "wormcube/apps/cli/modelled.hpp"
 #include "wormcube/apps/cli/options/cost.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/collectives/harness/run.hpp"
@@ -55,7 +56,7 @@ void add_options(CLI::App& app, ApplicationOptions& options, const std::string& 
                             ->capture_default_str()
                             ->group("What");
   add_machine_options(app, options.machine);
-  add_machine_costs(app, options.choice, options.model);
+  add_choice_options(app, options.choice, options.model);
   const auto add_rate = [&app](const char* name, double& rate, const char* unit, const char* help) {
     return app.add_option(name, rate, help)
         ->type_name(unit)
@@ -93,7 +94,7 @@ void add_application_options(CLI::App& app, ApplicationOptions& options) {
   add_options(app, options,
               "The exchange inside the transpositions: an alltoall algorithm (blocks padded to "
               "equal size), an alltoallv one (exact blocks), or auto: the cheapest alltoall by "
-              "formula. See `wormcube list alltoall --on TOPOLOGY`",
+              "formula, or by replay (--auto-by). See `wormcube list alltoall --on TOPOLOGY`",
               "NAME[:OPTION=VALUE..]|auto");
 }
 
@@ -102,13 +103,21 @@ void add_application_options(CLI::App& app, ApplicationOptions& options,
   add_options(app, options,
               fmt::format("The algorithms of its collectives ({}): OPERATION=NAME for one of them, "
                           "NAME for each that has it; the others, or all with auto: the cheapest "
-                          "by formula. See `wormcube list --on TOPOLOGY`",
+                          "by formula, or by replay (--auto-by). See `wormcube list --on TOPOLOGY`",
                           operations),
               "[OPERATION=]NAME[:OPTION=VALUE..],..|auto");
 }
 
+AutoChooser ApplicationOptions::chooser() const {
+  if (!choice.by_replay()) return {};
+  MachineModel replays = choice.resolve().model;
+  replays.lock_step = machine.lock_step;
+  return replaying_chooser(replays, output, machine.virtual_channels);
+}
+
 Exchange ApplicationOptions::exchange() const {
   Exchange exchange = find_exchange(algorithm, cost_model(), ports_to_choose(*this));
+  exchange.chooser = chooser();
   if (exchange.collective.algorithm != nullptr) {
     require_ports(*this, *exchange.collective.algorithm);
   }
@@ -116,7 +125,8 @@ Exchange ApplicationOptions::exchange() const {
 }
 
 Algorithms ApplicationOptions::algorithms(std::vector<Operation> operations) const {
-  Algorithms chosen(algorithm, std::move(operations), cost_model(), ports_to_choose(*this));
+  Algorithms chosen(algorithm, std::move(operations), cost_model(), ports_to_choose(*this),
+                    chooser());
   for (const Collective& named : chosen.named()) require_ports(*this, *named.algorithm);
   return chosen;
 }
@@ -317,10 +327,15 @@ void print_topology(const OutputOptions& output, const RunFigures& figures) {
                             figures.nodes == 1 ? "" : "s"));
 }
 
+/// How `auto` has chosen; empty: somebody has named the algorithm.
+std::string chosen_text(const ApplicationOptions& options) {
+  if (options.algorithm != "auto") return {};
+  return options.choice.by_replay() ? " (auto: first by replay)" : " (auto: cheapest by formula)";
+}
+
 /// "alltoall shift (auto: cheapest by formula) [remark], 3 in a run"
-std::string text(const UsedCollective& used, int dimensions, bool automatic) {
-  return fmt::format("{} {}{}{}, {} in a run", used.operation, used.algorithm,
-                     automatic ? " (auto: cheapest by formula)" : "",
+std::string text(const UsedCollective& used, int dimensions, const std::string& chosen) {
+  return fmt::format("{} {}{}{}, {} in a run", used.operation, used.algorithm, chosen,
                      is_of_results(used.remark, used.remark_from_dimensions, dimensions)
                          ? fmt::format(" [{}]", used.remark)
                          : "",
@@ -343,7 +358,7 @@ std::string computing_text(const ApplicationOptions& options) {
 
 void print_machine_and_runs(const ApplicationOptions& options, const MachineOptions& machine) {
   const OutputOptions& output = options.output;
-  if (options.algorithm == "auto" || options.choice.has_machine()) {
+  if (options.algorithm == "auto" || options.choice.has_machine() || options.choice.by_replay()) {
     print_choice(output, options.choice, options.cost_model());
   }
   if (options.choice.has_machine()) {
@@ -364,7 +379,7 @@ void print_run(const ApplicationOptions& options, const RunFigures& figures,
   print_topology(output, figures);
   print_setting(output, "exchange",
                 fmt::format("{}, blocks up to {}, padding {}",
-                            text(exchange, figures.dimensions, options.algorithm == "auto"),
+                            text(exchange, figures.dimensions, chosen_text(options)),
                             bytes_text(static_cast<double>(figures.block_bytes)),
                             bytes_text(static_cast<double>(figures.padding))));
   print_setting(output, "ports",
@@ -378,8 +393,7 @@ void print_collectives_run(const ApplicationOptions& options, const RunFigures& 
   const OutputOptions& output = options.output;
   print_topology(output, figures);
   for (const UsedCollective& used : figures.collectives) {
-    print_setting(output, "collective",
-                  text(used, figures.dimensions, options.algorithm == "auto"));
+    print_setting(output, "collective", text(used, figures.dimensions, chosen_text(options)));
   }
   print_setting(output, "ports", ports_text(machine.all_port));
   print_machine_and_runs(options, machine);

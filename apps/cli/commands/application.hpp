@@ -47,6 +47,8 @@ struct ApplicationOptions {
   bool overwrite = false;  // require_separate_files asks
   OutputOptions output;
 
+  /// What chooses for `auto`: with --auto-by replay replays, else nothing, and the formulas do.
+  AutoChooser chooser() const;
   /// Throws UsageError for an exchange that does not exist, or does not run with these ports.
   Exchange exchange() const;
   /// The same for an application of several collectives. \param operations  that it calls

@@ -43,6 +43,8 @@ using apps::DrawnStep;
 using apps::escaped;
 using apps::follow_blocks;
 using apps::Frame;
+using apps::group_traffic;
+using apps::GroupTraffic;
 using apps::Label;
 using apps::Lane;
 using apps::Layout;
@@ -51,6 +53,7 @@ using apps::LinkTotals;
 using apps::Marks;
 using apps::pack_messages;
 using apps::pack_times;
+using apps::pack_works;
 using apps::Packed;
 using apps::Packer;
 using apps::PlayBlocks;
@@ -125,7 +128,7 @@ Json network_json(const Layout& layout, const Routing& routing) {
     lanes.put_signed(lane.to - lane.from);
     lanes.put(static_cast<std::uint64_t>(lane.dimension));
     lanes.put(static_cast<std::uint64_t>(lane.slot));
-    lanes.put((lane.dateline ? 1U : 0U) | (lane.thin ? 2U : 0U));
+    lanes.put((lane.dateline ? 1U : 0U) | (lane.thin ? 2U : 0U) | (lane.tick ? 4U : 0U));
     lanes.put(lane.points.size());
     lanes.put(lane.gap);
     Point at = layout.places[static_cast<std::size_t>(lane.from)];
@@ -191,6 +194,15 @@ Json loads_json(const LinkTotals& totals) {
   return packed_json(packer.packed());
 }
 
+Json groups_json(const GroupTraffic& traffic) {
+  Packer bytes, messages;
+  for (const std::uint64_t amount : traffic.bytes) bytes.put(amount);
+  for (const std::uint64_t count : traffic.messages) messages.put(count);
+  return {{"per", traffic.per},
+          {"bytes", packed_json(bytes.packed())},
+          {"messages", packed_json(messages.packed())}};
+}
+
 struct Play {
   Json json;
   CheckResult check;
@@ -198,6 +210,18 @@ struct Play {
   ScheduleReport steps;
   bool aggregate = false;  ///< too large for worms
 };
+
+/// Loads of links and traffic between groups instead of worms. \param reason  with both numbers
+void aggregate(Play& play, const Routing& routing, std::string reason) {
+  Json& json = play.json;
+  for (const char* key : {"sizes", "ways", "works"}) json.erase(key);
+  json["messages"] = nullptr;
+  json["loads"] = loads_json(link_totals(play.schedule, routing));
+  json["groups"] = groups_json(group_traffic(play.schedule));
+  json["blocks"] = unknown_blocks(reason);
+  json["messages_reason"] = std::move(reason);
+  play.aggregate = true;
+}
 
 /// One algorithm: checked, recorded with blocks of this size, proved again with an eye on the blocks.
 Play play(const Collective& collective, const DrawCommand& options, const Routing& routing,
@@ -246,21 +270,21 @@ Play play(const Collective& collective, const DrawCommand& options, const Routin
                     steps.messages, most_replayed_messages));
   }
   if (topology.nodes() > most_played_nodes || steps.messages > most_played_messages) {
-    json["messages"] = nullptr;
-    json["messages_reason"] = topology.nodes() > most_played_nodes
-                                  ? fmt::format("{} nodes; worms are shown on up to {}",
-                                                topology.nodes(), most_played_nodes)
-                                  : fmt::format("{} messages; worms are shown of up to {}",
-                                                steps.messages, most_played_messages);
-    json["loads"] = loads_json(link_totals(schedule, routing));
-    json["blocks"] = unknown_blocks(json["messages_reason"]);
-    result.aggregate = true;
+    aggregate(result, routing,
+              topology.nodes() > most_played_nodes
+                  ? fmt::format("{} nodes; worms are shown on up to {}", topology.nodes(),
+                                most_played_nodes)
+                  : fmt::format("{} messages; worms are shown of up to {}", steps.messages,
+                                most_played_messages));
     return result;
   }
   const PlayMessages messages = pack_messages(schedule, routing, layout);
   json["sizes"] = messages.sizes;
   json["ways"] = messages.ways;
   json["messages"] = packed_json(messages.packed);
+  if (const Packed works = pack_works(schedule); works.count > 0) {
+    json["works"] = packed_json(works);
+  }
   if (options.replays) {
     MachineModel machine = *options.replays;
     machine.all_port = check.all_port;
@@ -502,7 +526,7 @@ ExitCode draw(const DrawCommand& given) {
   OutputOptions output = options.output;
   for (const std::string* file : files) output.quiet = output.quiet || *file == "-";
   Progress progress(output, "draw");
-  Json plays = Json::array();
+  std::vector<Play> plays;
   bool all_passed = true;
   std::string fallback;
   for (const Collective& collective : selection.collectives) {
@@ -517,23 +541,37 @@ ExitCode draw(const DrawCommand& given) {
       if (!options.thumbnail.empty())
         write_text(options.thumbnail, thumbnail_of(result, layout, routing, sheet.title));
     }
-    plays.push_back(std::move(result.json));
+    plays.push_back(std::move(result));
   }
   if (options.html.empty()) return all_passed ? passed : failed;
-  Json json{{"schema", 1},
-            {"kind", "player"},
-            {"made", made_json()},
-            {"network", network_json(layout, routing)},
-            {"cost",
-             {{"ts_us", options.model.startup_us},
-              {"tw_us_per_byte", options.model.transfer_us},
-              {"tr_us_per_byte", options.model.rearrange_us},
-              {"tc_us_per_byte", options.model.combine_us},
-              {"block_bytes", block_bytes}}},
-            {"plays", std::move(plays)}};
   const std::string title = fmt::format("{} on {}", operation->name, topology.name());
-  const auto replace = [](const auto&) { return Json::error_handler_t::replace; };
-  const std::string html = player_page(title, json.dump(-1, ' ', false, replace(json)), fallback);
+  const auto make_page = [&] {
+    Json list = Json::array();
+    for (const Play& play : plays) list.push_back(play.json);
+    const Json json{{"schema", 1},
+                    {"kind", "player"},
+                    {"made", made_json()},
+                    {"network", network_json(layout, routing)},
+                    {"cost",
+                     {{"ts_us", options.model.startup_us},
+                      {"tw_us_per_byte", options.model.transfer_us},
+                      {"tr_us_per_byte", options.model.rearrange_us},
+                      {"tc_us_per_byte", options.model.combine_us},
+                      {"block_bytes", block_bytes}}},
+                    {"plays", std::move(list)}};
+    return player_page(title, json.dump(-1, ' ', false, Json::error_handler_t::replace), fallback);
+  };
+  std::string html = make_page();
+  if (html.size() > most_html_bytes && !options.replays) {
+    for (Play& play : plays) {
+      if (play.aggregate) continue;
+      aggregate(play, routing,
+                fmt::format("{} messages; a page with their worms takes {} bytes, and pages have "
+                            "up to {}",
+                            play.steps.messages, html.size(), most_html_bytes));
+    }
+    html = make_page();
+  }
   if (html.size() > most_html_bytes) {
     throw UsageError(fmt::format(
         "the page of {} takes {} bytes; pages have up to {}: draw fewer algorithms, or a smaller "

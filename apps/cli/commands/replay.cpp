@@ -239,13 +239,12 @@ class Replayer {
     MachineModel model = resolved_.model;
     model.all_port = all_port;
     const Routing routing(schedule.topology, options_.model.virtual_channels);
-    const TraceCut cut = options_.trace.cut(schedule.topology.nodes());
-    ChannelHolds holds(cut);
+    ReplayTrace trace(options_.trace.cut(schedule.topology.nodes()));
     const ScheduleReport report = check(schedule, routing, all_port);
     require_matched(report);
     const Replay r =
         replay(schedule, routing, model,
-               {.observer = options_.trace.wanted() ? &holds : nullptr, .checked = true});
+               {.observer = options_.trace.wanted() ? &trace : nullptr, .checked = true});
     Json json = head(task, schedule, all_port);
     const UseOfLinks use = link_use(r, routing);
     const Losses lost = losses(schedule, model, r);
@@ -306,7 +305,7 @@ class Replayer {
           fmt::format(R"("topology":{},"replay":{})", Json(schedule.topology.name()).dump(),
                       Json(title(task, schedule)).dump());
       const TraceCounts counts = write_trace_file(options_.trace, [&](const auto& write) {
-        return write_trace(write, schedule, routing, model, r, holds, cut, other);
+        return trace.write(write, schedule, routing, model, r, other);
       });
       results_.note(trace_text(options_.trace, counts));
     }

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/apps/algorithms.hpp"
 #include "wormcube/apps/cli/output/json.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/collectives/registry.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,9 +30,7 @@ struct AlgorithmOptions {
 std::string names_text(const AlgorithmOptions& options);
 void add_algorithm_options(CLI::App& app, AlgorithmOptions& options);
 
-/// Who chooses for `auto`, if not the formulas.
-using AutoChooser = std::function<Collective(Operation, const Topology&, const CostModel&,
-                                             Bytes block_bytes, Ports, const Arguments&)>;
+using apps::AutoChooser;
 
 /// Collectives that will run, and those that cannot, with the reason.
 struct Selection {

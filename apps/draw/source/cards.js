@@ -41,6 +41,40 @@ export function figuresCard(check, replay = null) {
 /** Level of a count among at most `most`: 0 none, then by logarithm to 5. */
 const level = (count, most) => (count <= 0 ? 0 : most <= 1 ? 3 : 1 + Math.min(4, Math.round((4 * Math.log(count)) / Math.log(most))));
 
+/** Of networks too large for worms: what groups of nodes send each other. */
+export class Traffic {
+  constructor(play) {
+    this.play = play;
+    this.canvas = h("canvas", { class: "matrix", role: "img", "aria-label": "what groups of nodes send each other" });
+    this.hover = h("p", { class: "caption hover" });
+    const { per, rows, most } = play.groups;
+    this.note = h("p", { class: "caption" }, `Row: ${plural(per, "node")} that ${per === 1 ? "sends" : "send"}. Column: ${plural(per, "node")} that ${per === 1 ? "receives" : "receive"}. Stronger: more bytes, over all steps. ${rows} groups in all.`);
+    this.scale = h("div", { class: "scale", "aria-hidden": "true" }, [0, 1, 2, 3, 4, 5].map((i) => h("i", { style: `background:var(--seq-${i})` })), h("span", {}, "0"), h("span", {}, ""), h("span", {}, bytes(most)));
+    this.element = h("section", { class: "card blocks traffic", "aria-label": "Traffic between groups" }, h("div", { class: "head" }, h("h2", {}, "Between groups of nodes")), h("div", { class: "matrix-row" }, this.canvas, h("div", {}, this.note, this.scale, this.hover)), h("p", { class: "caption reason" }, `Blocks are not followed: ${play.blocks.reason}.`));
+    for (const type of ["pointerdown", "pointermove"]) this.canvas.addEventListener(type, (event) => this.point(event));
+    this.canvas.addEventListener("pointerleave", () => { this.hover.textContent = ""; });
+  }
+  draw() {
+    const { rows, bytes: amounts, most } = this.play.groups, cell = Math.max(3, Math.floor((innerHeight >= 1000 ? 256 : 192) / rows)), size = cell * rows, ratio = devicePixelRatio || 1;
+    this.cell = cell;
+    this.canvas.width = this.canvas.height = size * ratio;
+    this.canvas.style.width = this.canvas.style.height = `${size}px`;
+    const context = this.canvas.getContext("2d"), style = getComputedStyle(document.documentElement);
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    amounts.forEach((amount, i) => {
+      context.fillStyle = style.getPropertyValue(`--seq-${amount === 0 ? 0 : Math.max(1, Math.ceil((5 * amount) / most))}`).trim();
+      context.fillRect((i % rows) * cell, Math.floor(i / rows) * cell, cell, cell);
+    });
+  }
+  point(event) {
+    const { rows, per, bytes: amounts, messages } = this.play.groups, { nodes } = this.play.network, box = this.canvas.getBoundingClientRect();
+    const row = Math.floor((event.clientY - box.top) / this.cell), column = Math.floor((event.clientX - box.left) / this.cell);
+    if (row < 0 || column < 0 || row >= rows || column >= rows) return;
+    const group = (i) => (per === 1 ? `node ${i}` : `nodes ${i * per} .. ${Math.min(nodes, (i + 1) * per) - 1}`), i = row * rows + column;
+    this.hover.textContent = `${group(row)} to ${group(column)}: ${bytes(amounts[i])} in ${plural(messages[i], "message")}`;
+  }
+}
+
 /** The matrix of nodes and blocks. */
 export class Matrix {
   constructor(play, state, choose) {
@@ -66,7 +100,7 @@ export class Matrix {
     }
     this.element.append(h("div", { class: "matrix-row" }, this.canvas, h("div", {}, this.note, this.scale, this.progress, this.hover)));
     this.canvas.addEventListener("click", (event) => this.click(event));
-    this.canvas.addEventListener("pointermove", (event) => this.point(event));
+    for (const type of ["pointerdown", "pointermove"]) this.canvas.addEventListener(type, (event) => this.point(event));
     this.canvas.addEventListener("pointerleave", () => { this.hover.textContent = ""; });
     this.columnsOf();
   }
@@ -196,9 +230,11 @@ export class Matrix {
     context.strokeStyle = colour("--ink"), context.lineWidth = 2;
     if (selectedNode >= 0) context.strokeRect(1, Math.floor(selectedNode / this.perRow) * cell, width - 2, Math.max(cell, 3));
     const block = this.state.select?.kind === "block" ? this.state.select : null;
-    if (block && blocks.kind === "moves") {
-      const place = blocks.placesAt(moment)[block.block * blocks.parts];
-      context.strokeRect(this.columnOf(block.block) * wide - 1, Math.floor(place / this.perRow) * cell - 1, wide + 2, cell + 2);
+    if (block) {
+      const place = blocks.kind === "moves" ? blocks.placesAt(moment)[block.block * blocks.parts] : block.destination;
+      const column = blocks.kind === "moves" ? this.columnOf(block.block) : Math.floor((block.block * blocks.parts) / this.perColumn);
+      const many = blocks.kind === "moves" ? 1 : Math.max(1, Math.round(blocks.parts / this.perColumn));
+      context.strokeRect(column * wide - 1, Math.floor(place / this.perRow) * cell - 1, many * wide + 2, cell + 2);
     }
     const { done, all } = blocks.progress(moment);
     const when = moment >= blocks.moments ? "At the end" : clock === null ? `Before step ${moment}` : `At ${time(clock)}`;
@@ -208,6 +244,11 @@ export class Matrix {
     } else {
       this.progress.textContent = `${when}.`;
     }
+  }
+  /** \param moment  at which a block came; 0: it was there */
+  sinceText(moment) {
+    const { arrivals } = this.play.blocks;
+    return moment === 0 ? "its own" : `since ${arrivals ? time(arrivals[moment - 1]) : `step ${moment - 1}`}`;
   }
   cellAt(event) {
     const box = this.canvas.getBoundingClientRect();
@@ -241,10 +282,11 @@ export class Matrix {
     const node = network.name(cell.node);
     if (blocks.kind === "moves") {
       const count = this.values[cell.row * this.columns + cell.column];
-      this.hover.textContent = `Node ${node}: ${plural(count, "block")} ${this.state.blocks === "origin" ? "from" : "for"} ${network.name(Math.min(network.nodes - 1, cell.column * this.perColumn))}`;
+      const block = count === 1 ? this.blockAt(cell) : -1;
+      this.hover.textContent = `Node ${node}: ${plural(count, "block")} ${this.state.blocks === "origin" ? "from" : "for"} ${network.name(Math.min(network.nodes - 1, cell.column * this.perColumn))}${block < 0 ? "" : `, ${this.sinceText(blocks.arrival(block, this.moment))}`}`;
     } else if (blocks.kind === "copies") {
       const since = blocks.since[cell.node * blocks.units + cell.column * this.perColumn];
-      this.hover.textContent = `Node ${node}, block ${cell.column}: ${since < 0 || since > this.moment ? "not yet" : since === 0 ? "its own" : `since ${blocks.arrivals ? time(blocks.arrivals[since - 1]) : `step ${since - 1}`}`}`;
+      this.hover.textContent = `Node ${node}, block ${cell.column}: ${since < 0 || since > this.moment ? "not yet" : this.sinceText(since)}`;
     } else {
       const runs = blocks.covered(cell.node, cell.column * this.perColumn, this.moment);
       this.hover.textContent = `Node ${node}: ${runs.length === 0 ? "nothing" : runs.map(([a, b]) => (b - a === 1 ? a : `${a} .. ${b - 1}`)).join(", ")}`;
@@ -260,6 +302,20 @@ function blocksText(play, bytesOf) {
   const n = bytesOf / play.blockBytes;
   return Number.isInteger(n) || n >= 0.01 ? figure(Number(n.toFixed(2))) : bytes(bytesOf);
 }
+
+/** The outgoing links of a node. */
+const portsOf = (network, node) => network.lanes.filter((lane) => lane.from === node);
+/** A step's messages of a node by the port that they go through: [{port, out, coming}], idle ports too. */
+function byPort(play, node, ports, out, coming) {
+  const { network } = play, links = (i) => network.walk(play.from[i], play.ways[play.way[i]]).links;
+  const parts = ports.map((lane) => ({ port: network.name(lane.to), lane, out: [], coming: [] })), itself = { port: "itself", out: [], coming: [] };
+  const put = (i, key, fits) => (parts.find(({ lane }) => fits(lane, links(i))) ?? itself)[key].push(i);
+  for (const i of out) put(i, "out", (lane, way) => lane.link === way[0]);
+  for (const i of coming) put(i, "coming", (lane, way) => way.length > 0 && lane.to === network.lanes[way[way.length - 1]].from && lane.dimension === network.lanes[way[way.length - 1]].dimension);
+  return itself.out.length + itself.coming.length > 0 ? [...parts, itself] : parts;
+}
+/** "32 r", "4 c": what a node rearranges and combines before a step. */
+const workText = (play, works, step) => [[works[2 * step], "r"], [works[2 * step + 1], "c"]].filter(([amount]) => amount > 0).map(([amount, what]) => `${blocksText(play, amount)} ${what}`).join(" ");
 
 /** What a message of the replay does now, and for whom it waits. */
 function lifeText(play, i, clock) {
@@ -283,22 +339,35 @@ export function selectionCard(play, chosen, step, goTo, clock = null) {
   };
   const stepButton = (n) => h("button", { type: "button", class: "plain", onclick: () => goTo(n) }, n);
   if (chosen.kind === "switch") return [h("h2", {}, `Switch ${network.name(chosen.node)}`), h("p", { class: "caption" }, "Worms pass it; it sends and receives nothing.")];
-  if (play.aggregate) return [h("h2", {}, chosen.kind === "link" ? `Link ${network.linkName(chosen.link)}` : `Node ${network.name(chosen.node)}`), h("p", { class: "caption" }, chosen.kind === "link" ? `${bytes(play.loads().total[chosen.link])} in all; up to ${play.loads().worst[chosen.link]} messages in a step` : play.aggregate)];
+  if (play.aggregate) {
+    const group = chosen.kind === "node" ? play.groups.of(chosen.node) : -1;
+    return chosen.kind === "link" ? [h("h2", {}, `Link ${network.linkName(chosen.link)}`), h("p", { class: "caption" }, `${bytes(play.loads().total[chosen.link])} in all; up to ${plural(play.loads().worst[chosen.link], "message")} in a step`)]
+      : [h("h2", {}, `Node ${network.name(chosen.node)}`), h("p", { class: "caption" }, `One of the ${plural(play.groups.per, "node")} of group ${group}, which ${play.groups.per === 1 ? "sends" : "send"} ${bytes(play.groups.sent[group])} and ${play.groups.per === 1 ? "receives" : "receive"} ${bytes(play.groups.received[group])} in all.`)];
+  }
   if (chosen.kind === "node") {
-    const rows = [], node = chosen.node;
+    const rows = [], node = chosen.node, allPorts = play.json.ports === "all" ? portsOf(network, node) : null;
+    const works = play.worksOf(node);
     for (let t = 0; t < play.steps; ++t) {
       const out = [], coming = [];
       for (let i = play.first[t]; i < play.first[t + 1]; ++i) {
         if (play.from[i] === node) out.push(i);
         if (play.to[i] === node) coming.push(i);
       }
-      for (let k = 0; k < Math.max(1, out.length, coming.length) && rows.length < most_rows; ++k) {
-        const a = out[k], b = coming[k];
-        rows.push(h("tr", { class: t === step ? "now" : "" }, h("td", {}, k === 0 ? stepButton(t) : ""), h("td", {}, a === undefined ? "–" : `→ ${network.name(play.to[a])}`), h("td", {}, b === undefined ? "–" : `← ${network.name(play.from[b])}`), h("td", {}, a === undefined ? "" : blocksText(play, play.bytes(a))), h("td", { class: "mute" }, a === undefined ? "" : plural(play.ways[play.way[a]].length, "hop"))));
+      // With all ports a row (or more) for each port; what it sends itself goes through none.
+      const parts = allPorts === null ? [{ port: null, out, coming }] : byPort(play, node, allPorts, out, coming);
+      let first = true;
+      for (const part of parts) {
+        for (let k = 0; k < Math.max(1, part.out.length, part.coming.length) && rows.length < most_rows; ++k) {
+          const a = part.out[k], b = part.coming[k];
+          rows.push(h("tr", { class: t === step ? "now" : "" }, h("td", {}, first ? stepButton(t) : ""), allPorts === null ? null : h("td", { class: "mute" }, k === 0 ? part.port : ""), h("td", {}, a === undefined ? "–" : `→ ${network.name(play.to[a])}`), h("td", {}, b === undefined ? "–" : `← ${network.name(play.from[b])}`), h("td", {}, a === undefined ? "" : blocksText(play, play.bytes(a))), h("td", { class: "mute" }, a === undefined ? "" : plural(play.ways[play.way[a]].length, "hop")), works === null ? null : h("td", { class: "mute work" }, first ? workText(play, works, t + 1) : "")));
+          first = false;
+        }
       }
     }
+    const before = works === null ? "" : workText(play, works, 0);
+    const notes = works === null ? null : h("p", { class: "caption" }, `${before === "" ? "" : `Before step 0: ${before}. `}After a step, before the next: blocks r rearranged, c combined.`);
     const coordinates = network.dimensions.length > 1 ? h("span", { class: "mute" }, `(${network.coordinates(node).join(", ")})`) : null;
-    return [h("h2", {}, `Node ${network.name(node)} `, coordinates), h("div", { class: "selection-row" }, table(["step", "to", "from", "blocks", "by"], rows, { class: "program" }), memory(play, node, clock === null ? step : play.blocks.momentAt(clock)))];
+    return [h("h2", {}, `Node ${network.name(node)} `, coordinates), h("div", { class: "selection-row" }, table(["step", ...(allPorts === null ? [] : ["port"]), "to", "from", "blocks", "by", ...(works === null ? [] : ["then"])], rows, { class: "program" }), memory(play, node, clock === null ? step : play.blocks.momentAt(clock))), notes];
   }
   if (chosen.kind === "link") {
     const rows = [], busy = [];

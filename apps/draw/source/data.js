@@ -30,6 +30,12 @@ class Reader {
 }
 const reader = async (packed) => new Reader(await bytesOf(packed));
 
+/** All numbers of a packed list. */
+async function numbers(packed) {
+  const input = await reader(packed);
+  return Float64Array.from({ length: packed.count }, () => input.next());
+}
+
 export class Network {
   static async from(json) {
     const network = new Network();
@@ -48,7 +54,7 @@ export class Network {
       from += lanes.signed();
       const lane = { link: network.lanes.length, from, to: from + lanes.signed(), dimension: lanes.next(), slot: lanes.next() };
       const flags = lanes.next();
-      lane.dateline = (flags & 1) !== 0, lane.thin = (flags & 2) !== 0;
+      lane.dateline = (flags & 1) !== 0, lane.thin = (flags & 2) !== 0, lane.tick = (flags & 4) !== 0;
       const count = lanes.next();
       lane.gap = lanes.next();
       lane.points = new Float32Array(2 * count);
@@ -80,6 +86,18 @@ export class Network {
     return result;
   }
   linkName(link) { return `${this.name(this.lanes[link].from)}→${this.name(this.lanes[link].to)}`; }
+  /** The links that are drawn as one stub with this one: those of a node in a complete dimension between planes. */
+  bundle(link) {
+    const lane = this.lanes[link];
+    if (lane.gap === 0) return [link];
+    const start = ({ points, gap }) => points.slice(0, 2 * gap).join();
+    return this.lanes.filter((other) => other.from === lane.from && other.dimension === lane.dimension && other.gap > 0 && start(other) === start(lane)).map((other) => other.link);
+  }
+  /** Whether the other end's number stands beside a link's stub. */
+  hasNumber({ points, gap, to }) {
+    const x = points[2 * gap - 2], y = points[2 * gap - 1];
+    return this.labels.some(([at, base, text]) => text === this.name(to) && Math.hypot(at - x, base - 3.3 - y) < 16);
+  }
   linkOf(from, to) { return this.lanes.findIndex((lane) => lane.from === from && lane.to === to); }
   /** The links of a way that starts at a node, and the virtual channel on each. */
   walk(node, way) {
@@ -110,12 +128,14 @@ export class Play {
       play.total = new Float64Array(network.lanes.length);
       play.worst = new Int32Array(network.lanes.length);
       for (let link = 0; link < play.total.length; ++link) play.total[link] = loads.next(), play.worst[link] = loads.next();
+      play.groups = await Groups.from(json.groups, network.nodes);
       for (let step = 0; step < play.steps; ++step) play.first.push(0);
       play.from = play.to = play.size = play.way = new Int32Array(0);
     } else {
       await play.readMessages(json);
     }
     play.cache = new Map();
+    play.work = json.works ? await numbers(json.works) : null;
     play.replay = json.replay ? await Replay.from(json.replay, play) : null;
     play.blocks = await Blocks.from(json, play);
     return play;
@@ -207,6 +227,12 @@ export class Play {
     }
     return this;
   }
+  /** Bytes that a node rearranges and combines before each step and after the last one, in pairs; null: none. */
+  worksOf(node) {
+    if (this.work === null) return null;
+    const length = 2 * (this.steps + 1), works = this.work.subarray(node * length, (node + 1) * length);
+    return works.some((bytes) => bytes > 0) ? works : null;
+  }
   phase(step) {
     let found = -1;
     this.phases.forEach((phase, i) => { if (phase.first <= step && step <= phase.last) found = i; });
@@ -235,6 +261,29 @@ export class Play {
   modelTime(cost, bytes = cost.bytes) {
     const n = this.counts();
     return cost.ts * n.startups + bytes * (cost.tw * (cost.shared ? n.shared : n.free) + cost.tr * n.rearranged + cost.tc * n.combined);
+  }
+}
+
+/** What groups of nodes that follow each other send each other, over all steps. */
+export class Groups {
+  static async from(json, nodes) {
+    const groups = new Groups();
+    groups.per = json.per, groups.rows = Math.ceil(nodes / json.per);
+    groups.bytes = await numbers(json.bytes), groups.messages = await numbers(json.messages);
+    groups.most = groups.bytes.reduce((most, amount) => Math.max(most, amount), 1);
+    groups.sent = new Float64Array(groups.rows), groups.received = new Float64Array(groups.rows);
+    groups.bytes.forEach((amount, i) => {
+      groups.sent[Math.floor(i / groups.rows)] += amount;
+      groups.received[i % groups.rows] += amount;
+    });
+    groups.busiest = groups.sent.reduce((most, amount, i) => Math.max(most, amount + groups.received[i]), 1);
+    return groups;
+  }
+  of(node) { return Math.floor(node / this.per); }
+  /** How strongly a node is coloured: 0 .. 3, by what its group sends and receives. */
+  level(node) {
+    const amount = this.sent[this.of(node)] + this.received[this.of(node)];
+    return amount === 0 ? 0 : Math.max(1, Math.ceil((3 * amount) / this.busiest));
   }
 }
 
@@ -476,6 +525,14 @@ export class Blocks {
       return;
     }
     for (let i = this.runStart[message]; i < this.runStart[message + 1]; i += 2) f(this.runs[i], this.runs[i + 1]);
+  }
+  /** Of blocks that move: the moment at which one came to where it is; 0: it was there from the start. */
+  arrival(block, moment) {
+    const unit = block * this.parts;
+    for (let at = moment; at > 0; --at) {
+      for (let i = this.first[at - 1]; i < this.first[at]; ++i) if (this.carries(this.coming[i], unit)) return at;
+    }
+    return 0;
   }
   carried(message) {
     let sum = 0;

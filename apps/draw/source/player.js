@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Network, Play } from "./data.js";
 import { bytes, crossed, figure, h, plural, time } from "./dom.js";
-import { figuresCard, Matrix, selectionCard } from "./cards.js";
+import { figuresCard, Matrix, selectionCard, Traffic } from "./cards.js";
 import { algorithmColours, costCard, crossoverPlot, formulasCard, replayCard } from "./compare.js";
 import { Strip } from "./strip.js";
 import { makeView } from "./view.js";
@@ -133,7 +133,8 @@ function legend(play, state) {
   const { network } = play, items = [];
   const sample = (style, text) => h("span", { class: "sample" }, h("i", { style }), text);
   if (play.aggregate || (state.links === "load" && state.load === "all")) {
-    items.push(h("span", { class: "sample" }, [1, 2, 3, 4, 5].map((i) => h("i", { class: "part", style: `background:var(--seq-${i})` })), "bytes over all steps"));
+    items.push(h("span", { class: "sample" }, [1, 2, 3, 4, 5].map((i) => h("i", { class: "part", style: `background:var(--seq-${i})` })), "links: bytes over all steps"));
+    if (play.groups) items.push(h("span", { class: "sample" }, [1, 2, 3].map((i) => h("i", { class: "part", style: `background:var(--seq-${i})` })), `nodes: bytes of their group of ${figure(play.groups.per)}`));
   } else {
     if (state.colour === "dimension") {
       const real = network.dimensions.map((dimension, d) => [dimension, d]).filter(([dimension]) => dimension.size > 1);
@@ -246,8 +247,8 @@ class Page {
     ];
     this.legend = h("div", { class: "legend" });
     this.table = h("div", { class: "hidden messages-table" });
-    const notice = play.aggregate ? h("p", { class: "notice" }, `By link load over all steps: ${play.aggregate}.`) : null;
-    this.matrix = new Matrix(play, state, (what) => this.choose(what));
+    const notice = play.aggregate ? h("p", { class: "notice" }, `By link load over all steps, and by groups of ${plural(play.groups.per, "node")}: ${play.aggregate}.`) : null;
+    this.matrix = play.groups ? new Traffic(play) : new Matrix(play, state, (what) => this.choose(what));
     this.selection = h("section", { class: "card selection", "aria-label": "Selection", tabindex: 0 });
     this.strips = [new Strip(play, (to) => (play.replay ? this.scrubTime(state.shown, to) : this.scrub(to.step, to.at)))];
     const side = h("div", { class: "side" }, h("section", { class: "card", "aria-label": "Figures" }, figuresCard(play.check, play.replay)), this.matrix.element, this.selection);
@@ -533,13 +534,16 @@ class Page {
     if (what.kind === "node") text = `node ${network.name(what.node)}${network.dimensions.length > 1 ? ` (${network.coordinates(what.node).join(", ")})` : ""}`;
     else if (what.kind === "switch") text = `switch ${network.name(what.node)}`;
     else if (what.kind === "link") {
-      const load = play.aggregate ? 0 : play.step(Math.min(this.state.step, play.steps - 1)).load.get(what.link) ?? 0;
-      text = `link ${network.linkName(what.link)}${play.aggregate ? "" : load === 0 ? ", idle" : `, load ${load}`}`;
+      const load = (link) => (play.aggregate ? 0 : play.step(Math.min(this.state.step, play.steps - 1)).load.get(link) ?? 0);
+      const one = (link) => `${network.linkName(link)}${play.aggregate ? "" : load(link) === 0 ? ", idle" : `, load ${load(link)}`}`;
+      const bundle = network.bundle(what.link);
+      text = bundle.length === 1 ? `link ${one(what.link)}` : `links ${bundle.map(one).join("; ")}${play.aggregate ? "" : `; ${plural(bundle.reduce((sum, link) => sum + load(link), 0), "message")} in all`}`;
     } else if (what.kind === "worm" && !this.state.comparing) text = `${network.name(play.from[what.message])} → ${network.name(play.to[what.message])}, ${bytes(play.bytes(what.message))}`;
     this.tip.textContent = text;
     this.tip.hidden = text === "";
-    this.tip.style.left = `${Math.min(innerWidth - 190, event.clientX + 14)}px`;
-    this.tip.style.top = `${event.clientY + 16}px`;
+    // Not below a finger.
+    this.tip.style.left = `${clamp(event.clientX + (event.pointerType === "touch" ? -60 : 14), 4, innerWidth - 190)}px`;
+    this.tip.style.top = `${event.pointerType === "touch" ? Math.max(4, event.clientY - 64) : event.clientY + 16}px`;
   }
   alone(i) { if (i < this.state.plays.length) this.state.set({ comparing: false, shown: i, step: 0, at: resting, playing: false, select: null }); }
   compare(on) { if (this.state.plays.length > 1) this.state.set({ comparing: on, playing: false, select: null }); }
@@ -642,18 +646,22 @@ class Page {
     let steps = Array.from({ length: play.steps }, (_, t) => t);
     if (steps.length > 12) steps = play.phases.length > 0 ? play.phases.map((phase) => phase.first).slice(0, 12) : steps.slice(0, 12);
     if (play.aggregate) steps = [0];
-    const theme = document.documentElement.dataset.theme;
-    document.documentElement.dataset.theme = "light";
+    const drawn = [];
     const pictures = steps.map((t) => {
       const scene = new Scene({ ...state, select: null, comparing: false, links: "worms", load: "step" }, play, { choose() {}, hover() {} });
-      scene.view.options = { links: "worms", colour: "dimension", load: "step" };
-      scene.view.show(t, resting, false);
       const phase = play.phase(t), c = play.check;
-      return h("figure", {}, h("figcaption", {}, h("b", {}, `step ${t} `), `${phase >= 0 ? `${play.phases[phase].name} · ` : ""}${play.aggregate ? "all steps by load" : `${plural(play.worms(t), "worm")} of ${plural(Number((c.step_bytes[t] / play.blockBytes).toFixed(2)), "block")} · load ${c.step_load[t]}`}`), scene.view.element);
+      return h("figure", {}, h("figcaption", {}, h("b", {}, `step ${t} `), `${phase >= 0 ? `${play.phases[phase].name} · ` : ""}${play.aggregate ? "all steps by load" : `${plural(play.worms(t), "worm")} of ${plural(Number((c.step_bytes[t] / play.blockBytes).toFixed(2)), "block")} · load ${c.step_load[t]}`}`), drawn.push([t, scene.view]) && scene.view.element);
     });
-    document.documentElement.dataset.theme = theme;
     const made = this.data.made, command = Array.isArray(made.command) ? made.command.join(" ") : String(made.command ?? "");
     document.body.append(h("div", { id: "print" }, h("h1", {}, `${play.operation} on ${crossed(network.text)}, ${play.algorithm}`), h("p", {}, [play.json.source, play.json.ports === "all" ? "all ports" : "one port", `blocks of ${bytes(play.blockBytes)}`, play.check.delivered ? "delivered and exactly once: proved" : "delivery not proved", play.check.deadlock_free ? "deadlock-free" : "can deadlock"].join(" · ")), figuresCard(play.check)[1].cloneNode(true), h("div", { class: "pictures" }, pictures), h("p", { class: "caption command" }, `wormcube ${made.version ?? ""} · ${command} · ${steps.length < play.steps ? `${steps.length} of ${play.steps} steps · ` : ""}a worm ends at its arrow; grey: idle link; a stub's number is the node at its other end`)));
+    // Colours are known in the document alone.
+    const { theme } = document.documentElement.dataset, column = 1000;
+    document.documentElement.dataset.theme = "light";
+    for (const [t, view] of drawn) {
+      view.options = { links: "worms", colour: "dimension", load: "step" };
+      view.print(t, resting, column);
+    }
+    document.documentElement.dataset.theme = theme;
   }
 }
 

@@ -5,10 +5,13 @@ import { loadColour } from "./view.js";
 
 /** Room at both ends for the box around the first and the last step. */
 const edge = 5;
+/** What is written into a box: as much as there is room for, in a box of more than so many pixels. */
+const captioned = 90, letter = 5.4;
+let strips = 0;
 
 export class Strip {
   constructor(play, scrub) {
-    this.play = play;
+    this.play = play, this.hatch = `strip-hatch-${++strips}`;
     this.element = svg("svg", { class: "strip", role: "slider", tabindex: -1, "aria-label": "step", "aria-valuemin": 0, "aria-valuemax": Math.max(0, play.steps - 1) });
     let held = false;
     const at = (event) => {
@@ -55,26 +58,30 @@ export class Strip {
     });
     this.rects = [];
     if (this.boxes.length > 300 && !this.times) {
-      let d = `M${edge} ${bottom}`;
-      this.boxes.forEach((box, t) => { d += `L${box.x.toFixed(1)} ${(bottom - (full * c.step_bytes[t]) / most).toFixed(1)}H${(box.x + box.w).toFixed(1)}`; });
-      marks.push(svg("path", { d: `${d}V${bottom}Z`, class: "area" }));
+      const areas = new Map();  // by colour
+      this.boxes.forEach((box, t) => {
+        const colour = loadColour(Math.max(1, c.step_load[t]));
+        areas.set(colour, `${areas.get(colour) ?? ""}M${box.x.toFixed(2)} ${bottom}V${(bottom - (full * c.step_bytes[t]) / most).toFixed(1)}H${(box.x + box.w).toFixed(2)}V${bottom}Z`);
+      });
+      for (const [fill, d] of areas) marks.push(svg("path", { d, class: "area", fill }));
     }
     const roomy = this.boxes.every((each) => each.w > 20), pitch = (width - 2 * edge) / Math.max(1, this.boxes.length);
     const every = roomy ? 1 : [10, 20, 50, 100].find((n) => n * pitch > 32) ?? 100;
     let free = 0;  // where the last number ends
+    const fits = (box, texts) => texts.find((text) => letter * text.length < box.w - 6) ?? "";
     const caption = (t) => (play.aggregate ? "" : `${plural(play.worms(t), "worm")} · ${plural(Number((c.step_bytes[t] / play.blockBytes).toFixed(2)), "block")}`);
     this.boxes.forEach((box, t) => {
       if (this.boxes.length > 300 && !this.times) return;
       const idle = c.step_bytes[t] === 0 && (play.aggregate || play.worms(t) === 0);
-      const ground = svg("rect", { x: box.x, y: top, width: Math.max(0.5, box.w), height: full, rx: Math.min(4, box.w / 3), class: idle ? "ground idle" : "ground" }, svg("title", {}, `step ${t}: ${caption(t)}, load ${c.step_load[t]}`));
-      const wide = box.w > 130 && !this.times;
-      const room = wide ? full - 14 : full - 2;
+      const ground = svg("rect", { x: box.x, y: top, width: Math.max(0.5, box.w), height: full, rx: Math.min(4, box.w / 3), class: idle ? "ground idle" : "ground", fill: idle ? `url(#${this.hatch})` : null }, svg("title", {}, `step ${t}: ${caption(t)}, load ${c.step_load[t]}`));
+      const inside = box.w > captioned && !this.times && !play.aggregate ? fits(box, [caption(t), plural(play.worms(t), "worm")]) : "";
+      const room = inside ? full - 14 : full - 2;
       const high = Math.max(idle ? 0 : 1.5, room * (c.step_bytes[t] / most));
       const rect = svg("rect", { x: box.x + (box.w > 8 ? 3 : 0), y: bottom - 1 - high, width: Math.max(0.5, box.w - (box.w > 8 ? 6 : 0)), height: high, rx: box.w > 8 ? 2 : 0, class: "bar", fill: loadColour(Math.max(1, c.step_load[t])), "data-step": t });
-      if (this.times && box.x - box.work > 0.8) marks.push(svg("rect", { x: box.work, y: top + full * 0.62, width: box.x - box.work, height: full * 0.3, class: "work" }));
+      if (this.times && box.x - box.work > 0.8) marks.push(svg("rect", { x: box.work, y: top + full * 0.62, width: box.x - box.work, height: full * 0.3, class: "work", fill: `url(#${this.hatch})` }));
       marks.push(ground, rect);
       this.rects.push(rect);
-      if (wide) marks.push(svg("text", { x: box.x + box.w / 2, y: top + 10, class: "inside" }, caption(t)));
+      if (inside) marks.push(svg("text", { x: box.x + box.w / 2, y: top + 10, class: "inside" }, inside));
       const middle = box.x + box.w / 2, half = 3.5 * String(t).length;
       if (t % every !== 0 || middle - half < free) return;
       free = middle + half + 3;
@@ -83,7 +90,8 @@ export class Strip {
     this.current = svg("rect", { class: "current", rx: 6, y: top - 2, height: full + 4 });
     this.playhead = svg("path", { class: "playhead" });
     this.knob = svg("circle", { class: "knob", r: 4.5, cy: top - 4 });
-    this.element.replaceChildren(...marks, this.current, this.playhead, this.knob);
+    const hatch = svg("defs", {}, svg("pattern", { id: this.hatch, width: 4, height: 4, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, svg("rect", { width: 1.4, height: 4, class: "stripe" })));
+    this.element.replaceChildren(hatch, ...marks, this.current, this.playhead, this.knob);
     this.top = top, this.bottom = bottom;
   }
   show(step, at) {

@@ -1,6 +1,6 @@
 // The network's picture: SVG for small networks, canvas for large ones. Both draw the same lanes, worms and loads.
 // SPDX-License-Identifier: Apache-2.0
-import { svg } from "./dom.js";
+import { plural, svg } from "./dom.js";
 import { cut, measured, middle, pathOf, reach, wormParts, wormWidth } from "./shapes.js";
 
 export function loadColour(load) {
@@ -10,7 +10,9 @@ const dimensionColour = (d) => `var(--dim-${d % 6})`;
 const hue = (place) => `oklch(var(--hue-light) 0.13 ${(360 * place).toFixed(1)})`;
 /** Of thin lanes, the links of complete graphs: of more only those are drawn that are used. */
 const most_thin = 240;
-const most_numbers = 256, least_text = 6.5;
+const most_numbers = 256, least_text = 6.5, tick_strength = 0.45;
+/** How long a finger rests before it points instead of pressing. */
+const long_press = 500;
 /** How long a released channel flashes, in milliseconds of the reader's clock, and how strongly at first. */
 const flash_time = 120, flash_strength = 0.6;
 
@@ -36,6 +38,7 @@ class View {
     this.clock = null;  // of a replay: microseconds
     this.flashes = new Map();  // link and channel -> since when it flashes
     this.selected = null;
+    this.pointed = null;  // what the pointer is on
     const [x, y, width, height] = network.box;
     this.box = { x, y, width, height };
     this.zoom = { x, y, width, height };
@@ -65,26 +68,45 @@ class View {
     }, { passive: false });
     element.addEventListener("dblclick", () => this.fit());
     const fingers = new Map();
-    let moved = 0, apart = 0;
+    let moved = 0, apart = 0, resting = 0, pressed = false;
+    const point = (what, event) => {
+      this.point(what);
+      this.handlers.hover(what, event);
+    };
     element.addEventListener("pointerdown", (event) => {
       fingers.set(event.pointerId, event);
-      moved = 0, apart = 0;
+      moved = 0, apart = 0, pressed = false;
+      clearTimeout(resting);
+      if (event.pointerType !== "touch" || fingers.size > 1) return;
+      resting = setTimeout(() => {
+        pressed = true;
+        point(this.hit(event), event);
+      }, long_press);
     });
+    // A finger that rests asks the page, not the browser.
+    element.addEventListener("contextmenu", (event) => { if (fingers.size > 0 && event.pointerType === "touch") event.preventDefault(); });
     element.addEventListener("pointermove", (event) => {
       if (!fingers.has(event.pointerId)) {
-        this.handlers.hover(this.hit(event), event);
+        point(this.hit(event), event);
         return;
       }
       const before = fingers.get(event.pointerId);
       fingers.set(event.pointerId, event);
       if (fingers.size === 2) {
+        clearTimeout(resting);
         const [a, b] = [...fingers.values()], distance = Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY);
-        if (apart > 0) this.zoomBy(distance / apart);
+        const middle = this.user({ clientX: (a.clientX + b.clientX) / 2, clientY: (a.clientY + b.clientY) / 2 });
+        if (apart > 0) this.zoomBy(distance / apart, middle.x, middle.y);
         apart = distance, moved = 99;
         return;
       }
       const dx = event.clientX - before.clientX, dy = event.clientY - before.clientY;
       moved += Math.abs(dx) + Math.abs(dy);
+      if (moved >= 4) clearTimeout(resting);
+      if (pressed) {
+        point(this.hit(event), event);
+        return;
+      }
       if (moved < 4 || this.zoom.width >= this.box.width) return;
       const { scale } = this.user(event);
       this.zoom.x -= dx / scale, this.zoom.y -= dy / scale;
@@ -92,10 +114,29 @@ class View {
     });
     const end = (event) => {
       const was = fingers.delete(event.pointerId);
-      if (was && event.type === "pointerup" && moved < 4) this.handlers.choose(this.hit(event));
+      clearTimeout(resting);
+      if (was && event.type === "pointerup" && moved < 4 && !pressed) this.handlers.choose(this.hit(event));
     };
     for (const type of ["pointerup", "pointercancel", "pointerleave"]) element.addEventListener(type, end);
-    element.addEventListener("pointerleave", () => this.handlers.hover(null));
+    element.addEventListener("pointerleave", () => point(null));
+  }
+  /** Links of stubs without numbers are joined by curves while they are pointed at, or chosen. */
+  point(what) {
+    const link = what?.kind === "link" ? what.link : -1;
+    if (link === (this.pointed ?? -1)) return;
+    this.pointed = link < 0 ? null : link;
+    this.drawJoins();
+  }
+  /** The curves: [[start, control, end]]. */
+  joins() {
+    const links = new Set([this.pointed, this.selected?.kind === "link" ? this.selected.link : null].filter((link) => link !== null && link !== undefined));
+    const { x, y, width, height } = this.box;
+    return [...links].flatMap((link) => this.network.bundle(link)).map((link) => this.network.lanes[link]).filter((lane) => lane.gap > 0 && !this.network.hasNumber(lane)).map(({ points, gap }) => {
+      const [x0, y0, x1, y1] = points.slice(2 * gap - 2, 2 * gap + 2), mx = (x0 + x1) / 2, my = (y0 + y1) / 2, length = Math.hypot(x1 - x0, y1 - y0) || 1;
+      // To the side of the picture's middle: it stays inside.
+      const inwards = (x + width / 2 - mx) * (y1 - y0) - (y + height / 2 - my) * (x1 - x0) < 0 ? -1 : 1, bend = (inwards * Math.min(0.16 * length, 60)) / length;
+      return [[x0, y0], [mx + bend * (y1 - y0), my - bend * (x1 - x0)], [x1, y1]];
+    });
   }
   /** Which worms, links and nodes belong to what is selected; null: nothing is, none fades. */
   relevant(step) {
@@ -150,6 +191,12 @@ class View {
     });
   }
   momentOf(worm) { return this.clock === null ? undefined : this.play.replay.moment(worm.message, this.clock); }
+  /** The message of a node to itself: at its upper right corner. */
+  loop(worm) {
+    const { x, y, radius, large } = this.network, scale = large ? 0.4 : 1;
+    const at = `M${x[worm.from] + radius - 6 * scale} ${y[worm.from] - radius}a${9 * scale} ${9 * scale} 0 1 1 ${6 * scale} ${6 * scale}`;
+    return { parts: [{ d: at, dimension: 0, channel: 0, strand: false, ahead: false, width: 2.6 }], arrow: "", tipDimension: 0, tipStrand: false, start: null };
+  }
   totals() {
     const loads = this.play.loads();
     let most = 1;
@@ -178,10 +225,11 @@ class View {
 }
 
 export class SvgView extends View {
+  print(stepNumber, s) { this.show(stepNumber, s, false); }
   constructor(network, play, handlers) {
     super(network, play, handlers);
     this.groups = {};
-    for (const name of ["frames", "links", "bands", "flashes", "trail", "worms", "nodes", "numbers"]) this.groups[name] = svg("g", { class: name });
+    for (const name of ["frames", "links", "bands", "flashes", "trail", "worms", "nodes", "numbers", "joins"]) this.groups[name] = svg("g", { class: name });
     this.element = svg("svg", { class: "network", role: "img", preserveAspectRatio: "xMidYMid meet" },
       svg("defs", {}, svg("pattern", { id: "hatch", width: 4, height: 4, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, svg("rect", { width: 2, height: 4, fill: "var(--bg)" }))), ...Object.values(this.groups));
     this.rezoom();
@@ -212,7 +260,7 @@ export class SvgView extends View {
     for (const [x, y, text, size] of network.labels) groups.frames.append(svg("text", { x, y, "font-size": size, class: "label" }, text));
     const crowded = network.lanes.filter((lane) => lane.thin).length > most_thin;
     this.lanes = network.lanes.map((lane) => {
-      const path = svg("path", { d: pathOf(cut(lane, 0, 1)), class: lane.thin ? "lane thin" : "lane", "stroke-width": lane.thin ? 1.4 : network.lane, "data-link": lane.link, "data-name": network.linkName(lane.link) });
+      const path = svg("path", { d: pathOf(cut(lane, 0, 1)), class: lane.thin ? "lane thin" : "lane", "stroke-width": lane.thin ? 1.4 : network.lane, "data-link": lane.link, "data-name": network.linkName(lane.link), style: lane.tick ? `stroke:${dimensionColour(lane.dimension)};stroke-opacity:${tick_strength}` : null });
       if (lane.thin && crowded) path.classList.add("left-out");
       groups.links.append(path);
       return path;
@@ -263,6 +311,7 @@ export class SvgView extends View {
       bands.append(svg("path", { d: pathOf(cut(this.network.lanes[this.selected.link], 0, 1)), class: "pinned", "stroke-width": this.network.lane + 2 }));
     }
     this.drawTrail(trail);
+    this.drawJoins();
     this.worms = [];
     if (step && (this.options.links === "worms")) {
       for (const worm of step.worms) {
@@ -283,6 +332,7 @@ export class SvgView extends View {
     }
     this.nodes.forEach((g, v) => {
       if (v >= this.network.nodes) return;
+      if (this.play.groups) g.querySelector(".box").style.fill = `var(--seq-${this.play.groups.level(v)})`;
       g.classList.toggle("idle", step !== null && !step.busy[v]);
       g.classList.toggle("selected", relevant?.nodes.has(v) ?? false);
     });
@@ -290,6 +340,9 @@ export class SvgView extends View {
     this.describe(step);
   }
 
+  drawJoins() {
+    this.groups.joins.replaceChildren(...this.joins().map(([a, b, c]) => svg("path", { d: `M${a[0]} ${a[1]}Q${b[0].toFixed(1)} ${b[1].toFixed(1)} ${c[0]} ${c[1]}`, class: "join" })));
+  }
   drawTrail(trail) {
     if (this.selected?.kind !== "block") return;
     const discs = [];
@@ -340,10 +393,6 @@ export class SvgView extends View {
     const after = this.momentOfBlocks(s);
     if (this.barsAt !== after || this.barsOf !== this.play) this.fillBars(after);
   }
-  loop(worm) {
-    const x = this.network.x[worm.from] + this.network.radius, y = this.network.y[worm.from] - this.network.radius;
-    return { parts: [{ d: `M${x - 6} ${y}a9 9 0 1 1 6 6`, dimension: 0, channel: 0, strand: false, ahead: false, width: 2.6 }], arrow: "", tipDimension: 0, tipStrand: false, start: null };
-  }
   /** Of printed steps of a replay: when the first message of the step sets out. */
   momentOfBlocks(s) {
     const { blocks, replay } = this.play;
@@ -368,8 +417,8 @@ export class SvgView extends View {
     else if (!step) text += "after the last step";
     else if (this.clock !== null) text += `${step.worms.length} messages under way, ${step.worms.filter((worm) => this.momentOf(worm).waits >= 0).length} of them waiting`;
     else {
-      const most = Math.max(0, ...step.load.values());
-      text += `step ${step.step} of ${play.steps}: ${step.worms.length} messages, ${most > 1 ? `a link carries ${most}` : "no link carries two"}`;
+      const most = Math.max(0, ...step.load.values()), phase = play.phase(step.step), blocks = Number((play.check.step_bytes[step.step] / play.blockBytes).toFixed(2));
+      text += `step ${step.step} of ${play.steps}${phase >= 0 ? `, ${play.phases[phase].name}` : ""}: ${plural(step.worms.length, "message")}${step.worms.length === 0 ? "" : ` of up to ${plural(blocks, "block")}`}, ${most > 1 ? `a link carries ${most}` : "no link carries two"}`;
     }
     this.element.setAttribute("aria-label", text);
   }
@@ -412,7 +461,19 @@ export class CanvasView extends View {
     this.listen();
     new ResizeObserver(() => this.resize()).observe(this.element);
   }
+  /** Of so many pixels whatever the window, in a document that does not show it yet. One canvas: printers take no more. */
+  print(stepNumber, s, width) {
+    this.fixed = true;
+    this.element.style.aspectRatio = `${this.box.width} / ${this.box.height}`;
+    for (const canvas of [this.still, this.moving]) canvas.width = width, canvas.height = Math.round((width * this.box.height) / this.box.width);
+    this.show(stepNumber, s);
+    const context = this.still.getContext("2d");
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.drawImage(this.moving, 0, 0);
+    this.moving.remove();
+  }
   resize() {
+    if (this.fixed) return;
     const ratio = Math.min(2, devicePixelRatio || 1), { clientWidth, clientHeight } = this.element;
     if (clientWidth === 0) return;
     for (const canvas of [this.still, this.moving]) {
@@ -421,6 +482,21 @@ export class CanvasView extends View {
     this.redraw();
   }
   rezoom() { this.redraw(); }
+  drawJoins() { if (this.stepNumber >= 0) this.frame(this.moment); }
+  /** Pixels of the page for a user unit. */
+  get shownScale() { return this.scale / Math.min(2, devicePixelRatio || 1); }
+  get isNear() { return this.network.radius * this.shownScale >= 9; }
+  /** Light stripes, as an SVG picture has them. */
+  hatch(context, colours) {
+    const tile = document.createElement("canvas"), unit = this.network.large ? 0.5 : 1, size = 16;
+    tile.width = tile.height = size;
+    const drawing = tile.getContext("2d");
+    drawing.fillStyle = colours.get("var(--bg)");
+    drawing.fillRect(0, 0, size / 2, size);
+    const pattern = context.createPattern(tile, "repeat");
+    pattern.setTransform(new DOMMatrix().rotate(45).scale((4 * unit) / size));
+    return pattern;
+  }
   redraw() {
     if (this.stepNumber < 0) return;
     this.drawStill();
@@ -447,7 +523,7 @@ export class CanvasView extends View {
   show(stepNumber, s) {
     this.stepNumber = stepNumber, this.moment = s;
     this.current = this.under(stepNumber);
-    if (this.still.width < 8 || this.still.clientWidth === 0) this.resize(); else this.drawStill();
+    if (!this.fixed && (this.still.width < 8 || this.still.clientWidth === 0)) this.resize(); else this.drawStill();
     this.frame(s, false);
     SvgView.prototype.describe.call(this, this.current);
     this.element.dataset.worms = this.current ? this.current.worms.length : 0;
@@ -462,14 +538,25 @@ export class CanvasView extends View {
       context.beginPath();
       context.roundRect(x, y, width, height, 8);
       context.fill(), context.stroke();
+      if (11 * this.shownScale < least_text) continue;
       context.fillStyle = colours.get("var(--mute)"), context.font = "600 11px sans-serif";
       context.textAlign = "left";
       context.fillText(caption, x + 8, y + 14);
     }
-    const idle = new Path2D();
-    for (const lane of network.lanes) if (!lane.thin || network.lanes.length < 20000) this.add(idle, lane);
+    const idle = new Path2D(), ticks = new Map();
+    for (const lane of network.lanes) {
+      if (lane.thin && network.lanes.length >= 20000) continue;
+      if (lane.tick && !ticks.has(lane.dimension)) ticks.set(lane.dimension, new Path2D());
+      this.add(lane.tick ? ticks.get(lane.dimension) : idle, lane);
+    }
     context.strokeStyle = colours.get("var(--load-0)"), context.lineWidth = network.lane;
     context.stroke(idle);
+    context.globalAlpha = tick_strength;
+    for (const [dimension, path] of ticks) {
+      context.strokeStyle = colours.get(dimensionColour(dimension));
+      context.stroke(path);
+    }
+    context.globalAlpha = 1;
     const bands = new Map();
     for (const [link, look] of this.coloured(this.current)) {
       const key = `${look.colour} ${Math.round(look.width * 2) / 2}`;
@@ -506,7 +593,9 @@ export class CanvasView extends View {
     }
     context.lineWidth = Math.min(1.3, 0.18 * r);
     context.fillStyle = colours.get("var(--bg)"), context.strokeStyle = colours.get("var(--nodeLine)");
-    context.fill(busy), context.stroke(busy);
+    if (this.play.groups) this.fillGroups(context, colours);
+    else context.fill(busy);
+    context.stroke(busy);
     context.fillStyle = colours.get("var(--idle)"), context.strokeStyle = colours.get("var(--faint)");
     context.fill(free), context.stroke(free);
     context.fillStyle = colours.get("var(--ink)");
@@ -518,11 +607,11 @@ export class CanvasView extends View {
     context.textAlign = "center";
     context.fillStyle = colours.get("var(--mute)");
     for (const [x, y, text, size] of network.labels) {
+      if (size * this.shownScale < least_text) continue;
       context.font = `${size}px sans-serif`;
       context.fillText(text, x, y);
     }
-    const ratio = Math.min(2, devicePixelRatio || 1);
-    if (r * this.scale / ratio >= 9) {
+    if (this.isNear) {
       for (let v = 0; v < network.nodes; ++v) {
         const chosen = relevant?.nodes.has(v);
         context.fillStyle = colours.get(chosen ? "var(--bg)" : "var(--ink)");
@@ -530,6 +619,42 @@ export class CanvasView extends View {
         context.font = `600 ${Math.min(r * 0.9, (3.2 * r) / label.length)}px sans-serif`;
         context.fillText(label, network.x[v], network.y[v] + 0.3 * r);
       }
+      this.drawNumbers(context, colours);
+    }
+  }
+  /** Nodes by what their groups send and receive. */
+  fillGroups(context, colours) {
+    const { network } = this, r = network.radius, levels = [0, 1, 2, 3].map(() => new Path2D());
+    for (let v = 0; v < network.nodes; ++v) levels[this.play.groups.level(v)].rect(network.x[v] - r, network.y[v] - r, 2 * r, 2 * r);
+    levels.forEach((path, level) => {
+      context.fillStyle = colours.get(`var(--seq-${level})`);
+      context.fill(path);
+    });
+    context.fillStyle = colours.get("var(--bg)");
+  }
+  /** Loads above 1, and the steps of a block's way: on discs, as large as a node allows. */
+  drawNumbers(context, colours) {
+    const r = 0.44 * this.network.radius, disc = (link, text, colour) => {
+      const [x, y] = middle(this.network.lanes[link]);
+      context.fillStyle = colour;
+      context.beginPath();
+      context.arc(x, y, r, 0, 7);
+      context.fill();
+      context.fillStyle = colours.get("var(--load-text)"), context.font = `700 ${1.32 * r}px sans-serif`;
+      context.fillText(text, x, y + 0.47 * r);
+    };
+    const { x, y, width, height } = this.zoom;
+    let count = 0;
+    for (const [link, look] of this.coloured(this.current)) {
+      const [px, py] = this.network.lanes[link].points;
+      if (look.number < 2 || px < x || px > x + width || py < y || py > y + height || ++count > most_numbers) continue;
+      disc(link, look.number, colours.get(this.options.load === "all" && this.options.links === "load" ? "var(--load-2)" : look.colour));
+    }
+    this.element.dataset.numbers = count;
+    if (this.selected?.kind !== "block") return;
+    for (const message of this.selected.way) {
+      const { links } = this.network.walk(this.play.from[message], this.play.ways[this.play.way[message]]);
+      if (links.length > 0) disc(links[0], this.play.stepOf(message), colours.get("var(--trail)"));
     }
   }
   /** All pieces of one colour, width and opacity are one path. */
@@ -550,16 +675,35 @@ export class CanvasView extends View {
     }
     context.globalAlpha = 1;
     this.element.dataset.flashes = flashing.length;
-    if (!this.current || this.options.links !== "worms") return;
+    if (this.current && this.options.links === "worms") this.drawWorms(context, colours, s);
+    const joins = this.joins();
+    this.element.dataset.joins = joins.length;
+    if (joins.length === 0) return;
+    context.strokeStyle = colours.get("var(--ink)"), context.lineWidth = Math.max(0.5, 1 / this.shownScale);
+    context.beginPath();
+    for (const [a, b, c] of joins) context.moveTo(...a), context.quadraticCurveTo(...b, ...c);
+    context.stroke();
+  }
+  drawWorms(context, colours, s) {
     const relevant = this.relevant(this.current);
-    const thick = this.network.large ? 1 : 2.2, heads = this.network.radius * this.scale / Math.min(2, devicePixelRatio || 1) >= 9;
+    const thick = this.network.large ? 1 : 2.2, heads = this.isNear, byDimension = this.options.colour === "dimension";
+    const waiting = new Map();  // width -> path of who waits
+    let waits = 0;
     // Stronger towards the head: in thirds, of very many worms in two parts.
     const sections = this.current.worms.length > 2000 ? [[0, 2 / 3, 0.55, 1.75], [2 / 3, 1, 1, 2.8]] : [[0, 1 / 3, 0.4, 1.5], [1 / 3, 2 / 3, 0.7, 2], [2 / 3, 1, 1, 2.8]];
     const batches = new Map(), arrows = new Map();
     for (const worm of this.current.worms) {
-      const { head, tail } = this.momentOf(worm) ?? reach(s, worm.links.length, this.current.longest);
-      if (head <= tail) continue;
+      const moment = this.momentOf(worm), { head, tail } = moment ?? reach(s, worm.links.length, this.current.longest);
+      const stands = moment !== undefined && moment.waits >= 0;
+      if (stands) ++waits;
       const fades = relevant?.fades && !relevant.worms.has(worm.message);
+      if (worm.links.length === 0) {
+        const { parts: [{ d }] } = this.loop(worm), colour = partColour(this, worm, 0), key = `loop ${colour} ${fades}`;
+        if (!batches.has(key)) batches.set(key, { path: new Path2D(), colour, alpha: fades ? 0.26 : 1, width: thick, dash: [] });
+        batches.get(key).path.addPath(new Path2D(d));
+        continue;
+      }
+      if (head <= tail) continue;
       const length = head - tail;
       worm.links.forEach((link, i) => {
         const lane = this.network.lanes[link];
@@ -569,9 +713,14 @@ export class CanvasView extends View {
           const a = Math.max(0, Math.min(1, tail + from * length - i)), b = Math.max(0, Math.min(1, tail + to * length - i));
           if (b <= a) continue;
           const alpha = (fades ? 0.26 : 1) * strength, width = shared ? 0.7 : thick * wide;
-          const key = `${colour} ${alpha} ${width}`;
-          if (!batches.has(key)) batches.set(key, { path: new Path2D(), colour, alpha, width });
+          // Dashes are seen near by only.
+          const dash = !heads || shared ? [] : worm.channels[i] === 1 ? [3.5, 1.5] : byDimension && lane.dimension >= 6 ? [5, 1] : [];
+          const key = `${colour} ${alpha} ${width} ${dash}`;
+          if (!batches.has(key)) batches.set(key, { path: new Path2D(), colour, alpha, width, dash });
           this.add(batches.get(key).path, lane, a, b);
+          if (!stands) continue;
+          if (!waiting.has(width)) waiting.set(width, new Path2D());
+          this.add(waiting.get(width), lane, a, b);
         }
         if (heads && head > i && head <= i + 1) {
           const pieces = cut(lane, Math.max(0, head - i - 0.3), head - i), piece = pieces[pieces.length - 1];
@@ -586,11 +735,21 @@ export class CanvasView extends View {
       });
     }
     context.lineCap = "butt";
-    for (const { path, colour, alpha, width } of batches.values()) {
+    for (const { path, colour, alpha, width, dash } of batches.values()) {
       context.globalAlpha = alpha, context.strokeStyle = colours.get(colour), context.lineWidth = width;
+      context.setLineDash(dash);
       context.stroke(path);
     }
     context.globalAlpha = 1;
+    context.setLineDash([]);
+    if (waiting.size > 0) {
+      context.strokeStyle = this.hatch(context, colours);
+      for (const [width, path] of waiting) {
+        context.lineWidth = width;
+        context.stroke(path);
+      }
+    }
+    if (this.clock !== null) this.element.dataset.waiting = waits;
     for (const [colour, path] of arrows) {
       context.fillStyle = colours.get(colour);
       context.fill(path);
