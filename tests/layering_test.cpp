@@ -34,7 +34,7 @@ bool may_include(std::string_view file, std::string_view other) {
       {"runtime/host/", {"runtime/host/", "runtime/error."}},  // the computer underneath
       {"runtime/network/",
        {"runtime/network/", "runtime/routing/", "runtime/topology/", "runtime/fiber/sanitizers.",
-        "runtime/node.", "runtime/requests.", "runtime/error."}},
+        "runtime/host/", "runtime/node.", "runtime/requests.", "runtime/error."}},
       {"runtime/schedule/",
        {"runtime/schedule/", "runtime/routing/", "runtime/topology/", "runtime/fiber/",
         "runtime/host/", "runtime/node.", "runtime/error."}},

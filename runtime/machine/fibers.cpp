@@ -4,6 +4,7 @@
 #include "wormcube/runtime/fiber/fiber.hpp"
 #include "wormcube/runtime/host/cores.hpp"
 #include "wormcube/runtime/host/faults.hpp"
+#include "wormcube/runtime/host/huge_pages.hpp"
 #include "wormcube/runtime/host/signals.hpp"
 #include "wormcube/runtime/machine/executors.hpp"
 #include "wormcube/runtime/machine/work_list.hpp"
@@ -62,7 +63,7 @@ class Worker {
     far_ = tasks.size() > in_the_cache;
     stacks_ = &stacks;
     first_stack_ = first_stack;
-    fibers_ = std::vector<std::optional<Fiber>>(tasks.size());
+    fibers_ = decltype(fibers_)(tasks.size());
     unused_.reserve(tasks.size());
     host_ = &host;
     all_ = &all;
@@ -235,8 +236,8 @@ class Worker {
   std::span<Task> own_;
   const Stacks* stacks_ = nullptr;
   std::size_t first_stack_ = 0, made_ = 0;
-  std::vector<std::optional<Fiber>> fibers_;  // the first made_
-  std::vector<Fiber*> unused_;                // of these; room for all
+  std::vector<std::optional<Fiber>, HugePages<std::optional<Fiber>>> fibers_;  // the first made_
+  std::vector<Fiber*> unused_;  // of these; room for all
   const std::function<void(Rank)>* body_ = nullptr;
   std::size_t fresh_ = 0;             // the first of own_ that has not run yet in this run
   std::atomic<std::size_t> left_{0};  // of own_, that have not ended; written by the worker
@@ -373,7 +374,7 @@ class FiberExecutor final : public NodeExecutor {
   bool outnumber_cores_ = false;
   std::chrono::nanoseconds busy_before_{0};
   Stacks stacks_;
-  std::vector<Task> tasks_;
+  std::vector<Task, HugePages<Task>> tasks_;
   std::vector<std::thread> threads_;
 };
 

@@ -6,6 +6,7 @@
 #include "wormcube/runtime/fiber/fiber.hpp"
 #include "wormcube/runtime/host/cores.hpp"
 #include "wormcube/runtime/host/faults.hpp"
+#include "wormcube/runtime/host/huge_pages.hpp"
 #include "wormcube/runtime/machine/admission.hpp"
 #include "wormcube/runtime/machine/deadlock_report.hpp"
 #include "wormcube/runtime/machine/emulated_node.hpp"
@@ -75,7 +76,7 @@ class Machine::Impl final : public NetworkHost, public ExecutorHost {
 
   MachineOptions options_;
   Network network_;
-  std::vector<EmulatedNode> nodes_;
+  std::vector<EmulatedNode, HugePages<EmulatedNode>> nodes_;
   std::optional<StepBarrier> barrier_;  // of the lock step
   std::optional<Surroundings> around_;  // the nodes'
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/runtime/host/huge_pages.hpp"
 #include "wormcube/runtime/network/channel.hpp"
 #include "wormcube/runtime/network/lazy_table.hpp"
 #include "wormcube/runtime/network/message.hpp"
@@ -131,9 +132,10 @@ class Network {
   Settings settings_;
   NetworkHost& host_;
   LazyTable<VirtualChannel> channels_;
-  LazyTable<LinkPorts> link_ports_;    // all-port; also one entry per node, for messages to oneself
-  std::vector<LinkPorts> node_ports_;  // one-port
-  std::vector<TagTable> tables_;
+  LazyTable<LinkPorts> link_ports_;  // all-port; also one entry per node, for messages to oneself
+  // Of a large network, gone through at random.
+  std::vector<LinkPorts, HugePages<LinkPorts>> node_ports_;  // one-port
+  std::vector<TagTable, HugePages<TagTable>> tables_;
   std::vector<KnownPaths> known_paths_;  // of each node; none in a large network
   std::uint64_t run_ = 1;                // its number
 };
