@@ -275,7 +275,8 @@ class Peer:
         """SimGrid's: a torus of the same shape. Speeds do not matter, what is timed is the simulator."""
         file = self.folder / f"torus-{ranks}.xml"
         file.write_text('<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n<platform version="4.1">\n'
-                        f'  <cluster id="torus" prefix="node-" suffix="" radical="0-{ranks - 1}" speed="1Gf" bw="125MBps" lat="50us"\n'
+                        f'  <cluster id="torus" prefix="node-" suffix="" radical="0-{ranks - 1}" speed="1Gf" bw="125MBps"\n'
+                        '           lat="50us" loopback_bw="1GBps" loopback_lat="1us"\n'
                         '           topology="TORUS" topo_parameters="{},{}"/>\n</platform>\n'.format(*sides(ranks)), encoding="utf-8")
         return file
 
