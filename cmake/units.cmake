@@ -1,11 +1,11 @@
 # wormcube_units(TARGET [EACH N] [ACROSS]): the sources of a folder are compiled together, N at a time (12): what they include is
 # parsed once. ACROSS: whatever their folders.
 # SPDX-License-Identifier: Apache-2.0
-# OFF shows an include that a file has forgotten, and compiles no more than what was changed.
-option(WORMCUBE_UNITS "Compile the sources of a folder together" ${PROJECT_IS_TOP_LEVEL})
+# OFF shows an include that a file has forgotten, and compiles no more than what was changed; a list of targets: these alone.
+set(WORMCUBE_UNITS ${PROJECT_IS_TOP_LEVEL} CACHE STRING "Compile the sources of a folder together: ON, OFF, or the targets that do")
 
 function(wormcube_units target)
-  if(NOT WORMCUBE_UNITS)
+  if(NOT target IN_LIST WORMCUBE_UNITS AND NOT WORMCUBE_UNITS MATCHES "^(ON|1|TRUE|YES)$")
     return()
   endif()
   cmake_parse_arguments(PARSE_ARGV 1 units "ACROSS" "EACH" "")

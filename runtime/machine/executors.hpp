@@ -63,11 +63,4 @@ std::unique_ptr<NodeExecutor> make_fiber_executor(ExecutorHost& host,
 std::chrono::nanoseconds processor_time() noexcept;
 std::chrono::nanoseconds processor_time_of(pthread_t thread) noexcept;
 
-/// Sleeps while `word` has this value (Linux futex); may return early.
-void sleep_while_equal(std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept;
-/// Wakes those who sleep on `word`.
-void wake_sleepers(std::atomic<std::uint32_t>& word) noexcept;
-/// Tells the core that this is a waiting loop.
-void pause() noexcept;
-
 }  // namespace wormcube

@@ -7,7 +7,8 @@
 #include "wormcube/runtime/host/huge_pages.hpp"
 #include "wormcube/runtime/host/signals.hpp"
 #include "wormcube/runtime/machine/executors.hpp"
-#include "wormcube/runtime/machine/work_list.hpp"
+#include "wormcube/runtime/machine/futex.hpp"
+#include "wormcube/runtime/machine/work_place.hpp"
 
 #include <algorithm>
 #include <array>
@@ -40,23 +41,21 @@ struct Task {
 /// its own worker's list. A node has a fiber from its start to its end, that which was given back
 /// last; so nodes that end without waiting use one stack after the other, which stays in the cache.
 ///
-/// Threads       run, append: the worker's own thread. start, send, finish, check: any thread.
+/// Threads       run, append: the worker's own thread. start, send, finish: any thread.
 ///               idle: the thread that waits for the run's end, of which it only needs the order of
 ///               microseconds. The fibers' own: from the first start() until run() has returned.
 /// Invariants    a task is in at most one list: it was taken off when it was resumed, and only the
 ///               one that cleared its gate's `parked` puts it back. If that happens before the
 ///               fiber has left its stack, the worker is still running that very fiber, and comes
-///               to its list afterwards. The worker that is the last to become idle has found that
-///               no node runs. If it has nodes that have not ended, the run cannot end while it tells
-///               the host; else it has one look that has some.
-/// Memory order  WorkList's, with asleep_ as the word to sleep on.
+///               to its list afterwards.
+/// Memory order  BasicWorkPlace's.
 class Worker {
  public:
-  explicit Worker(Busy& busy) : busy_(busy), given_(busy) { busy.begin(); }
+  explicit Worker(BasicWorkers<Task>& all) : place_(all) {}
 
   /// Once, before it runs: its tasks, a stack for each of them, and whom to tell.
-  void own(std::span<Task> tasks, const Stacks& stacks, std::size_t first_stack, ExecutorHost& host,
-           std::deque<Worker>& all, std::atomic<std::size_t>& with_nodes) {
+  void own(std::span<Task> tasks, const Stacks& stacks, std::size_t first_stack,
+           ExecutorHost& host) {
     constexpr std::size_t in_the_cache = 512;
     own_ = tasks;
     fresh_ = own_.size();
@@ -66,8 +65,6 @@ class Worker {
     fibers_ = decltype(fibers_)(tasks.size());
     unused_.reserve(tasks.size());
     host_ = &host;
-    all_ = &all;
-    with_nodes_ = &with_nodes;
     for (Task& task : tasks) task.home = this;
   }
   /// All of its tasks can run.
@@ -82,10 +79,6 @@ class Worker {
     body_ = nullptr;
     for (std::size_t i = 0; i < made_; ++i) fibers_[i]->resume();  // to its end
   }
-  /// It finds out again whether no node runs.
-  void check() {
-    if (!to_check_.exchange(true, std::memory_order_acq_rel)) send(check_);
-  }
 
   void append(Task& task) {
     task.next = nullptr;
@@ -93,11 +86,7 @@ class Worker {
     last_ = &task;
   }
 
-  void send(Task& task) {
-    if (!given_.push(task)) return;
-    asleep_.store(0, std::memory_order_seq_cst);
-    wake_sleepers(asleep_);
-  }
+  void send(Task& task) { place_.send(task); }
 
   void run() {
     for (;;) {
@@ -143,10 +132,7 @@ class Worker {
     while (body_ != nullptr) {
       (*body_)(running_);
       has_ended_ = true;
-      const std::size_t left = left_.load(std::memory_order_relaxed) - 1;
-      left_.store(left, std::memory_order_relaxed);
-      if (left == 0 && with_nodes_->fetch_sub(1, std::memory_order_acq_rel) == 1)
-        host_->all_ended();
+      if (place_.one_has_ended()) host_->all_ended();
       fibers_[i]->suspend();
     }
   }
@@ -167,21 +153,17 @@ class Worker {
   }
 
   void take_given() {
-    for (Task* task = given_.take(); task != nullptr;) {
-      Task* const next = task->next;
-      if (task == &start_) {
+    place_.take([&](Task& task) {
+      if (&task == &start_) {
         idle_.store(0, std::memory_order_relaxed);
-        left_.store(own_.size(), std::memory_order_relaxed);
+        place_.begin(own_.size());
         fresh_ = 0;
-      } else if (task == &finish_) {
+      } else if (&task == &finish_) {
         finished_ = true;
-      } else if (task == &check_) {
-        to_check_.store(false, std::memory_order_release);
       } else {
-        append(*task);
+        append(task);
       }
-      task = next;
-    }
+    });
   }
 
   static std::int64_t now_in_nanoseconds() {
@@ -200,25 +182,10 @@ class Worker {
 
   void wait() {
     for (int spin = 0; spin < spins; ++spin) {
-      if (given_.has_items()) return;
+      if (place_.has_items()) return;
       pause();
     }
-    if (!given_.rest()) return;
-    if (busy_.end() && with_nodes_->load(std::memory_order_acquire) > 0) {
-      if (left_.load(std::memory_order_relaxed) > 0) {
-        if (given_.rouse()) host_->all_wait();
-        return;
-      }
-      const auto other = std::ranges::find_if(*all_, [](const Worker& worker) {
-        return worker.left_.load(std::memory_order_relaxed) > 0;
-      });
-      if (other != all_->end()) other->check();
-    }
-    for (;;) {
-      asleep_.store(1, std::memory_order_seq_cst);
-      if (!given_.is_idle()) return;
-      sleep_while_equal(asleep_, 1);
-    }
+    place_.rest([&] { host_->all_wait(); });
   }
 
   // About 5 us, three times what a wake-up costs here: the other worker's next message is mostly
@@ -239,18 +206,12 @@ class Worker {
   std::vector<std::optional<Fiber>, HugePages<std::optional<Fiber>>> fibers_;  // the first made_
   std::vector<Fiber*> unused_;  // of these; room for all
   const std::function<void(Rank)>* body_ = nullptr;
-  std::size_t fresh_ = 0;             // the first of own_ that has not run yet in this run
-  std::atomic<std::size_t> left_{0};  // of own_, that have not ended; written by the worker
+  std::size_t fresh_ = 0;  // the first of own_ that has not run yet in this run
   ExecutorHost* host_ = nullptr;
-  std::deque<Worker>* all_ = nullptr;
-  std::atomic<std::size_t>* with_nodes_ = nullptr;  // workers whose nodes have not all ended
-  Task start_, finish_, check_;                     // as given: all of own_; no more; nothing
+  Task start_, finish_;  // as given: all of own_; no more
   std::atomic<bool> timing_{false};
   std::atomic<std::int64_t> idle_{0}, idle_since_{busy_now};
-  Busy& busy_;
-  alignas(64) WorkList<Task> given_;
-  std::atomic<std::uint32_t> asleep_{0};
-  std::atomic<bool> to_check_{false};
+  BasicWorkPlace<Task> place_;
 };
 
 thread_local Worker* current_worker = nullptr;
@@ -272,13 +233,13 @@ class FiberExecutor final : public NodeExecutor {
           "{} (workers), or do not pin them",
           count, cores.size(), cores.size()));
     }
-    for (std::int64_t i = 0; i < count; ++i) workers_.emplace_back(busy_);
+    for (std::int64_t i = 0; i < count; ++i) workers_.emplace_back(all_);
     outnumber_cores_ = static_cast<int>(count) > usable_cores();
     for (Rank rank = 0; rank < nodes; ++rank) tasks_[rank].rank = rank;
     for (std::size_t i = 0; i < workers_.size(); ++i) {
       const std::size_t first = first_of(i);
       workers_[i].own(std::span(tasks_).subspan(first, first_of(i + 1) - first), stacks_, first,
-                      host_, workers_, with_nodes_);
+                      host_);
     }
     threads_.reserve(workers_.size());
     const SignalsElsewhere signals_elsewhere;
@@ -307,10 +268,9 @@ class FiberExecutor final : public NodeExecutor {
 
   void start(const std::function<void(Rank)>& body) override {
     if (timing_ && outnumber_cores_) busy_before_ = processor_time_of_workers();
-    busy_.begin();  // until all have started
-    with_nodes_.store(workers_.size(), std::memory_order_relaxed);
+    all_.begin();
     for (Worker& worker : workers_) worker.start(body, timing_);
-    if (busy_.end() && with_nodes_.load(std::memory_order_acquire) > 0) host_.all_wait();
+    all_.started([&] { host_.all_wait(); });
   }
 
   std::chrono::nanoseconds own_time() const noexcept override {
@@ -367,8 +327,7 @@ class FiberExecutor final : public NodeExecutor {
   }
 
   ExecutorHost& host_;
-  Busy busy_;
-  std::atomic<std::size_t> with_nodes_{0};
+  BasicWorkers<Task> all_;
   std::deque<Worker> workers_;
   bool timing_;
   bool outnumber_cores_ = false;

@@ -1,5 +1,7 @@
 // Sleeping on a word, by the system's own primitive.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/runtime/machine/futex.hpp"
+
 #include "wormcube/runtime/machine/executors.hpp"
 
 #include <climits>

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/runtime/network/atomics.hpp"
+
 #include <atomic>
 #include <cstdint>
 
@@ -21,7 +23,8 @@ namespace wormcube {
 ///               answer() acquire it. All are read-modify-writes of one word after arm(), so the
 ///               chain of releases is unbroken. arm() is relaxed: the node publishes the gate to
 ///               others through the reservations that its messages make.
-class Gate {
+template <class Atomics = HostAtomics>
+class BasicGate {
  public:
   void arm(std::uint32_t arrivals) noexcept {
     // Only this node changes it now, but for `stopped` and `called`.
@@ -82,13 +85,15 @@ class Gate {
   void reset() noexcept { word_.store(0, std::memory_order_relaxed); }
 
   /// The word to sleep on: while it equals this value the node is still parked.
-  std::atomic<std::uint32_t>& word() noexcept { return word_; }
+  typename Atomics::template Atomic<std::uint32_t>& word() noexcept { return word_; }
 
  private:
   static constexpr std::uint32_t parked = 1U << 31, stopped = 1U << 30, called = 1U << 29;
   static constexpr std::uint32_t count = called - 1;
 
-  std::atomic<std::uint32_t> word_{0};
+  typename Atomics::template Atomic<std::uint32_t> word_{0};
 };
+
+using Gate = BasicGate<>;
 
 }  // namespace wormcube

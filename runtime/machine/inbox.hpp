@@ -2,25 +2,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/runtime/network/atomics.hpp"
 #include "wormcube/runtime/network/reservation.hpp"
 
 #include <atomic>
 
 namespace wormcube {
 
-/// A list that is open while its node waits.
+/// A list that is open while its node waits; an item has `next`.
 ///
 /// Threads       open, take, close: the node. put: any thread.
 /// Invariants    a closed inbox takes nothing, and is empty.
 /// Memory order  put releases the waiter, take and close acquire it. open() releases nothing: what
 ///               the node did is ordered by what made others handle its waiters.
-class Inbox {
+template <class Item, class Atomics = HostAtomics>
+class BasicInbox {
  public:
   void open() noexcept { newest_.store(nullptr, std::memory_order_relaxed); }
 
   /// False: the node does not wait; the waiter is still the caller's.
-  [[nodiscard]] bool put(Waiter& waiter) noexcept {
-    Waiter* newest = newest_.load(std::memory_order_relaxed);
+  [[nodiscard]] bool put(Item& waiter) noexcept {
+    Item* newest = newest_.load(std::memory_order_relaxed);
     do {
       if (newest == closed()) return false;
       waiter.next = newest;
@@ -30,19 +32,19 @@ class Inbox {
   }
 
   /// All there are, the oldest first; null: none.
-  [[nodiscard]] Waiter* take() noexcept {
+  [[nodiscard]] Item* take() noexcept {
     return in_order(newest_.exchange(nullptr, std::memory_order_acquire));
   }
-  [[nodiscard]] Waiter* close() noexcept {
-    Waiter* const newest = newest_.exchange(closed(), std::memory_order_acquire);
+  [[nodiscard]] Item* close() noexcept {
+    Item* const newest = newest_.exchange(closed(), std::memory_order_acquire);
     return newest == closed() ? nullptr : in_order(newest);
   }
 
  private:
-  static Waiter* in_order(Waiter* newest) noexcept {
-    Waiter* oldest = nullptr;
+  static Item* in_order(Item* newest) noexcept {
+    Item* oldest = nullptr;
     while (newest != nullptr) {
-      Waiter* const older = newest->next;
+      Item* const older = newest->next;
       newest->next = oldest;
       oldest = newest;
       newest = older;
@@ -51,9 +53,11 @@ class Inbox {
   }
 
   // An address that no waiter has.
-  Waiter* closed() noexcept { return reinterpret_cast<Waiter*>(this); }
+  Item* closed() noexcept { return reinterpret_cast<Item*>(this); }
 
-  std::atomic<Waiter*> newest_{closed()};
+  typename Atomics::template Atomic<Item*> newest_{closed()};
 };
+
+using Inbox = BasicInbox<Waiter>;
 
 }  // namespace wormcube

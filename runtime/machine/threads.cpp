@@ -6,6 +6,8 @@
 #include "wormcube/runtime/host/memory.hpp"
 #include "wormcube/runtime/host/signals.hpp"
 #include "wormcube/runtime/machine/executors.hpp"
+#include "wormcube/runtime/machine/futex.hpp"
+#include "wormcube/runtime/machine/node_threads.hpp"
 
 #include <algorithm>
 #include <array>
@@ -27,14 +29,10 @@ namespace {
 /// One thread per node. A parked node sleeps on its gate's word; who clears `parked` wakes it.
 ///
 /// Threads       start: one at a time. block: the node's thread; wake: any.
-/// Invariants    the low half of nodes_ counts the nodes that are not parked, the high half those that
-///               have ended. A node subtracts itself after it has announced that it parks and before
-///               it blocks; who wakes a node adds it first. So the low half is never below the number
-///               of nodes that run or will, and at 0 nobody runs and nobody is being woken. left_
-///               counts those that touch nothing of this run any more.
-/// Memory order  generation_ publishes body_ (release) to the threads that wait for it (acquire). nodes_
-///               and left_ are read-modify-written with acq_rel: who sees the last one sees what all
-///               others did before theirs.
+/// Invariants    left_ counts those that touch nothing of this run any more.
+/// Memory order  generation_ publishes body_ (release) to the threads that wait for it (acquire). left_ is
+///               read-modify-written with acq_rel: who sees the last one sees what all others did
+///               before theirs.
 class ThreadExecutor final : public NodeExecutor {
  public:
   ThreadExecutor(ExecutorHost& host, const ExecutorSettings& settings)
@@ -77,7 +75,7 @@ class ThreadExecutor final : public NodeExecutor {
   void start(const std::function<void(Rank)>& body) override {
     body_ = &body;
     if (timing_) busy_before_ = processor_time_of_nodes();
-    nodes_.store(threads_.size(), std::memory_order_relaxed);
+    nodes_.begin(threads_.size());
     left_.store(0, std::memory_order_relaxed);
     generation_.fetch_add(1, std::memory_order_release);
     wake_sleepers(generation_);
@@ -91,25 +89,14 @@ class ThreadExecutor final : public NodeExecutor {
   void yield(Rank /*rank*/) override { sched_yield(); }
 
   void block(Rank /*rank*/, Gate& gate) override {
-    count_out(1);
-    for (;;) {
-      const std::uint32_t seen = gate.word().load(std::memory_order_acquire);
-      if (!gate.is_parked()) return;
-      sleep_while_equal(gate.word(), seen);
-    }
+    nodes_.block(gate, [&] { host_.all_wait(); });
   }
   Rank running_here() const noexcept override {
     return of_this_thread != nullptr && of_this_thread->executor == this ? of_this_thread->rank
                                                                          : -1;
   }
   void wake(Rank /*rank*/, Gate& gate) noexcept override {
-    // Before the node can run, park again and count itself out.
-    nodes_.fetch_add(1, std::memory_order_acq_rel);
-    if (gate.unpark()) {
-      wake_sleepers(gate.word());
-    } else {
-      count_out(1);  // somebody else woke it: only when the machine stops
-    }
+    nodes_.wake(gate, [&] { host_.all_wait(); });
   }
 
   // With a core for each node a reply comes sooner than a parked thread wakes: spin. Where nodes
@@ -161,17 +148,10 @@ class ThreadExecutor final : public NodeExecutor {
       done = seen;
       if (self.body_ == nullptr) return nullptr;
       (*self.body_)(thread.rank);
-      self.count_out(1 - one_ended);
+      self.nodes_.end([&] { self.host_.all_wait(); });
       const std::size_t left = self.left_.fetch_add(1, std::memory_order_acq_rel) + 1;
       if (left == self.threads_.size()) self.host_.all_ended();
     }
-  }
-
-  static constexpr std::uint64_t one_ended = std::uint64_t{1} << 32;
-
-  void count_out(std::uint64_t less) noexcept {
-    const std::uint64_t now = nodes_.fetch_sub(less, std::memory_order_acq_rel) - less;
-    if (now % one_ended == 0 && now / one_ended < threads_.size()) host_.all_wait();
   }
 
   std::chrono::nanoseconds processor_time_of_nodes() const {
@@ -192,7 +172,7 @@ class ThreadExecutor final : public NodeExecutor {
 
   ExecutorHost& host_;
   std::deque<Thread> threads_;
-  alignas(64) std::atomic<std::uint64_t> nodes_{0};
+  alignas(64) NodeThreads nodes_;
   std::atomic<std::size_t> left_{0};
   const std::function<void(Rank)>* body_ = nullptr;
   std::atomic<std::uint32_t> generation_{0};

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/runtime/machine/futex.hpp"
+#include "wormcube/runtime/network/atomics.hpp"
+
 #include <atomic>
 #include <cstdint>
 
@@ -11,19 +14,22 @@ namespace wormcube {
 ///
 /// Threads       any.
 /// Memory order  acq_rel: whoever makes it nobody has seen what all others did before they ended.
-class Busy {
+template <class Atomics = HostAtomics>
+class BasicBusy {
  public:
   void begin() noexcept { count_.fetch_add(1, std::memory_order_acq_rel); }
   /// True if nobody is busy now.
   [[nodiscard]] bool end() noexcept { return count_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 
  private:
-  std::atomic<std::int64_t> count_{0};
+  typename Atomics::template Atomic<std::int64_t> count_{0};
 };
+
+using Busy = BasicBusy<>;
 
 /// One worker's list of items that others hand it; an item has `next`.
 ///
-/// Threads       push: any thread. take, rest, rouse, is_idle: the worker.
+/// Threads       push, wake: any thread. take, rest, rouse, is_idle, sleep: the worker.
 /// Invariants    newest_ is null: the worker is busy, nothing is here; idle(): it is idle, nothing is
 ///               here; else a chain, the newest first, and the worker is busy. A busy worker is
 ///               counted in `busy` once: from idle() to a chain by who pushes, before the push; to
@@ -31,13 +37,13 @@ class Busy {
 ///               is somebody that `busy` does not count and who lets the worker uncount itself again
 ///               later, `busy` is 0 only when all are idle and nobody pushes.
 /// Memory order  push releases the item, take acquires it. rest() releases nothing: what the worker did is
-///               ordered by `busy`. To sleep, the worker sets a word and then looks at newest_, by
-///               is_idle(); who pushes changes newest_ and then the word: all four are sequentially
-///               consistent, so at least one of the two sees the other.
-template <class Item>
+///               ordered by `busy`. To sleep, the worker sets asleep_ and then looks at newest_; who
+///               pushes changes newest_ and then asleep_: all four are sequentially consistent, so at
+///               least one of the two sees the other.
+template <class Item, class Atomics = HostAtomics>
 class WorkList {
  public:
-  explicit WorkList(Busy& busy) : busy_(busy) {}
+  explicit WorkList(BasicBusy<Atomics>& busy) : busy_(busy) {}
 
   /// True if the worker was idle: the caller must wake it.
   [[nodiscard]] bool push(Item& item) noexcept {
@@ -60,6 +66,12 @@ class WorkList {
       // Somebody else was first. If nobody is busy now, the worker is idle again, and will be woken.
       static_cast<void>(busy_.end());
     }
+  }
+
+  /// For who has pushed, if push() says so.
+  void wake() noexcept {
+    asleep_.store(0, std::memory_order_seq_cst);
+    wake_sleepers(asleep_);
   }
 
   /// All there are, the oldest first; null: none. Not while it is idle.
@@ -94,13 +106,22 @@ class WorkList {
     static_cast<void>(busy_.end());  // counted by who has pushed
     return false;
   }
+  /// Until it is not idle any more.
+  void sleep() noexcept {
+    for (;;) {
+      asleep_.store(1, std::memory_order_seq_cst);
+      if (!is_idle()) return;
+      sleep_while_equal(asleep_, 1);
+    }
+  }
 
  private:
   // An address that no item has.
   Item* idle() noexcept { return reinterpret_cast<Item*>(this); }
 
-  Busy& busy_;
-  std::atomic<Item*> newest_{nullptr};
+  BasicBusy<Atomics>& busy_;
+  typename Atomics::template Atomic<Item*> newest_{nullptr};
+  typename Atomics::template Atomic<std::uint32_t> asleep_{0};
 };
 
 }  // namespace wormcube

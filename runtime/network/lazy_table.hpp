@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/runtime/network/atomics.hpp"
+
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -20,8 +22,11 @@ namespace wormcube {
 /// Memory order  the compare-exchange that puts a page or an object into its slot publishes it
 ///               (release); the load that finds it acquires. Marks are relaxed: each() is called
 ///               between runs and is ordered by whatever ended the run.
-template <class T>
+template <class T, class Atomics = HostAtomics>
 class LazyTable {
+  template <class Value>
+  using Atomic = typename Atomics::template Atomic<Value>;
+
  public:
   /// Slots that are made together.
   static constexpr std::size_t page_slots = 256;
@@ -40,12 +45,12 @@ class LazyTable {
 
   /// What a table of so many slots takes before its first object.
   static constexpr std::size_t bytes_of(std::size_t count) {
-    return (count + page_slots - 1) / page_slots * sizeof(std::atomic<Page*>);
+    return (count + page_slots - 1) / page_slots * sizeof(Atomic<Page*>);
   }
 
   template <class... Arguments>
   T& get(std::size_t index, Arguments&&... arguments) {
-    std::atomic<Entry*>& slot = page(index / page_slots).slots[index % page_slots];
+    Atomic<Entry*>& slot = page(index / page_slots).slots[index % page_slots];
     Entry* entry = slot.load(std::memory_order_acquire);
     if (entry != nullptr) return entry->object;
     auto made = std::make_unique<Entry>(std::forward<Arguments>(arguments)...);
@@ -79,8 +84,8 @@ class LazyTable {
     T object;
   };
   struct Page {
-    std::array<std::atomic<Entry*>, page_slots> slots;  // null from birth (C++20)
-    std::atomic<std::uint64_t> mark;
+    std::array<Atomic<Entry*>, page_slots> slots;  // null from birth (C++20)
+    Atomic<std::uint64_t> mark;
   };
 
   template <class Wanted, class F>
@@ -103,7 +108,7 @@ class LazyTable {
     return *found;
   }
 
-  std::vector<std::atomic<Page*>> pages_;
+  std::vector<Atomic<Page*>> pages_;
 };
 
 }  // namespace wormcube

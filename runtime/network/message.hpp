@@ -3,12 +3,12 @@
 #pragma once
 
 #include "wormcube/runtime/network/channel.hpp"
+#include "wormcube/runtime/network/completion.hpp"
 #include "wormcube/runtime/network/reservation.hpp"
 #include "wormcube/runtime/node.hpp"
 #include "wormcube/runtime/requests.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -21,48 +21,11 @@ namespace wormcube {
 /// The context of all messages of steps.
 inline constexpr std::uint32_t step_context = ~std::uint32_t{0};
 
-/// What a node has under way: one end of a message. It is complete once.
-///
-/// Threads       await, watch, unwatch: the node, once it is under way. settle: whoever completes it.
-///               is_complete: the node.
-/// Invariants    pending -> awaited, or pending <-> watched, by the node; anything -> complete. Who
-///               completes it learns what the node did: awaited, it arrives at the node's gate;
-///               watched, it calls; pending, it does nothing. An awaited one stays so, so that its
-///               completion needs no read-modify-write; whoever completes it touches it no more
-///               after settle(), but it stays until the gate has opened.
-/// Memory order  settle releases what was done for the node. The node acquires it by is_complete(),
-///               by a failed await or watch, or by the gate.
-struct Transfer : Waiter {
+/// What a node has under way: one end of a message.
+struct Transfer : Waiter, Completion {
   explicit Transfer(Kind what) : Waiter(what) {}
 
   std::uint64_t step = 0;  ///< of the node, in which it was started
-
-  enum class Progress : std::uint8_t { pending, awaited, watched, complete };
-
-  /// Before it is under way.
-  void begin(Progress progress) noexcept { progress_.store(progress, std::memory_order_relaxed); }
-  /// False: it is complete.
-  [[nodiscard]] bool await() noexcept { return change(Progress::pending, Progress::awaited); }
-  [[nodiscard]] bool watch() noexcept { return change(Progress::pending, Progress::watched); }
-  void unwatch() noexcept { static_cast<void>(change(Progress::watched, Progress::pending)); }
-  bool is_complete() const noexcept {
-    return progress_.load(std::memory_order_acquire) == Progress::complete;
-  }
-  /// Completes it; returns what it was.
-  Progress settle() noexcept {
-    if (progress_.load(std::memory_order_relaxed) == Progress::awaited) {
-      progress_.store(Progress::complete, std::memory_order_release);
-      return Progress::awaited;
-    }
-    return progress_.exchange(Progress::complete, std::memory_order_acq_rel);
-  }
-
- private:
-  bool change(Progress from, Progress to) noexcept {
-    return progress_.compare_exchange_strong(from, to, std::memory_order_acq_rel,
-                                             std::memory_order_acquire);
-  }
-  std::atomic<Progress> progress_{Progress::awaited};
 };
 
 /// A message: its header holds path[0 .. reserved) and waits for path[reserved], if there is one.

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/runtime/network/atomics.hpp"
+
 #include <atomic>
 #include <cstdint>
 
@@ -32,17 +34,18 @@ struct Waiter {
 ///               exchange reads from. A hand-over needs no store: the releasing thread itself goes
 ///               on for the next holder.
 ///
-/// The technique is that of L. Baker's async_mutex (cppcoro, 2017).
-class Reservation {
+/// An item has `next`. The technique is that of L. Baker's async_mutex (cppcoro, 2017).
+template <class Item, class Atomics = HostAtomics>
+class BasicReservation {
  public:
-  Reservation() = default;
-  Reservation(const Reservation&) = delete;
-  Reservation& operator=(const Reservation&) = delete;
+  BasicReservation() = default;
+  BasicReservation(const BasicReservation&) = delete;
+  BasicReservation& operator=(const BasicReservation&) = delete;
 
   /// True: the waiter holds the resource now. False: it waits, and may already go on in another
   /// thread; do not touch it.
-  [[nodiscard]] bool acquire(Waiter& waiter) noexcept {
-    Waiter* seen = state_.load(std::memory_order_relaxed);  // a guess; the compare-exchange decides
+  [[nodiscard]] bool acquire(Item& waiter) noexcept {
+    Item* seen = state_.load(std::memory_order_relaxed);  // a guess; the compare-exchange decides
     for (;;) {
       if (seen == nullptr) {
         if (state_.compare_exchange_weak(seen, held(), std::memory_order_acquire,
@@ -59,21 +62,20 @@ class Reservation {
 
   /// Gives the resource to the next waiter, which the caller must now carry on, or frees it and
   /// returns null.
-  [[nodiscard]] Waiter* release() noexcept {
+  [[nodiscard]] Item* release() noexcept {
     if (queue_ == nullptr) {
-      Waiter* seen = held();
+      Item* seen = held();
       if (state_.compare_exchange_strong(seen, nullptr, std::memory_order_release,
                                          std::memory_order_relaxed))
         return nullptr;
-      for (Waiter* newest = state_.exchange(held(), std::memory_order_acquire);
-           newest != nullptr;) {
-        Waiter* const older = newest->next;
+      for (Item* newest = state_.exchange(held(), std::memory_order_acquire); newest != nullptr;) {
+        Item* const older = newest->next;
         newest->next = queue_;
         queue_ = newest;
         newest = older;
       }
     }
-    Waiter* const waiter = queue_;
+    Item* const waiter = queue_;
     queue_ = waiter->next;
     return waiter;
   }
@@ -86,10 +88,12 @@ class Reservation {
 
  private:
   // An address that no waiter has.
-  Waiter* held() noexcept { return reinterpret_cast<Waiter*>(this); }
+  Item* held() noexcept { return reinterpret_cast<Item*>(this); }
 
-  std::atomic<Waiter*> state_{nullptr};
-  Waiter* queue_ = nullptr;
+  typename Atomics::template Atomic<Item*> state_{nullptr};
+  typename Atomics::template Plain<Item*> queue_ = nullptr;
 };
+
+using Reservation = BasicReservation<Waiter>;
 
 }  // namespace wormcube

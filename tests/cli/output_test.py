@@ -4,7 +4,6 @@
 usage: output_test.py PROGRAM [Schemas|Tables|Terminal]..
 """
 # SPDX-License-Identifier: Apache-2.0
-import copy
 import fcntl
 import json
 import os
@@ -154,6 +153,20 @@ def mistakes(schema, document):
     return found
 
 
+def has_mistake(validator, document):
+    """As mistakes(), of one validator, up to the first."""
+    return not validator.is_valid(document) or any(
+        value is None and not inner.get(f"{key}_reason") or key.endswith("_reason") and inner.get(key[:-7], 0) is not None
+        for _, inner in objects(document) for key, value in inner.items())
+
+
+def shortened(value):
+    """A document whose lists have their first four items."""
+    if isinstance(value, dict):
+        return {key: shortened(inner) for key, inner in value.items()}
+    return [shortened(inner) for inner in value[:4]] if isinstance(value, list) else value
+
+
 def own_names(command):
     """All names of fields that a schema's own file speaks of; not the reasons."""
     names = set()
@@ -255,22 +268,24 @@ class Schemas(unittest.TestCase):
             document = json.loads(run(lines[0], "--json", "-").stdout)
             document = document[0] if isinstance(document, list) else document
             self.assertEqual(mistakes(schema, document), [])
+            if not mistakes(schema, shortened(document)):  # some lists have a least length
+                document = shortened(document)
+            validator = jsonschema.Draft202012Validator(schema)
             unseen = set()
-            for path, _ in list(objects(document))[:12]:
+            for path, inner in list(objects(document))[:12]:  # changed in place, and back
                 open_map = re.search(r"\.(options|settings)$", path) is not None
-                for key in dict(objects(document))[path]:
-                    without = copy.deepcopy(document)
-                    del dict(objects(without))[path][key]
-                    if not mistakes(schema, without) and not open_map:
+                for key, value in list(inner.items()):
+                    del inner[key]
+                    if not has_mistake(validator, document) and not open_map:
                         unseen.add(key)
-                    if dict(objects(document))[path][key] is None:
-                        continue
-                    nulled = copy.deepcopy(document)
-                    dict(objects(nulled))[path][key] = None
-                    self.assertNotEqual(mistakes(schema, nulled), [], f"{command} {path}.{key}: null")
-                more = copy.deepcopy(document)
-                dict(objects(more))[path]["undocumented"] = {}
-                self.assertNotEqual(mistakes(schema, more), [], f"{command} {path}: one more field")
+                    inner[key] = None
+                    if value is not None:
+                        self.assertTrue(has_mistake(validator, document), f"{command} {path}.{key}: null")
+                    inner[key] = value
+                inner["undocumented"] = {}
+                self.assertTrue(has_mistake(validator, document), f"{command} {path}: one more field")
+                del inner["undocumented"]
+                self.assertFalse(has_mistake(validator, document), path)
             # Fields that are not in every document.
             self.assertLessEqual(unseen, {"on", "topology", "node", "neighbours", "route", "root", "step_bytes", "step_load",
                                           "step_cost_bytes", "time_lockstep", "time_lockstep_us",

@@ -99,9 +99,9 @@ void check_run(const cases::Call& call, const Topology& topology) {
 }
 
 // Proofs with blocks of each number of elements, from each root.
-constexpr Rank most_nodes = sanitized ? 16 : 32;
+constexpr Rank most_nodes = sanitized ? 8 : 32;
 // All else, once.
-constexpr Rank most_in_walk = sanitized ? 32 : 1 << 20;
+constexpr Rank most_in_walk = sanitized ? 12 : 1 << 20;
 
 void check_runs(Bytes elements, Rank most = most_nodes, cases::Walk walk = cases::Walk::usual) {
   cases::for_each(
@@ -228,15 +228,17 @@ TEST_CASE("nothing that is counted is below the bounds of networks without a sha
 }
 
 TEST_CASE("contended blocks are what messages and routes add up to", "[collectives]") {
-  cases::for_each([](const Collective& collective, const Topology& topology) {
-    const Prediction prediction = collective.predict(topology);
-    if (!prediction.contended_blocks) return;
-    INFO(cases::title(collective, topology));
-    const cases::Call call(collective, topology);
-    const double blocks = contended_bytes(record(topology, call.dry())) /
-                          static_cast<double>(call.contract.block_bytes);
-    CHECK(blocks == Approx(*prediction.contended_blocks).epsilon(1e-12));
-  });
+  cases::for_each(
+      [](const Collective& collective, const Topology& topology) {
+        const Prediction prediction = collective.predict(topology);
+        if (!prediction.contended_blocks) return;
+        INFO(cases::title(collective, topology));
+        const cases::Call call(collective, topology);
+        const double blocks = contended_bytes(record(topology, call.dry())) /
+                              static_cast<double>(call.contract.block_bytes);
+        CHECK(blocks == Approx(*prediction.contended_blocks).epsilon(1e-12));
+      },
+      most_in_walk);
 }
 
 namespace {
