@@ -4,6 +4,7 @@
 #include "wormcube/runtime/replay/simulation.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/core.h>
 

@@ -2,8 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/topology/graph_table.hpp"
 
+#include "wormcube/runtime/error.hpp"
+
 #include <algorithm>
 #include <limits>
+
+#include <fmt/core.h>
 
 namespace wormcube {
 namespace {
