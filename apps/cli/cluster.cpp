@@ -7,6 +7,7 @@
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/host/cores.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstdio>
@@ -137,7 +138,8 @@ void print_machine(const OutputOptions& output, const MachineFlags& flags,
                 "mpi: routes and reservations are the real network's business; no link figures");
 }
 
-void add_machine_json(Json& json, const MachineFlags& flags, const MachineOptions& options) {
+void add_machine_json(Json& json, const MachineFlags& flags, const MachineOptions& options,
+                      Rank nodes) {
   json["nodes_as"] = flags.nodes_as;
   json["network"] = flags.in_processes() ? "mpi" : "emulated";
   if (!flags.in_processes()) {
@@ -148,7 +150,7 @@ void add_machine_json(Json& json, const MachineFlags& flags, const MachineOption
     json["window"] = options.window;
     json["pinned"] = options.pin;
     if (options.nodes_as == NodesAs::fibers) {
-      json["workers"] = options.workers > 0 ? options.workers : usable_cores();
+      json["workers"] = std::min(options.workers > 0 ? options.workers : usable_cores(), nodes);
     } else {
       json["workers"] = nullptr;
       json["workers_reason"] = "each node is a thread";
@@ -159,10 +161,13 @@ void add_machine_json(Json& json, const MachineFlags& flags, const MachineOption
   json["mpi_library"] = cluster()->library();
   json["eager_limit"] =
       settings_of(flags, false).eager_limit.value_or(cluster()->default_eager_limit());
-  for (const char* name :
-       {"channel_capacity", "virtual_channels", "lock_step", "window", "workers", "pinned"}) {
+  for (const char* name : {"channel_capacity", "virtual_channels", "lock_step", "window"}) {
     json[name] = nullptr;
     json[std::string(name) + "_reason"] = no_links;
+  }
+  for (const char* name : {"workers", "pinned"}) {
+    json[name] = nullptr;
+    json[std::string(name) + "_reason"] = "mpi: processes are placed by who starts them";
   }
 }
 

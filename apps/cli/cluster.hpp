@@ -74,7 +74,8 @@ void print_machine(const OutputOptions& output, const MachineFlags& flags,
                    const MachineOptions& options);
 /// "network", "nodes_as", and the machine's options; null, with the reason, what a real network has
 /// not.
-void add_machine_json(Json& json, const MachineFlags& flags, const MachineOptions& options);
+void add_machine_json(Json& json, const MachineFlags& flags, const MachineOptions& options,
+                      Rank nodes);
 
 constexpr const char* no_links =
     "routes and reservations are the real network's business (--nodes-as mpi)";

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <fstream>
+#include <new>
 #include <thread>
 
 #include <sched.h>
@@ -68,14 +69,18 @@ std::vector<int> bound_core_numbers() {
   return numbers;
 }
 
-int bind_to_core(pthread_attr_t& attributes, int core) {
+int bind_to_core(pthread_attr_t& attributes, int core) noexcept try {
   const CoreSet set(core);
   return pthread_attr_setaffinity_np(&attributes, set.bytes(), set.get());
+} catch (const std::bad_alloc&) {
+  return ENOMEM;
 }
 
-int bind_to_core(pthread_t thread, int core) {
+int bind_to_core(pthread_t thread, int core) noexcept try {
   const CoreSet set(core);
   return pthread_setaffinity_np(thread, set.bytes(), set.get());
+} catch (const std::bad_alloc&) {
+  return ENOMEM;
 }
 
 CoreSources CoreSources::of_this_process() {

@@ -31,8 +31,8 @@ std::vector<std::uint64_t> bound_cores();
 std::vector<int> bound_core_numbers();
 
 /// Binds a thread that is about to be made, or one that runs, to one core. 0, or the system's error.
-int bind_to_core(pthread_attr_t& attributes, int core);
-int bind_to_core(pthread_t thread, int core);
+int bind_to_core(pthread_attr_t& attributes, int core) noexcept;
+int bind_to_core(pthread_t thread, int core) noexcept;
 
 /// The least of the cores that the process is bound to and, of each cgroup on its path, version 1
 /// or 2, its quota of processor time, rounded up: `docker --cpus 1.5` gives 2. At least 1. What

@@ -3,6 +3,7 @@
 #include "wormcube/runtime/machine/admission.hpp"
 
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/host/cores.hpp"
 #include "wormcube/runtime/host/memory.hpp"
 #include "wormcube/runtime/machine/emulated_node.hpp"
 #include "wormcube/runtime/machine/executors.hpp"
@@ -46,6 +47,14 @@ Routing admitted(Topology topology, const MachineOptions& options) {
   if (options.window < 1 || options.window > MachineOptions::most_window) {
     throw UsageError(
         fmt::format("window: {} steps, need 1 to {}", options.window, MachineOptions::most_window));
+  }
+  if (options.workers < 0) {
+    throw UsageError(
+        fmt::format("workers: {}, need 1 or more, or 0, one per core", options.workers));
+  }
+  if (options.pin && bound_core_numbers().empty()) {
+    throw UsageError(
+        "the system does not tell which cores this process may use; do not pin to them");
   }
   Routing routing(std::move(topology), options.virtual_channels);
   require_memory(title_of(routing), bytes_needed(routing, options), fewer_nodes);

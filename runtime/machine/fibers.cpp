@@ -12,10 +12,14 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
+#include <new>
 #include <optional>
 #include <span>
 #include <system_error>
@@ -255,6 +259,9 @@ class FiberExecutor final : public NodeExecutor {
         const int error = bind_to_core(threads_.back().native_handle(), cores[threads_.size() - 1]);
         if (error != 0) throw std::system_error(error, std::generic_category());
       }
+    } catch (const std::bad_alloc&) {
+      end();
+      throw;
     } catch (const std::system_error& error) {
       const std::size_t started = threads_.size();
       end();

@@ -35,7 +35,7 @@ struct MachineOptions {
   int virtual_channels = 2;  ///< per ring link: 2 (dateline) or 1
   /// Flits that a virtual channel holds, 1 to most_channel_capacity.
   std::size_t channel_capacity = 4;
-  /// Messages of at most so many bytes pass the channels in flits, and are kept for a receiver that has
+  /// Messages of at most so many bytes pass the channels in flits, if they are more than one, and are kept for a receiver that has
   /// not asked for them yet; of longer ones the header alone does.
   Bytes eager_limit = 1024;
   bool lock_step = false;  ///< a barrier after every step
@@ -70,7 +70,7 @@ struct MachineOptions {
 
   static constexpr int most_window = 1024;
   static constexpr Bytes least_stack_bytes = Bytes{64} << 10;  ///< room to throw and format a text
-  /// A channel that carries a message has room for so many flits.
+  /// A channel that carries a message of several flits has room for so many.
   static constexpr std::size_t most_channel_capacity = std::size_t{1} << 20;
 };
 

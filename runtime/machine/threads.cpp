@@ -11,11 +11,14 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <deque>
 #include <limits>
+#include <memory>
+#include <new>
 #include <vector>
 
 #include <fmt/core.h>
@@ -52,11 +55,8 @@ class ThreadExecutor final : public NodeExecutor {
         // Neighbouring ranks share a core: most messages stay on it.
         const auto i = static_cast<std::size_t>(rank) * cores.size() / nodes;
         error = bind_to_core(attributes, cores[i]);
-        if (error != 0) break;
       }
-      Thread& thread = threads_.emplace_back(Thread{this, rank, {}});
-      error = pthread_create(&thread.handle, &attributes, &ThreadExecutor::main, &thread);
-      if (error != 0) threads_.pop_back();
+      if (error == 0) error = add_thread(rank, attributes);
     }
     pthread_attr_destroy(&attributes);
     if (error != 0) {
@@ -161,6 +161,16 @@ class ThreadExecutor final : public NodeExecutor {
   }
 
   static inline thread_local const Thread* of_this_thread = nullptr;
+
+  /// 0, or the system's error; then there is no thread more.
+  int add_thread(Rank rank, const pthread_attr_t& attributes) noexcept try {
+    Thread& thread = threads_.emplace_back(Thread{this, rank, {}});
+    const int error = pthread_create(&thread.handle, &attributes, &ThreadExecutor::main, &thread);
+    if (error != 0) threads_.pop_back();
+    return error;
+  } catch (const std::bad_alloc&) {
+    return ENOMEM;
+  }
 
   void join() {
     body_ = nullptr;

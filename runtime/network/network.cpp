@@ -5,6 +5,7 @@
 #include "wormcube/runtime/network/known_paths.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/core.h>
 

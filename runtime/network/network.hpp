@@ -46,7 +46,7 @@ class NetworkHost {
 /// Moves worms. A worm reserves, in this order and keeping what it holds: its sender's injection
 /// port, each virtual channel of its route, its receiver's ejection port, its receiver's tag
 /// table. With the table it finds a posted receive, and its payload moves, in one copy from memory to
-/// memory while the path is held; for up to `eager_limit` bytes their flits go through the channels
+/// memory while the path is held; for up to `eager_limit` bytes, if they are more than one flit, their flits go through the channels
 /// before. Or it finds none: then a short payload moves, the same way, into an early buffer of the
 /// table; a long one's header is absorbed there. Either way the path is free again; an absorbed message is
 /// copied by the receive that comes later, and the sender's memory stays pinned until then.
@@ -68,7 +68,7 @@ class NetworkHost {
 ///             and after all channels, the tag table last, held only for a search or the copy of a
 ///             short message. A waiter that is given back has its reservation already: whoever
 ///             carries it on goes on from there. Flits are in channels only while one thread is in
-///             one worm's body, which waits for nothing and cannot fail; they hold no address. So
+///             one worm's body, which waits for nothing and, once it has its queues, cannot fail. So
 ///             whatever stops a node, it stops between bodies, with all queues empty.
 /// Memory order  of a body. The sender's node has written it before launch(), the receiver's has done
 ///             with its room before post(). Who copies is one of the two, or got the worm from a

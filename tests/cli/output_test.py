@@ -220,6 +220,12 @@ class Schemas(unittest.TestCase):
             kept = made["settings"][name]
             self.assertEqual(",".join(kept) if isinstance(kept, list) else kept, value, name)
 
+    def test_workers_are_those_that_run(self):
+        for command, workers in (("run alltoall --on ring:1 --nodes-as fibers --iterations 1", 1), ("run alltoall --on ring:4 --nodes-as fibers --workers 3 --iterations 1", 3),
+                                 ("transpose --on ring:1 --shape 4x4 --nodes-as fibers", 1), ("transpose --on ring:2 --shape 4x4", None)):
+            document = json.loads(run(command, "--json", "-").stdout)
+            self.assertEqual((document[0] if isinstance(document, list) else document)["workers"], workers, command)
+
     def test_json_lines(self):
         for command, lines in COMMANDS.items():
             schema = of_one_result(schema_of(command))

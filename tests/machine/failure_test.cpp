@@ -286,6 +286,10 @@ TEST_CASE("options out of range are refused", "[machine]") {
           "channel capacity: " + std::to_string(flits) + " flits, need 1 to 1048576");
   }
   options = {};
+  options.workers = -1;
+  CHECK(message_of<UsageError>([&] { Machine(Topology::parse("ring:4"), options); }) ==
+        "workers: -1, need 1 or more, or 0, one per core");
+  options = {};
   options.virtual_channels = 3;
   CHECK_THROWS_AS(Machine(Topology::parse("ring:4"), options), UsageError);
   options.virtual_channels = 1;

@@ -230,7 +230,7 @@ void ApplicationRun::start(bool all_port) {
 
 void ApplicationRun::begin(const MachineOptions& machine) {
   Json settings{{"topology", topology_.name()}, {"nodes", topology_.nodes()}};
-  add_settings_json(settings, options_, machine);
+  add_settings_json(settings, options_, machine, topology_.nodes());
   results_.begin_whole(std::move(settings));
 }
 
@@ -246,7 +246,7 @@ void ApplicationRun::write_output(const std::function<void()>& write) {
 Json ApplicationRun::json(const Json& figures_json, const RunFigures& figures) const {
   Json json = figures_json;
   json["topology"] = topology_.name();
-  add_settings_json(json, options_, machine());
+  add_settings_json(json, options_, machine(), topology_.nodes());
   put(json, "modelled",
       options_.choice.has_machine() ? modelled_json(options_, figures) : Json(nullptr),
       "--machine was not given");
@@ -555,10 +555,10 @@ Json collectives_json(const RunFigures& figures) {
   return json;
 }
 
-void add_settings_json(Json& json, const ApplicationOptions& options,
-                       const MachineOptions& machine) {
+void add_settings_json(Json& json, const ApplicationOptions& options, const MachineOptions& machine,
+                       Rank nodes) {
   json["machine_ports"] = ports_text(machine.all_port);
-  add_machine_json(json, options.machine, machine);
+  add_machine_json(json, options.machine, machine, nodes);
   json["iterations"] = options.run.iterations;
   json["warmup"] = options.run.warmup;
   json["seed"] = options.seed;

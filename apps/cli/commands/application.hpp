@@ -168,8 +168,8 @@ Json collectives_json(const RunFigures& figures);
 /// What it takes on the modelled machine. \param figures  of an application
 Json modelled_json(const ApplicationOptions& options, const RunFigures& figures);
 /// Machine, runs, seed and cost model: what a result was measured with.
-void add_settings_json(Json& json, const ApplicationOptions& options,
-                       const MachineOptions& machine);
+void add_settings_json(Json& json, const ApplicationOptions& options, const MachineOptions& machine,
+                       Rank nodes);
 
 double microseconds(std::chrono::nanoseconds time);
 /// A rate; 0 where no time was measured.

@@ -154,10 +154,10 @@ Json call_json(const Collective& collective, const Topology& topology, Bytes blo
           {"calls", options.run.calls}};
 }
 
-/// On what it is run, and where it comes from.
+/// On what it is run, and where it comes from. \param json  call_json
 void add_origin_json(Json& json, const Algorithm& algorithm, const RunCommand& options,
                      const MachineOptions& machine) {
-  add_machine_json(json, options.machine, machine);
+  add_machine_json(json, options.machine, machine, json.at("nodes").get<Rank>());
   json["seed"] = options.run.seed;
   json["cost_model"] = cost_model_json(options.run.model);
   json["source"] = algorithm.source;

@@ -272,7 +272,7 @@ ExitCode tune(const TuneCommand& options) {
   }
 
   Json json{{"topology", topology.name()}, {"nodes", topology.nodes()}};
-  add_machine_json(json, options.machine, settings);
+  add_machine_json(json, options.machine, settings, topology.nodes());
   json["iterations"] = options.iterations;
   json["fitted"] = cost_model_json(fit->model);
   json["residual"] = {{"rms", fit->rms}, {"median", fit->median}, {"largest", fit->largest}};

@@ -84,7 +84,7 @@ void require_workers(const MachineFlags& flags, const Topology& topology) {
         topology.nodes()));
   }
   const auto cores = bound_core_numbers().size();
-  if (flags.pin && static_cast<std::size_t>(flags.workers) > cores) {
+  if (flags.pin && cores > 0 && static_cast<std::size_t>(flags.workers) > cores) {
     throw UsageError(
         fmt::format("--workers {}: {} workers cannot have a core each, for the process is bound to "
                     "{}; use --workers {} or fewer, or no --pin",
