@@ -24,7 +24,7 @@ bool may_include(std::string_view file, std::string_view other) {
       {"runtime/node.",
        {"runtime/node.", "runtime/op.", "runtime/plan_cache.", "runtime/topology/",
         "runtime/error."}},
-      {"runtime/op.", {"runtime/op.", "runtime/topology/"}},
+      {"runtime/op.", {"runtime/op.", "runtime/topology/", "runtime/error."}},
       {"runtime/requests.", {"runtime/requests.", "runtime/node.", "runtime/error."}},
       {"runtime/together.",
        {"runtime/together.", "runtime/node.", "runtime/fiber/", "runtime/error."}},

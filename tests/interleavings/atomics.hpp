@@ -1,5 +1,6 @@
 // Atomics whose every operation the explorer decides, and plain variables whose
-// races it finds. SPDX-License-Identifier: Apache-2.0
+// races it finds.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <atomic>

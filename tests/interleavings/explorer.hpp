@@ -1,5 +1,6 @@
 // Every execution of a small concurrent program that the memory model allows,
-// within bounds. SPDX-License-Identifier: Apache-2.0
+// within bounds.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <atomic>

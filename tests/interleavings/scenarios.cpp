@@ -1,5 +1,6 @@
 // The programs. Each stands for what the machine does with these classes, and
-// says what must hold. SPDX-License-Identifier: Apache-2.0
+// says what must hold.
+// SPDX-License-Identifier: Apache-2.0
 #include "wormcube/tests/interleavings/scenarios.hpp"
 
 #include "wormcube/runtime/machine/gate.hpp"

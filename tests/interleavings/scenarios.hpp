@@ -1,5 +1,6 @@
 // Small programs on what the machine's threads share, each explored in all its
-// executions. SPDX-License-Identifier: Apache-2.0
+// executions.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "wormcube/tests/interleavings/explorer.hpp"
