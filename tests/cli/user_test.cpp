@@ -298,7 +298,7 @@ TEST_CASE("queues that are too large are refused with figures, before anything r
   if (sanitized) return;
   const Addresses limit(400);
   for (const char* arguments : {"run alltoall --on torus:4x4 --nodes-as fibers --bytes 64",
-                                "run alltoall --on torus:4x4 --nodes-as fibers --bytes 4K",
+                                "run alltoall --on torus:4x4 --nodes-as fibers --bytes 100",
                                 "fft --on torus:4x4 --nodes-as fibers --shape 4096"}) {
     const auto output = run_wormcube(std::string(arguments) + " --capacity 1048576");
     INFO(arguments << ": " << output.out << output.err);
@@ -308,6 +308,9 @@ TEST_CASE("queues that are too large are refused with figures, before anything r
                                Contains("use a smaller --capacity"));
     CHECK(run_wormcube(std::string(arguments) + " --capacity 64").exit == 0);
   }
+  // Messages that are too long to go in flits take no queues.
+  CHECK(run_wormcube("run alltoall --on torus:4x4 --nodes-as fibers --bytes 4K --capacity 1048576")
+            .exit == 0);
 }
 
 TEST_CASE("a deadlock whose messages do not fit is refused with figures") {
