@@ -299,7 +299,7 @@ TEST_CASE("queues that are too large are refused with figures, before anything r
   const Addresses limit(400);
   for (const char* arguments : {"run alltoall --on torus:4x4 --nodes-as fibers --bytes 64",
                                 "run alltoall --on torus:4x4 --nodes-as fibers --bytes 100",
-                                "fft --on torus:4x4 --nodes-as fibers --shape 4096"}) {
+                                "fft --on torus:4x4 --nodes-as fibers --shape 1024"}) {
     const auto output = run_wormcube(std::string(arguments) + " --capacity 1048576");
     INFO(arguments << ": " << output.out << output.err);
     CHECK(output.exit == 2);
