@@ -141,23 +141,24 @@ def objects(value, path="$"):
             yield from objects(inner, f"{path}[{at}]")
 
 
-def mistakes(schema, document):
+def each_mistake(validator, document):
     """What is wrong with a document: by the schema, and nulls without a reason or reasons without a null."""
-    validator = jsonschema.Draft202012Validator(schema)
-    found = [f"{error.json_path}: {error.message[:300]}" for error in validator.iter_errors(document)]
+    for error in validator.iter_errors(document):
+        yield f"{error.json_path}: {error.message[:300]}"
     for path, inner in objects(document):
-        found += [f"{path}.{key}: null without a reason" for key, value in inner.items()
-                  if value is None and not inner.get(f"{key}_reason")]
-        found += [f"{path}.{key}: a reason, but {key[:-7]} is not null" for key in inner
-                  if key.endswith("_reason") and inner.get(key[:-7], 0) is not None]
-    return found
+        for key, value in inner.items():
+            if value is None and not inner.get(f"{key}_reason"):
+                yield f"{path}.{key}: null without a reason"
+            if key.endswith("_reason") and inner.get(key[:-7], 0) is not None:
+                yield f"{path}.{key}: a reason, but {key[:-7]} is not null"
+
+
+def mistakes(schema, document):
+    return list(each_mistake(jsonschema.Draft202012Validator(schema), document))
 
 
 def has_mistake(validator, document):
-    """As mistakes(), of one validator, up to the first."""
-    return not validator.is_valid(document) or any(
-        value is None and not inner.get(f"{key}_reason") or key.endswith("_reason") and inner.get(key[:-7], 0) is not None
-        for _, inner in objects(document) for key, value in inner.items())
+    return next(each_mistake(validator, document), None) is not None
 
 
 def shortened(value):
