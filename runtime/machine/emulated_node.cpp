@@ -224,9 +224,7 @@ void EmulatedNode::work(Charge charge, Bytes /*bytes*/, Work work) {
   if (!around_->options.timing) return work();
   const auto start = around_->executor.own_time();
   work();
-  (charge == Charge::none        ? statistics.local
-   : charge == Charge::rearrange ? statistics.rearranging
-                                 : statistics.combining) += around_->executor.own_time() - start;
+  time_of(statistics, charge) += around_->executor.own_time() - start;
 }
 
 }  // namespace wormcube

@@ -7,6 +7,7 @@
 #include "wormcube/runtime/machine/gate.hpp"
 #include "wormcube/runtime/machine/inbox.hpp"
 #include "wormcube/runtime/machine/machine.hpp"
+#include "wormcube/runtime/machine/node_figures.hpp"
 #include "wormcube/runtime/machine/request_table.hpp"
 #include "wormcube/runtime/machine/step_barrier.hpp"
 #include "wormcube/runtime/machine/step_window.hpp"
@@ -101,12 +102,7 @@ class EmulatedNode final : public RequestNode, public RequestHost {
     return has_steps_under_way() ? steps_.oldest().number() : statistics.steps;
   }
   bool has_steps_under_way() const { return steps_.open() > 0; }
-  NodeStatistics statistics_with_peaks() const {
-    NodeStatistics result = statistics;
-    result.peak_bytes = arena_.peak_bytes();
-    result.peak_block_bytes = arena_.peak_block_bytes();
-    return result;
-  }
+  NodeStatistics statistics_with_peaks() const { return with_peaks(statistics, arena_); }
 
   NodeStatistics statistics;
   std::chrono::nanoseconds moving{0};  // that it moved data, its own and others'

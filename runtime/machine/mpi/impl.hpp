@@ -11,6 +11,7 @@
 #include "wormcube/runtime/machine/mpi/quiescence.hpp"
 #include "wormcube/runtime/machine/mpi/transfer.hpp"
 #include "wormcube/runtime/machine/mpi/transport.hpp"
+#include "wormcube/runtime/machine/node_figures.hpp"
 #include "wormcube/runtime/machine/stopwatch.hpp"
 
 #include <array>
@@ -155,12 +156,7 @@ class MpiMachine::Impl::MpiNode final : public Node {
     pending = 0;
     transfers_in_use = 0;
   }
-  NodeStatistics statistics_with_peaks() const {
-    NodeStatistics result = statistics;
-    result.peak_bytes = arena_.peak_bytes();
-    result.peak_block_bytes = arena_.peak_block_bytes();
-    return result;
-  }
+  NodeStatistics statistics_with_peaks() const { return with_peaks(statistics, arena_); }
 
   NodeStatistics statistics;
   std::unique_ptr<Fiber> fiber;  // none if the process has one node
@@ -177,10 +173,7 @@ class MpiMachine::Impl::MpiNode final : public Node {
   void prepare(std::span<const Op> ops);
 
   void work(Charge charge, Bytes /*bytes*/, Work work) override {
-    const Stopwatch watch(machine_.options_.timing, charge == Charge::none ? statistics.local
-                                                    : charge == Charge::rearrange
-                                                        ? statistics.rearranging
-                                                        : statistics.combining);
+    const Stopwatch watch(machine_.options_.timing, time_of(statistics, charge));
     work();
   }
   PlanCache& plans() override { return plans_; }
