@@ -5,8 +5,6 @@
 #include "wormcube/runtime/machine/step_messages.hpp"
 
 #include <cstddef>
-#include <memory>
-#include <vector>
 
 namespace wormcube {
 
@@ -23,16 +21,15 @@ class StepWindow {
   /// Where the next step goes.
   StepMessages& next() {
     const std::size_t i = (oldest_ + open_) % size_;
-    if (i > more_.size()) more_.push_back(std::make_unique<StepMessages>());
-    return messages(i);
+    return i < steps_.size() ? steps_[i] : steps_.another();
   }
   /// It is under way.
   void begin_next() { ++open_; }
   std::size_t open() const { return open_; }
   bool is_full() const { return open_ == size_; }
   /// Of those under way.
-  StepMessages& oldest() { return messages(oldest_); }
-  const StepMessages& oldest() const { return messages(oldest_); }
+  StepMessages& oldest() { return steps_[oldest_]; }
+  const StepMessages& oldest() const { return steps_[oldest_]; }
   /// It is complete.
   void end_oldest() {
     oldest().forget();
@@ -41,8 +38,7 @@ class StepWindow {
   }
   /// None is under way any more.
   void forget() noexcept {
-    first_.forget();
-    for (const auto& messages : more_) messages->forget();
+    for (std::size_t i = 0; i < steps_.size(); ++i) steps_[i].forget();
     oldest_ = open_ = 0;
   }
 
@@ -50,7 +46,7 @@ class StepWindow {
   /// way. While the node waits.
   template <class F>
   void each(F&& f) const {
-    if (size_ == 1) return first_.each(f);
+    if (size_ == 1) return steps_[0].each(f);
     for (std::size_t i = 0; i < open_; ++i) step(i).each(f);
   }
 
@@ -62,13 +58,10 @@ class StepWindow {
   std::size_t that_use(Span data) const;
 
  private:
-  StepMessages& messages(std::size_t i) { return i == 0 ? first_ : *more_[i - 1]; }
-  const StepMessages& messages(std::size_t i) const { return i == 0 ? first_ : *more_[i - 1]; }
   /// The i-th under way, the oldest first.
-  const StepMessages& step(std::size_t i) const { return messages((oldest_ + i) % size_); }
+  const StepMessages& step(std::size_t i) const { return steps_[(oldest_ + i) % size_]; }
 
-  StepMessages first_;
-  std::vector<std::unique_ptr<StepMessages>> more_;  // made when first needed
+  FirstHere<StepMessages> steps_;
   std::size_t size_ = 1, oldest_ = 0, open_ = 0;
 };
 
