@@ -205,6 +205,8 @@ TEST_CASE("blocks of many sizes arrive whole, empty ones too", "[machine][collec
     for (const Topology& topology : networks) {
       if (!refusal(collective, topology)) admitting.push_back(&topology);
     }
+    INFO(algorithm->operation->name << " " << algorithm->name);
+    CHECK((sanitized || !admitting.empty()));
     for (std::size_t i = 0; i < admitting.size(); ++i) {
       const Topology& topology = *admitting[i];
       MachineOptions options;

@@ -130,8 +130,7 @@ MachineOptions MachineFlags::resolve(bool all_port) const {
 std::string machine_text(const MachineOptions& options) {
   return fmt::format(
       "nodes as {}{}, channel capacity {} flit{}, eager limit {}, {} virtual channels per ring "
-      "link, "
-      "{}, {}",
+      "link, {}, {}",
       options.nodes_as == NodesAs::threads ? std::string("threads")
       : options.workers == 0
           ? std::string("fibers")
