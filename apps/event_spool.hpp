@@ -11,6 +11,7 @@
 #include <initializer_list>
 #include <queue>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,8 @@ namespace wormcube {
 /// room for the file.
 template <class Event>
 class EventSpool {
+  static_assert(std::is_trivially_copyable_v<Event>);
+
  public:
   /// \param in_memory  events kept at once, 1 or more
   explicit EventSpool(std::size_t in_memory) : in_memory_(in_memory) {
