@@ -193,7 +193,8 @@ TEST_CASE("blocks of many sizes arrive whole, empty ones too", "[machine][collec
   // Each algorithm takes all sizes, dealt out over the networks that it admits.
   constexpr std::array<Bytes, 6> sizes{0, 5000, 1, 64, 7, 1000};
   std::vector<Topology> networks;
-  for (const char* text : {"torus:4x4", "mesh:3x5", "hypercube:4", "ring:7", "complete:5"}) {
+  for (const char* text : {"torus:4x4", "mesh:3x5", "mesh:4x4", "hypercube:4", "ring:7",
+                           "complete:5", "tree:8", "torus:5x5"}) {
     networks.push_back(Topology::parse(text));
     if (sanitized && networks.back().nodes() > 8) networks.pop_back();
   }
@@ -211,6 +212,7 @@ TEST_CASE("blocks of many sizes arrive whole, empty ones too", "[machine][collec
       const Topology& topology = *admitting[i];
       MachineOptions options;
       options.all_port = algorithm->ports == Ports::all;
+      options.any_order = algorithm->any_order;
       Machine machine(topology, options);
       for (std::size_t size = i; size < sizes.size(); size += admitting.size()) {
         CollectiveRun run;
