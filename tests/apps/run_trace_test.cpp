@@ -7,9 +7,9 @@
 #include "wormcube/tests/apps/trace_laws.hpp"
 #include "wormcube/tests/cli/program.hpp"
 
-#include <catch2/catch.hpp>
-
 #include <algorithm>
+
+#include <catch2/catch.hpp>
 
 using namespace wormcube;
 using namespace wormcube::test;
