@@ -89,6 +89,10 @@ class Requests {
   virtual void free(Request& request) = 0;
 
   virtual bool test(Request& request, Status* status = nullptr) = 0;
+  /// What test() would return, and the request stays as it is.
+  virtual bool is_ready(Request request) = 0;
+  /// What wait() would return of one that is ready, and the request stays as it is.
+  virtual Status look_at(Request request) = 0;
   virtual Status wait(Request& request) = 0;
   /// \param statuses  as many as requests, or none
   virtual void wait_all(std::span<Request> requests, std::span<Status> statuses = {}) = 0;
