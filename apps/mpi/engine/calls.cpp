@@ -15,10 +15,11 @@ namespace {
 
 RankState& rank_that_calls(Function function) {
   if (current_rank != nullptr) return *current_rank;
-  fmt::print(stderr,
-             "wormcube: {} was called by a thread that a rank has made, or before any rank ran (by a "
-             "constructor): MPI calls are the rank's own thread's (MPI_THREAD_FUNNELED)\n",
-             name_of(function));
+  fmt::print(
+      stderr,
+      "wormcube: {} was called by a thread that a rank has made, or before any rank ran (by a "
+      "constructor): MPI calls are the rank's own thread's (MPI_THREAD_FUNNELED)\n",
+      name_of(function));
   _exit(2);
 }
 
@@ -128,8 +129,9 @@ void Call::root(const Communicator& on, int rank) const {
 
 void Call::send_tag(int tag) const {
   if (tag >= 0) return;
-  throw Failure(MPI_ERR_TAG, fmt::format("tag {} is negative{}", tag,
-                                         tag == MPI_ANY_TAG ? " (MPI_ANY_TAG is for receives)" : ""));
+  throw Failure(MPI_ERR_TAG,
+                fmt::format("tag {} is negative{}", tag,
+                            tag == MPI_ANY_TAG ? " (MPI_ANY_TAG is for receives)" : ""));
 }
 
 void Call::receive_tag(int tag) const {

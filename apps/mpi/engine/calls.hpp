@@ -75,7 +75,6 @@ class Call {
 #define WORMCUBE_MPI_CALL_AT_ANY_TIME(name) \
   Call call(Function::name, __builtin_return_address(0), When::any_time)
 
-
 void add_environment_functions(WormcubeMpiFunctions& table);
 void add_point_to_point_functions(WormcubeMpiFunctions& table);
 void add_request_functions(WormcubeMpiFunctions& table);
@@ -88,10 +87,10 @@ struct ReductionKey {
   std::uint64_t op = 0, type = 0;
 };
 /// Starts a receive or a send as an active request of the rank's.
-RequestObject& start_send(Call& call, const void* data, int count, MPI_Datatype type, int to, int tag,
-                          MPI_Comm on, Requests::Mode mode, bool persistent = false);
-RequestObject& start_receive(Call& call, void* data, int count, MPI_Datatype type, int from, int tag,
-                             MPI_Comm on, bool persistent = false);
+RequestObject& start_send(Call& call, const void* data, int count, MPI_Datatype type, int to,
+                          int tag, MPI_Comm on, Requests::Mode mode, bool persistent = false);
+RequestObject& start_receive(Call& call, void* data, int count, MPI_Datatype type, int from,
+                             int tag, MPI_Comm on, bool persistent = false);
 /// Waits for it and ends it; its error class (MPI_ERR_TRUNCATE), with the words.
 void finish_request(Call& call, RequestObject& request, MPI_Status* status);
 /// Ends what has been freed and is complete.

@@ -61,8 +61,8 @@ void combine_by_user(const UserOperator& op, const TypeView& type, const std::by
                      std::byte* inout, std::size_t count) {
   constexpr std::size_t most = std::size_t{1} << 30;
   const auto extent = static_cast<std::size_t>(type.extent);
-  const auto alignment = std::min<std::size_t>(alignof(std::max_align_t),
-                                               extent == 0 ? 1 : std::size_t{1} << std::countr_zero(extent));
+  const auto alignment = std::min<std::size_t>(
+      alignof(std::max_align_t), extent == 0 ? 1 : std::size_t{1} << std::countr_zero(extent));
   const auto is_aligned = [&](const std::byte* data) {
     return reinterpret_cast<std::uintptr_t>(data) % alignment == 0;
   };
@@ -162,7 +162,7 @@ class Given {
       return;
     }
     packed_.resize(bytes);
-    pack(type, data, count, packed_.data());
+    pack(**type.type, data, bytes, packed_.data());
     data_ = packed_;
   }
   ConstSpan data() const { return data_; }
@@ -184,12 +184,12 @@ class Taken {
       return;
     }
     packed_.resize(bytes);
-    pack(type, data, count, packed_.data());
+    pack(**type.type, data, bytes, packed_.data());
     data_ = packed_;
   }
   Span data() const { return data_; }
   void deliver() {
-    if (!type_.dense) unpack(type_, packed_.data(), packed_.size(), elements_);
+    if (!type_.dense) unpack(**type_.type, packed_.data(), packed_.size(), elements_);
   }
 
  private:
@@ -272,8 +272,9 @@ int gather(const void* out, int out_count, MPI_Datatype out_type, void* in, int 
       given = mine->data();
     }
     if (given.size() != blocks.bytes()) {
-      throw Failure(MPI_ERR_COUNT, fmt::format("the root sends {} bytes and receives {} of each rank",
-                                               given.size(), blocks.bytes()));
+      throw Failure(MPI_ERR_COUNT,
+                    fmt::format("the root sends {} bytes and receives {} of each rank",
+                                given.size(), blocks.bytes()));
     }
     all.run(all.algorithm(operations::gather, blocks.bytes(), root), {given, 1}, blocks);
     result.deliver();
@@ -311,8 +312,9 @@ int scatter(const void* out, int out_count, MPI_Datatype out_type, void* in, int
       result = mine->data();
     }
     if (result.size() != blocks.bytes()) {
-      throw Failure(MPI_ERR_COUNT, fmt::format("the root receives {} bytes and sends {} to each rank",
-                                               result.size(), blocks.bytes()));
+      throw Failure(MPI_ERR_COUNT,
+                    fmt::format("the root receives {} bytes and sends {} to each rank",
+                                result.size(), blocks.bytes()));
     }
     all.run(all.algorithm(operations::scatter, blocks.bytes(), root), blocks, {result, 1});
     if (mine) mine->deliver();
@@ -409,7 +411,7 @@ class Uneven {
       if (type.dense) {
         std::memcpy(copied_.data() + offsets_[at], from, offsets_[at + 1] - offsets_[at]);
       } else {
-        pack(type, from, static_cast<std::size_t>(counts[r]), copied_.data() + offsets_[at]);
+        pack(**type.type, from, offsets_[at + 1] - offsets_[at], copied_.data() + offsets_[at]);
       }
     }
     data_ = copied_;
@@ -417,7 +419,8 @@ class Uneven {
   Blocks blocks() const { return {data_, std::span<const Bytes>(offsets_)}; }
   std::vector<Bytes> sizes() const {
     std::vector<Bytes> all;
-    for (std::size_t i = 0; i + 1 < offsets_.size(); ++i) all.push_back(offsets_[i + 1] - offsets_[i]);
+    for (std::size_t i = 0; i + 1 < offsets_.size(); ++i)
+      all.push_back(offsets_[i + 1] - offsets_[i]);
     return all;
   }
   Bytes bytes() const { return offsets_.back(); }
@@ -431,7 +434,7 @@ class Uneven {
       if (type_.dense) {
         std::memcpy(to, copied_.data() + offsets_[at], bytes);
       } else {
-        unpack(type_, copied_.data() + offsets_[at], bytes, to);
+        unpack(**type_.type, copied_.data() + offsets_[at], bytes, to);
       }
     }
   }
@@ -474,8 +477,9 @@ int gatherv(const void* out, int out_count, MPI_Datatype out_type, void* in, con
     if (!ops.empty()) node.step(ops);
     if (mine) {
       if (mine->data().size() != blocks[root].size()) {
-        throw Failure(MPI_ERR_COUNT, fmt::format("the root sends {} bytes and receives {} of itself",
-                                                 mine->data().size(), blocks[root].size()));
+        throw Failure(MPI_ERR_COUNT,
+                      fmt::format("the root sends {} bytes and receives {} of itself",
+                                  mine->data().size(), blocks[root].size()));
       }
       node.local([&] { copy(mine->data(), blocks[root]); });
     }
@@ -509,8 +513,9 @@ int scatterv(const void* out, const int out_counts[], const int places[], MPI_Da
     if (!ops.empty()) node.step(ops);
     if (!mine) return;
     if (mine->data().size() < blocks[root].size()) {
-      throw Failure(MPI_ERR_TRUNCATE, fmt::format("the root sends {} bytes to itself, which has room for {}",
-                                                  blocks[root].size(), mine->data().size()));
+      throw Failure(MPI_ERR_TRUNCATE,
+                    fmt::format("the root sends {} bytes to itself, which has room for {}",
+                                blocks[root].size(), mine->data().size()));
     }
     node.local([&] { copy(blocks[root], mine->data().first(blocks[root].size())); });
     mine->deliver();
@@ -522,7 +527,8 @@ int allgatherv(const void* out, int out_count, MPI_Datatype out_type, void* in,
   WORMCUBE_MPI_CALL(MPI_Allgatherv);
   return call([&] {
     Together all(call, on);
-    Uneven result(call, in, in_counts, places, all.size(), type_view(in_type), "the receive buffer");
+    Uneven result(call, in, in_counts, places, all.size(), type_view(in_type),
+                  "the receive buffer");
     const Blocks blocks = result.blocks();
     const Span own = blocks[all.comm.rank];
     std::vector<std::byte> kept;
@@ -613,14 +619,12 @@ void all_to_all_reduction(Call& call, Operation operation, const void* out, void
 
 int allreduce(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm on) {
   WORMCUBE_MPI_CALL(MPI_Allreduce);
-  return call([&] {
-    all_to_all_reduction(call, operations::allreduce, out, in, count, type, op, on);
-  });
+  return call(
+      [&] { all_to_all_reduction(call, operations::allreduce, out, in, count, type, op, on); });
 }
 int scan(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm on) {
   WORMCUBE_MPI_CALL(MPI_Scan);
-  return call(
-      [&] { all_to_all_reduction(call, operations::scan, out, in, count, type, op, on); });
+  return call([&] { all_to_all_reduction(call, operations::scan, out, in, count, type, op, on); });
 }
 int exscan(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm on) {
   WORMCUBE_MPI_CALL(MPI_Exscan);
@@ -638,8 +642,7 @@ int reduce(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, i
     const Operator with = operator_on(op, view);
     const std::size_t many = call.count(count);
     const bool is_root = all.is_root(root);
-    const Span result =
-        is_root ? operands(call, in, many, view, "the receive buffer") : Span();
+    const Span result = is_root ? operands(call, in, many, view, "the receive buffer") : Span();
     std::vector<std::byte> kept;
     ConstSpan given;
     if (is_root && out == MPI_IN_PLACE) {
@@ -678,8 +681,8 @@ int reduce_scatter_block(const void* out, void* in, int count, MPI_Datatype type
     all.come(0, static_cast<std::int64_t>(result.size()), with.key);
     if (result.empty()) return;
     if (p == 1) return copy_operand(given, result);
-    all.run(all.algorithm(operations::reduce_scatter, result.size(), 0, &with),
-            {given, all.size()}, {result, 1});
+    all.run(all.algorithm(operations::reduce_scatter, result.size(), 0, &with), {given, all.size()},
+            {result, 1});
   });
 }
 
@@ -715,7 +718,8 @@ int reduce_scatter(const void* out, void* in, const int counts[], MPI_Datatype t
     if (all.size() == 1) return copy_operand(given, result);
     const std::array<Bytes, 2> whole{0, result.size()};
     all.run(all.algorithm(operations::reduce_scatterv, offsets.back() / sizes.size(), 0, &with),
-            {given, std::span<const Bytes>(offsets)}, {result, std::span<const Bytes>(whole)}, sizes);
+            {given, std::span<const Bytes>(offsets)}, {result, std::span<const Bytes>(whole)},
+            sizes);
   });
 }
 

@@ -118,8 +118,8 @@ const Collective& SharedCommunicator::collective(const Wanted& wanted, const Top
                                                  const std::function<Reduction()>& reduction) {
   const int size_class = std::bit_width(wanted.block_bytes);
   const std::lock_guard lock(mutex_);
-  const auto [place, is_new] =
-      instances_.try_emplace({wanted.operation->name, size_class, wanted.root, wanted.op, wanted.type});
+  const auto [place, is_new] = instances_.try_emplace(
+      {wanted.operation->name, size_class, wanted.root, wanted.op, wanted.type});
   std::unique_ptr<Instance>& instance = place->second;
   if (is_new) {
     try {
@@ -207,7 +207,8 @@ int comm_dup(MPI_Comm on, MPI_Comm* made) {
     Communicator& parent = call.communicator(on);
     const std::uint64_t number = parent.collectives++;
     parent.shared->come(number, parent.rank, {.function = call.function()});
-    make_end(call, parent.shared->child(number, 0, parent.shared->members(), "dup of " + parent.name),
+    make_end(call,
+             parent.shared->child(number, 0, parent.shared->members(), "dup of " + parent.name),
              parent, made);
   });
 }
@@ -235,7 +236,8 @@ void split(Call& call, Communicator& parent, int colour, int key, MPI_Comm* made
   for (Rank r = 0; r < parent.size(); ++r) {
     if (all[static_cast<std::size_t>(r)].colour == colour) members.push_back(r);
   }
-  std::ranges::stable_sort(members, {}, [&](Rank r) { return all[static_cast<std::size_t>(r)].key; });
+  std::ranges::stable_sort(members, {},
+                           [&](Rank r) { return all[static_cast<std::size_t>(r)].key; });
   for (Rank& member : members) member = parent.world_rank(member);
   make_end(call,
            parent.shared->child(number, colour, members,
@@ -248,7 +250,8 @@ int comm_split(MPI_Comm on, int colour, int key, MPI_Comm* made) {
   return call([&] {
     Communicator& parent = call.communicator(on);
     if (colour < 0 && colour != MPI_UNDEFINED) {
-      throw Failure(MPI_ERR_ARG, fmt::format("colour {} is negative, and not MPI_UNDEFINED", colour));
+      throw Failure(MPI_ERR_ARG,
+                    fmt::format("colour {} is negative, and not MPI_UNDEFINED", colour));
     }
     split(call, parent, colour, key, made);
   });
@@ -274,8 +277,8 @@ int comm_free(MPI_Comm* on) {
     communicator.magic = Communicator::dead;
     bool is_used = false;
     call.rank().pool.each([&](const RequestObject& request) {
-      is_used = is_used || (request.communicator == &communicator &&
-                            (request.active || request.persistent));
+      is_used = is_used ||
+                (request.communicator == &communicator && (request.active || request.persistent));
     });
     call.rank().call.communicator = nullptr;
     if (!is_used) {  // else what is under way keeps it
@@ -341,18 +344,31 @@ int comm_get_attr(MPI_Comm on, int key, void* value, int* flag) {
     ranks = call.rank().job.ranks();
     const int* found = nullptr;
     switch (key) {
-      case MPI_TAG_UB: found = &most_tag; break;
-      case MPI_IO: found = &any; break;
-      case MPI_HOST: found = &none; break;
-      case MPI_WTIME_IS_GLOBAL: found = &yes; break;
-      case MPI_APPNUM: found = &first; break;
-      case MPI_UNIVERSE_SIZE: found = &ranks; break;
+      case MPI_TAG_UB:
+        found = &most_tag;
+        break;
+      case MPI_IO:
+        found = &any;
+        break;
+      case MPI_HOST:
+        found = &none;
+        break;
+      case MPI_WTIME_IS_GLOBAL:
+        found = &yes;
+        break;
+      case MPI_APPNUM:
+        found = &first;
+        break;
+      case MPI_UNIVERSE_SIZE:
+        found = &ranks;
+        break;
       case MPI_LASTUSEDCODE: {
         static const int last = MPI_ERR_LASTCODE;
         found = &last;
         break;
       }
-      default: throw Failure(MPI_ERR_KEYVAL, fmt::format("{} is no key of an attribute", key));
+      default:
+        throw Failure(MPI_ERR_KEYVAL, fmt::format("{} is no key of an attribute", key));
     }
     *static_cast<const int**>(value) = found;
     *flag = 1;

@@ -124,7 +124,8 @@ class SharedCommunicator {
 /// A node whose steps have tags of their own, so that no other communicator takes its messages.
 class TaggedNode final : public ForwardingNode {
  public:
-  TaggedNode(Node& node, std::uint32_t id) : ForwardingNode(node), first_(static_cast<Tag>(id << 16U)) {}
+  TaggedNode(Node& node, std::uint32_t id)
+      : ForwardingNode(node), first_(static_cast<Tag>(id << 16U)) {}
   using Node::step;
   void step(std::span<const Op> ops) override;
 
@@ -149,13 +150,12 @@ struct Communicator {
 
   std::uint32_t context() const { return shared->id(); }
   Rank size() const { return shared->size(); }
-  Rank world_rank(int member) const {
-    return shared->members()[static_cast<std::size_t>(member)];
-  }
+  Rank world_rank(int member) const { return shared->members()[static_cast<std::size_t>(member)]; }
 };
 
 /// Makes a rank's end of it.
-void attach(Communicator& communicator, RankState& rank, std::shared_ptr<SharedCommunicator> shared);
+void attach(Communicator& communicator, RankState& rank,
+            std::shared_ptr<SharedCommunicator> shared);
 
 void add_communicator_functions(WormcubeMpiFunctions& table);
 

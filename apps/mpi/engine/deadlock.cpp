@@ -24,7 +24,7 @@ std::string tag_text(int tag) {
 struct Need {
   std::string text;
   std::vector<Rank> ranks;
-  bool any = false;     ///< one of the ranks is enough
+  bool any = false;      ///< one of the ranks is enough
   bool receive = false;  ///< a message
   int source = 0, tag = 0;
   std::int64_t bytes = 0;
@@ -41,8 +41,14 @@ std::vector<Rank> others(const Communicator& on, Rank self) {
 
 Need receive_need(const RankState& rank, const Communicator& on, int source, int tag,
                   std::int64_t bytes, std::string_view what = "") {
-  Need need{fmt::format("{}{}, {}", what, source_text(source), tag_text(tag)), {}, false, true,
-            source, tag, bytes, &on};
+  Need need{fmt::format("{}{}, {}", what, source_text(source), tag_text(tag)),
+            {},
+            false,
+            true,
+            source,
+            tag,
+            bytes,
+            &on};
   if (source == MPI_ANY_SOURCE) {
     need.ranks = others(on, rank.rank);
     need.any = true;
@@ -52,8 +58,14 @@ Need receive_need(const RankState& rank, const Communicator& on, int source, int
   return need;
 }
 Need send_need(const Communicator& on, int to, int tag, std::int64_t bytes) {
-  return {fmt::format("receive of dest {}, tag {}", to, tag), {on.world_rank(to)}, false, false,
-          to, tag, bytes, &on};
+  return {fmt::format("receive of dest {}, tag {}", to, tag),
+          {on.world_rank(to)},
+          false,
+          false,
+          to,
+          tag,
+          bytes,
+          &on};
 }
 
 /// Those of a collective that have not come.
@@ -111,10 +123,10 @@ std::vector<Need> needs_of(const Job& job, const RankState& rank) {
         const auto& object = *reinterpret_cast<const RequestObject*>(call.requests[i]);
         if (object.magic != RequestObject::alive || !object.active || object.to_nobody) continue;
         if (rank.requests->look_at(object.inner).source != any_source) continue;  // complete
-        needs.push_back(object.kind == RequestObject::Kind::send
-                            ? send_need(*object.communicator, object.peer, object.tag, object.bytes)
-                            : receive_need(rank, *object.communicator, object.peer, object.tag,
-                                           object.bytes));
+        needs.push_back(
+            object.kind == RequestObject::Kind::send
+                ? send_need(*object.communicator, object.peer, object.tag, object.bytes)
+                : receive_need(rank, *object.communicator, object.peer, object.tag, object.bytes));
       }
       break;
     case Waits::collective:
@@ -233,8 +245,9 @@ std::string Job::table_of_ranks() const {
     waits = std::max(waits, row.waits.size());
     on = std::max(on, row.on.size());
   }
-  std::string text = fmt::format("{:>{}}  {:<{}}  {:<{}}  {:>10}  {:<{}}  {}", "rank", ranks_width,
-                                 "call", call, "waits for", waits, "bytes", "communicator", on, "at");
+  std::string text =
+      fmt::format("{:>{}}  {:<{}}  {:<{}}  {:>10}  {:<{}}  {}", "rank", ranks_width, "call", call,
+                  "waits for", waits, "bytes", "communicator", on, "at");
   const auto add_line = [&](std::string line) {
     line.erase(line.find_last_not_of(' ') + 1);
     text += "\n" + line;
@@ -262,20 +275,24 @@ std::string Job::deadlock(std::span<const UnreceivedMessage> messages) {
       }
       if (!need.receive) continue;
       for (const UnreceivedMessage& message : messages) {
-        const bool from_it = need.any || std::ranges::find(need.ranks, message.from) != need.ranks.end();
+        const bool from_it =
+            need.any || std::ranges::find(need.ranks, message.from) != need.ranks.end();
         if (message.to != state->rank || !from_it) continue;
         constexpr std::size_t most_near = 10;
         if (near.size() == most_near) break;
         const Rank from = need.on->shared->rank_of(message.from);
         if (message.context == need.on->context()) {
-          near.push_back(fmt::format(
-              "near miss: rank {} waits for {} from {}; it holds a message from {} with tag {} ({} B)",
-              state->rank, tag_text(need.tag), need.any ? "any source" : std::to_string(need.source),
-              from, message.tag, message.bytes));
+          near.push_back(
+              fmt::format("near miss: rank {} waits for {} from {}; it holds a message from {} "
+                          "with tag {} ({} B)",
+                          state->rank, tag_text(need.tag),
+                          need.any ? "any source" : std::to_string(need.source), from, message.tag,
+                          message.bytes));
         } else if (message.context <= 32767 && message.tag == need.tag) {
-          near.push_back(fmt::format("near miss: rank {} waits for tag {} from {} on {}; it holds one "
-                                     "on another communicator ({} B)",
-                                     state->rank, need.tag, from, need.on->name, message.bytes));
+          near.push_back(
+              fmt::format("near miss: rank {} waits for tag {} from {} on {}; it holds one "
+                          "on another communicator ({} B)",
+                          state->rank, need.tag, from, need.on->name, message.bytes));
         }
       }
     }
@@ -283,8 +300,9 @@ std::string Job::deadlock(std::span<const UnreceivedMessage> messages) {
   std::string text =
       ended == 0
           ? fmt::format("deadlock: all {} ranks wait and no message is under way\n", ranks())
-          : fmt::format("deadlock: {} of {} ranks wait, {} ha{} ended, and no message is under way\n",
-                        ranks() - ended, ranks(), ended, ended == 1 ? "s" : "ve");
+          : fmt::format(
+                "deadlock: {} of {} ranks wait, {} ha{} ended, and no message is under way\n",
+                ranks() - ended, ranks(), ended, ended == 1 ? "s" : "ve");
   text += table_of_ranks();
   const std::vector<Rank> cycle = cycle_of(waits_for);
   if (!cycle.empty()) {

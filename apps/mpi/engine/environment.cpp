@@ -21,8 +21,8 @@ constexpr int provided_threads = MPI_THREAD_FUNNELED;
 void begin(Call& call, int* provided) {
   RankState& rank = call.rank();
   if (rank.initialized) {
-    throw Failure(MPI_ERR_OTHER, rank.finalized ? "MPI was finalized; it begins once"
-                                                : "it was called before");
+    throw Failure(MPI_ERR_OTHER,
+                  rank.finalized ? "MPI was finalized; it begins once" : "it was called before");
   }
   rank.initialized = true;
   if (provided != nullptr) *provided = provided_threads;
@@ -62,8 +62,9 @@ int finalize() {
     if (world.size() > 1) {
       const Collective& barrier = world.shared->collective(
           {.operation = operations::barrier, .block_bytes = 0}, world.node->topology(), {});
-      barrier.algorithm->program(*world.node, {ConstBlocks(ConstSpan(), 0), Blocks(Span(), 0),
-                                               barrier.arguments, barrier.options});
+      barrier.algorithm->program(
+          *world.node, {ConstBlocks(ConstSpan(), 0), wormcube::Blocks(Span(), 0), barrier.arguments,
+                        barrier.options});
     }
     rank.finalized = true;
   });
@@ -82,9 +83,8 @@ int abort(MPI_Comm, int code) {
   WORMCUBE_MPI_CALL_AT_ANY_TIME(MPI_Abort);
   RankState& rank = call.rank();
   const int low = code & 255;
-  rank.job.end_here(low == 0 ? 1 : low,
-                    fmt::format("rank {}: MPI_Abort with code {}{}", rank.rank, code,
-                                rank.job.place(rank.call.at)));
+  rank.job.end_here(low == 0 ? 1 : low, fmt::format("rank {}: MPI_Abort with code {}{}", rank.rank,
+                                                    code, rank.job.place(rank.call.at)));
 }
 
 double wtime() {
@@ -111,7 +111,8 @@ int alloc_mem(MPI_Aint bytes, MPI_Info, void* memory) {
   return call([&] {
     if (bytes < 0) throw Failure(MPI_ERR_ARG, fmt::format("{} bytes", bytes));
     void* const taken = std::malloc(static_cast<std::size_t>(std::max<MPI_Aint>(bytes, 1)));
-    if (taken == nullptr) throw Failure(MPI_ERR_NO_MEM, fmt::format("{} bytes are not there", bytes));
+    if (taken == nullptr)
+      throw Failure(MPI_ERR_NO_MEM, fmt::format("{} bytes are not there", bytes));
     std::memcpy(memory, &taken, sizeof taken);
   });
 }

@@ -128,8 +128,9 @@ void Job::run_rank(Node& node) {
   state.ended = true;
   current_rank = nullptr;
   if (state.initialized && !state.finalized) {
-    end_here(code == 0 ? 1 : code, fmt::format("rank {} has ended with exit code {}, without MPI_Finalize",
-                                               state.rank, code));
+    end_here(
+        code == 0 ? 1 : code,
+        fmt::format("rank {} has ended with exit code {}, without MPI_Finalize", state.rank, code));
   }
   if (code == 0) return;
   const std::lock_guard lock(mutex_);
@@ -203,8 +204,8 @@ std::size_t Job::explain_fault(std::span<char> text) const {
       rank->call.inside
           ? fmt::format_to_n(text.data(), text.size(), "rank {}, in {}: ", rank->rank, name)
       : rank->call.function == Function::count
-          ? fmt::format_to_n(text.data(), text.size(), "rank {}, before its first MPI call: ",
-                             rank->rank)
+          ? fmt::format_to_n(text.data(), text.size(),
+                             "rank {}, before its first MPI call: ", rank->rank)
           : fmt::format_to_n(text.data(), text.size(), "rank {}, after {}: ", rank->rank, name);
   return std::min<std::size_t>(end.size, text.size());
 }

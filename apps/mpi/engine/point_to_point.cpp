@@ -37,7 +37,7 @@ ConstSpan data_of(const TypeView& type, const void* elements, std::size_t count,
   const Bytes bytes = count * type.size;
   if (type.dense) return {static_cast<const std::byte*>(elements), bytes};
   packed = std::make_unique_for_overwrite<std::byte[]>(bytes);
-  pack(type, elements, count, packed.get());
+  pack(**type.type, elements, bytes, packed.get());
   return {packed.get(), bytes};
 }
 
@@ -126,7 +126,7 @@ int recv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm o
     Requests& requests = *call.rank().requests;
     Request request = requests.start(pattern(what.on, from, tag), to);
     const Status found = requests.wait(request);
-    if (packed) unpack(what.type, packed.get(), std::min(found.bytes, room), data);
+    if (packed) unpack(**what.type.type, packed.get(), std::min(found.bytes, room), data);
     tell(what.on, found, room, status);
   });
 }
@@ -154,13 +154,17 @@ void exchange_now(Call& call, const void* out, int out_count, MPI_Datatype out_t
     bytes = data.size();
     both[1] = begin_send(call, sent, data, to, out_tag, Mode::standard);
   }
-  note(call, receives && sends ? Waits::both : receives ? Waits::receive : Waits::send,
-       sends ? to : from, sends ? out_tag : in_tag, static_cast<std::int64_t>(sends ? bytes : room));
+  note(call,
+       receives && sends ? Waits::both
+       : receives        ? Waits::receive
+                         : Waits::send,
+       sends ? to : from, sends ? out_tag : in_tag,
+       static_cast<std::int64_t>(sends ? bytes : room));
   call.rank().call.source = from;
   call.rank().call.source_tag = in_tag;
   requests.wait_all(both, found);
   if (!receives) return write_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0);
-  if (packed_in) unpack(received.type, packed_in.get(), std::min(found[0].bytes, room), in);
+  if (packed_in) unpack(**received.type.type, packed_in.get(), std::min(found[0].bytes, room), in);
   tell(received.on, found[0], room, status);
 }
 
@@ -184,7 +188,7 @@ int sendrecv_replace(void* data, int count, MPI_Datatype type, int to, int out_t
     if (what.type.dense) {
       if (bytes > 0) std::memcpy(copied.get(), data, bytes);
     } else {
-      pack(what.type, data, what.count, copied.get());
+      pack(**what.type.type, data, bytes, copied.get());
     }
     exchange_now(call, copied.get(), static_cast<int>(bytes), MPI_BYTE, to, out_tag, data, count,
                  type, from, in_tag, on, status);
@@ -218,8 +222,8 @@ int irecv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm 
           MPI_Request* request) {
   WORMCUBE_MPI_CALL(MPI_Irecv);
   return call([&] {
-    *request = reinterpret_cast<MPI_Request>(
-        &start_receive(call, data, count, type, from, tag, on));
+    *request =
+        reinterpret_cast<MPI_Request>(&start_receive(call, data, count, type, from, tag, on));
   });
 }
 int send_init(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm on,
@@ -241,8 +245,8 @@ int recv_init(void* data, int count, MPI_Datatype type, int from, int tag, MPI_C
               MPI_Request* request) {
   WORMCUBE_MPI_CALL(MPI_Recv_init);
   return call([&] {
-    *request = reinterpret_cast<MPI_Request>(
-        &start_receive(call, data, count, type, from, tag, on, true));
+    *request =
+        reinterpret_cast<MPI_Request>(&start_receive(call, data, count, type, from, tag, on, true));
   });
 }
 
@@ -293,9 +297,8 @@ RequestObject& start_send(Call& call, const void* data, int count, MPI_Datatype 
   object.bytes = static_cast<std::int64_t>(what.count * what.type.size);
   object.at = rank.call.at;
   object.started_by = name_of(call.function());
-  object.type = what.type;
+  if (!what.type.dense) object.type = *what.type.type;
   object.elements = const_cast<void*>(data);  // NOLINT: only read
-  object.count = what.count;
   object.persistent = persistent;
   object.active = !persistent;
   object.to_nobody = to == MPI_PROC_NULL;
@@ -309,8 +312,8 @@ RequestObject& start_send(Call& call, const void* data, int count, MPI_Datatype 
                                           what.on.context(), mode_of(call, mode));
     return object;
   }
-  object.inner = begin_send(call, what, data_of(what.type, data, what.count, object.packed), to,
-                            tag, mode);
+  object.inner =
+      begin_send(call, what, data_of(what.type, data, what.count, object.packed), to, tag, mode);
   return object;
 }
 
@@ -326,9 +329,8 @@ RequestObject& start_receive(Call& call, void* data, int count, MPI_Datatype typ
   object.bytes = static_cast<std::int64_t>(what.count * what.type.size);
   object.at = rank.call.at;
   object.started_by = name_of(call.function());
-  object.type = what.type;
+  if (!what.type.dense) object.type = *what.type.type;
   object.elements = data;
-  object.count = what.count;
   object.persistent = persistent;
   object.active = !persistent;
   object.to_nobody = from == MPI_PROC_NULL;

@@ -47,7 +47,7 @@ struct RankState {
 
   Job& job;
   const Rank rank;
-  Node* node = nullptr;           ///< for collectives on all
+  Node* node = nullptr;  ///< for collectives on all
   Requests* requests = nullptr;
   std::unique_ptr<Node> counted;  ///< with a matrix: the node that counts
 
@@ -57,7 +57,8 @@ struct RankState {
   std::jmp_buf entry;  // where the rank leaves its frames to
 
   Communicator world, self;
-  std::vector<std::unique_ptr<Communicator>> communicators;  ///< the others; freed ones are used again
+  std::vector<std::unique_ptr<Communicator>>
+      communicators;  ///< the others; freed ones are used again
   RequestPool pool;
 
   // Kept so that steady state does not allocate.

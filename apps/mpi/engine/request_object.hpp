@@ -30,9 +30,8 @@ struct RequestObject {
   const void* at = nullptr;  ///< where it was started
   const char* started_by = "";
   // Elements that lie apart travel packed.
-  TypeView type;
+  DatatypePointer type;
   void* elements = nullptr;
-  std::size_t count = 0;
   std::unique_ptr<std::byte[]> packed;
 };
 
@@ -53,6 +52,7 @@ class RequestPool {
   void give_back(RequestObject& object) {
     object.magic = RequestObject::dead;
     object.packed.reset();
+    object.type.reset();
     unused_.push_back(&object);
   }
   /// Calls f(object) for each that lives.

@@ -29,14 +29,15 @@ int settle(RankState& rank, MPI_Request* handle, RequestObject& object, const St
   } else {
     const auto room = static_cast<Bytes>(object.bytes);
     const Bytes bytes = std::min(found.bytes, room);
-    if (object.packed) unpack(object.type, object.packed.get(), bytes, object.elements);
+    if (object.packed) unpack(*object.type, object.packed.get(), bytes, object.elements);
     const int source = object.communicator->shared->rank_of(found.source);
     write_status(status, source, found.tag, static_cast<std::int64_t>(bytes));
     if (found.truncated) {
       error = MPI_ERR_TRUNCATE;
       if (words != nullptr) {
-        *words = fmt::format("the message from rank {}, tag {} has {} bytes, the buffer room for {}",
-                             source, found.tag, found.bytes, room);
+        *words =
+            fmt::format("the message from rank {}, tag {} has {} bytes, the buffer room for {}",
+                        source, found.tag, found.bytes, room);
       }
     }
   }
@@ -103,7 +104,7 @@ std::vector<Request>& inner_of(Call& call, const MPI_Request* handles, int count
   for (int i = 0; i < count; ++i) {
     const RequestObject* const object = object_of(call, handles[i]);
     inner.push_back(object != nullptr && object->active && !object->to_nobody ? object->inner
-                                                                             : Request());
+                                                                              : Request());
   }
   return inner;
 }
@@ -229,16 +230,15 @@ void end_some(Call& call, int count, MPI_Request* handles, int* ended, int indic
   RankState& rank = call.rank();
   const bool at_once = complete_at_once(call, handles, count).first >= 0;
   std::vector<Request>& inner = inner_of(call, handles, count);
-  const bool ready =
-      at_once || std::ranges::any_of(inner, [&](const Request request) {
-        return !request.is_null() && rank.requests->is_ready(request);
-      });
+  const bool ready = at_once || std::ranges::any_of(inner, [&](const Request request) {
+                       return !request.is_null() && rank.requests->is_ready(request);
+                     });
   if (!ready && !waits) return;
   std::string words;
   std::vector<int> classes;
   const auto take = [&](int i, const Status& found) {
-    const int error = settle(rank, handles + i, call.request(handles[i]), found,
-                             at(statuses, *ended), &words);
+    const int error =
+        settle(rank, handles + i, call.request(handles[i]), found, at(statuses, *ended), &words);
     classes.push_back(error);
     indices[(*ended)++] = i;
   };
@@ -293,7 +293,8 @@ int cancel(MPI_Request* handle) {
   WORMCUBE_MPI_CALL(MPI_Cancel);
   return call([&] {
     const RequestObject& object = call.request(*handle);
-    if (object.active && !object.to_nobody) static_cast<void>(call.rank().requests->cancel(object.inner));
+    if (object.active && !object.to_nobody)
+      static_cast<void>(call.rank().requests->cancel(object.inner));
   });
 }
 
@@ -305,7 +306,8 @@ void start_one(Call& call, MPI_Request handle) {
   object.at = call.rank().call.at;
   if (object.to_nobody) return;
   if (object.kind == RequestObject::Kind::send) {
-    if (object.packed) pack(object.type, object.elements, object.count, object.packed.get());
+    if (object.packed)
+      pack(*object.type, object.elements, static_cast<Bytes>(object.bytes), object.packed.get());
     ++call.rank().sent;
     call.rank().sent_bytes += static_cast<Bytes>(object.bytes);
   }
@@ -329,7 +331,8 @@ int get_status(MPI_Request handle, int* flag, MPI_Status* status) {
   return call([&] {
     const RequestObject* const object = object_of(call, handle);
     *flag = 1;
-    if (object == nullptr || !object->active || object->to_nobody) return write_empty_status(status);
+    if (object == nullptr || !object->active || object->to_nobody)
+      return write_empty_status(status);
     *flag = call.rank().requests->is_ready(object->inner) ? 1 : 0;
     if (*flag == 0) return;
     if (object->kind == RequestObject::Kind::send) return write_empty_status(status);

@@ -39,7 +39,8 @@ Kit find_kit() {
     std::error_code ignored;
     return std::filesystem::exists(path, ignored);
   };
-  const auto found = [](const std::filesystem::path& include, const std::filesystem::path& library) {
+  const auto found = [](const std::filesystem::path& include,
+                        const std::filesystem::path& library) {
     return Kit{include.lexically_normal().string(), library.lexically_normal().string()};
   };
   const auto built = folder / "generated/wormcube/mpi";
@@ -93,9 +94,8 @@ Run::~Run() {
 JobEnd Run::wait() {
   constexpr int time_limit_code = 4;
   if (!job_->wait_for_end(options_.time_limit)) {
-    job_->end(time_limit_code,
-              fmt::format("not finished after {} ms, the time limit\n{}", options_.time_limit.count(),
-                          job_->table_of_ranks()));
+    job_->end(time_limit_code, fmt::format("not finished after {} ms, the time limit\n{}",
+                                           options_.time_limit.count(), job_->table_of_ranks()));
   }
   const JobEnd end = job_->ended();
   if (end.text.empty()) thread_.join();

@@ -54,8 +54,8 @@ std::size_t require_loadable(const std::string& path, const Headers& file) {
     throw UsageError(fmt::format("{} is no program of this system; {}", path, way_out));
   }
   if (header->e_type != ET_DYN) {
-    throw UsageError(
-        fmt::format("{} can be loaded once only (it is linked -no-pie or -static); {}", path, way_out));
+    throw UsageError(fmt::format("{} can be loaded once only (it is linked -no-pie or -static); {}",
+                                 path, way_out));
   }
   const auto* const segments = file.at<ElfW(Phdr)>(header->e_phoff, header->e_phnum);
   if (segments == nullptr) throw UsageError(fmt::format("{} is cut off", path));
@@ -69,8 +69,9 @@ std::size_t require_loadable(const std::string& path, const Headers& file) {
     for (std::size_t k = 0; entries != nullptr && k < count; ++k) {
       const auto flags = entries[k].d_un.d_val;
       const auto refuse = [&](std::string_view flag) {
-        throw UsageError(fmt::format("{} was linked with {}, so it cannot be loaded for each rank; {}",
-                                     path, flag, way_out));
+        throw UsageError(
+            fmt::format("{} was linked with {}, so it cannot be loaded for each rank; {}", path,
+                        flag, way_out));
       };
       if (entries[k].d_tag == DT_FLAGS_1 && (flags & DF_1_PIE) != 0) refuse("-pie");
       if (entries[k].d_tag == DT_FLAGS_1 && (flags & DF_1_NOOPEN) != 0) refuse("-z nodlopen");
@@ -124,8 +125,9 @@ void write_copy(const std::string& path, std::string_view text) {
     if (written < 0) {
       const int error = errno;
       close(file);
-      throw UsageError(fmt::format("{}: {}; use fewer ranks, or name a folder with more room by TMPDIR",
-                                   path, std::strerror(error)));
+      throw UsageError(
+          fmt::format("{}: {}; use fewer ranks, or name a folder with more room by TMPDIR", path,
+                      std::strerror(error)));
     }
     text.remove_prefix(static_cast<std::size_t>(written));
   }
@@ -149,8 +151,9 @@ Images::Images(const std::string& program, Rank ranks) : program_(program) {
     void* const handle = dlopen(copy.c_str(), flags);
     if (handle == nullptr) {
       const std::string why = dlerror();
-      throw UsageError(fmt::format("{}: copy {} of {} cannot be loaded: {}", program, rank + 1, ranks,
-                                   why.starts_with(copy + ": ") ? why.substr(copy.size() + 2) : why));
+      throw UsageError(
+          fmt::format("{}: copy {} of {} cannot be loaded: {}", program, rank + 1, ranks,
+                      why.starts_with(copy + ": ") ? why.substr(copy.size() + 2) : why));
     }
     unlink(copy.c_str());
     Image image;
@@ -184,8 +187,7 @@ std::string place_in(const std::string& program, std::size_t offset) {
   const std::string plain = fmt::format("{}+{:#x}", base, offset);
   std::string quoted;
   for (const char c : program) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  const std::string command =
-      fmt::format("addr2line -s -e '{}' {:#x} 2>/dev/null", quoted, offset);
+  const std::string command = fmt::format("addr2line -s -e '{}' {:#x} 2>/dev/null", quoted, offset);
   FILE* const pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) return plain;
   std::array<char, 512> line{};
@@ -193,7 +195,8 @@ std::string place_in(const std::string& program, std::size_t offset) {
   pclose(pipe);
   std::string_view text(line.data());
   text = text.substr(0, text.find_first_of("\n ("));
-  if (!has_line || text.empty() || text.starts_with("?") || text.ends_with(":?") || text.ends_with(":0"))
+  if (!has_line || text.empty() || text.starts_with("?") || text.ends_with(":?") ||
+      text.ends_with(":0"))
     return plain;
   return std::string(text);
 }
