@@ -3,6 +3,7 @@
 #include "wormcube/apps/mpi/engine/types.hpp"
 
 #include "wormcube/apps/mpi/engine/calls.hpp"
+#include "wormcube/apps/mpi/engine/handles.hpp"
 #include "wormcube/apps/mpi/engine/status.hpp"
 
 #include <atomic>
