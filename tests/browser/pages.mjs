@@ -1283,6 +1283,24 @@ const cases = {
     await page.evaluate(axe);
     expect("axe", await page.evaluate(findings));
     await page.goto(pathToFileURL(join(folder, "site", "alltoall-suh-torus.html")).href);
+    // On paper: light whatever the screen is, no controls; its steps instead of the player.
+    const paper = async () => {
+      const media = await page.createCDPSession();
+      await media.send("Emulation.setEmulatedMedia", { media: "print", features: [{ name: "prefers-color-scheme", value: "dark" }] });
+      const seen = await page.evaluate(async () => {
+        await Promise.all([...document.images].map((image) => image.decode().catch(() => {})));
+        const shown = (selector) => [...document.querySelectorAll(selector)].filter((element) => element.checkVisibility()).length;
+        return { ground: getComputedStyle(document.body).backgroundColor, card: [...document.querySelectorAll(".card")].map((card) => getComputedStyle(card).backgroundColor).find((colour) => colour !== "rgb(255, 255, 255)") ?? "", controls: shown(".gallery-tools, iframe"), steps: [...document.querySelectorAll(".steps img")].filter((image) => image.checkVisibility() && image.naturalWidth > 0).length, wide: document.documentElement.scrollWidth - innerWidth };
+      });
+      await media.send("Emulation.setEmulatedMedia", { media: "", features: [] });
+      await media.detach();
+      return seen;
+    };
+    expect("on paper, an algorithm", differ("page", await paper(), { ground: "rgb(255, 255, 255)", card: "", controls: 0, steps: 1, wide: 0 }));
+    await page.goto(pathToFileURL(join(folder, "site", "index.html")).href);
+    expect("on paper, the index", differ("page", await paper(), { ground: "rgb(255, 255, 255)", card: "", controls: 0, steps: 0, wide: 0 }));
+    await page.goto(pathToFileURL(join(folder, "site", "alltoall-suh-torus.html")).href);
+    expect("on a screen the player, not the steps", await page.evaluate(() => (document.querySelector("iframe").checkVisibility() && !document.querySelector(".steps").checkVisibility() ? [] : ["not so"])));
     const frame = await (await page.waitForSelector("iframe")).contentFrame();
     await frame.waitForSelector("body[data-ready]");
     expect("the player in its page", differ("title", await frame.$eval("h1", (head) => head.textContent.trim()), "alltoall on torus:8×8 suh-torus"));

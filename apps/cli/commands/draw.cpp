@@ -428,12 +428,14 @@ Sheet sheet_of(const Play& play, const Layout& layout, const Routing& routing,
   const Json made = made_json();
   sheet.foot = fmt::format(
       "wormcube {} · {} · {}a worm ends at its arrow; grey: idle link; a stub's number is the node "
-      "at "
-      "its other end; colours: dimensions, and where links are shared, their load",
+      "at its other end; colours: dimensions, and where links are shared, their load{}",
       made["version"].get<std::string>(), made["command"].get<std::string>(),
       shown > 0 && shown < play.steps.steps
           ? fmt::format("{} of {} steps · ", shown, play.steps.steps)
-          : std::string());
+          : std::string(),
+      shown > 0 && !play.held.empty()
+          ? "; a node's bar: what it has of its result when the step begins"
+          : "");
   return sheet;
 }
 
