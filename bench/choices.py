@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How often each way to choose (formula, replay, both with a profile measured here) takes the real winner on this computer.
+"""How often each way to choose (formula, replay, both with a profile measured here, work) takes the real winner on this computer.
 
     bench/choices.py [--program build/release/wormcube] [--operations alltoall,allgather,..] [--on torus:4x4,..] [--bytes 64,4K,64K]
 
@@ -63,7 +63,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         profile = str(Path(folder) / "here.json")
         run("tune", "--nodes-as", options.nodes_as, "--save", profile)
-        truth, chosen = {}, {"formula": {}, "replay": {}, "formula, profile measured here": {}, "replay, profile measured here": {}}
+        truth, chosen = {}, {"work": {}, "formula": {}, "replay": {}, "formula, profile measured here": {}, "replay, profile measured here": {}}
         for operation in options.operations.split(","):
             call = ["best", operation, "--on", options.on, "--ports", options.ports, "--bytes", options.bytes, "--quiet", "--json", "-"]
             truth |= cells_of(json.loads(run(*call, "--by", "measured", "--iterations", options.iterations, "--nodes-as", options.nodes_as)))

@@ -1,4 +1,4 @@
-// Collectives on the modelled machine.
+// What decides between algorithms beside formulas.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/modelled.hpp"
 
@@ -8,6 +8,9 @@
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/memory.hpp"
 #include "wormcube/runtime/error.hpp"
+
+#include <utility>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -25,59 +28,102 @@ Schedule record_call(const Collective& collective, const Topology& topology, Byt
   return record(topology, program, title);
 }
 
-const ReplayedTimes::Answer& ReplayedTimes::operator()(const Collective& collective,
-                                                       Bytes block_bytes, bool all_port) {
+const CallFigures::Answer& CallFigures::operator()(const Collective& collective, Bytes block_bytes,
+                                                   bool all_port) {
   const auto [entry, is_new] = answers_.try_emplace(
       fmt::format("{} {} {} {} {}", collective.operation()->name, collective.text(), block_bytes,
                   all_port, arguments_text(collective.operation(), collective.arguments)));
   Answer& answer = entry->second;
   if (!is_new) return answer;
-  MachineModel model = model_;
-  model.all_port = all_port;
   try {
-    const Schedule schedule = record_call(collective, topology_, block_bytes);
-    const Replay result =
-        replay(schedule, Routing(topology_, virtual_channels_), model, {.steps = false});
-    answer.time = result.time;
-    answer.reason = result.deadlock.substr(0, result.deadlock.find('\n'));
+    answer = figure_of(record_call(collective, topology_, block_bytes), all_port);
   } catch (const UsageError& error) {
     answer.reason = error.what();
   }
   return answer;
 }
 
-ReplayedTimes::Quickest ReplayedTimes::quickest(Operation operation, const CostModel& cost,
-                                                Bytes block_bytes, Ports ports,
-                                                const Arguments& arguments) {
+CallFigures::Least CallFigures::least(Operation operation, const CostModel& cost, Bytes block_bytes,
+                                      Ports ports, const Arguments& arguments) {
   const auto ranked = ranking(operation, topology_, cost, block_bytes, ports, arguments);
-  Quickest best{ranked.empty() ? cheapest(operation, topology_, cost, block_bytes, ports, arguments)
-                               : ranked.front().collective,
-                {}};
+  Least least{ranked.empty() ? cheapest(operation, topology_, cost, block_bytes, ports, arguments)
+                             : ranked.front().collective,
+              {}};
   for (const Priced& priced : ranked) {
     if (!is_chosen_by_auto(*priced.collective.algorithm)) continue;
     const bool all_port = ports == Ports::all || priced.collective.algorithm->ports == Ports::all;
     const Answer& answer = (*this)(priced.collective, block_bytes, all_port);
-    if (answer.time && (!best.time || *answer.time < *best.time)) {
-      best = {priced.collective, answer.time};
+    if (answer.figure && (!least.figure || *answer.figure < *least.figure)) {
+      least = {priced.collective, answer.figure};
     }
   }
-  return best;
+  return least;
 }
+
+CallFigures::Answer ReplayedTimes::figure_of(const Schedule& schedule, bool all_port) const {
+  MachineModel model = model_;
+  model.all_port = all_port;
+  const Replay result = replay(schedule, routing_, model, {.steps = false});
+  return {result.time, result.deadlock.substr(0, result.deadlock.find('\n'))};
+}
+
+CallFigures::Answer EmulationWork::figure_of(const Schedule& schedule, bool) const {
+  Bytes work = 0;
+  std::vector<Channel> path;
+  for (Rank rank = 0; rank < schedule.topology.nodes(); ++rank) {
+    const RankLog& log = schedule.ranks[static_cast<std::size_t>(rank)];
+    for (const OpRecord& op : log.ops) {
+      if (op.kind != Op::Kind::send) continue;
+      path.clear();
+      if (op.moves > 0) {
+        routing_.route(rank, schedule.moves(rank, op), path);
+      } else {
+        routing_.route(rank, op.peer, path);
+      }
+      work += op.bytes + work_of_message + path.size() * work_of_link;
+    }
+    for (const Bytes bytes : log.rearranged) work += bytes;
+    for (const Bytes bytes : log.combined) work += bytes * work_of_combined_byte;
+  }
+  return {static_cast<std::int64_t>(work), {}};
+}
+
+std::unique_ptr<CallFigures> call_figures(const ChoiceOptions& choice, const Topology& topology,
+                                          int virtual_channels) {
+  if (choice.by_work()) return std::make_unique<EmulationWork>(topology);
+  if (!choice.by_replay()) return nullptr;
+  return std::make_unique<ReplayedTimes>(topology, choice.resolve().model, virtual_channels);
+}
+
+namespace {
+
+template <typename Figures>
+AutoChooser chooser_by(std::string by, const OutputOptions& output, Figures figures_on) {
+  return [=](Operation operation, const Topology& topology, const CostModel& cost,
+             Bytes block_bytes, Ports ports, const Arguments& arguments) {
+    Progress progress(output, "auto by " + by);
+    progress.doing(fmt::format("{} on {}", operation->name, topology.name()));
+    return figures_on(topology).least(operation, cost, block_bytes, ports, arguments).collective;
+  };
+}
+
+}  // namespace
 
 AutoChooser replaying_chooser(const MachineModel& model, const OutputOptions& output,
                               int virtual_channels) {
-  return [=](Operation operation, const Topology& topology, const CostModel& cost,
-             Bytes block_bytes, Ports ports, const Arguments& arguments) {
-    Progress progress(output, "auto by replay");
-    progress.doing(fmt::format("{} on {}", operation->name, topology.name()));
-    return ReplayedTimes(topology, model, virtual_channels)
-        .quickest(operation, cost, block_bytes, ports, arguments)
-        .collective;
-  };
+  return chooser_by("replay", output, [=](const Topology& topology) {
+    return ReplayedTimes(topology, model, virtual_channels);
+  });
+}
+
+AutoChooser chooser_by_work(const OutputOptions& output) {
+  return chooser_by("work", output,
+                    [](const Topology& topology) { return EmulationWork(topology); });
 }
 
 AutoChooser auto_chooser(const ChoiceOptions& choice, const OutputOptions& output,
                          int virtual_channels) {
+  if (choice.by_work()) return chooser_by_work(output);
   if (!choice.by_replay()) return {};
   return replaying_chooser(choice.resolve().model, output, virtual_channels);
 }

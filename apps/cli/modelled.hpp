@@ -1,4 +1,4 @@
-// Collectives on the modelled machine: recorded dry, then replayed.
+// What decides between algorithms beside formulas: replays on the modelled machine, or the work of emulation.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,7 +8,9 @@
 #include "wormcube/collectives/registry.hpp"
 #include "wormcube/runtime/replay/replay.hpp"
 
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -21,39 +23,70 @@ Schedule record_call(const Collective& collective, const Topology& topology, Byt
 
 inline double microseconds_of(Ticks ticks) { return static_cast<double>(ticks) / 1e6; }
 
-/// Replayed times of calls on one network, each asked for once.
-class ReplayedTimes {
+/// A figure of each call on one network by its dry run, asked for once: the less, the better.
+class CallFigures {
  public:
-  /// \param model  all_port is as each call has it
-  ReplayedTimes(const Topology& topology, const MachineModel& model, int virtual_channels = 2)
-      : topology_(topology), model_(model), virtual_channels_(virtual_channels) {}
   struct Answer {
-    std::optional<Ticks> time;
-    std::string reason;  // where there is none: a deadlock, or too much to record
+    std::optional<std::int64_t> figure;
+    std::string reason;  // where there is none
   };
+  virtual ~CallFigures() = default;
   const Answer& operator()(const Collective& collective, Bytes block_bytes, bool all_port);
 
-  struct Quickest {
+  struct Least {
     Collective collective;
-    std::optional<Ticks> time;  // none: no call came to an end, and the formulas chose
+    std::optional<std::int64_t> figure;  // none: no call has one, and the formulas chose
   };
-  /// What `auto` takes by replay: of the algorithms that it weighs, each with the options that are the
-  /// cheapest by formula, the first one to end. Throws UsageError where none runs.
-  Quickest quickest(Operation operation, const CostModel& cost, Bytes block_bytes, Ports ports,
-                    const Arguments& arguments);
+  /// What `auto` takes: of the algorithms that it weighs, each with the options that are the
+  /// cheapest by formula, the one with the least figure, of equals the first by formula. Throws
+  /// UsageError where none runs.
+  Least least(Operation operation, const CostModel& cost, Bytes block_bytes, Ports ports,
+              const Arguments& arguments);
+
+ protected:
+  explicit CallFigures(const Topology& topology) : topology_(topology) {}
 
  private:
+  virtual Answer figure_of(const Schedule& schedule, bool all_port) const = 0;
   const Topology& topology_;
-  MachineModel model_;
-  int virtual_channels_;
   std::map<std::string, Answer> answers_;
 };
 
-/// For select(): by replays on the machine where the choice says so, else nothing, and formulas choose.
+/// Times in ticks on a machine. A call may have none: a deadlock.
+class ReplayedTimes final : public CallFigures {
+ public:
+  /// \param model  all_port is as each call has it
+  ReplayedTimes(const Topology& topology, const MachineModel& model, int virtual_channels = 2)
+      : CallFigures(topology), model_(model), routing_(topology, virtual_channels) {}
+
+ private:
+  Answer figure_of(const Schedule& schedule, bool all_port) const override;
+  MachineModel model_;
+  Routing routing_;
+};
+
+/// What emulating a call costs the cores, in bytes that could be copied meanwhile: those that all
+/// nodes send, rearrange and combine, and so many for each message and each link on its way. With
+/// more nodes than cores it decides, not the longest chain of steps.
+class EmulationWork final : public CallFigures {
+ public:
+  explicit EmulationWork(const Topology& topology) : CallFigures(topology), routing_(topology) {}
+
+ private:
+  Answer figure_of(const Schedule& schedule, bool all_port) const override;
+  Routing routing_;
+};
+
+/// What the choice goes by; nullptr: formulas, or what is measured.
+std::unique_ptr<CallFigures> call_figures(const ChoiceOptions& choice, const Topology& topology,
+                                          int virtual_channels = 2);
+
+/// For select(): by replays or by work where the choice says so, else nothing, and formulas choose.
 AutoChooser auto_chooser(const ChoiceOptions& choice, const OutputOptions& output,
                          int virtual_channels = 2);
 /// \param model  to replay on
 AutoChooser replaying_chooser(const MachineModel& model, const OutputOptions& output,
                               int virtual_channels);
+AutoChooser chooser_by_work(const OutputOptions& output);
 
 }  // namespace wormcube::cli

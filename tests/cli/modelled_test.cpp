@@ -172,3 +172,40 @@ TEST_CASE("best by replay, or by times measured, has those that are least by the
   in_order("measured", "measured_us");
   in_order("formula", "model_time_us");
 }
+
+TEST_CASE("work is what all nodes do, and auto by work takes the least", "[cli]") {
+  // Two messages a node to its neighbours on the line, 100 bytes each; then the same by hand.
+  const auto rows = run_wormcube("list alltoall --on ring:3 --by work --bytes 100 --json -").json();
+  std::map<std::string, long> work;
+  for (const auto& row : rows) {
+    if (row["admitted"]) work[row["algorithm"]] = row["work_bytes"];
+  }
+  CHECK(work.at("shift") == 3 * 2 * (100 + 8192 + 128));
+  // Of a reduction each byte that is combined counts three times: two nodes send a vector, one adds.
+  const auto reduced = run_wormcube("list reduce --on line:2 --by work --bytes 80 --json -").json();
+  for (const auto& row : reduced) {
+    if (row["algorithm"] == "halving") CHECK(row["work_bytes"] == 80 + 8192 + 128 + 3 * 80);
+  }
+  // Where messages are short few of them win, where they are long few bytes.
+  const auto taken = [](const std::string& bytes) {
+    const auto ran =
+        run_wormcube("check alltoall --on torus:8x8 --auto-by work --json - --bytes " + bytes)
+            .json();
+    return ran["messages"].get<int>();
+  };
+  CHECK(taken("64") < 64 * 8);
+  CHECK(taken("64K") >= 64 * 63);
+  const auto best =
+      run_wormcube("best alltoall --on torus:4x4 --ports one --by work --bytes 64,1M --json -")
+          .json();
+  for (const auto& cell : best) {
+    const auto& ranking = cell["ranking"];
+    REQUIRE(ranking.size() > 1);
+    for (std::size_t i = 1; i < ranking.size() && !ranking[i]["work_bytes"].is_null(); ++i) {
+      CHECK(ranking[i - 1]["work_bytes"] <= ranking[i]["work_bytes"]);
+    }
+  }
+  const std::string exchange = run_wormcube("transpose --on ring:3 --shape 6x6 --auto-by work").out;
+  CHECK_THAT(exchange, Contains("auto: least work"));
+  CHECK_THAT(exchange, Contains("chosen by"));
+}

@@ -91,24 +91,27 @@ void require_ports(const ApplicationOptions& options, const Algorithm& algorithm
 }  // namespace
 
 void add_application_options(CLI::App& app, ApplicationOptions& options) {
-  add_options(app, options,
-              "The exchange inside the transpositions: an alltoall algorithm (blocks padded to "
-              "equal size), an alltoallv one (exact blocks), or auto: the cheapest alltoall by "
-              "formula, or by replay (--auto-by). See `wormcube list alltoall --on TOPOLOGY`",
-              "NAME[:OPTION=VALUE..]|auto");
+  add_options(
+      app, options,
+      "The exchange inside the transpositions: an alltoall algorithm (blocks padded to "
+      "equal size), an alltoallv one (exact blocks), or auto: the cheapest alltoall by "
+      "formula, or by replay or work (--auto-by). See `wormcube list alltoall --on TOPOLOGY`",
+      "NAME[:OPTION=VALUE..]|auto");
 }
 
 void add_application_options(CLI::App& app, ApplicationOptions& options,
                              std::string_view operations) {
-  add_options(app, options,
-              fmt::format("The algorithms of its collectives ({}): OPERATION=NAME for one of them, "
-                          "NAME for each that has it; the others, or all with auto: the cheapest "
-                          "by formula, or by replay (--auto-by). See `wormcube list --on TOPOLOGY`",
-                          operations),
-              "[OPERATION=]NAME[:OPTION=VALUE..],..|auto");
+  add_options(
+      app, options,
+      fmt::format("The algorithms of its collectives ({}): OPERATION=NAME for one of them, "
+                  "NAME for each that has it; the others, or all with auto: the cheapest "
+                  "by formula, or by replay or work (--auto-by). See `wormcube list --on TOPOLOGY`",
+                  operations),
+      "[OPERATION=]NAME[:OPTION=VALUE..],..|auto");
 }
 
 AutoChooser ApplicationOptions::chooser() const {
+  if (choice.by_work()) return chooser_by_work(output);
   if (!choice.by_replay()) return {};
   MachineModel replays = choice.resolve().model;
   replays.lock_step = machine.lock_step;
@@ -330,6 +333,7 @@ void print_topology(const OutputOptions& output, const RunFigures& figures) {
 /// How `auto` has chosen; empty: somebody has named the algorithm.
 std::string chosen_text(const ApplicationOptions& options) {
   if (options.algorithm != "auto") return {};
+  if (options.choice.by_work()) return " (auto: least work by dry run)";
   return options.choice.by_replay() ? " (auto: first by replay)" : " (auto: cheapest by formula)";
 }
 
@@ -358,7 +362,8 @@ std::string computing_text(const ApplicationOptions& options) {
 
 void print_machine_and_runs(const ApplicationOptions& options, const MachineOptions& machine) {
   const OutputOptions& output = options.output;
-  if (options.algorithm == "auto" || options.choice.has_machine() || options.choice.by_replay()) {
+  if (options.algorithm == "auto" || options.choice.has_machine() ||
+      options.choice.by != "formula") {
     print_choice(output, options.choice, options.cost_model());
   }
   if (options.choice.has_machine()) {

@@ -75,7 +75,7 @@ class MeasuredTimes {
 /// An algorithm with the options that are the cheapest by formula.
 struct Contestant {
   Priced priced;
-  ReplayedTimes::Answer replayed;
+  CallFigures::Answer replayed, work;
   MeasuredTimes::Answer measured;
   std::optional<double> us;  // what decides
   bool first_by_formula = false;
@@ -181,12 +181,13 @@ Arguments arguments_for(Operation operation) {
 
 /// By formula, or by replays or runs of those that have formulas.
 Contest contest_of(const BestCommand& options, Operation operation, const Topology& topology,
-                   Bytes bytes, Ports ports, ReplayedTimes* replays, MeasuredTimes* runs) {
+                   Bytes bytes, Ports ports, CallFigures* figures, MeasuredTimes* runs) {
   Contest contest{bytes, {}};
   for (Priced& priced :
        ranking(operation, topology, options.model, bytes, ports, arguments_for(operation))) {
     Contestant contestant{std::move(priced),
                           {{}, "--by replay was not given"},
+                          {{}, "--by work was not given"},
                           {{}, "--by measured was not given"},
                           {}};
     contestant.us = contestant.priced.us;
@@ -197,10 +198,11 @@ Contest contest_of(const BestCommand& options, Operation operation, const Topolo
       contestant.measured = (*runs)(contestant.collective(), bytes, all_port);
       contestant.us = contestant.measured.us;
     }
-    if (replays != nullptr && contestant.us) {
-      contestant.replayed = (*replays)(contestant.collective(), bytes, all_port);
+    if (figures != nullptr && contestant.us) {
+      auto& answer = options.choice.by_work() ? contestant.work : contestant.replayed;
+      answer = (*figures)(contestant.collective(), bytes, all_port);
       contestant.us.reset();
-      if (contestant.replayed.time) contestant.us = microseconds_of(*contestant.replayed.time);
+      if (answer.figure) contestant.us = options.choice.cell_figure(*answer.figure);
     }
     contest.ranked.push_back(std::move(contestant));
   }
@@ -218,9 +220,11 @@ Json ranked_json(const Contestant& contestant) {
             {"predicted", prediction_json(priced.prediction)}};
   put(json, "model_time_us", json_value(priced.us),
       "its source gives no formula, or auto leaves it out");
-  put(json, "replayed_ps",
-      contestant.replayed.time ? Json(*contestant.replayed.time) : Json(nullptr),
-      contestant.replayed.reason);
+  const auto put_figure = [&](const char* key, const CallFigures::Answer& answer) {
+    put(json, key, answer.figure ? Json(*answer.figure) : Json(nullptr), answer.reason);
+  };
+  put_figure("replayed_ps", contestant.replayed);
+  put_figure("work_bytes", contestant.work);
   put(json, "measured_us", json_value(contestant.measured.us), contestant.measured.reason);
   return json;
 }
@@ -286,7 +290,8 @@ ExitCode best(const BestCommand& given) {
   const std::vector<Bytes> sizes = parse_sizes(options.bytes);
   const std::vector<Topology> topologies = parse_topologies(options.on);
   if (!options.markdown) print_choice(options.output, options.choice, options.model);
-  const bool by_replay = options.choice.by_replay(), measured = options.choice.by == "measured";
+  const bool by_replay = options.choice.by_replay(), by_work = options.choice.by_work(),
+             measured = options.choice.by == "measured";
   if (measured && options.machine.in_processes()) {
     throw UsageError("--by measured runs in this process: --nodes-as threads or fibers");
   }
@@ -309,9 +314,10 @@ ExitCode best(const BestCommand& given) {
                {.head = "to", .unit = "B"},
                {.head = "best", .text = true, .cut = 20},
                {.head = by_replay  ? "replayed"
+                        : by_work  ? "work"
                         : measured ? "measured"
                                    : "model",
-                .unit = "us"},
+                .unit = by_work ? "KiB" : "us"},
                {.head = "next", .text = true, .cut = 16},
                {.head = "takes", .unit = "times"}});
   std::vector<Json> results;
@@ -327,8 +333,7 @@ ExitCode best(const BestCommand& given) {
       fmt::print("\n### {}\n\n{}\n{}\n", operation->name, heads, rule);
     }
     for (const Topology& topology : topologies) {
-      std::optional<ReplayedTimes> replays;
-      if (by_replay) replays.emplace(topology, options.choice.resolve().model);
+      const std::unique_ptr<CallFigures> figures = call_figures(options.choice, topology);
       std::optional<MeasuredTimes> runs;
       if (measured) runs.emplace(topology, options);
       progress.doing(fmt::format("{} on {}", operation->name, topology.name()));
@@ -336,8 +341,8 @@ ExitCode best(const BestCommand& given) {
       for (const Ports ports : ports_of(options.ports)) {
         std::vector<Contest> contests;
         for (const Bytes bytes : sizes) {
-          contests.push_back(contest_of(options, operation, topology, bytes, ports,
-                                        replays ? &*replays : nullptr, runs ? &*runs : nullptr));
+          contests.push_back(contest_of(options, operation, topology, bytes, ports, figures.get(),
+                                        runs ? &*runs : nullptr));
           results.push_back(contest_json(options, operation, topology, ports, contests.back()));
           any = any || contests.back().has_winner();
           const auto takes =
@@ -358,7 +363,7 @@ ExitCode best(const BestCommand& given) {
     }
   }
   if (options.markdown) {
-    if (by_replay || measured) fmt::print("\n{}.\n", agreement_text(formula_takes));
+    if (options.choice.by != "formula") fmt::print("\n{}.\n", agreement_text(formula_takes));
     return passed;
   }
   if (!any) throw UsageError("no algorithm with formulas runs on any of these networks");
@@ -367,10 +372,11 @@ ExitCode best(const BestCommand& given) {
              fmt::format("{}; time and next: at the first size of a row. All sizes, ties and the "
                          "whole ranking: --json",
                          by_replay  ? "by replays of those that have formulas"
+                         : by_work  ? "by the work of emulating those that have formulas"
                          : measured ? "by the least times measured of those that have formulas, "
                                       "on this computer: the emulator's throughput"
                                     : "by formulas, with what messages that share links prolong"));
-  if (by_replay || measured) print_note(options.output, agreement_text(formula_takes));
+  if (options.choice.by != "formula") print_note(options.output, agreement_text(formula_takes));
   write_results(options.output, results, false);
   return passed;
 }
@@ -391,7 +397,7 @@ Action add_best(CLI::App& program) {
   app.add_flag("--markdown", options->markdown, "A table for each operation as markdown")
       ->group("Output");
   add_choice_options(app, options->choice, options->model, "--by",
-                     {"formula", "replay", "measured"});
+                     {"formula", "replay", "work", "measured"});
   app.add_option("--iterations", options->iterations, "By measured: timed calls of each")
       ->type_name("N")
       ->check(between(1, 1000000))

@@ -156,11 +156,11 @@ void require_memory_to_list(const Topology& topology) {
 struct AutoChoice {
   std::optional<Collective> one_port, all_port;
 
-  /// \param replayed  nullptr: by formulas
+  /// \param figures  what decides; nullptr: formulas
   AutoChoice(Operation operation, const Topology& topology, const CostModel& model, Bytes bytes,
-             ReplayedTimes* replayed)
-      : one_port(taken(operation, topology, model, bytes, Ports::one, replayed)),
-        all_port(taken(operation, topology, model, bytes, Ports::all, replayed)) {}
+             CallFigures* figures)
+      : one_port(taken(operation, topology, model, bytes, Ports::one, figures)),
+        all_port(taken(operation, topology, model, bytes, Ports::all, figures)) {}
 
   static bool is(const std::optional<Collective>& choice, const Algorithm& algorithm) {
     return choice && choice->algorithm == &algorithm;
@@ -175,10 +175,10 @@ struct AutoChoice {
  private:
   static std::optional<Collective> taken(Operation operation, const Topology& topology,
                                          const CostModel& model, Bytes bytes, Ports ports,
-                                         ReplayedTimes* replayed) {
+                                         CallFigures* figures) {
     try {
-      if (replayed != nullptr) {
-        return replayed->quickest(operation, model, bytes, ports, plain_arguments(operation))
+      if (figures != nullptr) {
+        return figures->least(operation, model, bytes, ports, plain_arguments(operation))
             .collective;
       }
       return cheapest(operation, topology, model, bytes, ports, plain_arguments(operation));
@@ -191,18 +191,19 @@ struct AutoChoice {
 /// Rows of one network, until it is known which are the cheapest.
 struct ListRow {
   Operation operation;
-  std::size_t size;  // which of the block sizes
-  std::optional<double> time_us;
+  std::size_t size;              // which of the block sizes
+  std::optional<double> figure;  // what decides: a time, or work
   std::vector<std::string> cells;
 
   bool operator<(const ListRow& other) const {
     constexpr double last = std::numeric_limits<double>::infinity();
-    return std::tuple(size, time_us.value_or(last)) <
-           std::tuple(other.size, other.time_us.value_or(last));
+    return std::tuple(size, figure.value_or(last)) <
+           std::tuple(other.size, other.figure.value_or(last));
   }
 };
 
-std::vector<Table::Column> columns_of_admitted(bool several_sizes, bool reduce, bool replayed) {
+std::vector<Table::Column> columns_of_admitted(bool several_sizes, bool reduce,
+                                               const ChoiceOptions& choice) {
   std::vector<Table::Column> columns{
       {.head = "operation", .text = true, .drop = 1},
       {.head = "algorithm", .text = true, .cut = 20, .is_name = true},
@@ -221,20 +222,25 @@ std::vector<Table::Column> columns_of_admitted(bool several_sizes, bool reduce, 
       {.head = "comb.", .unit = "us", .wide = true},
       {.head = "model", .unit = "us"},
       {.head = "replayed", .unit = "us"},
+      {.head = "work", .unit = "KiB"},
       {.head = "auto", .text = true}};
-  if (!replayed)
-    std::erase_if(columns, [](const auto& column) { return column.head == "replayed"; });
+  std::erase_if(columns, [&](const auto& column) {
+    return (column.head == "replayed" && !choice.by_replay()) ||
+           (column.head == "work" && !choice.by_work());
+  });
   return columns;
 }
 
-/// "84.2 us", by whatever `auto` went by.
+/// "84.2 us" or "12.5 KiB of work", by whatever `auto` went by.
 std::string taken_text(const Collective& taken, const Topology& topology, const CostModel& model,
-                       Bytes bytes, ReplayedTimes* replayed) {
-  if (replayed != nullptr) {
-    const auto& answer = (*replayed)(taken, bytes, taken.algorithm->ports == Ports::all);
-    return cell_rate(answer.time ? std::optional(microseconds_of(*answer.time)) : std::nullopt);
+                       Bytes bytes, const ChoiceOptions& choice, CallFigures* figures) {
+  if (figures != nullptr) {
+    const auto& answer = (*figures)(taken, bytes, taken.algorithm->ports == Ports::all);
+    if (!answer.figure) return "?";
+    return fmt::format("{} {}", cell_rate(choice.cell_figure(*answer.figure)),
+                       choice.by_work() ? "KiB of work" : "us");
   }
-  return cell_rate(model_time_us(weigh(taken, topology).prediction, model, bytes));
+  return cell_rate(model_time_us(weigh(taken, topology).prediction, model, bytes)) + " us";
 }
 
 /// \return  whether every algorithm answered
@@ -248,9 +254,7 @@ bool list_admitted(const std::vector<const Algorithm*>& algorithms, const Topolo
   if (sizes.size() == 1)
     print_setting(output, "block", bytes_text(static_cast<double>(sizes.front())));
   print_choice(output, options.choice, model);
-  std::optional<ReplayedTimes> replays;
-  if (options.choice.by_replay()) replays.emplace(topology, options.choice.resolve().model);
-  ReplayedTimes* const replayed = replays ? &*replays : nullptr;
+  const std::unique_ptr<CallFigures> figures = call_figures(options.choice, topology);
   const bool reduce = std::ranges::any_of(
       algorithms, [](const Algorithm* algorithm) { return algorithm->operation->reduces; });
   Progress progress(output, fmt::format("list on {}", topology.name()));
@@ -274,12 +278,13 @@ bool list_admitted(const std::vector<const Algorithm*>& algorithms, const Topolo
         return;
       }
       for (std::size_t size = 0; size < sizes.size(); ++size) {
-        const auto [choice, is_new] = choices.try_emplace({operation->name, size}, operation,
-                                                          topology, model, sizes[size], replayed);
+        const auto [choice, is_new] = choices.try_emplace(
+            {operation->name, size}, operation, topology, model, sizes[size], figures.get());
         if (const auto& taken = choice->second.one_port; is_new && taken) {
-          takes.push_back(fmt::format("{} of {}: {}, {} us", operation->name,
-                                      bytes_text(static_cast<double>(sizes[size])), taken->text(),
-                                      taken_text(*taken, topology, model, sizes[size], replayed)));
+          takes.push_back(fmt::format(
+              "{} of {}: {}, {}", operation->name, bytes_text(static_cast<double>(sizes[size])),
+              taken->text(),
+              taken_text(*taken, topology, model, sizes[size], options.choice, figures.get())));
         }
         Collective collective = open;
         collective.settle(topology, model, sizes[size]);
@@ -292,15 +297,15 @@ bool list_admitted(const std::vector<const Algorithm*>& algorithms, const Topolo
         const auto [prediction, contention] = weigh(collective, topology);
         const auto model_us = model_time_us(prediction, model, sizes[size]);
         const TimeParts parts = time_parts(prediction, model, sizes[size]);
-        ReplayedTimes::Answer answer{{}, "--by replay was not given"};
-        if (replayed != nullptr) {
-          answer = (*replayed)(collective, sizes[size], algorithm->ports == Ports::all);
+        CallFigures::Answer answer;
+        if (figures != nullptr) {
+          answer = (*figures)(collective, sizes[size], algorithm->ports == Ports::all);
         }
-        std::optional<double> replayed_us;
-        if (answer.time) replayed_us = microseconds_of(*answer.time);
+        std::optional<double> figure;
+        if (answer.figure) figure = options.choice.cell_figure(*answer.figure);
         rows.push_back({operation,
                         size,
-                        replayed != nullptr ? replayed_us : model_us,
+                        figures != nullptr ? figure : model_us,
                         {std::string(operation->name), std::string(algorithm->name),
                          std::string(to_string(algorithm->ports)), std::to_string(sizes[size]),
                          cell(prediction.startups), cell(prediction.transmission_blocks),
@@ -310,8 +315,8 @@ bool list_admitted(const std::vector<const Algorithm*>& algorithms, const Topolo
                          cell_rate(parts.transfer_us), cell_rate(parts.rearrange_us),
                          cell_rate(parts.combine_us), model_cell(model_us, contention),
                          choice->second.cell(*algorithm)}});
-        if (replayed != nullptr) {
-          rows.back().cells.insert(rows.back().cells.end() - 1, cell_rate(replayed_us));
+        if (figures != nullptr) {
+          rows.back().cells.insert(rows.back().cells.end() - 1, cell_rate(figure));
         }
         Json result = common;
         result["predicted"] = prediction_json(prediction);
@@ -322,7 +327,12 @@ bool list_admitted(const std::vector<const Algorithm*>& algorithms, const Topolo
         result["cost_model"] = cost_model_json(model);
         put(result, "model_time_us", json_value(model_us), "the source gives no formula");
         result["model_time_parts_us"] = time_parts_json(parts);
-        put(result, "replayed_ps", answer.time ? Json(*answer.time) : Json(nullptr), answer.reason);
+        const auto put_figure = [&](const char* key, bool given, const char* not_given) {
+          put(result, key, given && answer.figure ? Json(*answer.figure) : Json(nullptr),
+              given ? answer.reason : not_given);
+        };
+        put_figure("replayed_ps", options.choice.by_replay(), "--by replay was not given");
+        put_figure("work_bytes", options.choice.by_work(), "--by work was not given");
         result["chosen_by_auto"] = AutoChoice::is(choice->second.one_port, *algorithm);
         result["chosen_by_auto_all_ports"] = AutoChoice::is(choice->second.all_port, *algorithm);
         results.push_back(std::move(result));
@@ -344,14 +354,16 @@ bool list_admitted(const std::vector<const Algorithm*>& algorithms, const Topolo
     std::stable_sort(first, last);
     first = last;
   }
-  Table table(columns_of_admitted(sizes.size() > 1, reduce, replayed != nullptr));
+  Table table(columns_of_admitted(sizes.size() > 1, reduce, options.choice));
   for (ListRow& row : rows) table.add(std::move(row.cells));
   print_table(output, table);
   print_note(output,
-             fmt::format("auto: `*`, what it takes: the least {} time of the one-port algorithms; "
+             fmt::format("auto: `*`, what it takes: the least {} of the one-port algorithms; "
                          "`all`, what it takes with --ports all; `no`: it leaves this out (a "
                          "baseline, long to ask, or routes in an order of their own)",
-                         replayed != nullptr ? "replayed" : "model"));
+                         options.choice.by_replay() ? "replayed time"
+                         : options.choice.by_work() ? "work"
+                                                    : "model time"));
   if (!takes.empty() && takes.size() <= 8)
     print_note(output, "auto takes, " + fmt::format("{}", fmt::join(takes, "; ")));
   if (output.wide) {
@@ -424,7 +436,7 @@ ExitCode list(const ListCommand& given) {
     if (options.bytes_option->count() > 0) {
       throw UsageError("--bytes has no effect without a network: name one with --on");
     }
-    if (options.choice.by_replay() || options.choice.has_machine()) {
+    if (options.choice.by != "formula" || options.choice.has_machine()) {
       throw UsageError("--by and --machine have no effect without a network: name one with --on");
     }
     results = list_everything(algorithms, options.output);
@@ -466,13 +478,16 @@ Action add_list(CLI::App& program) {
       "what takes long to ask, routes in an order of their own). With --by replay every algorithm "
       "is "
       "replayed on the machine as well (docs/replay.md): the column `replayed`, by which rows are "
-      "sorted and `auto` is marked. With --wide: the parts of the "
+      "sorted and `auto` is marked. With --by work the column `work` is that: what emulating the "
+      "call costs, the messages and bytes of all nodes. With --wide: the "
+      "parts of the "
       "time, "
       "and what the network does not admit, with the reason.\n\n"
       "Examples:\n"
       "  wormcube list\n"
       "  wormcube list alltoall --on torus:8x8 --bytes 4K\n"
       "  wormcube list alltoall --on torus:8x8 --by replay --machine t3d\n"
+      "  wormcube list alltoall --on torus:8x8 --by work --bytes 64,64K\n"
       "  wormcube list --on hypercube:6 --json -");
   return [options] { return list(*options); };
 }

@@ -489,7 +489,8 @@ ExitCode replay_command(const ReplayCommand& given) {
   const AutoChooser choose =
       options.by == "replay"
           ? replaying_chooser(resolved.model, output, options.model.virtual_channels)
-          : AutoChooser();
+      : options.by == "work" ? chooser_by_work(output)
+                             : AutoChooser();
   struct Plan {
     const Topology* topology;
     Bytes bytes;
@@ -578,10 +579,11 @@ Action add_replay(CLI::App& program) {
       ->group("What");
   add_algorithm_options(app, options->algorithm);
   options->bytes_option = add_sizes_option(app, options->bytes, "Block size");
-  app.add_option("--auto-by", options->by,
-                 "What `auto` chooses by: the formulas, or replays of them all")
-      ->type_name("formula|replay")
-      ->check(CLI::IsMember({"formula", "replay"}))
+  app.add_option(
+         "--auto-by", options->by,
+         "What `auto` chooses by: the formulas, replays of them all, or the work of emulating them")
+      ->type_name("formula|replay|work")
+      ->check(CLI::IsMember({"formula", "replay", "work"}))
       ->capture_default_str()
       ->group("What");
   add_model_options(app, options->model);

@@ -25,6 +25,11 @@ ModelOptions::Resolved ChoiceOptions::resolve() const {
   return options.resolve();
 }
 
+double ChoiceOptions::cell_figure(std::int64_t figure) const {
+  constexpr double ps_in_us = 1e6, bytes_in_kib = 1024;
+  return static_cast<double>(figure) / (by_work() ? bytes_in_kib : ps_in_us);
+}
+
 CostModel ChoiceOptions::cost_model(const CostModel& given) const {
   return has_machine() ? resolve().cost : given;
 }
@@ -43,9 +48,9 @@ void add_choice_options(CLI::App& app, ChoiceOptions& choice, CostModel& model,
   add_machine_costs(app, choice, model);
   app.add_option(
          name, choice.by,
-         "What decides: the formulas, or replays of them all on the machine, or on one of these "
-         "constants (docs/replay.md)" +
-             std::string(values.size() > 2 ? "; or times measured on this computer" : ""))
+         "What decides: the formulas; replays of them all on the machine, or on one of these "
+         "constants (docs/replay.md); the work of emulating them, messages and bytes of all nodes" +
+             std::string(values.size() > 3 ? "; or times measured on this computer" : ""))
       ->type_name(fmt::format("{}", fmt::join(values, "|")))
       ->check(CLI::IsMember(values))
       ->capture_default_str()
@@ -55,6 +60,13 @@ void add_choice_options(CLI::App& app, ChoiceOptions& choice, CostModel& model,
 void print_choice(const OutputOptions& output, const ChoiceOptions& choice,
                   const CostModel& model) {
   print_setting(output, "cost model", cost_model_text(model));
+  if (choice.by_work()) {
+    print_setting(
+        output, "chosen by",
+        fmt::format("work: the bytes that all nodes send, rearrange and combine ({} times), "
+                    "{} for each message, {} for each of its links",
+                    work_of_combined_byte, work_of_message, work_of_link));
+  }
   if (!choice.has_machine() && !choice.by_replay()) return;
   const ModelOptions::Resolved resolved = choice.resolve();
   if (resolved.profile) {

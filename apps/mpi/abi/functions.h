@@ -1,0 +1,34 @@
+/* What libmpi_abi.so.1 and the program agree on: a table with a pointer for each MPI function.
+   SPDX-License-Identifier: Apache-2.0 */
+#ifndef WORMCUBE_MPI_FUNCTIONS_H
+#define WORMCUBE_MPI_FUNCTIONS_H
+
+#include <stddef.h>
+
+#include "wormcube/mpi/mpi.h" /* written by the build, as functions.def is */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A member of its own name for each function, null where it is not provided. */
+struct WormcubeMpiFunctions {
+#define WORMCUBE_MPI_FUNCTION(stage, result, name, parameters, arguments) result(*name) parameters;
+#include "wormcube/mpi/functions.def"
+#undef WORMCUBE_MPI_FUNCTION
+};
+
+/* The program `wormcube` exports one, wormcube_mpi_program, complete before it loads the library, which looks for that name
+   and keeps a copy of the table. */
+struct WormcubeMpiProgram {
+  size_t bytes; /* of the table: another size is another version, and refused */
+  const struct WormcubeMpiFunctions *functions;
+  /* A function of the table that is null was called, of this stage (0: of none). Does not return. */
+  void (*not_provided)(const char *name, int stage);
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,9 @@
+/* Must never reach main when it is started by itself.
+   SPDX-License-Identifier: Apache-2.0 */
+#include <mpi.h>
+#include <stdio.h>
+
+int main(void) {
+  puts("main was reached");
+  return MPI_Barrier(MPI_COMM_WORLD);
+}
