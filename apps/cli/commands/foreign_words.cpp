@@ -28,6 +28,12 @@ const std::vector<std::string>& foreign_words() { return foreign(); }
 std::vector<const char*> own_words(int argc, const char* const* argv) {
   foreign().clear();
   std::vector<const char*> own(argv, argv + argc);
+  // A link to the program of another name is that command.
+  const std::string_view path = argc > 0 ? argv[0] : "";
+  const std::string_view called = path.substr(path.rfind('/') + 1);
+  for (const char* const command : {"mpicc", "mpicxx", "mpirun"}) {
+    if (called == command) own.insert(own.begin() + 1, command);
+  }
   std::size_t command = 1;
   while (command < own.size() && own[command][0] == '-') {
     command += std::string_view(own[command]) == "--plugin" ? 2 : 1;
