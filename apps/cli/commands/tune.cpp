@@ -246,7 +246,7 @@ ExitCode tune(const TuneCommand& options) {
                {.head = "least", .unit = "us"},
                {.head = "auto, fitted", .text = true, .cut = 14},
                {.head = "takes", .unit = "times"},
-               {.head = "with presets", .text = true, .drop = 1, .cut = 14},
+               {.head = "with presets", .text = true, .cut = 14, .drop = 1},
                {.head = "would take", .unit = "times", .drop = 2},
                {.head = "by work", .text = true, .cut = 14},
                {.head = "takes", .unit = "times"}});
