@@ -49,7 +49,7 @@ int main(int argc, char **argv) {
   MPI_Mrecv(in, 1, MPI_INT, &message, &status);
   wrong += in[0] != 10 * previous || in[1] != 10 * previous + 1 || message != MPI_MESSAGE_NULL;
   int flag;
-  MPI_Improbe(MPI_ANY_SOURCE, 4, MPI_COMM_WORLD, &flag, &message, &status);
+  MPI_Improbe(MPI_ANY_SOURCE, 44, MPI_COMM_WORLD, &flag, &message, &status);
   wrong += flag || message != MPI_MESSAGE_NULL;
   MPI_Isend(&rank, 1, MPI_INT, next, 4, MPI_COMM_WORLD, &request);
   for (flag = 0; !flag;) MPI_Improbe(previous, 4, MPI_COMM_WORLD, &flag, &message, &status);
