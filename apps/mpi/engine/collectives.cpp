@@ -156,7 +156,7 @@ class Given {
  public:
   Given(Call& call, const void* data, std::size_t count, const TypeView& type) {
     const Bytes bytes = count * type.size;
-    call.pointer(data, bytes, "the send buffer");
+    call.pointer(data, bytes, "the send buffer", type.first);
     if (type.dense) {
       data_ = {static_cast<const std::byte*>(data), bytes};
       return;
@@ -178,7 +178,7 @@ class Taken {
   Taken(Call& call, void* data, std::size_t count, const TypeView& type)
       : elements_(data), type_(type) {
     const Bytes bytes = count * type.size;
-    call.pointer(data, bytes, "the receive buffer");
+    call.pointer(data, bytes, "the receive buffer", type.first);
     if (type.dense) {
       data_ = {static_cast<std::byte*>(data), bytes};
       return;
@@ -203,7 +203,7 @@ class Taken {
 Span operands(Call& call, const void* data, std::size_t count, const TypeView& type,
               const char* name) {
   const Bytes bytes = count * static_cast<Bytes>(type.extent);
-  call.pointer(data, bytes, name);
+  call.pointer(data, bytes, name, type.first);
   return only_read({static_cast<const std::byte*>(data), bytes});
 }
 
@@ -392,7 +392,7 @@ class Uneven {
       if (r == 0 && count == 0 && p > 1) next = places[1];
       offsets_.push_back(offsets_.back() + count * type.size);
     }
-    call.pointer(data, offsets_.back(), name);
+    call.pointer(data, offsets_.back(), name, type.first);
     if (in_a_row) {
       std::ptrdiff_t first = 0;
       for (Rank r = 0; r < p; ++r) {

@@ -621,6 +621,25 @@ std::optional<std::int64_t> Datatype::elements_in(std::int64_t bytes) const {
   return result;
 }
 
+std::int64_t Datatype::bytes_of_first(std::int64_t elements) const {
+  const std::int64_t each = shape_.signature.elements;
+  if (each == 0) return 0;
+  std::int64_t result = elements / each * shape_.bytes, rest = elements % each;
+  for (const Datatype* type = this; rest > 0;) {
+    for (const Part& part : type->parts_) {
+      const TypeShape& one = part.type->shape_;
+      const std::int64_t whole =
+          std::min(rest / std::max<std::int64_t>(one.signature.elements, 1), part.count);
+      result += whole * one.bytes;
+      rest -= whole * one.signature.elements;
+      if (whole == part.count) continue;
+      type = part.type;
+      break;
+    }
+  }
+  return result;
+}
+
 Signature Datatype::signature_of_first(std::int64_t limit) const {
   const std::int64_t each = shape_.signature.elements;
   if (each == 0 || limit <= 0) return {};

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/apps/mpi/engine/attributes.hpp"
 #include "wormcube/apps/mpi/engine/communicator.hpp"
 #include "wormcube/apps/mpi/engine/request_object.hpp"
 #include "wormcube/runtime/requests.hpp"
@@ -56,6 +57,8 @@ struct RankState {
   int exit_code = 0;
   std::jmp_buf entry;  // where the rank leaves its frames to
 
+  AttributeKeys<MPI_Comm> communicator_keys;
+  AttributeKeys<MPI_Datatype> type_keys;
   Communicator world, self;
   std::vector<std::unique_ptr<Communicator>>
       communicators;  ///< the others; freed ones are used again
