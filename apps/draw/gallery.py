@@ -144,10 +144,11 @@ class Site(Gallery):
         for network in networks_for(algorithm):
             picture = self.folder / "pictures" / f"{name}.svg"
             player = self.folder / "players" / f"{name}.html"
+            steps = self.folder / "pictures" / f"{name}-steps.svg"
             call = (operation, "--on", network, "--algorithm", algorithm)
             if operation in ("k_broadcast", "k_alltoall", "k_reduce", "k_gather"):
                 call += ("--sources", "2")
-            done = self.run("draw", *call, "--html", player, "--thumbnail", picture, "--quiet", check=False)
+            done = self.run("draw", *call, "--html", player, "--thumbnail", picture, "--svg", steps, "--quiet", check=False)
             if done.returncode in (0, 1):
                 check = self.json("check", *call)
                 picture.write_text(alone(picture.read_text(encoding="utf-8")), encoding="utf-8")
@@ -193,7 +194,8 @@ class Site(Gallery):
             file = f"<p>Its file: {source}</p>"
         plot = self.model_plot(card)
         body = f"""<p><a href="index.html">Gallery</a></p><div class="article"><h1>{escape(row['operation'])}: {escape(row['algorithm'])}</h1>
-<table>{table}</table>{file}<p><a href="players/{card['name']}.html">The player on {escape(card['network'])}, on a page of its own</a></p></div>
+<table>{table}</table>{file}<p class="player-link"><a href="players/{card['name']}.html">The player on {escape(card['network'])}, on a page of its own</a>; <a href="pictures/{card['name']}-steps.svg">its steps as one picture, for print</a></p></div>
+<div class="steps"><img src="pictures/{card['name']}-steps.svg" alt="{escape(row['operation'])} on {escape(card['network'])}, step by step"></div>
 <iframe class="player" title="player" src="players/{card['name']}.html"></iframe>
 {plot}<div class="article"><p>Made by</p><pre tabindex="0">wormcube draw {escape(' '.join(card['call']))} --html FILE</pre></div>"""
         (self.folder / f"{card['name']}.html").write_text(page(card["name"], body), encoding="utf-8")

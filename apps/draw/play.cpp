@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <numeric>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <unordered_map>
@@ -176,6 +178,64 @@ void put_runs(Packer& packer, std::vector<std::size_t>& units) {
   }
 }
 
+/// What each node has of its result: of blocks that move those that are where they belong, of others
+/// all that it has.
+class Holdings {
+ public:
+  Holdings(const PlayBlocks& blocks, Rank nodes, const std::vector<Rank>& destinations)
+      : moves_(blocks.kind == "moves"),
+        parts_(static_cast<std::size_t>(blocks.parts)),
+        destinations_(destinations),
+        count_(static_cast<std::size_t>(nodes)),
+        all_(count_.size(), moves_ ? 0 : blocks.units) {
+    places_.resize(blocks.units);
+    if (!moves_) has_.resize(count_.size() * blocks.units);
+    for (Rank rank = 0; rank < nodes; ++rank) {
+      const auto r = static_cast<std::size_t>(rank);
+      std::vector<std::size_t> own(parts_ * (blocks.bases[r + 1] - blocks.bases[r]));
+      std::iota(own.begin(), own.end(), parts_ * blocks.bases[r]);
+      if (moves_) {
+        for (const std::size_t unit : own) {
+          places_[unit] = -1;
+          const Rank wanted = destinations_[unit / parts_];
+          if (wanted >= 0) ++all_[static_cast<std::size_t>(wanted)];
+        }
+      }
+      arrive(rank, own);
+    }
+  }
+  void arrive(Rank rank, const std::vector<std::size_t>& units) {
+    const auto r = static_cast<std::size_t>(rank);
+    for (const std::size_t unit : units) {
+      if (moves_) {
+        const Rank wanted = destinations_[unit / parts_];
+        if (wanted >= 0 && places_[unit] == wanted) --count_[static_cast<std::size_t>(wanted)];
+        if (wanted >= 0 && rank == wanted) ++count_[r];
+        places_[unit] = rank;
+      } else if (!has_[r * places_.size() + unit]) {
+        has_[r * places_.size() + unit] = true;
+        ++count_[r];
+      }
+    }
+  }
+  std::vector<double> shares() const {
+    std::vector<double> shares;
+    for (std::size_t r = 0; r < count_.size(); ++r) {
+      shares.push_back(
+          all_[r] == 0 ? -1 : static_cast<double>(count_[r]) / static_cast<double>(all_[r]));
+    }
+    return shares;
+  }
+
+ private:
+  bool moves_;
+  std::size_t parts_;
+  const std::vector<Rank>& destinations_;
+  std::vector<std::size_t> count_, all_;  // of each node: units that it has, that it ends with
+  std::vector<Rank> places_;              // of units that move
+  std::vector<bool> has_;                 // of others
+};
+
 /// Blocks that are moved or copied: elements that say origin, block and index.
 void follow_tags(const Collective& collective, const Schedule& schedule, const Contract& contract,
                  PlayBlocks& result) {
@@ -208,14 +268,21 @@ void follow_tags(const Collective& collective, const Schedule& schedule, const C
   if (moves ? !pairs : empty) result.destinations = destinations;
 
   result.direct = moves && pairs && parts == 1;
+  std::optional<Holdings> holdings;
+  if (contract.nodes <= most_holders) {
+    holdings.emplace(result, contract.nodes, destinations);
+    result.held.push_back(holdings->shares());
+  }
   Packer packer;
   auto steps = step_by_step<std::vector<std::size_t>>(schedule, [&](std::size_t step, auto& loads) {
     loads.for_each(schedule, step, [&](Rank from, Rank to, std::vector<std::size_t>& units) {
       put_runs(packer, units);
+      if (holdings) holdings->arrive(to, units);
       result.moved += units.size();
       result.direct = result.direct && units.size() == 1 &&
                       units[0] == static_cast<std::size_t>(from) * contract.nodes + to;
     });
+    if (holdings) result.held.push_back(holdings->shares());
   });
   std::vector<std::byte> buffer;
   Verification verification(contract);
@@ -247,6 +314,14 @@ void follow_news(const Schedule& schedule, PlayBlocks& result) {
   for (std::size_t rank = 0; rank <= nodes; ++rank) result.bases.push_back(rank);
   std::vector<std::set<std::size_t>> known(nodes);
   for (std::size_t rank = 0; rank < nodes; ++rank) known[rank] = {rank};
+  const auto tell = [&] {
+    if (nodes > static_cast<std::size_t>(most_holders)) return;
+    std::vector<double>& held = result.held.emplace_back();
+    for (const auto& all : known) {
+      held.push_back(static_cast<double>(all.size()) / static_cast<double>(nodes));
+    }
+  };
+  tell();
   Packer packer;
   for (std::size_t step = 0; step < schedule.steps(); ++step) {
     std::vector<std::pair<std::size_t, std::vector<std::size_t>>> arrivals;
@@ -260,6 +335,7 @@ void follow_news(const Schedule& schedule, PlayBlocks& result) {
       }
     }
     for (const auto& [to, units] : arrivals) known[to].insert(units.begin(), units.end());
+    tell();
   }
   result.runs = packer.packed();
 }
@@ -363,6 +439,21 @@ class PartialResults {
     }
   }
 
+  /// Of each node: whose operands the fullest of its partial results has, of all.
+  std::vector<double> shares() const {
+    std::vector<double> shares;
+    for (std::size_t at = 0; at < cells_.size(); at += columns_) {
+      std::size_t most = 0;
+      for (std::size_t c = 0; c < columns_; ++c) {
+        std::size_t ranks = 0;
+        for (const auto& [first, end] : cells_[at + c].ranks) ranks += end - first;
+        most = std::max(most, ranks);
+      }
+      shares.push_back(static_cast<double>(most) / static_cast<double>(contract_.nodes));
+    }
+    return shares;
+  }
+
   /// Every node has what it must end with.
   bool complete() const {
     if (unknown_ > 0) return false;
@@ -422,10 +513,14 @@ void follow_partial_results(const Collective& witnessed_collective, const Schedu
   }
   result.units = columns;
   PartialResults partial(contract, parts, columns);
+  const bool holders = contract.nodes <= most_holders;
+  if (holders) result.held.push_back(partial.shares());
   Packer packer;
-  auto steps = step_by_step<std::vector<PartialResult>>(
-      schedule,
-      [&](std::size_t step, auto& loads) { partial.step(loads, schedule, step, packer); });
+  auto steps =
+      step_by_step<std::vector<PartialResult>>(schedule, [&](std::size_t step, auto& loads) {
+        partial.step(loads, schedule, step, packer);
+        if (holders) result.held.push_back(partial.shares());
+      });
   std::vector<std::byte> buffer;
   Verification verification(contract);
   prove(topology, collective_program(witnessed_collective, contract, &verification),
@@ -450,6 +545,7 @@ void follow_partial_results(const Collective& witnessed_collective, const Schedu
   steps.finish();
   if (!partial.complete()) {
     result.reason = "the payloads alone do not tell what each node has combined";
+    result.held.clear();
     return;
   }
   result.kind = "intervals";

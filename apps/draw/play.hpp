@@ -37,6 +37,9 @@ GroupTraffic group_traffic(const Schedule& schedule);
 inline constexpr std::size_t most_works = 4'000'000;
 Packed pack_works(const Schedule& schedule);
 
+/// More nodes are drawn too small for what they hold.
+inline constexpr Rank most_holders = 256;
+
 /// Which blocks move.
 struct PlayBlocks {
   /// "moves": the sender gives a block away. "copies": it keeps it. "intervals": partial results,
@@ -51,6 +54,9 @@ struct PlayBlocks {
   /// node d, and of copies if none is empty.
   std::vector<Rank> destinations;
   Packed runs;
+  /// On up to most_holders nodes, before each step and after the last one: what each node has of its
+  /// result, 0 to 1; -1 where nothing is for it. Empty: not told.
+  std::vector<std::vector<double>> held;
 };
 /// Runs the proof once more. What it finds of reductions are the ranks whose operands a node's
 /// partial results cover.

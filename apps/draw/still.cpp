@@ -91,7 +91,18 @@ void draw_ground(const Layout& layout, Marks& marks) {
   }
 }
 
-void draw_nodes(const Layout& layout, const std::vector<bool>* busy, Marks& marks) {
+void draw_bar(Point node, double r, double share, std::size_t v, Marks& marks) {
+  const Point corner{node.x - r + 4.5, node.y + r - 7.5};
+  const double width = 2 * r - 9, height = 3;
+  marks.push_back(rect_mark(corner, {width, height}, height / 2, colours::faint));
+  if (share <= 0) return;
+  marks.push_back(rect_mark(corner, {share * width, height}, height / 2, colours::ok));
+  marks.back().data = fmt::format(" class=\"held\" data-of=\"{}\"", v);
+}
+
+/// Names; and below each what the node has of its result, where that is known.
+void draw_nodes(const Layout& layout, const std::vector<bool>* busy,
+                const std::vector<double>* held, Marks& marks) {
   const double r = layout.radius;
   for (std::size_t v = 0; v < layout.places.size(); ++v) {
     const Point p = layout.places[v];
@@ -106,16 +117,18 @@ void draw_nodes(const Layout& layout, const std::vector<bool>* busy, Marks& mark
     if (idle && !layout.large) marks.back().dash = {2.5, 2.5};
     marks.back().data = fmt::format(" data-node=\"{}\"", v);
     if (layout.number_size <= 0) continue;
+    if (held != nullptr) draw_bar(p, r, (*held)[v], v, marks);
+    const double up = held == nullptr ? 0 : 1;
     const std::string& name = layout.names[v];
     const Colour colour = idle ? colours::mute : colours::ink;
     if (const std::size_t end = name.find('\n'); end != name.npos) {
-      marks.push_back(
-          text_mark({p.x, p.y - 1.6}, name.substr(0, end), layout.number_size, colour, 0, true));
-      marks.push_back(
-          text_mark({p.x, p.y + 7.6}, name.substr(end + 1), layout.number_size, colour, 0, true));
+      marks.push_back(text_mark({p.x, p.y - 1.6 - 1.5 * up}, name.substr(0, end),
+                                layout.number_size, colour, 0, true));
+      marks.push_back(text_mark({p.x, p.y + 7.6 - 1.5 * up}, name.substr(end + 1),
+                                layout.number_size, colour, 0, true));
     } else {
-      marks.push_back(text_mark({p.x, p.y + 0.36 * layout.number_size}, name, layout.number_size,
-                                colour, 0, true));
+      marks.push_back(text_mark({p.x, p.y + 0.36 * layout.number_size - 3 * up}, name,
+                                layout.number_size, colour, 0, true));
     }
   }
 }
@@ -258,12 +271,12 @@ class WormDrawer {
 Marks network_marks(const Layout& layout) {
   Marks marks;
   draw_ground(layout, marks);
-  draw_nodes(layout, nullptr, marks);
+  draw_nodes(layout, nullptr, nullptr, marks);
   return marks;
 }
 
 Marks step_marks(const Layout& layout, const Routing& routing, const DrawnStep& step,
-                 Bytes most_bytes, bool titles) {
+                 Bytes most_bytes, bool titles, const std::vector<double>* held) {
   Marks marks;
   draw_ground(layout, marks);
   WormDrawer worms(layout, routing, step, most_bytes, titles, marks);
@@ -272,7 +285,7 @@ Marks step_marks(const Layout& layout, const Routing& routing, const DrawnStep& 
     busy[static_cast<std::size_t>(message.from)] = busy[static_cast<std::size_t>(message.to)] =
         true;
   }
-  draw_nodes(layout, &busy, marks);
+  draw_nodes(layout, &busy, held, marks);
   worms.numbers();
   return marks;
 }
@@ -311,7 +324,7 @@ Marks totals_marks(const Layout& layout, const LinkTotals& totals) {
     marks.push_back(path_mark(lane_pieces(layout.lanes[link]), colours::sequence(level),
                               layout.lane * (1 + 1.67 * share)));
   }
-  draw_nodes(layout, nullptr, marks);
+  draw_nodes(layout, nullptr, nullptr, marks);
   return marks;
 }
 

@@ -15,8 +15,9 @@ namespace wormcube::apps {
 /// their load.
 /// \param most_bytes  of the run's messages: the widest worm
 /// \param titles      worms and bands say what they are to who points at them
+/// \param held        of each node: what it has of its result when the step begins, as a bar; nullptr: not shown
 Marks step_marks(const Layout& layout, const Routing& routing, const DrawnStep& step,
-                 Bytes most_bytes, bool titles = false);
+                 Bytes most_bytes, bool titles = false, const std::vector<double>* held = nullptr);
 /// The network alone.
 Marks network_marks(const Layout& layout);
 /// Links by what they carry over all steps: bytes, and the most messages in a step.

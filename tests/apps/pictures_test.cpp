@@ -6,6 +6,7 @@
 #include "wormcube/apps/draw/page.hpp"
 #include "wormcube/apps/draw/play.hpp"
 #include "wormcube/apps/draw/plot.hpp"
+#include "wormcube/apps/draw/still.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/registry.hpp"
 #include "wormcube/runtime/error.hpp"
@@ -138,6 +139,48 @@ TEST_CASE("blocks are followed through the proof's payloads", "[draw]") {
   CHECK(blocks_of("barrier", "dissemination", "ring:4").kind == "copies");
   CHECK(blocks_of("reduce_scatter", "bruck", "ring:4").kind == "intervals");
   CHECK(blocks_of("scan", "hypercube", "ring:8").kind == "intervals");
+}
+
+TEST_CASE("what nodes hold grows to the whole result", "[draw]") {
+  using Shares = std::vector<double>;
+  const PlayBlocks direct = blocks_of("alltoall", "shift", "ring:6");
+  REQUIRE(direct.held.size() == 6);  // 5 steps, and the end
+  for (std::size_t step = 0; step < 6; ++step) {
+    CHECK(direct.held[step] == Shares(6, static_cast<double>(step + 1) / 6));
+  }
+  const PlayBlocks copies = blocks_of("allgather", "ring", "ring:5");
+  for (std::size_t step = 0; step < 5; ++step) {
+    CHECK(copies.held[step] == Shares(5, static_cast<double>(step + 1) / 5));
+  }
+  // The root's block is where it belongs; the others' come one by one, the last one's last.
+  const PlayBlocks scattered = blocks_of("scatter", "direct", "ring:3");
+  CHECK(scattered.held.front() == Shares{1, 0, 0});
+  CHECK(scattered.held.back() == Shares{1, 1, 1});
+  // All is the root's: nothing is for the others.
+  const PlayBlocks gathered = blocks_of("gather", "direct", "ring:4");
+  CHECK(gathered.held.front() == Shares{0.25, -1, -1, -1});
+  CHECK(gathered.held.back() == Shares{1, -1, -1, -1});
+  // The ranks whose operands are in the fullest partial result.
+  CHECK(blocks_of("scan", "hypercube", "ring:4").held ==
+        std::vector<Shares>{{0.25, 0.25, 0.25, 0.25}, {0.5, 0.5, 0.5, 0.5}, {1, 1, 1, 1}});
+  CHECK(blocks_of("barrier", "dissemination", "ring:4").held ==
+        std::vector<Shares>{{0.25, 0.25, 0.25, 0.25}, {0.5, 0.5, 0.5, 0.5}, {1, 1, 1, 1}});
+  // As bars of stills, each with its number above; switches have none, nor has a picture that is not told.
+  const Topology topology = Topology::parse("tree:4");
+  const Routing routing(topology);
+  const Layout places = layout(routing);
+  const DrawnStep idle{.step = 0};
+  const Shares half{0.5, 0, -1, 1};
+  const auto bars = [](const Marks& marks) {
+    std::vector<double> widths;
+    for (const Mark& mark : marks) {
+      if (mark.data.starts_with(" class=\"held\"")) widths.push_back(mark.size.x);
+    }
+    return widths;
+  };
+  const double width = 2 * places.radius - 9;
+  CHECK(bars(step_marks(places, routing, idle, 1, false, &half)) == Shares{width / 2, width});
+  CHECK(bars(step_marks(places, routing, idle, 1)).empty());
 }
 
 TEST_CASE("traffic between groups has every message, works are those of the log", "[draw]") {

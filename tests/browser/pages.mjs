@@ -115,6 +115,7 @@ const readDrawing = (page) => page.evaluate(() => {
     bands: all(".band", (band) => band.getAttribute("d")),
     worms: all("g.worm .body", (path) => [`${path.parentNode.dataset.from}>${path.parentNode.dataset.to}`, path.getAttribute("d")]),
     heads: all("g.worm .head", (path) => path.getAttribute("d")),
+    bars: all(".node .bar", (bar) => [bar.parentNode.dataset.node, ...["x", "y", "width"].map((name) => Number(bar.getAttribute(name)))]).filter(([, , , width]) => width > 0),
     numbers: all("g.load-number text", (text) => [text.textContent, [Number(text.getAttribute("x")), Number(text.getAttribute("y"))]]),
   };
 });
@@ -124,6 +125,7 @@ function readStill(text) {
   return {
     nodes: Object.fromEntries(tags.filter((tag) => tag["data-node"] !== undefined).map((tag) => [tag["data-node"], [Number(tag.x) + Number(tag.width) / 2, Number(tag.y) + Number(tag.height) / 2]])),
     lanes: of("lanes").map((tag) => tag.d), bands: of("band").map((tag) => tag.d), heads: of("head").map((tag) => tag.d),
+    bars: of("held").map((tag) => [tag["data-of"], Number(tag.x), Number(tag.y), Number(tag.width)]),
     worms: of("worm").map((tag) => [`${tag["data-from"]}>${tag["data-to"]}`, tag.d]), numbers: of("load").map((tag) => [tag.content, [Number(tag.x), Number(tag.y)]]),
   };
 }
@@ -151,9 +153,84 @@ function compareDrawings(page, still) {
   const flat = (paths) => paths.flatMap(polylines);
   for (const what of ["lanes", "bands", "heads"]) compare(what, flat(page[what]), flat(still[what]), sameLine);
   compare("worms", page.worms.map(([name, d]) => [name, polylines(d)]), still.worms.map(([name, d]) => [name, polylines(d)]), ([a, ours], [b, theirs]) => a === b && ours.length === theirs.length && ours.every((line, i) => sameLine(line, theirs[i])));
+  compare("bars", page.bars, still.bars, ([a, x, y, width], [b, otherX, otherY, otherWidth]) => a === b && apart([x, y], moved([otherX, otherY])) <= near && Math.abs(width - otherWidth / scale) <= near);
   compare("numbers", page.numbers, still.numbers, ([a, at], [b, other]) => a === b && apart(at, moved(other)) <= near);
   return found;
 }
+
+/**
+ * Where the keyboard stops, from the beginning of a page until it leaves it: elements by their place in the document, where each lies, and what
+ * is wrong with it: it does not change when the keyboard comes, or lies outside of the window. And all that can be reached.
+ */
+async function keyboardStops(page, key) {
+  const back = key.startsWith("Shift+");
+  const wantedStops = await page.evaluate((fromEnd) => {
+    document.activeElement?.blur?.();
+    scrollTo(0, 0);
+    const all = [...document.querySelectorAll("*")];
+    all.forEach((element, i) => { element.__number = i; });
+    // The keyboard begins at what was clicked last: at the beginning, or at the end.
+    const mark = document.createElement("span");
+    mark.tabIndex = -1;
+    fromEnd ? document.body.append(mark) : document.body.prepend(mark);
+    mark.focus(), mark.remove();
+    const seen = (element) => element.checkVisibility({ visibilityProperty: true }) && !element.closest("dialog:not([open]), #print, noscript");
+    return all.filter((element) => (element.matches("a[href], button, input, select, textarea, summary, [tabindex]") && element.tabIndex >= 0) || element.matches("button, input, select")).filter((element) => !element.disabled && seen(element)).map((element) => element.__number);
+  }, back);
+  const stops = [], picture = () => page.screenshot({ encoding: "base64" });  // of what is in the window
+  for (let i = 0; i < wantedStops.length + 3; ++i) {
+    if (back) await page.keyboard.down("Shift");
+    await page.keyboard.press("Tab");
+    if (back) await page.keyboard.up("Shift");
+    const at = await page.evaluate(() => {
+      const element = document.activeElement;
+      if (!element || element === document.body || element.__number === undefined) return null;
+      const box = element.getBoundingClientRect(), { outlineWidth, outlineStyle } = getComputedStyle(element);
+      return { number: element.__number, name: element.getAttribute("aria-label") ?? element.textContent.trim().slice(0, 30), tag: element.localName, left: box.left, top: box.top, width: box.width, height: box.height, x: box.left + scrollX, y: box.top + scrollY, outline: outlineStyle === "none" ? 0 : parseFloat(outlineWidth), card: [...document.querySelectorAll("header, .card, figure, section")].findIndex((card) => card.contains(element)) };
+    });
+    if (!at || at.number === stops[0]?.number) break;
+    stops.push(at);
+    if (back) continue;
+    const { width, height } = page.viewport(), clip = { x: Math.max(0, at.left - 6), y: Math.max(0, at.top - 6) };
+    clip.width = Math.min(width, at.left + at.width + 6) - clip.x, clip.height = Math.min(height, at.top + at.height + 6) - clip.y;
+    for (const key of ["x", "y"]) clip[key] = Math.floor(clip[key]);
+    for (const key of ["width", "height"]) clip[key] = Math.ceil(clip[key]);
+    if (clip.width < 8 || clip.height < 8) { at.trouble = "outside of the window"; continue; }
+    const held = await picture();
+    await page.evaluate(() => { const element = document.activeElement; window.__held = element; element.style.setProperty("outline", "none", "important"); });
+    const bare = await picture();
+    await page.evaluate(() => window.__held.style.removeProperty("outline"));
+    const changed = await page.evaluate(async (a, b, { x, y, width, height }) => {
+      const pixels = async (data) => {
+        const image = new Image();
+        image.src = `data:image/png;base64,${data}`;
+        await image.decode();
+        const canvas = Object.assign(document.createElement("canvas"), { width, height }), context = canvas.getContext("2d");
+        context.drawImage(image, -x, -y);
+        return context.getImageData(0, 0, width, height).data;
+      };
+      const first = await pixels(a), second = await pixels(b), light = (data, i) => { const part = (c) => { const v = c / 255; return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; }; return 0.2126 * part(data[i]) + 0.7152 * part(data[i + 1]) + 0.0722 * part(data[i + 2]); };
+      let count = 0;
+      for (let i = 0; i < first.length; i += 4) {
+        const l = light(first, i), m = light(second, i);
+        if ((Math.max(l, m) + 0.05) / (Math.min(l, m) + 0.05) >= 3) ++count;  // what WCAG asks of a sign of focus
+      }
+      return count;
+    }, held, bare, clip);
+    // Two pixels wide, along the edges that are in the window; most of it is to be seen.
+    const inside = (value, end) => value >= -2 && value <= end + 2;
+    const edges = clip.width * (inside(at.top, height) + inside(at.top + at.height, height)) + clip.height * (inside(at.left, width) + inside(at.left + at.width, width));
+    if (at.outline < 2) at.trouble = `an outline of ${at.outline} px`;
+    else if (changed < 1.2 * edges || edges === 0) at.trouble = `${changed} pixels show it, of ${Math.round(2 * edges)}`;
+  }
+  return { stops, wanted: wantedStops };
+}
+/** Stops that lie before one that came earlier: cards in the document's order, in a card by lines and from left to right. */
+const disorder = (stops) => stops.slice(1).flatMap((at, i) => {
+  const last = stops[i], line = at.y >= last.y + last.height - 1 || last.y >= at.y + at.height - 1;
+  const before = at.number < last.number || (at.card === last.card && (line ? at.y < last.y : at.x < last.x));
+  return before ? [`${at.name} after ${last.name}`] : [];
+});
 
 /** Words that lie on others, and nodes on links that are not theirs; within the page, of what is seen. */
 function findCollisions() {
@@ -377,14 +454,14 @@ const cases = {
   },
 
   async "a still picture shows what the page shows"() {
-    for (const [operation, network, algorithm, step] of [["alltoall", "torus:8x8", "suh-torus", 2], ["alltoall", "mesh:4x4", "shift", 5], ["allgather", "hypercube:4", "bruck", 1], ["broadcast", "tree:8", "tree", 1], ["alltoall", "torus:4x4x4", "suh-torus", 0], ["allgather", "ccc:3", "bruck", 2], ["alltoall", "ring:12", "ring", 0], ["alltoall", "ring:4*line:3*complete:5", "product", 3]]) {
+    for (const [operation, network, algorithm, step] of [["alltoall", "torus:8x8", "suh-torus", 2], ["alltoall", "mesh:4x4", "shift", 5], ["allgather", "hypercube:4", "bruck", 1], ["broadcast", "tree:8", "tree", 1], ["alltoall", "torus:4x4x4", "suh-torus", 0], ["allgather", "ccc:3", "bruck", 2], ["alltoall", "ring:12", "ring", 0], ["alltoall", "ring:4*line:3*complete:5", "product", 3], ["scatter", "mesh:4x4", "halving", 1], ["reduce_scatter", "ring:8", "bruck", 2], ["allreduce", "ring:6", "ring", 3], ["scan", "hypercube:4", "hypercube", 2], ["barrier", "ring:6", "dissemination", 1], ["alltoall", "hypercube:6", "bine", 3]]) {
       const call = [operation, "--on", network, "--algorithm", algorithm];
       run("draw", ...call, "--html", "page.html", "--quiet");
       run("draw", ...call, "--step", String(step), "--svg", "still.svg", "--quiet");
       const { page, noise } = await open("page.html", { fragment: `#step=${step}` });
       const drawing = await readDrawing(page), still = readStill(readFileSync(join(folder, "still.svg"), "utf8"));
-      expect(`${operation} on ${network}`, [...(drawing.worms.length > 0 && drawing.lanes.length > 0 ? [] : ["nothing is drawn"]), ...compareDrawings(drawing, still)]);
-      for (const [what, other] of [["a worm left out", { ...still, worms: still.worms.slice(1) }], ["a node elsewhere", { ...still, nodes: { ...still.nodes, 1: [still.nodes[1][0] + 3, still.nodes[1][1]] } }], ["lanes mirrored", { ...still, lanes: still.lanes.map((d) => d.replace(/(-?[\d.]+) (-?[\d.]+)/g, (_, x, y) => `${x} ${Number(y) + 10}`)) }]]) {
+      expect(`${operation} on ${network}`, [...(drawing.worms.length > 0 && drawing.lanes.length > 0 && drawing.bars.length > 0 ? [] : ["nothing is drawn"]), ...compareDrawings(drawing, still)]);
+      for (const [what, other] of [["a worm left out", { ...still, worms: still.worms.slice(1) }], ["a bar left out", { ...still, bars: still.bars.slice(1) }], ["a bar that is longer", { ...still, bars: still.bars.map(([node, x, y, width], i) => [node, x, y, i === 0 ? width + 3 : width]) }], ["a node elsewhere", { ...still, nodes: { ...still.nodes, 1: [still.nodes[1][0] + 3, still.nodes[1][1]] } }], ["lanes mirrored", { ...still, lanes: still.lanes.map((d) => d.replace(/(-?[\d.]+) (-?[\d.]+)/g, (_, x, y) => `${x} ${Number(y) + 10}`)) }]]) {
         expect(`${network}: ${what} is found`, compareDrawings(drawing, other).length > 0 ? [] : ["not found"]);
       }
       expect("nothing on the console, no request", noise);
@@ -612,6 +689,50 @@ const cases = {
     await again.page.close();
   },
 
+  async "the keyboard goes through a page in the order in which it is read, and one sees where it is"() {
+    run("draw", "alltoall", "--on", "torus:4x4", "--algorithm", "suh-torus,shift", "--html", "page.html", "--quiet");
+    run("list", "alltoall", "--on", "torus:4x4", "--bytes", "64,4K", "--json", "model.json", "--quiet");
+    run("plot", "model.json", "--html", "plot.html");
+    for (const [what, file, options] of [["player", "page.html", {}], ["player, dark", "page.html", { dark: true }], ["player, phone", "page.html", { width: 390, height: 844 }], ["comparison", "page.html", { fragment: "#play=suh-torus,shift" }], ["plot", "plot.html", {}], ["plot, dark", "plot.html", { dark: true }]]) {
+      const { page, noise } = await open(file, options);
+      const { stops, wanted: all } = await keyboardStops(page, "Tab");
+      expect(`${what}: each control once`, [...(stops.length > 1 ? [] : ["no stops"]), ...differ("stops", stops.map(({ number }) => number), all)]);
+      expect(`${what}: where the keyboard is can be seen`, stops.flatMap(({ name, trouble }) => (trouble ? [`${name}: ${trouble}`] : [])));
+      expect(`${what}: the order is that of the page`, disorder(stops));
+      const back = await keyboardStops(page, "Shift+Tab");
+      expect(`${what}: backwards`, differ("stops", back.stops.map(({ number }) => number).reverse(), all));
+      if (what === "player") {
+        await page.addStyleTag({ content: ".primary:focus-visible { outline: none !important; }" });
+        expect("a control whose focus is not seen is found", (await keyboardStops(page, "Tab")).stops.some(({ name, trouble }) => trouble && /play/.test(name)) ? [] : ["not found"]);
+        await page.addStyleTag({ content: ".transport { flex-direction: row-reverse; }" });
+        expect("an order that is not the page's is found", disorder((await keyboardStops(page, "Tab")).stops).length > 0 ? [] : ["not found"]);
+        await page.$eval("[data-control=play]", (button) => { button.tabIndex = -1; });
+        const { stops: fewer, wanted: still } = await keyboardStops(page, "Tab");
+        expect("a control that the keyboard does not reach is found", differ("stops", fewer.map(({ number }) => number), still).length > 0 ? [] : ["not found"]);
+      }
+      expect(`${what}: nothing on the console, no request`, noise);
+      await page.close();
+    }
+    // What a key opens has the keyboard; what closes gives it back.
+    const { page, noise } = await open("page.html");
+    await page.focus(".picture");
+    await page.keyboard.press("Enter");
+    expect("enter: the network's first node", differ("node", await page.$eval(".selection h2", (head) => head.textContent.trim()), "Node 0 (0, 0)"));
+    await page.keyboard.press("ArrowRight"), await page.keyboard.press("ArrowDown");
+    expect("arrows: from node to node", differ("node", await page.$eval(".selection h2", (head) => head.textContent.trim()), "Node 5 (1, 1)"));
+    await page.keyboard.press("Escape");
+    for (const key of ["?", "/"]) {
+      await page.keyboard.press(key);
+      expect(`key ${key}`, await page.evaluate(() => (document.querySelector("dialog[open]")?.contains(document.activeElement) ? [] : [`on ${document.activeElement.outerHTML.slice(0, 80)}`])));
+      for (let i = 0; i < 5; ++i) await page.keyboard.press("Tab");
+      expect(`key ${key}: nothing behind`, await page.evaluate(() => (document.activeElement === document.body || document.querySelector("dialog[open]")?.contains(document.activeElement) ? [] : [`on ${document.activeElement.outerHTML.slice(0, 80)}`])));
+      await page.keyboard.press("Escape");
+      expect(`key ${key}: back`, await page.evaluate(() => (document.activeElement.matches(".picture") ? [] : [`on ${document.activeElement.outerHTML.slice(0, 80)}`])));
+    }
+    expect("nothing on the console, no request", noise);
+    await page.close();
+  },
+
   async "scrubbing the strip goes to a step, and back"() {
     const call = ["alltoall", "--on", "mesh:4x4", "--algorithm", "shift"];
     run("draw", ...call, "--html", "page.html", "--quiet");
@@ -820,6 +941,27 @@ const cases = {
     expect("a notice with both numbers", /6400 nodes; worms are shown on up to 4096/.test(await large.page.$eval(".notice", (notice) => notice.textContent)) ? [] : [await large.page.$eval(".notice", (notice) => notice.textContent)]);
     expect("nothing on the console, no request", large.noise);
     await large.page.close();
+  },
+
+  async "a page above its limit is one of loads, and says so"() {
+    const call = ["alltoall", "--on", "torus:8x8", "--algorithm", "shift,suh-torus"];
+    // The page has its command, so both have the same length of it.
+    const draw = (limit) => { run("draw", ...call, "--html", "page.html", "--page-limit", String(limit), "--quiet"); return readFileSync(join(folder, "page.html")).length; };
+    const whole = draw(999999);
+    expect("as many bytes as are allowed", differ("bytes", draw(whole), whole));
+    expect("a byte less", draw(whole - 1) < whole ? [] : ["no smaller"]);
+    const { page, noise } = await open("page.html"), notice = (await page.$eval(".notice", (element) => element.textContent)).replaceAll("\u202f", "");
+    expect("both numbers", notice.includes(`4032 messages; a page with their worms takes ${whole}`) && notice.includes(`pages have up to ${whole - 1}`) ? [] : [notice]);
+    expect("no worms", differ("worms", (await page.$$("g.worm")).length, 0));
+    const show = JSON.parse(run("show", "alltoall", "--on", "torus:8x8", "--algorithm", "shift", "--json", "-")), totals = new Map();
+    for (const { messages } of show.steps) for (const { bytes, route } of messages) for (const { link } of route) totals.set(link, (totals.get(link) ?? 0) + bytes);
+    const most = Math.max(...totals.values()), bands = await page.$$eval(".band", (all) => all.map((band) => [Number(band.dataset.link), Number(band.getAttribute("stroke-width"))])), widest = Math.max(...bands.map(([, width]) => width));
+    expect("links by what they carry", [...differ("links", bands.map(([link]) => link).sort((a, b) => a - b), [...totals.keys()].sort((a, b) => a - b)), ...bands.filter(([link, width]) => Math.abs(width / widest - (1 + (1.67 * totals.get(link)) / most) / 2.67) > 1e-3).map(([link, width]) => `link ${link}: ${width} of ${widest}`)]);
+    expect("traffic of groups", (await page.$(".traffic canvas")) ? [] : ["none"]);
+    expect("nothing on the console, no request", noise);
+    await page.close();
+    const refused = spawnSync(program, ["draw", ...call, "--html", join(folder, "none.html"), "--page-limit", "40K"], { encoding: "utf8" });
+    expect("a page that is above it without worms", refused.status === 2 && /takes \d+ bytes; pages have up to 40960: .*--page-limit/.test(refused.stderr) && !existsSync(join(folder, "none.html")) ? [] : [`${refused.status}: ${refused.stderr}`]);
   },
 
   async "1024 nodes and 200 000 messages: opened, played, and how much is drawn a frame"() {
@@ -1141,6 +1283,24 @@ const cases = {
     await page.evaluate(axe);
     expect("axe", await page.evaluate(findings));
     await page.goto(pathToFileURL(join(folder, "site", "alltoall-suh-torus.html")).href);
+    // On paper: light whatever the screen is, no controls; its steps instead of the player.
+    const paper = async () => {
+      const media = await page.createCDPSession();
+      await media.send("Emulation.setEmulatedMedia", { media: "print", features: [{ name: "prefers-color-scheme", value: "dark" }] });
+      const seen = await page.evaluate(async () => {
+        await Promise.all([...document.images].map((image) => image.decode().catch(() => {})));
+        const shown = (selector) => [...document.querySelectorAll(selector)].filter((element) => element.checkVisibility()).length;
+        return { ground: getComputedStyle(document.body).backgroundColor, card: [...document.querySelectorAll(".card")].map((card) => getComputedStyle(card).backgroundColor).find((colour) => colour !== "rgb(255, 255, 255)") ?? "", controls: shown(".gallery-tools, iframe"), steps: [...document.querySelectorAll(".steps img")].filter((image) => image.checkVisibility() && image.naturalWidth > 0).length, wide: document.documentElement.scrollWidth - innerWidth };
+      });
+      await media.send("Emulation.setEmulatedMedia", { media: "", features: [] });
+      await media.detach();
+      return seen;
+    };
+    expect("on paper, an algorithm", differ("page", await paper(), { ground: "rgb(255, 255, 255)", card: "", controls: 0, steps: 1, wide: 0 }));
+    await page.goto(pathToFileURL(join(folder, "site", "index.html")).href);
+    expect("on paper, the index", differ("page", await paper(), { ground: "rgb(255, 255, 255)", card: "", controls: 0, steps: 0, wide: 0 }));
+    await page.goto(pathToFileURL(join(folder, "site", "alltoall-suh-torus.html")).href);
+    expect("on a screen the player, not the steps", await page.evaluate(() => (document.querySelector("iframe").checkVisibility() && !document.querySelector(".steps").checkVisibility() ? [] : ["not so"])));
     const frame = await (await page.waitForSelector("iframe")).contentFrame();
     await frame.waitForSelector("body[data-ready]");
     expect("the player in its page", differ("title", await frame.$eval("h1", (head) => head.textContent.trim()), "alltoall on torus:8×8 suh-torus"));

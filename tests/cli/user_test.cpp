@@ -463,6 +463,17 @@ TEST_CASE("what has no effect is refused") {
   CHECK_THAT(refusal("run alltoall --on ring:4 --seed abc"),
              Contains("'abc' is not a whole number"));
   CHECK_THAT(refusal("run alltoall --on ring:4 --ts inf"), Contains("inf is not finite"));
+  for (const char* const option : {"--workers 2", "--pin", "--nodes-as fibers", "--capacity 1",
+                                   "--lockstep", "--iterations 3"}) {
+    const std::string name = std::string(option).substr(0, std::string(option).find(' '));
+    for (const char* const by : {"formula", "replay"}) {
+      CHECK_THAT(refusal(std::string("best alltoall --on ring:4 --by ") + by + " " + option),
+                 Contains(name + " has no effect with --by " + by));
+    }
+  }
+  CHECK(run_wormcube("best alltoall --on ring:4 --bytes 64 --by measured --nodes-as fibers "
+                     "--workers 1 --iterations 1")
+            .exit == 0);
   CHECK_THAT(refusal("fft --on ring:2 --output -"), Contains("take the name of a file"));
   CHECK_THAT(refusal("fft --on ring:2 --json x.out --output x.out"),
              Contains("--json and --output would write one file, x.out"));

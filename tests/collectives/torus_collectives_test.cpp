@@ -11,6 +11,7 @@
 #include <bit>
 #include <cmath>
 #include <set>
+#include <tuple>
 
 #include <catch2/catch.hpp>
 
@@ -251,6 +252,64 @@ TEST_CASE("a factor of the direct exchange has every pair once, and its arcs kee
   }
   CHECK_FALSE(DirectFactor::admits(Graph::ring(27)));
   CHECK_FALSE(DirectFactor::admits(Graph::line(5)));
+}
+
+TEST_CASE("all factors of direct exchanges on up to 1024 nodes keep their arcs apart",
+          "[.][torus-collectives][wide]") {
+  // With these, the argument of docs/direct-product.md covers every product of them.
+  std::size_t factors = 0, moves = 0;
+  for (Rank n = 2; n <= 1024; ++n) {
+    for (const Graph& graph : {Graph::ring(n), Graph::line(n), Graph::complete(n)}) {
+      if (!DirectFactor::admits(graph)) continue;
+      CAPTURE(graph.name());
+      const DirectFactor factor(graph);
+      ++factors;
+      const auto size = static_cast<std::size_t>(n);
+      std::vector<Rank> last_met(size * size, -1);  // by source and destination
+      bool once = true, apart = true, matched = true, in_range = true;
+      for (Rank permutation = 0; permutation < n; ++permutation) {
+        struct Arc {
+          int move_class;
+          bool down;
+          Rank first, end;
+        };
+        std::vector<Arc> arcs;
+        std::vector<bool> reached(size);
+        for (Rank c = 0; c < n; ++c) {
+          const auto [hops, of] = factor.out(permutation, c);
+          const Rank to = mod(c + hops, n);
+          in_range = in_range && of >= 0 && of < factor.classes();
+          Rank& met = last_met[static_cast<std::size_t>(c) * size + static_cast<std::size_t>(to)];
+          once = once && met < 0 && !reached[static_cast<std::size_t>(to)];
+          met = permutation, reached[static_cast<std::size_t>(to)] = true;
+          const auto in = factor.in(permutation, to);
+          matched = matched && in.hops == hops && in.move_class == of;
+          ++moves;
+          if (!graph.has_direction() || hops == 0) continue;
+          // Links of a direction by the lower of their ends.
+          const Rank first = hops > 0 ? c : to;
+          arcs.push_back({of, hops < 0, first, first + std::abs(hops)});
+        }
+        std::ranges::sort(arcs, {}, [](const Arc& arc) {
+          return std::tuple(arc.move_class, arc.down, arc.first);
+        });
+        // Each begins where the one before has ended; the last one, which may go on at the ring's
+        // beginning, before the first one begins again.
+        for (std::size_t i = 0, begin = 0; i < arcs.size(); ++i) {
+          const bool last = i + 1 == arcs.size() || arcs[i + 1].move_class != arcs[i].move_class ||
+                            arcs[i + 1].down != arcs[i].down;
+          apart = apart && arcs[i].end <= (last ? arcs[begin].first + n : arcs[i + 1].first);
+          if (last) begin = i + 1;
+        }
+      }
+      CHECK(once);
+      CHECK(in_range);
+      CHECK(matched);
+      if (n > 2) CHECK(apart);  // a ring of two has one cable, whose moves are of two nodes
+    }
+  }
+  CHECK(factors == 1023 + 24 + 500 + 3);
+  WARN(factors << " factors, " << moves << " moves");
 }
 
 // Of the source: the packets of the first phase are -1 .. -q without base - q, and base; and a node sends

@@ -11,6 +11,7 @@
 #include <set>
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 #include <tbb/global_control.h>
 
 using namespace wormcube;
@@ -90,8 +91,8 @@ template <class Use>
 void for_each_call(const char* network, std::size_t turn, Use use) {
   const Topology topology = Topology::parse(network);
   for (const Operation operation : registered_operations()) {
-    Arguments arguments;
-    if (operation->reduces) arguments.reduction = interval_reduction();
+    Arguments arguments;  // the operator commutes: no algorithm refuses it
+    if (operation->reduces) arguments.reduction = find_reduction("sum", "double");
     for (const Collective& collective : admitted(operation, topology, arguments)) {
       for (const Bytes parts : {Bytes{1}, Bytes{3}}) {
         const Bytes unit = operation->reduces ? 16 : 1;
@@ -148,7 +149,7 @@ Contended contended(const Schedule& schedule, const Routing& routing, const Mach
 TEST_CASE("what is free of contention takes its closed form, exactly", "[replay]") {
   std::size_t exact = 0, all = 0, turn = 0, unblocked = 0;
   std::size_t shared = 0, chained = 0;
-  std::set<std::string> algorithms, sharing;
+  std::set<std::string> algorithms, sharing, free;
   for (const char* network : networks) {
     if (sanitized && Topology::parse(network).nodes() > 12) continue;
     for_each_call(network, turn++,
@@ -205,18 +206,124 @@ TEST_CASE("what is free of contention takes its closed form, exactly", "[replay]
                         REQUIRE(*r.time == form.time);
                       }
                       if (collective.algorithm->contention_free && report.port_violations == 0) {
+                        free.insert(std::string(collective.operation()->name) + " " +
+                                    std::string(collective.name()));
                         REQUIRE(form.not_exact.empty());
                       }
                     }
                   });
   }
   if (sanitized) return;  // on fewer networks
+  // Each that is free of contention is among them.
+  for (const Algorithm* const algorithm : registry()) {
+    if (!algorithm->contention_free) continue;
+    CAPTURE(algorithm->operation->name, algorithm->name);
+    CHECK(free.contains(std::string(algorithm->operation->name) + " " +
+                        std::string(algorithm->name)));
+  }
   CHECK(exact > 500);
   CHECK(unblocked > 500);
   CHECK(algorithms.size() > 60);
   CHECK(shared > 300);
   CHECK(chained > 100);
   CHECK(sharing.size() > 30);
+}
+
+TEST_CASE("each algorithm that is free of contention takes its closed form on forty networks",
+          "[.][replay][wide]") {
+  // Sizes odd, prime, rectangular and degenerate; the small ones come first.
+  std::vector<Topology> candidates;
+  const auto add = [&](const std::string& text) { candidates.push_back(Topology::parse(text)); };
+  constexpr int most_nodes = 144;
+  for (int n = 1; n <= most_nodes; ++n) {
+    for (const char* const family : {"ring:", "line:", "complete:", "tree:"}) {
+      if (n <= 64) add(family + std::to_string(n));
+    }
+    for (int a = 1; a <= 36 && a * a <= most_nodes; ++a) {
+      if (n < a || a * n > most_nodes) continue;
+      for (const char* const family : {"torus:", "mesh:"}) {
+        add(fmt::format("{}{}x{}", family, a, n));
+        if (a != n && n <= 36) add(fmt::format("{}{}x{}", family, n, a));
+        if (n <= 16 && a > 1 && 2 * a * n <= most_nodes) {
+          for (const int b : {2, 3, 4}) {
+            if (a * n * b <= most_nodes) add(fmt::format("{}{}x{}x{}", family, b, a, n));
+          }
+        }
+      }
+      if (a > 1 && n <= 12) {
+        for (const char* const text : {"ghc:{}x{}", "ring:{}*line:{}", "complete:{}*ring:{}",
+                                       "tree:{}*ring:{}", "line:{}*complete:{}"}) {
+          add(fmt::format(fmt::runtime(text), a, n));
+        }
+      }
+    }
+  }
+  // What asks for multiples of 4, or for powers.
+  for (int n = 4; n <= 24; n += 4) {
+    for (int a = 4; a <= 24; a += 4) {
+      add(fmt::format("torus:{}x{}", a, n));
+      add(fmt::format("mesh:{}x{}", a, n));
+      if (a * n <= 128) add(fmt::format("torus:4x{}x{}", a, n));
+    }
+  }
+  for (int d = 0; d <= 7; ++d) add("hypercube:" + std::to_string(d));
+  for (const char* const text : {"torus:16x16", "torus:20x8", "torus:8x20", "torus:8x8x4",
+                                 "mesh:16x16", "mesh:12x20", "hypercube:8", "ring:256"})
+    add(text);
+  std::ranges::stable_sort(candidates, {}, &Topology::nodes);
+
+  std::size_t pairs = 0, replays = 0, turn = 0;
+  for (const Algorithm* const algorithm : registry()) {
+    if (!algorithm->contention_free) continue;
+    std::size_t networks_of_it = 0, admitting = 0;
+    std::set<std::string> seen;
+    for (const Topology& topology : candidates) {
+      Arguments arguments;
+      if (algorithm->operation->reduces) arguments.reduction = find_reduction("sum", "double");
+      Collective collective(*algorithm, arguments);
+      if (refusal(collective, topology) || !seen.insert(topology.name()).second) continue;
+      ++admitting;
+      if (networks_of_it == 40) continue;
+      bool counted = false;
+      for (const Rank root : {Rank{0}, topology.nodes() - 1}) {
+        if (root > 0 && !algorithm->operation->rooted) continue;
+        collective.arguments.root = root;
+        for (const Bytes parts : {Bytes{1}, Bytes{3}, Bytes{8}}) {
+          const Bytes unit = algorithm->operation->reduces ? 16 : 1;
+          const Schedule schedule =
+              recorded(algorithm->operation, topology, collective,
+                       unit * parts * static_cast<Bytes>(collective.parts(topology)));
+          const Routing routing(schedule.topology);
+          MachineModel model = with_constants(turn++);
+          model.all_port = algorithm->ports == Ports::all;
+          const ScheduleReport report = check(schedule, routing, model.all_port);
+          CAPTURE(algorithm->operation->name, algorithm->name, topology.name(), root, parts);
+          REQUIRE(report.link_load_max <= 1);
+          REQUIRE(report.port_violations == 0);
+          model.lock_step = true;
+          const LockStepForm form = lock_step_form(schedule, routing, model, report);
+          REQUIRE(form.not_exact.empty());
+          REQUIRE(replay(schedule, routing, model).time == form.time);
+          model.lock_step = false;
+          const Replay alone = replay(schedule, routing, model);
+          REQUIRE(alone.time.has_value());
+          const Uncontended recursion = uncontended(schedule, routing, model);
+          REQUIRE((alone.time == recursion.time || alone.blocked > 0));
+          if (alone.blocked == 0) REQUIRE(alone.steps == recursion.steps);
+          counted = true, replays += 2;
+        }
+      }
+      networks_of_it += counted ? 1 : 0;
+    }
+    pairs += networks_of_it;
+    if (networks_of_it < 40) {
+      WARN(algorithm->operation->name << " " << algorithm->name << ": " << networks_of_it
+                                      << " networks of " << candidates.size());
+    }
+    CHECK(networks_of_it == std::min<std::size_t>(40, admitting));
+    CHECK(networks_of_it >= 2);
+  }
+  WARN(pairs << " pairs of algorithm and network, " << replays << " replays");
 }
 
 TEST_CASE("the closed form's conditions are needed: without each, a replay takes longer",

@@ -41,6 +41,7 @@ struct BestCommand {
   int iterations = 11;
   bool markdown = false;
   OutputOptions output;
+  std::vector<const CLI::Option*> of_measuring;  // what has no effect otherwise
 };
 
 /// Times on this computer, on one network: the least of some calls.
@@ -294,6 +295,11 @@ ExitCode best(const BestCommand& given) {
   if (measured && options.machine.in_processes()) {
     throw UsageError("--by measured runs in this process: --nodes-as threads or fibers");
   }
+  for (const CLI::Option* const option : options.of_measuring) {
+    if (measured || option->count() == 0) continue;
+    throw UsageError(fmt::format("{} has no effect with --by {}: nothing runs; use --by measured",
+                                 option->get_name(), options.choice.by));
+  }
   for (const Topology& topology : topologies) {
     if (measured) require_workers(options.machine, topology);
   }
@@ -398,6 +404,11 @@ Action add_best(CLI::App& program) {
       ->capture_default_str()
       ->group("Measuring");
   add_machine_options(app, options->machine);
+  for (const CLI::Option* const option : app.get_options()) {
+    if (option->get_group() == "Machine" || option->get_group() == "Measuring") {
+      options->of_measuring.push_back(option);
+    }
+  }
   add_output_options(app, options->output);
   app.footer(
       "Each row is a range of block sizes with one winner: the algorithm, with the cheapest of its "

@@ -77,7 +77,8 @@ struct DrawCommand {
   ModelOptions machine;
   CostModel model;                      ///< as the machine's constants
   std::optional<MachineModel> replays;  ///< --clock replay
-  std::string bytes = "1K", html, svg, pdf, thumbnail, layout = "plain", clock = "auto";
+  std::string bytes = "1K", page_limit = "10000000", html, svg, pdf, thumbnail, layout = "plain",
+              clock = "auto";
   long step = -1;
   CheckOptions check;
   OutputOptions output;
@@ -85,8 +86,8 @@ struct DrawCommand {
 
 constexpr std::size_t most_plays = 4;
 constexpr Rank most_played_nodes = 4096;
-constexpr std::size_t most_played_messages = 500'000, most_html_bytes = 10'000'000,
-                      most_block_bytes = 4'000'000, most_replayed_messages = 100'000;
+constexpr std::size_t most_played_messages = 500'000, most_block_bytes = 4'000'000,
+                      most_replayed_messages = 100'000;
 
 Json packed_json(const Packed& packed) {
   return {{"enc", packed.encoding}, {"count", packed.count}, {"data", packed.data}};
@@ -208,7 +209,8 @@ struct Play {
   CheckResult check;
   Schedule schedule;
   ScheduleReport steps;
-  bool aggregate = false;  ///< too large for worms
+  std::vector<std::vector<double>> held = {};  ///< as of PlayBlocks
+  bool aggregate = false;                      ///< too large for worms
 };
 
 /// Loads of links and traffic between groups instead of worms. \param reason  with both numbers
@@ -300,12 +302,13 @@ Play play(const Collective& collective, const DrawCommand& options, const Routin
   } else {
     blocks = follow_blocks(collective, schedule, check.seed, check.in_place);
     if (blocks.runs.data.size() > most_block_bytes) {
-      blocks.kind.clear();
+      blocks.kind.clear(), blocks.held.clear();
       blocks.reason = fmt::format("{} moves of blocks would take {} bytes; they are shown up to {}",
                                   blocks.moved, blocks.runs.data.size(), most_block_bytes);
     }
   }
   json["blocks"] = blocks_json(blocks);
+  result.held = std::move(blocks.held);
   return result;
 }
 
@@ -360,8 +363,9 @@ Still still_of(const Play& play, const Layout& layout, const Routing& routing, s
                  : fmt::format("{} worm{} of {:.4g} block{} · load {}", drawn.messages.size(),
                                drawn.messages.size() == 1 ? "" : "s", blocks,
                                blocks == 1 ? "" : "s", figures.link_load);
-  return {fmt::format("step {}", step), caption, step_marks(layout, routing, drawn, most_bytes),
-          layout.corner, layout.size};
+  const std::vector<double>* const held = play.held.empty() ? nullptr : &play.held[step];
+  return {fmt::format("step {}", step), caption,
+          step_marks(layout, routing, drawn, most_bytes, false, held), layout.corner, layout.size};
 }
 
 Bytes most_bytes_of(const Play& play) {
@@ -424,12 +428,14 @@ Sheet sheet_of(const Play& play, const Layout& layout, const Routing& routing,
   const Json made = made_json();
   sheet.foot = fmt::format(
       "wormcube {} · {} · {}a worm ends at its arrow; grey: idle link; a stub's number is the node "
-      "at "
-      "its other end; colours: dimensions, and where links are shared, their load",
+      "at its other end; colours: dimensions, and where links are shared, their load{}",
       made["version"].get<std::string>(), made["command"].get<std::string>(),
       shown > 0 && shown < play.steps.steps
           ? fmt::format("{} of {} steps · ", shown, play.steps.steps)
-          : std::string());
+          : std::string(),
+      shown > 0 && !play.held.empty()
+          ? "; a node's bar: what it has of its result when the step begins"
+          : "");
   return sheet;
 }
 
@@ -510,6 +516,7 @@ ExitCode draw(const DrawCommand& given) {
   }
   const Arguments arguments = options.call.resolve(operation);
   const Bytes block_bytes = parse_bytes(options.bytes);
+  const std::size_t page_limit = parse_bytes(options.page_limit);
   const Selection selection =
       select(options.algorithm, operation, topology, arguments, options.model, block_bytes, false);
   require_some(operation, std::span(&selection, 1));
@@ -562,21 +569,21 @@ ExitCode draw(const DrawCommand& given) {
     return player_page(title, json.dump(-1, ' ', false, Json::error_handler_t::replace), fallback);
   };
   std::string html = make_page();
-  if (html.size() > most_html_bytes && !options.replays) {
+  if (html.size() > page_limit && !options.replays) {
     for (Play& play : plays) {
       if (play.aggregate) continue;
       aggregate(play, routing,
                 fmt::format("{} messages; a page with their worms takes {} bytes, and pages have "
                             "up to {}",
-                            play.steps.messages, html.size(), most_html_bytes));
+                            play.steps.messages, html.size(), page_limit));
     }
     html = make_page();
   }
-  if (html.size() > most_html_bytes) {
+  if (html.size() > page_limit) {
     throw UsageError(fmt::format(
         "the page of {} takes {} bytes; pages have up to {}: draw fewer algorithms, or a smaller "
-        "network",
-        title, html.size(), most_html_bytes));
+        "network, or allow more with --page-limit",
+        title, html.size(), page_limit));
   }
   write_text(options.html, html);
   if (options.html != "-") {
@@ -617,6 +624,11 @@ Action add_draw(CLI::App& program) {
                  "Write a page that plays the algorithms, in one file that needs no network")
       ->type_name("FILE|-")
       ->check(file_name())
+      ->group("Output");
+  app.add_option("--page-limit", options->page_limit,
+                 "A page that would have more bytes shows what links carry, and no worms")
+      ->type_name("N[K|M|G]")
+      ->capture_default_str()
       ->group("Output");
   app.add_option("--svg", options->svg, "Write all steps (--step: one) as one picture, for print")
       ->type_name("FILE|-")

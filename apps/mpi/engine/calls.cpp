@@ -3,6 +3,7 @@
 #include "wormcube/apps/mpi/engine/calls.hpp"
 
 #include "wormcube/apps/mpi/engine/errors.hpp"
+#include "wormcube/apps/mpi/engine/handles.hpp"
 #include "wormcube/runtime/error.hpp"
 
 #include <exception>

@@ -1,6 +1,7 @@
 // Collective calls, by the registry's algorithms.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/calls.hpp"
+#include "wormcube/apps/mpi/engine/handles.hpp"
 #include "wormcube/apps/mpi/engine/operators.hpp"
 
 #include <algorithm>
@@ -35,6 +36,10 @@ struct Operator {
   Combine combine = nullptr;
   UserOperator* user = nullptr;
   TypeView type;
+  std::string_view name() const {
+    return user == nullptr ? name_of_operator(reinterpret_cast<MPI_Op>(key))
+                           : "the program's operator";
+  }
 };
 
 Operator operator_on(MPI_Op op, const TypeView& type) {
@@ -89,9 +94,7 @@ Reduction reduction_of(const Operator& with) {
   Reduction reduction;
   reduction.element_bytes = static_cast<Bytes>(with.type.extent);
   reduction.commutative = with.user == nullptr || with.user->commutes;
-  reduction.name = with.user == nullptr
-                       ? std::string(name_of_operator(reinterpret_cast<MPI_Op>(with.key)))
-                       : std::string("the program's operator");
+  reduction.name = with.name();
   reduction.apply = [with](const std::byte* left, const std::byte* right, std::byte* result,
                            std::size_t elements) {
     const Bytes bytes = elements * static_cast<Bytes>(with.type.extent);
@@ -125,13 +128,17 @@ struct Together {
   Rank size() const { return comm.size(); }
 
   /// Before anything is moved: what all must call alike.
-  void come(int root, std::int64_t bytes, std::uint64_t op = 0) {
+  void come(int root, std::int64_t bytes, const Operator* reduces = nullptr) {
     CurrentCall& now = call.rank().call;
     now.waits = CurrentCall::Waits::collective;
     now.peer = root;
     now.bytes = bytes;
     comm.shared->come(comm.collectives++, comm.rank,
-                      {.function = call.function(), .root = root, .bytes = bytes, .op = op});
+                      {.function = call.function(),
+                       .root = root,
+                       .bytes = bytes,
+                       .op = reduces == nullptr ? 0 : reduces->key,
+                       .op_name = reduces == nullptr ? "" : reduces->name()});
   }
   const Collective& algorithm(Operation operation, Bytes block, int root = 0,
                               const Operator* reduces = nullptr) {
@@ -608,7 +615,7 @@ void all_to_all_reduction(Call& call, Operation operation, const void* out, void
   } else {
     given = operands(call, out, many, view, "the send buffer");
   }
-  all.come(0, static_cast<std::int64_t>(result.size()), with.key);
+  all.come(0, static_cast<std::int64_t>(result.size()), &with);
   if (result.empty()) return;
   if (all.size() == 1) {
     if (!(operation == Operation(operations::exscan))) copy_operand(given, result);
@@ -651,7 +658,7 @@ int reduce(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, i
     } else {
       given = operands(call, out, many, view, "the send buffer");
     }
-    all.come(root, static_cast<std::int64_t>(given.size()), with.key);
+    all.come(root, static_cast<std::int64_t>(given.size()), &with);
     if (given.empty()) return;
     if (all.size() == 1) return copy_operand(given, result);
     all.run(all.algorithm(operations::reduce, given.size(), root, &with), {given, 1},
@@ -678,7 +685,7 @@ int reduce_scatter_block(const void* out, void* in, int count, MPI_Datatype type
     } else {
       given = operands(call, out, many * p, view, "the send buffer");
     }
-    all.come(0, static_cast<std::int64_t>(result.size()), with.key);
+    all.come(0, static_cast<std::int64_t>(result.size()), &with);
     if (result.empty()) return;
     if (p == 1) return copy_operand(given, result);
     all.run(all.algorithm(operations::reduce_scatter, result.size(), 0, &with), {given, all.size()},
@@ -713,7 +720,7 @@ int reduce_scatter(const void* out, void* in, const int counts[], MPI_Datatype t
     } else {
       given = operands(call, out, elements, view, "the send buffer");
     }
-    all.come(0, static_cast<std::int64_t>(offsets.back()), with.key);
+    all.come(0, static_cast<std::int64_t>(offsets.back()), &with);
     if (offsets.back() == 0) return;
     if (all.size() == 1) return copy_operand(given, result);
     const std::array<Bytes, 2> whole{0, result.size()};

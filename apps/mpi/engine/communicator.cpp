@@ -3,6 +3,7 @@
 #include "wormcube/apps/mpi/engine/communicator.hpp"
 
 #include "wormcube/apps/mpi/engine/calls.hpp"
+#include "wormcube/apps/mpi/engine/handles.hpp"
 #include "wormcube/collectives/registry.hpp"
 
 #include <algorithm>
@@ -42,7 +43,7 @@ void SharedCommunicator::come(std::uint64_t number, Rank member, const Collectiv
   const auto mismatch = [&](const std::string& mine, const std::string& theirs) {
     throw Failure(MPI_ERR_OTHER,
                   fmt::format("this call does not match: rank {} calls {}, rank {} called {} "
-                              "(collective {} on {}; ranks of that communicator)",
+                              "(its collective {} on {})",
                               member, mine, all.first, theirs, number + 1, name));
   };
   if (first.function != call.function) {
@@ -54,7 +55,8 @@ void SharedCommunicator::come(std::uint64_t number, Rank member, const Collectiv
     mismatch(fmt::format("{} with {} bytes", name_of(call.function), call.bytes),
              fmt::format("it with {} bytes", first.bytes));
   } else if (first.op != call.op && (first.op < 4096 || call.op < 4096)) {
-    mismatch(fmt::format("{} with another operator", name_of(call.function)), "it with its own");
+    mismatch(fmt::format("{} with {}", name_of(call.function), call.op_name),
+             fmt::format("it with {}", first.op_name));
   }
   if (++all.count < size()) return;
   while (!arrivals_.empty() && arrivals_.front().count == size()) {

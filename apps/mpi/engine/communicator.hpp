@@ -30,6 +30,7 @@ struct CollectiveCall {
   int root = 0;             ///< 0 where there is none
   std::int64_t bytes = -1;  ///< -1: they may differ
   std::uint64_t op = 0;     ///< 0: none
+  std::string_view op_name = {};
 };
 
 /// Which algorithm runs, decided once.

@@ -1,6 +1,7 @@
 // Who waits for whom, in MPI's terms, and what is left at the end.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/calls.hpp"
+#include "wormcube/apps/mpi/engine/handles.hpp"
 
 #include <algorithm>
 #include <map>

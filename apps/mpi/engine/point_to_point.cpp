@@ -1,6 +1,7 @@
 // Messages from one rank to another.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/calls.hpp"
+#include "wormcube/apps/mpi/engine/handles.hpp"
 #include "wormcube/apps/mpi/engine/status.hpp"
 
 #include <fmt/core.h>

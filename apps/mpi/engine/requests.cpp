@@ -1,6 +1,7 @@
 // Requests: waiting for them, asking for them, freeing them.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/calls.hpp"
+#include "wormcube/apps/mpi/engine/handles.hpp"
 #include "wormcube/apps/mpi/engine/status.hpp"
 
 #include <algorithm>
