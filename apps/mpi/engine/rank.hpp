@@ -10,7 +10,9 @@
 #include <array>
 #include <csetjmp>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace wormcube::mpi {
@@ -59,6 +61,7 @@ struct RankState {
 
   AttributeKeys<MPI_Comm> communicator_keys;
   AttributeKeys<MPI_Datatype> type_keys;
+  std::map<MPI_Datatype, std::string> type_names;  ///< that it gave to predefined types
   Communicator world, self;
   std::vector<std::unique_ptr<Communicator>>
       communicators;  ///< the others; freed ones are used again

@@ -34,6 +34,9 @@ Count told(std::int64_t number) {
                                                     : static_cast<Count>(number);
 }
 
+/// A type of a call that makes another, or asks.
+const DatatypePointer& type_of(MPI_Datatype handle) { return *type_view(handle, false).type; }
+
 // ---- Constructors ----
 
 template <class Count>
@@ -144,12 +147,10 @@ int type_darray(int size, int rank, int dimensions, const Count sizes[], const i
 int type_dup(MPI_Datatype old, MPI_Datatype* made) {
   WORMCUBE_MPI_CALL(MPI_Type_dup);
   return call([&] {
-    const DatatypePointer type = type_of(old);
-    const MPI_Datatype handle = new_type(Datatype::duplicate(type));
-    TypeObject& object = made_type(handle);
-    object.committed = is_predefined(old) || made_type(old).committed;
+    const bool committed = is_predefined(old) || made_type(old).committed;
+    const MPI_Datatype handle = new_type(Datatype::duplicate(type_of(old)), committed);
     if (!is_predefined(old)) {
-      const int error = made_type(old).attributes.copy_to(old, object.attributes);
+      const int error = made_type(old).attributes.copy_to(old, made_type(handle).attributes);
       if (error != MPI_SUCCESS) {
         throw Failure(error, "the copy function of an attribute returned an error");
       }
@@ -240,15 +241,24 @@ int type_get_true_extent_x(MPI_Datatype type, MPI_Count* lower, MPI_Count* exten
 
 int type_set_name(MPI_Datatype type, const char* name) {
   WORMCUBE_MPI_CALL(MPI_Type_set_name);
-  return call([&] { made_type(type).name = std::string(name).substr(0, MPI_MAX_OBJECT_NAME - 1); });
+  return call([&] {
+    type_of(type);
+    std::string& own = is_predefined(type) ? call.rank().type_names[type] : made_type(type).name;
+    own = std::string(name).substr(0, MPI_MAX_OBJECT_NAME - 1);
+  });
 }
 int type_get_name(MPI_Datatype type, char* name, int* length) {
   WORMCUBE_MPI_CALL(MPI_Type_get_name);
   return call([&] {
-    // DATATYPE_NULL has a name, too.
-    const std::string text = type == MPI_DATATYPE_NULL ? "MPI_DATATYPE_NULL"
-                             : is_predefined(type)     ? std::string(type_of(type)->name())
-                                                       : made_type(type).name;
+    std::string text = "MPI_DATATYPE_NULL";  // that is one without being a type
+    const auto& given = call.rank().type_names;
+    if (!is_predefined(type)) {
+      text = made_type(type).name;
+    } else if (const auto own = given.find(type); own != given.end()) {
+      text = own->second;
+    } else if (type != MPI_DATATYPE_NULL) {
+      text = type_of(type)->name();
+    }
     std::memcpy(name, text.c_str(), text.size() + 1);
     *length = static_cast<int>(text.size());
   });
@@ -340,7 +350,7 @@ int type_get_contents(MPI_Datatype type, int most_integers, int most_addresses, 
     }
     for (const std::int64_t address : contents.addresses) *addresses++ = address;
     for (const DatatypePointer& old : contents.types) {
-      *types++ = old->handle() != nullptr ? old->handle() : new_type(old);
+      *types++ = old->handle() != nullptr ? old->handle() : new_type(old, true);
     }
   });
 }
@@ -373,7 +383,7 @@ int pack_call(const void* elements, Count count, MPI_Datatype type, void* packed
     call.pointer(elements, bytes, "inbuf", view.first);
     call.pointer(packed, bytes, "outbuf");
     need_room(*position, bytes, room, "an outbuf");
-    view.type->pack(elements, 0, {static_cast<std::byte*>(packed) + *position, bytes});
+    pack(**view.type, elements, bytes, static_cast<std::byte*>(packed) + *position);
     *position += static_cast<Count>(bytes);
   });
 }
@@ -389,7 +399,7 @@ int unpack_call(const void* packed, Count room, Count* position, void* elements,
     call.pointer(elements, bytes, "outbuf", view.first);
     call.pointer(packed, bytes, "inbuf");
     need_room(*position, bytes, room, "an inbuf");
-    view.type->unpack(elements, 0, {static_cast<const std::byte*>(packed) + *position, bytes});
+    unpack(**view.type, static_cast<const std::byte*>(packed) + *position, bytes, elements);
     *position += static_cast<Count>(bytes);
   });
 }
@@ -400,7 +410,7 @@ template <class Count>
 int get_count(const MPI_Status* status, MPI_Datatype type, Count* count) {
   WORMCUBE_MPI_CALL_OF(MPI_Get_count);
   return call([&] {
-    const auto size = static_cast<std::int64_t>(type_view(type).size);
+    const std::int64_t size = type_of(type)->size();
     const std::int64_t bytes = status_bytes(*status);
     if (size == 0) {
       *count = bytes == 0 ? 0 : MPI_UNDEFINED;
@@ -413,7 +423,7 @@ int get_count(const MPI_Status* status, MPI_Datatype type, Count* count) {
 template <class Count>
 int tell_elements(Call& call, const MPI_Status* status, MPI_Datatype type, Count* count) {
   return call([&] {
-    const auto elements = type_view(type).type->elements_in(status_bytes(*status));
+    const auto elements = type_of(type)->elements_in(status_bytes(*status));
     *count = elements ? told<Count>(*elements) : static_cast<Count>(MPI_UNDEFINED);
   });
 }

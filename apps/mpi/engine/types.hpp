@@ -1,4 +1,4 @@
-// Datatypes as messages need them.
+// Datatypes as calls name them: handles, and what messages need of a type.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,16 +13,15 @@
 
 namespace wormcube::mpi {
 
-/// What is known of a type that a call names.
+/// What is known of a type that a call names; valid during the call.
 struct TypeView {
   Bytes size = 0;             ///< of the data of one element
   std::ptrdiff_t extent = 0;  ///< from one element to the next
-  bool dense = true;          ///< one piece that begins where the element does, size == extent
+  bool dense = true;  ///< any number of elements are one piece that begins where the first does
   MPI_Datatype handle = {};
   std::uint64_t serial = 0;  ///< of no other type that ever was
-  std::int64_t first = 0;    ///< from where an element is to its lowest byte
-  const Datatype* type = nullptr;
-  DatatypePointer kept = {};  ///< of one that was made: it lasts as long as this, freed or not
+  const DatatypePointer* type = nullptr;
+  std::int64_t first = 0;  ///< from where an element is to its lowest byte
 };
 
 /// What the handle of a made type points to. Its memory stays: a freed one is told from none.
@@ -36,19 +35,19 @@ struct TypeObject {
   AttributeSet<MPI_Datatype> attributes;
 };
 /// A handle for it, not committed yet.
-MPI_Datatype new_type(DatatypePointer type);
+MPI_Datatype new_type(DatatypePointer type, bool committed = false);
 /// Throws Failure(MPI_ERR_TYPE) for predefined ones, and what is none.
 TypeObject& made_type(MPI_Datatype handle);
-/// Predefined or made. Throws Failure(MPI_ERR_TYPE).
-DatatypePointer type_of(MPI_Datatype handle);
-
 /// Throws Failure(MPI_ERR_TYPE) for what is no type, or, where it is to be used, not committed.
 TypeView type_view(MPI_Datatype type, bool must_be_committed = true);
-std::string name_of_type(MPI_Datatype type);
 
 /// Between elements in memory and bytes in a row. \param bytes  to unpack: as many as have come
-void pack(const TypeView& type, const void* elements, std::size_t count, std::byte* to);
-void unpack(const TypeView& type, const std::byte* from, Bytes bytes, void* elements);
+inline void pack(const Datatype& type, const void* elements, Bytes bytes, std::byte* to) {
+  if (bytes > 0) type.pack(elements, 0, {to, bytes});
+}
+inline void unpack(const Datatype& type, const std::byte* from, Bytes bytes, void* elements) {
+  if (bytes > 0) type.unpack(elements, 0, {from, bytes});
+}
 
 void add_type_functions(WormcubeMpiFunctions& table);
 
