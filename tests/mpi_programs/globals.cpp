@@ -1,10 +1,10 @@
 // C++: globals, templates' statics, thread_local, exceptions and destructors of each rank. SPDX-License-Identifier: Apache-2.0
-#include <mpi.h>
-
 #include <iostream>
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include <mpi.h>
 
 inline int shared_by_files = 0;
 template <class T>
@@ -50,7 +50,8 @@ int main(int argc, char** argv) {
     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);  // while it is handled
     wrong += sum != size || std::string(error.what()) != "thrown in the deep";
   }
-  for (const int count : {shared_by_files, Counter<double>::count, of_thread, of_function()}) wrong += count != rank + 1;
+  for (const int count : {shared_by_files, Counter<double>::count, of_thread, of_function()})
+    wrong += count != rank + 1;
   std::vector<int> all(rank == 0 ? size : 0);
   MPI_Gather(&wrong, 1, MPI_INT, all.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
   if (rank == 0) {
