@@ -387,8 +387,16 @@ int comm_get_attr(MPI_Comm on, int key, void* value, int* flag) {
         found = &last;
         break;
       }
-      default:
-        throw Failure(MPI_ERR_KEYVAL, fmt::format("{} is no key of an attribute", key));
+      default: {
+        const auto own = call.rank().communicator_keys.find(key);
+        if (!own) {
+          throw Failure(MPI_ERR_KEYVAL, fmt::format("{} is no key of an attribute", key));
+        }
+        void* const* const set = call.communicator(on).attributes.find(*own);
+        *flag = set != nullptr;
+        if (set != nullptr) *static_cast<void**>(value) = *set;
+        return;
+      }
     }
     *static_cast<const int**>(value) = found;
     *flag = 1;
