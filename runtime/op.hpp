@@ -69,7 +69,7 @@ class Op {
   }
   bool is_unread() const { return unread_; }
 
-  /// The same with another peer, other moves, or several pieces.
+  /// The same with another peer, other moves, another tag, or several pieces.
   Op with(Rank peer) const {
     Op op = *this;
     op.to_ = To::rank, op.peer_ = peer, op.moves_ = {};
@@ -83,6 +83,11 @@ class Op {
   Op with(std::span<const Move> moves) const {
     Op op = *this;
     op.to_ = To::moves, op.moves_ = moves;
+    return op;
+  }
+  Op with_tag(Tag tag) const {
+    Op op = *this;
+    op.tag_ = tag;
     return op;
   }
   Op with_pieces(std::span<const Span> pieces) const {

@@ -32,6 +32,14 @@ struct Status {
   bool cancelled = false;
 };
 
+/// A message that has come to a node and that no receive has taken.
+struct UnreceivedMessage {
+  Rank from = 0, to = 0;
+  Tag tag = 0;
+  std::uint32_t context = 0;
+  Bytes bytes = 0;
+};
+
 /// A request of one node: an index and a generation, so that one that is used after its end is found
 /// out. The default is null: complete at once, with an empty status.
 class Request {
@@ -52,7 +60,7 @@ class Request {
 /// Order        messages of one source and context are matched in the order in which they were
 ///              started: of those that fit a receive the oldest, of receives that fit a message the
 ///              one posted first. Between sources there is no order.
-/// Standard     a send of at most eager_limit bytes is complete when it is copied, others when they
+/// Standard     a send of at most eager_limit bytes (early_limit, if that is set) is complete when it is copied, others when they
 ///              are received. Synchronous ones are never complete before a receive has taken them.
 /// Polling      what returns false or nothing has let others run on this core. A program of which all
 ///              nodes poll is not found to be in a deadlock.
@@ -60,7 +68,8 @@ class Request {
 ///
 /// All functions throw UsageError for a node that is none, moves (requests go by rank), a request
 /// that is not this node's or has ended; Deadlock and Stopped as step() does. When a program ends with
-/// requests that are not completed, or messages were never received, the run throws UsageError.
+/// requests that are not completed, or messages were never received, the run throws UsageError, unless
+/// MachineOptions::allow_unreceived.
 class Requests {
  public:
   enum class Mode : std::uint8_t { standard, synchronous };
@@ -80,6 +89,10 @@ class Requests {
   virtual void free(Request& request) = 0;
 
   virtual bool test(Request& request, Status* status = nullptr) = 0;
+  /// What test() would return, and the request stays as it is.
+  virtual bool is_ready(Request request) = 0;
+  /// What wait() would return of one that is ready, and the request stays as it is.
+  virtual Status look_at(Request request) = 0;
   virtual Status wait(Request& request) = 0;
   /// \param statuses  as many as requests, or none
   virtual void wait_all(std::span<Request> requests, std::span<Status> statuses = {}) = 0;

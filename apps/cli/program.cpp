@@ -4,6 +4,7 @@
 
 #include "wormcube/apps/cli/cluster.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
+#include "wormcube/apps/cli/commands/foreign_words.hpp"
 #include "wormcube/apps/cli/endings.hpp"
 #include "wormcube/apps/cli/help.hpp"
 #include "wormcube/apps/cli/launch.hpp"
@@ -273,12 +274,15 @@ std::optional<End> end_of_wrongly_started(int argc, const char* const* argv, con
                                     parts.mpi_library != nullptr ? parts.mpi_library() : "")};
 }
 
-int run_main(int argc, const char* const* argv, const Parts& parts) {
+int run_main(int all, const char* const* all_words, const Parts& parts) {
   // glibc would raise the limit from which blocks are maps of their own, and every node's thread keep
   // the large ones that it frees: memory that no estimate can know.
   constexpr int own_map_bytes = 1 << 20;
   mallopt(M_MMAP_THRESHOLD, own_map_bytes);
-  set_command_line(argc, argv);
+  set_command_line(all, all_words);
+  const std::vector<const char*> own = own_words(all, all_words);
+  const char* const* const argv = own.data();
+  const int argc = static_cast<int>(own.size());
   theory::use_exchange_program(parts.exchange_program);
   const std::unique_ptr<Cluster> processes =
       parts.start_cluster != nullptr && wants_cluster(argc, argv) ? parts.start_cluster() : nullptr;
@@ -317,10 +321,11 @@ int run_main(int argc, const char* const* argv, const Parts& parts) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 
   using Add = Action (*)(CLI::App&);
-  constexpr std::array adders{add_list,   add_best,     add_run,      add_check,      add_show,
-                              add_draw,   add_plot,     add_topology, add_fft,        add_transpose,
-                              add_matvec, add_sort,     add_lookup,   add_reproduce,  add_deadlock,
-                              add_replay, add_machines, add_tune,     add_completion, add_manual};
+  constexpr std::array adders{
+      add_list,   add_best,      add_run,      add_check,      add_show,     add_draw,
+      add_plot,   add_topology,  add_fft,      add_transpose,  add_matvec,   add_sort,
+      add_lookup, add_reproduce, add_deadlock, add_replay,     add_machines, add_tune,
+      add_mpicc,  add_mpicxx,    add_mpirun,   add_completion, add_manual};
   std::vector<std::pair<CLI::App*, Action>> commands;
   for (const Add add : adders) {
     Action action = add(program);

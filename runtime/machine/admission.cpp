@@ -34,8 +34,13 @@ double bytes_needed(const Routing& routing, const MachineOptions& options) {
 }  // namespace
 
 Network::Settings network_settings(const MachineOptions& options) {
-  return {options.all_port, options.channel_capacity, options.eager_limit, options.observer,
-          options.timing};
+  return {options.all_port,
+          options.channel_capacity,
+          options.eager_limit,
+          options.observer,
+          options.timing,
+          options.early_limit,
+          {options.early_messages, options.early_bytes}};
 }
 
 Routing admitted(Topology topology, const MachineOptions& options) {

@@ -176,7 +176,7 @@ Statistics Machine::Impl::run(const Program& program) {
     std::rethrow_exception(std::exchange(error_, nullptr));
   }
   Statistics result = statistics_of_run(*around_, nodes_, wall, cores_);
-  dirty_ = false;
+  dirty_ = options_.allow_unreceived;  // messages, and what open requests have posted
   return result;
 }
 
@@ -313,7 +313,9 @@ void Machine::Impl::all_wait() noexcept {
   if (!claim_failure()) return;  // somebody else is about to stop the machine, from outside
   std::exception_ptr error;
   try {
-    error = std::make_exception_ptr(Deadlock(deadlock_table(network_, nodes_)));
+    std::string text = deadlock_table(network_, nodes_);
+    if (options_.deadlock_text) text = options_.deadlock_text(text, network_.unreceived());
+    error = std::make_exception_ptr(Deadlock(text));
   } catch (...) {
     error = std::current_exception();
   }

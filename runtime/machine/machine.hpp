@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wormcube/runtime/network/observer.hpp"
+#include "wormcube/runtime/requests.hpp"
 #include "wormcube/runtime/schedule/schedule.hpp"
 #include "wormcube/runtime/topology/topology.hpp"
 
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,6 +40,18 @@ struct MachineOptions {
   /// Messages of at most so many bytes pass the channels in flits, if they are more than one, and are kept for a receiver that has
   /// not asked for them yet; of longer ones the header alone does.
   Bytes eager_limit = 1024;
+  /// What is kept for a receiver that has not asked for it yet: messages of at most early_limit bytes (0: of at most eager_limit; if
+  /// longer, they are copied into memory of the receiver's node), early_messages of them, early_bytes in all, at each node.
+  Bytes early_limit = 0;
+  std::size_t early_messages = 64;
+  Bytes early_bytes = Bytes{256} << 10;
+  /// Messages that nobody has received when all programs have ended, and requests that are open then, are no error:
+  /// Statistics::unreceived has the messages.
+  bool allow_unreceived = false;
+  /// What a Deadlock says, from the machine's own table and the messages that nobody has received. Called
+  /// once, by the thread that has found it, which sees all that the nodes did. Empty: the table.
+  std::function<std::string(const std::string& table, std::span<const UnreceivedMessage> messages)>
+      deadlock_text = {};
   bool lock_step = false;  ///< a barrier after every step
   /// Steps of a node that may be under way at once, 1 to most_window: a step returns when all but the
   /// window - 1 latest, itself among them, are complete. All are before the node does local work, is
@@ -119,6 +133,7 @@ struct Statistics {
   CoreTimes cores;  ///< with MachineOptions::timing
   std::vector<NodeStatistics> nodes;
   std::vector<LinkStatistics> links;  ///< those that carried or blocked a message, ascending
+  std::vector<UnreceivedMessage> unreceived;  ///< with MachineOptions::allow_unreceived
 };
 
 /// A multicomputer. Its nodes live as long as it does: run() wakes them, then they sleep again. A node

@@ -172,6 +172,16 @@ Status RequestTable::status_of(const Receive& receive) {
           .truncated = receive.source_bytes > receive.bytes};
 }
 
+Status RequestTable::status_of(const Slot& slot) {
+  if (slot.is_send) return {.source = slot.worm.to, .tag = slot.worm.tag, .bytes = slot.worm.bytes};
+  Status status;
+  if (slot.cancelled) {
+    status.cancelled = true;
+    return status;
+  }
+  return status_of(slot.receive);
+}
+
 Status RequestTable::end(Request& request) {
   if (request.is_null()) return {};
   Slot& slot = slot_of(request);
@@ -180,26 +190,28 @@ Status RequestTable::end(Request& request) {
         "requests: node {} waits for a message that it has taken and not received", rank_));
   }
   if (!slot.active) return {};
-  Status status;
-  if (slot.is_send) {
-    status = {.source = slot.worm.to, .tag = slot.worm.tag, .bytes = slot.worm.bytes};
-  } else if (slot.cancelled) {
-    status.cancelled = true;
-  } else {
-    status = status_of(slot.receive);
-    host_.count_received();
-  }
+  const Status status = status_of(slot);
+  if (!slot.is_send && !slot.cancelled) host_.count_received();
   slot.active = false;
   if (!slot.persistent) release(request);
   return status;
 }
 
-bool RequestTable::test(Request& request, Status* status) {
+bool RequestTable::is_ready(Request request) {
   host_.count_turn();
-  if (!is_complete(request)) {
-    host_.give_way();
-    if (!is_complete(request)) return false;
-  }
+  if (is_complete(request)) return true;
+  host_.give_way();
+  return is_complete(request);
+}
+
+Status RequestTable::look_at(Request request) {
+  if (request.is_null()) return {};
+  const Slot& slot = slot_of(request);
+  return slot.active && is_complete(request) ? status_of(slot) : Status();
+}
+
+bool RequestTable::test(Request& request, Status* status) {
+  if (!is_ready(request)) return false;
   const Status found = end(request);
   if (status != nullptr) *status = found;
   return true;

@@ -47,6 +47,8 @@ class RequestTable final : public Requests {
   void restart(Request request) override;
   void free(Request& request) override;
   bool test(Request& request, Status* status) override;
+  bool is_ready(Request request) override;
+  Status look_at(Request request) override;
   Status wait(Request& request) override;
   void wait_all(std::span<Request> requests, std::span<Status> statuses) override;
   std::optional<std::size_t> wait_any(std::span<Request> requests, Status& status) override;
@@ -100,6 +102,7 @@ class RequestTable final : public Requests {
   void fill(Slot& slot, const MessagePattern& from, Span room);
   void go(Slot& slot);
   bool is_complete(Request request);
+  static Status status_of(const Slot& slot);
   Status end(Request& request);
   void release(Request& request);
   bool wait_for_any_of(std::span<const Request> requests);

@@ -48,7 +48,9 @@ Statistics statistics_of_run(const Surroundings& around, std::span<const Emulate
     sent += node.statistics.messages;
     received += node.received;
   }
-  if (sent != received) {
+  if (around.options.allow_unreceived) {
+    result.unreceived = network.unreceived();
+  } else if (sent != received) {
     if (const auto leftover = network.leftover()) throw ProgramError(*leftover);
   }
   if (around.options.timing) result.cores = core_times(around, nodes, result.nodes, wall, cores);

@@ -144,9 +144,11 @@ class Network::Drive {
       release_path(worm);
       complete(worm);
     } else if (EarlyMessage* const early =
-                   is_short(worm) && !worm.synchronous ? table.keep_short(worm) : nullptr) {
+                   is_kept(worm) ? table.keep_short(worm, network_.settings_.early) : nullptr) {
       const Span buffer = early->data();
-      timed(worm.bytes, [&] { stream_body(worm, Cursor(std::span(&buffer, 1)), capacity()); });
+      const Cursor to(std::span(&buffer, 1));
+      timed(worm.bytes,
+            [&] { is_short(worm) ? stream_body(worm, to, capacity()) : copy_body(worm, to); });
       answer_questions(table, *early);
       take_over(table.release());
       release_path(worm);
@@ -205,7 +207,7 @@ class Network::Drive {
       const Bytes bytes = std::min(early.bytes, receive.bytes);
       timed(bytes, [&] { Cursor(receive.data).write(early.data().first(bytes)); });
     }
-    table.recycle(&early);
+    table.recycle(&early, network_.settings_.early);
     take_over(table.release());
     if (worm != nullptr) move_data(*worm, receive, false);
     complete(receive);
@@ -230,6 +232,11 @@ class Network::Drive {
 
   std::size_t capacity() const { return network_.settings_.channel_capacity; }
   bool is_short(const Worm& worm) const { return worm.bytes <= network_.settings_.eager_limit; }
+
+  bool is_kept(const Worm& worm) const {
+    return !worm.synchronous &&
+           worm.bytes <= std::max(network_.settings_.eager_limit, network_.settings_.early_limit);
+  }
 
   // Notes what the receive has taken.
   bool accepts(Receive& receive, Rank from, Tag tag, Bytes sent) {

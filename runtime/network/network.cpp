@@ -134,6 +134,16 @@ std::optional<std::string> Network::leftover() const {
   return {};
 }
 
+std::vector<UnreceivedMessage> Network::unreceived() const {
+  std::vector<UnreceivedMessage> all;
+  for (std::size_t node = 0; node < tables_.size(); ++node) {
+    tables_[node].each_early([&](const EarlyMessage& early) {
+      all.push_back({early.from, static_cast<Rank>(node), early.tag, early.context, early.bytes});
+    });
+  }
+  return all;
+}
+
 void Network::reset() {
   channels_.each([](VirtualChannel& channel) { channel.reset(); });
   const auto free = [](LinkPorts& ports) {

@@ -8,6 +8,7 @@
 #include "wormcube/runtime/network/message.hpp"
 #include "wormcube/runtime/network/observer.hpp"
 #include "wormcube/runtime/network/tag_table.hpp"
+#include "wormcube/runtime/requests.hpp"
 #include "wormcube/runtime/routing/routing.hpp"
 
 #include <chrono>
@@ -86,6 +87,8 @@ class Network {
     Bytes eager_limit;
     NetworkObserver* observer;
     bool timing;
+    Bytes early_limit = 0;  ///< as MachineOptions
+    TagTable::Limits early = TagTable::usual;
   };
   static constexpr int most_carried = 16;
   static constexpr Bytes most_moved = Bytes{64} << 10;
@@ -115,6 +118,8 @@ class Network {
   void each_channel(const std::function<void(const VirtualChannel&)>& f) const;
   /// A message that was never received, in words. Only between runs.
   std::optional<std::string> leftover() const;
+  /// All of them, node by node. Only while no thread is in the network.
+  std::vector<UnreceivedMessage> unreceived() const;
   /// Another run: statistics begin anew. What the last run used must be free.
   void begin_run() { ++run_; }
   /// Frees all reservations, forgets all messages. Only between runs.

@@ -94,8 +94,8 @@ void TagTable::append(EarlyMessage& early) {
   newest_ = &early;
 }
 
-EarlyMessage* TagTable::keep_short(const Worm& worm) {
-  if (buffers_ == early_slots || worm.bytes > early_bytes - buffered_) return nullptr;
+EarlyMessage* TagTable::keep_short(const Worm& worm, const Limits& limits) {
+  if (buffers_ >= limits.messages || worm.bytes > limits.bytes - buffered_) return nullptr;
   EarlyMessage* const early = fresh();
   if (early->capacity < worm.bytes) {
     const Bytes capacity = buffer_capacity(worm.bytes);
@@ -125,11 +125,11 @@ EarlyMessage& TagTable::keep_absorbed(Worm& worm) {
   return *early;
 }
 
-void TagTable::recycle(EarlyMessage* early) {
+void TagTable::recycle(EarlyMessage* early, const Limits& limits) {
   if (early->worm == nullptr) {
     --buffers_;
     buffered_ -= early->bytes;
-    if (capacity_ > 2 * early_bytes) {  // what large ones have left behind
+    if (capacity_ > 2 * limits.bytes) {  // what large ones have left behind
       capacity_ -= early->capacity;
       early->buffer.reset();
       early->capacity = 0;

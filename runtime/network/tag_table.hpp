@@ -20,13 +20,19 @@ namespace wormcube {
 ///             source and context arrive in the order sent. Receives with wildcards have a list of
 ///             their own; of two that fit a message the lower `order` is taken.
 /// Memory      a short message that comes early is kept in a buffer, made and enlarged when needed, as
-///             long as there are not more than `early_slots`, with `early_bytes` in all; else it is
+///             long as there are not more of them, and of their bytes, than the limits; else it is
 ///             treated like a long one: its header is absorbed, its data stays with the sender.
 class alignas(64) TagTable final : public Reservation {
  public:
   static constexpr std::size_t early_slots = 64;
   static constexpr Bytes early_bytes = Bytes{256} << 10;
-  /// What so many short messages of at most so many bytes take in one table, if all come early.
+  struct Limits {
+    std::size_t messages;
+    Bytes bytes;
+  };
+  static constexpr Limits usual{early_slots, early_bytes};
+  /// What so many short messages of at most so many bytes take in one table of the usual limits, if all
+  /// come early.
   static Bytes bytes_of_early(std::size_t messages, Bytes longest);
 
   /// Takes the receive that was posted first of those that fit a message, or null.
@@ -41,9 +47,9 @@ class alignas(64) TagTable final : public Reservation {
   EarlyMessage* look(const Receive& receive) const;
   EarlyMessage* take_early(const Receive& receive);
   /// An early message with a buffer for a short message, or null if there is no room.
-  EarlyMessage* keep_short(const Worm& worm);
+  EarlyMessage* keep_short(const Worm& worm, const Limits& limits = usual);
   EarlyMessage& keep_absorbed(Worm& worm);
-  void recycle(EarlyMessage* early);
+  void recycle(EarlyMessage* early, const Limits& limits = usual);
 
   /// A question that waits for a message.
   void wait_for_message(Receive& question);
@@ -54,6 +60,11 @@ class alignas(64) TagTable final : public Reservation {
 
   /// The first message that nobody received, or null. Only between runs, as reset().
   const EarlyMessage* leftover() const { return oldest_; }
+  /// Calls f(early) for each that nobody has received, in order of arrival. While no thread is in the network.
+  template <class F>
+  void each_early(F&& f) const {
+    for (const EarlyMessage* early = oldest_; early != nullptr; early = early->newer) f(*early);
+  }
   void reset() noexcept;
 
  private:

@@ -57,7 +57,8 @@ TEST_CASE("figures are the median run's: means over nodes, sums of messages, the
   const Runner runner{
       topology, [&](const Program&) {
         const auto time = std::array{500ms, 9ms, 100ms, 200ms}.at(run++);  // the first warms up
-        Statistics statistics{.wall = time, .cores = {}, .nodes = {}, .links = {}};
+        Statistics statistics{
+            .wall = time, .cores = {}, .nodes = {}, .links = {}, .unreceived = {}};
         statistics.cores = {
             .cores = 2, .computing = time / 2, .rearranging = 20ms, .combining = 10ms};
         statistics.nodes.resize(2);

@@ -33,6 +33,9 @@ Action add_replay(CLI::App& program);
 Action add_machines(CLI::App& program);
 Action add_tune(CLI::App& program);
 Action add_reproduce(CLI::App& program);
+Action add_mpicc(CLI::App& program);
+Action add_mpicxx(CLI::App& program);
+Action add_mpirun(CLI::App& program);
 Action add_completion(CLI::App& program);
 Action add_manual(CLI::App& program);
 

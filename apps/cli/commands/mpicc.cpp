@@ -1,0 +1,169 @@
+// wormcube mpicc, mpicxx: a compiler's command, with what a program needs to be a rank.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/cli/commands/commands.hpp"
+#include "wormcube/apps/cli/commands/foreign_words.hpp"
+#include "wormcube/apps/cli/output/print.hpp"
+#include "wormcube/apps/mpi/engine/run.hpp"
+#include "wormcube/runtime/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+namespace wormcube::cli {
+namespace {
+
+/// What a command line of a compiler asks for.
+struct CompilerCall {
+  bool links = true, makes_library = false, has_input = false, shows = false;
+};
+
+CompilerCall understood(const std::vector<std::string>& words) {
+  // Options whose value is the next word.
+  constexpr std::array<std::string_view, 24> with_value{
+      "-o",       "-I",       "-D",  "-U",       "-L",          "-l",
+      "-include", "-imacros", "-x",  "-isystem", "-iquote",     "-idirafter",
+      "-MF",      "-MT",      "-MQ", "-Xlinker", "-Xassembler", "-Xpreprocessor",
+      "-T",       "-u",       "-z",  "-e",       "--param",     "-aux-info"};
+  constexpr std::array<std::string_view, 7> no_link{"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only",
+                                                    "-r"};
+  constexpr std::array<std::string_view, 6> not_for_ranks{"-static",  "-no-pie",  "-nopie",
+                                                          "-fno-pic", "-fno-PIC", "-static-pie"};
+  CompilerCall call;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (std::ranges::find(not_for_ranks, word) != not_for_ranks.end()) {
+      throw UsageError(
+          fmt::format("mpicc: {}: a program is loaded once for each rank, so it must be able to "
+                      "lie anywhere; leave {} out",
+                      word, word));
+    }
+    if (std::ranges::find(no_link, word) != no_link.end()) call.links = false;
+    if (word == "-shared" || word == "--shared") call.makes_library = true;
+    if (word == "-show" || word == "-compile-info" || word == "-link-info" || word == "--showme") {
+      call.shows = true;
+    }
+    if (std::ranges::find(with_value, word) != with_value.end()) {
+      ++i;
+    } else if (word[0] != '-' || word == "-") {
+      call.has_input = true;
+    } else if (word.starts_with("-l")) {
+      call.has_input = true;
+    }
+  }
+  return call;
+}
+
+std::string answer_of(const std::string& compiler, const std::string& question) {
+  FILE* const pipe = popen((compiler + " " + question).c_str(), "r");
+  if (pipe == nullptr) return "";
+  std::array<char, 4096> line{};
+  const bool has_line = std::fgets(line.data(), line.size(), pipe) != nullptr;
+  pclose(pipe);
+  std::string text = has_line ? line.data() : "";
+  while (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+/// A compiler that is named with options of its own, "ccache gcc-12": its words.
+std::vector<std::string> split_words(const std::string& text) {
+  std::vector<std::string> words;
+  std::size_t from = 0;
+  while ((from = text.find_first_not_of(' ', from)) != std::string::npos) {
+    const std::size_t to = std::min(text.find(' ', from), text.size());
+    words.push_back(text.substr(from, to - from));
+    from = to;
+  }
+  return words;
+}
+
+std::vector<std::string> whole_command(const std::string& compiler,
+                                       const std::vector<std::string>& words, bool is_cxx,
+                                       const CompilerCall& call) {
+  const mpi::Kit kit = mpi::find_kit();
+  std::vector<std::string> command = split_words(compiler);
+  for (const std::string& word : words) {
+    if (word != "-show" && word != "--showme" && word != "-pie") command.push_back(word);
+  }
+  command.push_back("-I" + kit.include);
+  command.emplace_back("-fPIC");  // last, so that it wins
+  const bool is_clang =
+      answer_of(compiler, "--version 2>/dev/null").find("clang") != std::string::npos;
+  // Else inline variables, statics of templates and of inline functions are one for all ranks.
+  if (is_cxx && !is_clang) command.emplace_back("-fno-gnu-unique");
+  if (!call.links || (!call.has_input && !call.shows)) return command;
+  command.push_back("-L" + kit.library);
+  command.push_back("-Wl,-rpath," + kit.library);
+  if (!call.makes_library) {
+    const std::string start = answer_of(compiler, "-print-file-name=Scrt1.o");
+    for (const char* const word : {"-shared", "-Wl,-Bsymbolic", "-Wl,-z,now", "-Wl,-z,relro",
+                                   "-Wl,-z,defs", "-Wl,-e,_start", "-Wl,-u,wormcube_rank_main"}) {
+      command.emplace_back(word);
+    }
+    command.push_back(start);
+    command.emplace_back("-lwormcube_rank");
+  }
+  command.emplace_back("-lmpi_abi");
+  return command;
+}
+
+ExitCode run(bool is_cxx) {
+  const char* const told = std::getenv(is_cxx ? "WORMCUBE_CXX" : "WORMCUBE_CC");
+  const std::string compiler = told != nullptr && *told != '\0' ? std::string(told)
+                               : is_cxx                         ? std::string(WORMCUBE_CXX_COMPILER)
+                                                                : std::string(WORMCUBE_C_COMPILER);
+  const std::vector<std::string>& words = foreign_words();
+  const CompilerCall call = understood(words);
+  std::vector<std::string> command = whole_command(compiler, words, is_cxx, call);
+  if (call.shows) {
+    std::string text;
+    for (const std::string& word : command) text += (text.empty() ? "" : " ") + word;
+    print_data(text + "\n");
+    return passed;
+  }
+  std::vector<char*> arguments;
+  for (std::string& word : command) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  flush_output();
+  sigset_t none;
+  sigemptyset(&none);
+  pthread_sigmask(SIG_SETMASK, &none, nullptr);
+  std::signal(SIGPIPE, SIG_DFL);
+  std::signal(SIGXFSZ, SIG_DFL);
+  execvp(arguments.front(), arguments.data());
+  throw UsageError(fmt::format("{}: {}; name a compiler by {}", arguments.front(),
+                               std::strerror(errno), is_cxx ? "WORMCUBE_CXX" : "WORMCUBE_CC"));
+}
+
+Action add_compiler(CLI::App& program, const std::string& name, bool is_cxx) {
+  CLI::App& app = *program.add_subcommand(
+      name, fmt::format("Compile and link an MPI program in {} for `wormcube mpirun`",
+                        is_cxx ? "C++" : "C"));
+  app.footer(fmt::format(
+      "Everything behind {0} goes to the compiler that wormcube was built with, or ${1}, with what "
+      "a program needs to be loaded once for each rank. -show prints that command.\n\n"
+      "Examples:\n"
+      "  wormcube {0} -O2 ring.{2} -o ring\n"
+      "  make {3}=\"wormcube {0}\"\n"
+      "  ./configure {3}=\"wormcube {0}\"\n"
+      "  wormcube {0} -show",
+      name, is_cxx ? "WORMCUBE_CXX" : "WORMCUBE_CC", is_cxx ? "cpp" : "c", is_cxx ? "CXX" : "CC"));
+  return [is_cxx] { return run(is_cxx); };
+}
+
+}  // namespace
+
+Action add_mpicc(CLI::App& program) { return add_compiler(program, "mpicc", false); }
+Action add_mpicxx(CLI::App& program) { return add_compiler(program, "mpicxx", true); }
+
+}  // namespace wormcube::cli

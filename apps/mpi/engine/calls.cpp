@@ -1,0 +1,164 @@
+// Checks of arguments, and what becomes of errors.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/mpi/engine/calls.hpp"
+
+#include "wormcube/apps/mpi/engine/errors.hpp"
+#include "wormcube/apps/mpi/engine/handles.hpp"
+#include "wormcube/runtime/error.hpp"
+
+#include <exception>
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+namespace wormcube::mpi {
+namespace {
+
+RankState& rank_that_calls(Function function) {
+  if (current_rank != nullptr) return *current_rank;
+  fmt::print(
+      stderr,
+      "wormcube: {} was called by a thread that a rank has made, or before any rank ran (by a "
+      "constructor): MPI calls are the rank's own thread's (MPI_THREAD_FUNNELED)\n",
+      name_of(function));
+  _exit(2);
+}
+
+}  // namespace
+
+const char* name_of(Function function) {
+  static constexpr const char* names[] = {
+#define WORMCUBE_MPI_FUNCTION(stage, result, name, parameters, arguments) #name,
+#include "wormcube/mpi/functions.def"
+#undef WORMCUBE_MPI_FUNCTION
+      "no MPI function"};
+  return names[static_cast<std::size_t>(function)];
+}
+
+Call::Call(Function function, const void* at, When when)
+    : rank_(rank_that_calls(function)), errno_(errno) {
+  CurrentCall& now = rank_.call;
+  now.function = function;
+  now.at = at;
+  now.inside = true;
+  now.waits = CurrentCall::Waits::not_at_all;
+  now.communicator = nullptr;
+  ++rank_.calls[static_cast<std::size_t>(function)];
+  if (when == When::any_time || (rank_.initialized && !rank_.finalized)) return;
+  rank_.job.end_here(1, fmt::format("rank {}: {} is called {}{}", rank_.rank, name_of(function),
+                                    rank_.finalized ? "after MPI_Finalize" : "before MPI_Init",
+                                    rank_.job.place(at)));
+}
+
+std::string Call::unexpected() noexcept {
+  std::string text;
+  int code = 1;
+  try {
+    throw;
+  } catch (const Stopped&) {
+    text = "";  // the job has ended already
+  } catch (const std::bad_alloc&) {
+    text = "out of memory";
+    code = 2;
+  } catch (const std::exception& error) {
+    text = error.what();
+  } catch (...) {
+    text = "something was thrown that is no exception";
+  }
+  rank_.job.end_here(code, fmt::format("rank {}: {}: {}", rank_.rank, name_of(function()), text));
+}
+
+int Call::failed(int error_class, const std::string& text) noexcept {
+  const Communicator& on = named_ != nullptr ? *named_ : rank_.world;
+  if (on.errors == MPI_ERRORS_RETURN) return error_class;
+  if (const ErrorHandler* const handler = error_handler(on.errors)) {
+    MPI_Comm handle = on.handle;
+    int code = error_class;
+    handler->function(&handle, &code);
+    return code;
+  }
+  rank_.job.end_here(1, fmt::format("rank {}: {}: {} ({}){}", rank_.rank, name_of(function()), text,
+                                    name_of_class(error_class), rank_.job.place(rank_.call.at)));
+}
+
+Communicator& Call::communicator(MPI_Comm handle) {
+  Communicator* found = nullptr;
+  if (handle == MPI_COMM_WORLD) {
+    found = &rank_.world;
+  } else if (handle == MPI_COMM_SELF) {
+    found = &rank_.self;
+  } else if (handle == MPI_COMM_NULL) {
+    throw Failure(MPI_ERR_COMM, "the communicator is MPI_COMM_NULL");
+  } else if (is_predefined(handle)) {
+    throw Failure(MPI_ERR_COMM, fmt::format("{:#x} is no communicator",
+                                            reinterpret_cast<std::uintptr_t>(handle)));
+  } else {
+    found = reinterpret_cast<Communicator*>(handle);
+    if (found->magic != Communicator::alive) {
+      throw Failure(MPI_ERR_COMM, found->magic == Communicator::dead
+                                      ? "the communicator has been freed"
+                                      : "the communicator's handle is none");
+    }
+  }
+  named_ = found;
+  rank_.call.communicator = found;
+  return *found;
+}
+
+std::size_t Call::count(std::int64_t count, const char* name) const {
+  if (count >= 0) return static_cast<std::size_t>(count);
+  throw Failure(MPI_ERR_COUNT, fmt::format("{} {} is negative", name, count));
+}
+
+void Call::destination(const Communicator& on, int rank) const {
+  if ((rank >= 0 && rank < on.size()) || rank == MPI_PROC_NULL) return;
+  throw Failure(MPI_ERR_RANK,
+                fmt::format("dest {} is no rank of {} ({} ranks)", rank, on.name, on.size()));
+}
+
+void Call::source(const Communicator& on, int rank) const {
+  if ((rank >= 0 && rank < on.size()) || rank == MPI_PROC_NULL || rank == MPI_ANY_SOURCE) return;
+  throw Failure(MPI_ERR_RANK,
+                fmt::format("source {} is no rank of {} ({} ranks)", rank, on.name, on.size()));
+}
+
+void Call::root(const Communicator& on, int rank) const {
+  if (rank >= 0 && rank < on.size()) return;
+  throw Failure(MPI_ERR_ROOT,
+                fmt::format("root {} is no rank of {} ({} ranks)", rank, on.name, on.size()));
+}
+
+void Call::send_tag(int tag) const {
+  if (tag >= 0) return;
+  throw Failure(MPI_ERR_TAG,
+                fmt::format("tag {} is negative{}", tag,
+                            tag == MPI_ANY_TAG ? " (MPI_ANY_TAG is for receives)" : ""));
+}
+
+void Call::receive_tag(int tag) const {
+  if (tag >= 0 || tag == MPI_ANY_TAG) return;
+  throw Failure(MPI_ERR_TAG, fmt::format("tag {} is negative", tag));
+}
+
+void Call::pointer(const void* data, Bytes bytes, const char* name) const {
+  if (bytes == 0 || reinterpret_cast<std::uintptr_t>(data) > 4095) return;
+  throw Failure(MPI_ERR_BUFFER,
+                data == nullptr ? fmt::format("{} is null, for {} bytes", name, bytes)
+                : data == MPI_IN_PLACE
+                    ? fmt::format("{} is MPI_IN_PLACE, which this rank cannot have there", name)
+                    : fmt::format("{} is no address", name));
+}
+
+RequestObject& Call::request(MPI_Request handle) const {
+  auto* const object = reinterpret_cast<RequestObject*>(handle);
+  if (is_predefined(handle)) {
+    throw Failure(MPI_ERR_REQUEST,
+                  fmt::format("{:#x} is no request", reinterpret_cast<std::uintptr_t>(handle)));
+  }
+  if (object->magic == RequestObject::alive) return *object;
+  throw Failure(MPI_ERR_REQUEST, object->magic == RequestObject::dead
+                                     ? "the request has ended, or was freed"
+                                     : "the request's handle is none");
+}
+
+}  // namespace wormcube::mpi

@@ -1,0 +1,99 @@
+// How a call of MPI begins, checks its arguments and ends.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/mpi/engine/error.hpp"
+#include "wormcube/apps/mpi/engine/job.hpp"
+#include "wormcube/apps/mpi/engine/types.hpp"
+
+#include <cerrno>
+#include <string>
+#include <utility>
+
+namespace wormcube::mpi {
+
+/// When a function may be called.
+enum class When : std::uint8_t { any_time, between };
+
+/// A call while it lasts. Its rank is the one that runs on this thread, and stays it: a rank never
+/// changes its thread. errno is the rank's own, too.
+class Call {
+ public:
+  Call(Function function, const void* at, When when = When::between);
+  ~Call() {
+    rank_.call.inside = false;
+    current_rank = &rank_;
+    errno = errno_;
+  }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  RankState& rank() const { return rank_; }
+  Function function() const { return rank_.call.function; }
+
+  /// Does it; a Failure goes to the error handler of the communicator that was named, if there is one.
+  template <class Body>
+  int operator()(Body&& body) noexcept {
+    int error_class = MPI_SUCCESS;
+    std::string text;
+    try {
+      body();
+      return MPI_SUCCESS;
+    } catch (const Failure& failure) {
+      error_class = failure.error_class();
+      text = failure.text();
+    } catch (...) {
+      text = unexpected();
+    }
+    return failed(error_class, text);
+  }
+
+  // What is named, checked: each throws Failure.
+  Communicator& communicator(MPI_Comm handle);
+  /// A count that is not negative.
+  std::size_t count(std::int64_t count, const char* name = "count") const;
+  /// A rank of the communicator, or PROC_NULL.
+  void destination(const Communicator& on, int rank) const;
+  void source(const Communicator& on, int rank) const;
+  void root(const Communicator& on, int rank) const;
+  void send_tag(int tag) const;
+  void receive_tag(int tag) const;
+  void pointer(const void* data, Bytes bytes, const char* name) const;
+  RequestObject& request(MPI_Request handle) const;
+
+ private:
+  std::string unexpected() noexcept;
+  int failed(int error_class, const std::string& text) noexcept;
+
+  RankState& rank_;
+  const int errno_;
+  const Communicator* named_ = nullptr;
+};
+
+/// In the function that the table has: its caller is the user's code.
+#define WORMCUBE_MPI_CALL(name) Call call(Function::name, __builtin_return_address(0))
+#define WORMCUBE_MPI_CALL_AT_ANY_TIME(name) \
+  Call call(Function::name, __builtin_return_address(0), When::any_time)
+
+void add_environment_functions(WormcubeMpiFunctions& table);
+void add_point_to_point_functions(WormcubeMpiFunctions& table);
+void add_request_functions(WormcubeMpiFunctions& table);
+void add_collective_functions(WormcubeMpiFunctions& table);
+
+// What several of these files need.
+
+/// Calls user's functions and combines by a user's operator, or a predefined one. Throws Failure.
+struct ReductionKey {
+  std::uint64_t op = 0, type = 0;
+};
+/// Starts a receive or a send as an active request of the rank's.
+RequestObject& start_send(Call& call, const void* data, int count, MPI_Datatype type, int to,
+                          int tag, MPI_Comm on, Requests::Mode mode, bool persistent = false);
+RequestObject& start_receive(Call& call, void* data, int count, MPI_Datatype type, int from,
+                             int tag, MPI_Comm on, bool persistent = false);
+/// Waits for it and ends it; its error class (MPI_ERR_TRUNCATE), with the words.
+void finish_request(Call& call, RequestObject& request, MPI_Status* status);
+/// Ends what has been freed and is complete.
+void reap_detached(RankState& rank, bool wait);
+
+}  // namespace wormcube::mpi

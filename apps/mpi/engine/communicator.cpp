@@ -1,0 +1,396 @@
+// Communicators: made, shared, compared, freed.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/mpi/engine/communicator.hpp"
+
+#include "wormcube/apps/mpi/engine/calls.hpp"
+#include "wormcube/apps/mpi/engine/handles.hpp"
+#include "wormcube/collectives/registry.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <numeric>
+
+#include <fmt/core.h>
+
+namespace wormcube::mpi {
+
+void TaggedNode::step(std::span<const Op> ops) {
+  ops_.clear();
+  for (const Op& op : ops) ops_.push_back(op.with_tag(first_ + op.tag()));
+  node().step(ops_);
+}
+
+SharedCommunicator::SharedCommunicator(Job& job, std::uint32_t id, std::vector<Rank> members,
+                                       std::string its_name)
+    : name(std::move(its_name)), job_(job), id_(id), members_(std::move(members)) {
+  is_world_order_ = true;
+  for (Rank r = 0; r < size(); ++r) is_world_order_ = is_world_order_ && members_[r] == r;
+  if (is_world_order_) return;
+  rank_of_.assign(static_cast<std::size_t>(job.ranks()), -1);
+  for (Rank r = 0; r < size(); ++r) rank_of_[static_cast<std::size_t>(members_[r])] = r;
+}
+
+SharedCommunicator::~SharedCommunicator() {
+  if (id_ > 1) job_.give_back_id(id_);
+}
+
+void SharedCommunicator::come(std::uint64_t number, Rank member, const CollectiveCall& call) {
+  const std::lock_guard lock(mutex_);
+  while (first_arrival_ + arrivals_.size() <= number) arrivals_.push_back({call, member, 0});
+  Arrivals& all = arrivals_[number - first_arrival_];
+  const CollectiveCall& first = all.call;
+  const auto mismatch = [&](const std::string& mine, const std::string& theirs) {
+    throw Failure(MPI_ERR_OTHER,
+                  fmt::format("this call does not match: rank {} calls {}, rank {} called {} "
+                              "(its collective {} on {})",
+                              member, mine, all.first, theirs, number + 1, name));
+  };
+  if (first.function != call.function) {
+    mismatch(name_of(call.function), name_of(first.function));
+  } else if (first.root != call.root) {
+    mismatch(fmt::format("{} with root {}", name_of(call.function), call.root),
+             fmt::format("it with root {}", first.root));
+  } else if (first.bytes != call.bytes) {
+    mismatch(fmt::format("{} with {} bytes", name_of(call.function), call.bytes),
+             fmt::format("it with {} bytes", first.bytes));
+  } else if (first.op != call.op && (first.op < 4096 || call.op < 4096)) {
+    mismatch(fmt::format("{} with {}", name_of(call.function), call.op_name),
+             fmt::format("it with {}", first.op_name));
+  }
+  if (++all.count < size()) return;
+  while (!arrivals_.empty() && arrivals_.front().count == size()) {
+    arrivals_.pop_front();
+    ++first_arrival_;
+  }
+}
+
+const SharedCommunicator::Arrivals* SharedCommunicator::arrivals(std::uint64_t number) const {
+  if (number < first_arrival_ || number - first_arrival_ >= arrivals_.size()) return nullptr;
+  return &arrivals_[number - first_arrival_];
+}
+
+std::shared_ptr<SharedCommunicator> SharedCommunicator::child(std::uint64_t number, int colour,
+                                                              const std::vector<Rank>& members,
+                                                              const std::string& its_name) {
+  const std::lock_guard lock(mutex_);
+  const auto [place, is_new] = children_.try_emplace({number, colour});
+  Child& child = place->second;
+  if (is_new) {
+    child.to_come = members.size();
+    try {
+      child.made = std::make_shared<SharedCommunicator>(job_, job_.take_id(), members, its_name);
+    } catch (...) {
+      children_.erase(place);
+      throw;
+    }
+  }
+  std::shared_ptr<SharedCommunicator> made = child.made;
+  if (--child.to_come == 0) children_.erase(place);
+  return made;
+}
+
+Choice& SharedCommunicator::choose(const ChoiceKey& key, const Wanted& wanted,
+                                   const Topology& network, const Arguments& arguments) {
+  const auto [place, is_new] = choices_.try_emplace(key);
+  Choice& choice = place->second;
+  if (!is_new) return choice;
+  choice.operation = std::string(wanted.operation->name);
+  choice.block_bytes = wanted.block_bytes;
+  const auto& named = job_.options().algorithms;
+  if (const auto asked = named.find(choice.operation); asked != named.end()) {
+    Collective collective = asked->second;
+    collective.arguments = arguments;
+    // It was admitted on the whole network; on a part of it, or with this operator, it may not be.
+    if (!refusal(collective, network)) {
+      choice.algorithm = collective.algorithm;
+      choice.options = collective.options;
+      choice.asked_for = true;
+      return choice;
+    }
+  }
+  const Collective best =
+      cheapest(wanted.operation, network, CostModel(), wanted.block_bytes, Ports::one, arguments);
+  choice.algorithm = best.algorithm;
+  choice.options = best.options;
+  return choice;
+}
+
+const Collective& SharedCommunicator::collective(const Wanted& wanted, const Topology& network,
+                                                 const std::function<Reduction()>& reduction) {
+  const int size_class = std::bit_width(wanted.block_bytes);
+  const std::lock_guard lock(mutex_);
+  const auto [place, is_new] = instances_.try_emplace(
+      {wanted.operation->name, size_class, wanted.root, wanted.op, wanted.type});
+  std::unique_ptr<Instance>& instance = place->second;
+  if (is_new) {
+    try {
+      Arguments arguments;
+      arguments.root = wanted.root;
+      if (reduction) arguments.reduction = reduction();
+      const bool commutative = !reduction || arguments.reduction.commutative;
+      Choice& choice =
+          choose({wanted.operation->name, size_class, commutative}, wanted, network, arguments);
+      Collective collective(*choice.algorithm, arguments);
+      collective.options = choice.options;
+      if (const auto refused = refusal(collective, network)) {  // with this root
+        collective = cheapest(wanted.operation, network, CostModel(), wanted.block_bytes,
+                              Ports::one, arguments);
+      }
+      collective.settle(network, CostModel(), wanted.block_bytes);
+      collective.require(network);
+      instance = std::make_unique<Instance>(Instance{std::move(collective), &choice});
+    } catch (...) {
+      instances_.erase(place);
+      throw;
+    }
+  }
+  ++instance->choice->calls;
+  return instance->collective;
+}
+
+void attach(Communicator& communicator, RankState& rank,
+            std::shared_ptr<SharedCommunicator> shared) {
+  communicator.magic = Communicator::alive;
+  communicator.shared = std::move(shared);
+  communicator.rank = communicator.shared->rank_of(rank.rank);
+  communicator.collectives = 0;
+  communicator.name = communicator.shared->name;
+  Node* node = rank.node;
+  if (communicator.shared->id() > 0) {
+    communicator.tagged = std::make_unique<TaggedNode>(*node, communicator.shared->id());
+    node = communicator.tagged.get();
+  }
+  const bool is_whole =
+      communicator.shared->is_world_order() && communicator.size() == rank.node->size();
+  if (!is_whole) {
+    communicator.view =
+        std::make_unique<GroupView>(*node, std::span<const Rank>(communicator.shared->members()));
+    node = communicator.view.get();
+  }
+  communicator.node = node;
+}
+
+namespace {
+
+Communicator& make_end(Call& call, std::shared_ptr<SharedCommunicator> shared,
+                       const Communicator& parent, MPI_Comm* handle) {
+  RankState& rank = call.rank();
+  const auto unused = std::ranges::find_if(rank.communicators, [](const auto& each) {
+    return each->magic == Communicator::dead && each->shared == nullptr;
+  });
+  Communicator* made = nullptr;
+  if (unused == rank.communicators.end()) {
+    made = rank.communicators.emplace_back(std::make_unique<Communicator>()).get();
+  } else {
+    made = unused->get();
+  }
+  attach(*made, rank, std::move(shared));
+  made->errors = parent.errors;
+  made->handle = reinterpret_cast<MPI_Comm>(made);
+  *handle = made->handle;
+  return *made;
+}
+
+int comm_rank(MPI_Comm on, int* rank) {
+  WORMCUBE_MPI_CALL(MPI_Comm_rank);
+  return call([&] { *rank = call.communicator(on).rank; });
+}
+
+int comm_size(MPI_Comm on, int* size) {
+  WORMCUBE_MPI_CALL(MPI_Comm_size);
+  return call([&] { *size = call.communicator(on).size(); });
+}
+
+// All ranks make the call; none has to wait for the others, since what they share is in memory.
+int comm_dup(MPI_Comm on, MPI_Comm* made) {
+  WORMCUBE_MPI_CALL(MPI_Comm_dup);
+  return call([&] {
+    Communicator& parent = call.communicator(on);
+    const std::uint64_t number = parent.collectives++;
+    parent.shared->come(number, parent.rank, {.function = call.function()});
+    make_end(call,
+             parent.shared->child(number, 0, parent.shared->members(), "dup of " + parent.name),
+             parent, made);
+  });
+}
+
+struct ColourAndKey {
+  int colour, key;
+};
+
+void split(Call& call, Communicator& parent, int colour, int key, MPI_Comm* made) {
+  const std::uint64_t number = parent.collectives++;
+  parent.shared->come(number, parent.rank, {.function = call.function()});
+  call.rank().call.waits = CurrentCall::Waits::collective;
+  // What all give, by the registry's allgather.
+  std::vector<ColourAndKey> all(static_cast<std::size_t>(parent.size()));
+  all[static_cast<std::size_t>(parent.rank)] = {colour, key};
+  if (parent.size() > 1) {
+    const Collective& gather = parent.shared->collective(
+        {.operation = operations::allgather, .block_bytes = sizeof(ColourAndKey)},
+        parent.node->topology(), {});
+    gather(*parent.node, all);
+  }
+  *made = MPI_COMM_NULL;
+  if (colour == MPI_UNDEFINED) return;
+  std::vector<Rank> members;
+  for (Rank r = 0; r < parent.size(); ++r) {
+    if (all[static_cast<std::size_t>(r)].colour == colour) members.push_back(r);
+  }
+  std::ranges::stable_sort(members, {},
+                           [&](Rank r) { return all[static_cast<std::size_t>(r)].key; });
+  for (Rank& member : members) member = parent.world_rank(member);
+  make_end(call,
+           parent.shared->child(number, colour, members,
+                                fmt::format("part {} of {}", colour, parent.name)),
+           parent, made);
+}
+
+int comm_split(MPI_Comm on, int colour, int key, MPI_Comm* made) {
+  WORMCUBE_MPI_CALL(MPI_Comm_split);
+  return call([&] {
+    Communicator& parent = call.communicator(on);
+    if (colour < 0 && colour != MPI_UNDEFINED) {
+      throw Failure(MPI_ERR_ARG,
+                    fmt::format("colour {} is negative, and not MPI_UNDEFINED", colour));
+    }
+    split(call, parent, colour, key, made);
+  });
+}
+
+// Each node has memory of its own.
+int comm_split_type(MPI_Comm on, int type, int key, MPI_Info, MPI_Comm* made) {
+  WORMCUBE_MPI_CALL(MPI_Comm_split_type);
+  return call([&] {
+    Communicator& parent = call.communicator(on);
+    split(call, parent, type == MPI_UNDEFINED ? MPI_UNDEFINED : parent.rank, key, made);
+  });
+}
+
+int comm_free(MPI_Comm* on) {
+  WORMCUBE_MPI_CALL(MPI_Comm_free);
+  return call([&] {
+    Communicator& communicator = call.communicator(*on);
+    if (is_predefined(*on)) {
+      throw Failure(MPI_ERR_COMM, communicator.name + " cannot be freed");
+    }
+    forget_number_of(*on);
+    communicator.magic = Communicator::dead;
+    bool is_used = false;
+    call.rank().pool.each([&](const RequestObject& request) {
+      is_used = is_used ||
+                (request.communicator == &communicator && (request.active || request.persistent));
+    });
+    call.rank().call.communicator = nullptr;
+    if (!is_used) {  // else what is under way keeps it
+      communicator.view.reset();
+      communicator.tagged.reset();
+      communicator.node = nullptr;
+      communicator.shared.reset();
+    }
+    *on = MPI_COMM_NULL;
+  });
+}
+
+int comm_compare(MPI_Comm left, MPI_Comm right, int* result) {
+  WORMCUBE_MPI_CALL(MPI_Comm_compare);
+  return call([&] {
+    const SharedCommunicator& a = *call.communicator(left).shared;
+    const SharedCommunicator& b = *call.communicator(right).shared;
+    *result = MPI_UNEQUAL;
+    if (left == right) {
+      *result = MPI_IDENT;
+    } else if (a.members() == b.members()) {
+      *result = MPI_CONGRUENT;
+    } else if (a.size() == b.size() && std::ranges::is_permutation(a.members(), b.members())) {
+      *result = MPI_SIMILAR;
+    }
+  });
+}
+
+int comm_set_name(MPI_Comm on, const char* name) {
+  WORMCUBE_MPI_CALL(MPI_Comm_set_name);
+  return call([&] {
+    Communicator& communicator = call.communicator(on);
+    communicator.name = std::string(name).substr(0, MPI_MAX_OBJECT_NAME - 1);
+  });
+}
+
+int comm_get_name(MPI_Comm on, char* name, int* length) {
+  WORMCUBE_MPI_CALL(MPI_Comm_get_name);
+  return call([&] {
+    const Communicator& communicator = call.communicator(on);
+    const bool is_ours = communicator.name == communicator.shared->name && !is_predefined(on);
+    const std::string text = is_ours ? std::string() : communicator.name;
+    std::memcpy(name, text.c_str(), text.size() + 1);
+    *length = static_cast<int>(text.size());
+  });
+}
+
+int comm_test_inter(MPI_Comm on, int* flag) {
+  WORMCUBE_MPI_CALL(MPI_Comm_test_inter);
+  return call([&] {
+    call.communicator(on);
+    *flag = 0;
+  });
+}
+
+int comm_get_attr(MPI_Comm on, int key, void* value, int* flag) {
+  WORMCUBE_MPI_CALL(MPI_Comm_get_attr);
+  return call([&] {
+    call.communicator(on);
+    static const int most_tag = std::numeric_limits<int>::max(), any = MPI_ANY_SOURCE,
+                     none = MPI_PROC_NULL, yes = 1, first = 0;
+    static int ranks;
+    ranks = call.rank().job.ranks();
+    const int* found = nullptr;
+    switch (key) {
+      case MPI_TAG_UB:
+        found = &most_tag;
+        break;
+      case MPI_IO:
+        found = &any;
+        break;
+      case MPI_HOST:
+        found = &none;
+        break;
+      case MPI_WTIME_IS_GLOBAL:
+        found = &yes;
+        break;
+      case MPI_APPNUM:
+        found = &first;
+        break;
+      case MPI_UNIVERSE_SIZE:
+        found = &ranks;
+        break;
+      case MPI_LASTUSEDCODE: {
+        static const int last = MPI_ERR_LASTCODE;
+        found = &last;
+        break;
+      }
+      default:
+        throw Failure(MPI_ERR_KEYVAL, fmt::format("{} is no key of an attribute", key));
+    }
+    *static_cast<const int**>(value) = found;
+    *flag = 1;
+  });
+}
+
+}  // namespace
+
+void add_communicator_functions(WormcubeMpiFunctions& table) {
+  table.MPI_Comm_rank = comm_rank;
+  table.MPI_Comm_size = comm_size;
+  table.MPI_Comm_dup = comm_dup;
+  table.MPI_Comm_split = comm_split;
+  table.MPI_Comm_split_type = comm_split_type;
+  table.MPI_Comm_free = comm_free;
+  table.MPI_Comm_compare = comm_compare;
+  table.MPI_Comm_set_name = comm_set_name;
+  table.MPI_Comm_get_name = comm_get_name;
+  table.MPI_Comm_test_inter = comm_test_inter;
+  table.MPI_Comm_get_attr = comm_get_attr;
+}
+
+}  // namespace wormcube::mpi

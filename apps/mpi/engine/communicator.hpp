@@ -1,0 +1,163 @@
+// Communicators: what all of their ranks share, and each rank's own end.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/mpi/abi/functions.h"
+#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/runtime/node.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace wormcube::mpi {
+
+class Job;
+struct RankState;
+enum class Function : std::uint16_t;
+
+/// What a collective call must have in common with the others of its number.
+struct CollectiveCall {
+  Function function;
+  int root = 0;             ///< 0 where there is none
+  std::int64_t bytes = -1;  ///< -1: they may differ
+  std::uint64_t op = 0;     ///< 0: none
+  std::string_view op_name = {};
+};
+
+/// Which algorithm runs, decided once.
+struct Choice {
+  const Algorithm* algorithm = nullptr;
+  Options options;
+  std::string operation;
+  Bytes block_bytes = 0;  ///< of the first call
+  bool asked_for = false;
+  std::uint64_t calls = 0;
+};
+
+/// What the ranks of a communicator have in common.
+///
+/// Threads  members, rank_of, id: all, they do not change. The rest: under its lock.
+class SharedCommunicator {
+ public:
+  SharedCommunicator(Job& job, std::uint32_t id, std::vector<Rank> members, std::string name);
+  ~SharedCommunicator();
+  SharedCommunicator(const SharedCommunicator&) = delete;
+  SharedCommunicator& operator=(const SharedCommunicator&) = delete;
+
+  std::uint32_t id() const { return id_; }
+  const std::vector<Rank>& members() const { return members_; }
+  Rank size() const { return static_cast<Rank>(members_.size()); }
+  /// The world's rank `rank` here; -1: none of ours.
+  Rank rank_of(Rank rank) const {
+    return is_world_order_ ? (rank < size() ? rank : -1) : rank_of_[static_cast<std::size_t>(rank)];
+  }
+  /// Rank r of the world is rank r here.
+  bool is_world_order() const { return is_world_order_; }
+
+  /// The `number`-th collective call, by this member. Throws Failure if the first to come called
+  /// something else.
+  void come(std::uint64_t number, Rank member, const CollectiveCall& call);
+  /// The call of that number that somebody has come to, if not all have.
+  struct Arrivals {
+    CollectiveCall call;
+    Rank first = 0, count = 0;
+  };
+  const Arrivals* arrivals(std::uint64_t number) const;
+
+  /// The communicator that the members of one colour make in their `number`-th call: who comes first
+  /// makes it.
+  std::shared_ptr<SharedCommunicator> child(std::uint64_t number, int colour,
+                                            const std::vector<Rank>& members,
+                                            const std::string& name);
+
+  /// The collective of this call; lives as long as the communicator. \param key  of the operator and
+  /// type of a reduction, which is made where it is new
+  struct Wanted {
+    Operation operation;
+    Bytes block_bytes;
+    Rank root = 0;
+    std::uint64_t op = 0, type = 0;
+  };
+  const Collective& collective(const Wanted& wanted, const Topology& network,
+                               const std::function<Reduction()>& reduction);
+  /// Calls f(choice) for each.
+  template <class F>
+  void each_choice(F&& f) const {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [key, choice] : choices_) f(choice);
+  }
+  std::string name;  ///< of the first rank to name it; for reports
+
+ private:
+  struct Instance {
+    Collective collective;
+    Choice* choice;
+  };
+  using ChoiceKey = std::tuple<std::string_view, int, bool>;
+  using InstanceKey = std::tuple<std::string_view, int, Rank, std::uint64_t, std::uint64_t>;
+  struct Child {
+    std::shared_ptr<SharedCommunicator> made;
+    std::size_t to_come;
+  };
+  Choice& choose(const ChoiceKey& key, const Wanted& wanted, const Topology& network,
+                 const Arguments& arguments);
+
+  Job& job_;
+  const std::uint32_t id_;
+  const std::vector<Rank> members_;
+  std::vector<Rank> rank_of_;
+  bool is_world_order_ = false;
+
+  mutable std::mutex mutex_;
+  std::deque<Arrivals> arrivals_;  // of calls first_arrival_, ..
+  std::uint64_t first_arrival_ = 0;
+  std::map<std::pair<std::uint64_t, int>, Child> children_;
+  std::map<ChoiceKey, Choice> choices_;
+  std::map<InstanceKey, std::unique_ptr<Instance>> instances_;
+};
+
+/// A node whose steps have tags of their own, so that no other communicator takes its messages.
+class TaggedNode final : public ForwardingNode {
+ public:
+  TaggedNode(Node& node, std::uint32_t id)
+      : ForwardingNode(node), first_(static_cast<Tag>(id << 16U)) {}
+  using Node::step;
+  void step(std::span<const Op> ops) override;
+
+ private:
+  Tag first_;
+  std::vector<Op> ops_;
+};
+
+/// One rank's end of a communicator: what an MPI_Comm points to.
+struct Communicator {
+  static constexpr std::uint32_t alive = 0x434f4d31, dead = 0x434f4d30;
+  std::uint32_t magic = dead;
+  std::shared_ptr<SharedCommunicator> shared;
+  Rank rank = 0;
+  Node* node = nullptr;  ///< where its collectives run
+  std::unique_ptr<TaggedNode> tagged;
+  std::unique_ptr<GroupView> view;
+  MPI_Errhandler errors = MPI_ERRORS_ARE_FATAL;
+  std::uint64_t collectives = 0;  ///< calls so far
+  std::string name;
+  MPI_Comm handle = MPI_COMM_NULL;
+
+  std::uint32_t context() const { return shared->id(); }
+  Rank size() const { return shared->size(); }
+  Rank world_rank(int member) const { return shared->members()[static_cast<std::size_t>(member)]; }
+};
+
+/// Makes a rank's end of it.
+void attach(Communicator& communicator, RankState& rank,
+            std::shared_ptr<SharedCommunicator> shared);
+
+void add_communicator_functions(WormcubeMpiFunctions& table);
+
+}  // namespace wormcube::mpi

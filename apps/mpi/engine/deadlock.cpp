@@ -1,0 +1,365 @@
+// Who waits for whom, in MPI's terms, and what is left at the end.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/mpi/engine/calls.hpp"
+#include "wormcube/apps/mpi/engine/handles.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/core.h>
+
+namespace wormcube::mpi {
+namespace {
+
+using Waits = CurrentCall::Waits;
+
+std::string source_text(int source) {
+  return source == MPI_ANY_SOURCE ? std::string("any source") : fmt::format("source {}", source);
+}
+std::string tag_text(int tag) {
+  return tag == MPI_ANY_TAG ? std::string("any tag") : fmt::format("tag {}", tag);
+}
+
+/// One thing that a rank waits for: a message from, or a receive by, a rank of the world; or anybody.
+struct Need {
+  std::string text;
+  std::vector<Rank> ranks;
+  bool any = false;      ///< one of the ranks is enough
+  bool receive = false;  ///< a message
+  int source = 0, tag = 0;
+  std::int64_t bytes = 0;
+  const Communicator* on = nullptr;
+};
+
+std::vector<Rank> others(const Communicator& on, Rank self) {
+  std::vector<Rank> all;
+  for (const Rank rank : on.shared->members()) {
+    if (rank != self) all.push_back(rank);
+  }
+  return all;
+}
+
+Need receive_need(const RankState& rank, const Communicator& on, int source, int tag,
+                  std::int64_t bytes, std::string_view what = "") {
+  Need need{fmt::format("{}{}, {}", what, source_text(source), tag_text(tag)),
+            {},
+            false,
+            true,
+            source,
+            tag,
+            bytes,
+            &on};
+  if (source == MPI_ANY_SOURCE) {
+    need.ranks = others(on, rank.rank);
+    need.any = true;
+  } else {
+    need.ranks = {on.world_rank(source)};
+  }
+  return need;
+}
+Need send_need(const Communicator& on, int to, int tag, std::int64_t bytes) {
+  return {fmt::format("receive of dest {}, tag {}", to, tag),
+          {on.world_rank(to)},
+          false,
+          false,
+          to,
+          tag,
+          bytes,
+          &on};
+}
+
+/// Those of a collective that have not come.
+Need collective_need(const Job& job, const RankState& rank) {
+  const Communicator& on = *rank.call.communicator;
+  const std::uint64_t number = on.collectives - 1;
+  Need need;
+  need.on = &on;
+  need.bytes = rank.call.bytes;
+  for (Rank member = 0; member < on.size(); ++member) {
+    const RankState& other = job.rank(on.world_rank(member));
+    const auto has_come = [&](const Communicator& each) {
+      return each.shared == on.shared && each.collectives > number;
+    };
+    bool came = has_come(other.world) || has_come(other.self);
+    for (const auto& each : other.communicators) came = came || has_come(*each);
+    if (!came) need.ranks.push_back(other.rank);
+  }
+  if (need.ranks.empty()) {
+    need.text = "the others' messages";
+    return need;
+  }
+  constexpr std::size_t most = 8;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(need.ranks.size(), most); ++i) {
+    names += (i == 0 ? "" : ", ") + std::to_string(on.shared->rank_of(need.ranks[i]));
+  }
+  if (need.ranks.size() > most) names += fmt::format(", .. ({} in all)", need.ranks.size());
+  need.text = fmt::format("rank{} {}, who ha{} not come", need.ranks.size() == 1 ? "" : "s", names,
+                          need.ranks.size() == 1 ? "s" : "ve");
+  return need;
+}
+
+std::vector<Need> needs_of(const Job& job, const RankState& rank) {
+  const CurrentCall& call = rank.call;
+  std::vector<Need> needs;
+  if (call.communicator == nullptr && call.waits != Waits::requests) return needs;
+  switch (call.waits) {
+    case Waits::not_at_all:
+      break;
+    case Waits::receive:
+    case Waits::probe:
+      needs.push_back(receive_need(rank, *call.communicator, call.peer, call.tag, call.bytes));
+      break;
+    case Waits::send:
+      needs.push_back(send_need(*call.communicator, call.peer, call.tag, call.bytes));
+      break;
+    case Waits::both:
+      needs.push_back(send_need(*call.communicator, call.peer, call.tag, call.bytes));
+      needs.push_back(receive_need(rank, *call.communicator, call.source, call.source_tag, 0));
+      break;
+    case Waits::requests:
+      for (int i = 0; i < call.request_count; ++i) {
+        if (is_predefined(call.requests[i])) continue;
+        const auto& object = *reinterpret_cast<const RequestObject*>(call.requests[i]);
+        if (object.magic != RequestObject::alive || !object.active || object.to_nobody) continue;
+        if (rank.requests->look_at(object.inner).source != any_source) continue;  // complete
+        needs.push_back(
+            object.kind == RequestObject::Kind::send
+                ? send_need(*object.communicator, object.peer, object.tag, object.bytes)
+                : receive_need(rank, *object.communicator, object.peer, object.tag, object.bytes));
+      }
+      break;
+    case Waits::collective:
+      needs.push_back(collective_need(job, rank));
+      break;
+  }
+  return needs;
+}
+
+std::string where(const RankState& rank) {
+  if (rank.ended) return "has ended";
+  if (rank.call.inside) return name_of(rank.call.function);
+  return rank.call.function == Function::count
+             ? std::string("has not called MPI")
+             : fmt::format("computes after {}", name_of(rank.call.function));
+}
+
+/// Ranks that wait for each other, each for the next: none has a choice.
+std::vector<Rank> cycle_of(const std::vector<std::vector<Rank>>& waits_for) {
+  enum Mark : std::uint8_t { fresh, open, closed };
+  std::vector<Mark> marks(waits_for.size(), fresh);
+  std::vector<std::pair<Rank, std::size_t>> path;
+  for (Rank start = 0; start < static_cast<Rank>(waits_for.size()); ++start) {
+    if (marks[static_cast<std::size_t>(start)] != fresh) continue;
+    path.assign(1, {start, 0});
+    marks[static_cast<std::size_t>(start)] = open;
+    while (!path.empty()) {
+      const Rank at = path.back().first;
+      const auto& next = waits_for[static_cast<std::size_t>(at)];
+      if (path.back().second == next.size()) {
+        marks[static_cast<std::size_t>(at)] = closed;
+        path.pop_back();
+        continue;
+      }
+      const Rank to = next[path.back().second++];
+      Mark& mark = marks[static_cast<std::size_t>(to)];
+      if (mark == open) {
+        std::vector<Rank> cycle;
+        for (auto i = std::ranges::find(path, to, &std::pair<Rank, std::size_t>::first);
+             i != path.end(); ++i) {
+          cycle.push_back(i->first);
+        }
+        return cycle;
+      }
+      if (mark == fresh) {
+        mark = open;
+        path.emplace_back(to, 0);
+      }
+    }
+  }
+  return {};
+}
+
+struct Row {
+  std::string call, waits, bytes, on, at;
+  auto operator<=>(const Row&) const = default;
+};
+
+std::string rank_list(const std::vector<Rank>& ranks) {
+  std::string text;
+  for (std::size_t i = 0; i < ranks.size();) {
+    std::size_t last = i;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+    text += (text.empty() ? "" : ",") + std::to_string(ranks[i]);
+    if (last > i) text += (last == i + 1 ? "," : "-") + std::to_string(ranks[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string Job::table_of_ranks() const {
+  // Alike ones share a row where there are many.
+  constexpr Rank most_single = 32;
+  std::vector<std::pair<std::vector<Rank>, Row>> rows;
+  std::map<const void*, std::string> places;
+  for (const auto& state : states_) {
+    const RankState& one = *state;
+    const std::vector<Need> needs = needs_of(*this, one);
+    const auto [place_of, is_new] = places.try_emplace(one.call.at);
+    if (is_new && one.call.at != nullptr) {
+      const std::string found = place(one.call.at);
+      place_of->second = found.starts_with(" at ") ? found.substr(4) : found;
+    }
+    const auto add = [&](Row row, bool first) {
+      if (!first) row.call.clear();
+      if (ranks() > most_single) {
+        for (auto& [who, same] : rows) {
+          if (!(same == row)) continue;
+          who.push_back(one.rank);
+          return;
+        }
+      }
+      rows.push_back({{one.rank}, std::move(row)});
+    };
+    if (needs.empty()) {
+      add({where(one), one.ended ? "" : "-", "", "", one.ended ? "" : place_of->second}, true);
+      continue;
+    }
+    constexpr std::size_t most_needs = 8;
+    for (std::size_t i = 0; i < std::min(needs.size(), most_needs); ++i) {
+      const Need& need = needs[i];
+      add({where(one), need.text, need.bytes > 0 ? std::to_string(need.bytes) : "",
+           need.on == nullptr ? "" : need.on->name, i == 0 ? place_of->second : ""},
+          i == 0);
+    }
+    if (needs.size() > most_needs) {
+      add({"", fmt::format("and {} more", needs.size() - most_needs), "", "", ""}, false);
+    }
+  }
+  std::size_t ranks_width = 6, call = 4, waits = 9, on = 12;
+  for (const auto& [who, row] : rows) {
+    ranks_width = std::max(ranks_width, rank_list(who).size());
+    call = std::max(call, row.call.size());
+    waits = std::max(waits, row.waits.size());
+    on = std::max(on, row.on.size());
+  }
+  std::string text =
+      fmt::format("{:>{}}  {:<{}}  {:<{}}  {:>10}  {:<{}}  {}", "rank", ranks_width, "call", call,
+                  "waits for", waits, "bytes", "communicator", on, "at");
+  const auto add_line = [&](std::string line) {
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += "\n" + line;
+  };
+  constexpr std::size_t most_rows = 64;
+  for (std::size_t i = 0; i < std::min(rows.size(), most_rows); ++i) {
+    const auto& [who, row] = rows[i];
+    add_line(fmt::format("{:>{}}  {:<{}}  {:<{}}  {:>10}  {:<{}}  {}", rank_list(who), ranks_width,
+                         row.call, call, row.waits, waits, row.bytes, row.on, on, row.at));
+  }
+  if (rows.size() > most_rows) add_line(fmt::format("and {} rows more", rows.size() - most_rows));
+  return text;
+}
+
+std::string Job::deadlock(std::span<const UnreceivedMessage> messages) {
+  Rank ended = 0;
+  std::vector<std::vector<Rank>> waits_for(states_.size());
+  std::vector<std::string> near;
+  for (const auto& state : states_) {
+    ended += state->ended ? 1 : 0;
+    for (const Need& need : needs_of(*this, *state)) {
+      if (!need.any) {
+        auto& edges = waits_for[static_cast<std::size_t>(state->rank)];
+        edges.insert(edges.end(), need.ranks.begin(), need.ranks.end());
+      }
+      if (!need.receive) continue;
+      for (const UnreceivedMessage& message : messages) {
+        const bool from_it =
+            need.any || std::ranges::find(need.ranks, message.from) != need.ranks.end();
+        if (message.to != state->rank || !from_it) continue;
+        constexpr std::size_t most_near = 10;
+        if (near.size() == most_near) break;
+        const Rank from = need.on->shared->rank_of(message.from);
+        if (message.context == need.on->context()) {
+          near.push_back(
+              fmt::format("near miss: rank {} waits for {} from {}; it holds a message from {} "
+                          "with tag {} ({} B)",
+                          state->rank, tag_text(need.tag),
+                          need.any ? "any source" : std::to_string(need.source), from, message.tag,
+                          message.bytes));
+        } else if (message.context <= 32767 && message.tag == need.tag) {
+          near.push_back(
+              fmt::format("near miss: rank {} waits for tag {} from {} on {}; it holds one "
+                          "on another communicator ({} B)",
+                          state->rank, need.tag, from, need.on->name, message.bytes));
+        }
+      }
+    }
+  }
+  std::string text =
+      ended == 0
+          ? fmt::format("deadlock: all {} ranks wait and no message is under way\n", ranks())
+          : fmt::format(
+                "deadlock: {} of {} ranks wait, {} ha{} ended, and no message is under way\n",
+                ranks() - ended, ranks(), ended, ended == 1 ? "s" : "ve");
+  text += table_of_ranks();
+  const std::vector<Rank> cycle = cycle_of(waits_for);
+  if (!cycle.empty()) {
+    constexpr std::size_t most_shown = 32;
+    text += "\ncycle: ";
+    for (std::size_t i = 0; i < std::min(cycle.size(), most_shown); ++i) {
+      text += fmt::format("{} -> ", cycle[i]);
+    }
+    if (cycle.size() > most_shown) text += fmt::format(".. ({} ranks) -> ", cycle.size());
+    text += std::to_string(cycle.front());
+  }
+  for (const std::string& line : near) text += "\n" + line;
+  constexpr int code = 3;
+  end(code, text);
+  return text;
+}
+
+std::vector<std::string> Job::leftovers(std::span<const UnreceivedMessage> messages) const {
+  constexpr std::size_t most = 10;
+  std::vector<std::string> lines;
+  std::size_t active = 0;
+  std::vector<std::string> requests;
+  for (const auto& state : states_) {
+    state->pool.each([&](const RequestObject& object) {
+      if (!object.active) return;
+      if (++active > most) return;
+      requests.push_back(fmt::format(
+          "  rank {}: {} of {} bytes, {} {}, {} on {}{}", state->rank, object.started_by,
+          object.bytes, object.kind == RequestObject::Kind::send ? "dest" : "source",
+          object.peer == MPI_ANY_SOURCE ? std::string("any") : std::to_string(object.peer),
+          tag_text(object.tag), object.communicator->name, place(object.at)));
+    });
+  }
+  if (active > 0) {
+    lines.push_back(fmt::format("{} request{} no test or wait has completed:", active,
+                                active == 1 ? " that" : "s that"));
+    lines.insert(lines.end(), requests.begin(), requests.end());
+  }
+  if (!messages.empty()) {
+    lines.push_back(fmt::format("{} message{} nobody has received:", messages.size(),
+                                messages.size() == 1 ? " that" : "s that"));
+    for (std::size_t i = 0; i < std::min(messages.size(), most); ++i) {
+      const UnreceivedMessage& message = messages[i];
+      std::string on = "a communicator";
+      const RankState& to = rank(message.to);
+      for (const Communicator* each : {&to.world, &to.self}) {
+        if (each->shared != nullptr && each->context() == message.context) on = each->name;
+      }
+      for (const auto& each : to.communicators) {
+        if (each->shared != nullptr && each->context() == message.context) on = each->name;
+      }
+      lines.push_back(fmt::format("  from rank {} to rank {}, tag {}, {} bytes on {}", message.from,
+                                  message.to, message.tag, message.bytes, on));
+    }
+  }
+  return lines;
+}
+
+}  // namespace wormcube::mpi

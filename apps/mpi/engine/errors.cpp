@@ -1,0 +1,145 @@
+// Error classes, error handlers.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/mpi/engine/errors.hpp"
+
+#include "wormcube/apps/mpi/engine/calls.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include <fmt/core.h>
+
+namespace wormcube::mpi {
+namespace {
+
+struct ErrorClass {
+  int number;
+  std::string_view name, text;
+};
+constexpr std::array error_classes{
+    ErrorClass{MPI_SUCCESS, "MPI_SUCCESS", "no error"},
+    ErrorClass{MPI_ERR_BUFFER, "MPI_ERR_BUFFER", "invalid buffer"},
+    ErrorClass{MPI_ERR_COUNT, "MPI_ERR_COUNT", "invalid count"},
+    ErrorClass{MPI_ERR_TYPE, "MPI_ERR_TYPE", "invalid datatype"},
+    ErrorClass{MPI_ERR_TAG, "MPI_ERR_TAG", "invalid tag"},
+    ErrorClass{MPI_ERR_COMM, "MPI_ERR_COMM", "invalid communicator"},
+    ErrorClass{MPI_ERR_RANK, "MPI_ERR_RANK", "invalid rank"},
+    ErrorClass{MPI_ERR_REQUEST, "MPI_ERR_REQUEST", "invalid request"},
+    ErrorClass{MPI_ERR_ROOT, "MPI_ERR_ROOT", "invalid root"},
+    ErrorClass{MPI_ERR_GROUP, "MPI_ERR_GROUP", "invalid group"},
+    ErrorClass{MPI_ERR_OP, "MPI_ERR_OP", "invalid operator"},
+    ErrorClass{MPI_ERR_TOPOLOGY, "MPI_ERR_TOPOLOGY", "invalid topology"},
+    ErrorClass{MPI_ERR_DIMS, "MPI_ERR_DIMS", "invalid dimensions"},
+    ErrorClass{MPI_ERR_ARG, "MPI_ERR_ARG", "invalid argument"},
+    ErrorClass{MPI_ERR_UNKNOWN, "MPI_ERR_UNKNOWN", "unknown error"},
+    ErrorClass{MPI_ERR_TRUNCATE, "MPI_ERR_TRUNCATE", "message truncated"},
+    ErrorClass{MPI_ERR_OTHER, "MPI_ERR_OTHER", "other error"},
+    ErrorClass{MPI_ERR_INTERN, "MPI_ERR_INTERN", "internal error"},
+    ErrorClass{MPI_ERR_PENDING, "MPI_ERR_PENDING", "not complete yet"},
+    ErrorClass{MPI_ERR_IN_STATUS, "MPI_ERR_IN_STATUS", "the error is in the status"},
+    ErrorClass{MPI_ERR_INFO_KEY, "MPI_ERR_INFO_KEY", "invalid key of an info"},
+    ErrorClass{MPI_ERR_INFO_NOKEY, "MPI_ERR_INFO_NOKEY", "no such key in the info"},
+    ErrorClass{MPI_ERR_INFO_VALUE, "MPI_ERR_INFO_VALUE", "invalid value of an info"},
+    ErrorClass{MPI_ERR_INFO, "MPI_ERR_INFO", "invalid info"},
+    ErrorClass{MPI_ERR_KEYVAL, "MPI_ERR_KEYVAL", "invalid key of an attribute"},
+    ErrorClass{MPI_ERR_NO_MEM, "MPI_ERR_NO_MEM", "out of memory"},
+    ErrorClass{MPI_ERR_UNSUPPORTED_OPERATION, "MPI_ERR_UNSUPPORTED_OPERATION", "not supported"},
+    ErrorClass{MPI_ERR_ERRHANDLER, "MPI_ERR_ERRHANDLER", "invalid error handler"},
+};
+
+const ErrorClass* find_class(int number) {
+  const auto found = std::ranges::find(error_classes, number, &ErrorClass::number);
+  return found == error_classes.end() ? nullptr : &*found;
+}
+
+int error_string(int code, char* string, int* length) {
+  WORMCUBE_MPI_CALL_AT_ANY_TIME(MPI_Error_string);
+  return call([&] {
+    const ErrorClass* const found = find_class(code);
+    const std::string text = found != nullptr
+                                 ? fmt::format("{}: {}", found->name, found->text)
+                                 : fmt::format("error {}, which is none of MPI's", code);
+    std::memcpy(string, text.c_str(), text.size() + 1);
+    *length = static_cast<int>(text.size());
+  });
+}
+
+int error_class(int code, int* its_class) {
+  *its_class = find_class(code) != nullptr ? code : MPI_ERR_UNKNOWN;
+  return MPI_SUCCESS;
+}
+
+void require_handler(MPI_Errhandler handle) {
+  if (handle == MPI_ERRORS_ARE_FATAL || handle == MPI_ERRORS_ABORT || handle == MPI_ERRORS_RETURN ||
+      (!is_predefined(handle) && handle != nullptr))
+    return;
+  throw Failure(MPI_ERR_ERRHANDLER, "the error handler is none");
+}
+
+int create_errhandler(MPI_Comm_errhandler_function* function, MPI_Errhandler* handle) {
+  WORMCUBE_MPI_CALL_AT_ANY_TIME(MPI_Comm_create_errhandler);
+  return call([&] {
+    call.pointer(reinterpret_cast<const void*>(function), 1, "the function");
+    *handle = reinterpret_cast<MPI_Errhandler>(new ErrorHandler{function});
+  });
+}
+
+// Communicators may still have it: it lives as long as the process.
+int errhandler_free(MPI_Errhandler* handle) {
+  WORMCUBE_MPI_CALL_AT_ANY_TIME(MPI_Errhandler_free);
+  return call([&] {
+    require_handler(*handle);
+    *handle = MPI_ERRHANDLER_NULL;
+  });
+}
+
+int set_errhandler(MPI_Comm on, MPI_Errhandler handle) {
+  WORMCUBE_MPI_CALL(MPI_Comm_set_errhandler);
+  return call([&] {
+    Communicator& communicator = call.communicator(on);
+    require_handler(handle);
+    communicator.errors = handle;
+  });
+}
+
+int get_errhandler(MPI_Comm on, MPI_Errhandler* handle) {
+  WORMCUBE_MPI_CALL(MPI_Comm_get_errhandler);
+  return call([&] { *handle = call.communicator(on).errors; });
+}
+
+int call_errhandler(MPI_Comm on, int code) {
+  WORMCUBE_MPI_CALL(MPI_Comm_call_errhandler);
+  static_cast<void>(call([&] {
+    call.communicator(on);
+    throw Failure(code, "called by the program");
+  }));
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+const ErrorHandler* error_handler(MPI_Errhandler handle) {
+  return is_predefined(handle) ? nullptr : reinterpret_cast<const ErrorHandler*>(handle);
+}
+
+std::string_view name_of_class(int number) {
+  const ErrorClass* const found = find_class(number);
+  return found != nullptr ? found->name : "an error of its own";
+}
+std::string_view text_of_class(int number) {
+  const ErrorClass* const found = find_class(number);
+  return found != nullptr ? found->text : "an error of its own";
+}
+
+void add_error_functions(WormcubeMpiFunctions& table) {
+  table.MPI_Error_string = error_string;
+  table.MPI_Error_class = error_class;
+  table.MPI_Comm_create_errhandler = create_errhandler;
+  table.MPI_Errhandler_free = errhandler_free;
+  table.MPI_Comm_set_errhandler = set_errhandler;
+  table.MPI_Comm_get_errhandler = get_errhandler;
+  table.MPI_Comm_call_errhandler = call_errhandler;
+}
+
+}  // namespace wormcube::mpi

@@ -1,0 +1,236 @@
+// A job's ranks: entered, ended.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/mpi/engine/job.hpp"
+
+#include "wormcube/apps/mpi/engine/calls.hpp"
+#include "wormcube/apps/mpi/engine/errors.hpp"
+#include "wormcube/apps/mpi/engine/plain_functions.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <numeric>
+
+#include <cxxabi.h>
+#include <fmt/core.h>
+#include <unistd.h>
+
+namespace wormcube::mpi {
+namespace {
+
+Job* the_job = nullptr;
+
+[[noreturn]] void never_return() {
+  for (;;) pause();
+}
+
+/// Counts what passes, for a matrix.
+class CountingNode final : public ForwardingNode {
+ public:
+  CountingNode(Node& node, RankState& rank) : ForwardingNode(node), state_(rank) {}
+  using Node::step;
+  void step(std::span<const Op> ops) override {
+    for (const Op& op : ops) {
+      if (!op.is_send()) continue;
+      const auto to = static_cast<std::size_t>(peer_of(topology(), rank(), op));
+      if (to >= state_.bytes_to.size()) continue;
+      state_.bytes_to[to] += op.bytes();
+      ++state_.messages_to[to];
+    }
+    node().step(ops);
+  }
+
+ private:
+  RankState& state_;
+};
+
+[[noreturn]] void not_provided(const char* name, int stage) {
+  const std::string what =
+      stage == 0 ? std::string("no stage provides it") : fmt::format("stage {}", stage);
+  const RankState* const rank = current_rank;
+  if (rank == nullptr) {
+    fmt::print(stderr, "wormcube: {} is not provided ({})\n", name, what);
+    _exit(2);
+  }
+  rank->job.end_here(2, fmt::format("rank {}: {} is not provided ({})", rank->rank, name, what));
+}
+
+}  // namespace
+
+Job* running_job() noexcept { return the_job; }
+
+const WormcubeMpiFunctions& provided_functions() {
+  static const WormcubeMpiFunctions functions = [] {
+    WormcubeMpiFunctions table{};
+    add_plain_functions(table);
+    add_environment_functions(table);
+    add_error_functions(table);
+    add_type_functions(table);
+    add_communicator_functions(table);
+    add_point_to_point_functions(table);
+    add_request_functions(table);
+    add_collective_functions(table);
+    return table;
+  }();
+  return functions;
+}
+
+Job::Job(const Topology& topology, const Images& images, const JobOptions& options,
+         std::vector<std::string> arguments)
+    : topology_(topology), images_(images), options_(options), arguments_(std::move(arguments)) {
+  std::vector<Rank> all(static_cast<std::size_t>(options.ranks));
+  std::iota(all.begin(), all.end(), 0);
+  world_ = std::make_shared<SharedCommunicator>(*this, 0, all, "MPI_COMM_WORLD");
+  for (const Rank rank : all) {
+    states_.push_back(std::make_unique<RankState>(*this, rank));
+    if (!options.matrix) continue;
+    states_.back()->bytes_to.resize(all.size());
+    states_.back()->messages_to.resize(all.size());
+  }
+  the_job = this;
+}
+
+Job::~Job() { the_job = nullptr; }
+
+// Whoever leaves by exit() leaves its frames as they are; what it handled is forgotten.
+int Job::enter(RankState& rank) noexcept {
+  // A copy of its own: programs cut and reorder what they are given.
+  std::vector<std::string> words(arguments_);
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  const Image& image = images_[rank.rank];
+  if (setjmp(rank.entry) != 0) return rank.exit_code;
+  const int code = image.main(static_cast<int>(words.size()), pointers.data(), environ);
+  rank.exit_code = code & 255;
+  rank.ending = true;
+  image.finish();
+  return rank.exit_code;
+}
+
+void Job::run_rank(Node& node) {
+  if (node.rank() >= ranks()) return;
+  RankState& state = rank(node.rank());
+  state.requests = &requests_of(node);
+  state.node = &node;
+  if (options_.matrix) {
+    state.counted = std::make_unique<CountingNode>(node, state);
+    state.node = state.counted.get();
+  }
+  current_rank = &state;
+  attach(state.world, state, world_);
+  state.world.handle = MPI_COMM_WORLD;
+  attach(state.self, state,
+         std::make_shared<SharedCommunicator>(*this, 1, std::vector<Rank>{state.rank},
+                                              "MPI_COMM_SELF"));
+  state.self.handle = MPI_COMM_SELF;
+  const int code = enter(state);
+  state.ended = true;
+  current_rank = nullptr;
+  if (state.initialized && !state.finalized) {
+    end_here(
+        code == 0 ? 1 : code,
+        fmt::format("rank {} has ended with exit code {}, without MPI_Finalize", state.rank, code));
+  }
+  if (code == 0) return;
+  const std::lock_guard lock(mutex_);
+  if (end_.code == 0) end_.code = code;
+}
+
+void Job::end(int code, std::string text) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (is_over_) return;
+  is_over_ = true;
+  end_ = {code, std::move(text)};
+  done_.notify_all();
+}
+
+void Job::end_here(int code, std::string text) noexcept {
+  end(code, std::move(text));
+  never_return();
+}
+
+void Job::all_ended() {
+  const std::lock_guard lock(mutex_);
+  is_over_ = true;
+  done_.notify_all();
+}
+
+bool Job::wait_for_end(std::chrono::milliseconds limit) {
+  std::unique_lock lock(mutex_);
+  const auto over = [&] { return is_over_; };
+  if (limit.count() > 0) return done_.wait_for(lock, limit, over);
+  done_.wait(lock, over);
+  return true;
+}
+
+JobEnd Job::ended() const {
+  const std::lock_guard lock(mutex_);
+  return end_;
+}
+
+std::uint32_t Job::take_id() {
+  constexpr std::uint32_t most = 32767;  // tags of steps have 16 bits below
+  const std::lock_guard lock(mutex_);
+  if (!unused_ids_.empty()) {
+    const std::uint32_t id = unused_ids_.back();
+    unused_ids_.pop_back();
+    return id;
+  }
+  if (next_id_ > most) {
+    throw Failure(MPI_ERR_OTHER,
+                  fmt::format("{} communicators live at once, and there are no more", most));
+  }
+  return next_id_++;
+}
+
+void Job::give_back_id(std::uint32_t id) noexcept {
+  const std::lock_guard lock(mutex_);
+  unused_ids_.push_back(id);
+}
+
+std::string Job::place(const void* address) const {
+  const auto offset = images_.offset_of(address);
+  if (!offset) return "";
+  // One before: the call itself, not where it returns to.
+  return " at " + place_in(images_.program(), *offset - 1);
+}
+
+std::size_t Job::explain_fault(std::span<char> text) const {
+  const RankState* const rank = current_rank;
+  if (rank == nullptr || &rank->job != this) return 0;
+  const char* const name = name_of(rank->call.function);
+  const auto end =
+      rank->call.inside
+          ? fmt::format_to_n(text.data(), text.size(), "rank {}, in {}: ", rank->rank, name)
+      : rank->call.function == Function::count
+          ? fmt::format_to_n(text.data(), text.size(),
+                             "rank {}, before its first MPI call: ", rank->rank)
+          : fmt::format_to_n(text.data(), text.size(), "rank {}, after {}: ", rank->rank, name);
+  return std::min<std::size_t>(end.size, text.size());
+}
+
+}  // namespace wormcube::mpi
+
+extern "C" {
+// What libmpi_abi.so.1 looks for, and what images call to end.
+
+extern WormcubeMpiProgram wormcube_mpi_program;
+WormcubeMpiProgram wormcube_mpi_program{sizeof(WormcubeMpiFunctions), nullptr,
+                                        wormcube::mpi::not_provided};
+
+[[noreturn]] void wormcube_rank_exit(int code, int with_handlers);
+void wormcube_rank_exit(int code, int with_handlers) {
+  using namespace wormcube::mpi;
+  RankState* const rank = current_rank;
+  if (rank == nullptr) _exit(code);
+  rank->exit_code = code & 255;
+  if (!std::exchange(rank->ending, true) && with_handlers != 0) {
+    rank->job.images()[rank->rank].finish();
+    current_rank = rank;
+  }
+  // Exceptions that the rank handles are left behind.
+  std::memset(abi::__cxa_get_globals(), 0, sizeof(void*) + sizeof(unsigned));
+  longjmp(rank->entry, 1);  // NOLINT: over the user's frames, as exit() leaves them
+}
+}

@@ -1,0 +1,119 @@
+// A job: the ranks of one program, and how it ends.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/mpi/engine/communicator.hpp"
+#include "wormcube/apps/mpi/engine/rank.hpp"
+#include "wormcube/apps/mpi/image/images.hpp"
+#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/runtime/machine/machine.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace wormcube::mpi {
+
+/// How a job ended.
+struct JobEnd {
+  int code = 0;           ///< of the process
+  std::string text = {};  ///< why it ended before its ranks did; empty: they all ended
+};
+
+/// What is left when all ranks have ended, and the rest of what a run tells.
+struct JobFigures {
+  std::optional<Statistics> machine;  ///< of a run that came to its end
+  std::vector<std::string> leftovers;
+};
+
+struct JobOptions {
+  Rank ranks = 1;
+  bool eager = true;  ///< standard sends of up to MachineOptions::early_limit need no receive
+  /// By operation: the algorithm that was asked for.
+  std::map<std::string, Collective> algorithms = {};
+  bool matrix = false;  ///< count what each rank sends to each
+};
+
+/// Threads     end: any, the first counts. wait_for_end: who runs the job. The rest: the ranks, each for
+///             itself, and shared communicators by their locks.
+/// Invariants  whoever ends the job from within a rank never returns: the frames below are the user's, and
+///             nothing of ours is thrown through them. The process ends with the job, so nothing has to be
+///             unwound.
+class Job {
+ public:
+  Job(const Topology& topology, const Images& images, const JobOptions& options,
+      std::vector<std::string> arguments);
+  ~Job();
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  /// A node's program: the rank of that number, if there is one.
+  void run_rank(Node& node);
+
+  /// Ends the job: no rank goes on after its next call.
+  void end(int code, std::string text) noexcept;
+  /// The same from a rank, which is not heard of again.
+  [[noreturn]] void end_here(int code, std::string text) noexcept;
+  /// Waits until it has ended, or this time has passed (0: for ever); false then.
+  bool wait_for_end(std::chrono::milliseconds limit);
+  /// All ranks have ended, by themselves.
+  void all_ended();
+  JobEnd ended() const;
+
+  /// The text of MachineOptions::deadlock_text; ends the job.
+  std::string deadlock(std::span<const UnreceivedMessage> messages);
+  /// Where each rank is, in MPI's terms.
+  std::string table_of_ranks() const;
+  /// What was not received, completed or freed, in lines.
+  std::vector<std::string> leftovers(std::span<const UnreceivedMessage> messages) const;
+
+  const Topology& topology() const { return topology_; }
+  const JobOptions& options() const { return options_; }
+  const Images& images() const { return images_; }
+  Rank ranks() const { return options_.ranks; }
+  RankState& rank(Rank rank) { return *states_[static_cast<std::size_t>(rank)]; }
+  const RankState& rank(Rank rank) const { return *states_[static_cast<std::size_t>(rank)]; }
+  /// "ring.c:41", "ring+0x11d9", or nothing.
+  std::string place(const void* address) const;
+
+  /// A number for a communicator that no living one has. Throws Failure if there is none left.
+  std::uint32_t take_id();
+  void give_back_id(std::uint32_t id) noexcept;
+  const std::shared_ptr<SharedCommunicator>& world() const { return world_; }
+  std::chrono::steady_clock::time_point start() const { return start_; }
+
+  std::size_t explain_fault(std::span<char> text) const;
+
+ private:
+  int enter(RankState& rank) noexcept;
+
+  Topology topology_;
+  const Images& images_;
+  JobOptions options_;
+  std::vector<std::string> arguments_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::shared_ptr<SharedCommunicator> world_;
+  std::vector<std::unique_ptr<RankState>> states_;
+
+  mutable std::mutex mutex_;  // guards the rest
+  std::condition_variable done_;
+  bool is_over_ = false;
+  JobEnd end_;
+  std::vector<std::uint32_t> unused_ids_;
+  std::uint32_t next_id_ = 2;  // 0: MPI_COMM_WORLD, 1: MPI_COMM_SELF
+};
+
+/// The job that runs; there is one in a process.
+Job* running_job() noexcept;
+
+/// All functions that are provided, in the table that the library takes.
+const WormcubeMpiFunctions& provided_functions();
+
+}  // namespace wormcube::mpi

@@ -1,0 +1,366 @@
+// Messages from one rank to another.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/mpi/engine/calls.hpp"
+#include "wormcube/apps/mpi/engine/handles.hpp"
+#include "wormcube/apps/mpi/engine/status.hpp"
+
+#include <fmt/core.h>
+
+namespace wormcube::mpi {
+namespace {
+
+using Mode = Requests::Mode;
+using Waits = CurrentCall::Waits;
+
+void note(Call& call, Waits waits, int peer, int tag, std::int64_t bytes) {
+  CurrentCall& now = call.rank().call;
+  now.waits = waits;
+  now.peer = peer;
+  now.tag = tag;
+  now.bytes = bytes;
+}
+
+Mode mode_of(const Call& call, Mode asked) {
+  return call.rank().job.options().eager ? asked : Mode::synchronous;
+}
+
+void count_sent(RankState& rank, Rank to, Bytes bytes) {
+  ++rank.sent;
+  rank.sent_bytes += bytes;
+  if (rank.bytes_to.empty()) return;
+  rank.bytes_to[static_cast<std::size_t>(to)] += bytes;
+  ++rank.messages_to[static_cast<std::size_t>(to)];
+}
+
+/// The data of so many elements, packed into `packed` if they lie apart.
+ConstSpan data_of(const TypeView& type, const void* elements, std::size_t count,
+                  std::unique_ptr<std::byte[]>& packed) {
+  const Bytes bytes = count * type.size;
+  if (type.dense) return {static_cast<const std::byte*>(elements), bytes};
+  packed = std::make_unique_for_overwrite<std::byte[]>(bytes);
+  pack(**type.type, elements, bytes, packed.get());
+  return {packed.get(), bytes};
+}
+
+struct Sending {
+  Communicator& on;
+  TypeView type;
+  std::size_t count;
+};
+Sending checked_send(Call& call, const void* data, int count, MPI_Datatype type, int to, int tag,
+                     MPI_Comm on) {
+  const Sending checked{call.communicator(on), type_view(type), call.count(count)};
+  call.destination(checked.on, to);
+  call.send_tag(tag);
+  call.pointer(data, checked.count * checked.type.size, "the buffer");
+  return checked;
+}
+Sending checked_receive(Call& call, const void* data, int count, MPI_Datatype type, int from,
+                        int tag, MPI_Comm on) {
+  const Sending checked{call.communicator(on), type_view(type), call.count(count)};
+  call.source(checked.on, from);
+  call.receive_tag(tag);
+  call.pointer(data, checked.count * checked.type.size, "the buffer");
+  return checked;
+}
+
+MessagePattern pattern(const Communicator& on, int from, int tag) {
+  return {.source = from == MPI_ANY_SOURCE ? any_source : on.world_rank(from),
+          .tag = tag == MPI_ANY_TAG ? any_tag : tag,
+          .context = on.context()};
+}
+
+Request begin_send(Call& call, const Sending& what, ConstSpan data, int to, int tag, Mode mode) {
+  const Rank peer = what.on.world_rank(to);
+  count_sent(call.rank(), peer, data.size());
+  return call.rank().requests->start(wormcube::send(peer, data, tag), what.on.context(),
+                                     mode_of(call, mode));
+}
+
+int send_now(Call& call, const void* data, int count, MPI_Datatype type, int to, int tag,
+             MPI_Comm on, Mode mode) {
+  return call([&] {
+    const Sending what = checked_send(call, data, count, type, to, tag, on);
+    if (to == MPI_PROC_NULL) return;
+    std::unique_ptr<std::byte[]> packed;
+    const ConstSpan bytes = data_of(what.type, data, what.count, packed);
+    Request request = begin_send(call, what, bytes, to, tag, mode);
+    note(call, Waits::send, to, tag, static_cast<std::int64_t>(bytes.size()));
+    call.rank().requests->wait(request);
+  });
+}
+
+int send(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm on) {
+  WORMCUBE_MPI_CALL(MPI_Send);
+  return send_now(call, data, count, type, to, tag, on, Mode::standard);
+}
+int ssend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm on) {
+  WORMCUBE_MPI_CALL(MPI_Ssend);
+  return send_now(call, data, count, type, to, tag, on, Mode::synchronous);
+}
+int rsend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm on) {
+  WORMCUBE_MPI_CALL(MPI_Rsend);
+  return send_now(call, data, count, type, to, tag, on, Mode::standard);
+}
+
+// A received message's status, and whether it was longer than the room.
+void tell(const Communicator& on, const Status& found, Bytes room, MPI_Status* status) {
+  const int source = on.shared->rank_of(found.source);
+  write_status(status, source, found.tag, static_cast<std::int64_t>(std::min(found.bytes, room)));
+  if (!found.truncated) return;
+  throw Failure(MPI_ERR_TRUNCATE,
+                fmt::format("the message from rank {}, tag {} has {} bytes, the buffer room for {}",
+                            source, found.tag, found.bytes, room));
+}
+
+int recv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm on,
+         MPI_Status* status) {
+  WORMCUBE_MPI_CALL(MPI_Recv);
+  return call([&] {
+    const Sending what = checked_receive(call, data, count, type, from, tag, on);
+    if (from == MPI_PROC_NULL) return write_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0);
+    const Bytes room = what.count * what.type.size;
+    std::unique_ptr<std::byte[]> packed;
+    if (!what.type.dense) packed = std::make_unique_for_overwrite<std::byte[]>(room);
+    const Span to(packed ? packed.get() : static_cast<std::byte*>(data), room);
+    note(call, Waits::receive, from, tag, static_cast<std::int64_t>(room));
+    Requests& requests = *call.rank().requests;
+    Request request = requests.start(pattern(what.on, from, tag), to);
+    const Status found = requests.wait(request);
+    if (packed) unpack(**what.type.type, packed.get(), std::min(found.bytes, room), data);
+    tell(what.on, found, room, status);
+  });
+}
+
+// The receive first: it may be the partner's send that ours waits for.
+void exchange_now(Call& call, const void* out, int out_count, MPI_Datatype out_type, int to,
+                  int out_tag, void* in, int in_count, MPI_Datatype in_type, int from, int in_tag,
+                  MPI_Comm on, MPI_Status* status) {
+  const Sending sent = checked_send(call, out, out_count, out_type, to, out_tag, on);
+  const Sending received = checked_receive(call, in, in_count, in_type, from, in_tag, on);
+  const Bytes room = received.count * received.type.size;
+  std::unique_ptr<std::byte[]> packed_out, packed_in;
+  if (!received.type.dense) packed_in = std::make_unique_for_overwrite<std::byte[]>(room);
+  Requests& requests = *call.rank().requests;
+  std::array<Request, 2> both;
+  std::array<Status, 2> found;
+  const bool receives = from != MPI_PROC_NULL, sends = to != MPI_PROC_NULL;
+  if (receives) {
+    both[0] = requests.start(pattern(received.on, from, in_tag),
+                             Span(packed_in ? packed_in.get() : static_cast<std::byte*>(in), room));
+  }
+  Bytes bytes = 0;
+  if (sends) {
+    const ConstSpan data = data_of(sent.type, out, sent.count, packed_out);
+    bytes = data.size();
+    both[1] = begin_send(call, sent, data, to, out_tag, Mode::standard);
+  }
+  note(call,
+       receives && sends ? Waits::both
+       : receives        ? Waits::receive
+                         : Waits::send,
+       sends ? to : from, sends ? out_tag : in_tag,
+       static_cast<std::int64_t>(sends ? bytes : room));
+  call.rank().call.source = from;
+  call.rank().call.source_tag = in_tag;
+  requests.wait_all(both, found);
+  if (!receives) return write_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0);
+  if (packed_in) unpack(**received.type.type, packed_in.get(), std::min(found[0].bytes, room), in);
+  tell(received.on, found[0], room, status);
+}
+
+int sendrecv(const void* out, int out_count, MPI_Datatype out_type, int to, int out_tag, void* in,
+             int in_count, MPI_Datatype in_type, int from, int in_tag, MPI_Comm on,
+             MPI_Status* status) {
+  WORMCUBE_MPI_CALL(MPI_Sendrecv);
+  return call([&] {
+    exchange_now(call, out, out_count, out_type, to, out_tag, in, in_count, in_type, from, in_tag,
+                 on, status);
+  });
+}
+
+int sendrecv_replace(void* data, int count, MPI_Datatype type, int to, int out_tag, int from,
+                     int in_tag, MPI_Comm on, MPI_Status* status) {
+  WORMCUBE_MPI_CALL(MPI_Sendrecv_replace);
+  return call([&] {
+    const Sending what = checked_send(call, data, count, type, to, out_tag, on);
+    const Bytes bytes = what.count * what.type.size;
+    const auto copied = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    if (what.type.dense) {
+      if (bytes > 0) std::memcpy(copied.get(), data, bytes);
+    } else {
+      pack(**what.type.type, data, bytes, copied.get());
+    }
+    exchange_now(call, copied.get(), static_cast<int>(bytes), MPI_BYTE, to, out_tag, data, count,
+                 type, from, in_tag, on, status);
+  });
+}
+
+int start(Call& call, MPI_Request* handle, const void* data, int count, MPI_Datatype type, int to,
+          int tag, MPI_Comm on, Mode mode, bool persistent = false) {
+  return call([&] {
+    *handle = reinterpret_cast<MPI_Request>(
+        &start_send(call, data, count, type, to, tag, on, mode, persistent));
+  });
+}
+
+int isend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm on,
+          MPI_Request* request) {
+  WORMCUBE_MPI_CALL(MPI_Isend);
+  return start(call, request, data, count, type, to, tag, on, Mode::standard);
+}
+int issend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm on,
+           MPI_Request* request) {
+  WORMCUBE_MPI_CALL(MPI_Issend);
+  return start(call, request, data, count, type, to, tag, on, Mode::synchronous);
+}
+int irsend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm on,
+           MPI_Request* request) {
+  WORMCUBE_MPI_CALL(MPI_Irsend);
+  return start(call, request, data, count, type, to, tag, on, Mode::standard);
+}
+int irecv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm on,
+          MPI_Request* request) {
+  WORMCUBE_MPI_CALL(MPI_Irecv);
+  return call([&] {
+    *request =
+        reinterpret_cast<MPI_Request>(&start_receive(call, data, count, type, from, tag, on));
+  });
+}
+int send_init(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm on,
+              MPI_Request* request) {
+  WORMCUBE_MPI_CALL(MPI_Send_init);
+  return start(call, request, data, count, type, to, tag, on, Mode::standard, true);
+}
+int ssend_init(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm on,
+               MPI_Request* request) {
+  WORMCUBE_MPI_CALL(MPI_Ssend_init);
+  return start(call, request, data, count, type, to, tag, on, Mode::synchronous, true);
+}
+int rsend_init(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm on,
+               MPI_Request* request) {
+  WORMCUBE_MPI_CALL(MPI_Rsend_init);
+  return start(call, request, data, count, type, to, tag, on, Mode::standard, true);
+}
+int recv_init(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm on,
+              MPI_Request* request) {
+  WORMCUBE_MPI_CALL(MPI_Recv_init);
+  return call([&] {
+    *request =
+        reinterpret_cast<MPI_Request>(&start_receive(call, data, count, type, from, tag, on, true));
+  });
+}
+
+void found_status(const Communicator& on, const Status& found, MPI_Status* status) {
+  write_status(status, on.shared->rank_of(found.source), found.tag,
+               static_cast<std::int64_t>(found.bytes));
+}
+
+int probe(int from, int tag, MPI_Comm on, MPI_Status* status) {
+  WORMCUBE_MPI_CALL(MPI_Probe);
+  return call([&] {
+    const Communicator& communicator = call.communicator(on);
+    call.source(communicator, from);
+    call.receive_tag(tag);
+    if (from == MPI_PROC_NULL) return write_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0);
+    note(call, Waits::probe, from, tag, 0);
+    found_status(communicator, call.rank().requests->wait_for(pattern(communicator, from, tag)),
+                 status);
+  });
+}
+
+int iprobe(int from, int tag, MPI_Comm on, int* flag, MPI_Status* status) {
+  WORMCUBE_MPI_CALL(MPI_Iprobe);
+  return call([&] {
+    const Communicator& communicator = call.communicator(on);
+    call.source(communicator, from);
+    call.receive_tag(tag);
+    *flag = 1;
+    if (from == MPI_PROC_NULL) return write_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0);
+    const auto found = call.rank().requests->probe(pattern(communicator, from, tag));
+    *flag = found.has_value() ? 1 : 0;
+    if (found) found_status(communicator, *found, status);
+  });
+}
+
+}  // namespace
+
+RequestObject& start_send(Call& call, const void* data, int count, MPI_Datatype type, int to,
+                          int tag, MPI_Comm on, Mode mode, bool persistent) {
+  const Sending what = checked_send(call, data, count, type, to, tag, on);
+  RankState& rank = call.rank();
+  if (!rank.pool.detached.empty()) reap_detached(rank, false);
+  RequestObject& object = rank.pool.take();
+  object.kind = RequestObject::Kind::send;
+  object.communicator = &what.on;
+  object.peer = to;
+  object.tag = tag;
+  object.bytes = static_cast<std::int64_t>(what.count * what.type.size);
+  object.at = rank.call.at;
+  object.started_by = name_of(call.function());
+  if (!what.type.dense) object.type = *what.type.type;
+  object.elements = const_cast<void*>(data);  // NOLINT: only read
+  object.persistent = persistent;
+  object.active = !persistent;
+  object.to_nobody = to == MPI_PROC_NULL;
+  if (object.to_nobody) return object;
+  if (persistent) {
+    if (!what.type.dense)
+      object.packed = std::make_unique_for_overwrite<std::byte[]>(what.count * what.type.size);
+    const ConstSpan bytes(object.packed ? object.packed.get() : static_cast<const std::byte*>(data),
+                          what.count * what.type.size);
+    object.inner = rank.requests->prepare(wormcube::send(what.on.world_rank(to), bytes, tag),
+                                          what.on.context(), mode_of(call, mode));
+    return object;
+  }
+  object.inner =
+      begin_send(call, what, data_of(what.type, data, what.count, object.packed), to, tag, mode);
+  return object;
+}
+
+RequestObject& start_receive(Call& call, void* data, int count, MPI_Datatype type, int from,
+                             int tag, MPI_Comm on, bool persistent) {
+  const Sending what = checked_receive(call, data, count, type, from, tag, on);
+  RankState& rank = call.rank();
+  RequestObject& object = rank.pool.take();
+  object.kind = RequestObject::Kind::receive;
+  object.communicator = &what.on;
+  object.peer = from;
+  object.tag = tag;
+  object.bytes = static_cast<std::int64_t>(what.count * what.type.size);
+  object.at = rank.call.at;
+  object.started_by = name_of(call.function());
+  if (!what.type.dense) object.type = *what.type.type;
+  object.elements = data;
+  object.persistent = persistent;
+  object.active = !persistent;
+  object.to_nobody = from == MPI_PROC_NULL;
+  if (object.to_nobody) return object;
+  const Bytes room = what.count * what.type.size;
+  if (!what.type.dense) object.packed = std::make_unique_for_overwrite<std::byte[]>(room);
+  const Span to(object.packed ? object.packed.get() : static_cast<std::byte*>(data), room);
+  const MessagePattern wanted = pattern(what.on, from, tag);
+  object.inner = persistent ? rank.requests->prepare(wanted, to) : rank.requests->start(wanted, to);
+  return object;
+}
+
+void add_point_to_point_functions(WormcubeMpiFunctions& table) {
+  table.MPI_Send = mpi::send;
+  table.MPI_Ssend = ssend;
+  table.MPI_Rsend = rsend;
+  table.MPI_Recv = recv;
+  table.MPI_Sendrecv = sendrecv;
+  table.MPI_Sendrecv_replace = sendrecv_replace;
+  table.MPI_Isend = isend;
+  table.MPI_Issend = issend;
+  table.MPI_Irsend = irsend;
+  table.MPI_Irecv = irecv;
+  table.MPI_Send_init = send_init;
+  table.MPI_Ssend_init = ssend_init;
+  table.MPI_Rsend_init = rsend_init;
+  table.MPI_Recv_init = recv_init;
+  table.MPI_Probe = probe;
+  table.MPI_Iprobe = iprobe;
+}
+
+}  // namespace wormcube::mpi

@@ -1,0 +1,78 @@
+// One rank: what it does now, its requests, its communicators.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/mpi/engine/communicator.hpp"
+#include "wormcube/apps/mpi/engine/request_object.hpp"
+#include "wormcube/runtime/requests.hpp"
+
+#include <array>
+#include <csetjmp>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace wormcube::mpi {
+
+class Job;
+
+/// MPI's functions by number.
+enum class Function : std::uint16_t {
+#define WORMCUBE_MPI_FUNCTION(stage, result, name, parameters, arguments) name,
+#include "wormcube/mpi/functions.def"
+#undef WORMCUBE_MPI_FUNCTION
+  count
+};
+const char* name_of(Function function);
+
+/// The MPI call that a rank is in, for reports.
+struct CurrentCall {
+  enum class Waits : std::uint8_t { not_at_all, send, receive, both, probe, requests, collective };
+  Function function = Function::count;  ///< count: none yet
+  bool inside = false;                  ///< else it has returned
+  Waits waits = Waits::not_at_all;
+  const void* at = nullptr;  ///< where it returns to
+  const Communicator* communicator = nullptr;
+  int peer = 0, tag = 0;  ///< as the caller named them
+  std::int64_t bytes = 0;
+  int source = 0, source_tag = 0;  ///< of both: the receive's
+  const MPI_Request* requests = nullptr;
+  int request_count = 0;
+  bool for_any = false;
+};
+
+/// Threads  its own; others while all wait.
+struct RankState {
+  RankState(Job& its_job, Rank its_rank) : job(its_job), rank(its_rank) {}
+
+  Job& job;
+  const Rank rank;
+  Node* node = nullptr;  ///< for collectives on all
+  Requests* requests = nullptr;
+  std::unique_ptr<Node> counted;  ///< with a matrix: the node that counts
+
+  CurrentCall call;
+  bool initialized = false, finalized = false, ended = false, ending = false;
+  int exit_code = 0;
+  std::jmp_buf entry;  // where the rank leaves its frames to
+
+  Communicator world, self;
+  std::vector<std::unique_ptr<Communicator>>
+      communicators;  ///< the others; freed ones are used again
+  RequestPool pool;
+
+  // Kept so that steady state does not allocate.
+  std::vector<Request> inner;
+  std::vector<Status> statuses;
+
+  std::array<std::uint32_t, static_cast<std::size_t>(Function::count)> calls{};
+  std::uint64_t sent = 0;
+  Bytes sent_bytes = 0;
+  std::vector<Bytes> bytes_to;  ///< with a matrix: by rank
+  std::vector<std::uint64_t> messages_to;
+};
+
+/// The rank that runs on this thread: whichever has come back from a call last.
+inline thread_local RankState* current_rank = nullptr;
+
+}  // namespace wormcube::mpi

@@ -1,0 +1,73 @@
+// What an MPI_Request points to.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/mpi/engine/types.hpp"
+#include "wormcube/runtime/requests.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+namespace wormcube::mpi {
+
+struct Communicator;
+
+/// Threads  its rank's.
+struct RequestObject {
+  static constexpr std::uint32_t alive = 0x52455131, dead = 0x52455130;
+  std::uint32_t magic = dead;
+  enum class Kind : std::uint8_t { send, receive };
+  Kind kind = Kind::send;
+  bool persistent = false, active = false;
+  bool to_nobody = false;  ///< PROC_NULL: complete at once
+  bool cancelled = false;
+  Request inner;
+  Communicator* communicator = nullptr;
+  int peer = 0, tag = 0;  ///< as the caller named them
+  std::int64_t bytes = 0;
+  const void* at = nullptr;  ///< where it was started
+  const char* started_by = "";
+  // Elements that lie apart travel packed.
+  DatatypePointer type;
+  void* elements = nullptr;
+  std::unique_ptr<std::byte[]> packed;
+};
+
+/// A rank's requests; an object stays where it is, so one that has ended is told from one that lives.
+class RequestPool {
+ public:
+  RequestObject& take() {
+    if (unused_.empty()) {
+      all_.emplace_back();
+      unused_.push_back(&all_.back());
+    }
+    RequestObject& object = *unused_.back();
+    unused_.pop_back();
+    object.magic = RequestObject::alive;
+    object.persistent = object.active = object.to_nobody = object.cancelled = false;
+    return object;
+  }
+  void give_back(RequestObject& object) {
+    object.magic = RequestObject::dead;
+    object.packed.reset();
+    object.type.reset();
+    unused_.push_back(&object);
+  }
+  /// Calls f(object) for each that lives.
+  template <class F>
+  void each(F&& f) const {
+    for (const RequestObject& object : all_) {
+      if (object.magic == RequestObject::alive) f(object);
+    }
+  }
+  /// Those that the program has freed, or never had, and that are still active.
+  std::vector<RequestObject*> detached;
+
+ private:
+  std::deque<RequestObject> all_;
+  std::vector<RequestObject*> unused_;
+};
+
+}  // namespace wormcube::mpi

@@ -1,0 +1,58 @@
+// Runs a program on the machine, from its images to its end.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/mpi/engine/job.hpp"
+#include "wormcube/runtime/host/faults.hpp"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace wormcube::mpi {
+
+struct RunOptions {
+  std::string program;
+  std::vector<std::string> arguments;  ///< the program's name first
+  JobOptions job;
+  MachineOptions machine;
+  std::chrono::milliseconds time_limit{0};
+};
+
+/// A program's run. Where it ends before its ranks do, these are left where they are, on threads that
+/// use all of this: the process must end then, without destroying anything.
+class Run {
+ public:
+  /// Loads the images and starts the ranks. Throws UsageError.
+  Run(const Topology& topology, RunOptions options);
+  ~Run();
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  /// Waits for its end.
+  JobEnd wait();
+  /// Of a run whose ranks have all ended.
+  const std::optional<Statistics>& statistics() const { return statistics_; }
+  const Job& job() const { return *job_; }
+
+ private:
+  RunOptions options_;
+  std::unique_ptr<Images> images_;
+  std::unique_ptr<Job> job_;
+  std::unique_ptr<Machine> machine_;
+  std::unique_ptr<FaultReports> faults_;
+  std::optional<Statistics> statistics_;
+  std::thread thread_;
+};
+
+/// Where the compiler and the loader find this program's MPI.
+struct Kit {
+  std::string include, library;
+};
+/// In the tree that the program was built in, or beside an installed one. Throws UsageError.
+Kit find_kit();
+
+}  // namespace wormcube::mpi

@@ -1,0 +1,37 @@
+// Datatypes as calls name them: handles, and what messages need of a type.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/mpi/abi/functions.h"
+#include "wormcube/apps/mpi/engine/datatype.hpp"
+#include "wormcube/runtime/op.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace wormcube::mpi {
+
+/// What is known of a type that a call names; valid during the call.
+struct TypeView {
+  Bytes size = 0;             ///< of the data of one element
+  std::ptrdiff_t extent = 0;  ///< from one element to the next
+  bool dense = true;  ///< any number of elements are one piece that begins where the first does
+  MPI_Datatype handle = {};
+  std::uint64_t serial = 0;  ///< of no other type that ever was
+  const DatatypePointer* type = nullptr;
+};
+
+/// Throws Failure(MPI_ERR_TYPE) for what is no type, or, where it is to be used, not committed.
+TypeView type_view(MPI_Datatype type, bool must_be_committed = true);
+
+/// Between elements in memory and bytes in a row. \param bytes  to unpack: as many as have come
+inline void pack(const Datatype& type, const void* elements, Bytes bytes, std::byte* to) {
+  if (bytes > 0) type.pack(elements, 0, {to, bytes});
+}
+inline void unpack(const Datatype& type, const std::byte* from, Bytes bytes, void* elements) {
+  if (bytes > 0) type.unpack(elements, 0, {from, bytes});
+}
+
+void add_type_functions(WormcubeMpiFunctions& table);
+
+}  // namespace wormcube::mpi

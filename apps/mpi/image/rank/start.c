@@ -1,0 +1,28 @@
+/* What `wormcube mpicc` puts into each program: it is both a library, which wormcube loads once for each rank, and a program of its own.
+   SPDX-License-Identifier: Apache-2.0 */
+
+/* The system's loader, without which the kernel would not start a library. */
+#if defined __x86_64__
+#define LOADER "/lib64/ld-linux-x86-64.so.2"
+#elif defined __aarch64__
+#define LOADER "/lib/ld-linux-aarch64.so.1"
+#elif defined __i386__
+#define LOADER "/lib/ld-linux.so.2"
+#elif defined __powerpc64__
+#define LOADER "/lib64/ld64.so.2"
+#elif defined __riscv && __riscv_xlen == 64
+#define LOADER "/lib/ld-linux-riscv64-lp64d.so.1"
+#else
+#error "the name of this system's loader is not known here"
+#endif
+__attribute__((section(".interp"), used)) static const char loader[] = LOADER;
+
+/* main may be hidden; these are not. */
+extern int main(int argc, char **argv, char **environment);
+__attribute__((visibility("default"))) int (*const wormcube_rank_main)(int, char **, char **) = main;
+
+extern void *__dso_handle;
+extern void __cxa_finalize(void *);
+
+/* The rank's end: functions given to atexit, destructors of globals, the last first. */
+__attribute__((visibility("default"))) void wormcube_rank_finish(void) { __cxa_finalize(&__dso_handle); }
