@@ -3,6 +3,7 @@
 #include "wormcube/apps/cli/cluster.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/help.hpp"
+#include "wormcube/apps/cli/modelled.hpp"
 #include "wormcube/apps/cli/options/algorithms.hpp"
 #include "wormcube/apps/cli/options/cost.hpp"
 #include "wormcube/apps/cli/options/machine.hpp"
@@ -48,13 +49,14 @@ struct Measured {
   Collective collective;
   Bytes block_bytes;
   CostSample sample;
+  std::int64_t work = 0;  // of all nodes
 };
 
 /// Who is the quickest of those that were measured, and whom models take.
 struct Race {
   Operation operation;
   Bytes block_bytes;
-  const Measured *best, *by_fit, *by_presets;
+  const Measured *best, *by_fit, *by_presets, *by_work;
   static double times(const Measured& taken, const Measured& best) {
     return taken.sample.us / best.sample.us;
   }
@@ -72,6 +74,7 @@ std::vector<Measured> measure(const TuneCommand& options, const Topology& topolo
                               Machine& machine) {
   std::vector<Measured> all;
   Progress progress(options.output, fmt::format("tune on {}", topology.name()));
+  EmulationWork work(topology);
   for (const std::string& name : options.operations) {
     const Operation operation = parse_operation(name);
     if (operation->sizes != Sizes::equal || !operation->moves_data) {
@@ -100,7 +103,10 @@ std::vector<Measured> measure(const TuneCommand& options, const Topology& topolo
         }
         if (result.min_us <= 0) continue;  // one node
         // The least: what else the computer did is in all others.
-        all.push_back({collective, bytes, sample_of(prediction, bytes, result.min_us)});
+        const auto& done = work(collective, bytes, false);
+        if (!done.figure) throw UsageError(done.reason);
+        all.push_back(
+            {collective, bytes, sample_of(prediction, bytes, result.min_us), *done.figure});
       }
     }
   }
@@ -122,16 +128,17 @@ std::vector<Race> races(const std::vector<Measured>& all, const CostModel& fitte
     };
     auto race = std::ranges::find_if(races, same);
     if (race == races.end()) {
-      races.push_back({operation, measured.block_bytes, &measured, nullptr, nullptr});
+      races.push_back({operation, measured.block_bytes, &measured, nullptr, nullptr, nullptr});
       race = races.end() - 1;
     }
-    const auto take = [&](const Measured*& taken, const auto& time) {
-      if (taken == nullptr || time(measured.sample) < time(taken->sample)) taken = &measured;
+    const auto take = [&](const Measured*& taken, const auto& figure) {
+      if (taken == nullptr || figure(measured) < figure(*taken)) taken = &measured;
     };
-    take(race->best, [](const CostSample& sample) { return sample.us; });
+    take(race->best, [](const Measured& each) { return each.sample.us; });
     if (!is_chosen_by_auto(*measured.collective.algorithm)) continue;
-    take(race->by_fit, [&](const CostSample& sample) { return us_of(fitted, sample); });
-    take(race->by_presets, [](const CostSample& sample) { return us_of(CostModel(), sample); });
+    take(race->by_fit, [&](const Measured& each) { return us_of(fitted, each.sample); });
+    take(race->by_presets, [](const Measured& each) { return us_of(CostModel(), each.sample); });
+    take(race->by_work, [](const Measured& each) { return each.work; });
   }
   std::erase_if(races, [](const Race& race) { return race.by_fit == nullptr; });
   return races;
@@ -230,7 +237,8 @@ ExitCode tune(const TuneCommand& options) {
   const MachineProfile profile = profile_of(options, topology, *fit, samples.size());
   const std::vector<Race> all_races = races(all, fit->model);
   const Regret by_fit = regret(all_races, &Race::by_fit),
-               by_presets = regret(all_races, &Race::by_presets);
+               by_presets = regret(all_races, &Race::by_presets),
+               by_work = regret(all_races, &Race::by_work);
 
   Table table({{.head = "operation", .text = true},
                {.head = "block", .unit = "B"},
@@ -238,15 +246,19 @@ ExitCode tune(const TuneCommand& options) {
                {.head = "least", .unit = "us"},
                {.head = "auto, fitted", .text = true, .cut = 14},
                {.head = "takes", .unit = "times"},
-               {.head = "with presets", .text = true, .cut = 14},
-               {.head = "would take", .unit = "times"}});
+               {.head = "with presets", .text = true, .cut = 14, .drop = 1},
+               {.head = "would take", .unit = "times", .drop = 2},
+               {.head = "by work", .text = true, .cut = 14},
+               {.head = "takes", .unit = "times"}});
   for (const Race& race : all_races) {
     table.add({std::string(race.operation->name), std::to_string(race.block_bytes),
                race.best->collective.text(), cell_rate(race.best->sample.us),
                race.by_fit->collective.text(),
                fmt::format("{:.2f}", Race::times(*race.by_fit, *race.best)),
                race.by_presets->collective.text(),
-               fmt::format("{:.2f}", Race::times(*race.by_presets, *race.best))});
+               fmt::format("{:.2f}", Race::times(*race.by_presets, *race.best)),
+               race.by_work->collective.text(),
+               fmt::format("{:.2f}", Race::times(*race.by_work, *race.best))});
   }
   print_table(output, table);
   print_note(output, fmt::format("fitted to the least times of {} series of {} calls: {}",
@@ -257,8 +269,10 @@ ExitCode tune(const TuneCommand& options) {
   print_note(
       output,
       fmt::format("what auto takes, in times of the quickest: {:.2f} on average (geometric), "
-                  "{:.2f} at worst; with the presets {:.2f} and {:.2f}",
-                  by_fit.mean, by_fit.worst, by_presets.mean, by_presets.worst));
+                  "{:.2f} at worst; with the presets {:.2f} and {:.2f}; with --auto-by work {:.2f} "
+                  "and {:.2f}",
+                  by_fit.mean, by_fit.worst, by_presets.mean, by_presets.worst, by_work.mean,
+                  by_work.worst));
   for (const auto& [told, name] :
        {std::pair(fit->has_rearrange, "rearranging"), std::pair(fit->has_combine, "combining")}) {
     if (!told) print_note(output, fmt::format("no call tells of {}: it is free in the fit", name));
@@ -276,14 +290,17 @@ ExitCode tune(const TuneCommand& options) {
   json["iterations"] = options.iterations;
   json["fitted"] = cost_model_json(fit->model);
   json["residual"] = {{"rms", fit->rms}, {"median", fit->median}, {"largest", fit->largest}};
-  json["auto"] = {{"fitted", regret_json(by_fit)}, {"presets", regret_json(by_presets)}};
+  json["auto"] = {{"fitted", regret_json(by_fit)},
+                  {"presets", regret_json(by_presets)},
+                  {"work", regret_json(by_work)}};
   json["samples"] = Json::array();
   for (const Measured& measured : all) {
     json["samples"].push_back({{"operation", measured.collective.operation()->name},
                                {"algorithm", measured.collective.text()},
                                {"block_bytes", measured.block_bytes},
                                {"time_min_us", measured.sample.us},
-                               {"fitted_us", fit->fitted_us(measured.sample)}});
+                               {"fitted_us", fit->fitted_us(measured.sample)},
+                               {"work_bytes", measured.work}});
   }
   json["profile"] = Json::parse(machine_json(profile));
   write_results(output, {std::move(json)}, true);
@@ -320,7 +337,10 @@ Action add_tune(CLI::App& program) {
       "those of the least sum of\n"
       "squared relative errors, none below 0. The table has, for each operation and size, the "
       "quickest algorithm, and what\n"
-      "`auto` takes with the constants fitted and with the presets, in times of the quickest.\n\n"
+      "`auto` takes with the constants fitted, with the presets, and by work (--auto-by work, "
+      "which "
+      "needs no profile), in times\n"
+      "of the quickest.\n\n"
       "Times are the emulator's throughput: a profile is right for this computer, network and "
       "executor, and for choosing. How\n"
       "well it fits is told; no constants fit caches, cores that are shared, and links that cost "
