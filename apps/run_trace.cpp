@@ -28,6 +28,7 @@ struct RunTrace::Event {
     local,
     rearrange,
     combine,
+    arrival,  // of a message that was waited for: from when it was sent
     flow_start,
     flow_end,
     unseen_send,  // of a step that is left out: counted, not shown
@@ -66,6 +67,7 @@ std::int64_t row_of(std::int64_t rank, RunTrace::Event::Kind kind) {
     case Kind::flow_start:
       return first + 1;
     case Kind::receive:
+    case Kind::arrival:
     case Kind::flow_end:
       return first + 2;
     case Kind::local:
@@ -226,14 +228,16 @@ void RunTrace::add(Event event) {
 }
 
 /// The k-th message of one node to another with a tag is the k-th that this one gets. An arrow needs
-/// both ends; it ends where the later of the two steps begins, or where both do.
-void RunTrace::find_arrows(EventSpool<Event>& arrows) const {
+/// both ends; it ends where the later of the two steps begins, or where both do. Who draws it goes from
+/// the slice that begins first to the other: a message that was waited for has one of its own, within
+/// what it was received in. Returns their number.
+std::uint64_t RunTrace::find_arrows(EventSpool<Event>& arrows) const {
   struct Ends {
     bool are_sends = false;
     std::deque<Event> events;  // whose other ends have not come
   };
   std::map<std::tuple<std::uint32_t, Rank, Rank, Tag>, Ends> half_seen;
-  std::uint64_t next_id = 1;
+  std::uint64_t next_id = 1, arrivals = 0;
   merge<Event>({events_.get()}, [&](const Event& event) {
     using Kind = Event::Kind;
     const bool is_send = event.kind == Kind::send || event.kind == Kind::unseen_send;
@@ -263,16 +267,23 @@ void RunTrace::find_arrows(EventSpool<Event>& arrows) const {
     arrow.rank = to;
     arrow.begin = std::max(sent.begin, received.begin);
     arrows.add(arrow);
+    if (received.begin >= sent.begin) return;
+    ++arrivals;
+    arrow.kind = Kind::arrival;
+    arrow.subject = from;
+    arrow.length = std::max<std::int64_t>(0, received.begin + received.length - sent.begin);
+    arrows.add(arrow);
   });
+  return arrivals;
 }
 
 TraceCounts RunTrace::write(const std::function<void(std::string_view)>& write,
                             std::string_view other) {
   events_->sort();
   EventSpool<Event> arrows(in_memory_);
-  find_arrows(arrows);
+  const std::uint64_t arrivals = find_arrows(arrows);
   arrows.sort();
-  const TraceCounts counts{slices_, left_out_.load()};
+  const TraceCounts counts{slices_ + arrivals, left_out_.load()};
   write(trace_head("wall", other, counts.events, counts.left_out));
   const auto digits = static_cast<int>(fmt::format("{}", topology_.nodes() - 1).size());
   const auto pid = [](Rank rank) { return std::int64_t{rank} + 1; };
@@ -325,6 +336,10 @@ TraceCounts RunTrace::write(const std::function<void(std::string_view)>& write,
         category = "message";
         name = fmt::format("{} {}", e.kind == Kind::send ? "to" : "from", e.subject);
         arguments = fmt::format(R"("bytes":{},"step":{},"tag":{})", e.bytes, e.number, e.tag);
+        break;
+      case Kind::arrival:
+        category = "arrival";
+        name = fmt::format("comes from {}", e.subject);
         break;
       default:
         category = "local";

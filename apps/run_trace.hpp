@@ -64,7 +64,7 @@ class RunTrace final : public NodeObserver {
   }
   void slice(const Event& event);
   void add(Event event);
-  void find_arrows(EventSpool<Event>& arrows) const;
+  std::uint64_t find_arrows(EventSpool<Event>& arrows) const;
 
   const Topology topology_;
   const TraceCut cut_;

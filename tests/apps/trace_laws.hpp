@@ -32,7 +32,8 @@ inline std::int64_t trace_ns(const nlohmann::json& microseconds) {
 }
 
 /// Times never fall; slices of a thread nest or follow each other; an arrow has one start and one end,
-/// not before it, each inside a slice; names of processes and threads are there, numbers of threads
+/// not before it, each inside a slice, the slice of its start begins first (Perfetto draws it from the slice
+/// that begins first to the other); names of processes and threads are there, numbers of threads
 /// are of one process.
 inline TraceSeen trace_seen(const nlohmann::json& file) {
   TraceSeen seen;
@@ -41,7 +42,7 @@ inline TraceSeen trace_seen(const nlohmann::json& file) {
   };
   std::map<int, int> process_of;
   std::set<int> processes;
-  std::map<std::uint64_t, std::int64_t> begun, ended;
+  std::map<std::uint64_t, std::int64_t> begun, ended, slice_begun;
   std::int64_t last = 0;
   std::map<std::pair<int, int>, std::vector<std::int64_t>> open;  // ends of slices
   const auto inside = [&](const nlohmann::json& event, std::int64_t at) {
@@ -88,6 +89,14 @@ inline TraceSeen trace_seen(const nlohmann::json& file) {
         broken(fmt::format("arrow {} has two ends of one kind", event["id"].dump()));
       }
       if (!inside(event, at)) broken(fmt::format("arrow {} is in no slice", event["id"].dump()));
+      // It is of the last slice of its thread that has begun.
+      const auto slices = seen.rows.find(row);
+      if (slices == seen.rows.end()) continue;
+      const auto [first, is_new] =
+          slice_begun.emplace(event["id"].get<std::uint64_t>(), slices->second.back().begin);
+      if (!is_new && kind == "f" && slices->second.back().begin < first->second) {
+        broken(fmt::format("arrow {} points backwards", event["id"].dump()));
+      }
     } else {
       broken("an event of kind " + kind);
     }
