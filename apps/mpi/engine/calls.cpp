@@ -140,8 +140,10 @@ void Call::receive_tag(int tag) const {
   throw Failure(MPI_ERR_TAG, fmt::format("tag {} is negative", tag));
 }
 
-void Call::pointer(const void* data, Bytes bytes, const char* name) const {
-  if (bytes == 0 || reinterpret_cast<std::uintptr_t>(data) > 4095) return;
+void Call::pointer(const void* data, Bytes bytes, const char* name, std::int64_t first) const {
+  const std::uintptr_t lowest =
+      reinterpret_cast<std::uintptr_t>(data) + static_cast<std::uintptr_t>(first);
+  if (bytes == 0 || (lowest > 4095 && data != MPI_IN_PLACE)) return;
   throw Failure(MPI_ERR_BUFFER,
                 data == nullptr ? fmt::format("{} is null, for {} bytes", name, bytes)
                 : data == MPI_IN_PLACE

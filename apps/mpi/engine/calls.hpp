@@ -58,7 +58,8 @@ class Call {
   void root(const Communicator& on, int rank) const;
   void send_tag(int tag) const;
   void receive_tag(int tag) const;
-  void pointer(const void* data, Bytes bytes, const char* name) const;
+  /// \param first  where the lowest byte is: types of addresses are used with MPI_BOTTOM
+  void pointer(const void* data, Bytes bytes, const char* name, std::int64_t first = 0) const;
   RequestObject& request(MPI_Request handle) const;
 
  private:
@@ -79,6 +80,10 @@ void add_environment_functions(WormcubeMpiFunctions& table);
 void add_point_to_point_functions(WormcubeMpiFunctions& table);
 void add_request_functions(WormcubeMpiFunctions& table);
 void add_collective_functions(WormcubeMpiFunctions& table);
+void add_group_functions(WormcubeMpiFunctions& table);
+void add_grid_functions(WormcubeMpiFunctions& table);
+void add_info_functions(WormcubeMpiFunctions& table);
+void add_attribute_functions(WormcubeMpiFunctions& table);
 
 // What several of these files need.
 
@@ -86,6 +91,11 @@ void add_collective_functions(WormcubeMpiFunctions& table);
 struct ReductionKey {
   std::uint64_t op = 0, type = 0;
 };
+/// A new communicator's end of this rank, with the error handler of the one that it came from.
+Communicator& make_end(Call& call, std::shared_ptr<SharedCommunicator> shared,
+                       const Communicator& parent, MPI_Comm* handle);
+/// Those of INFO_NULL are none. Throws Failure(MPI_ERR_INFO).
+InfoKeys keys_of(MPI_Info handle);
 /// Starts a receive or a send as an active request of the rank's.
 RequestObject& start_send(Call& call, const void* data, int count, MPI_Datatype type, int to,
                           int tag, MPI_Comm on, Requests::Mode mode, bool persistent = false);

@@ -36,6 +36,16 @@ struct Operator {
   Combine combine = nullptr;
   UserOperator* user = nullptr;
   TypeView type;
+  /// How operands travel: as they lie, gaps and all; of types that the program has made with gaps, their data
+  /// alone, which is laid out where the program's function is called.
+  TypeView operand() const {
+    TypeView result = type;
+    if (is_packed()) return result;
+    result.size = static_cast<Bytes>(type.extent);
+    result.dense = true;
+    return result;
+  }
+  bool is_packed() const { return user != nullptr && !type.dense; }
   std::string_view name() const {
     return user == nullptr ? name_of_operator(reinterpret_cast<MPI_Op>(key))
                            : "the program's operator";
@@ -90,17 +100,43 @@ void combine_by_user(const UserOperator& op, const TypeView& type, const std::by
   std::memcpy(inout, right.data(), count * extent);
 }
 
+/// The same for operands that travel packed: laid out in memory of the alignment that they would have.
+void combine_packed_by_user(const UserOperator& op, const TypeView& type, const std::byte* in,
+                            std::byte* inout, std::size_t count) {
+  constexpr std::int64_t aligned = alignof(std::max_align_t);
+  const Datatype& datatype = **type.type;
+  const std::int64_t last = static_cast<std::int64_t>(count - 1) * type.extent;
+  const std::int64_t lowest = std::min<std::int64_t>(last, 0) + type.first;
+  const std::int64_t highest =
+      std::max<std::int64_t>(last, 0) + type.first + datatype.true_extent();
+  const std::int64_t before =
+      (lowest % aligned + aligned) % aligned;  // so that element 0 is aligned
+  const auto words = static_cast<std::size_t>((before + highest - lowest) / aligned + 1);
+  std::vector<std::max_align_t> left(words), right(words);
+  const auto first_of = [&](std::vector<std::max_align_t>& memory) {
+    return reinterpret_cast<std::byte*>(memory.data()) + before - lowest;
+  };
+  const Bytes bytes = count * type.size;
+  unpack(datatype, in, bytes, first_of(left));
+  unpack(datatype, inout, bytes, first_of(right));
+  MPI_Datatype handle = type.handle;
+  int length = static_cast<int>(count);
+  op.function(first_of(left), first_of(right), &length, &handle);
+  pack(datatype, first_of(right), bytes, inout);
+}
+
 Reduction reduction_of(const Operator& with) {
   Reduction reduction;
-  reduction.element_bytes = static_cast<Bytes>(with.type.extent);
+  reduction.element_bytes = with.operand().size;
   reduction.commutative = with.user == nullptr || with.user->commutes;
   reduction.name = with.name();
   reduction.apply = [with](const std::byte* left, const std::byte* right, std::byte* result,
                            std::size_t elements) {
-    const Bytes bytes = elements * static_cast<Bytes>(with.type.extent);
+    const Bytes bytes = elements * with.operand().size;
     const auto join = [&](const std::byte* in, std::byte* inout) {
-      with.user == nullptr ? with.combine(in, inout, elements)
-                           : combine_by_user(*with.user, with.type, in, inout, elements);
+      if (with.user == nullptr) return with.combine(in, inout, elements);
+      with.is_packed() ? combine_packed_by_user(*with.user, with.type, in, inout, elements)
+                       : combine_by_user(*with.user, with.type, in, inout, elements);
     };
     if (result == left && with.user == nullptr) return join(right, result);  // they all commute
     if (result == left) {
@@ -163,7 +199,7 @@ class Given {
  public:
   Given(Call& call, const void* data, std::size_t count, const TypeView& type) {
     const Bytes bytes = count * type.size;
-    call.pointer(data, bytes, "the send buffer");
+    call.pointer(data, bytes, "the send buffer", type.first);
     if (type.dense) {
       data_ = {static_cast<const std::byte*>(data), bytes};
       return;
@@ -185,7 +221,7 @@ class Taken {
   Taken(Call& call, void* data, std::size_t count, const TypeView& type)
       : elements_(data), type_(type) {
     const Bytes bytes = count * type.size;
-    call.pointer(data, bytes, "the receive buffer");
+    call.pointer(data, bytes, "the receive buffer", type.first);
     if (type.dense) {
       data_ = {static_cast<std::byte*>(data), bytes};
       return;
@@ -205,14 +241,6 @@ class Taken {
   std::vector<std::byte> packed_;
   Span data_;
 };
-
-/// The operands of a reduction: elements of the type's extent, as they lie.
-Span operands(Call& call, const void* data, std::size_t count, const TypeView& type,
-              const char* name) {
-  const Bytes bytes = count * static_cast<Bytes>(type.extent);
-  call.pointer(data, bytes, name);
-  return only_read({static_cast<const std::byte*>(data), bytes});
-}
 
 const std::byte* element(const void* data, std::ptrdiff_t index, const TypeView& type) {
   return static_cast<const std::byte*>(data) + index * type.extent;
@@ -399,7 +427,7 @@ class Uneven {
       if (r == 0 && count == 0 && p > 1) next = places[1];
       offsets_.push_back(offsets_.back() + count * type.size);
     }
-    call.pointer(data, offsets_.back(), name);
+    call.pointer(data, offsets_.back(), name, type.first);
     if (in_a_row) {
       std::ptrdiff_t first = 0;
       for (Rank r = 0; r < p; ++r) {
@@ -593,12 +621,38 @@ int alltoallv(const void* out, const int out_counts[], const int out_places[],
   });
 }
 
-// ---- Reductions: elements as they lie, of the type's extent ----
+// ---- Reductions ----
 
 /// One rank alone.
 void copy_operand(ConstSpan from, Span to) {
   if (from.data() != to.data() && !from.empty()) std::memmove(to.data(), from.data(), from.size());
 }
+
+/// What a rank gives to a reduction; in place what lies in its receive buffer, kept while that is written.
+class GivenOperands {
+ public:
+  /// \param whole  the receive buffer's operands, as many as are given
+  GivenOperands(Call& call, const void* out, std::size_t count, const Operator& with, Span whole) {
+    if (out == MPI_IN_PLACE) {
+      keep(whole);
+    } else {
+      given_.emplace(call, out, count, with.operand());
+    }
+  }
+  GivenOperands(Call& call, const void* out, void* in, std::size_t count, const Operator& with) {
+    if (out == MPI_IN_PLACE) {
+      keep(Taken(call, in, count, with.operand()).data());
+    } else {
+      given_.emplace(call, out, count, with.operand());
+    }
+  }
+  ConstSpan data() const { return given_ ? given_->data() : ConstSpan(kept_); }
+
+ private:
+  void keep(Span whole) { kept_.assign(whole.begin(), whole.end()); }
+  std::vector<std::byte> kept_;
+  std::optional<Given> given_;
+};
 
 void all_to_all_reduction(Call& call, Operation operation, const void* out, void* in, int count,
                           MPI_Datatype type, MPI_Op op, MPI_Comm on) {
@@ -606,22 +660,17 @@ void all_to_all_reduction(Call& call, Operation operation, const void* out, void
   const TypeView view = type_view(type);
   const Operator with = operator_on(op, view);
   const std::size_t many = call.count(count);
-  const Span result = operands(call, in, many, view, "the receive buffer");
-  std::vector<std::byte> kept;
-  ConstSpan given;
-  if (out == MPI_IN_PLACE) {
-    kept.assign(result.begin(), result.end());
-    given = kept;
-  } else {
-    given = operands(call, out, many, view, "the send buffer");
-  }
+  Taken taken(call, in, many, with.operand());
+  const Span result = taken.data();
+  const GivenOperands given(call, out, many, with, result);
   all.come(0, static_cast<std::int64_t>(result.size()), &with);
   if (result.empty()) return;
-  if (all.size() == 1) {
-    if (!(operation == Operation(operations::exscan))) copy_operand(given, result);
-    return;
+  if (all.size() > 1) {
+    all.run(all.algorithm(operation, result.size(), 0, &with), {given.data(), 1}, {result, 1});
+  } else if (!(operation == Operation(operations::exscan))) {
+    copy_operand(given.data(), result);
   }
-  all.run(all.algorithm(operation, result.size(), 0, &with), {given, 1}, {result, 1});
+  taken.deliver();
 }
 
 int allreduce(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm on) {
@@ -649,20 +698,20 @@ int reduce(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, i
     const Operator with = operator_on(op, view);
     const std::size_t many = call.count(count);
     const bool is_root = all.is_root(root);
-    const Span result = is_root ? operands(call, in, many, view, "the receive buffer") : Span();
-    std::vector<std::byte> kept;
-    ConstSpan given;
-    if (is_root && out == MPI_IN_PLACE) {
-      kept.assign(result.begin(), result.end());
-      given = kept;
+    std::optional<Taken> taken;
+    if (is_root) taken.emplace(call, in, many, with.operand());
+    const Span result = taken ? taken->data() : Span();
+    if (!is_root && out == MPI_IN_PLACE) call.pointer(out, 1, "the send buffer");
+    const GivenOperands given(call, out, many, with, result);
+    all.come(root, static_cast<std::int64_t>(given.data().size()), &with);
+    if (given.data().empty()) return;
+    if (all.size() == 1) {
+      copy_operand(given.data(), result);
     } else {
-      given = operands(call, out, many, view, "the send buffer");
+      all.run(all.algorithm(operations::reduce, given.data().size(), root, &with),
+              {given.data(), 1}, is_root ? Blocks(result, 1) : Blocks(Span(), 0));
     }
-    all.come(root, static_cast<std::int64_t>(given.size()), &with);
-    if (given.empty()) return;
-    if (all.size() == 1) return copy_operand(given, result);
-    all.run(all.algorithm(operations::reduce, given.size(), root, &with), {given, 1},
-            is_root ? Blocks(result, 1) : Blocks(Span(), 0));
+    if (taken) taken->deliver();
   });
 }
 
@@ -675,21 +724,18 @@ int reduce_scatter_block(const void* out, void* in, int count, MPI_Datatype type
     const Operator with = operator_on(op, view);
     const std::size_t many = call.count(count);
     const auto p = static_cast<std::size_t>(all.size());
-    const Span result = operands(call, in, many, view, "the receive buffer");
-    std::vector<std::byte> kept;
-    ConstSpan given;
-    if (out == MPI_IN_PLACE) {
-      const Span whole = operands(call, in, many * p, view, "the receive buffer");
-      kept.assign(whole.begin(), whole.end());
-      given = kept;
-    } else {
-      given = operands(call, out, many * p, view, "the send buffer");
-    }
+    Taken taken(call, in, many, with.operand());
+    const Span result = taken.data();
+    const GivenOperands given(call, out, in, many * p, with);
     all.come(0, static_cast<std::int64_t>(result.size()), &with);
     if (result.empty()) return;
-    if (p == 1) return copy_operand(given, result);
-    all.run(all.algorithm(operations::reduce_scatter, result.size(), 0, &with), {given, all.size()},
-            {result, 1});
+    if (p == 1) {
+      copy_operand(given.data(), result);
+    } else {
+      all.run(all.algorithm(operations::reduce_scatter, result.size(), 0, &with),
+              {given.data(), all.size()}, {result, 1});
+    }
+    taken.deliver();
   });
 }
 
@@ -705,28 +751,24 @@ int reduce_scatter(const void* out, void* in, const int counts[], MPI_Datatype t
     for (Rank r = 0; r < all.size(); ++r) {
       const std::size_t count = call.count(counts[r]);
       elements += count;
-      sizes.push_back(count * static_cast<Bytes>(view.extent));
+      sizes.push_back(count * with.operand().size);
       offsets.push_back(offsets.back() + sizes.back());
     }
     const auto mine = static_cast<std::size_t>(all.comm.rank);
-    const Span result =
-        operands(call, in, static_cast<std::size_t>(counts[mine]), view, "the receive buffer");
-    std::vector<std::byte> kept;
-    ConstSpan given;
-    if (out == MPI_IN_PLACE) {
-      const Span whole = operands(call, in, elements, view, "the receive buffer");
-      kept.assign(whole.begin(), whole.end());
-      given = kept;
-    } else {
-      given = operands(call, out, elements, view, "the send buffer");
-    }
+    Taken taken(call, in, static_cast<std::size_t>(counts[mine]), with.operand());
+    const Span result = taken.data();
+    const GivenOperands given(call, out, in, elements, with);
     all.come(0, static_cast<std::int64_t>(offsets.back()), &with);
     if (offsets.back() == 0) return;
-    if (all.size() == 1) return copy_operand(given, result);
-    const std::array<Bytes, 2> whole{0, result.size()};
-    all.run(all.algorithm(operations::reduce_scatterv, offsets.back() / sizes.size(), 0, &with),
-            {given, std::span<const Bytes>(offsets)}, {result, std::span<const Bytes>(whole)},
-            sizes);
+    if (all.size() == 1) {
+      copy_operand(given.data(), result);
+    } else {
+      const std::array<Bytes, 2> whole{0, result.size()};
+      all.run(all.algorithm(operations::reduce_scatterv, offsets.back() / sizes.size(), 0, &with),
+              {given.data(), std::span<const Bytes>(offsets)},
+              {result, std::span<const Bytes>(whole)}, sizes);
+    }
+    taken.deliver();
   });
 }
 
@@ -736,11 +778,11 @@ int reduce_local(const void* in, void* inout, int count, MPI_Datatype type, MPI_
     const TypeView view = type_view(type);
     const Operator with = operator_on(op, view);
     const std::size_t many = call.count(count);
-    const Span left = operands(call, in, many, view, "the first buffer");
-    const Span right = operands(call, inout, many, view, "the second buffer");
+    const Given left(call, in, many, with.operand());
+    Taken right(call, inout, many, with.operand());
     if (many == 0) return;
-    with.user == nullptr ? with.combine(left.data(), right.data(), many)
-                         : combine_by_user(*with.user, view, left.data(), right.data(), many);
+    reduction_of(with).apply(left.data().data(), right.data().data(), right.data().data(), many);
+    right.deliver();
   });
 }
 

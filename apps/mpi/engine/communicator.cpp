@@ -171,8 +171,6 @@ void attach(Communicator& communicator, RankState& rank,
   communicator.node = node;
 }
 
-namespace {
-
 Communicator& make_end(Call& call, std::shared_ptr<SharedCommunicator> shared,
                        const Communicator& parent, MPI_Comm* handle) {
   RankState& rank = call.rank();
@@ -187,10 +185,15 @@ Communicator& make_end(Call& call, std::shared_ptr<SharedCommunicator> shared,
   }
   attach(*made, rank, std::move(shared));
   made->errors = parent.errors;
+  made->grid = nullptr;
+  made->attributes = {};
+  made->info = nullptr;
   made->handle = reinterpret_cast<MPI_Comm>(made);
   *handle = made->handle;
   return *made;
 }
+
+namespace {
 
 int comm_rank(MPI_Comm on, int* rank) {
   WORMCUBE_MPI_CALL(MPI_Comm_rank);
@@ -203,16 +206,28 @@ int comm_size(MPI_Comm on, int* size) {
 }
 
 // All ranks make the call; none has to wait for the others, since what they share is in memory.
+void duplicate(Call& call, MPI_Comm on, std::shared_ptr<const InfoKeys> info, MPI_Comm* made) {
+  Communicator& parent = call.communicator(on);
+  const std::uint64_t number = parent.collectives++;
+  parent.shared->come(number, parent.rank, {.function = call.function()});
+  Communicator& copy = make_end(
+      call, parent.shared->child(number, 0, parent.shared->members(), "dup of " + parent.name),
+      parent, made);
+  copy.grid = parent.grid;
+  copy.info = info != nullptr ? std::move(info) : parent.info;
+  if (const int error = parent.attributes.copy_to(on, copy.attributes)) {
+    throw Failure(error, "the copy function of an attribute returned an error");
+  }
+}
+
 int comm_dup(MPI_Comm on, MPI_Comm* made) {
   WORMCUBE_MPI_CALL(MPI_Comm_dup);
-  return call([&] {
-    Communicator& parent = call.communicator(on);
-    const std::uint64_t number = parent.collectives++;
-    parent.shared->come(number, parent.rank, {.function = call.function()});
-    make_end(call,
-             parent.shared->child(number, 0, parent.shared->members(), "dup of " + parent.name),
-             parent, made);
-  });
+  return call([&] { duplicate(call, on, nullptr, made); });
+}
+
+int comm_dup_with_info(MPI_Comm on, MPI_Info info, MPI_Comm* made) {
+  WORMCUBE_MPI_CALL(MPI_Comm_dup_with_info);
+  return call([&] { duplicate(call, on, std::make_shared<InfoKeys>(keys_of(info)), made); });
 }
 
 struct ColourAndKey {
@@ -274,6 +289,9 @@ int comm_free(MPI_Comm* on) {
     Communicator& communicator = call.communicator(*on);
     if (is_predefined(*on)) {
       throw Failure(MPI_ERR_COMM, communicator.name + " cannot be freed");
+    }
+    if (const int error = communicator.attributes.remove_all(*on)) {
+      throw Failure(error, "the delete function of an attribute returned an error");
     }
     forget_number_of(*on);
     communicator.magic = Communicator::dead;
@@ -369,8 +387,16 @@ int comm_get_attr(MPI_Comm on, int key, void* value, int* flag) {
         found = &last;
         break;
       }
-      default:
-        throw Failure(MPI_ERR_KEYVAL, fmt::format("{} is no key of an attribute", key));
+      default: {
+        const auto own = call.rank().communicator_keys.find(key);
+        if (!own) {
+          throw Failure(MPI_ERR_KEYVAL, fmt::format("{} is no key of an attribute", key));
+        }
+        void* const* const set = call.communicator(on).attributes.find(*own);
+        *flag = set != nullptr;
+        if (set != nullptr) *static_cast<void**>(value) = *set;
+        return;
+      }
     }
     *static_cast<const int**>(value) = found;
     *flag = 1;
@@ -383,6 +409,7 @@ void add_communicator_functions(WormcubeMpiFunctions& table) {
   table.MPI_Comm_rank = comm_rank;
   table.MPI_Comm_size = comm_size;
   table.MPI_Comm_dup = comm_dup;
+  table.MPI_Comm_dup_with_info = comm_dup_with_info;
   table.MPI_Comm_split = comm_split;
   table.MPI_Comm_split_type = comm_split_type;
   table.MPI_Comm_free = comm_free;

@@ -3,6 +3,9 @@
 #pragma once
 
 #include "wormcube/apps/mpi/abi/functions.h"
+#include "wormcube/apps/mpi/engine/attributes.hpp"
+#include "wormcube/apps/mpi/engine/cartesian.hpp"
+#include "wormcube/apps/mpi/engine/info.hpp"
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/runtime/node.hpp"
 
@@ -148,6 +151,9 @@ struct Communicator {
   std::uint64_t collectives = 0;  ///< calls so far
   std::string name;
   MPI_Comm handle = MPI_COMM_NULL;
+  std::shared_ptr<const CartGrid> grid;  ///< null: it has none
+  AttributeSet<MPI_Comm> attributes;
+  std::shared_ptr<const InfoKeys> info;  ///< null: none were given
 
   std::uint32_t context() const { return shared->id(); }
   Rank size() const { return shared->size(); }

@@ -111,9 +111,9 @@ TypeShape with_bounds(TypeShape shape, std::int64_t lower, std::int64_t extent) 
 }
 
 /// Blocks of one type have equal layouts where they have equal lengths.
-class Blocks {
+class RepeatedBlocks {
  public:
-  explicit Blocks(const TypeShape& element) : element_(element) {}
+  explicit RepeatedBlocks(const TypeShape& element) : element_(element) {}
   TypeShape at(std::int64_t count, std::int64_t offset) {
     if (count != count_) {
       count_ = count;
@@ -345,7 +345,7 @@ DatatypePointer Datatype::hvector(std::int64_t count, std::int64_t blocklength, 
 DatatypePointer Datatype::from_blocks(int combiner, std::span<const std::int64_t> blocklengths,
                                       std::span<const std::int64_t> displacements,
                                       std::int64_t unit, const DatatypePointer& old) {
-  Blocks blocks(old->shape_);
+  RepeatedBlocks blocks(old->shape_);
   JoinedShape shape;
   shape.reserve(blocklengths.size());
   std::int64_t elements = 0;
@@ -380,7 +380,7 @@ DatatypePointer Datatype::of_equal_blocks(int combiner, std::int64_t blocklength
                                           std::span<const std::int64_t> displacements,
                                           std::int64_t unit, const DatatypePointer& old) {
   need_not_negative(blocklength, "blocklength");
-  Blocks blocks(old->shape_);
+  RepeatedBlocks blocks(old->shape_);
   JoinedShape shape;
   shape.reserve(displacements.size());
   for (const std::int64_t displacement : displacements) {
@@ -614,6 +614,25 @@ std::optional<std::int64_t> Datatype::elements_in(std::int64_t bytes) const {
       }
       result += rest / each * part.type->shape_.signature.elements;
       rest %= each;
+      type = part.type;
+      break;
+    }
+  }
+  return result;
+}
+
+std::int64_t Datatype::bytes_of_first(std::int64_t elements) const {
+  const std::int64_t each = shape_.signature.elements;
+  if (each == 0) return 0;
+  std::int64_t result = elements / each * shape_.bytes, rest = elements % each;
+  for (const Datatype* type = this; rest > 0;) {
+    for (const Part& part : type->parts_) {
+      const TypeShape& one = part.type->shape_;
+      const std::int64_t whole =
+          std::min(rest / std::max<std::int64_t>(one.signature.elements, 1), part.count);
+      result += whole * one.bytes;
+      rest -= whole * one.signature.elements;
+      if (whole == part.count) continue;
       type = part.type;
       break;
     }

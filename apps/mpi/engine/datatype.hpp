@@ -122,6 +122,8 @@ class Datatype {
   /// Predefined elements that lie whole in the first `bytes` bytes of a message of this type:
   /// Get_elements. None: the last is cut.
   std::optional<std::int64_t> elements_in(std::int64_t bytes) const;
+  /// The bytes of the first `elements` predefined elements of a message of this type: the inverse.
+  std::int64_t bytes_of_first(std::int64_t elements) const;
   /// Of the first `limit` predefined elements, of `count` of this type.
   Signature signature(std::int64_t count) const { return repeated(count, shape_.signature); }
   Signature signature_of_first(std::int64_t limit) const;

@@ -70,6 +70,10 @@ const WormcubeMpiFunctions& provided_functions() {
     add_point_to_point_functions(table);
     add_request_functions(table);
     add_collective_functions(table);
+    add_group_functions(table);
+    add_grid_functions(table);
+    add_info_functions(table);
+    add_attribute_functions(table);
     return table;
   }();
   return functions;

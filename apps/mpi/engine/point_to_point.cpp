@@ -52,7 +52,7 @@ Sending checked_send(Call& call, const void* data, int count, MPI_Datatype type,
   const Sending checked{call.communicator(on), type_view(type), call.count(count)};
   call.destination(checked.on, to);
   call.send_tag(tag);
-  call.pointer(data, checked.count * checked.type.size, "the buffer");
+  call.pointer(data, checked.count * checked.type.size, "the buffer", checked.type.first);
   return checked;
 }
 Sending checked_receive(Call& call, const void* data, int count, MPI_Datatype type, int from,
@@ -60,7 +60,7 @@ Sending checked_receive(Call& call, const void* data, int count, MPI_Datatype ty
   const Sending checked{call.communicator(on), type_view(type), call.count(count)};
   call.source(checked.on, from);
   call.receive_tag(tag);
-  call.pointer(data, checked.count * checked.type.size, "the buffer");
+  call.pointer(data, checked.count * checked.type.size, "the buffer", checked.type.first);
   return checked;
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/apps/mpi/engine/attributes.hpp"
 #include "wormcube/apps/mpi/engine/communicator.hpp"
 #include "wormcube/apps/mpi/engine/request_object.hpp"
 #include "wormcube/runtime/requests.hpp"
@@ -9,7 +10,9 @@
 #include <array>
 #include <csetjmp>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace wormcube::mpi {
@@ -56,6 +59,9 @@ struct RankState {
   int exit_code = 0;
   std::jmp_buf entry;  // where the rank leaves its frames to
 
+  AttributeKeys<MPI_Comm> communicator_keys;
+  AttributeKeys<MPI_Datatype> type_keys;
+  std::map<MPI_Datatype, std::string> type_names;  ///< that it gave to predefined types
   Communicator world, self;
   std::vector<std::unique_ptr<Communicator>>
       communicators;  ///< the others; freed ones are used again

@@ -3,11 +3,13 @@
 #pragma once
 
 #include "wormcube/apps/mpi/abi/functions.h"
+#include "wormcube/apps/mpi/engine/attributes.hpp"
 #include "wormcube/apps/mpi/engine/datatype.hpp"
 #include "wormcube/runtime/op.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace wormcube::mpi {
 
@@ -19,8 +21,23 @@ struct TypeView {
   MPI_Datatype handle = {};
   std::uint64_t serial = 0;  ///< of no other type that ever was
   const DatatypePointer* type = nullptr;
+  std::int64_t first = 0;  ///< from where an element is to its lowest byte
 };
 
+/// What the handle of a made type points to. Its memory stays: a freed one is told from none.
+struct TypeObject {
+  static constexpr std::uint32_t alive = 0x54595031, dead = 0x54595030;
+  std::uint32_t magic = alive;
+  bool committed = false;
+  std::uint64_t serial = 0;
+  DatatypePointer type;
+  std::string name;
+  AttributeSet<MPI_Datatype> attributes;
+};
+/// A handle for it, not committed yet.
+MPI_Datatype new_type(DatatypePointer type, bool committed = false);
+/// Throws Failure(MPI_ERR_TYPE) for predefined ones, and what is none.
+TypeObject& made_type(MPI_Datatype handle);
 /// Throws Failure(MPI_ERR_TYPE) for what is no type, or, where it is to be used, not committed.
 TypeView type_view(MPI_Datatype type, bool must_be_committed = true);
 
