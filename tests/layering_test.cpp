@@ -53,7 +53,8 @@ bool may_include(std::string_view file, std::string_view other) {
        {"collectives/", "runtime/topology/", "runtime/node.", "runtime/together.",
         "runtime/error."}},
       {"apps/mpi/abi/", {"apps/mpi/abi/"}},
-      {"apps/mpi/image/", {"apps/mpi/image/", "runtime/topology/", "runtime/error."}},
+      {"apps/mpi/image/",
+       {"apps/mpi/image/", "runtime/topology/", "runtime/fiber/sanitizers.", "runtime/error."}},
       {"apps/mpi/", {"apps/mpi/", "collectives/", "runtime/"}},
       {"apps/", {"apps/", "collectives/", "runtime/"}},
   };

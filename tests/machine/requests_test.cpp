@@ -551,3 +551,131 @@ TEST_CASE("random requests, all of them complete and right", "[machine][requests
     }
   }
 }
+
+TEST_CASE("what nobody has received is told, where that is allowed", "[machine][requests]") {
+  MachineOptions options;
+  options.allow_unreceived = true;
+  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+    options.nodes_as = nodes_as;
+    Machine machine(Topology::parse("ring:3"), options);
+    std::array<int, 3> room{};
+    for (int run = 0; run < 2; ++run) {
+      const Statistics statistics = machine.run([&](Node& node) {
+        Requests& requests = requests_of(node);
+        if (node.rank() == 0) requests.start(send(1, out(room[0]), 7), 5);
+        if (node.rank() == 2)
+          requests.start(MessagePattern{.source = 0}, in(room[2]));  // stays open
+      });
+      REQUIRE(statistics.unreceived.size() == 1);
+      const UnreceivedMessage& message = statistics.unreceived.front();
+      CHECK(message.from == 0);
+      CHECK(message.to == 1);
+      CHECK(message.tag == 7);
+      CHECK(message.context == 5);
+      CHECK(message.bytes == sizeof(int));
+    }
+    CHECK(machine.run([](Node&) {}).unreceived.empty());
+  }
+  options.allow_unreceived = false;
+  Machine machine(Topology::parse("ring:3"), options);
+  int value = 0;
+  CHECK_THROWS_AS(machine.run([&](Node& node) {
+    if (node.rank() == 0) {
+      Request request = requests_of(node).start(send(1, out(value), 7));
+      requests_of(node).wait(request);
+    }
+  }),
+                  UsageError);
+}
+
+TEST_CASE("a deadlock's text can be the caller's, made from the table and what nobody received",
+          "[machine][requests]") {
+  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+    MachineOptions options;
+    options.nodes_as = nodes_as;
+    options.deadlock_text = [](const std::string& table, std::span<const UnreceivedMessage> left) {
+      REQUIRE(left.size() == 1);
+      return "told: " + std::to_string(left.front().tag) + " " + table.substr(0, 8);
+    };
+    Machine machine(Topology::parse("ring:2"), options);
+    int value = 0;
+    CHECK_THROWS_WITH(machine.run([&](Node& node) {
+      Requests& requests = requests_of(node);
+      if (node.rank() == 0) requests.start(send(1, out(value), 8));
+      Request request =
+          requests.start(MessagePattern{.source = 1 - node.rank(), .tag = 9}, in(value));
+      requests.wait(request);
+    }),
+                      "told: 8 deadlock");
+  }
+}
+
+TEST_CASE("early messages are kept up to their own limits", "[machine][requests]") {
+  MachineOptions options;
+  options.nodes_as = NodesAs::fibers;
+  options.eager_limit = 16;
+  options.early_limit = 4096;
+  options.early_messages = 3;
+  options.early_bytes = 10000;
+  Machine machine(Topology::parse("line:2"), options);
+  // How many sends of so many bytes are complete before anything is received.
+  const auto kept = [&](Bytes bytes) {
+    int complete = 0;
+    std::vector<std::byte> data(bytes), room(bytes);
+    fill(data, key(1, 0, 1, 0));
+    machine.run([&](Node& node) {
+      Requests& requests = requests_of(node);
+      constexpr int messages = 6;
+      std::vector<Request> sent;
+      if (node.rank() == 0) {
+        for (int i = 0; i < messages; ++i) sent.push_back(requests.start(send(1, ConstSpan(data))));
+        for (const Request request : sent) complete += requests.is_ready(request) ? 1 : 0;
+        int go = 0;
+        Request request = requests.start(send(1, out(go), 5));
+        requests.wait_all(sent);
+        requests.wait(request);
+      } else {
+        int go = 0;
+        Request request = requests.start(MessagePattern{.source = 0, .tag = 5}, in(go));
+        requests.wait(request);
+        for (int i = 0; i < messages; ++i) {
+          request = requests.start(MessagePattern{.source = 0, .tag = 0}, Span(room));
+          CHECK(requests.wait(request).bytes == bytes);
+          CHECK(room == data);
+        }
+      }
+    });
+    return complete;
+  };
+  CHECK(kept(16) == 3);  // by number
+  CHECK(kept(3000) == 3);
+  CHECK(kept(4000) == 2);  // by their bytes
+  CHECK(kept(4097) == 0);  // too long
+}
+
+TEST_CASE("a request that is asked whether it is ready stays as it is", "[machine][requests]") {
+  Machine machine(Topology::parse("line:2"), {});
+  machine.run([](Node& node) {
+    Requests& requests = requests_of(node);
+    int value = node.rank() == 0 ? 17 : 0;
+    if (node.rank() == 0) {
+      Request request = requests.start(send(1, out(value), 3));
+      requests.wait(request);
+      return;
+    }
+    CHECK(requests.is_ready({}));
+    Request request = requests.start(MessagePattern{}, in(value));
+    while (!requests.is_ready(request)) {
+    }
+    for (int i = 0; i < 2; ++i) {
+      const Status status = requests.look_at(request);
+      CHECK(status.source == 0);
+      CHECK(status.tag == 3);
+      CHECK(status.bytes == sizeof value);
+      CHECK(requests.is_ready(request));
+    }
+    CHECK(requests.wait(request).tag == 3);
+    CHECK(request.is_null());
+    CHECK(value == 17);
+  });
+}

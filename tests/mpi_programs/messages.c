@@ -41,7 +41,8 @@ int main(int argc, char **argv) {
   for (int i = 0; i < size; ++i) {
     CHECK(received[i] == i + rank / 1000.0 && statuses[i].MPI_SOURCE == i && requests[i] == MPI_REQUEST_NULL);
   }
-  /* In any order, by Waitany; with wildcards. */
+  /* In any order, by Waitany; with wildcards, which would take what comes before and after, too. */
+  MPI_Barrier(MPI_COMM_WORLD);
   int sum = 0;
   for (int i = 0; i < size; ++i) MPI_Isend(&rank, 1, MPI_INT, i, 10 + rank, MPI_COMM_WORLD, requests + i);
   int *const values = malloc((size_t)size * sizeof *values);
@@ -56,6 +57,7 @@ int main(int argc, char **argv) {
   int index;
   MPI_Waitany(size, requests + size, &index, &status);
   CHECK(index == MPI_UNDEFINED);
+  MPI_Barrier(MPI_COMM_WORLD);
   MPI_Waitall(size, requests, MPI_STATUSES_IGNORE);
   /* Asked for again and again. */
   int flag = 0, token = rank;

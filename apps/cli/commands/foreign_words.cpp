@@ -14,6 +14,15 @@ std::vector<std::string>& foreign() {
   return words;
 }
 
+/// The command that the program is called as, by a link of that name; nullptr: by its own name.
+const char* command_of_name(std::string_view program) {
+  const std::string_view name = program.substr(program.rfind('/') + 1);
+  if (name == "mpicc") return "mpicc";
+  if (name == "mpicxx" || name == "mpic++" || name == "mpiCC") return "mpicxx";
+  if (name == "mpirun" || name == "mpiexec") return "mpirun";
+  return nullptr;
+}
+
 /// Whether the next word is this option's value.
 bool takes_next(const CLI::App& command, std::string_view word) {
   if (word.find('=') != std::string_view::npos) return false;
@@ -28,6 +37,9 @@ const std::vector<std::string>& foreign_words() { return foreign(); }
 std::vector<const char*> own_words(int argc, const char* const* argv) {
   foreign().clear();
   std::vector<const char*> own(argv, argv + argc);
+  if (const char* const command = argc > 0 ? command_of_name(argv[0]) : nullptr) {
+    own.insert(own.begin() + 1, command);
+  }
   std::size_t command = 1;
   while (command < own.size() && own[command][0] == '-') {
     command += std::string_view(own[command]) == "--plugin" ? 2 : 1;

@@ -79,6 +79,7 @@ class Call {
 void add_environment_functions(WormcubeMpiFunctions& table);
 void add_point_to_point_functions(WormcubeMpiFunctions& table);
 void add_request_functions(WormcubeMpiFunctions& table);
+void add_buffered_functions(WormcubeMpiFunctions& table);
 void add_collective_functions(WormcubeMpiFunctions& table);
 void add_group_functions(WormcubeMpiFunctions& table);
 void add_grid_functions(WormcubeMpiFunctions& table);
@@ -87,10 +88,6 @@ void add_attribute_functions(WormcubeMpiFunctions& table);
 
 // What several of these files need.
 
-/// Calls user's functions and combines by a user's operator, or a predefined one. Throws Failure.
-struct ReductionKey {
-  std::uint64_t op = 0, type = 0;
-};
 /// A new communicator's end of this rank, with the error handler of the one that it came from.
 Communicator& make_end(Call& call, std::shared_ptr<SharedCommunicator> shared,
                        const Communicator& parent, MPI_Comm* handle);
@@ -101,7 +98,7 @@ RequestObject& start_send(Call& call, const void* data, int count, MPI_Datatype 
                           int tag, MPI_Comm on, Requests::Mode mode, bool persistent = false);
 RequestObject& start_receive(Call& call, void* data, int count, MPI_Datatype type, int from,
                              int tag, MPI_Comm on, bool persistent = false);
-/// Waits for it and ends it; its error class (MPI_ERR_TRUNCATE), with the words.
+/// Waits for an active one and ends it.
 void finish_request(Call& call, RequestObject& request, MPI_Status* status);
 /// Ends what has been freed and is complete.
 void reap_detached(RankState& rank, bool wait);

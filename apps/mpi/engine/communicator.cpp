@@ -32,7 +32,9 @@ SharedCommunicator::SharedCommunicator(Job& job, std::uint32_t id, std::vector<R
 }
 
 SharedCommunicator::~SharedCommunicator() {
-  if (id_ > 1) job_.give_back_id(id_);
+  if (id_ < 2) return;
+  job_.remember(*this);
+  job_.give_back_id(id_);
 }
 
 void SharedCommunicator::come(std::uint64_t number, Rank member, const CollectiveCall& call) {

@@ -69,6 +69,7 @@ const WormcubeMpiFunctions& provided_functions() {
     add_communicator_functions(table);
     add_point_to_point_functions(table);
     add_request_functions(table);
+    add_buffered_functions(table);
     add_collective_functions(table);
     add_group_functions(table);
     add_grid_functions(table);
@@ -198,6 +199,58 @@ std::string Job::place(const void* address) const {
   if (!offset) return "";
   // One before: the call itself, not where it returns to.
   return " at " + place_in(images_.program(), *offset - 1);
+}
+
+namespace {
+
+void add_figures(std::vector<CommunicatorFigures>& all, const SharedCommunicator& shared,
+                 const Topology& network) {
+  auto place = std::ranges::find_if(all, [&](const CommunicatorFigures& each) {
+    return each.name == shared.name && each.ranks == shared.size();
+  });
+  if (place == all.end()) {
+    const bool is_network = shared.is_world_order() && shared.size() == network.nodes();
+    all.push_back({shared.name, shared.size(), is_network, 0, {}});
+    place = all.end() - 1;
+  }
+  ++place->made;
+  shared.each_choice([&](const Choice& choice) {
+    if (choice.calls == 0) return;
+    const auto same = std::ranges::find_if(place->choices, [&](const Choice& each) {
+      return each.operation == choice.operation && each.block_bytes == choice.block_bytes &&
+             each.algorithm == choice.algorithm;
+    });
+    if (same == place->choices.end()) {
+      place->choices.push_back(choice);
+    } else {
+      same->calls += choice.calls;
+    }
+  });
+}
+
+}  // namespace
+
+void Job::remember(const SharedCommunicator& ended) {
+  if (ended.id() < 2) return;
+  const std::lock_guard lock(mutex_);
+  add_figures(remembered_, ended, topology_);
+}
+
+std::vector<CommunicatorFigures> Job::communicators() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<CommunicatorFigures> all;
+  add_figures(all, *world_, topology_);
+  all.insert(all.end(), remembered_.begin(), remembered_.end());
+  std::vector<const SharedCommunicator*> living;
+  for (const auto& state : states_) {
+    for (const auto& each : state->communicators) {
+      if (each->shared == nullptr) continue;
+      if (std::ranges::find(living, each->shared.get()) == living.end())
+        living.push_back(each->shared.get());
+    }
+  }
+  for (const SharedCommunicator* const each : living) add_figures(all, *each, topology_);
+  return all;
 }
 
 std::size_t Job::explain_fault(std::span<char> text) const {

@@ -27,10 +27,13 @@ struct JobEnd {
   std::string text = {};  ///< why it ended before its ranks did; empty: they all ended
 };
 
-/// What is left when all ranks have ended, and the rest of what a run tells.
-struct JobFigures {
-  std::optional<Statistics> machine;  ///< of a run that came to its end
-  std::vector<std::string> leftovers;
+/// What is told of a communicator, or of several of one name and size.
+struct CommunicatorFigures {
+  std::string name;
+  Rank ranks = 0;
+  bool is_network = false;      ///< the whole network; else a complete one of its members
+  std::uint64_t made = 0;       ///< how many there were
+  std::vector<Choice> choices;  ///< those that were used
 };
 
 struct JobOptions {
@@ -91,6 +94,11 @@ class Job {
 
   std::size_t explain_fault(std::span<char> text) const;
 
+  /// A communicator ends: what is told of it is kept.
+  void remember(const SharedCommunicator& ended);
+  /// Of those that have ended and those that live, MPI_COMM_SELF left out. When all ranks have ended.
+  std::vector<CommunicatorFigures> communicators() const;
+
  private:
   int enter(RankState& rank) noexcept;
 
@@ -106,6 +114,7 @@ class Job {
   std::condition_variable done_;
   bool is_over_ = false;
   JobEnd end_;
+  std::vector<CommunicatorFigures> remembered_;
   std::vector<std::uint32_t> unused_ids_;
   std::uint32_t next_id_ = 2;  // 0: MPI_COMM_WORLD, 1: MPI_COMM_SELF
 };

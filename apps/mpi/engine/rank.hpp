@@ -66,6 +66,8 @@ struct RankState {
   std::vector<std::unique_ptr<Communicator>>
       communicators;  ///< the others; freed ones are used again
   RequestPool pool;
+  void* attached = nullptr;  ///< MPI_Buffer_attach
+  int attached_bytes = 0;
 
   // Kept so that steady state does not allocate.
   std::vector<Request> inner;

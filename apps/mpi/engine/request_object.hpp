@@ -22,7 +22,7 @@ struct RequestObject {
   Kind kind = Kind::send;
   bool persistent = false, active = false;
   bool to_nobody = false;  ///< PROC_NULL: complete at once
-  bool cancelled = false;
+  bool buffered = false;   ///< its data are a copy in the attached buffer
   Request inner;
   Communicator* communicator = nullptr;
   int peer = 0, tag = 0;  ///< as the caller named them
@@ -46,7 +46,7 @@ class RequestPool {
     RequestObject& object = *unused_.back();
     unused_.pop_back();
     object.magic = RequestObject::alive;
-    object.persistent = object.active = object.to_nobody = object.cancelled = false;
+    object.persistent = object.active = object.to_nobody = object.buffered = false;
     return object;
   }
   void give_back(RequestObject& object) {

@@ -345,6 +345,15 @@ int get_status(MPI_Request handle, int* flag, MPI_Status* status) {
 
 }  // namespace
 
+void finish_request(Call& call, RequestObject& request, MPI_Status* status) {
+  MPI_Request handle = reinterpret_cast<MPI_Request>(&request);
+  note_requests(call, &handle, 1, false);
+  Status found;
+  if (!request.to_nobody) found = call.rank().requests->wait(request.inner);
+  std::string words;
+  fail_if(settle(call.rank(), &handle, request, found, status, &words), words);
+}
+
 void reap_detached(RankState& rank, bool wait) {
   std::erase_if(rank.pool.detached, [&](RequestObject* object) {
     if (!wait && !rank.requests->is_ready(object->inner)) return false;

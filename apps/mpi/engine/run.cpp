@@ -23,7 +23,7 @@ namespace {
 void load_library(const std::string& folder) {
   wormcube_mpi_program.functions = &provided_functions();
   const std::string path = folder + "/libmpi_abi.so.1";
-  if (dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) {
+  if (dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL | own_symbols_first()) == nullptr) {
     throw UsageError(fmt::format("the library of MPI's functions cannot be loaded: {}", dlerror()));
   }
 }

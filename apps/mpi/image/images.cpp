@@ -3,6 +3,7 @@
 #include "wormcube/apps/mpi/image/images.hpp"
 
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/fiber/sanitizers.hpp"
 
 #include <algorithm>
 #include <array>
@@ -144,11 +145,7 @@ Images::Images(const std::string& program, Rank ranks) : program_(program) {
   for (Rank rank = 0; rank < ranks; ++rank) {
     const std::string copy = folder.file(program, rank);
     write_copy(copy, file.text);
-    int flags = RTLD_NOW | RTLD_LOCAL;
-#ifndef __SANITIZE_ADDRESS__
-    flags |= RTLD_DEEPBIND;  // another MPI of this process would be found first
-#endif
-    void* const handle = dlopen(copy.c_str(), flags);
+    void* const handle = dlopen(copy.c_str(), RTLD_NOW | RTLD_LOCAL | own_symbols_first());
     if (handle == nullptr) {
       const std::string why = dlerror();
       throw UsageError(
@@ -179,6 +176,15 @@ std::optional<std::size_t> Images::offset_of(const void* address) const {
     if (at >= base && at - base < bytes_) return at - base;
   }
   return std::nullopt;
+}
+
+// AddressSanitizer's functions would not be found first either, and it refuses that.
+int own_symbols_first() {
+#ifdef WORMCUBE_ASAN
+  return 0;
+#else
+  return RTLD_DEEPBIND;
+#endif
 }
 
 std::string place_in(const std::string& program, std::size_t offset) {

@@ -43,6 +43,9 @@ class Images {
   std::vector<Image> images_;
 };
 
+/// What dlopen() takes beside RTLD_NOW so that another MPI of this process is not found first.
+int own_symbols_first();
+
 /// "ring.c:41" of an offset in the program, if it has debug lines and addr2line is there; else
 /// "ring+0x1234". Starts a process.
 std::string place_in(const std::string& program, std::size_t offset);
