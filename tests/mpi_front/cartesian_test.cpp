@@ -134,4 +134,22 @@ TEST_CASE("a grid lies on the network's own dimensions", "[mpi_front]") {
   CHECK_FALSE(nodes_for(CartGrid({5}, {false}), Topology::parse("ring:4")).has_value());
 }
 
+TEST_CASE("a row or a plane of the network is told from other nodes", "[mpi_front]") {
+  const Topology network = Topology::parse("torus:2x3x4");
+  const auto along = [&](std::vector<Rank> nodes) { return dimensions_of(network, nodes); };
+  using Dimensions = std::vector<int>;
+  CHECK(along({12, 13, 14, 15}) == Dimensions{2});
+  CHECK(along({5, 9, 1}) == std::nullopt);  // a column, in another order
+  CHECK(along({1, 5, 9}) == Dimensions{1});
+  CHECK(along({7, 19}) == Dimensions{0});
+  CHECK(along({2, 6, 10, 14, 18, 22}) == Dimensions{0, 1});
+  std::vector<Rank> all(24);
+  std::iota(all.begin(), all.end(), 0);
+  CHECK(along(all) == Dimensions{0, 1, 2});
+  CHECK(along({0, 1, 2}) == std::nullopt);
+  CHECK(along({0, 5}) == std::nullopt);
+  CHECK(along({0, 13}) == std::nullopt);
+  CHECK(along({3}) == std::nullopt);
+}
+
 }  // namespace wormcube::mpi

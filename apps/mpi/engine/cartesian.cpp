@@ -310,4 +310,32 @@ std::optional<std::vector<Rank>> nodes_for(const CartGrid& grid, const Topology&
   return best;
 }
 
+std::optional<std::vector<int>> dimensions_of(const Topology& network,
+                                              std::span<const Rank> nodes) {
+  if (nodes.size() < 2) return std::nullopt;
+  // Along a dimension lie those that the second or a later one differs in from the first.
+  std::vector<int> dimensions;
+  std::size_t places = 1;
+  for (int d = 0; d < network.dimensions(); ++d) {
+    const bool is_along = std::ranges::any_of(nodes, [&](Rank node) {
+      return network.coordinate(node, d) != network.coordinate(nodes.front(), d);
+    });
+    if (!is_along) continue;
+    dimensions.push_back(d);
+    places *= static_cast<std::size_t>(network.size(d));
+  }
+  if (places != nodes.size()) return std::nullopt;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    Rank expected = nodes.front();
+    std::size_t rest = i;
+    for (std::size_t k = dimensions.size(); k-- > 0;) {
+      const auto side = static_cast<std::size_t>(network.size(dimensions[k]));
+      expected = network.with(expected, dimensions[k], static_cast<Rank>(rest % side));
+      rest /= side;
+    }
+    if (nodes[i] != expected) return std::nullopt;
+  }
+  return dimensions;
+}
+
 }  // namespace wormcube::mpi

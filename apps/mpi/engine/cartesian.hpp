@@ -58,4 +58,8 @@ GridHops hops_between_neighbours(const CartGrid& grid, const Topology& network,
 /// None: nothing was found that has fewer hops than rank r on node r.
 std::optional<std::vector<Rank>> nodes_for(const CartGrid& grid, const Topology& network);
 
+/// The network's dimensions along which these nodes lie, if they are all nodes of a part of it along some of its
+/// dimensions, in the order of their coordinates: a row, a plane. None: they are not, or there is one node only.
+std::optional<std::vector<int>> dimensions_of(const Topology& network, std::span<const Rank> nodes);
+
 }  // namespace wormcube::mpi

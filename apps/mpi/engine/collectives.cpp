@@ -415,7 +415,7 @@ class Uneven {
  public:
   Uneven(Call& call, const void* data, const int* counts, const int* places, Rank p,
          const TypeView& type, const char* name)
-      : type_(type), elements_(const_cast<void*>(data)), counts_(counts), places_(places), p_(p) {
+      : type_(type), elements_(const_cast<void*>(data)), places_(places), p_(p) {
     offsets_.reserve(static_cast<std::size_t>(p) + 1);
     offsets_.push_back(0);
     bool in_a_row = type.dense;
@@ -477,7 +477,6 @@ class Uneven {
  private:
   TypeView type_;
   void* elements_;
-  const int* counts_;
   const int* places_;
   Rank p_;
   std::vector<Bytes> offsets_;

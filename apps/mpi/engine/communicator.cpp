@@ -166,8 +166,12 @@ void attach(Communicator& communicator, RankState& rank,
   const bool is_whole =
       communicator.shared->is_world_order() && communicator.size() == rank.node->size();
   if (!is_whole) {
-    communicator.view =
-        std::make_unique<GroupView>(*node, std::span<const Rank>(communicator.shared->members()));
+    const std::span<const Rank> members(communicator.shared->members());
+    if (const auto dimensions = dimensions_of(node->topology(), members)) {
+      communicator.view.reset(new GridView(node->along(std::span<const int>(*dimensions))));
+    } else {
+      communicator.view = std::make_unique<GroupView>(*node, members);
+    }
     node = communicator.view.get();
   }
   communicator.node = node;

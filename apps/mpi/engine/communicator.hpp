@@ -146,7 +146,7 @@ struct Communicator {
   Rank rank = 0;
   Node* node = nullptr;  ///< where its collectives run
   std::unique_ptr<TaggedNode> tagged;
-  std::unique_ptr<GroupView> view;
+  std::unique_ptr<View> view;  ///< a part of the network, or, of other members, a complete one
   MPI_Errhandler errors = MPI_ERRORS_ARE_FATAL;
   std::uint64_t collectives = 0;  ///< calls so far
   std::string name;
