@@ -628,8 +628,8 @@ std::int64_t Datatype::bytes_of_first(std::int64_t elements) const {
   for (const Datatype* type = this; rest > 0;) {
     for (const Part& part : type->parts_) {
       const TypeShape& one = part.type->shape_;
-      const std::int64_t whole =
-          std::min(rest / std::max<std::int64_t>(one.signature.elements, 1), part.count);
+      if (one.signature.elements == 0) continue;
+      const std::int64_t whole = std::min(rest / one.signature.elements, part.count);
       result += whole * one.bytes;
       rest -= whole * one.signature.elements;
       if (whole == part.count) continue;
