@@ -373,6 +373,7 @@ std::string difference(const Both& both, std::int64_t count) {
   const std::int64_t in_all = count * std::ssize(map.items);
   for (std::int64_t i = 0;; ++i) {
     if (type.elements_in(sum) != std::optional(elements)) return "elements";
+    if (type.bytes_of_first(elements) != sum) return "bytes of elements";
     if (type.signature_of_first(elements) != naive) return "signature";
     if (i == in_all) break;
     const MPI_Datatype item = map.items[static_cast<std::size_t>(i % std::ssize(map.items))].type;
