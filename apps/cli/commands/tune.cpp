@@ -249,7 +249,7 @@ ExitCode tune(const TuneCommand& options) {
                {.head = "with presets", .text = true, .cut = 14, .drop = 1},
                {.head = "would take", .unit = "times", .drop = 2},
                {.head = "by work", .text = true, .cut = 14},
-               {.head = "takes", .unit = "times"}});
+               {.head = "work takes", .unit = "times"}});
   for (const Race& race : all_races) {
     table.add({std::string(race.operation->name), std::to_string(race.block_bytes),
                race.best->collective.text(), cell_rate(race.best->sample.us),
