@@ -243,10 +243,10 @@ class Taken {
 };
 
 const std::byte* element(const void* data, std::ptrdiff_t index, const TypeView& type) {
-  return static_cast<const std::byte*>(data) + index * type.extent;
+  return moved(data, index * type.extent);
 }
 std::byte* element(void* data, std::ptrdiff_t index, const TypeView& type) {
-  return static_cast<std::byte*>(data) + index * type.extent;
+  return moved(data, index * type.extent);
 }
 
 int barrier(MPI_Comm on) {

@@ -567,31 +567,31 @@ std::optional<std::vector<std::pair<std::int64_t, std::int64_t>>> Datatype::piec
 
 void Datatype::pack(const void* elements, std::int64_t begin, std::span<std::byte> packed) const {
   if (packed.empty()) return;
-  const auto* const base = static_cast<const std::byte*>(elements) + shape_.layout.offset;
+  const auto* const base = moved(elements, shape_.layout.offset);
   const std::int64_t end = begin + static_cast<std::int64_t>(packed.size()), each = shape_.bytes;
   if (is_dense_) {
-    std::memcpy(packed.data(), base + begin, packed.size());
+    std::memcpy(packed.data(), moved(base, begin), packed.size());
     return;
   }
   std::byte* to = packed.data();
   for (std::int64_t i = begin / each; i * each < end; ++i) {
-    to =
-        shape_.layout.layout->pack(base + i * extent(), std::max<std::int64_t>(begin - i * each, 0),
-                                   std::min(end - i * each, each), to);
+    to = shape_.layout.layout->pack(moved(base, i * extent()),
+                                    std::max<std::int64_t>(begin - i * each, 0),
+                                    std::min(end - i * each, each), to);
   }
 }
 
 void Datatype::unpack(void* elements, std::int64_t begin, std::span<const std::byte> packed) const {
   if (packed.empty()) return;
-  auto* const base = static_cast<std::byte*>(elements) + shape_.layout.offset;
+  auto* const base = moved(elements, shape_.layout.offset);
   const std::int64_t end = begin + static_cast<std::int64_t>(packed.size()), each = shape_.bytes;
   if (is_dense_) {
-    std::memcpy(base + begin, packed.data(), packed.size());
+    std::memcpy(moved(base, begin), packed.data(), packed.size());
     return;
   }
   const std::byte* from = packed.data();
   for (std::int64_t i = begin / each; i * each < end; ++i) {
-    from = shape_.layout.layout->unpack(base + i * extent(),
+    from = shape_.layout.layout->unpack(moved(base, i * extent()),
                                         std::max<std::int64_t>(begin - i * each, 0),
                                         std::min(end - i * each, each), from);
   }

@@ -23,13 +23,13 @@ struct Packing {
   const std::byte* base;
   std::byte* packed;
   void operator()(std::int64_t offset, std::int64_t bytes) {
-    std::memcpy(packed, base + offset, static_cast<std::size_t>(bytes));
+    std::memcpy(packed, moved(base, offset), static_cast<std::size_t>(bytes));
     packed += bytes;
   }
   // Elements of a few bytes each, `count` of them: a copy of fixed size is one load and one store.
   template <std::size_t bytes>
   void each(std::int64_t offset, std::int64_t stride, std::int64_t count) {
-    const std::byte* from = base + offset;
+    const std::byte* from = moved(base, offset);
     for (std::int64_t i = 0; i < count; ++i, from += stride, packed += bytes) {
       std::memcpy(packed, from, bytes);
     }
@@ -40,12 +40,12 @@ struct Unpacking {
   std::byte* base;
   const std::byte* packed;
   void operator()(std::int64_t offset, std::int64_t bytes) {
-    std::memcpy(base + offset, packed, static_cast<std::size_t>(bytes));
+    std::memcpy(moved(base, offset), packed, static_cast<std::size_t>(bytes));
     packed += bytes;
   }
   template <std::size_t bytes>
   void each(std::int64_t offset, std::int64_t stride, std::int64_t count) {
-    std::byte* to = base + offset;
+    std::byte* to = moved(base, offset);
     for (std::int64_t i = 0; i < count; ++i, to += stride, packed += bytes) {
       std::memcpy(to, packed, bytes);
     }

@@ -12,6 +12,16 @@ namespace wormcube::mpi {
 
 class Layout;
 
+/// An address so many bytes away. Where MPI_BOTTOM is the first one it is null, and the second a
+/// number: the language adds nothing to null.
+inline std::byte* moved(void* from, std::int64_t bytes) {
+  return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(from) +
+                                      static_cast<std::uintptr_t>(bytes));
+}
+inline const std::byte* moved(const void* from, std::int64_t bytes) {
+  return moved(const_cast<void*>(from), bytes);  // NOLINT: given back as it came
+}
+
 /// A layout at a displacement; none: no byte at all.
 struct PlacedLayout {
   std::int64_t offset = 0;
