@@ -59,11 +59,15 @@ std::vector<int> balanced_sides(int nodes, std::vector<int> sides) {
   std::vector<int> best, factors;
   const int rest = static_cast<int>(nodes / fixed);
   each_factorisation(rest, chosen, rest, factors, [&](const std::vector<int>& found) {
-    const auto spread = [](const std::vector<int>& all) { return all.front() - all.back(); };
-    if (best.empty() || spread(found) < spread(best) ||
-        (spread(found) == spread(best) && found < best)) {
-      best = found;
-    }
+    // How far each is above the last: the first as little as can be, then the second, ..
+    const auto is_closer = [](const std::vector<int>& one, const std::vector<int>& other) {
+      for (std::size_t i = 0; i < one.size(); ++i) {
+        const int above = one[i] - one.back(), other_above = other[i] - other.back();
+        if (above != other_above) return above < other_above;
+      }
+      return false;
+    };
+    if (best.empty() || is_closer(found, best)) best = found;
   });
   std::size_t next = 0;
   for (int& side : sides) {
