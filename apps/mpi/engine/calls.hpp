@@ -112,6 +112,8 @@ RequestObject& start_send(Call& call, const void* data, int count, MPI_Datatype 
                           int tag, MPI_Comm on, Requests::Mode mode, bool persistent = false);
 RequestObject& start_receive(Call& call, void* data, int count, MPI_Datatype type, int from,
                              int tag, MPI_Comm on, bool persistent = false);
+/// Starts what Bsend_init made.
+void send_copy_of(Call& call, const RequestObject& object);
 /// Waits for an active one and ends it.
 void finish_request(Call& call, RequestObject& request, MPI_Status* status);
 /// Ends what has been freed and is complete.

@@ -177,9 +177,33 @@ void attach(Communicator& communicator, RankState& rank,
   communicator.node = node;
 }
 
+namespace {
+
+/// Whether a rank's requests are under way on it, or may be.
+bool is_used(const RankState& rank, const Communicator& communicator) {
+  bool found = false;
+  rank.pool.each([&](const RequestObject& request) {
+    found =
+        found || (request.communicator == &communicator && (request.active || request.persistent));
+  });
+  return found;
+}
+
+void release(Communicator& communicator) {
+  communicator.view.reset();
+  communicator.tagged.reset();
+  communicator.node = nullptr;
+  communicator.shared.reset();
+}
+
+}  // namespace
+
 Communicator& make_end(Call& call, std::shared_ptr<SharedCommunicator> shared,
                        const Communicator& parent, MPI_Comm* handle) {
   RankState& rank = call.rank();
+  for (const auto& each : rank.communicators) {  // what was freed with requests under way
+    if (each->magic == Communicator::dead && each->shared && !is_used(rank, *each)) release(*each);
+  }
   const auto unused = std::ranges::find_if(rank.communicators, [](const auto& each) {
     return each->magic == Communicator::dead && each->shared == nullptr;
   });
@@ -232,17 +256,8 @@ int comm_size(MPI_Comm on, int* size) {
 void end_communicator(Call& call, Communicator& communicator) {
   forget_number_of(communicator.handle);
   communicator.magic = Communicator::dead;
-  bool is_used = false;
-  call.rank().pool.each([&](const RequestObject& request) {
-    is_used = is_used ||
-              (request.communicator == &communicator && (request.active || request.persistent));
-  });
   if (call.rank().call.communicator == &communicator) call.rank().call.communicator = nullptr;
-  if (is_used) return;
-  communicator.view.reset();
-  communicator.tagged.reset();
-  communicator.node = nullptr;
-  communicator.shared.reset();
+  if (!is_used(call.rank(), communicator)) release(communicator);
 }
 
 // All ranks make the call; none has to wait for the others, since what they share is in memory.

@@ -23,6 +23,7 @@ struct RequestObject {
   bool persistent = false, active = false;
   bool to_nobody = false;  ///< PROC_NULL: complete at once
   bool buffered = false;   ///< its data are a copy in the attached buffer
+  bool copies = false;     ///< each start sends such a copy
   Request inner;
   /// Of a receive with a send: the send, to be waited for when the receive is complete; it is `inner` then, and
   /// `next` null.
@@ -55,7 +56,7 @@ class RequestPool {
     unused_.pop_back();
     object.magic = RequestObject::alive;
     object.persistent = object.active = object.to_nobody = object.buffered = false;
-    object.with_send = object.from_nobody = false;
+    object.with_send = object.from_nobody = object.copies = false;
     object.next = {};
     return object;
   }

@@ -349,6 +349,7 @@ void start_one(Call& call, MPI_Request handle) {
   RequestObject& object = call.request(handle);
   if (!object.persistent) throw Failure(MPI_ERR_REQUEST, "the request is not persistent");
   if (object.active) throw Failure(MPI_ERR_REQUEST, "the request is active already");
+  if (object.copies) send_copy_of(call, object);
   object.active = true;
   object.at = call.rank().call.at;
   if (object.to_nobody) return;
