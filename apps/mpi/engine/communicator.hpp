@@ -168,7 +168,7 @@ struct Communicator {
   std::string name;
   MPI_Comm handle = MPI_COMM_NULL;
   std::shared_ptr<const CartGrid> grid;          ///< null: it has none
-  std::shared_ptr<const Graph> graph;            ///< the same
+  std::shared_ptr<const RankGraph> graph;        ///< the same
   std::shared_ptr<const Neighbours> neighbours;  ///< the same: of a distributed graph, this rank's
   AttributeSet<MPI_Comm> attributes;
   std::shared_ptr<const InfoKeys> info;  ///< null: none were given

@@ -13,7 +13,7 @@
 namespace wormcube::mpi {
 namespace {
 
-const Graph& graph_of(Call& call, MPI_Comm on) {
+const RankGraph& graph_of(Call& call, MPI_Comm on) {
   const Communicator& communicator = call.communicator(on);
   if (communicator.graph) return *communicator.graph;
   throw Failure(MPI_ERR_TOPOLOGY, communicator.name + " has no graph topology");
@@ -24,8 +24,8 @@ const Neighbours& neighbours_of(Call& call, MPI_Comm on) {
   throw Failure(MPI_ERR_TOPOLOGY, communicator.name + " has no distributed graph topology");
 }
 
-Graph asked_graph(const Call& call, const Communicator& parent, int nodes, const int index[],
-                  const int edges[]) {
+RankGraph asked_graph(const Call& call, const Communicator& parent, int nodes, const int index[],
+                      const int edges[]) {
   if (call.count(nodes, "nnodes") > static_cast<std::size_t>(parent.size())) {
     throw Failure(MPI_ERR_TOPOLOGY, fmt::format("the graph has {} nodes, {} has {} ranks", nodes,
                                                 parent.name, parent.size()));
@@ -63,7 +63,7 @@ int graph_create(MPI_Comm on, int nodes, const int index[], const int edges[], i
   WORMCUBE_MPI_CALL(MPI_Graph_create);
   return call([&] {
     Communicator& parent = call.communicator(on);
-    auto graph = std::make_shared<const Graph>(asked_graph(call, parent, nodes, index, edges));
+    auto graph = std::make_shared<const RankGraph>(asked_graph(call, parent, nodes, index, edges));
     const std::uint64_t number = parent.collectives++;
     parent.shared->come(number, parent.rank, {.function = call.function(), .bytes = nodes});
     keep_together(call, parent);
@@ -90,7 +90,7 @@ int graph_map(MPI_Comm on, int nodes, const int index[], const int edges[], int*
 int graphdims_get(MPI_Comm on, int* nodes, int* edges) {
   WORMCUBE_MPI_CALL(MPI_Graphdims_get);
   return call([&] {
-    const Graph& graph = graph_of(call, on);
+    const RankGraph& graph = graph_of(call, on);
     *nodes = graph.nodes();
     *edges = static_cast<int>(graph.edges().size());
   });
@@ -99,7 +99,7 @@ int graphdims_get(MPI_Comm on, int* nodes, int* edges) {
 int graph_get(MPI_Comm on, int index_room, int edge_room, int index[], int edges[]) {
   WORMCUBE_MPI_CALL(MPI_Graph_get);
   return call([&] {
-    const Graph& graph = graph_of(call, on);
+    const RankGraph& graph = graph_of(call, on);
     copy_first(call, graph.index(), index_room, "maxindex", index);
     copy_first(call, graph.edges(), edge_room, "maxedges", edges);
   });
@@ -108,7 +108,7 @@ int graph_get(MPI_Comm on, int index_room, int edge_room, int index[], int edges
 int graph_neighbors_count(MPI_Comm on, int rank, int* count) {
   WORMCUBE_MPI_CALL(MPI_Graph_neighbors_count);
   return call([&] {
-    const Graph& graph = graph_of(call, on);
+    const RankGraph& graph = graph_of(call, on);
     need_rank(call.communicator(on), rank, "rank");
     *count = static_cast<int>(graph.neighbours(rank).size());
   });
@@ -117,7 +117,7 @@ int graph_neighbors_count(MPI_Comm on, int rank, int* count) {
 int graph_neighbors(MPI_Comm on, int rank, int room, int neighbours[]) {
   WORMCUBE_MPI_CALL(MPI_Graph_neighbors);
   return call([&] {
-    const Graph& graph = graph_of(call, on);
+    const RankGraph& graph = graph_of(call, on);
     need_rank(call.communicator(on), rank, "rank");
     copy_first(call, graph.neighbours(rank), room, "maxneighbors", neighbours);
   });

@@ -11,7 +11,8 @@
 
 namespace wormcube::mpi {
 
-Graph::Graph(std::span<const int> index, const int* edges) : index_(index.begin(), index.end()) {
+RankGraph::RankGraph(std::span<const int> index, const int* edges)
+    : index_(index.begin(), index.end()) {
   int before = 0;
   for (std::size_t i = 0; i < index.size(); ++i) {
     if (index[i] < before) {
@@ -28,7 +29,7 @@ Graph::Graph(std::span<const int> index, const int* edges) : index_(index.begin(
   }
 }
 
-std::span<const int> Graph::neighbours(int node) const {
+std::span<const int> RankGraph::neighbours(int node) const {
   const int first = node == 0 ? 0 : index_[static_cast<std::size_t>(node) - 1];
   const int last = index_[static_cast<std::size_t>(node)];
   return std::span(edges_).subspan(static_cast<std::size_t>(first),
