@@ -11,7 +11,7 @@ int main(int argc, char **argv) {
   const int next = (rank + 1) % size, previous = (rank + size - 1) % size;
   enum { COUNT = 100000 };
   static int out[COUNT], in[COUNT];
-  const int bytes = (int)sizeof out + 4 * MPI_BSEND_OVERHEAD + 400;
+  const int bytes = (int)sizeof out + 8 * MPI_BSEND_OVERHEAD + 400;
   void *const lent = malloc((size_t)bytes);
   MPI_Buffer_attach(lent, bytes);
   /* All send first, and may write to what they have sent. */
