@@ -50,6 +50,7 @@ TEST_CASE("sides are as equal as they can be", "[mpi_front]") {
   CHECK(balanced_sides(64, {0, 0}) == Sides{8, 8});
   CHECK(balanced_sides(64, {0, 0, 0}) == Sides{4, 4, 4});
   CHECK(balanced_sides(60, {0, 0, 0}) == Sides{5, 4, 3});
+  CHECK(balanced_sides(5040, {0, 0, 0}) == Sides{21, 16, 15});  // not 20, 18, 14
   CHECK(balanced_sides(1, {0, 0, 0, 0}) == Sides{1, 1, 1, 1});
   CHECK(balanced_sides(12, {4, 3}) == Sides{4, 3});
   CHECK(balanced_sides(1'048'576, Sides(20, 0)) == Sides(20, 2));

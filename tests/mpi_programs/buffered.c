@@ -11,7 +11,7 @@ int main(int argc, char **argv) {
   const int next = (rank + 1) % size, previous = (rank + size - 1) % size;
   enum { COUNT = 100000 };
   static int out[COUNT], in[COUNT];
-  const int bytes = (int)sizeof out + 4 * MPI_BSEND_OVERHEAD + 400;
+  const int bytes = (int)sizeof out + 8 * MPI_BSEND_OVERHEAD + 400;
   void *const lent = malloc((size_t)bytes);
   MPI_Buffer_attach(lent, bytes);
   /* All send first, and may write to what they have sent. */
@@ -25,6 +25,20 @@ int main(int argc, char **argv) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   MPI_Recv(in, 1, MPI_INT, previous, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   wrong += in[0] != previous;
+  for (int i = 0; i < 4; ++i) out[i] = 0;
+  MPI_Bsend_init(out, 4, MPI_INT, next, 5, MPI_COMM_WORLD, &request);
+  for (int turn = 0; turn < 3; ++turn) {
+    MPI_Wait(&request, MPI_STATUS_IGNORE); /* inactive */
+    out[3] = rank + turn;
+    MPI_Start(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    out[3] = -1;
+  }
+  MPI_Request_free(&request);
+  for (int turn = 0; turn < 3; ++turn) {
+    MPI_Recv(in, 4, MPI_INT, previous, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    wrong += in[3] != previous + turn;
+  }
   void *given;
   int given_bytes;
   MPI_Buffer_detach(&given, &given_bytes);
@@ -33,6 +47,9 @@ int main(int argc, char **argv) {
   /* Too small a buffer is told. */
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   wrong += MPI_Bsend(&rank, 1, MPI_INT, next, 2, MPI_COMM_WORLD) != MPI_ERR_BUFFER;
+  MPI_Bsend_init(&rank, 1, MPI_INT, next, 2, MPI_COMM_WORLD, &request);
+  wrong += MPI_Start(&request) != MPI_ERR_BUFFER;
+  MPI_Request_free(&request);
   /* A claimed message is no other receive's. */
   for (int i = 0; i < 2; ++i) {
     out[i] = 10 * rank + i;

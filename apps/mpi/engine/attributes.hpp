@@ -25,24 +25,32 @@ struct AttributeKey {
   bool copies_as_it_is() const { return reinterpret_cast<std::uintptr_t>(copy) == 1; }
 };
 
-/// One rank's keys. A freed one is no key any more, and works where it is in use.
+/// One rank's keys. A freed one goes on as long as an attribute has it, and may be named and freed again so long.
 template <class Handle>
 class AttributeKeys {
  public:
   using Key = AttributeKey<Handle>;
   int create(typename Key::Copy* copy, typename Key::Delete* remove, void* extra) {
-    keys_.emplace(next_, std::make_shared<Key>(Key{next_, copy, remove, extra}));
+    const auto key = std::make_shared<const Key>(Key{next_, copy, remove, extra});
+    keys_.emplace(next_, Entry{key, key});
     return next_++;
   }
   /// Null: there is none of this number.
   std::shared_ptr<const Key> find(int number) const {
     const auto place = keys_.find(number);
-    return place == keys_.end() ? nullptr : place->second;
+    return place == keys_.end() ? nullptr : place->second.used.lock();
   }
-  void free(int number) { keys_.erase(number); }
+  void free(int number) {
+    if (const auto place = keys_.find(number); place != keys_.end()) place->second.owned = nullptr;
+    std::erase_if(keys_, [](const auto& numbered) { return numbered.second.used.expired(); });
+  }
 
  private:
-  std::map<int, std::shared_ptr<const Key>> keys_;
+  struct Entry {
+    std::shared_ptr<const Key> owned;  ///< null: freed
+    std::weak_ptr<const Key> used;
+  };
+  std::map<int, Entry> keys_;
   int next_ = 1000;  // behind the predefined ones
 };
 

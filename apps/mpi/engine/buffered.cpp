@@ -21,10 +21,7 @@ struct Copied {
   int bytes = 0;
 };
 
-Copied copied(Call& call, const void* data, int count, MPI_Datatype type) {
-  const TypeView view = type_view(type);
-  const Bytes bytes = call.count(count) * view.size;
-  call.pointer(data, bytes, "the buffer");
+Copied copied(const Call& call, const void* data, Bytes bytes, const Datatype& type) {
   RankState& rank = call.rank();
   reap_detached(rank, false);
   Bytes used = 0;
@@ -41,8 +38,14 @@ Copied copied(Call& call, const void* data, int count, MPI_Datatype type) {
   }
   Copied copy{std::make_unique_for_overwrite<std::byte[]>(std::max<Bytes>(bytes, 1)),
               static_cast<int>(bytes)};
-  pack(**view.type, data, bytes, copy.data.get());
+  pack(type, data, bytes, copy.data.get());
   return copy;
+}
+Copied copied(const Call& call, const void* data, int count, MPI_Datatype type) {
+  const TypeView view = type_view(type);
+  const Bytes bytes = call.count(count) * view.size;
+  call.pointer(data, bytes, "the buffer", view.first);
+  return copied(call, data, bytes, **view.type);
 }
 
 void send_copy(Call& call, Copied copy, int to, int tag, MPI_Comm on) {
@@ -70,6 +73,26 @@ int ibsend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_
     // The data are copied: it is complete.
     *request = reinterpret_cast<MPI_Request>(
         &start_send(call, nullptr, 0, MPI_BYTE, MPI_PROC_NULL, tag, on, Requests::Mode::standard));
+  });
+}
+
+// Complete whenever it was started: what is sent is a copy then.
+int bsend_init(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm on,
+               MPI_Request* request) {
+  WORMCUBE_MPI_CALL(MPI_Bsend_init);
+  return call([&] {
+    const TypeView view = type_view(type);
+    const Bytes bytes = call.count(count) * view.size;
+    call.pointer(data, bytes, "the buffer", view.first);
+    call.destination(call.communicator(on), to);
+    RequestObject& object = start_send(call, nullptr, 0, MPI_BYTE, MPI_PROC_NULL, tag, on,
+                                       Requests::Mode::standard, true);
+    object.copies = true;
+    object.type = *view.type;
+    object.elements = const_cast<void*>(data);  // NOLINT: only read
+    object.bytes = static_cast<std::int64_t>(bytes);
+    object.peer = to;
+    *request = reinterpret_cast<MPI_Request>(&object);
   });
 }
 
@@ -219,9 +242,15 @@ int imrecv(void* data, int count, MPI_Datatype type, MPI_Message* message, MPI_R
 
 }  // namespace
 
+void send_copy_of(Call& call, const RequestObject& object) {
+  send_copy(call, copied(call, object.elements, static_cast<Bytes>(object.bytes), *object.type),
+            object.peer, object.tag, object.communicator->handle);
+}
+
 void add_buffered_functions(WormcubeMpiFunctions& table) {
   table.MPI_Bsend = bsend;
   table.MPI_Ibsend = ibsend;
+  table.MPI_Bsend_init = bsend_init;
   table.MPI_Buffer_attach = buffer_attach;
   table.MPI_Buffer_detach = buffer_detach;
   table.MPI_Mprobe = mprobe;

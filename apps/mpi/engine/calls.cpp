@@ -38,6 +38,7 @@ const char* name_of(Function function) {
 Call::Call(Function function, const void* at, When when)
     : rank_(rank_that_calls(function)), errno_(errno) {
   CurrentCall& now = rank_.call;
+  if (now.inside) outer_ = now;
   now.function = function;
   now.at = at;
   now.inside = true;

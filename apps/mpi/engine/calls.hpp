@@ -7,6 +7,8 @@
 #include "wormcube/apps/mpi/engine/types.hpp"
 
 #include <cerrno>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -22,6 +24,7 @@ class Call {
   Call(Function function, const void* at, When when = When::between);
   ~Call() {
     rank_.call.inside = false;
+    if (outer_) rank_.call = *outer_;
     current_rank = &rank_;
     errno = errno_;
   }
@@ -68,6 +71,8 @@ class Call {
 
   RankState& rank_;
   const int errno_;
+  std::optional<CurrentCall>
+      outer_;  // the call that this one is made in, by a function of the program's
   const Communicator* named_ = nullptr;
 };
 
@@ -83,6 +88,7 @@ void add_buffered_functions(WormcubeMpiFunctions& table);
 void add_collective_functions(WormcubeMpiFunctions& table);
 void add_group_functions(WormcubeMpiFunctions& table);
 void add_grid_functions(WormcubeMpiFunctions& table);
+void add_graph_functions(WormcubeMpiFunctions& table);
 void add_info_functions(WormcubeMpiFunctions& table);
 void add_attribute_functions(WormcubeMpiFunctions& table);
 
@@ -91,13 +97,23 @@ void add_attribute_functions(WormcubeMpiFunctions& table);
 /// A new communicator's end of this rank, with the error handler of the one that it came from.
 Communicator& make_end(Call& call, std::shared_ptr<SharedCommunicator> shared,
                        const Communicator& parent, MPI_Comm* handle);
+/// Waits until all of its ranks have called this.
+void wait_for_all(Call& call, Communicator& on);
+/// In calls that make communicators and do not wait for others: now and then they do, or a rank that is ahead
+/// would use up all numbers.
+void keep_together(Call& call, Communicator& parent);
 /// Those of INFO_NULL are none. Throws Failure(MPI_ERR_INFO).
 InfoKeys keys_of(MPI_Info handle);
+/// Those of them that a communicator keeps: the standard's own. Others are ignored.
+std::shared_ptr<const InfoKeys> hints_of(MPI_Info handle);
+void set_key(MPI_Info handle, const std::string& key, const std::string& value);
 /// Starts a receive or a send as an active request of the rank's.
 RequestObject& start_send(Call& call, const void* data, int count, MPI_Datatype type, int to,
                           int tag, MPI_Comm on, Requests::Mode mode, bool persistent = false);
 RequestObject& start_receive(Call& call, void* data, int count, MPI_Datatype type, int from,
                              int tag, MPI_Comm on, bool persistent = false);
+/// Starts what Bsend_init made.
+void send_copy_of(Call& call, const RequestObject& object);
 /// Waits for an active one and ends it.
 void finish_request(Call& call, RequestObject& request, MPI_Status* status);
 /// Ends what has been freed and is complete.

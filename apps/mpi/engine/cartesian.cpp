@@ -10,14 +10,28 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <span>
 
 #include <fmt/core.h>
 
 namespace wormcube::mpi {
 namespace {
 
+std::vector<int> divisors_of(int number) {
+  std::vector<int> small, large;
+  for (int d = 1; std::int64_t{d} * d <= number; ++d) {
+    if (number % d != 0) continue;
+    small.push_back(d);
+    if (d != number / d) large.push_back(number / d);
+  }
+  small.insert(small.end(), large.rbegin(), large.rend());
+  return small;
+}
+
 /// All ways to write `rest` as `count` factors, none larger than the one before it.
-void each_factorisation(int rest, std::size_t count, int most, std::vector<int>& factors,
+/// \param divisors  of `rest` at least, ascending
+void each_factorisation(int rest, std::size_t count, int most, std::span<const int> divisors,
+                        std::vector<int>& factors,
                         const std::function<void(const std::vector<int>&)>& use) {
   if (count == 1) {
     if (rest > most) return;
@@ -26,10 +40,12 @@ void each_factorisation(int rest, std::size_t count, int most, std::vector<int>&
     factors.pop_back();
     return;
   }
-  for (int factor = 1; factor <= std::min(rest, most); ++factor) {
+  const int largest = std::min(rest, most);
+  for (const int factor : divisors) {
+    if (factor > largest) break;
     if (rest % factor != 0) continue;
     factors.push_back(factor);
-    each_factorisation(rest / factor, count - 1, factor, factors, use);
+    each_factorisation(rest / factor, count - 1, factor, divisors, factors, use);
     factors.pop_back();
   }
 }
@@ -58,13 +74,18 @@ std::vector<int> balanced_sides(int nodes, std::vector<int> sides) {
   if (chosen == 0) return sides;
   std::vector<int> best, factors;
   const int rest = static_cast<int>(nodes / fixed);
-  each_factorisation(rest, chosen, rest, factors, [&](const std::vector<int>& found) {
-    const auto spread = [](const std::vector<int>& all) { return all.front() - all.back(); };
-    if (best.empty() || spread(found) < spread(best) ||
-        (spread(found) == spread(best) && found < best)) {
-      best = found;
-    }
-  });
+  each_factorisation(
+      rest, chosen, rest, divisors_of(rest), factors, [&](const std::vector<int>& found) {
+        // How far each is above the last: the first as little as can be, then the second, ..
+        const auto is_closer = [](const std::vector<int>& one, const std::vector<int>& other) {
+          for (std::size_t i = 0; i < one.size(); ++i) {
+            const int above = one[i] - one.back(), other_above = other[i] - other.back();
+            if (above != other_above) return above < other_above;
+          }
+          return false;
+        };
+        if (best.empty() || is_closer(found, best)) best = found;
+      });
   std::size_t next = 0;
   for (int& side : sides) {
     if (side == 0) side = best[next++];

@@ -11,8 +11,8 @@
 
 namespace wormcube::mpi {
 
-/// Dims_create: sides that are 0 are chosen, as close to each other as they can be and none larger than the
-/// one before it. Throws Failure: MPI_ERR_DIMS.
+/// Dims_create: sides that are 0 are chosen, as close to each other as they can be (the first to the last,
+/// then the second to the last, ..), none larger than the one before it. Throws Failure: MPI_ERR_DIMS.
 std::vector<int> balanced_sides(int nodes, std::vector<int> sides);
 
 /// A grid in row-major order, the last coordinate fastest. Immutable.

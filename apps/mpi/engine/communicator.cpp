@@ -72,11 +72,11 @@ const SharedCommunicator::Arrivals* SharedCommunicator::arrivals(std::uint64_t n
   return &arrivals_[number - first_arrival_];
 }
 
-std::shared_ptr<SharedCommunicator> SharedCommunicator::child(std::uint64_t number, int colour,
-                                                              const std::vector<Rank>& members,
-                                                              const std::string& its_name) {
+std::shared_ptr<SharedCommunicator> SharedCommunicator::child_of(ChildKey key,
+                                                                 const std::vector<Rank>& members,
+                                                                 const std::string& its_name) {
   const std::lock_guard lock(mutex_);
-  const auto [place, is_new] = children_.try_emplace({number, colour});
+  const auto [place, is_new] = children_.try_emplace(std::move(key));
   Child& child = place->second;
   if (is_new) {
     child.to_come = members.size();
@@ -156,7 +156,7 @@ void attach(Communicator& communicator, RankState& rank,
   communicator.magic = Communicator::alive;
   communicator.shared = std::move(shared);
   communicator.rank = communicator.shared->rank_of(rank.rank);
-  communicator.collectives = 0;
+  communicator.collectives = communicator.made = 0;
   communicator.name = communicator.shared->name;
   Node* node = rank.node;
   if (communicator.shared->id() > 0) {
@@ -177,9 +177,33 @@ void attach(Communicator& communicator, RankState& rank,
   communicator.node = node;
 }
 
+namespace {
+
+/// Whether a rank's requests are under way on it, or may be.
+bool is_used(const RankState& rank, const Communicator& communicator) {
+  bool found = false;
+  rank.pool.each([&](const RequestObject& request) {
+    found =
+        found || (request.communicator == &communicator && (request.active || request.persistent));
+  });
+  return found;
+}
+
+void release(Communicator& communicator) {
+  communicator.view.reset();
+  communicator.tagged.reset();
+  communicator.node = nullptr;
+  communicator.shared.reset();
+}
+
+}  // namespace
+
 Communicator& make_end(Call& call, std::shared_ptr<SharedCommunicator> shared,
                        const Communicator& parent, MPI_Comm* handle) {
   RankState& rank = call.rank();
+  for (const auto& each : rank.communicators) {  // what was freed with requests under way
+    if (each->magic == Communicator::dead && each->shared && !is_used(rank, *each)) release(*each);
+  }
   const auto unused = std::ranges::find_if(rank.communicators, [](const auto& each) {
     return each->magic == Communicator::dead && each->shared == nullptr;
   });
@@ -192,11 +216,28 @@ Communicator& make_end(Call& call, std::shared_ptr<SharedCommunicator> shared,
   attach(*made, rank, std::move(shared));
   made->errors = parent.errors;
   made->grid = nullptr;
+  made->graph = nullptr;
+  made->neighbours = nullptr;
   made->attributes = {};
   made->info = nullptr;
   made->handle = reinterpret_cast<MPI_Comm>(made);
   *handle = made->handle;
   return *made;
+}
+
+void wait_for_all(Call& call, Communicator& on) {
+  if (on.size() == 1) return;
+  call.rank().call.communicator = &on;
+  call.rank().call.waits = CurrentCall::Waits::collective;
+  const Collective& barrier = on.shared->collective(
+      {.operation = operations::barrier, .block_bytes = 0}, on.node->topology(), {});
+  barrier.algorithm->program(*on.node, {ConstBlocks(ConstSpan(), 0), Blocks(Span(), 0),
+                                        barrier.arguments, barrier.options});
+}
+
+void keep_together(Call& call, Communicator& parent) {
+  constexpr std::uint64_t most_ahead = 64;
+  if (++parent.made % most_ahead == 0) wait_for_all(call, parent);
 }
 
 namespace {
@@ -211,19 +252,43 @@ int comm_size(MPI_Comm on, int* size) {
   return call([&] { *size = call.communicator(on).size(); });
 }
 
+/// This rank's end is one no more. What is under way on it keeps what all ranks share.
+void end_communicator(Call& call, Communicator& communicator) {
+  forget_number_of(communicator.handle);
+  communicator.magic = Communicator::dead;
+  if (call.rank().call.communicator == &communicator) call.rank().call.communicator = nullptr;
+  if (!is_used(call.rank(), communicator)) release(communicator);
+}
+
 // All ranks make the call; none has to wait for the others, since what they share is in memory.
-void duplicate(Call& call, MPI_Comm on, std::shared_ptr<const InfoKeys> info, MPI_Comm* made) {
+void duplicate(Call& call, MPI_Comm on, std::shared_ptr<const InfoKeys> info, MPI_Comm* made,
+               bool may_wait = true) {
   Communicator& parent = call.communicator(on);
   const std::uint64_t number = parent.collectives++;
   parent.shared->come(number, parent.rank, {.function = call.function()});
+  if (may_wait) keep_together(call, parent);
   Communicator& copy = make_end(
       call, parent.shared->child(number, 0, parent.shared->members(), "dup of " + parent.name),
       parent, made);
   copy.grid = parent.grid;
+  copy.graph = parent.graph;
+  copy.neighbours = parent.neighbours;
   copy.info = info != nullptr ? std::move(info) : parent.info;
   if (const int error = parent.attributes.copy_to(on, copy.attributes)) {
+    copy.attributes.remove_all(copy.handle);
+    end_communicator(call, copy);
+    *made = MPI_COMM_NULL;
     throw Failure(error, "the copy function of an attribute returned an error");
   }
+}
+
+// What all share is in memory, so the copy is there at once.
+void duplicate_at_once(Call& call, MPI_Comm on, std::shared_ptr<const InfoKeys> info,
+                       MPI_Comm* made, MPI_Request* request) {
+  *request = MPI_REQUEST_NULL;
+  duplicate(call, on, std::move(info), made, false);
+  *request = reinterpret_cast<MPI_Request>(
+      &start_send(call, nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, on, Requests::Mode::standard));
 }
 
 int comm_dup(MPI_Comm on, MPI_Comm* made) {
@@ -233,7 +298,17 @@ int comm_dup(MPI_Comm on, MPI_Comm* made) {
 
 int comm_dup_with_info(MPI_Comm on, MPI_Info info, MPI_Comm* made) {
   WORMCUBE_MPI_CALL(MPI_Comm_dup_with_info);
-  return call([&] { duplicate(call, on, std::make_shared<InfoKeys>(keys_of(info)), made); });
+  return call([&] { duplicate(call, on, hints_of(info), made); });
+}
+
+int comm_idup(MPI_Comm on, MPI_Comm* made, MPI_Request* request) {
+  WORMCUBE_MPI_CALL(MPI_Comm_idup);
+  return call([&] { duplicate_at_once(call, on, nullptr, made, request); });
+}
+
+int comm_idup_with_info(MPI_Comm on, MPI_Info info, MPI_Comm* made, MPI_Request* request) {
+  WORMCUBE_MPI_CALL(MPI_Comm_idup_with_info);
+  return call([&] { duplicate_at_once(call, on, hints_of(info), made, request); });
 }
 
 struct ColourAndKey {
@@ -280,12 +355,34 @@ int comm_split(MPI_Comm on, int colour, int key, MPI_Comm* made) {
   });
 }
 
-// Each node has memory of its own.
-int comm_split_type(MPI_Comm on, int type, int key, MPI_Info, MPI_Comm* made) {
+// Each node has memory of its own, and that is all that is known of its hardware.
+int comm_split_type(MPI_Comm on, int type, int key, MPI_Info info, MPI_Comm* made) {
   WORMCUBE_MPI_CALL(MPI_Comm_split_type);
   return call([&] {
     Communicator& parent = call.communicator(on);
-    split(call, parent, type == MPI_UNDEFINED ? MPI_UNDEFINED : parent.rank, key, made);
+    static const std::string resource = "mpi_hw_resource_type", memory = "mpi_shared_memory";
+    bool is_in = false;
+    switch (type) {
+      case MPI_UNDEFINED:
+        break;
+      case MPI_COMM_TYPE_SHARED:
+        is_in = true;
+        break;
+      case MPI_COMM_TYPE_HW_UNGUIDED:  // the next smaller part, if there is one
+        is_in = parent.size() > 1;
+        if (is_in && info != MPI_INFO_NULL) set_key(info, resource, memory);
+        break;
+      case MPI_COMM_TYPE_HW_GUIDED:
+      case MPI_COMM_TYPE_RESOURCE_GUIDED: {
+        const InfoKeys keys = keys_of(info);
+        const std::string* const wanted = keys.find(resource);
+        is_in = wanted != nullptr && *wanted == memory;
+        break;
+      }
+      default:
+        throw Failure(MPI_ERR_ARG, fmt::format("{} is no type to split by", type));
+    }
+    split(call, parent, is_in ? parent.rank : MPI_UNDEFINED + 0, key, made);
   });
 }
 
@@ -299,20 +396,7 @@ int comm_free(MPI_Comm* on) {
     if (const int error = communicator.attributes.remove_all(*on)) {
       throw Failure(error, "the delete function of an attribute returned an error");
     }
-    forget_number_of(*on);
-    communicator.magic = Communicator::dead;
-    bool is_used = false;
-    call.rank().pool.each([&](const RequestObject& request) {
-      is_used = is_used ||
-                (request.communicator == &communicator && (request.active || request.persistent));
-    });
-    call.rank().call.communicator = nullptr;
-    if (!is_used) {  // else what is under way keeps it
-      communicator.view.reset();
-      communicator.tagged.reset();
-      communicator.node = nullptr;
-      communicator.shared.reset();
-    }
+    end_communicator(call, communicator);
     *on = MPI_COMM_NULL;
   });
 }
@@ -388,11 +472,9 @@ int comm_get_attr(MPI_Comm on, int key, void* value, int* flag) {
       case MPI_UNIVERSE_SIZE:
         found = &ranks;
         break;
-      case MPI_LASTUSEDCODE: {
-        static const int last = MPI_ERR_LASTCODE;
-        found = &last;
+      case MPI_LASTUSEDCODE:
+        found = &call.rank().added_errors.last;
         break;
-      }
       default: {
         const auto own = call.rank().communicator_keys.find(key);
         if (!own) {
@@ -416,6 +498,8 @@ void add_communicator_functions(WormcubeMpiFunctions& table) {
   table.MPI_Comm_size = comm_size;
   table.MPI_Comm_dup = comm_dup;
   table.MPI_Comm_dup_with_info = comm_dup_with_info;
+  table.MPI_Comm_idup = comm_idup;
+  table.MPI_Comm_idup_with_info = comm_idup_with_info;
   table.MPI_Comm_split = comm_split;
   table.MPI_Comm_split_type = comm_split_type;
   table.MPI_Comm_free = comm_free;

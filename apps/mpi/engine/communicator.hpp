@@ -5,12 +5,14 @@
 #include "wormcube/apps/mpi/abi/functions.h"
 #include "wormcube/apps/mpi/engine/attributes.hpp"
 #include "wormcube/apps/mpi/engine/cartesian.hpp"
+#include "wormcube/apps/mpi/engine/graphs.hpp"
 #include "wormcube/apps/mpi/engine/info.hpp"
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/runtime/node.hpp"
 
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -77,7 +79,15 @@ class SharedCommunicator {
   /// makes it.
   std::shared_ptr<SharedCommunicator> child(std::uint64_t number, int colour,
                                             const std::vector<Rank>& members,
-                                            const std::string& name);
+                                            const std::string& its_name) {
+    return child_of({number, colour, {}}, members, its_name);
+  }
+  /// The same for members who call without the others, under a tag of theirs: groups that differ are told
+  /// apart by their members.
+  std::shared_ptr<SharedCommunicator> child_of_group(int tag, const std::vector<Rank>& members,
+                                                     const std::string& its_name) {
+    return child_of({std::numeric_limits<std::uint64_t>::max(), tag, members}, members, its_name);
+  }
 
   /// The collective of this call; lives as long as the communicator. \param key  of the operator and
   /// type of a reduction, which is made where it is new
@@ -96,6 +106,8 @@ class SharedCommunicator {
     for (const auto& [key, choice] : choices_) f(choice);
   }
   std::string name;  ///< of the first rank to name it; for reports
+  /// What its ranks tell each other while it is made, if it is a distributed graph.
+  DistributedEdges edges;
 
  private:
   struct Instance {
@@ -108,6 +120,9 @@ class SharedCommunicator {
     std::shared_ptr<SharedCommunicator> made;
     std::size_t to_come;
   };
+  using ChildKey = std::tuple<std::uint64_t, int, std::vector<Rank>>;
+  std::shared_ptr<SharedCommunicator> child_of(ChildKey key, const std::vector<Rank>& members,
+                                               const std::string& its_name);
   Choice& choose(const ChoiceKey& key, const Wanted& wanted, const Topology& network,
                  const Arguments& arguments);
 
@@ -120,7 +135,7 @@ class SharedCommunicator {
   mutable std::mutex mutex_;
   std::deque<Arrivals> arrivals_;  // of calls first_arrival_, ..
   std::uint64_t first_arrival_ = 0;
-  std::map<std::pair<std::uint64_t, int>, Child> children_;
+  std::map<ChildKey, Child> children_;
   std::map<ChoiceKey, Choice> choices_;
   std::map<InstanceKey, std::unique_ptr<Instance>> instances_;
 };
@@ -149,9 +164,12 @@ struct Communicator {
   std::unique_ptr<View> view;  ///< a part of the network, or, of other members, a complete one
   MPI_Errhandler errors = MPI_ERRORS_ARE_FATAL;
   std::uint64_t collectives = 0;  ///< calls so far
+  std::uint64_t made = 0;         ///< communicators that were made of it without waiting
   std::string name;
   MPI_Comm handle = MPI_COMM_NULL;
-  std::shared_ptr<const CartGrid> grid;  ///< null: it has none
+  std::shared_ptr<const CartGrid> grid;          ///< null: it has none
+  std::shared_ptr<const RankGraph> graph;        ///< the same
+  std::shared_ptr<const Neighbours> neighbours;  ///< the same: of a distributed graph, this rank's
   AttributeSet<MPI_Comm> attributes;
   std::shared_ptr<const InfoKeys> info;  ///< null: none were given
 

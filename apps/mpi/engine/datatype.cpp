@@ -216,11 +216,11 @@ std::vector<PredefinedRow> predefined_rows() {
   pair_row<First, Second>(MPI_##name, "MPI_" #name, MPI_##first, MPI_##second)
       // clang-format off
       VALUE(AINT, MPI_Aint), VALUE(COUNT, MPI_Count), VALUE(OFFSET, MPI_Offset), VALUE(PACKED, std::byte),
-      VALUE(SHORT, short), VALUE(INT, int), VALUE(LONG, long), VALUE(LONG_LONG, long long),
+      VALUE(SHORT, short), VALUE(INT, int), VALUE(LONG, long), VALUE(LONG_LONG_INT, long long),
       VALUE(UNSIGNED_SHORT, unsigned short), VALUE(UNSIGNED, unsigned), VALUE(UNSIGNED_LONG, unsigned long),
       VALUE(UNSIGNED_LONG_LONG, unsigned long long),
       VALUE(FLOAT, float), VALUE(DOUBLE, double), VALUE(LONG_DOUBLE, long double),
-      VALUE(C_FLOAT_COMPLEX, std::complex<float>), VALUE(CXX_FLOAT_COMPLEX, std::complex<float>),
+      VALUE(C_COMPLEX, std::complex<float>), VALUE(CXX_FLOAT_COMPLEX, std::complex<float>),
       VALUE(C_DOUBLE_COMPLEX, std::complex<double>), VALUE(CXX_DOUBLE_COMPLEX, std::complex<double>),
       VALUE(C_LONG_DOUBLE_COMPLEX, std::complex<long double>), VALUE(CXX_LONG_DOUBLE_COMPLEX, std::complex<long double>),
       VALUE(C_BOOL, bool), VALUE(CXX_BOOL, bool), VALUE(WCHAR, wchar_t),

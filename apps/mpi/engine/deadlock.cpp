@@ -123,11 +123,19 @@ std::vector<Need> needs_of(const Job& job, const RankState& rank) {
         if (is_predefined(call.requests[i])) continue;
         const auto& object = *reinterpret_cast<const RequestObject*>(call.requests[i]);
         if (object.magic != RequestObject::alive || !object.active || object.to_nobody) continue;
-        if (rank.requests->look_at(object.inner).source != any_source) continue;  // complete
-        needs.push_back(
-            object.kind == RequestObject::Kind::send
-                ? send_need(*object.communicator, object.peer, object.tag, object.bytes)
-                : receive_need(rank, *object.communicator, object.peer, object.tag, object.bytes));
+        const auto is_open = [&](const Request& request) {
+          return !request.is_null() && rank.requests->look_at(request).source == any_source;
+        };
+        const Communicator& on = *object.communicator;
+        const bool is_sent = object.kind == RequestObject::Kind::send;
+        const bool is_received = object.with_send && object.next.is_null();
+        if (is_open(object.inner) && !is_received) {
+          needs.push_back(is_sent ? send_need(on, object.peer, object.tag, object.bytes)
+                                  : receive_need(rank, on, object.peer, object.tag, object.bytes));
+        }
+        if (object.with_send && is_open(is_received ? object.inner : object.next)) {
+          needs.push_back(send_need(on, object.destination, object.send_tag, object.send_bytes));
+        }
       }
       break;
     case Waits::collective:

@@ -1,7 +1,6 @@
 // The beginning and the end of a rank, time, memory, names.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/calls.hpp"
-#include "wormcube/collectives/registry.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -55,17 +54,17 @@ int finalize() {
   return call([&] {
     RankState& rank = call.rank();
     Communicator& world = rank.world;
+    for (Communicator* const each : {&rank.self, &world}) {
+      if (const int error = each->attributes.remove_all(each->handle)) {
+        throw Failure(
+            error,
+            fmt::format("the delete function of an attribute of {} returned an error", each->name));
+      }
+    }
     rank.call.communicator = &world;
     reap_detached(rank, true);
-    rank.call.waits = CurrentCall::Waits::collective;
     world.shared->come(world.collectives++, world.rank, {.function = call.function()});
-    if (world.size() > 1) {
-      const Collective& barrier = world.shared->collective(
-          {.operation = operations::barrier, .block_bytes = 0}, world.node->topology(), {});
-      barrier.algorithm->program(
-          *world.node, {ConstBlocks(ConstSpan(), 0), wormcube::Blocks(Span(), 0), barrier.arguments,
-                        barrier.options});
-    }
+    wait_for_all(call, world);
     rank.finalized = true;
   });
 }

@@ -60,6 +60,7 @@ int cart_create(MPI_Comm on, int dimensions, const int sides[], const int period
     need_places(*grid, parent);
     const std::uint64_t number = parent.collectives++;
     parent.shared->come(number, parent.rank, {.function = call.function(), .bytes = grid->size()});
+    keep_together(call, parent);
     std::vector<Rank> members = ranks_at(*grid, parent, call.rank().job.topology(), reorder != 0);
     *made = MPI_COMM_NULL;
     if (std::ranges::find(members, parent.rank) == members.end()) return;
@@ -92,6 +93,7 @@ int cart_sub(MPI_Comm on, const int remain[], MPI_Comm* made) {
     for (int d = 0; d < grid.dimensions(); ++d) remains.push_back(remain[d] != 0);
     const std::uint64_t number = parent.collectives++;
     parent.shared->come(number, parent.rank, {.function = call.function()});
+    keep_together(call, parent);
     auto rest = std::make_shared<const CartGrid>(grid.remaining(remains));
     const int mine = grid.part(parent.rank, remains).number;
     std::vector<Rank> members(static_cast<std::size_t>(rest->size()));
@@ -111,7 +113,13 @@ int cart_sub(MPI_Comm on, const int remain[], MPI_Comm* made) {
 
 int topo_test(MPI_Comm on, int* kind) {
   WORMCUBE_MPI_CALL(MPI_Topo_test);
-  return call([&] { *kind = call.communicator(on).grid ? MPI_CART + 0 : MPI_UNDEFINED + 0; });
+  return call([&] {
+    const Communicator& communicator = call.communicator(on);
+    *kind = communicator.grid         ? MPI_CART + 0
+            : communicator.graph      ? MPI_GRAPH + 0
+            : communicator.neighbours ? MPI_DIST_GRAPH + 0
+                                      : MPI_UNDEFINED + 0;
+  });
 }
 
 int cartdim_get(MPI_Comm on, int* dimensions) {

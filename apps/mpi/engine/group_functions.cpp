@@ -5,7 +5,6 @@
 #include "wormcube/apps/mpi/engine/handles.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -155,6 +154,7 @@ int comm_create(MPI_Comm on, MPI_Group group, MPI_Comm* made) {
     need_subset(members, parent);
     const std::uint64_t number = parent.collectives++;
     parent.shared->come(number, parent.rank, {.function = call.function()});
+    keep_together(call, parent);
     *made = MPI_COMM_NULL;
     if (std::ranges::find(members, call.rank().rank) == members.end()) return;
     make_end(call,
@@ -163,8 +163,8 @@ int comm_create(MPI_Comm on, MPI_Group group, MPI_Comm* made) {
   });
 }
 
-// The group's ranks alone call. They wait for each other, so that the next call with this tag finds no
-// member that is still in this one.
+// The group's ranks alone call. They wait for each other, so that the next call of this group with this tag
+// finds no member that is still in this one.
 int comm_create_group(MPI_Comm on, MPI_Group group, int tag, MPI_Comm* made) {
   WORMCUBE_MPI_CALL(MPI_Comm_create_group);
   return call([&] {
@@ -174,19 +174,10 @@ int comm_create_group(MPI_Comm on, MPI_Group group, int tag, MPI_Comm* made) {
     call.send_tag(tag);
     *made = MPI_COMM_NULL;
     if (std::ranges::find(members, call.rank().rank) == members.end()) return;
-    const std::uint64_t number =
-        std::numeric_limits<std::uint64_t>::max() - static_cast<std::uint64_t>(tag);
     Communicator& end = make_end(
-        call, parent.shared->child(number, members.front(), members, "group of " + parent.name),
-        parent, made);
-    if (end.size() == 1) return;
-    call.rank().call.communicator = &end;
-    call.rank().call.waits = CurrentCall::Waits::collective;
+        call, parent.shared->child_of_group(tag, members, "group of " + parent.name), parent, made);
     end.shared->come(end.collectives++, end.rank, {.function = call.function()});
-    const Collective& barrier = end.shared->collective(
-        {.operation = operations::barrier, .block_bytes = 0}, end.node->topology(), {});
-    barrier.algorithm->program(*end.node, {ConstBlocks(ConstSpan(), 0), Blocks(Span(), 0),
-                                           barrier.arguments, barrier.options});
+    wait_for_all(call, end);
   });
 }
 

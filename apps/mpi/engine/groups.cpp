@@ -5,21 +5,32 @@
 #include "wormcube/apps/mpi/engine/error.hpp"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include <fmt/core.h>
 
 namespace wormcube::mpi {
 namespace {
 
-using RankOf = std::unordered_map<Rank, int>;
+/// The rank in a group of each member.
+class RankIn {
+ public:
+  explicit RankIn(const Members& group) {
+    if (group.empty()) return;
+    ranks_.assign(static_cast<std::size_t>(*std::ranges::max_element(group)) + 1, MPI_UNDEFINED);
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      ranks_[static_cast<std::size_t>(group[i])] = static_cast<int>(i);
+    }
+  }
+  /// MPI_UNDEFINED: it is no member.
+  int of(Rank member) const {
+    const auto place = static_cast<std::size_t>(member);
+    return place < ranks_.size() ? ranks_[place] : MPI_UNDEFINED + 0;
+  }
+  bool has(Rank member) const { return of(member) != MPI_UNDEFINED; }
 
-RankOf rank_in(const Members& group) {
-  RankOf result;
-  result.reserve(group.size());
-  for (std::size_t i = 0; i < group.size(); ++i) result.emplace(group[i], static_cast<int>(i));
-  return result;
-}
+ private:
+  std::vector<int> ranks_;
+};
 
 /// Which ranks of a group are named.
 std::vector<bool> named_once(const Members& group, std::span<const int> ranks) {
@@ -38,10 +49,10 @@ std::vector<bool> named_once(const Members& group, std::span<const int> ranks) {
 }
 
 Members those_of(const Members& first, const Members& second, bool that_are_in) {
-  const RankOf in_second = rank_in(second);
+  const RankIn in_second(second);
   Members result;
   std::ranges::copy_if(first, std::back_inserter(result),
-                       [&](Rank member) { return in_second.contains(member) == that_are_in; });
+                       [&](Rank member) { return in_second.has(member) == that_are_in; });
   return result;
 }
 
@@ -99,8 +110,9 @@ int compared(const Members& first, const Members& second) {
 }
 
 std::vector<int> translated(const Members& from, std::span<const int> ranks, const Members& to) {
-  const RankOf in_to = rank_in(to);
+  const RankIn in_to(to);
   std::vector<int> result;
+  result.reserve(ranks.size());
   for (const int rank : ranks) {
     if (rank == MPI_PROC_NULL) {
       result.push_back(MPI_PROC_NULL);
@@ -110,8 +122,7 @@ std::vector<int> translated(const Members& from, std::span<const int> ranks, con
       throw Failure(MPI_ERR_RANK,
                     fmt::format("{} is no rank of the group ({} ranks)", rank, from.size()));
     }
-    const auto found = in_to.find(from[static_cast<std::size_t>(rank)]);
-    result.push_back(found == in_to.end() ? MPI_UNDEFINED : found->second);
+    result.push_back(in_to.of(from[static_cast<std::size_t>(rank)]));
   }
   return result;
 }

@@ -4,6 +4,7 @@
 #include "wormcube/apps/mpi/engine/handles.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <string>
 
@@ -126,7 +127,7 @@ int info_get_string(MPI_Info info, const char* key, int* room, char* value, int*
 
 int comm_set_info(MPI_Comm on, MPI_Info info) {
   WORMCUBE_MPI_CALL(MPI_Comm_set_info);
-  return call([&] { call.communicator(on).info = std::make_shared<InfoKeys>(keys_of(info)); });
+  return call([&] { call.communicator(on).info = hints_of(info); });
 }
 int comm_get_info(MPI_Comm on, MPI_Info* info) {
   WORMCUBE_MPI_CALL(MPI_Comm_get_info);
@@ -150,6 +151,24 @@ int abi_get_info(MPI_Info* info) {
 }  // namespace
 
 InfoKeys keys_of(MPI_Info handle) { return handle == MPI_INFO_NULL ? InfoKeys() : keys_in(handle); }
+
+std::shared_ptr<const InfoKeys> hints_of(MPI_Info handle) {
+  static constexpr std::array known{
+      "mpi_assert_no_any_tag",         "mpi_assert_no_any_source",
+      "mpi_assert_exact_length",       "mpi_assert_allow_overtaking",
+      "mpi_assert_memory_alloc_kinds", "mpi_assert_strict_persistent_collective_ordering"};
+  const InfoKeys given = keys_of(handle);
+  auto kept = std::make_shared<InfoKeys>();
+  for (std::size_t n = 0; n < given.size(); ++n) {
+    const std::string& key = given.key(n);
+    if (std::ranges::find(known, key) != known.end()) kept->set(key, *given.find(key));
+  }
+  return kept;
+}
+
+void set_key(MPI_Info handle, const std::string& key, const std::string& value) {
+  own_keys_in(handle).set(key, value);
+}
 
 void add_info_functions(WormcubeMpiFunctions& table) {
   table.MPI_Info_create = info_create;

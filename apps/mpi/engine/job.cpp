@@ -73,6 +73,7 @@ const WormcubeMpiFunctions& provided_functions() {
     add_collective_functions(table);
     add_group_functions(table);
     add_grid_functions(table);
+    add_graph_functions(table);
     add_info_functions(table);
     add_attribute_functions(table);
     return table;

@@ -179,20 +179,73 @@ int sendrecv(const void* out, int out_count, MPI_Datatype out_type, int to, int 
   });
 }
 
+/// What is sent, so that the receive may overwrite it.
+struct SendCopy {
+  std::unique_ptr<std::byte[]> data;
+  int bytes;
+};
+SendCopy copy_of(Call& call, const void* data, int count, MPI_Datatype type, int to, int tag,
+                 MPI_Comm on) {
+  const Sending what = checked_send(call, data, count, type, to, tag, on);
+  const Bytes bytes = what.count * what.type.size;
+  SendCopy copy{std::make_unique_for_overwrite<std::byte[]>(bytes), static_cast<int>(bytes)};
+  if (!what.type.dense) {
+    pack(**what.type.type, data, bytes, copy.data.get());
+  } else if (bytes > 0) {
+    std::memcpy(copy.data.get(), data, bytes);
+  }
+  return copy;
+}
+
 int sendrecv_replace(void* data, int count, MPI_Datatype type, int to, int out_tag, int from,
                      int in_tag, MPI_Comm on, MPI_Status* status) {
   WORMCUBE_MPI_CALL(MPI_Sendrecv_replace);
   return call([&] {
-    const Sending what = checked_send(call, data, count, type, to, out_tag, on);
-    const Bytes bytes = what.count * what.type.size;
-    const auto copied = std::make_unique_for_overwrite<std::byte[]>(bytes);
-    if (what.type.dense) {
-      if (bytes > 0) std::memcpy(copied.get(), data, bytes);
-    } else {
-      pack(**what.type.type, data, bytes, copied.get());
-    }
-    exchange_now(call, copied.get(), static_cast<int>(bytes), MPI_BYTE, to, out_tag, data, count,
-                 type, from, in_tag, on, status);
+    const SendCopy copy = copy_of(call, data, count, type, to, out_tag, on);
+    exchange_now(call, copy.data.get(), copy.bytes, MPI_BYTE, to, out_tag, data, count, type, from,
+                 in_tag, on, status);
+  });
+}
+
+/// Both as one request.
+void start_exchange(Call& call, MPI_Request* handle, const void* out, int out_count,
+                    MPI_Datatype out_type, int to, int out_tag, void* in, int in_count,
+                    MPI_Datatype in_type, int from, int in_tag, MPI_Comm on,
+                    std::unique_ptr<std::byte[]> copied = nullptr) {
+  const Sending sent = checked_send(call, out, out_count, out_type, to, out_tag, on);
+  RequestObject& object = start_receive(call, in, in_count, in_type, from, in_tag, on);
+  *handle = reinterpret_cast<MPI_Request>(&object);
+  object.packed_send = std::move(copied);
+  if (to == MPI_PROC_NULL) return;
+  ConstSpan data(static_cast<const std::byte*>(out), sent.count * sent.type.size);
+  if (!object.packed_send) data = data_of(sent.type, out, sent.count, object.packed_send);
+  const Request send = begin_send(call, sent, data, to, out_tag, Mode::standard);
+  object.with_send = true;
+  object.destination = to;
+  object.send_tag = out_tag;
+  object.send_bytes = static_cast<std::int64_t>(data.size());
+  object.from_nobody = std::exchange(object.to_nobody, false);
+  (object.from_nobody ? object.inner : object.next) = send;
+}
+
+int isendrecv(const void* out, int out_count, MPI_Datatype out_type, int to, int out_tag, void* in,
+              int in_count, MPI_Datatype in_type, int from, int in_tag, MPI_Comm on,
+              MPI_Request* request) {
+  WORMCUBE_MPI_CALL(MPI_Isendrecv);
+  return call([&] {
+    start_exchange(call, request, out, out_count, out_type, to, out_tag, in, in_count, in_type,
+                   from, in_tag, on);
+  });
+}
+
+int isendrecv_replace(void* data, int count, MPI_Datatype type, int to, int out_tag, int from,
+                      int in_tag, MPI_Comm on, MPI_Request* request) {
+  WORMCUBE_MPI_CALL(MPI_Isendrecv_replace);
+  return call([&] {
+    SendCopy copy = copy_of(call, data, count, type, to, out_tag, on);
+    const std::byte* const copied = copy.data.get();
+    start_exchange(call, request, copied, copy.bytes, MPI_BYTE, to, out_tag, data, count, type,
+                   from, in_tag, on, std::move(copy.data));
   });
 }
 
@@ -351,6 +404,8 @@ void add_point_to_point_functions(WormcubeMpiFunctions& table) {
   table.MPI_Recv = recv;
   table.MPI_Sendrecv = sendrecv;
   table.MPI_Sendrecv_replace = sendrecv_replace;
+  table.MPI_Isendrecv = isendrecv;
+  table.MPI_Isendrecv_replace = isendrecv_replace;
   table.MPI_Isend = isend;
   table.MPI_Issend = issend;
   table.MPI_Irsend = irsend;

@@ -44,6 +44,16 @@ struct CurrentCall {
   bool for_any = false;
 };
 
+/// Error classes and codes that a rank has made.
+struct AddedErrors {
+  struct Code {
+    int its_class;  ///< itself: a class
+    std::string text;
+  };
+  std::map<int, Code> codes;
+  int last = MPI_ERR_LASTCODE;  ///< no greater one is used
+};
+
 /// Threads  its own; others while all wait.
 struct RankState {
   RankState(Job& its_job, Rank its_rank) : job(its_job), rank(its_rank) {}
@@ -62,6 +72,8 @@ struct RankState {
   AttributeKeys<MPI_Comm> communicator_keys;
   AttributeKeys<MPI_Datatype> type_keys;
   std::map<MPI_Datatype, std::string> type_names;  ///< that it gave to predefined types
+  std::map<MPI_Datatype, AttributeSet<MPI_Datatype>> type_attributes;  ///< of predefined types
+  AddedErrors added_errors;
   Communicator world, self;
   std::vector<std::unique_ptr<Communicator>>
       communicators;  ///< the others; freed ones are used again

@@ -23,7 +23,16 @@ struct RequestObject {
   bool persistent = false, active = false;
   bool to_nobody = false;  ///< PROC_NULL: complete at once
   bool buffered = false;   ///< its data are a copy in the attached buffer
+  bool copies = false;     ///< each start sends such a copy
   Request inner;
+  /// Of a receive with a send: the send, to be waited for when the receive is complete; it is `inner` then, and
+  /// `next` null.
+  Request next;
+  bool with_send = false, from_nobody = false;
+  Status received;  ///< of that receive, when it is complete
+  int destination = 0, send_tag = 0;
+  std::int64_t send_bytes = 0;
+  std::unique_ptr<std::byte[]> packed_send;
   Communicator* communicator = nullptr;
   int peer = 0, tag = 0;  ///< as the caller named them
   std::int64_t bytes = 0;
@@ -47,11 +56,14 @@ class RequestPool {
     unused_.pop_back();
     object.magic = RequestObject::alive;
     object.persistent = object.active = object.to_nobody = object.buffered = false;
+    object.with_send = object.from_nobody = object.copies = false;
+    object.next = {};
     return object;
   }
   void give_back(RequestObject& object) {
     object.magic = RequestObject::dead;
     object.packed.reset();
+    object.packed_send.reset();
     object.type.reset();
     unused_.push_back(&object);
   }

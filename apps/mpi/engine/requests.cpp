@@ -5,6 +5,7 @@
 #include "wormcube/apps/mpi/engine/status.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -19,12 +20,10 @@ int settle(RankState& rank, MPI_Request* handle, RequestObject& object, const St
            MPI_Status* status, std::string* words = nullptr) {
   int error = MPI_SUCCESS;
   object.active = false;
-  if (object.to_nobody) {
-    object.kind == RequestObject::Kind::receive
-        ? write_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0)
-        : write_empty_status(status);
-  } else if (object.kind == RequestObject::Kind::send) {
-    write_empty_status(status);
+  if (object.kind == RequestObject::Kind::send) {
+    write_sent_status(status);
+  } else if (object.to_nobody || object.from_nobody) {
+    write_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0);
   } else if (found.cancelled) {
     write_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, true);
   } else {
@@ -46,6 +45,32 @@ int settle(RankState& rank, MPI_Request* handle, RequestObject& object, const St
   rank.pool.give_back(object);
   *handle = MPI_REQUEST_NULL;
   return error;
+}
+
+/// `found` has become complete of it; whether that is all of it. Else the send that goes with it is what it waits
+/// for from now on. \param found  then the whole's
+bool is_whole(RequestObject& object, Status& found) {
+  if (!object.with_send) return true;
+  if (object.next.is_null()) {
+    if (!object.from_nobody) found = object.received;
+    return true;
+  }
+  object.received = found;
+  object.inner = std::exchange(object.next, {});
+  return false;
+}
+
+bool is_ready(RankState& rank, const RequestObject& object) {
+  return rank.requests->is_ready(object.inner) &&
+         (object.next.is_null() || rank.requests->is_ready(object.next));
+}
+
+Status wait_for_whole(RankState& rank, RequestObject& object) {
+  Status found;
+  do {
+    found = rank.requests->wait(object.inner);
+  } while (!is_whole(object, found));
+  return found;
 }
 
 /// Null for a request that is null; throws Failure for one that is none.
@@ -76,7 +101,7 @@ int wait(MPI_Request* handle, MPI_Status* status) {
     if (object == nullptr || !object->active) return write_empty_status(status);
     note_requests(call, handle, 1, false);
     Status found;
-    if (!object->to_nobody) found = call.rank().requests->wait(object->inner);
+    if (!object->to_nobody) found = wait_for_whole(call.rank(), *object);
     std::string words;
     fail_if(settle(call.rank(), handle, *object, found, status, &words), words);
   });
@@ -89,10 +114,11 @@ int test(MPI_Request* handle, int* flag, MPI_Status* status) {
     *flag = 1;
     if (object == nullptr || !object->active) return write_empty_status(status);
     Status found;
-    if (!object->to_nobody && !call.rank().requests->test(object->inner, &found)) {
+    do {
+      if (object->to_nobody || call.rank().requests->test(object->inner, &found)) continue;
       *flag = 0;
       return;
-    }
+    } while (!is_whole(*object, found));
     std::string words;
     fail_if(settle(call.rank(), handle, *object, found, status, &words), words);
   });
@@ -112,6 +138,12 @@ std::vector<Request>& inner_of(Call& call, const MPI_Request* handles, int count
 
 void settle_all(Call& call, MPI_Request* handles, int count, MPI_Status* statuses) {
   RankState& rank = call.rank();
+  for (int i = 0; i < count; ++i) {  // sends that go with receives
+    RequestObject* const object = object_of(call, handles[i]);
+    if (object == nullptr || !object->active || !object->with_send) continue;
+    Status& found = rank.statuses[static_cast<std::size_t>(i)];
+    if (!is_whole(*object, found)) found = wait_for_whole(rank, *object);
+  }
   int errors = 0;
   std::string words;
   std::vector<int> classes;
@@ -156,6 +188,11 @@ int test_all(int count, MPI_Request handles[], int* flag, MPI_Status statuses[])
     RankState& rank = call.rank();
     *flag = std::ranges::all_of(
         inner, [&](const Request request) { return rank.requests->is_ready(request); });
+    for (int i = 0; i < count && *flag != 0; ++i) {
+      const RequestObject* const object = object_of(call, handles[i]);
+      if (object != nullptr && object->active && object->with_send)
+        *flag = is_ready(rank, *object) ? 1 : 0;
+    }
     if (*flag == 0) return;
     rank.statuses.assign(static_cast<std::size_t>(count), {});
     rank.requests->wait_all(inner, rank.statuses);
@@ -189,10 +226,12 @@ int wait_any(int count, MPI_Request handles[], int* index, MPI_Status* status) {
     if (!any_active) return write_empty_status(status);
     Status found;
     if (first < 0) {
-      std::vector<Request>& inner = inner_of(call, handles, count);
-      note_requests(call, handles, count, true);
-      const auto which = call.rank().requests->wait_any(inner, found);
-      *index = static_cast<int>(which.value_or(0));
+      do {
+        std::vector<Request>& inner = inner_of(call, handles, count);
+        note_requests(call, handles, count, true);
+        const auto which = call.rank().requests->wait_any(inner, found);
+        *index = static_cast<int>(which.value_or(0));
+      } while (!is_whole(call.request(handles[*index]), found));
     }
     end_one(call, handles, *index, found, status);
   });
@@ -208,15 +247,17 @@ int test_any(int count, MPI_Request handles[], int* index, int* flag, MPI_Status
     if (!any_active) return write_empty_status(status);
     Status found;
     if (first < 0) {
-      std::vector<Request>& inner = inner_of(call, handles, count);
-      Requests& requests = *call.rank().requests;
-      const bool ready = std::ranges::any_of(inner, [&](const Request request) {
-        return !request.is_null() && requests.is_ready(request);
-      });
-      *flag = ready ? 1 : 0;
-      *index = MPI_UNDEFINED;
-      if (!ready) return;
-      *index = static_cast<int>(requests.wait_any(inner, found).value_or(0));
+      do {
+        std::vector<Request>& inner = inner_of(call, handles, count);
+        Requests& requests = *call.rank().requests;
+        const bool ready = std::ranges::any_of(inner, [&](const Request request) {
+          return !request.is_null() && requests.is_ready(request);
+        });
+        *flag = ready ? 1 : 0;
+        *index = MPI_UNDEFINED;
+        if (!ready) return;
+        *index = static_cast<int>(requests.wait_any(inner, found).value_or(0));
+      } while (!is_whole(call.request(handles[*index]), found));
     }
     end_one(call, handles, *index, found, status);
   });
@@ -256,7 +297,12 @@ void end_some(Call& call, int count, MPI_Request* handles, int* ended, int indic
       std::vector<std::size_t> which(static_cast<std::size_t>(count));
       rank.statuses.assign(static_cast<std::size_t>(count), {});
       const std::size_t many = rank.requests->wait_some(inner, which, rank.statuses);
-      for (std::size_t k = 0; k < many; ++k) take(static_cast<int>(which[k]), rank.statuses[k]);
+      for (std::size_t k = 0; k < many; ++k) {
+        const int i = static_cast<int>(which[k]);
+        if (is_whole(call.request(handles[i]), rank.statuses[k])) take(i, rank.statuses[k]);
+      }
+      // Receives alone, whose sends are under way.
+      if (*ended == 0) return end_some(call, count, handles, ended, indices, statuses, waits);
     }
   }
   if (std::ranges::all_of(classes, [](int error) { return error == MPI_SUCCESS; })) return;
@@ -303,6 +349,7 @@ void start_one(Call& call, MPI_Request handle) {
   RequestObject& object = call.request(handle);
   if (!object.persistent) throw Failure(MPI_ERR_REQUEST, "the request is not persistent");
   if (object.active) throw Failure(MPI_ERR_REQUEST, "the request is active already");
+  if (object.copies) send_copy_of(call, object);
   object.active = true;
   object.at = call.rank().call.at;
   if (object.to_nobody) return;
@@ -332,12 +379,15 @@ int get_status(MPI_Request handle, int* flag, MPI_Status* status) {
   return call([&] {
     const RequestObject* const object = object_of(call, handle);
     *flag = 1;
-    if (object == nullptr || !object->active || object->to_nobody)
-      return write_empty_status(status);
-    *flag = call.rank().requests->is_ready(object->inner) ? 1 : 0;
+    if (object == nullptr || !object->active) return write_empty_status(status);
+    *flag = object->to_nobody || is_ready(call.rank(), *object) ? 1 : 0;
     if (*flag == 0) return;
-    if (object->kind == RequestObject::Kind::send) return write_empty_status(status);
-    const Status found = call.rank().requests->look_at(object->inner);
+    if (object->kind == RequestObject::Kind::send) return write_sent_status(status);
+    if (object->to_nobody || object->from_nobody)
+      return write_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0);
+    const bool is_received = object->with_send && object->next.is_null();
+    const Status found =
+        is_received ? object->received : call.rank().requests->look_at(object->inner);
     write_status(status, object->communicator->shared->rank_of(found.source), found.tag,
                  std::min(static_cast<std::int64_t>(found.bytes), object->bytes), found.cancelled);
   });
@@ -349,15 +399,15 @@ void finish_request(Call& call, RequestObject& request, MPI_Status* status) {
   MPI_Request handle = reinterpret_cast<MPI_Request>(&request);
   note_requests(call, &handle, 1, false);
   Status found;
-  if (!request.to_nobody) found = call.rank().requests->wait(request.inner);
+  if (!request.to_nobody) found = wait_for_whole(call.rank(), request);
   std::string words;
   fail_if(settle(call.rank(), &handle, request, found, status, &words), words);
 }
 
 void reap_detached(RankState& rank, bool wait) {
   std::erase_if(rank.pool.detached, [&](RequestObject* object) {
-    if (!wait && !rank.requests->is_ready(object->inner)) return false;
-    const Status found = rank.requests->wait(object->inner);
+    if (!wait && !is_ready(rank, *object)) return false;
+    const Status found = wait_for_whole(rank, *object);
     MPI_Request handle = reinterpret_cast<MPI_Request>(object);
     const bool persistent = object->persistent;
     static_cast<void>(settle(rank, &handle, *object, found, MPI_STATUS_IGNORE));

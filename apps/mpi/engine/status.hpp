@@ -37,9 +37,15 @@ inline void write_status(MPI_Status* status, int source, int tag, std::int64_t b
   set_status_cancelled(*status, cancelled);
 }
 
-/// Of an inactive or null request.
-inline void write_empty_status(MPI_Status* status) noexcept {
+/// A completed send's.
+inline void write_sent_status(MPI_Status* status) noexcept {
   write_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
+}
+
+/// Of an inactive or null request: that has no error either.
+inline void write_empty_status(MPI_Status* status) noexcept {
+  write_sent_status(status);
+  if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = MPI_SUCCESS;
 }
 
 }  // namespace wormcube::mpi

@@ -144,16 +144,31 @@ int type_darray(int size, int rank, int dimensions, const Count sizes[], const i
   });
 }
 
+AttributeSet<MPI_Datatype>& attributes_of(const Call& call, MPI_Datatype type) {
+  type_of(type);
+  return is_predefined(type) ? call.rank().type_attributes[type] : made_type(type).attributes;
+}
+
+/// The handle is none any more. What is under way has its own view of the type.
+void end_type(MPI_Datatype type, TypeObject& object) {
+  forget_number_of(type);
+  object.magic = TypeObject::dead;
+  object.type.reset();
+  object.name.clear();
+}
+
 int type_dup(MPI_Datatype old, MPI_Datatype* made) {
   WORMCUBE_MPI_CALL(MPI_Type_dup);
   return call([&] {
     const bool committed = is_predefined(old) || made_type(old).committed;
+    const AttributeSet<MPI_Datatype>& attributes = attributes_of(call, old);
+    *made = MPI_DATATYPE_NULL;
     const MPI_Datatype handle = new_type(Datatype::duplicate(type_of(old)), committed);
-    if (!is_predefined(old)) {
-      const int error = made_type(old).attributes.copy_to(old, made_type(handle).attributes);
-      if (error != MPI_SUCCESS) {
-        throw Failure(error, "the copy function of an attribute returned an error");
-      }
+    TypeObject& copy = made_type(handle);
+    if (const int error = attributes.copy_to(old, copy.attributes)) {
+      copy.attributes.remove_all(handle);
+      end_type(handle, copy);
+      throw Failure(error, "the copy function of an attribute returned an error");
     }
     *made = handle;
   });
@@ -170,7 +185,6 @@ int type_commit(MPI_Datatype* type) {
   });
 }
 
-// What is under way has its own view of it.
 int type_free(MPI_Datatype* type) {
   WORMCUBE_MPI_CALL(MPI_Type_free);
   return call([&] {
@@ -178,10 +192,7 @@ int type_free(MPI_Datatype* type) {
     if (const int error = object.attributes.remove_all(*type)) {
       throw Failure(error, "the delete function of an attribute returned an error");
     }
-    forget_number_of(*type);
-    object.magic = TypeObject::dead;
-    object.type.reset();
-    object.name.clear();
+    end_type(*type, object);
     *type = MPI_DATATYPE_NULL;
   });
 }
@@ -482,7 +493,7 @@ int type_free_keyval(int* key) {
 int type_set_attr(MPI_Datatype type, int key, void* value) {
   WORMCUBE_MPI_CALL(MPI_Type_set_attr);
   return call([&] {
-    if (const int error = made_type(type).attributes.set(type, type_key(call, key), value)) {
+    if (const int error = attributes_of(call, type).set(type, type_key(call, key), value)) {
       throw Failure(error, "the delete function of an attribute returned an error");
     }
   });
@@ -491,8 +502,7 @@ int type_get_attr(MPI_Datatype type, int key, void* value, int* flag) {
   WORMCUBE_MPI_CALL(MPI_Type_get_attr);
   return call([&] {
     const auto found_key = type_key(call, key);
-    void* const* const found =
-        is_predefined(type) ? nullptr : made_type(type).attributes.find(*found_key);
+    void* const* const found = attributes_of(call, type).find(*found_key);
     *flag = found != nullptr;
     if (found != nullptr) *static_cast<void**>(value) = *found;
   });
@@ -500,7 +510,7 @@ int type_get_attr(MPI_Datatype type, int key, void* value, int* flag) {
 int type_delete_attr(MPI_Datatype type, int key) {
   WORMCUBE_MPI_CALL(MPI_Type_delete_attr);
   return call([&] {
-    if (const int error = made_type(type).attributes.remove(type, *type_key(call, key))) {
+    if (const int error = attributes_of(call, type).remove(type, *type_key(call, key))) {
       throw Failure(error, "the delete function of an attribute returned an error");
     }
   });
