@@ -336,6 +336,25 @@ int iprobe(int from, int tag, MPI_Comm on, int* flag, MPI_Status* status) {
   });
 }
 
+/// What requests of both directions are, before anything is started.
+RequestObject& new_request(Call& call, RequestObject::Kind kind, const Sending& what, int peer,
+                           int tag, bool persistent) {
+  RankState& rank = call.rank();
+  RequestObject& object = rank.pool.take();
+  object.kind = kind;
+  object.communicator = &what.on;
+  object.peer = peer;
+  object.tag = tag;
+  object.bytes = static_cast<std::int64_t>(what.count * what.type.size);
+  object.at = rank.call.at;
+  object.started_by = name_of(call.function());
+  if (!what.type.dense) object.type = *what.type.type;
+  object.persistent = persistent;
+  object.active = !persistent;
+  object.to_nobody = peer == MPI_PROC_NULL;
+  return object;
+}
+
 }  // namespace
 
 RequestObject& start_send(Call& call, const void* data, int count, MPI_Datatype type, int to,
@@ -343,19 +362,8 @@ RequestObject& start_send(Call& call, const void* data, int count, MPI_Datatype 
   const Sending what = checked_send(call, data, count, type, to, tag, on);
   RankState& rank = call.rank();
   if (!rank.pool.detached.empty()) reap_detached(rank, false);
-  RequestObject& object = rank.pool.take();
-  object.kind = RequestObject::Kind::send;
-  object.communicator = &what.on;
-  object.peer = to;
-  object.tag = tag;
-  object.bytes = static_cast<std::int64_t>(what.count * what.type.size);
-  object.at = rank.call.at;
-  object.started_by = name_of(call.function());
-  if (!what.type.dense) object.type = *what.type.type;
+  RequestObject& object = new_request(call, RequestObject::Kind::send, what, to, tag, persistent);
   object.elements = const_cast<void*>(data);  // NOLINT: only read
-  object.persistent = persistent;
-  object.active = !persistent;
-  object.to_nobody = to == MPI_PROC_NULL;
   if (object.to_nobody) return object;
   if (persistent) {
     if (!what.type.dense)
@@ -375,19 +383,9 @@ RequestObject& start_receive(Call& call, void* data, int count, MPI_Datatype typ
                              int tag, MPI_Comm on, bool persistent) {
   const Sending what = checked_receive(call, data, count, type, from, tag, on);
   RankState& rank = call.rank();
-  RequestObject& object = rank.pool.take();
-  object.kind = RequestObject::Kind::receive;
-  object.communicator = &what.on;
-  object.peer = from;
-  object.tag = tag;
-  object.bytes = static_cast<std::int64_t>(what.count * what.type.size);
-  object.at = rank.call.at;
-  object.started_by = name_of(call.function());
-  if (!what.type.dense) object.type = *what.type.type;
+  RequestObject& object =
+      new_request(call, RequestObject::Kind::receive, what, from, tag, persistent);
   object.elements = data;
-  object.persistent = persistent;
-  object.active = !persistent;
-  object.to_nobody = from == MPI_PROC_NULL;
   if (object.to_nobody) return object;
   const Bytes room = what.count * what.type.size;
   if (!what.type.dense) object.packed = std::make_unique_for_overwrite<std::byte[]>(room);
