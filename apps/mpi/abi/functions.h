@@ -3,9 +3,9 @@
 #ifndef WORMCUBE_MPI_FUNCTIONS_H
 #define WORMCUBE_MPI_FUNCTIONS_H
 
-#include <stddef.h>
-
 #include "wormcube/mpi/mpi.h" /* written by the build, as functions.def is */
+
+#include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,9 +22,9 @@ struct WormcubeMpiFunctions {
    and keeps a copy of the table. */
 struct WormcubeMpiProgram {
   size_t bytes; /* of the table: another size is another version, and refused */
-  const struct WormcubeMpiFunctions *functions;
+  const struct WormcubeMpiFunctions* functions;
   /* A function of the table that is null was called, of this stage (0: of none). Does not return. */
-  void (*not_provided)(const char *name, int stage);
+  void (*not_provided)(const char* name, int stage);
 };
 
 #ifdef __cplusplus
