@@ -15,13 +15,15 @@ namespace wormcube {
 void View::step(std::span<const Op> ops) {
   ops_.clear();
   moves_.clear();
+  const bool by_rank = goes_by_rank();
   for (const Op& op : ops) {
+    if (by_rank) break;
     Rank at = rank_;
     for (const Move move : op.moves()) moves_.push_back(below(move, at));
   }
   auto moves = std::span<const Move>(moves_);
   for (const Op& op : ops) {
-    if (op.to() == Op::To::rank) {
+    if (by_rank || op.to() == Op::To::rank) {
       ops_.push_back(op.with(below(peer_of(topology_, rank_, op))));
     } else {
       ops_.push_back(op.with(moves.first(op.moves().size())));
@@ -151,10 +153,6 @@ Rank position(const Node& node, std::span<const Rank> members) {
 
 GroupView::GroupView(Node& node, std::span<const Rank> members)
     : View(node, complete(node, members.size()), position(node, members)), members_(members) {}
-
-Move GroupView::below(Move /*move*/, Rank& /*at*/) const {
-  throw UsageError("group: messages of a group are addressed by rank; moves need a line or ring");
-}
 
 Rank peer_of(const Topology& topology, Rank rank, const Op& op) {
   if (op.to() == Op::To::rank) {

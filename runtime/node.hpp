@@ -162,7 +162,8 @@ class Node {
   /// dimensions are rings or lines, and of a multiple of the spacing.
   GridView every(int spacing);
   /// The nodes `members` (distinct, this one among them, the same list on each) as a complete
-  /// network of their own: rank() is the position in the list, which must outlive the view.
+  /// network of their own: rank() is the position in the list, which must outlive the view. Moves in
+  /// it are messages by rank, on the router's way.
   GroupView group(std::span<const Rank> members);
 
  protected:
@@ -217,9 +218,11 @@ class View : public ForwardingNode {
   View(Node& node, const Topology& topology, Rank rank)
       : ForwardingNode(node), topology_(topology), rank_(rank) {}
   virtual Rank below(Rank member) const = 0;  // the member's rank in the node below
-  /// The move as the node below makes it. `at` is the member that it starts at; a view whose moves
-  /// depend on it keeps it up to date along an op's moves.
-  virtual Move below(Move move, Rank& at) const = 0;
+  /// All messages do: moves only say between whom.
+  virtual bool goes_by_rank() const { return false; }
+  /// Else: the move as the node below makes it. `at` is the member that it starts at; a view whose
+  /// moves depend on it keeps it up to date along an op's moves.
+  virtual Move below(Move move, Rank& /*at*/) const { return move; }
 
  private:
   const Topology& topology_;
@@ -256,8 +259,8 @@ class GroupView final : public View {
   GroupView(Node& node, std::span<const Rank> members);
 
  private:
+  bool goes_by_rank() const override { return true; }
   Rank below(Rank member) const override { return members_[member]; }
-  Move below(Move move, Rank& at) const override;
   std::span<const Rank> members_;
 };
 

@@ -4,6 +4,7 @@
 
 #include "wormcube/runtime/node.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -30,6 +31,8 @@ struct Status {
   Bytes bytes = 0;         ///< of the message; more than the room: only the room was filled
   bool truncated = false;  ///< it was longer than the room
   bool cancelled = false;
+  bool was_early = false;  ///< it was there before it was asked for
+  std::uint64_t note = 0;  ///< the sender's
 };
 
 /// A message that has come to a node and that no receive has taken.
@@ -40,18 +43,37 @@ struct UnreceivedMessage {
   Bytes bytes = 0;
 };
 
+/// A message of another size than the receive of a step that it has come for.
+struct WrongMessage {
+  Rank from = 0, to = 0;
+  Tag tag = 0;
+  Bytes bytes = 0;
+  Bytes wanted = 0;
+};
+
 /// A request of one node: an index and a generation, so that one that is used after its end is found
 /// out. The default is null: complete at once, with an empty status.
 class Request {
  public:
   Request() = default;
   bool is_null() const { return generation_ == 0; }
+  /// Of those of its node that have not ended no other has it.
+  std::uint32_t slot() const { return index_; }
   friend bool operator==(const Request&, const Request&) = default;
 
  private:
   friend class RequestTable;
   Request(std::uint32_t index, std::uint32_t generation) : index_(index), generation_(generation) {}
   std::uint32_t index_ = 0, generation_ = 0;
+};
+
+/// What goes on beside a node's program. It starts and ends requests of its own and settles open ones; it
+/// must not wait.
+class Attendant {
+ public:
+  virtual ~Attendant() = default;
+  /// A request of its own may be complete. Called while the program waits, and when it lets others run.
+  virtual void attend() = 0;
 };
 
 /// A node's requests. A request is started, and completed by test or wait, which make it null, or
@@ -78,12 +100,15 @@ class Requests {
 
   /// Starts a send or a receive; op's pieces may go when it returns, its data not. A receive's data
   /// are room for at most so many bytes.
-  virtual Request start(const Op& op, std::uint32_t context = 0, Mode mode = Mode::standard) = 0;
+  /// \param note  travels with a send, and comes out of its receive's status
+  virtual Request start(const Op& op, std::uint32_t context = 0, Mode mode = Mode::standard,
+                        std::uint64_t note = 0) = 0;
   virtual Request start(const MessagePattern& from, Span room) = 0;
 
   /// Persistent: prepared once, its route kept; restart() starts it, free() ends it when it is
   /// inactive. Waiting makes it inactive, not null; an inactive one is complete, as a null one.
-  virtual Request prepare(const Op& op, std::uint32_t context = 0, Mode mode = Mode::standard) = 0;
+  virtual Request prepare(const Op& op, std::uint32_t context = 0, Mode mode = Mode::standard,
+                          std::uint64_t note = 0) = 0;
   virtual Request prepare(const MessagePattern& from, Span room) = 0;
   virtual void restart(Request request) = 0;
   virtual void free(Request& request) = 0;
@@ -114,9 +139,28 @@ class Requests {
   /// Receives what was taken. The request is then a receive, to be completed.
   virtual void receive(Request taken, Span room) = 0;
 
+  /// Sends a message of so many bytes, and runs `action` where it arrives, in place of a receive: the
+  /// destination's program takes no part. Returns when it has run. Actions at one node run one after
+  /// the other, each sees what those before it did; by any thread.
+  virtual void act_at(Rank to, Bytes bytes, Work action) = 0;
+
   /// Withdraws a receive if no message has come for it: it is complete then, and its status says so.
   /// Returns whether it was withdrawn. Of a send: false.
   virtual bool cancel(Request request) = 0;
+
+  /// Others have the core meanwhile. A node that sleeps counts as running: it is in no deadlock.
+  virtual void sleep(std::chrono::nanoseconds time) = 0;
+
+  /// One that is no message: it is complete when settle() says so.
+  virtual Request open() = 0;
+  virtual void settle(Request request) = 0;
+
+  /// Who attends from now on; null: nobody. Not with steps in a window (MachineOptions::window).
+  virtual void set_attendant(Attendant* attendant) = 0;
+  /// The attendant's own: a send, or a receive of exactly so many bytes, as of a step.
+  virtual Request start_attended(const Op& op, std::uint32_t context) = 0;
+  /// Ends one of those if it is complete, and says whether it was. Lets nobody run meanwhile.
+  virtual bool end_attended(Request& request) = 0;
 };
 
 /// The requests of a node. Throws UsageError where there are none: in a dry run and in a proof, since

@@ -3,7 +3,7 @@
 #include "wormcube/runtime/together.hpp"
 
 #include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/fiber/fiber.hpp"
+#include "wormcube/runtime/fiber/strand.hpp"
 
 #include <deque>
 #include <exception>
@@ -13,65 +13,6 @@
 
 namespace wormcube {
 namespace {
-
-/// A fiber that runs one body after another.
-class Strand {
- public:
-  Strand() : fiber_(stack_bytes, [this] { live(); }) {
-    fiber_.resume();  // to its first suspend
-  }
-  /// Between two bodies only.
-  ~Strand() {
-    body_ = nullptr;
-    fiber_.resume();  // to its end
-  }
-  Strand(const Strand&) = delete;
-  Strand& operator=(const Strand&) = delete;
-
-  /// Gives it the body for the next resume(); the body must outlive its run and throw nothing.
-  void give(const std::function<void()>& body) { body_ = &body; }
-  void resume() { fiber_.resume(); }
-  /// From inside the body.
-  void suspend() { fiber_.suspend(); }
-
- private:
-  static constexpr std::size_t stack_bytes = std::size_t{256} << 10;
-
-  void live() {
-    for (;;) {
-      fiber_.suspend();
-      if (body_ == nullptr) return;
-      (*body_)();
-    }
-  }
-
-  const std::function<void()>* body_ = nullptr;
-  Fiber fiber_;
-};
-
-/// Strands that nobody uses: making one takes system calls. A node never changes its thread, so a
-/// strand returns to the thread that it came from.
-class IdleStrands {
- public:
-  static std::unique_ptr<Strand> take() {
-    auto& idle = of_this_thread();
-    if (idle.empty()) return std::make_unique<Strand>();
-    std::unique_ptr<Strand> strand = std::move(idle.back());
-    idle.pop_back();
-    return strand;
-  }
-  static void give_back(std::unique_ptr<Strand> strand) {
-    constexpr std::size_t most = 256;  // the process has some 32000 stacks for all
-    auto& idle = of_this_thread();
-    if (idle.size() < most) idle.push_back(std::move(strand));
-  }
-
- private:
-  static std::vector<std::unique_ptr<Strand>>& of_this_thread() {
-    static thread_local std::vector<std::unique_ptr<Strand>> idle;
-    return idle;
-  }
-};
 
 /// What a part sees: its steps wait for those of the others.
 class PartNode final : public ForwardingNode {

@@ -67,7 +67,7 @@ struct Fiber::Switch {
   }
 };
 
-Stacks::Stacks(std::size_t count, std::size_t stack_bytes) {
+Stacks::Stacks(std::size_t count, std::size_t stack_bytes, bool may_guard) {
   const auto no_room = [&](int error) {
     return NoRoom(
         fmt::format("fibers: no room for {} stacks of {} bytes ({}); use fewer nodes or smaller "
@@ -88,7 +88,7 @@ Stacks::Stacks(std::size_t count, std::size_t stack_bytes) {
   // Without guards in between, a huge page would make the first touch of a stack cost 2 MiB. Fails
   // where the kernel has no huge pages.
   static_cast<void>(madvise(map_, map_bytes_, MADV_NOHUGEPAGE));
-  guarded_ = count <= most_memory_maps() / 4;
+  guarded_ = may_guard && count <= most_memory_maps() / 4;
   for (std::size_t i = 0; guarded_ && i < count; ++i) {
     guarded_ = mprotect(map_ + i * slot_bytes_, page, PROT_NONE) == 0;  // fails: too many maps
   }

@@ -18,8 +18,9 @@ namespace wormcube {
 class Stacks {
  public:
   /// \param stack_bytes  rounded up to whole pages
+  /// \param may_guard    false: no guards, so that all are one map
   /// Throws NoRoom if the system has no room for them.
-  Stacks(std::size_t count, std::size_t stack_bytes);
+  Stacks(std::size_t count, std::size_t stack_bytes, bool may_guard = true);
   ~Stacks();
   Stacks(const Stacks&) = delete;
   Stacks& operator=(const Stacks&) = delete;

@@ -51,16 +51,15 @@ void Arena::release(Span data, Purpose purpose) noexcept {
   WORMCUBE_ASSERT(!"released memory is the arena's");
 }
 
-// One chunk that holds all that was out at once, with room for alignment: the next call neither
-// allocates nor faults pages.
+// One chunk in the place of those that are empty: as large as all of them, so that what was out at
+// once, as of a call, fits into it the next time, with no allocation and no page fault. What is out
+// for longer, as what all calls work on, stays where it is.
 void Arena::unite() {
-  if (chunks_.size() < 2) return;
+  const auto is_empty = [](const Chunk& part) { return part.out == 0; };
+  if (std::ranges::count_if(chunks_, is_empty) < 2) return;
   Bytes total = 0;
-  for (const Chunk& part : chunks_) {
-    if (part.out > 0) return;
-    total += part.bytes;
-  }
-  chunks_.clear();
+  for (const Chunk& part : chunks_) total += is_empty(part) ? part.bytes : 0;
+  std::erase_if(chunks_, is_empty);
   chunks_.push_back(chunk(total));
 }
 

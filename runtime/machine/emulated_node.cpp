@@ -56,6 +56,8 @@ void EmulatedNode::restart() {
   moving = {};
   received = 0;
   steps_in_a_row_ = 0;
+  attendant_ = nullptr;
+  attending_ = false;
   stopped = false;
   finished.store(false, std::memory_order_relaxed);
   usage_error.reset();

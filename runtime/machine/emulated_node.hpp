@@ -53,6 +53,8 @@ class EmulatedNode final : public RequestNode, public RequestHost {
   const Surroundings* around_ = nullptr;
   Rank rank_ = 0;
   int steps_in_a_row_ = 0;
+  bool attending_ = false;
+  Attendant* attendant_ = nullptr;
   Arena arena_;
 
  public:
@@ -69,7 +71,9 @@ class EmulatedNode final : public RequestNode, public RequestHost {
   using Node::step;
   void step(std::span<const Op> ops) override;
   Requests& requests() override {
-    if (requests_ == nullptr) requests_ = std::make_unique<RequestTable>(*this, rank_, size());
+    if (requests_ == nullptr) {
+      requests_ = std::make_unique<RequestTable>(*this, rank_, size(), around_->options.shuffle);
+    }
     return *requests_;
   }
 
@@ -102,7 +106,11 @@ class EmulatedNode final : public RequestNode, public RequestHost {
     return has_steps_under_way() ? steps_.oldest().number() : statistics.steps;
   }
   bool has_steps_under_way() const { return steps_.open() > 0; }
-  NodeStatistics statistics_with_peaks() const { return with_peaks(statistics, arena_); }
+  NodeStatistics statistics_with_peaks() const {
+    NodeStatistics all = with_peaks(statistics, arena_);
+    if (requests_ != nullptr) all.polls = requests_->polls();
+    return all;
+  }
 
   NodeStatistics statistics;
   std::chrono::nanoseconds moving{0};  // that it moved data, its own and others'
@@ -144,8 +152,13 @@ class EmulatedNode final : public RequestNode, public RequestHost {
   void wait_for_all(std::span<Transfer* const> transfers) override;
   void wait_for_one(std::span<Transfer* const> transfers) override;
   void give_way() override;
+  void poll() override;
+  void sleep(std::chrono::nanoseconds time) override;
   void count_turn() override;
   void count_received() override { ++received; }
+  void arrive() override { static_cast<void>(gates.step.arrive()); }
+  void set_attendant(Attendant* attendant) override;
+  void attend();
 
   void work(Charge charge, Bytes bytes, Work work) override;
   PlanCache& plans() override { return plans_; }

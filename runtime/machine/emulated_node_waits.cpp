@@ -31,6 +31,7 @@ void EmulatedNode::wait_until(Done&& done) {
     if (done() || gate.is_stopped()) break;
     gate.answer();
     if (Waiter* const given_back = inbox.take()) around_->network.carry_on(given_back);
+    attend();
     if (done()) break;
   }
   Waiter* const given_back = inbox.close();
@@ -107,14 +108,43 @@ void EmulatedNode::require_running() {
   throw Stopped();
 }
 
+// Within a wait the gate is armed: nothing else may wait or yield.
+void EmulatedNode::attend() {
+  if (attendant_ == nullptr || attending_ || around_->is_stopping()) return;
+  attending_ = true;
+  attendant_->attend();
+  attending_ = false;
+}
+
+void EmulatedNode::set_attendant(Attendant* attendant) {
+  if (steps_.size() > 1) throw UsageError("requests: an attendant needs a window of one step");
+  attendant_ = attendant;
+}
+
 void EmulatedNode::count_turn() {
   if (++steps_in_a_row_ >= most_steps_in_a_row) give_way();
 }
 
 void EmulatedNode::give_way() {
+  if (attending_) return;
   steps_in_a_row_ = 0;
   around_->executor.yield(rank_);
   require_running();
+  attend();
+}
+
+void EmulatedNode::poll() {
+  if (attending_) return;
+  steps_in_a_row_ = 0;
+  around_->executor.poll(rank_);
+  require_running();
+  attend();
+}
+
+void EmulatedNode::sleep(std::chrono::nanoseconds time) {
+  around_->executor.sleep_until(rank_, std::chrono::steady_clock::now() + time);
+  require_running();
+  attend();
 }
 
 void EmulatedNode::count_message(const Worm& worm) {
@@ -169,7 +199,7 @@ void EmulatedNode::wait_for_one(std::span<Transfer* const> transfers) {
 void EmulatedNode::end_program() {
   if (has_steps_under_way()) settle();
   if (requests_ == nullptr || around_->options.allow_unreceived) return;
-  if (const auto open = requests_->open()) {
+  if (const auto open = requests_->unfinished()) {
     throw UsageErrorOfNode(fmt::format("node {} {}", rank_, *open));
   }
 }

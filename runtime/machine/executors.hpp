@@ -33,6 +33,11 @@ class NodeExecutor : public Parker {
   /// Starts body(rank) for every node; returns at once. The body must not throw.
   virtual void start(const std::function<void(Rank)>& body) = 0;
 
+  /// As yield(), of a node that has asked in vain: a thread of which all nodes do nothing else for a while rests shortly now and then.
+  virtual void poll(Rank rank) = 0;
+  /// The node goes on after that time; it counts as running meanwhile.
+  virtual void sleep_until(Rank rank, std::chrono::steady_clock::time_point time) = 0;
+
   /// A clock for what the calling node does without waiting: differences are time that it had a core
   /// for. Where threads outnumber cores that is their processor time, a system call.
   virtual std::chrono::nanoseconds own_time() const noexcept = 0;

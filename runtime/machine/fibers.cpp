@@ -21,6 +21,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <queue>
 #include <span>
 #include <system_error>
 #include <thread>
@@ -55,6 +56,8 @@ struct Task {
 /// Memory order  BasicWorkPlace's.
 class Worker {
  public:
+  using Clock = std::chrono::steady_clock;
+
   explicit Worker(BasicWorkers<Task>& all) : place_(all) {}
 
   /// Once, before it runs: its tasks, a stack for each of them, and whom to tell.
@@ -85,16 +88,24 @@ class Worker {
   }
 
   void append(Task& task) {
-    task.next = nullptr;
-    (last_ == nullptr ? first_ : last_->next) = &task;
-    last_ = &task;
+    queue(task);
+    in_vain_ = 0;
+    idle_turns_since_.reset();
   }
+  /// It has asked in vain.
+  void append_polling(Task& task) {
+    queue(task);
+    ++in_vain_;
+  }
+  void append_sleeping(Task& task, Clock::time_point until) { sleepers_.emplace(until, &task); }
 
   void send(Task& task) { place_.send(task); }
 
   void run() {
     for (;;) {
       take_given();
+      if (!sleepers_.empty()) wake_sleepers();
+      if (in_vain_ > 2 * queued_) rest_if_all_poll();
       if (Task* const task = next()) {
         if (task->fiber == nullptr) task->fiber = fiber();
         running_ = task->rank;
@@ -102,6 +113,8 @@ class Worker {
         running_ = -1;
         if (std::exchange(has_ended_, false))
           unused_.push_back(std::exchange(task->fiber, nullptr));
+      } else if (!sleepers_.empty()) {
+        doze(std::min(sleepers_.top().first, Clock::now() + short_rest));
       } else if (finished_) {
         return;
       } else {
@@ -141,11 +154,45 @@ class Worker {
     }
   }
 
+  void queue(Task& task) {
+    task.next = nullptr;
+    (last_ == nullptr ? first_ : last_->next) = &task;
+    last_ = &task;
+    ++queued_;
+  }
+
+  // Busy all the time, as far as others can tell: a node that sleeps, or asks, will go on by itself.
+  void doze(Clock::time_point until) const {
+    if (!place_.has_items()) std::this_thread::sleep_until(until);
+  }
+  void wake_sleepers() {
+    const auto now = Clock::now();
+    while (!sleepers_.empty() && sleepers_.top().first <= now) {
+      append(*sleepers_.top().second);
+      sleepers_.pop();
+    }
+  }
+  // Its nodes have all asked in vain, twice. If they do so for a while, and next to nothing else, it rests
+  // between their rounds.
+  void rest_if_all_poll() {
+    const auto now = Clock::now();
+    const bool do_more = now - last_round_ > in_vain_ * most_idle_turn;
+    in_vain_ = 0;
+    last_round_ = now;
+    if (do_more || !idle_turns_since_) {
+      idle_turns_since_ = now;
+    } else if (now - *idle_turns_since_ > patience) {
+      doze(now + short_rest);
+      last_round_ = Clock::now();
+    }
+  }
+
   // Those that have not run yet come first, in their order.
   Task* next() {
     if (fresh_ < own_.size()) return &own_[fresh_++];
     Task* const task = first_;
     if (task == nullptr) return nullptr;
+    --queued_;
     first_ = task->next;
     if (first_ == nullptr) {
       last_ = nullptr;
@@ -198,8 +245,16 @@ class Worker {
 
   static constexpr std::int64_t busy_now = -1;
 
+  // A reply that has not come in the time of some hundred wake-ups is none that a rest would hold up much.
+  static constexpr std::chrono::microseconds most_idle_turn{5}, patience{1000}, short_rest{50};
+
   Task* first_ = nullptr;
   Task* last_ = nullptr;
+  std::size_t queued_ = 0, in_vain_ = 0;  // turns, since anything else happened
+  Clock::time_point last_round_;
+  std::optional<Clock::time_point> idle_turns_since_;
+  using Sleeper = std::pair<Clock::time_point, Task*>;
+  std::priority_queue<Sleeper, std::vector<Sleeper>, std::greater<>> sleepers_;
   Rank running_ = -1;
   bool far_ = false;  // the next fiber's stack is in no cache that is near
   bool finished_ = false;
@@ -308,6 +363,14 @@ class FiberExecutor final : public NodeExecutor {
   }
   void yield(Rank rank) override {
     tasks_[rank].home->append(tasks_[rank]);
+    tasks_[rank].fiber->suspend();
+  }
+  void poll(Rank rank) override {
+    tasks_[rank].home->append_polling(tasks_[rank]);
+    tasks_[rank].fiber->suspend();
+  }
+  void sleep_until(Rank rank, std::chrono::steady_clock::time_point time) override {
+    tasks_[rank].home->append_sleeping(tasks_[rank], time);
     tasks_[rank].fiber->suspend();
   }
   // Parking is cheaper than a wait.

@@ -55,6 +55,7 @@ class Machine::Impl final : public NetworkHost, public ExecutorHost {
  private:
   void completed(Rank node) noexcept override;
   void noticed(Rank node) noexcept override;
+  void wrong(const WrongMessage& message) noexcept override;
   void failed(Rank node, std::uint64_t step, std::exception_ptr error) noexcept override;
   bool give_back(Rank node, Waiter& waiter) noexcept override;
   std::chrono::nanoseconds own_time() noexcept override { return executor_->own_time(); }
@@ -275,6 +276,10 @@ void Machine::Impl::caught(Rank rank) noexcept {
   } catch (...) {
     stop(error_of_node(rank, std::current_exception()));
   }
+}
+
+void Machine::Impl::wrong(const WrongMessage& message) noexcept {
+  if (options_.on_wrong_message) options_.on_wrong_message(message);
 }
 
 void Machine::Impl::failed(Rank rank, std::uint64_t step, std::exception_ptr error) noexcept {

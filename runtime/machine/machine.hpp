@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -52,6 +53,11 @@ struct MachineOptions {
   /// once, by the thread that has found it, which sees all that the nodes did. Empty: the table.
   std::function<std::string(const std::string& table, std::span<const UnreceivedMessage> messages)>
       deadlock_text = {};
+  /// Told before the machine stops for it; by any thread.
+  std::function<void(const WrongMessage&)> on_wrong_message = {};
+  /// Requests only. A receive of any source takes a message of one of those that are there, at random by this number, and
+  /// nodes let others run at random times. On one worker a number repeats a run.
+  std::optional<std::uint64_t> shuffle = {};
   bool lock_step = false;  ///< a barrier after every step
   /// Steps of a node that may be under way at once, 1 to most_window: a step returns when all but the
   /// window - 1 latest, itself among them, are complete. All are before the node does local work, is
@@ -111,6 +117,9 @@ struct NodeStatistics {
   std::uint64_t parked = 0;    ///< times that the node gave up its core to wait
   Bytes peak_bytes = 0;        ///< most memory() held at once
   Bytes peak_block_bytes = 0;  ///< of that, for Purpose::blocks
+  std::uint64_t polls = 0;     ///< questions to its requests that were answered no
+  Bytes peak_early_bytes =
+      0;  ///< with MachineOptions::early_limit: most bytes kept of early messages
   // With MachineOptions::timing, else 0. The first three are time that the node had a core for.
   std::chrono::nanoseconds local{0};        ///< in local()
   std::chrono::nanoseconds rearranging{0};  ///< in rearrange()

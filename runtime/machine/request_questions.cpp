@@ -9,6 +9,7 @@ namespace wormcube {
 
 void RequestTable::ask(Receive::Action action, const MessagePattern& pattern, bool may_wait) {
   require(pattern);
+  stir();
   question_.action = action;
   question_.may_wait = may_wait;
   question_.from = pattern.source;
@@ -16,6 +17,7 @@ void RequestTable::ask(Receive::Action action, const MessagePattern& pattern, bo
   question_.tag = pattern.tag;
   question_.context = pattern.context;
   question_.bytes = 0;
+  question_.choice = choice();
   ask();
 }
 
@@ -33,7 +35,7 @@ void RequestTable::ask() {
 std::optional<Status> RequestTable::probe(const MessagePattern& pattern) {
   ask(Receive::Action::look, pattern, false);
   if (!question_.found) {
-    host_.give_way();
+    poll();
     return std::nullopt;
   }
   Status status = status_of(question_);
@@ -67,7 +69,7 @@ Request RequestTable::taken(Status& status) {
 std::optional<Request> RequestTable::take(const MessagePattern& pattern, Status& status) {
   ask(Receive::Action::take, pattern, false);
   if (question_.found) return taken(status);
-  host_.give_way();
+  poll();
   return std::nullopt;
 }
 
@@ -92,7 +94,7 @@ void RequestTable::receive(Request request, Span room) {
 bool RequestTable::cancel(Request request) {
   if (is_complete(request)) return false;
   Slot& slot = slot_of(request);
-  if (slot.is_send) return false;
+  if (slot.is_send || slot.is_open) return false;
   question_.action = Receive::Action::withdraw;
   question_.to = rank_;
   question_.other = &slot.receive;

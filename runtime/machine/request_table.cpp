@@ -20,6 +20,7 @@ Request RequestTable::fresh() {
   Slot& slot = slots_[index];
   slot.in_use = true;
   slot.active = slot.persistent = slot.is_send = slot.taken = slot.cancelled = false;
+  slot.is_open = false;
   return {index, ++slot.generation};
 }
 
@@ -45,7 +46,8 @@ void RequestTable::require(const MessagePattern& pattern) const {
       fmt::format("requests: node {} names node {} of {} nodes", rank_, pattern.source, nodes_));
 }
 
-void RequestTable::fill(Slot& slot, const Op& op, std::uint32_t context, Mode mode) {
+void RequestTable::fill(Slot& slot, const Op& op, std::uint32_t context, Mode mode,
+                        std::uint64_t note) {
   if (op.to() != Op::To::rank) {
     throw UsageError("requests: messages go by rank; moves are for steps");
   }
@@ -62,6 +64,8 @@ void RequestTable::fill(Slot& slot, const Op& op, std::uint32_t context, Mode mo
     slot.worm.bytes = op.bytes();
     slot.worm.data = slot.pieces;
     slot.worm.synchronous = mode == Mode::synchronous;
+    slot.worm.action = nullptr;
+    slot.worm.note = note;
     return;
   }
   Receive& receive = slot.receive;
@@ -90,16 +94,34 @@ void RequestTable::fill(Slot& slot, const MessagePattern& from, Span room) {
   receive.data = slot.pieces;
 }
 
-void RequestTable::go(Slot& slot) {
+void RequestTable::poll() {
+  ++polls_;
+  host_.poll();
+}
+
+// Whoever is to run next may: what comes first is then a matter of chance.
+void RequestTable::stir() {
+  if (!shuffle_) return;
+  constexpr unsigned most = 3;
+  for (auto turns = random_() % (most + 1); turns > 0; --turns) host_.give_way();
+}
+
+std::uint32_t RequestTable::choice() {
+  return shuffle_ ? static_cast<std::uint32_t>(random_()) : 0;
+}
+
+void RequestTable::go(Slot& slot, Transfer::Progress progress) {
+  stir();
   slot.active = true;
   slot.cancelled = false;
-  transfer(slot).begin(Transfer::Progress::pending);
+  transfer(slot).begin(progress);
   if (slot.is_send) {
     slot.worm.reserved = 0;
     slot.worm.state = Worm::State::travelling;
     host_.launch(slot.worm);
   } else {
     slot.receive.done = false;
+    slot.receive.choice = choice();
     host_.post(slot.receive);
   }
 }
@@ -117,8 +139,8 @@ Request RequestTable::filled(const What&... what) {
   return request;
 }
 
-Request RequestTable::start(const Op& op, std::uint32_t context, Mode mode) {
-  const Request request = filled(op, context, mode);
+Request RequestTable::start(const Op& op, std::uint32_t context, Mode mode, std::uint64_t note) {
+  const Request request = filled(op, context, mode, note);
   go(slot_of(request));
   return request;
 }
@@ -129,8 +151,19 @@ Request RequestTable::start(const MessagePattern& from, Span room) {
   return request;
 }
 
-Request RequestTable::prepare(const Op& op, std::uint32_t context, Mode mode) {
-  const Request request = filled(op, context, mode);
+// Ends at the destination, whatever its program does: waits for links alone.
+void RequestTable::act_at(Rank to, Bytes bytes, Work action) {
+  Request request =
+      filled(send(to, ConstSpan()), std::uint32_t{0}, Mode::standard, std::uint64_t{0});
+  Worm& worm = slot_of(request).worm;
+  worm.bytes = bytes;
+  worm.action = &action;
+  go(slot_of(request));
+  wait(request);
+}
+
+Request RequestTable::prepare(const Op& op, std::uint32_t context, Mode mode, std::uint64_t note) {
+  const Request request = filled(op, context, mode, note);
   slot_of(request).persistent = true;
   return request;
 }
@@ -139,6 +172,33 @@ Request RequestTable::prepare(const MessagePattern& from, Span room) {
   const Request request = filled(from, room);
   slot_of(request).persistent = true;
   return request;
+}
+
+Request RequestTable::open() {
+  const Request request = fresh();
+  Slot& slot = slot_of(request);
+  slot.active = slot.is_open = true;
+  slot.receive.begin(Transfer::Progress::pending);
+  return request;
+}
+
+// The node runs, so nobody has to wake it.
+void RequestTable::settle(Request request) {
+  if (slot_of(request).receive.settle() == Transfer::Progress::awaited) host_.arrive();
+}
+
+Request RequestTable::start_attended(const Op& op, std::uint32_t context) {
+  const Request request = filled(op, context, Mode::standard, std::uint64_t{0});
+  Slot& slot = slot_of(request);
+  slot.receive.exact = true;
+  go(slot, Transfer::Progress::watched);
+  return request;
+}
+
+bool RequestTable::end_attended(Request& request) {
+  if (!is_complete(request)) return false;
+  end(request);
+  return true;
 }
 
 void RequestTable::restart(Request request) {
@@ -169,10 +229,14 @@ Status RequestTable::status_of(const Receive& receive) {
   return {.source = receive.source,
           .tag = receive.source_tag,
           .bytes = receive.source_bytes,
-          .truncated = receive.source_bytes > receive.bytes};
+          .truncated = receive.source_bytes > receive.bytes,
+          .cancelled = false,
+          .was_early = receive.was_early,
+          .note = receive.source_note};
 }
 
 Status RequestTable::status_of(const Slot& slot) {
+  if (slot.is_open) return {};
   if (slot.is_send) return {.source = slot.worm.to, .tag = slot.worm.tag, .bytes = slot.worm.bytes};
   Status status;
   if (slot.cancelled) {
@@ -191,7 +255,7 @@ Status RequestTable::end(Request& request) {
   }
   if (!slot.active) return {};
   const Status status = status_of(slot);
-  if (!slot.is_send && !slot.cancelled) host_.count_received();
+  if (!slot.is_send && !slot.cancelled && !slot.is_open) host_.count_received();
   slot.active = false;
   if (!slot.persistent) release(request);
   return status;
@@ -200,7 +264,7 @@ Status RequestTable::end(Request& request) {
 bool RequestTable::is_ready(Request request) {
   host_.count_turn();
   if (is_complete(request)) return true;
-  host_.give_way();
+  poll();
   return is_complete(request);
 }
 
@@ -281,7 +345,7 @@ std::size_t RequestTable::wait_some(std::span<Request> requests, std::span<std::
   return count;
 }
 
-std::optional<std::string> RequestTable::open() const {
+std::optional<std::string> RequestTable::unfinished() const {
   std::size_t count = 0;
   std::string first;
   for (const Slot& slot : slots_) {
@@ -295,7 +359,9 @@ std::optional<std::string> RequestTable::open() const {
       return slot.receive.tag == any_tag ? std::string("any tag")
                                          : fmt::format("tag {}", slot.receive.tag);
     };
-    if (slot.is_send) {
+    if (slot.is_open) {
+      first = "one that is no message";
+    } else if (slot.is_send) {
       first = fmt::format("a send of {} bytes to node {}, tag {}", slot.worm.bytes, slot.worm.to,
                           slot.worm.tag);
     } else if (slot.taken) {
@@ -311,7 +377,7 @@ std::optional<std::string> RequestTable::open() const {
 }
 
 bool RequestTable::has_active() const {
-  return std::ranges::any_of(slots_, [](const Slot& slot) { return slot.active; });
+  return std::ranges::any_of(slots_, [](const Slot& slot) { return slot.active && !slot.is_open; });
 }
 
 void RequestTable::reset() {
@@ -322,6 +388,13 @@ void RequestTable::reset() {
   }
   asking_ = false;
   served_last_ = 0;
+  polls_ = 0;
+  if (shuffle_) {
+    std::seed_seq seed{static_cast<std::uint32_t>(*shuffle_),
+                       static_cast<std::uint32_t>(*shuffle_ >> 32U),
+                       static_cast<std::uint32_t>(rank_)};
+    random_.seed(seed);
+  }
 }
 
 }  // namespace wormcube

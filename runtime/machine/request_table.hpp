@@ -5,9 +5,11 @@
 #include "wormcube/runtime/network/message.hpp"
 #include "wormcube/runtime/requests.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <random>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,9 +29,15 @@ class RequestHost {
   virtual void wait_for_one(std::span<Transfer* const> transfers) = 0;
   /// Others run now.
   virtual void give_way() = 0;
+  /// The same where the node has asked in vain: if all nodes here do so for long, their core is left to others.
+  virtual void poll() = 0;
+  virtual void sleep(std::chrono::nanoseconds time) = 0;
   /// A call that did not wait: after some of them others run.
   virtual void count_turn() = 0;
   virtual void count_received() = 0;
+  /// Something that the node waits for is complete by its own doing.
+  virtual void arrive() = 0;
+  virtual void set_attendant(Attendant* attendant) = 0;
 };
 
 /// Threads     the node's own program.
@@ -37,12 +45,15 @@ class RequestHost {
 ///             is the network's while it is active and not complete.
 class RequestTable final : public Requests {
  public:
-  RequestTable(RequestHost& host, Rank rank, Rank nodes)
-      : host_(host), rank_(rank), nodes_(nodes) {}
+  /// \param shuffle  MachineOptions::shuffle
+  RequestTable(RequestHost& host, Rank rank, Rank nodes, std::optional<std::uint64_t> shuffle)
+      : host_(host), rank_(rank), nodes_(nodes), shuffle_(shuffle) {
+    reset();
+  }
 
-  Request start(const Op& op, std::uint32_t context, Mode mode) override;
+  Request start(const Op& op, std::uint32_t context, Mode mode, std::uint64_t note) override;
   Request start(const MessagePattern& from, Span room) override;
-  Request prepare(const Op& op, std::uint32_t context, Mode mode) override;
+  Request prepare(const Op& op, std::uint32_t context, Mode mode, std::uint64_t note) override;
   Request prepare(const MessagePattern& from, Span room) override;
   void restart(Request request) override;
   void free(Request& request) override;
@@ -59,17 +70,25 @@ class RequestTable final : public Requests {
   std::optional<Request> take(const MessagePattern& pattern, Status& status) override;
   Request wait_to_take(const MessagePattern& pattern, Status& status) override;
   void receive(Request taken, Span room) override;
+  void act_at(Rank to, Bytes bytes, Work action) override;
   bool cancel(Request request) override;
+  Request open() override;
+  void settle(Request request) override;
+  void set_attendant(Attendant* attendant) override { host_.set_attendant(attendant); }
+  Request start_attended(const Op& op, std::uint32_t context) override;
+  bool end_attended(Request& request) override;
+  void sleep(std::chrono::nanoseconds time) override { host_.sleep(time); }
 
+  std::uint64_t polls() const { return polls_; }
   /// A request that has not ended, in words; nothing if all have.
-  std::optional<std::string> open() const;
+  std::optional<std::string> unfinished() const;
   /// Whether the network may still touch anything.
   bool has_active() const;
   /// Calls f(worm) or f(receive) for each that is not complete. While the node waits.
   template <class F>
   void each_incomplete(F&& f) const {
     for (const Slot& slot : slots_) {
-      if (!slot.active || transfer(slot).is_complete()) continue;
+      if (!slot.active || slot.is_open || transfer(slot).is_complete()) continue;
       slot.is_send ? f(slot.worm) : f(slot.receive);
     }
     if (asking_) f(question_);
@@ -83,6 +102,7 @@ class RequestTable final : public Requests {
     bool in_use = false, active = false, persistent = false, is_send = false;
     bool taken = false;  // a message that is to be received
     bool cancelled = false;
+    bool is_open = false;  // no message
     Worm worm;
     Receive receive;
     std::vector<Span> pieces;
@@ -98,9 +118,12 @@ class RequestTable final : public Requests {
   template <class... What>
   Request filled(const What&... what);
   Slot& slot_of(Request request);
-  void fill(Slot& slot, const Op& op, std::uint32_t context, Mode mode);
+  void fill(Slot& slot, const Op& op, std::uint32_t context, Mode mode, std::uint64_t note);
   void fill(Slot& slot, const MessagePattern& from, Span room);
-  void go(Slot& slot);
+  void go(Slot& slot, Transfer::Progress progress = Transfer::Progress::pending);
+  void poll();
+  void stir();
+  std::uint32_t choice();
   bool is_complete(Request request);
   static Status status_of(const Slot& slot);
   Status end(Request& request);
@@ -114,6 +137,9 @@ class RequestTable final : public Requests {
 
   RequestHost& host_;
   Rank rank_, nodes_;
+  std::optional<std::uint64_t> shuffle_;
+  std::minstd_rand random_;  // with shuffle
+  std::uint64_t polls_ = 0;
   std::deque<Slot> slots_;
   std::vector<std::uint32_t> unused_;
   Receive question_;

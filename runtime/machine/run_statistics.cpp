@@ -37,7 +37,7 @@ CoreTimes own_work_of(std::span<const NodeStatistics> nodes) {
 
 Statistics statistics_of_run(const Surroundings& around, std::span<const EmulatedNode> nodes,
                              std::chrono::nanoseconds wall, int cores) {
-  const Network& network = around.network;
+  Network& network = around.network;
   const Routing& routing = network.routing();
   Statistics result;
   result.wall = wall;
@@ -45,6 +45,8 @@ Statistics statistics_of_run(const Surroundings& around, std::span<const Emulate
   std::uint64_t sent = 0, received = 0;
   for (const EmulatedNode& node : nodes) {
     result.nodes.push_back(node.statistics_with_peaks());
+    if (around.options.early_limit > 0)
+      result.nodes.back().peak_early_bytes = network.take_early_peak(node.rank());
     sent += node.statistics.messages;
     received += node.received;
   }

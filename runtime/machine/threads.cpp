@@ -19,6 +19,7 @@
 #include <limits>
 #include <memory>
 #include <new>
+#include <thread>
 #include <vector>
 
 #include <fmt/core.h>
@@ -87,6 +88,10 @@ class ThreadExecutor final : public NodeExecutor {
   }
 
   void yield(Rank /*rank*/) override { sched_yield(); }
+  void poll(Rank /*rank*/) override { sched_yield(); }
+  void sleep_until(Rank /*rank*/, std::chrono::steady_clock::time_point time) override {
+    std::this_thread::sleep_until(time);
+  }
 
   void block(Rank /*rank*/, Gate& gate) override {
     nodes_.block(gate, [&] { host_.all_wait(); });

@@ -136,9 +136,15 @@ class Network::Drive {
   // The worm holds all of its path, the tag table of its destination included.
   void arrive(Worm& worm) {
     TagTable& table = network_.tables_[worm.to];
-    if (Receive* const receive = table.take_receive(worm.from, worm.tag, worm.context)) {
+    if (worm.action != nullptr) {
+      (*worm.action)();
       take_over(table.release());
-      if (!accepts(*receive, worm.from, worm.tag, worm.bytes)) return;
+      release_path(worm);
+      complete(worm);
+    } else if (Receive* const receive = table.take_receive(worm.from, worm.tag, worm.context)) {
+      take_over(table.release());
+      receive->was_early = false;
+      if (!accepts(*receive, worm)) return;
       move_data(worm, *receive, is_short(worm));
       complete(*receive);
       release_path(worm);
@@ -174,7 +180,7 @@ class Network::Drive {
   void answer(Receive& question, EarlyMessage* early) {
     question.early = early;
     question.found = early != nullptr;
-    if (early != nullptr) question.found_message(early->from, early->tag, early->bytes);
+    if (early != nullptr) question.found_message(*early);
     complete(question);
   }
 
@@ -201,7 +207,8 @@ class Network::Drive {
   }
 
   void deliver(TagTable& table, EarlyMessage& early, Receive& receive) {
-    if (!accepts(receive, early.from, early.tag, early.bytes)) return;
+    receive.was_early = true;
+    if (!accepts(receive, early)) return;
     Worm* const worm = early.worm;
     if (worm == nullptr) {
       const Bytes bytes = std::min(early.bytes, receive.bytes);
@@ -223,7 +230,7 @@ class Network::Drive {
       return take_over(table.release());
     }
     // Its figures, while they cannot change.
-    if (early != nullptr) question.found_message(early->from, early->tag, early->bytes);
+    if (early != nullptr) question.found_message(*early);
     question.early = early;
     question.found = early != nullptr;
     take_over(table.release());
@@ -239,13 +246,14 @@ class Network::Drive {
   }
 
   // Notes what the receive has taken.
-  bool accepts(Receive& receive, Rank from, Tag tag, Bytes sent) {
-    receive.found_message(from, tag, sent);
-    if (!receive.exact || sent == receive.bytes) return true;
+  bool accepts(Receive& receive, const auto& message) {
+    receive.found_message(message);
+    if (!receive.exact || message.bytes == receive.bytes) return true;
+    network_.host_.wrong({message.from, receive.to, message.tag, message.bytes, receive.bytes});
     network_.host_.failed(receive.to, receive.step,
                           std::make_exception_ptr(UsageError(fmt::format(
                               "receives {} bytes from node {} with tag {}, but the message has {}",
-                              receive.bytes, from, tag, sent))));
+                              receive.bytes, message.from, message.tag, message.bytes))));
     return false;
   }
 

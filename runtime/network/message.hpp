@@ -46,8 +46,10 @@ struct Worm : Transfer {
   Tag tag = 0;
   std::uint32_t context = step_context;
   Bytes bytes = 0;
-  std::span<const Span> data;  ///< the sender's memory, pinned until done
-  bool synchronous = false;    ///< not done before a receive has taken it
+  std::span<const Span> data;    ///< the sender's memory, pinned until done
+  bool synchronous = false;      ///< not done before a receive has taken it
+  std::uint64_t note = 0;        ///< for the receiver
+  const Work* action = nullptr;  ///< runs where it arrives, in place of a receive
   /// Injection port, virtual channels, ejection port, tag table.
   std::vector<Reservation*> path;
   /// What the path is of, so that a worm that goes the same way again keeps it.
@@ -71,6 +73,7 @@ struct EarlyMessage {
   Tag tag = 0;
   std::uint32_t context = step_context;
   Bytes bytes = 0;
+  std::uint64_t note = 0;
   Worm* worm = nullptr;  ///< absorbed: the data is in the sender's memory
   std::unique_ptr<std::byte[]> buffer;
   Bytes capacity = 0;                               ///< of the buffer
@@ -106,6 +109,9 @@ struct Receive : Transfer {
   Rank source = 0;
   Tag source_tag = 0;
   Bytes source_bytes = 0;
+  std::uint64_t source_note = 0;
+  bool was_early = false;    ///< it was there first
+  std::uint32_t choice = 0;  ///< not 0: of several sources that fit, which
   EarlyMessage* early = nullptr;
   Receive* other = nullptr;
   // The tag table's.
@@ -117,8 +123,10 @@ struct Receive : Transfer {
     return context == its_context && (from == any_source || from == its_from) &&
            (tag == any_tag || tag == its_tag);
   }
-  void found_message(Rank its_from, Tag its_tag, Bytes its_bytes) {
-    source = its_from, source_tag = its_tag, source_bytes = its_bytes;
+  /// \param message  a worm or an early message
+  void found_message(const auto& message) {
+    source = message.from, source_tag = message.tag, source_bytes = message.bytes;
+    source_note = message.note;
   }
 };
 

@@ -32,6 +32,8 @@ class NetworkHost {
   virtual void completed(Rank node) noexcept = 0;
   /// The same of one that the node watches.
   virtual void noticed(Rank node) noexcept = 0;
+  /// A message is not what its receive wants; then failed() is told, too.
+  virtual void wrong(const WrongMessage& /*message*/) noexcept {}
   /// A worm or receive of this node cannot go on: it does not fit its other end, the observer has
   /// thrown, or there is no memory. It never completes. Called by whichever thread carried it.
   /// \param step  Transfer::step
@@ -120,6 +122,8 @@ class Network {
   std::optional<std::string> leftover() const;
   /// All of them, node by node. Only while no thread is in the network.
   std::vector<UnreceivedMessage> unreceived() const;
+  /// Most bytes of early messages that a node has kept at once since this was asked last. Only between runs.
+  Bytes take_early_peak(Rank rank) { return tables_[static_cast<std::size_t>(rank)].take_peak(); }
   /// Another run: statistics begin anew. What the last run used must be free.
   void begin_run() { ++run_; }
   /// Frees all reservations, forgets all messages. Only between runs.

@@ -51,11 +51,23 @@ EarlyMessage* TagTable::take_early(Rank from, Tag tag, std::uint32_t context) {
 
 EarlyMessage* TagTable::look(const Receive& receive) const {
   if (!receive.has_wildcard()) return early_.find(receive.context, receive.from, receive.tag);
+  if (receive.choice != 0 && receive.from == any_source) return look_for_any(receive);
   EarlyMessage* early = oldest_;
   while (early != nullptr && !receive.fits(early->from, early->tag, early->context)) {
     early = early->newer;
   }
   return early;
+}
+
+// The first of each source, each as likely as the others.
+EarlyMessage* TagTable::look_for_any(const Receive& receive) const {
+  std::vector<EarlyMessage*> firsts;
+  for (EarlyMessage* early = oldest_; early != nullptr; early = early->newer) {
+    if (!receive.fits(early->from, early->tag, early->context)) continue;
+    const auto is_of = [&](const EarlyMessage* other) { return other->from == early->from; };
+    if (std::ranges::none_of(firsts, is_of)) firsts.push_back(early);
+  }
+  return firsts.empty() ? nullptr : firsts[receive.choice % firsts.size()];
 }
 
 EarlyMessage* TagTable::take_early(const Receive& receive) {
@@ -107,10 +119,12 @@ EarlyMessage* TagTable::keep_short(const Worm& worm, const Limits& limits) {
   early->tag = worm.tag;
   early->context = worm.context;
   early->bytes = worm.bytes;
+  early->note = worm.note;
   early->worm = nullptr;
   append(*early);
   ++buffers_;
   buffered_ += worm.bytes;
+  peak_ = std::max(peak_, buffered_);
   return early;
 }
 
@@ -120,6 +134,7 @@ EarlyMessage& TagTable::keep_absorbed(Worm& worm) {
   early->tag = worm.tag;
   early->context = worm.context;
   early->bytes = worm.bytes;
+  early->note = worm.note;
   early->worm = &worm;
   append(*early);
   return *early;
@@ -160,7 +175,7 @@ void TagTable::reset() noexcept {
   unused_.clear();
   for (const auto& early : all_) unused_.push_back(early.get());
   buffers_ = 0;
-  buffered_ = 0;
+  buffered_ = peak_ = 0;
 }
 
 }  // namespace wormcube

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace wormcube {
@@ -60,6 +61,8 @@ class alignas(64) TagTable final : public Reservation {
 
   /// The first message that nobody received, or null. Only between runs, as reset().
   const EarlyMessage* leftover() const { return oldest_; }
+  /// Most bytes that were kept at once since this was asked last.
+  Bytes take_peak() { return std::exchange(peak_, buffered_); }
   /// Calls f(early) for each that nobody has received, in order of arrival. While no thread is in the network.
   template <class F>
   void each_early(F&& f) const {
@@ -68,6 +71,7 @@ class alignas(64) TagTable final : public Reservation {
   void reset() noexcept;
 
  private:
+  EarlyMessage* look_for_any(const Receive& receive) const;
   EarlyMessage* fresh();
   void append(EarlyMessage& early);
   void unlink(EarlyMessage& early);
@@ -81,6 +85,7 @@ class alignas(64) TagTable final : public Reservation {
   std::vector<EarlyMessage*> unused_;
   std::size_t buffers_ = 0;  // in use
   Bytes buffered_ = 0;       // in them
+  Bytes peak_ = 0;           // the most of that
   Bytes capacity_ = 0;       // of all buffers there are
 };
 

@@ -32,6 +32,24 @@ TEST_CASE("the same pieces come from the same memory from the third call on", "[
   CHECK(arena.peak_bytes() == 0);
 }
 
+TEST_CASE("calls beside what is out all the time need no new memory from the third on",
+          "[machine]") {
+  Arena arena;
+  const Span kept = arena.acquire(3000, Purpose::staging);  // as what all calls work on
+  std::vector<std::vector<const std::byte*>> calls(6);
+  for (auto& places : calls) {
+    const Span first = arena.acquire(5000, Purpose::blocks);
+    const Span second = arena.acquire(5000, Purpose::staging);
+    places = {first.data(), second.data()};
+    arena.release(second, Purpose::staging);
+    arena.release(first, Purpose::blocks);
+  }
+  CHECK(calls[2] == calls[1]);
+  CHECK(calls[5] == calls[1]);
+  CHECK(calls[1][1] - calls[1][0] == 5056);  // one chunk: a new one each time might lie there again
+  arena.release(kept, Purpose::staging);
+}
+
 TEST_CASE("pieces that are out stay where they are, whatever else comes and goes", "[machine]") {
   Arena arena;
   const Span kept = arena.acquire(100, Purpose::staging);

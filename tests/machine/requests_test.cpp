@@ -351,6 +351,60 @@ TEST_CASE("requests go on while their node computes, or never looks again", "[ma
   });
 }
 
+TEST_CASE("actions run one after the other where they arrive, whatever that node does",
+          "[machine][requests]") {
+  constexpr int turns = 50;
+  on_all("torus:3x4", [&](Machine& machine) {
+    std::vector<int> counts(12);  // not atomic: one action at a time
+    const Statistics statistics = machine.run([&](Node& node) {
+      Requests& requests = requests_of(node);
+      const Rank p = node.size(), r = node.rank();
+      int word = 0;
+      if (r == 0) {  // waits for the last, and takes no part
+        Request request = requests.start(receive(p - 1, in(word)));
+        requests.wait(request);
+        CHECK(counts[5] == turns * (p - 1));
+        return;
+      }
+      int seen = -1;
+      for (int turn = 0; turn < turns; ++turn) {
+        requests.act_at(5, 8, [&] {
+          CHECK(counts[5] > seen);
+          seen = counts[5]++;
+        });
+        requests.act_at(r, 0, [&] { ++counts[static_cast<std::size_t>(r == 5 ? 0 : r)]; });
+      }
+      // Behind all others', by a chain.
+      Request request = requests.start(receive(r == 1 ? 1 : r - 1, in(word)));
+      if (r == 1) {
+        Request own = requests.start(send(1, out(r)));
+        requests.wait(own);
+      }
+      requests.wait(request);
+      Request next = requests.start(send(r == p - 1 ? 0 : r + 1, out(r)));
+      requests.wait(next);
+    });
+    CHECK(counts[0] == turns);
+    CHECK(counts[1] == turns);
+    // The account: an action's bytes are on its links.
+    Bytes bytes = 0;
+    for (const NodeStatistics& node : statistics.nodes) bytes += node.bytes;
+    CHECK(bytes >= Bytes{8} * turns * 11);
+  });
+}
+
+TEST_CASE("an action at no node is refused, one that throws ends the run", "[machine][requests]") {
+  Machine machine(Topology::parse("ring:3"), {});
+  CHECK_THROWS_WITH(machine.run([](Node& node) {
+    if (node.rank() == 1) requests_of(node).act_at(3, 0, [] {});
+  }),
+                    Contains("names node 3 of 3 nodes"));
+  CHECK_THROWS_WITH(machine.run([](Node& node) {
+    if (node.rank() == 1) requests_of(node).act_at(2, 0, [] { throw UsageError("no such place"); });
+  }),
+                    Contains("node 1") && Contains("no such place"));
+}
+
 TEST_CASE("what is misused is refused in words", "[machine][requests]") {
   on_all("ring:4", [](Machine& machine) {
     const auto refusal_of = [&](const std::function<void(Node&, Requests&)>& misuse) {

@@ -68,11 +68,14 @@ TEST_CASE("steps of views are logged in the ranks and dimensions of the whole ne
     auto group = node.group(pair);
     group.step({send(1 - group.rank(), data.subspan(0, 4)),
                 receive(1 - group.rank(), data.subspan(4, 4))});
+    group.step({send(Move{0, 1}, data.subspan(0, 4)), receive(Move{0, -1}, data.subspan(4, 4))});
   });
   CHECK(schedule.ops(9, 0)[0] == OpRecord{Op::Kind::send, 1, 0, 0, 1, 4});  // row 2 to row 0
   CHECK(schedule.moves(9, schedule.ops(9, 0)[0])[0] == Move{0, 1});
   CHECK(schedule.ops(9, 0)[1] == OpRecord{Op::Kind::receive, 5, 0, 1, 0, 4});
   CHECK(schedule.ops(9, 1)[0] == OpRecord{Op::Kind::send, 8, 0, 1, 0, 4});
+  CHECK(schedule.ops(9, 2)[0] == schedule.ops(9, 1)[0]);  // of two that are all joined
+  CHECK(schedule.ops(9, 2)[1] == schedule.ops(9, 1)[1]);
 }
 
 TEST_CASE("two logs are equal only if all they hold is", "[schedule]") {

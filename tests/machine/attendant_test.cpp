@@ -1,0 +1,120 @@
+// What goes on beside a node's program: requests that are no messages, and an attendant.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/requests.hpp"
+#include "wormcube/tests/machine/support.hpp"
+
+#include <array>
+#include <atomic>
+
+using namespace machine_tests;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// Sends a number round the ring, each node adding 1, and settles a request when it has come back or passed.
+class Round final : public Attendant {
+ public:
+  explicit Round(Node& node)
+      : requests_(requests_of(node)),
+        rank_(node.rank()),
+        next_((rank_ + 1) % node.size()),
+        before_((rank_ + node.size() - 1) % node.size()) {
+    requests_.set_attendant(this);
+    whole_ = requests_.open();
+    if (rank_ == 0) send_on();
+    coming_ = requests_.start_attended(receive(before_, bytes(number_)), context);
+  }
+  ~Round() override { requests_.set_attendant(nullptr); }
+
+  void attend() override {
+    if (!coming_.is_null() && requests_.end_attended(coming_)) {
+      ++number_;
+      if (rank_ != 0) send_on();
+    }
+    if (!going_.is_null()) static_cast<void>(requests_.end_attended(going_));
+    if (coming_.is_null() && going_.is_null() && !has_settled_) {
+      has_settled_ = true;
+      requests_.settle(whole_);
+    }
+  }
+  Request whole() const { return whole_; }
+  int number() const { return number_; }
+
+ private:
+  static constexpr std::uint32_t context = 77;
+  static Span bytes(int& number) { return std::as_writable_bytes(std::span(&number, 1)); }
+  void send_on() {
+    sent_ = number_;
+    going_ = requests_.start_attended(send(next_, bytes(sent_)), context);
+  }
+
+  Requests& requests_;
+  Rank rank_, next_, before_;
+  Request whole_, coming_, going_;
+  int number_ = 0, sent_ = 0;
+  bool has_settled_ = false;
+};
+
+}  // namespace
+
+TEST_CASE("an attendant goes on while its node waits for something else", "[machine][requests]") {
+  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+    for (const Rank nodes : {2, 3, 8}) {
+      CAPTURE(nodes_as == NodesAs::fibers, nodes);
+      Machine machine(Topology({Graph::ring(nodes)}), plain(nodes_as));
+      std::atomic<int> wrong = 0;
+      machine.run([&](Node& node) {
+        Round round(node);
+        std::array<std::byte, 1> out{}, in{};
+        // Node 0 gives nothing before the number has been round: the others wait in a step meanwhile.
+        Requests& requests = requests_of(node);
+        Request whole = round.whole();
+        if (node.rank() == 0) {
+          requests.wait(whole);
+          for (Rank r = 1; r < node.size(); ++r) node.step({send(r, out)});
+        } else {
+          node.step({receive(0, in)});
+          std::array<Request, 2> both{whole, Request()};
+          Status status;
+          if (requests.wait_any(both, status) != 0 || !both[0].is_null()) ++wrong;
+        }
+        if (round.number() != (node.rank() == 0 ? node.size() : node.rank())) ++wrong;
+      });
+      REQUIRE(wrong == 0);
+    }
+  }
+}
+
+TEST_CASE("an attendant goes on while its node asks", "[machine][requests]") {
+  Machine machine(Topology::parse("ring:4"), plain(NodesAs::fibers));
+  std::atomic<int> wrong = 0;
+  machine.run([&](Node& node) {
+    Round round(node);
+    Request whole = round.whole();
+    while (!requests_of(node).test(whole)) {
+    }
+    if (round.number() != (node.rank() == 0 ? 4 : node.rank())) ++wrong;
+  });
+  REQUIRE(wrong == 0);
+}
+
+TEST_CASE("a request that nobody settles is a deadlock, and one that is left open is told",
+          "[machine][requests]") {
+  Machine machine(Topology::parse("ring:2"), plain(NodesAs::fibers));
+  REQUIRE_THROWS_AS(machine.run([&](Node& node) {
+    Request open = requests_of(node).open();
+    requests_of(node).wait(open);
+  }),
+                    Deadlock);
+  REQUIRE_THROWS_WITH(machine.run([&](Node& node) { requests_of(node).open(); }),
+                      Contains("one that is no message"));
+}
+
+TEST_CASE("an attendant needs a window of one step", "[machine][requests]") {
+  MachineOptions options = plain(NodesAs::fibers);
+  options.window = 2;
+  Machine machine(Topology::parse("ring:2"), options);
+  REQUIRE_THROWS_WITH(machine.run([&](Node& node) { Round round(node); }),
+                      Contains("needs a window of one step"));
+}
