@@ -45,16 +45,26 @@ Layout::Layout(std::vector<Places> parts) : parts_(std::move(parts)) {
 // Planning.
 
 void BlockArray::lay_out(Layout to, Charge charge) {
-  actions_.emplace_back(OwnWork{charge, {}, std::move(to), {}});
+  add(Layouts{{}, std::move(to), {}}, charge);
   seams_.clear();
 }
 
 void BlockArray::rearrange(Layout from, Layout to, Charge charge) {
-  actions_.emplace_back(OwnWork{charge, std::move(from), std::move(to), std::exchange(seams_, {})});
+  add(Layouts{std::move(from), std::move(to), std::exchange(seams_, {})}, charge);
 }
 
-void BlockArray::deliver(Layout from) {
-  actions_.emplace_back(OwnWork{Charge::none, std::move(from), {}, seams_});
+void BlockArray::deliver(Layout from) { add(Layouts{std::move(from), {}, seams_}, Charge::none); }
+
+void BlockArray::phase(std::string_view name) {
+  actions_.push_back({Action::Kind::phase, static_cast<std::uint32_t>(phases_.size())});
+  phases_.push_back(name);
+}
+
+void BlockArray::add(Layouts layouts, Charge charge) {
+  actions_.push_back({Action::Kind::work, static_cast<std::uint32_t>(works_.size())});
+  works_.push_back(
+      {charge, !layouts.from, !layouts.to, (layouts.to ? *layouts.to : *layouts.from).count()});
+  layouts_.push_back(std::move(layouts));
 }
 
 /// The slices cut where the array changes, neighbours joined; in the numbering of both arrays.
@@ -92,37 +102,54 @@ void BlockArray::arrive(const Slices& slices) {
   }
 }
 
-void BlockArray::add(std::vector<Message> messages) {
+void BlockArray::add(const Op& op, const Slices& pieces) {
+  messages_.push_back(
+      {op, static_cast<std::uint32_t>(pieces_.size()), static_cast<std::uint32_t>(pieces.size())});
+  pieces_.insert(pieces_.end(), pieces.begin(), pieces.end());
+}
+
+void BlockArray::add(Step step) {
+  actions_.push_back({Action::Kind::step, static_cast<std::uint32_t>(steps_.size())});
+  steps_.push_back(step);
+}
+
+void BlockArray::add_step() {
+  const std::uint32_t first =
+      steps_.empty() ? 0 : steps_.back().first_message + steps_.back().messages;
+  const Step step{first, static_cast<std::uint32_t>(messages_.size()) - first};
   std::size_t pieces = 0;
-  for (const Message& message : messages) pieces += message.pieces.size();
+  for (const Message& message : messages(step)) pieces += message.pieces;
   most_pieces_ = std::max(most_pieces_, pieces);
-  actions_.emplace_back(Step{std::move(messages)});
+  add(step);
 }
 
 void BlockArray::exchange(Move to, Move from, const Slices& going, const Slices& coming) {
-  Slices leaving = where(going);
+  add(wormcube::send(to, {}), where(going));
   arrive(coming);
-  add({{wormcube::send(to, {}), std::move(leaving)}, {wormcube::receive(from, {}), where(coming)}});
+  add(wormcube::receive(from, {}), where(coming));
+  add_step();
 }
 
 void BlockArray::exchange(Rank partner, const Slices& both) {
-  Slices leaving = where(both);
+  add(wormcube::send(partner, {}), where(both));
   arrive(both);
-  add({{wormcube::send(partner, {}), std::move(leaving)},
-       {wormcube::receive(partner, {}), where(both)}});
+  add(wormcube::receive(partner, {}), where(both));
+  add_step();
 }
 
 void BlockArray::send(Move to, const Slices& going) {
-  add({{wormcube::send(to, {}), where(going)}});
+  add(wormcube::send(to, {}), where(going));
+  add_step();
 }
 
 void BlockArray::receive(Move from, const Slices& coming) {
   arrive(coming);
-  add({{wormcube::receive(from, {}), where(coming)}});
+  add(wormcube::receive(from, {}), where(coming));
+  add_step();
 }
 
 void BlockArray::idle(Rank steps) {
-  if (steps > 0) actions_.emplace_back(Step{{}, steps});
+  if (steps > 0) add(Step{static_cast<std::uint32_t>(messages_.size()), 0, steps});
 }
 
 // Tables.
@@ -221,7 +248,7 @@ Relocation permutation(const Layout& from, const Layout& to, const std::vector<R
 }  // namespace
 
 /// The copies of a piece of own work, in an order in which none overwrites what a later one reads.
-std::vector<BlockArray::Copy> BlockArray::copies(const OwnWork& work) const {
+std::vector<BlockArray::Copy> BlockArray::copies(const Layouts& work) const {
   std::vector<Copy> copies;
   const bool inside = work.from && work.to;
   const auto add = [&](Rank from, Rank to, Rank count) {
@@ -297,18 +324,18 @@ void BlockArray::run(Node& node, ConstBlocks out, Blocks in, Rank part, Rank par
     return place < places_ ? first.data() + place * bytes
                            : second.data() + (place - places_) * bytes;
   };
-  const auto move = [&](const std::byte* from, std::byte* to, Bytes count) {
+  const auto move = [](const std::byte* from, std::byte* to, Bytes count) {
     if (count > 0) std::memcpy(to, from, count);
   };
 
   const auto move_all = [&](const OwnWork& work, const std::vector<Copy>& copies) {
-    if (work.from && work.to) {
+    if (!work.from_caller && !work.to_caller) {
       for (const auto& [from, to, count] : copies) move(at(from), at(to), count * bytes);
       return;
     }
     for (const auto& [from, to, count] : copies) {
       if (parts == 1) {
-        if (work.to) {
+        if (work.from_caller) {
           move(out.all().data() + from * bytes, at(to), count * bytes);
         } else {
           move(at(from), in.all().data() + to * bytes, count * bytes);
@@ -316,7 +343,7 @@ void BlockArray::run(Node& node, ConstBlocks out, Blocks in, Rank part, Rank par
         continue;
       }
       for (Rank i = 0; i < count; ++i) {
-        if (work.to) {
+        if (work.from_caller) {
           move(wormcube::part(out[from + i], part, parts).data(), at(to + i), bytes);
         } else {
           move(at(from + i), wormcube::part(in[to + i], part, parts).data(), bytes);
@@ -324,9 +351,10 @@ void BlockArray::run(Node& node, ConstBlocks out, Blocks in, Rank part, Rank par
       }
     }
   };
-  const auto do_work = [&](const OwnWork& work) {
+  const auto do_work = [&](std::uint32_t index) {
+    OwnWork& work = works_[index];
     if (!work.kept) {
-      std::vector<Copy> made = copies(work);
+      std::vector<Copy> made = copies(layouts_[index]);
       if (made.size() > most_kept) return move_all(work, made);
       made.shrink_to_fit();
       work.kept = std::move(made);
@@ -334,29 +362,31 @@ void BlockArray::run(Node& node, ConstBlocks out, Blocks in, Rank part, Rank par
     move_all(work, *work.kept);
   };
 
-  std::vector<Span> pieces;
-  pieces.reserve(most_pieces_);
+  std::vector<Span> data;
+  data.reserve(most_pieces_);
   std::vector<Op> ops;
-  for (const auto& action : actions_) {
-    if (const auto* work = std::get_if<OwnWork>(&action)) {
-      if (work->charge == Charge::rearrange) {
-        node.rearrange(work->to->count() * bytes, [&] { do_work(*work); });
+  for (const auto& [kind, index] : actions_) {
+    if (kind == Action::Kind::phase) {
+      node.phase(phases_[index]);
+      continue;
+    }
+    if (kind == Action::Kind::work) {
+      if (works_[index].charge == Charge::rearrange) {
+        node.rearrange(works_[index].blocks * bytes, [&, index = index] { do_work(index); });
       } else {
-        node.local([&] { do_work(*work); });
+        node.local([&, index = index] { do_work(index); });
       }
       continue;
     }
-    if (const auto* name = std::get_if<std::string_view>(&action)) {
-      node.phase(*name);
-      continue;
-    }
-    const auto& step = std::get<Step>(action);
-    pieces.clear();
+    const Step& step = steps_[index];
+    data.clear();
     ops.clear();
-    for (const auto& [op, slices] : step.messages) {
-      const std::size_t begin = pieces.size();
-      for (const auto& [place, count] : slices) pieces.emplace_back(at(place), count * bytes);
-      ops.push_back(op.with_pieces(std::span(pieces).subspan(begin)));
+    for (const auto& [op, begin, count] : messages(step)) {
+      const std::size_t first_piece = data.size();
+      for (const auto& [place, length] : std::span(pieces_).subspan(begin, count)) {
+        data.emplace_back(at(place), length * bytes);
+      }
+      ops.push_back(op.with_pieces(std::span(data).subspan(first_piece)));
     }
     for (Rank i = 0; i < step.times; ++i) node.step(std::span<const Op>(ops));
   }

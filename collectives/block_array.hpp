@@ -5,10 +5,10 @@
 #include "wormcube/collectives/blocks.hpp"
 #include "wormcube/runtime/node.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 namespace wormcube {
@@ -121,21 +121,26 @@ class BlockArray {
   void receive(Move from, const Slices& coming);
   void idle(Rank steps = 1);
   /// Names the steps that follow: see Node::phase. A literal, or what lives as long.
-  void phase(std::string_view name) { actions_.emplace_back(name); }
+  void phase(std::string_view name);
 
   /// The exchange.
   /// \param part, parts  of each block only its part-th of `parts` parts (see wormcube::part)
   void run(Node& node, ConstBlocks out, Blocks in, Rank part = 0, Rank parts = 1) const;
 
  private:
-  /// Places first, .., of the first array; or, from places_ on, of the second.
-  struct Message {
-    Op op;  // without its data
-    Slices pieces;
+  // The plan as run() reads it, from front to back: a call of many nodes finds nothing of it in the
+  // near caches, so there are few jumps. What it names is in tables of its own.
+  struct Action {
+    enum class Kind : std::uint8_t { work, step, phase } kind;
+    std::uint32_t index;
   };
   struct Step {
-    std::vector<Message> messages;
+    std::uint32_t first_message, messages;
     Rank times = 1;
+  };
+  struct Message {
+    Op op;  // without its data
+    std::uint32_t first_piece, pieces;
   };
   /// A copy within or between the arrays, or between an array and the caller's blocks.
   struct Copy {
@@ -143,22 +148,41 @@ class BlockArray {
   };
   struct OwnWork {
     Charge charge;
-    std::optional<Layout> from, to;  // not there: the caller's
-    std::vector<Rank> seams;         // as they were before it
-    mutable std::optional<std::vector<Copy>> kept = {};
+    bool from_caller, to_caller;
+    Rank blocks;
+    std::optional<std::vector<Copy>> kept = {};
+  };
+  /// What the copies of own work are made from; none: the caller's blocks.
+  struct Layouts {
+    std::optional<Layout> from, to;
+    std::vector<Rank> seams;  // as they were before it
   };
 
   Slices where(const Slices& slices) const;
   void arrive(const Slices& slices);
-  void add(std::vector<Message> messages);
-  std::vector<Copy> copies(const OwnWork& work) const;
+  void add(Layouts layouts, Charge charge);
+  void add(Step step);
+  void add(const Op& op, const Slices& pieces);
+  /// The messages added since the last step.
+  void add_step();
+  std::vector<Copy> copies(const Layouts& work) const;
+  std::span<const Message> messages(const Step& step) const {
+    return std::span(messages_).subspan(step.first_message, step.messages);
+  }
 
   Rank places_;
   /// Ascending places at which the blocks change over from one array to the other; they begin in
   /// the first.
   std::vector<Rank> seams_;
-  std::vector<std::variant<OwnWork, Step, std::string_view>> actions_;
-  std::size_t most_pieces_ = 0;  // of a step
+  std::vector<Action> actions_;
+  std::vector<Step> steps_;
+  std::vector<Message> messages_;
+  /// Places first, .., of the first array; or, from places_ on, of the second.
+  Slices pieces_;
+  std::vector<std::string_view> phases_;
+  mutable std::vector<OwnWork> works_;
+  std::vector<Layouts> layouts_;  // of works_
+  std::size_t most_pieces_ = 0;   // of a step
 };
 
 template <class F>

@@ -45,19 +45,24 @@ constexpr std::array<std::string_view, 9> odd_rows{
     "0a 11a -8b -4a 6c -9c 10b -5b -3c -1c -7a -2c 2c 7a 1c 3c 5b -10b 9c -6c 4a 8b -11a",
     "0a 12a 4c -1a -7b 10d -11d -6c 9b 5c -3d -2c -8a 8a 2c 3d -5c -9b 6c 11d -10d 7b 1a -4c -12a"};
 constexpr Rank first_odd = 9, last_odd = 25;
+constexpr std::size_t most_classes = 4;  // a to d
 
 /// Permutations by source and, the same moves, by destination.
 struct DirectTable {
   std::vector<std::vector<DirectHop>> out, in;
+  std::vector<std::array<DirectFactor::Used, most_classes>> used;
   int classes = 1;
 
   void add(std::vector<DirectHop> row) {
     const auto n = static_cast<Rank>(row.size());
     std::vector<DirectHop> back(row.size());
+    auto& used_here = used.emplace_back();
     for (Rank s = 0; s < n; ++s) {
       const DirectHop hop = row[static_cast<std::size_t>(s)];
       back[static_cast<std::size_t>(mod(s + hop.hops, n))] = hop;
       classes = std::max(classes, hop.move_class + 1);
+      DirectFactor::Used& of_class = used_here[static_cast<std::size_t>(hop.move_class)];
+      (hop.hops == 0 ? of_class.stays : of_class.moves) = true;
     }
     out.push_back(std::move(row)), in.push_back(std::move(back));
   }
@@ -174,6 +179,13 @@ bool DirectFactor::has_identity() const {
   return kind_ == Kind::complete || (kind_ == Kind::table && n_ <= (line_ ? 3 : 7));
 }
 
+DirectFactor::Used DirectFactor::used(Rank permutation, int move_class) const {
+  if (kind_ == Kind::even_ring) return even_ring_uses(permutation, move_class);
+  if (kind_ == Kind::complete) return {permutation > 0, permutation == 0};
+  return table_of(n_, line_)
+      .used[static_cast<std::size_t>(permutation)][static_cast<std::size_t>(move_class)];
+}
+
 DirectFactor::Hop DirectFactor::out(Rank permutation, Rank c) const {
   if (kind_ == Kind::even_ring) return even_ring(permutation, c, false);
   if (kind_ == Kind::complete) return {mod(c + permutation, n_) - c, 0};
@@ -215,6 +227,19 @@ DirectFactor::Hop DirectFactor::even_ring(Rank permutation, Rank c, bool incomin
   // From the sender's residue to the receiver's.
   const Rank from = incoming ? *partner : a, to = incoming ? a : *partner;
   return {g > 0 ? mod(to - from, h) : -mod(from - to, h), number / 2};
+}
+
+/// By the numbers of that class, which are 2 move_class and the next.
+DirectFactor::Used DirectFactor::even_ring_uses(Rank permutation, int move_class) const {
+  const Rank h = n_ / 2, o = h % 2 == 0 ? h - 1 : h, number = 2 * move_class;
+  if (permutation >= 2 * o) {
+    const bool there = number < h / 2;
+    return {there, there};
+  }
+  const Rank last = (o - 1) / 2;  // if h is odd, that of the residue without a partner
+  if (h % 2 == 0) return {number <= last, false};
+  const bool lone = move_class == last / 2, changes = permutation % 2 == 0;
+  return {number < last || (lone && changes), lone && !changes};
 }
 
 }  // namespace wormcube

@@ -26,6 +26,12 @@ class DirectFactor {
   /// One of the permutations leaves every node where it is.
   bool has_identity() const;
 
+  /// Whether any node that moves in a permutation has this class, and any that stays.
+  struct Used {
+    bool moves = false, stays = false;
+  };
+  Used used(Rank permutation, int move_class) const;
+
   /// What node c does in a permutation; and what the node does that sends to it.
   Hop out(Rank permutation, Rank c) const;
   Hop in(Rank permutation, Rank c) const;
@@ -33,6 +39,7 @@ class DirectFactor {
  private:
   enum class Kind : std::uint8_t { complete, table, even_ring };
   Hop even_ring(Rank permutation, Rank c, bool incoming) const;
+  Used even_ring_uses(Rank permutation, int move_class) const;
 
   Kind kind_;
   Rank n_;

@@ -57,13 +57,15 @@ class DirectProduct {
     stay[0] = true;
     for (int d = 0; d < topology_.dimensions(); ++d) {
       const DirectFactor& factor = factors_[static_cast<std::size_t>(d)];
+      const Rank permutation = topology_.coordinate(choice, d);
       std::vector<bool> stays(k, false), moves(k, false);
-      for (Rank c = 0; c < factor.nodes(); ++c) {
-        const auto [hops, of] = factor.out(topology_.coordinate(choice, d), c);
+      for (int of = 0; of < factor.classes(); ++of) {
+        const auto [some_move, some_stay] = factor.used(permutation, of);
+        if (!some_move && !some_stay) continue;
         for (std::size_t sum = 0; sum < k; ++sum) {
           const std::size_t next = (sum + static_cast<std::size_t>(of)) % k;
-          if (stay[sum]) (hops == 0 ? stays : moves)[next] = true;
-          if (move[sum]) moves[next] = true;
+          if (stay[sum] && some_stay) stays[next] = true;
+          if ((stay[sum] && some_move) || move[sum]) moves[next] = true;
         }
       }
       stay = std::move(stays), move = std::move(moves);

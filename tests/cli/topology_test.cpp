@@ -69,10 +69,11 @@ TEST_CASE("topology says why a network has no such figures") {
 
 TEST_CASE("topology shows a dense graph of half a million edges within 1 GiB") {
   const TemporaryFile file(".txt");
+  constexpr int n = sanitized ? 256 : 1024;
   {
     std::ofstream out(file.path());
-    for (int u = 0; u < 1024; ++u) {
-      for (int v = u + 1; v < 1024; ++v) out << u << ' ' << v << '\n';
+    for (int u = 0; u < n; ++u) {
+      for (int v = u + 1; v < n; ++v) out << u << ' ' << v << '\n';
     }
   }
   std::optional<AddressSpace> limit;
@@ -80,9 +81,9 @@ TEST_CASE("topology shows a dense graph of half a million edges within 1 GiB") {
   const auto output = run_wormcube("topology graph:" + file.path() + " --json -");
   REQUIRE(output.exit == 0);
   const auto graph = output.json();
-  CHECK(graph["links"] == 1024 * 1023);
+  CHECK(graph["links"] == n * (n - 1));
   CHECK(graph["deadlock_free"] == true);
-  CHECK(graph["average_status"] == "1023");
+  CHECK(graph["average_status"] == std::to_string(n - 1));
   CHECK(graph["bound_cut"] == "1");
   CHECK(graph["bound_cut_searched"] == "all cuts");
 }

@@ -227,6 +227,7 @@ TEST_CASE("a factor of the direct exchange has every pair once, and its arcs kee
     bool identity = false;
     for (Rank permutation = 0; permutation < n; ++permutation) {
       std::set<std::pair<int, std::int64_t>> links;  // by class
+      std::set<int> of_those_who_move, of_those_who_stay;
       bool moves = false;
       for (Rank c = 0; c < n; ++c) {
         const auto [hops, of] = factor.out(permutation, c);
@@ -237,6 +238,7 @@ TEST_CASE("a factor of the direct exchange has every pair once, and its arcs kee
         const auto in = factor.in(permutation, to);
         CHECK((in.hops == hops && in.move_class == of));
         moves = moves || hops != 0;
+        (hops == 0 ? of_those_who_stay : of_those_who_move).insert(of);
         for (int i = 0; graph.has_direction() && i < std::abs(hops); ++i) {
           const int sign = hops > 0 ? 1 : -1;
           const Rank at = graph.moved(c, sign * i);
@@ -245,6 +247,11 @@ TEST_CASE("a factor of the direct exchange has every pair once, and its arcs kee
         }
       }
       identity = identity || !moves;
+      for (int of = 0; of < factor.classes(); ++of) {
+        const auto used = factor.used(permutation, of);
+        CHECK(used.moves == of_those_who_move.contains(of));
+        CHECK(used.stays == of_those_who_stay.contains(of));
+      }
     }
     CHECK(std::cmp_equal(pairs.size(), n * n));
     CHECK(identity == factor.has_identity());
