@@ -50,8 +50,11 @@ class Report(unittest.TestCase):
         self.assertEqual((document["topology"], document["ranks"], document["exit_code"], document["ended_by"]), ("ring:3", 3, 0, None))
         self.assertEqual(document["calls"], {"MPI_Init": 3, "MPI_Comm_rank": 3, "MPI_Comm_size": 3, "MPI_Finalize": 3, "MPI_Send": 2, "MPI_Recv": 2,
                                              "MPI_Get_count": 2})
-        self.assertEqual(document["sent"], [{"rank": 0, "messages": 0, "bytes": 0}, {"rank": 1, "messages": 1, "bytes": 32},
-                                            {"rank": 2, "messages": 1, "bytes": 32}])
+        self.assertEqual([(each["rank"], each["messages"], each["bytes"]) for each in document["by_rank"]], [(0, 0, 0), (1, 1, 32), (2, 1, 32)])
+        for each in document["by_rank"]:
+            self.assertGreater(each["inside_us"], 0)
+            self.assertGreaterEqual(each["outside_us"], 0)
+        self.assertEqual(sum(each["polls"] for each in document["by_rank"]), 0)
         self.assertGreater(document["messages"], 2)  # the end is a barrier
         self.assertEqual(document["bytes"], 64)
 
@@ -93,6 +96,94 @@ class Report(unittest.TestCase):
         self.assertRegex(done.stderr, r"MPI_Send +2\b")
         self.assertRegex(done.stderr, r"MPI_COMM_WORLD +3 +barrier +0 +\S+ +auto +3\b")
         self.assertNotIn("#", done.stdout)
+
+
+    def test_a_grid(self):
+        document = run_json("--on mesh:4x4 ./grid")
+        self.check(document)
+        grids = [each["grid"] for each in document["communicators"] if "grid" in each]
+        self.assertIn({"sides": "16", "hops": 1.0, "hops_max": 1}, grids)  # a ring of all, reordered
+        self.assertIn({"sides": "16", "hops": 30 / 16, "hops_max": 6}, grids)  # as they are: 12 of 1 hop, 3 of 4, one of 6
+
+    def recorded(self, arguments, code=0):
+        """The trace's events and the schedule's lines of a run."""
+        with tempfile.TemporaryDirectory() as folder:
+            trace, schedule = os.path.join(folder, "trace.json"), os.path.join(folder, "schedule.txt")
+            run(f"--trace {trace} --schedule {schedule} {arguments}", code)
+            checked = subprocess.run([PROGRAM, "check", "--schedule", schedule, "--json", "-"], encoding="utf-8", timeout=100, stdout=subprocess.PIPE, check=False)
+            self.assertIn(checked.returncode, (0, 1))
+            subprocess.run([PROGRAM, "replay", "--schedule", schedule, "--quiet"], timeout=100, stdout=subprocess.DEVNULL, check=True)
+            return json.loads(pathlib.Path(trace).read_text(encoding="utf-8"))["traceEvents"], pathlib.Path(schedule).read_text(encoding="utf-8")
+
+    @staticmethod
+    def steps_of(schedule, count):
+        """By step, the (from, to) of messages of so many bytes."""
+        steps = []
+        for line in schedule.splitlines():
+            if line.startswith("step "):
+                steps.append(set())
+            if line.startswith("node ") and steps:
+                node, ops = line[len("node "):].split(": ")
+                for op in ops.split(", "):
+                    words = op.split()
+                    if words[0] == "send" and int(words[1]) == count:
+                        steps[-1].add((int(node), int(words[3])))
+        return [step for step in steps if step]
+
+    def check_arrows(self, events):
+        """Each arrow goes forward in time, from a call of one rank into a call of another, or itself; returns their number."""
+        calls = [each for each in events if each["ph"] == "X" and each["cat"] == "call"]
+        starts = {each["id"]: each for each in events if each["ph"] == "s"}
+        ends = {each["id"]: each for each in events if each["ph"] == "f"}
+        self.assertEqual(starts.keys(), ends.keys())
+        for number, start in starts.items():
+            self.assertLessEqual(start["ts"], ends[number]["ts"])
+            for end in (start, ends[number]):
+                self.assertTrue(any(call["tid"] == end["tid"] and call["ts"] <= end["ts"] + 0.001 and end["ts"] <= call["ts"] + call["dur"] + 0.001 for call in calls))
+        return len(starts)
+
+    def test_a_chain_takes_a_step_for_each_message(self):
+        events, schedule = self.recorded("--on ring:5 ./recorded chain")
+        self.assertEqual(self.steps_of(schedule, 64), [{(0, 1)}, {(1, 2)}, {(2, 3)}, {(3, 4)}])
+        arrows = self.check_arrows(events)
+        slices = [each for each in events if each["ph"] == "X" and each["cat"] == "message"]
+        self.assertEqual(len(slices), arrows)
+        self.assertEqual(sorted(each["name"] for each in slices if each["args"]["bytes"] == 64), [f"from {rank}" for rank in range(4)])
+        names = [each["args"]["name"] for each in events if each["name"] == "thread_name"]
+        self.assertEqual(names, [f"rank {rank}" for rank in range(5)])
+
+    def test_what_is_under_way_together_is_one_step(self):
+        for options in ("--on ring:4", "--on ring:4 --eager 0 --workers 2"):
+            _, schedule = self.recorded(f"{options} ./recorded exchange")
+            both_ways = {(rank, (rank + way) % 4) for rank in range(4) for way in (1, 3)}
+            self.assertEqual(self.steps_of(schedule, 64), [both_ways] * 3)
+
+    def test_what_is_not_recorded(self):
+        events, schedule = self.recorded("--on ring:3 ./recorded marked")
+        self.assertEqual(len(self.steps_of(schedule, 64)), 1)
+        self.assertEqual(len([each for each in events if each["name"] == "MPI_Sendrecv"]), 3)
+        self.assertEqual(len([each for each in events if each["ph"] == "i"]), 9)
+
+    def test_modelled_clocks(self):
+        chain = run("--on ring:5 --clock steps ./recorded timed").stdout.split()
+        self.assertEqual(sorted(chain), ["0", "1", "2", "3", "4"])
+        again = [run(f"--on ring:5 --workers {workers} --clock model --compute-speed 0 --ts 10 --tw 0.01 --hop 2 ./recorded timed").stdout for workers in (1, 2)]
+        # 64 bytes a hop: 10 + 2 + 0.64 us each, and a microsecond for each rank's own look.
+        self.assertEqual(sorted(again[0].split(), key=float), [f"{each:.2f}" for each in (1, 13.64, 26.28, 38.92, 51.56)])
+        self.assertEqual(sorted(again[0].split()), sorted(again[1].split()))
+        document = run_json("--on ring:5 --clock steps ./recorded chain")
+        self.check(document)
+        self.assertEqual((document["clock"], document["model_us"]), ("steps", None))
+        self.assertGreater(document["longest_chain"], 4)  # and the end is a barrier
+
+    def test_a_deadlock_is_recorded(self):
+        events, _ = self.recorded("-n 4 ./wrong wrong_tag", 3)
+        self.assertEqual(len([each for each in events if each.get("args") == {"returned": False}]), 4)
+
+    def test_collectives_are_recorded(self):
+        events, schedule = self.recorded("--on torus:2x2 --algorithm alltoall=shift ./collectives")
+        self.assertGreater(self.check_arrows(events), 100)
+        self.assertTrue(schedule.startswith("wormcube schedule 1\ntopology torus:2x2\n"))
 
 
 if __name__ == "__main__":

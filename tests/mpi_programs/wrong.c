@@ -7,6 +7,7 @@
 static int rank, size;
 static char buffer[1 << 20];
 
+static void never_called(void *in, void *inout, int *length, MPI_Datatype *type) { (void)in, (void)inout, (void)length, (void)type; }
 static void head_to_head(void) {
   const int other = rank ^ 1;
   MPI_Send(buffer, sizeof buffer, MPI_CHAR, other, 1, MPI_COMM_WORLD);
@@ -136,8 +137,184 @@ static void crash(void) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 static void not_provided(void) {
+  MPI_File file;
+  MPI_File_open(MPI_COMM_WORLD, "nothing", MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
+}
+/* Right where sends have buffers, wrong where they have none. */
+static void relies_on_buffers(void) {
+  int value;
+  MPI_Send(&rank, 1, MPI_INT, (rank + 1) % size, 2, MPI_COMM_WORLD);
+  MPI_Recv(&value, 1, MPI_INT, (rank + size - 1) % size, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+/* Each waits on a communicator of its own for the next. */
+static void three_communicators(void) {
+  MPI_Comm copies[3];
+  for (int i = 0; i < 3; ++i) {
+    char name[] = "copy 0";
+    name[5] = (char)('0' + i);
+    MPI_Comm_dup(MPI_COMM_WORLD, copies + i);
+    MPI_Comm_set_name(copies[i], name);
+  }
+  if (rank < 3) MPI_Ssend(&rank, 1, MPI_INT, (rank + 1) % 3, 0, copies[rank]);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+static void never_started(void) {
+  static int value;
+  MPI_Request request;
+  if (rank == 0) {
+    MPI_Send_init(&value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  if (rank == 1) MPI_Recv(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+static void started_twice(void) {
+  static int value;
+  MPI_Request request;
+  MPI_Recv_init(&value, 1, MPI_INT, rank, 0, MPI_COMM_WORLD, &request);
+  MPI_Start(&request);
+  MPI_Start(&request);
+}
+static void freed_request(void) {
+  MPI_Request request, kept;
+  MPI_Send_init(&rank, 1, MPI_INT, rank, 0, MPI_COMM_WORLD, &request);
+  kept = request;
+  MPI_Request_free(&request);
+  MPI_Start(&kept);
+}
+static void freed_twice(void) {
+  MPI_Comm copy, kept;
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  kept = copy;
+  MPI_Comm_free(&copy);
+  MPI_Comm_free(&kept);
+}
+static void no_communicator(void) {
+  static char nothing[4096];
+  MPI_Barrier((MPI_Comm)(void *)nothing);
+}
+static void init_twice(void) { MPI_Init(NULL, NULL); }
+static void predefined_freed(void) {
+  MPI_Comm world = MPI_COMM_WORLD;
+  MPI_Comm_free(&world);
+}
+static void other_gather(void) {
+  int mine[2] = {0}, all[8];
+  MPI_Gather(mine, rank == 2 ? 2 : 1, MPI_INT, all, 1, MPI_INT, 0, MPI_COMM_WORLD);
+}
+static void long_gatherv(void) {
+  int mine[2] = {0}, all[8], counts[4] = {1, 1, 1, 1}, places[4] = {0, 1, 2, 3};
+  MPI_Gatherv(mine, rank == 2 ? 2 : 1, MPI_INT, all, counts, places, MPI_INT, 0, MPI_COMM_WORLD);
+}
+static void send_in_place(void) { MPI_Send(MPI_IN_PLACE, 1, MPI_INT, rank, 0, MPI_COMM_WORLD); }
+static void no_room_to_buffer(void) { MPI_Bsend(buffer, 100, MPI_INT, (rank + 1) % size, 0, MPI_COMM_WORLD); }
+static void freed_operator(void) {
+  int value = 1, sum;
+  MPI_Op op, kept;
+  MPI_Op_create(never_called, 1, &op);
+  kept = op;
+  MPI_Op_free(&op);
+  MPI_Allreduce(&value, &sum, 1, MPI_INT, kept, MPI_COMM_WORLD);
+}
+static void null_operator(void) {
+  int value = 1, sum;
+  MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_OP_NULL, MPI_COMM_WORLD);
+}
+static void null_group(void) {
+  MPI_Comm made;
+  MPI_Comm_create(MPI_COMM_WORLD, MPI_GROUP_NULL, &made);
+}
+static void too_large_a_grid(void) {
+  const int sides[2] = {2, 3}, periods[2] = {0, 0};
+  MPI_Comm grid;
+  MPI_Cart_create(MPI_COMM_WORLD, 2, sides, periods, 0, &grid);
+}
+static void no_grid(void) {
+  int from, to;
+  MPI_Cart_shift(MPI_COMM_WORLD, 0, 1, &from, &to);
+}
+/* Windows. */
+static int exposed[4];
+static MPI_Win window_on_all(void) {
   MPI_Win window;
-  MPI_Win_create(buffer, 8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  MPI_Win_create(exposed, sizeof exposed, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  return window;
+}
+static void put(MPI_Win window, int target, int place) { MPI_Put(&rank, 1, MPI_INT, target, place, 1, MPI_INT, window); }
+static void no_epoch(void) { put(window_on_all(), 0, 0); }
+static void other_target(void) {
+  MPI_Win window = window_on_all();
+  MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, window);
+  put(window, 2, 0);
+}
+static void after_unlock(void) {
+  MPI_Win window = window_on_all();
+  MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, window);
+  MPI_Win_unlock(1, window);
+  put(window, 1, 0);
+}
+static void locked_twice(void) {
+  MPI_Win window = window_on_all();
+  MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, window);
+  MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, window);
+}
+static void never_locked(void) { MPI_Win_unlock(1, window_on_all()); }
+static void out_of_window(void) {
+  MPI_Win window = window_on_all();
+  MPI_Win_fence(0, window);
+  put(window, 1, 4);
+}
+static void never_unlocked(void) {
+  MPI_Win window = window_on_all();
+  MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, window);
+  MPI_Win_free(&window);
+}
+static void freed_window(void) {
+  MPI_Win window = window_on_all(), kept = window;
+  MPI_Win_free(&window);
+  MPI_Win_fence(0, kept);
+}
+static void missing_fence(void) {
+  MPI_Win window = window_on_all();
+  if (rank != 2) MPI_Win_fence(0, window);
+  MPI_Win_free(&window);
+}
+static void never_posted(void) {
+  MPI_Win window = window_on_all();
+  MPI_Group all, first;
+  const int zero = 0;
+  MPI_Win_get_group(window, &all);
+  MPI_Group_incl(all, 1, &zero, &first);
+  if (rank == 1) MPI_Win_start(first, 0, window);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+static void kept_lock(void) {
+  MPI_Win window = window_on_all();
+  if (rank == 0) MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 3, 0, window);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 1) MPI_Win_lock(MPI_LOCK_SHARED, 3, 0, window);
+  int value;
+  if (rank == 0) MPI_Recv(&value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+static void shared_memory(void) {
+  MPI_Win window;
+  int *memory;
+  MPI_Win_allocate_shared(4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+}
+static void never_attached(void) {
+  MPI_Win window;
+  MPI_Aint address;
+  MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  MPI_Get_address(exposed, &address);
+  MPI_Win_fence(0, window);
+  MPI_Put(&rank, 1, MPI_INT, 0, address, 1, MPI_INT, window);
+}
+static void own_operator(void) {
+  MPI_Win window = window_on_all();
+  MPI_Op op;
+  MPI_Op_create(never_called, 1, &op);
+  MPI_Win_fence(0, window);
+  MPI_Accumulate(&rank, 1, MPI_INT, 0, 0, 1, MPI_INT, op, window);
 }
 static void errors_returned(void) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -162,7 +339,15 @@ int main(int argc, char **argv) {
                   PROGRAM(freed_communicator), PROGRAM(null_communicator), PROGRAM(bad_operator), PROGRAM(request_twice),
                   PROGRAM(null_buffer),      PROGRAM(left_over),     PROGRAM(after_finalize),    PROGRAM(no_finalize),
                   PROGRAM(ends_with_5),      PROGRAM(exits_with_9),  PROGRAM(code_7_at_end),     PROGRAM(crash),
-                  PROGRAM(not_provided),     PROGRAM(errors_returned)};
+                  PROGRAM(not_provided),     PROGRAM(errors_returned), PROGRAM(relies_on_buffers), PROGRAM(three_communicators),
+                  PROGRAM(never_started),    PROGRAM(started_twice), PROGRAM(freed_request),     PROGRAM(freed_twice),
+                  PROGRAM(no_communicator),  PROGRAM(init_twice),    PROGRAM(predefined_freed),  PROGRAM(other_gather),
+                  PROGRAM(long_gatherv),     PROGRAM(send_in_place), PROGRAM(no_room_to_buffer), PROGRAM(freed_operator),
+                  PROGRAM(null_operator),    PROGRAM(null_group),    PROGRAM(too_large_a_grid),  PROGRAM(no_grid),
+                  PROGRAM(no_epoch),         PROGRAM(other_target),  PROGRAM(after_unlock),      PROGRAM(locked_twice),
+                  PROGRAM(never_locked),     PROGRAM(out_of_window), PROGRAM(never_unlocked),    PROGRAM(freed_window),
+                  PROGRAM(missing_fence),    PROGRAM(never_posted),  PROGRAM(kept_lock),         PROGRAM(shared_memory),
+                  PROGRAM(never_attached),   PROGRAM(own_operator)};
   if (argc > 1 && strcmp(argv[1], "before_init") == 0) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

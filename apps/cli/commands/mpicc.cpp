@@ -106,8 +106,10 @@ std::vector<std::string> whole_command(const std::string& compiler,
   command.push_back("-Wl,-rpath," + kit.library);
   if (!call.makes_library) {
     const std::string start = answer_of(compiler, "-print-file-name=Scrt1.o");
-    for (const char* const word : {"-shared", "-Wl,-Bsymbolic", "-Wl,-z,now", "-Wl,-z,relro",
-                                   "-Wl,-z,defs", "-Wl,-e,_start", "-Wl,-u,wormcube_rank_main"}) {
+    // main may lie in an archive that comes before what asks for it.
+    for (const char* const word :
+         {"-shared", "-Wl,-Bsymbolic", "-Wl,-z,now", "-Wl,-z,relro", "-Wl,-z,defs", "-Wl,-e,_start",
+          "-Wl,-u,wormcube_rank_main", "-Wl,-u,main"}) {
       command.emplace_back(word);
     }
     command.push_back(start);

@@ -1,11 +1,14 @@
 // wormcube mpirun: an MPI program, its ranks as nodes.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/commands.hpp"
+#include "wormcube/apps/cli/commands/explore.hpp"
 #include "wormcube/apps/cli/commands/foreign_words.hpp"
 #include "wormcube/apps/cli/endings.hpp"
 #include "wormcube/apps/cli/options/machine.hpp"
+#include "wormcube/apps/cli/options/model.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
+#include "wormcube/apps/cli/options/trace.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/apps/cli/output/json.hpp"
 #include "wormcube/apps/cli/output/print.hpp"
@@ -14,6 +17,7 @@
 #include "wormcube/apps/mpi/engine/run.hpp"
 #include "wormcube/collectives/registry.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/schedule/text.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -39,8 +43,12 @@ struct MpirunCommand {
   int ranks = 0, workers = 0;
   std::vector<std::string> algorithms;
   bool strict = false, report = false;
-  double time_limit = 0;
-  std::string matrix;
+  double time_limit = 0, stall = 10;
+  std::string matrix, trace, schedule, clock = "wall";
+  double compute_speed = 1;
+  ModelOptions model;
+  std::optional<std::uint64_t> shuffle;
+  int explore = 0;
   OutputOptions output;
 };
 
@@ -122,11 +130,6 @@ Json report_json(const mpi::Run& run, const mpi::JobEnd& end, int code,
       "all ranks came to their end");
   json["calls"] = Json::object();
   for (const auto& [name, calls] : calls_of(job)) json["calls"][name] = calls;
-  json["sent"] = Json::array();
-  for (Rank r = 0; r < job.ranks(); ++r) {
-    json["sent"].push_back(
-        {{"rank", r}, {"messages", job.rank(r).sent}, {"bytes", job.rank(r).sent_bytes}});
-  }
   json["communicators"] = Json::array();
   for (const mpi::CommunicatorFigures& each : job.communicators()) {
     Json communicator{{"name", each.name},
@@ -141,11 +144,30 @@ Json report_json(const mpi::Run& run, const mpi::JobEnd& end, int code,
                                              {"asked_for", choice.asked_for},
                                              {"calls", choice.calls}});
     }
+    if (each.grid) {
+      communicator["grid"] = {{"sides", each.grid->sides},
+                              {"hops", each.grid->hops.average},
+                              {"hops_max", each.grid->hops.largest}};
+    }
     json["communicators"].push_back(std::move(communicator));
   }
   json["left"] = left;
   const std::string_view no_figures = "the run was ended before its ranks";
   const auto& machine = run.statistics();
+  json["by_rank"] = Json::array();
+  for (Rank r = 0; r < job.ranks(); ++r) {
+    const mpi::RankState& rank = job.rank(r);
+    Json of_rank{{"rank", r}, {"messages", rank.sent}, {"bytes", rank.sent_bytes}};
+    const auto us = [](std::chrono::nanoseconds time) {
+      return std::chrono::duration<double, std::micro>(time).count();
+    };
+    const auto* const node = machine ? &machine->nodes[static_cast<std::size_t>(r)] : nullptr;
+    of_rank["inside_us"] = node ? Json(us(rank.inside)) : Json(nullptr);
+    of_rank["outside_us"] = node ? Json(us(rank.whole - rank.inside)) : Json(nullptr);
+    of_rank["polls"] = node ? Json(node->polls) : Json(nullptr);
+    of_rank["early_bytes_peak"] = node ? Json(node->peak_early_bytes) : Json(nullptr);
+    json["by_rank"].push_back(std::move(of_rank));
+  }
   const auto if_ended = [&](auto figure) { return machine ? Json(figure()) : Json(nullptr); };
   put(json, "wall_us",
       if_ended([&] { return std::chrono::duration<double, std::micro>(machine->wall).count(); }),
@@ -164,7 +186,56 @@ Json report_json(const mpi::Run& run, const mpi::JobEnd& end, int code,
         return most;
       }),
       no_figures);
+  const mpi::ModelClock* const clock = job.clock();
+  const auto latest = [&](mpi::ModelClock::Kind kind) {
+    return clock != nullptr && clock->kind() == kind && machine ? Json(clock->latest())
+                                                                : Json(nullptr);
+  };
+  json["clock"] = clock == nullptr                                ? "wall"
+                  : clock->kind() == mpi::ModelClock::Kind::model ? "model"
+                                                                  : "steps";
+  const std::string_view other_clock = machine ? "another --clock" : no_figures;
+  put(json, "model_us", latest(mpi::ModelClock::Kind::model), other_clock);
+  put(json, "longest_chain", latest(mpi::ModelClock::Kind::steps), other_clock);
+  json["busiest_links"] = Json::array();
+  if (machine) {
+    std::vector<LinkStatistics> links = machine->links;
+    constexpr std::ptrdiff_t most = 5;
+    const auto last = links.begin() + std::min(most, std::ssize(links));
+    std::ranges::partial_sort(links, last, std::greater(), &LinkStatistics::bytes);
+    for (auto link = links.begin(); link != last; ++link) {
+      json["busiest_links"].push_back({{"link", job.topology().link_name(link->link)},
+                                       {"messages", link->messages},
+                                       {"bytes", link->bytes}});
+    }
+  }
   return json;
+}
+
+/// Least, middle and most over the ranks; by this computer's clock.
+std::string ranks_text(const Json& by_rank) {
+  Table table({{"of a rank", "", true}, {"least"}, {"median"}, {"most"}, {"most at rank"}});
+  const auto row = [&](const char* name, const char* key, double unit) {
+    std::vector<std::pair<double, int>> values;
+    for (const Json& each : by_rank) {
+      if (!each[key].is_null())
+        values.emplace_back(each[key].get<double>() / unit, each["rank"].get<int>());
+    }
+    if (values.empty()) return;
+    std::ranges::sort(values);
+    const auto text = [&](double value) {
+      return unit == 1 ? fmt::format("{:.0f}", value) : fmt::format("{:.3f}", value);
+    };
+    table.add({name, text(values.front().first), text(values[values.size() / 2].first),
+               text(values.back().first), std::to_string(values.back().second)});
+  };
+  row("messages sent", "messages", 1);
+  row("bytes sent", "bytes", 1);
+  row("ms in MPI calls (host)", "inside_us", 1000);
+  row("ms outside (host)", "outside_us", 1000);
+  row("questions in vain", "polls", 1);
+  row("early bytes, peak", "early_bytes_peak", 1);
+  return table.text(false);
 }
 
 /// For people, on standard error: standard output is the program's.
@@ -180,11 +251,34 @@ void print_report(const Json& json) {
         json["bytes"].get<std::uint64_t>(), json["links_used"].get<std::uint64_t>(),
         json["link_bytes_max"].get<std::uint64_t>());
   }
+  if (!json["model_us"].is_null())
+    text += fmt::format("\n# modelled time {:.3f} us, without contention",
+                        json["model_us"].get<double>());
+  if (!json["longest_chain"].is_null())
+    text += fmt::format("\n# longest chain of messages {}", json["longest_chain"].get<double>());
   Table calls({{"function", "", true}, {"calls"}});
   for (const auto& [name, count] : json["calls"].items()) {
     calls.add({name, std::to_string(count.get<std::uint64_t>())});
   }
   text += "\n" + calls.text(false);
+  text += ranks_text(json["by_rank"]);
+  Table links({{"link", "", true}, {"messages"}, {"bytes"}});
+  for (const Json& link : json["busiest_links"]) {
+    links.add({link["link"].get<std::string>(),
+               std::to_string(link["messages"].get<std::uint64_t>()),
+               std::to_string(link["bytes"].get<std::uint64_t>())});
+  }
+  if (!json["busiest_links"].empty()) text += links.text(false);
+  Table grids({{"grid", "", true}, {"of"}, {"hops", "between neighbours, on average"}, {"most"}});
+  bool any_grid = false;
+  for (const Json& each : json["communicators"]) {
+    if (!each.contains("grid")) continue;
+    any_grid = true;
+    grids.add({each["name"].get<std::string>(), each["grid"]["sides"].get<std::string>(),
+               fmt::format("{:.2f}", each["grid"]["hops"].get<double>()),
+               std::to_string(each["grid"]["hops_max"].get<int>())});
+  }
+  if (any_grid) text += grids.text(false);
   Table collectives({{"communicator", "", true},
                      {"ranks"},
                      {"operation", "", true},
@@ -221,6 +315,31 @@ std::string matrix_text(const mpi::Job& job) {
   return text;
 }
 
+void write_recording(mpi::Recording& recording, const TraceOptions& trace,
+                     const MpirunCommand& options, const Topology& topology) {
+  if (trace.wanted()) {
+    const TraceCounts counts = write_trace_file(trace, [&](const auto& write) {
+      return recording.write_trace(write,
+                                   fmt::format("\"topology\":{}", Json(topology.name()).dump()));
+    });
+    if (!options.output.quiet) {
+      fmt::print(
+          stderr, "# trace {}: {} slices{}\n", trace.file, counts.events,
+          counts.left_out > 0 ? fmt::format(", {} left out by MPI_Pcontrol", counts.left_out) : "");
+    }
+  }
+  if (options.schedule.empty()) return;
+  const mpi::Recording::Messages messages = recording.messages(topology);
+  write_text(options.schedule, schedule_text(messages.schedule));
+  if (options.output.quiet) return;
+  fmt::print(
+      stderr, "# schedule {}: {} messages in {} steps{}\n", options.schedule, messages.kept,
+      messages.schedule.steps(),
+      messages.left_out > 0
+          ? fmt::format(", {} left out: never received, or by MPI_Pcontrol", messages.left_out)
+          : "");
+}
+
 [[noreturn]] void end_process(int code) {
   std::fflush(nullptr);
   flush_output();
@@ -248,6 +367,17 @@ ExitCode run(const MpirunCommand& options) {
   for (const std::string& text : options.algorithms) {
     add_algorithm(text, topology, run.job.ranks == topology.nodes(), run.job.algorithms);
   }
+  if (options.explore > 0) {
+    if (options.report || options.output.has_files() || !options.matrix.empty() ||
+        !options.trace.empty() || !options.schedule.empty() || options.shuffle) {
+      throw UsageError(
+          "mpirun: --explore is for many runs; --report, --json, --matrix, --trace and --schedule "
+          "are of "
+          "one: name it by its --shuffle");
+    }
+    static_cast<void>(found_program(words.front()));
+    return explore(options.explore);
+  }
   run.program = found_program(words.front());
   run.arguments = words;
   const Bytes eager = parse_bytes(options.eager);
@@ -258,11 +388,26 @@ ExitCode run(const MpirunCommand& options) {
   run.machine.early_messages = ~std::size_t{0};
   run.machine.early_bytes = parse_bytes(options.early_memory);
   run.machine.stack_bytes = parse_bytes(options.stack);
-  run.machine.workers = options.workers;
+  run.machine.workers = options.shuffle && options.workers == 0 ? 1 : options.workers;
+  run.machine.shuffle = options.shuffle;
   run.time_limit = milliseconds_of(options.time_limit);
   run.job.matrix = !options.matrix.empty();
+  run.job.timing = options.report || options.output.has_files();
+  run.job.record = !options.trace.empty() || !options.schedule.empty();
+  if (options.clock != "wall") {
+    const bool models = options.clock == "model";
+    run.job.clock = {models ? mpi::ModelClock::Kind::model : mpi::ModelClock::Kind::steps,
+                     options.model.resolve().model, options.compute_speed};
+  }
+  run.job.most_early = eager;
+  run.job.strict = options.strict;
+  run.stall = milliseconds_of(options.stall);
+  run.on_stall = [](const std::string& text) { complain("warning: " + text); };
   options.output.validate();
   require_writable(options.matrix);
+  require_writable(options.schedule);
+  const TraceOptions trace{options.trace, {}, {}};
+  trace.validate();
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);             // a line of a rank stays whole
   auto* const job = new mpi::Run(topology, std::move(run));  // its ranks may outlive this
   const mpi::JobEnd end = job->wait();
@@ -285,6 +430,10 @@ ExitCode run(const MpirunCommand& options) {
     write_results(options.output, {json}, true);
   }
   if (!options.matrix.empty()) write_text(options.matrix, matrix_text(job->job()));
+  if (mpi::Recording* const recording = job->job().recording()) {
+    recording->close();
+    write_recording(*recording, trace, options, topology);
+  }
   end_process(code);
 }
 
@@ -341,9 +490,69 @@ Action add_mpirun(CLI::App& program) {
       ->capture_default_str()
       ->group("Machine");
   app.add_flag("--strict", options->strict,
-               "What is left at the end, requests and messages, is a failure (exit code 1)")
+               "What is left at the end, requests and messages, is a failure (exit code 1); so are "
+               "a message whose types are not "
+               "those of its receive, and an MPI_Rsend without a receive")
+      ->group("Machine");
+  app.add_option(
+         "--shuffle", options->shuffle,
+         "A receive from any source takes one of the messages that are there at random, by this "
+         "number, and "
+         "ranks run in another order; on one worker (the preset then) a number repeats its run")
+      ->type_name("SEED")
+      ->group("Machine");
+  app.add_option("--explore", options->explore,
+                 "Run it so often more, with --shuffle 1, 2, .., and say which runs end or print "
+                 "otherwise than "
+                 "the first (exit code 1)")
+      ->type_name("N")
+      ->check(between(1, 1 << 20))
+      ->group("Machine");
+  app.add_option("--stall", options->stall,
+                 "Warn, once, with a table of where ranks are, if all have only asked (MPI_Test, "
+                 "MPI_Iprobe) or waited for so "
+                 "long; 0: never")
+      ->type_name("SECONDS")
+      ->check(between(0.0, 1e6))
+      ->capture_default_str()
       ->group("Machine");
   add_time_limit_option(app, options->time_limit, "Machine");
+  app.get_option("--time-limit")->envname("MPIEXEC_TIMEOUT");  // as other MPIs' have it
+  app.add_option("--clock", options->clock,
+                 "What MPI_Wtime tells: this computer's time; model: each rank's time on a "
+                 "modelled machine, its "
+                 "own work as it is here and messages without contention; steps: messages on the "
+                 "longest chain, "
+                 "which repeats exactly")
+      ->type_name("wall|model|steps")
+      ->check(CLI::IsMember({"wall", "model", "steps"}))
+      ->capture_default_str()
+      ->group("Modelled time");
+  app.add_option("--compute-speed", options->compute_speed,
+                 "Of --clock model: a rank's own work counts its processor time here, times this; "
+                 "0: messages "
+                 "alone, which is the same on any computer")
+      ->type_name("X")
+      ->check(between(0.0, 1e6))
+      ->capture_default_str()
+      ->group("Modelled time");
+  app.add_option("--machine", options->model.machine,
+                 "Of --clock model: a profile (`wormcube machines` lists them)")
+      ->type_name("NAME|FILE.json")
+      ->group("Modelled time");
+  options->model.startup_option =
+      app.add_option("--ts", options->model.startup, "The same: start-up of a message, us")
+          ->type_name("TIME")
+          ->capture_default_str()
+          ->group("Modelled time");
+  options->model.transfer_option =
+      app.add_option("--tw", options->model.transfer, "The same: transfer of a byte, us")
+          ->type_name("TIME")
+          ->capture_default_str()
+          ->group("Modelled time");
+  app.add_option("--hop", options->model.hop, "The same: a hop, us; without it a byte's time")
+      ->type_name("TIME")
+      ->group("Modelled time");
   app.add_flag("--report", options->report,
                "Afterwards, on standard error: calls by function, messages, communicators and the "
                "algorithms that ran on them")
@@ -351,6 +560,20 @@ Action add_mpirun(CLI::App& program) {
   app.add_option(
          "--matrix", options->matrix,
          "Write the bytes that each rank (a line) sent to each, as CSV; collectives' messages too")
+      ->type_name("FILE")
+      ->check(file_name())
+      ->group("Output");
+  app.add_option(
+         "--trace", options->trace,
+         "What each rank called and when, and its messages, by this computer's clock (Chrome trace "
+         "event JSON, for Perfetto); MPI_Pcontrol(0) and (1) turn it off and on, (2) sets a mark")
+      ->type_name("FILE.json")
+      ->check(file_name())
+      ->group("Output");
+  app.add_option(
+         "--schedule", options->schedule,
+         "The messages of the run, in the steps that follow from who waited for what, as text that "
+         "check, show and replay read (--schedule)")
       ->type_name("FILE")
       ->check(file_name())
       ->group("Output");

@@ -18,7 +18,7 @@ using Waits = CurrentCall::Waits;
 /// A copy of the elements, as the engine keeps it: the program's buffer is only accounted for.
 struct Copied {
   std::unique_ptr<std::byte[]> data;
-  int bytes = 0;
+  std::int64_t bytes = 0;
 };
 
 Copied copied(const Call& call, const void* data, Bytes bytes, const Datatype& type) {
@@ -37,13 +37,13 @@ Copied copied(const Call& call, const void* data, Bytes bytes, const Datatype& t
                     bytes, static_cast<int>(MPI_BSEND_OVERHEAD), rank.attached_bytes, used));
   }
   Copied copy{std::make_unique_for_overwrite<std::byte[]>(std::max<Bytes>(bytes, 1)),
-              static_cast<int>(bytes)};
+              static_cast<std::int64_t>(bytes)};
   pack(type, data, bytes, copy.data.get());
   return copy;
 }
-Copied copied(const Call& call, const void* data, int count, MPI_Datatype type) {
+Copied copied(const Call& call, const void* data, std::int64_t count, MPI_Datatype type) {
   const TypeView view = type_view(type);
-  const Bytes bytes = call.count(count) * view.size;
+  const Bytes bytes = call.elements(count, view) * view.size;
   call.pointer(data, bytes, "the buffer", view.first);
   return copied(call, data, bytes, **view.type);
 }
@@ -60,14 +60,16 @@ void send_copy(Call& call, Copied copy, int to, int tag, MPI_Comm on) {
   }
 }
 
-int bsend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm on) {
-  WORMCUBE_MPI_CALL(MPI_Bsend);
+template <class Count>
+int bsend(const void* data, Count count, MPI_Datatype type, int to, int tag, MPI_Comm on) {
+  WORMCUBE_MPI_CALL_OF(MPI_Bsend);
   return call([&] { send_copy(call, copied(call, data, count, type), to, tag, on); });
 }
 
-int ibsend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm on,
+template <class Count>
+int ibsend(const void* data, Count count, MPI_Datatype type, int to, int tag, MPI_Comm on,
            MPI_Request* request) {
-  WORMCUBE_MPI_CALL(MPI_Ibsend);
+  WORMCUBE_MPI_CALL_OF(MPI_Ibsend);
   return call([&] {
     send_copy(call, copied(call, data, count, type), to, tag, on);
     // The data are copied: it is complete.
@@ -77,12 +79,13 @@ int ibsend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_
 }
 
 // Complete whenever it was started: what is sent is a copy then.
-int bsend_init(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm on,
+template <class Count>
+int bsend_init(const void* data, Count count, MPI_Datatype type, int to, int tag, MPI_Comm on,
                MPI_Request* request) {
-  WORMCUBE_MPI_CALL(MPI_Bsend_init);
+  WORMCUBE_MPI_CALL_OF(MPI_Bsend_init);
   return call([&] {
     const TypeView view = type_view(type);
-    const Bytes bytes = call.count(count) * view.size;
+    const Bytes bytes = call.elements(count, view) * view.size;
     call.pointer(data, bytes, "the buffer", view.first);
     call.destination(call.communicator(on), to);
     RequestObject& object = start_send(call, nullptr, 0, MPI_BYTE, MPI_PROC_NULL, tag, on,
@@ -96,8 +99,9 @@ int bsend_init(const void* data, int count, MPI_Datatype type, int to, int tag, 
   });
 }
 
-int buffer_attach(void* buffer, int bytes) {
-  WORMCUBE_MPI_CALL(MPI_Buffer_attach);
+template <class Count>
+int buffer_attach(void* buffer, Count bytes) {
+  WORMCUBE_MPI_CALL_OF(MPI_Buffer_attach);
   return call([&] {
     RankState& rank = call.rank();
     call.count(bytes, "size");
@@ -110,8 +114,9 @@ int buffer_attach(void* buffer, int bytes) {
 }
 
 // Returns when all that was sent from it has been received or is on its way for good.
-int buffer_detach(void* buffer, int* bytes) {
-  WORMCUBE_MPI_CALL(MPI_Buffer_detach);
+template <class Count>
+int buffer_detach(void* buffer, Count* bytes) {
+  WORMCUBE_MPI_CALL_OF(MPI_Buffer_detach);
   return call([&] {
     RankState& rank = call.rank();
     for (RequestObject* const object : rank.pool.detached) {
@@ -125,7 +130,7 @@ int buffer_detach(void* buffer, int* bytes) {
     }
     reap_detached(rank, false);
     std::memcpy(buffer, &rank.attached, sizeof rank.attached);
-    *bytes = rank.attached_bytes;
+    *bytes = static_cast<Count>(rank.attached_bytes);
     rank.attached = nullptr;
     rank.attached_bytes = 0;
   });
@@ -141,7 +146,7 @@ struct ClaimedMessage {
 };
 
 MPI_Message claimed(Communicator& on, Request inner, const Status& found, MPI_Status* status) {
-  const int source = on.shared->rank_of(found.source);
+  const int source = on.peers().rank_of(found.source);
   write_status(status, source, found.tag, static_cast<std::int64_t>(found.bytes));
   return reinterpret_cast<MPI_Message>(
       new ClaimedMessage{ClaimedMessage::alive, inner, &on, source, found.tag});
@@ -186,14 +191,15 @@ int improbe(int from, int tag, MPI_Comm on, int* flag, MPI_Message* message, MPI
     const auto inner = call.rank().requests->take(pattern_of(communicator, from, tag), found);
     *flag = inner.has_value() ? 1 : 0;
     *message = inner ? claimed(communicator, *inner, found, status) : MPI_MESSAGE_NULL;
+    if (!inner) call.asked_in_vain();
   });
 }
 
 /// Starts its receive as an active request.
-RequestObject& start_claimed(Call& call, void* data, int count, MPI_Datatype type,
+RequestObject& start_claimed(Call& call, void* data, std::int64_t count, MPI_Datatype type,
                              MPI_Message* handle) {
   const TypeView view = type_view(type);
-  const Bytes room = call.count(count) * view.size;
+  const Bytes room = call.elements(count, view) * view.size;
   call.pointer(data, room, "the buffer");
   RankState& rank = call.rank();
   if (*handle == MPI_MESSAGE_NO_PROC) {
@@ -216,6 +222,7 @@ RequestObject& start_claimed(Call& call, void* data, int count, MPI_Datatype typ
   object.elements = data;
   object.active = true;
   object.inner = message->inner;
+  if (rank.job.options().strict) object.checked = *view.type;
   if (!view.dense) {
     object.type = *view.type;
     object.packed = std::make_unique_for_overwrite<std::byte[]>(room);
@@ -228,13 +235,15 @@ RequestObject& start_claimed(Call& call, void* data, int count, MPI_Datatype typ
   return object;
 }
 
-int mrecv(void* data, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
-  WORMCUBE_MPI_CALL(MPI_Mrecv);
+template <class Count>
+int mrecv(void* data, Count count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
+  WORMCUBE_MPI_CALL_OF(MPI_Mrecv);
   return call(
       [&] { finish_request(call, start_claimed(call, data, count, type, message), status); });
 }
-int imrecv(void* data, int count, MPI_Datatype type, MPI_Message* message, MPI_Request* request) {
-  WORMCUBE_MPI_CALL(MPI_Imrecv);
+template <class Count>
+int imrecv(void* data, Count count, MPI_Datatype type, MPI_Message* message, MPI_Request* request) {
+  WORMCUBE_MPI_CALL_OF(MPI_Imrecv);
   return call([&] {
     *request = reinterpret_cast<MPI_Request>(&start_claimed(call, data, count, type, message));
   });
@@ -248,15 +257,22 @@ void send_copy_of(Call& call, const RequestObject& object) {
 }
 
 void add_buffered_functions(WormcubeMpiFunctions& table) {
-  table.MPI_Bsend = bsend;
-  table.MPI_Ibsend = ibsend;
-  table.MPI_Bsend_init = bsend_init;
-  table.MPI_Buffer_attach = buffer_attach;
-  table.MPI_Buffer_detach = buffer_detach;
+  table.MPI_Bsend = bsend<int>;
+  table.MPI_Bsend_c = bsend<MPI_Count>;
+  table.MPI_Ibsend = ibsend<int>;
+  table.MPI_Ibsend_c = ibsend<MPI_Count>;
+  table.MPI_Bsend_init = bsend_init<int>;
+  table.MPI_Bsend_init_c = bsend_init<MPI_Count>;
+  table.MPI_Buffer_attach = buffer_attach<int>;
+  table.MPI_Buffer_attach_c = buffer_attach<MPI_Count>;
+  table.MPI_Buffer_detach = buffer_detach<int>;
+  table.MPI_Buffer_detach_c = buffer_detach<MPI_Count>;
   table.MPI_Mprobe = mprobe;
   table.MPI_Improbe = improbe;
-  table.MPI_Mrecv = mrecv;
-  table.MPI_Imrecv = imrecv;
+  table.MPI_Mrecv = mrecv<int>;
+  table.MPI_Mrecv_c = mrecv<MPI_Count>;
+  table.MPI_Imrecv = imrecv<int>;
+  table.MPI_Imrecv_c = imrecv<MPI_Count>;
 }
 
 }  // namespace wormcube::mpi

@@ -36,19 +36,34 @@ const char* name_of(Function function) {
 }
 
 Call::Call(Function function, const void* at, When when)
-    : rank_(rank_that_calls(function)), errno_(errno) {
+    : rank_(rank_that_calls(function)),
+      errno_(errno),
+      is_watched_(rank_.timed || rank_.witnesses != nullptr) {
   CurrentCall& now = rank_.call;
   if (now.inside) outer_ = now;
+  if (is_watched_ && !outer_) begin_watch(function);
   now.function = function;
   now.at = at;
   now.inside = true;
+  rank_.is_inside.store(true, std::memory_order_relaxed);
   now.waits = CurrentCall::Waits::not_at_all;
   now.communicator = nullptr;
   ++rank_.calls[static_cast<std::size_t>(function)];
-  if (when == When::any_time || (rank_.initialized && !rank_.finalized)) return;
+  if (when == When::any_time || (rank_.initialized && !rank_.finalized) || rank_.sessions > 0)
+    return;
   rank_.job.end_here(1, fmt::format("rank {}: {} is called {}{}", rank_.rank, name_of(function),
                                     rank_.finalized ? "after MPI_Finalize" : "before MPI_Init",
                                     rank_.job.place(at)));
+}
+
+void Call::begin_watch(Function function) {
+  if (rank_.timed) rank_.entered = RankState::Clock::now();
+  if (rank_.witnesses != nullptr) rank_.witnesses->enter(rank_.rank, function);
+}
+
+void Call::end_watch() {
+  if (rank_.witnesses != nullptr) rank_.witnesses->leave(rank_.rank);
+  if (rank_.timed) rank_.inside += RankState::Clock::now() - rank_.entered;
 }
 
 std::string Call::unexpected() noexcept {
@@ -71,9 +86,10 @@ std::string Call::unexpected() noexcept {
 
 int Call::failed(int error_class, const std::string& text) noexcept {
   const Communicator& on = named_ != nullptr ? *named_ : rank_.world;
-  if (on.errors == MPI_ERRORS_RETURN) return error_class;
-  if (const ErrorHandler* const handler = error_handler(on.errors)) {
-    MPI_Comm handle = on.handle;
+  const MPI_Errhandler errors = errors_.value_or(on.errors);
+  if (errors == MPI_ERRORS_RETURN) return error_class;
+  if (const ErrorHandler* const handler = error_handler(errors)) {
+    MPI_Comm handle = object_ != nullptr ? static_cast<MPI_Comm>(object_) : on.handle;
     int code = error_class;
     handler->function(&handle, &code);
     return code;
@@ -106,27 +122,43 @@ Communicator& Call::communicator(MPI_Comm handle) {
   return *found;
 }
 
+Communicator& Call::intracommunicator(MPI_Comm handle) {
+  Communicator& found = communicator(handle);
+  if (!found.remote) return found;
+  throw Failure(MPI_ERR_COMM, found.name + " is an intercommunicator, this is for one group");
+}
+
 std::size_t Call::count(std::int64_t count, const char* name) const {
   if (count >= 0) return static_cast<std::size_t>(count);
   throw Failure(MPI_ERR_COUNT, fmt::format("{} {} is negative", name, count));
 }
 
+std::size_t Call::elements(std::int64_t count, const TypeView& type) const {
+  constexpr std::size_t most = std::size_t{1} << 47U;  // bytes that can be addressed
+  const std::size_t elements = this->count(count);
+  if (type.size == 0 || elements <= most / type.size) return elements;
+  throw Failure(MPI_ERR_COUNT, fmt::format("count {} of {} bytes each is more than memory can hold",
+                                           elements, type.size));
+}
+
 void Call::destination(const Communicator& on, int rank) const {
-  if ((rank >= 0 && rank < on.size()) || rank == MPI_PROC_NULL) return;
-  throw Failure(MPI_ERR_RANK,
-                fmt::format("dest {} is no rank of {} ({} ranks)", rank, on.name, on.size()));
+  if ((rank >= 0 && rank < on.peers().size()) || rank == MPI_PROC_NULL) return;
+  throw Failure(MPI_ERR_RANK, fmt::format("dest {} is no rank of {} ({} ranks)", rank, on.name,
+                                          on.peers().size()));
 }
 
 void Call::source(const Communicator& on, int rank) const {
-  if ((rank >= 0 && rank < on.size()) || rank == MPI_PROC_NULL || rank == MPI_ANY_SOURCE) return;
-  throw Failure(MPI_ERR_RANK,
-                fmt::format("source {} is no rank of {} ({} ranks)", rank, on.name, on.size()));
+  if ((rank >= 0 && rank < on.peers().size()) || rank == MPI_PROC_NULL || rank == MPI_ANY_SOURCE)
+    return;
+  throw Failure(MPI_ERR_RANK, fmt::format("source {} is no rank of {} ({} ranks)", rank, on.name,
+                                          on.peers().size()));
 }
 
 void Call::root(const Communicator& on, int rank) const {
-  if (rank >= 0 && rank < on.size()) return;
-  throw Failure(MPI_ERR_ROOT,
-                fmt::format("root {} is no rank of {} ({} ranks)", rank, on.name, on.size()));
+  if (rank >= 0 && rank < on.peers().size()) return;
+  if (on.remote && (rank == MPI_ROOT || rank == MPI_PROC_NULL)) return;
+  throw Failure(MPI_ERR_ROOT, fmt::format("root {} is no rank of {} ({} ranks)", rank, on.name,
+                                          on.peers().size()));
 }
 
 void Call::send_tag(int tag) const {

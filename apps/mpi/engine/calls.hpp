@@ -10,9 +10,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace wormcube::mpi {
+
+struct Window;
 
 /// When a function may be called.
 enum class When : std::uint8_t { any_time, between };
@@ -23,6 +27,10 @@ class Call {
  public:
   Call(Function function, const void* at, When when = When::between);
   ~Call() {
+    if (is_watched_ && !outer_) end_watch();
+    std::atomic<std::uint64_t>& calls = in_vain_ ? rank_.asked_in_vain : rank_.calls_done;
+    calls.store(calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    rank_.is_inside.store(outer_.has_value(), std::memory_order_relaxed);
     rank_.call.inside = false;
     if (outer_) rank_.call = *outer_;
     current_rank = &rank_;
@@ -32,6 +40,8 @@ class Call {
   Call& operator=(const Call&) = delete;
 
   RankState& rank() const { return rank_; }
+  /// What was asked for is not there.
+  void asked_in_vain() { in_vain_ = true; }
   Function function() const { return rank_.call.function; }
 
   /// Does it; a Failure goes to the error handler of the communicator that was named, if there is one.
@@ -51,13 +61,25 @@ class Call {
     return failed(error_class, text);
   }
 
+  /// Failures are no communicator's, but another object's. \param object  for the program's handler
+  void errors_go_to(MPI_Errhandler handler, void* object) {
+    errors_ = handler;
+    object_ = object;
+  }
+
   // What is named, checked: each throws Failure.
   Communicator& communicator(MPI_Comm handle);
+  Window& window(MPI_Win handle);
+  /// The same, of one group.
+  Communicator& intracommunicator(MPI_Comm handle);
   /// A count that is not negative.
   std::size_t count(std::int64_t count, const char* name = "count") const;
+  /// The same of elements that lie in memory, which there must be.
+  std::size_t elements(std::int64_t count, const TypeView& type) const;
   /// A rank of the communicator, or PROC_NULL.
   void destination(const Communicator& on, int rank) const;
   void source(const Communicator& on, int rank) const;
+  /// Of an intercommunicator: a rank of the other group, ROOT or PROC_NULL.
   void root(const Communicator& on, int rank) const;
   void send_tag(int tag) const;
   void receive_tag(int tag) const;
@@ -68,12 +90,18 @@ class Call {
  private:
   std::string unexpected() noexcept;
   int failed(int error_class, const std::string& text) noexcept;
+  void begin_watch(Function function);
+  void end_watch();
 
   RankState& rank_;
   const int errno_;
   std::optional<CurrentCall>
       outer_;  // the call that this one is made in, by a function of the program's
   const Communicator* named_ = nullptr;
+  std::optional<MPI_Errhandler> errors_;
+  void* object_ = nullptr;
+  const bool is_watched_;  // timed or recorded
+  bool in_vain_ = false;
 };
 
 /// In the function that the table has: its caller is the user's code.
@@ -81,22 +109,49 @@ class Call {
 #define WORMCUBE_MPI_CALL_AT_ANY_TIME(name) \
   Call call(Function::name, __builtin_return_address(0), When::any_time)
 
+// Functions with counts have two forms, of int and of MPI_Count (X_c), and one text.
+#define WORMCUBE_MPI_CALL_OF(name)                                              \
+  Call call(sizeof(Count) == sizeof(int) ? Function::name : Function::name##_c, \
+            __builtin_return_address(0))
+
+/// The displacements of X are addresses, those of X_c counts.
+template <class Count>
+using Place = std::conditional_t<sizeof(Count) == sizeof(int), MPI_Aint, MPI_Count>;
+
+void add_tool_functions(WormcubeMpiFunctions& table);
+void add_external_functions(WormcubeMpiFunctions& table);
+void add_own_request_functions(WormcubeMpiFunctions& table);
 void add_environment_functions(WormcubeMpiFunctions& table);
 void add_point_to_point_functions(WormcubeMpiFunctions& table);
 void add_request_functions(WormcubeMpiFunctions& table);
 void add_buffered_functions(WormcubeMpiFunctions& table);
 void add_collective_functions(WormcubeMpiFunctions& table);
+void add_neighbour_functions(WormcubeMpiFunctions& table);
 void add_group_functions(WormcubeMpiFunctions& table);
+void add_intercommunicator_functions(WormcubeMpiFunctions& table);
 void add_grid_functions(WormcubeMpiFunctions& table);
 void add_graph_functions(WormcubeMpiFunctions& table);
+void add_session_functions(WormcubeMpiFunctions& table);
 void add_info_functions(WormcubeMpiFunctions& table);
 void add_attribute_functions(WormcubeMpiFunctions& table);
 
 // What several of these files need.
 
 /// A new communicator's end of this rank, with the error handler of the one that it came from.
+/// \param remote  of an intercommunicator: the other group
 Communicator& make_end(Call& call, std::shared_ptr<SharedCommunicator> shared,
-                       const Communicator& parent, MPI_Comm* handle);
+                       const Communicator& parent, MPI_Comm* handle,
+                       std::shared_ptr<SharedCommunicator> remote = nullptr);
+/// This rank's end of an intercommunicator. \param key  Job::pair()
+Communicator& make_pair_end(Call& call, const std::tuple<std::uint32_t, std::uint64_t, int>& key,
+                            const std::vector<Rank>& local, const std::vector<Rank>& remote,
+                            const std::string& name, const Communicator& parent, MPI_Comm* handle);
+MPI_Group new_group(std::vector<Rank> members);
+/// As ranks of the world. Throws Failure(MPI_ERR_GROUP).
+const std::vector<Rank>& members_of_group(MPI_Group group);
+MPI_Info new_info(InfoKeys keys);
+/// This rank's end is one no more. What is under way on it keeps what all ranks share.
+void end_communicator(Call& call, Communicator& communicator);
 /// Waits until all of its ranks have called this.
 void wait_for_all(Call& call, Communicator& on);
 /// In calls that make communicators and do not wait for others: now and then they do, or a rank that is ahead
@@ -108,10 +163,18 @@ InfoKeys keys_of(MPI_Info handle);
 std::shared_ptr<const InfoKeys> hints_of(MPI_Info handle);
 void set_key(MPI_Info handle, const std::string& key, const std::string& value);
 /// Starts a receive or a send as an active request of the rank's.
-RequestObject& start_send(Call& call, const void* data, int count, MPI_Datatype type, int to,
-                          int tag, MPI_Comm on, Requests::Mode mode, bool persistent = false);
-RequestObject& start_receive(Call& call, void* data, int count, MPI_Datatype type, int from,
-                             int tag, MPI_Comm on, bool persistent = false);
+RequestObject& start_send(Call& call, const void* data, std::int64_t count, MPI_Datatype type,
+                          int to, int tag, MPI_Comm on, Requests::Mode mode,
+                          bool persistent = false);
+RequestObject& start_receive(Call& call, void* data, std::int64_t count, MPI_Datatype type,
+                             int from, int tag, MPI_Comm on, bool persistent = false);
+/// What travels with a message whose types are compared at its other end; else 0.
+std::uint64_t note_of(const Call& call, const TypeView& type, std::size_t count);
+/// Why a message is not for a receive of elements of this type: with JobOptions::strict. \param on  to name the sender
+std::optional<Failure> wrong_match(Job& job, const Datatype* type, const Status& found,
+                                   const Communicator& on);
+/// Starts a send of which all partitions are ready.
+void send_partitions(Call& call, RequestObject& object);
 /// Starts what Bsend_init made.
 void send_copy_of(Call& call, const RequestObject& object);
 /// Waits for an active one and ends it.

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/communicator.hpp"
 
+#include "wormcube/apps/mpi/engine/beside.hpp"
+#include "wormcube/apps/mpi/engine/between_groups.hpp"
 #include "wormcube/apps/mpi/engine/calls.hpp"
 #include "wormcube/apps/mpi/engine/handles.hpp"
 #include "wormcube/collectives/registry.hpp"
@@ -65,6 +67,29 @@ void SharedCommunicator::come(std::uint64_t number, Rank member, const Collectiv
     arrivals_.pop_front();
     ++first_arrival_;
   }
+}
+
+void SharedCommunicator::come_between(std::uint64_t number, Function function, Rank ranks,
+                                      const std::string& its_name) {
+  const std::lock_guard lock(mutex_);
+  Between& all = between_.try_emplace(number, Between{function, 0}).first->second;
+  if (all.function != function) {
+    throw Failure(MPI_ERR_OTHER,
+                  fmt::format("this call does not match: here {} is called, by the other group {} "
+                              "(its collective {} on {})",
+                              name_of(function), name_of(all.function), number + 1, its_name));
+  }
+  if (++all.count == ranks) between_.erase(number);
+}
+
+std::uint64_t come_to(Communicator& on, const CollectiveCall& call) {
+  const std::uint64_t number = on.collectives++;
+  on.shared->come(number, on.rank, call);
+  if (on.remote) {
+    SharedCommunicator& keeper = on.shared->id() < on.remote->id() ? *on.shared : *on.remote;
+    keeper.come_between(number, call.function, on.shared->size() + on.remote->size(), on.name);
+  }
+  return number;
 }
 
 const SharedCommunicator::Arrivals* SharedCommunicator::arrivals(std::uint64_t number) const {
@@ -151,30 +176,33 @@ const Collective& SharedCommunicator::collective(const Wanted& wanted, const Top
   return instance->collective;
 }
 
-void attach(Communicator& communicator, RankState& rank,
-            std::shared_ptr<SharedCommunicator> shared) {
+Communicator::Communicator() = default;
+Communicator::~Communicator() = default;
+
+std::unique_ptr<View> view_of(Node& node, const SharedCommunicator& shared) {
+  if (shared.is_world_order() && shared.size() == node.size()) return nullptr;
+  const std::span<const Rank> members(shared.members());
+  if (const auto dimensions = dimensions_of(node.topology(), members)) {
+    return std::unique_ptr<View>(new GridView(node.along(std::span<const int>(*dimensions))));
+  }
+  return std::make_unique<GroupView>(node, members);
+}
+
+void attach(Communicator& communicator, RankState& rank, std::shared_ptr<SharedCommunicator> shared,
+            std::shared_ptr<SharedCommunicator> remote) {
   communicator.magic = Communicator::alive;
   communicator.shared = std::move(shared);
+  communicator.remote = std::move(remote);
   communicator.rank = communicator.shared->rank_of(rank.rank);
   communicator.collectives = communicator.made = 0;
   communicator.name = communicator.shared->name;
-  Node* node = rank.node;
-  if (communicator.shared->id() > 0) {
-    communicator.tagged = std::make_unique<TaggedNode>(*node, communicator.shared->id());
-    node = communicator.tagged.get();
+  communicator.world = rank.node;
+  if (communicator.context() > 0) {
+    communicator.tagged = std::make_unique<TaggedNode>(*rank.node, communicator.context());
+    communicator.world = communicator.tagged.get();
   }
-  const bool is_whole =
-      communicator.shared->is_world_order() && communicator.size() == rank.node->size();
-  if (!is_whole) {
-    const std::span<const Rank> members(communicator.shared->members());
-    if (const auto dimensions = dimensions_of(node->topology(), members)) {
-      communicator.view.reset(new GridView(node->along(std::span<const int>(*dimensions))));
-    } else {
-      communicator.view = std::make_unique<GroupView>(*node, members);
-    }
-    node = communicator.view.get();
-  }
-  communicator.node = node;
+  communicator.view = view_of(*communicator.world, *communicator.shared);
+  communicator.node = communicator.view ? communicator.view.get() : communicator.world;
 }
 
 namespace {
@@ -190,16 +218,19 @@ bool is_used(const RankState& rank, const Communicator& communicator) {
 }
 
 void release(Communicator& communicator) {
+  communicator.idle_places.clear();
   communicator.view.reset();
   communicator.tagged.reset();
-  communicator.node = nullptr;
+  communicator.node = communicator.world = nullptr;
   communicator.shared.reset();
+  communicator.remote.reset();
 }
 
 }  // namespace
 
 Communicator& make_end(Call& call, std::shared_ptr<SharedCommunicator> shared,
-                       const Communicator& parent, MPI_Comm* handle) {
+                       const Communicator& parent, MPI_Comm* handle,
+                       std::shared_ptr<SharedCommunicator> remote) {
   RankState& rank = call.rank();
   for (const auto& each : rank.communicators) {  // what was freed with requests under way
     if (each->magic == Communicator::dead && each->shared && !is_used(rank, *each)) release(*each);
@@ -213,7 +244,7 @@ Communicator& make_end(Call& call, std::shared_ptr<SharedCommunicator> shared,
   } else {
     made = unused->get();
   }
-  attach(*made, rank, std::move(shared));
+  attach(*made, rank, std::move(shared), std::move(remote));
   made->errors = parent.errors;
   made->grid = nullptr;
   made->graph = nullptr;
@@ -225,7 +256,19 @@ Communicator& make_end(Call& call, std::shared_ptr<SharedCommunicator> shared,
   return *made;
 }
 
+Communicator& make_pair_end(Call& call, const Job::PairKey& key, const std::vector<Rank>& local,
+                            const std::vector<Rank>& remote, const std::string& name,
+                            const Communicator& parent, MPI_Comm* handle) {
+  Job::Pair pair = call.rank().job.pair(key, local, remote, name);
+  if (pair.lower->rank_of(call.rank().rank) < 0) std::swap(pair.lower, pair.upper);
+  return make_end(call, std::move(pair.lower), parent, handle, std::move(pair.upper));
+}
+
 void wait_for_all(Call& call, Communicator& on) {
+  if (on.remote) {
+    Together all(call, on, call.function());
+    return wait_between(all);
+  }
   if (on.size() == 1) return;
   call.rank().call.communicator = &on;
   call.rank().call.waits = CurrentCall::Waits::collective;
@@ -233,6 +276,13 @@ void wait_for_all(Call& call, Communicator& on) {
       {.operation = operations::barrier, .block_bytes = 0}, on.node->topology(), {});
   barrier.algorithm->program(*on.node, {ConstBlocks(ConstSpan(), 0), Blocks(Span(), 0),
                                         barrier.arguments, barrier.options});
+}
+
+void end_communicator(Call& call, Communicator& communicator) {
+  forget_number_of(communicator.handle);
+  communicator.magic = Communicator::dead;
+  if (call.rank().call.communicator == &communicator) call.rank().call.communicator = nullptr;
+  if (!is_used(call.rank(), communicator)) release(communicator);
 }
 
 void keep_together(Call& call, Communicator& parent) {
@@ -252,24 +302,18 @@ int comm_size(MPI_Comm on, int* size) {
   return call([&] { *size = call.communicator(on).size(); });
 }
 
-/// This rank's end is one no more. What is under way on it keeps what all ranks share.
-void end_communicator(Call& call, Communicator& communicator) {
-  forget_number_of(communicator.handle);
-  communicator.magic = Communicator::dead;
-  if (call.rank().call.communicator == &communicator) call.rank().call.communicator = nullptr;
-  if (!is_used(call.rank(), communicator)) release(communicator);
-}
-
 // All ranks make the call; none has to wait for the others, since what they share is in memory.
 void duplicate(Call& call, MPI_Comm on, std::shared_ptr<const InfoKeys> info, MPI_Comm* made,
                bool may_wait = true) {
   Communicator& parent = call.communicator(on);
-  const std::uint64_t number = parent.collectives++;
-  parent.shared->come(number, parent.rank, {.function = call.function()});
+  const std::uint64_t number = come_to(parent, {.function = call.function()});
   if (may_wait) keep_together(call, parent);
-  Communicator& copy = make_end(
-      call, parent.shared->child(number, 0, parent.shared->members(), "dup of " + parent.name),
-      parent, made);
+  const std::string name = "dup of " + parent.name;
+  const std::vector<Rank>& members = parent.shared->members();
+  Communicator& copy =
+      parent.remote ? make_pair_end(call, {parent.context(), number, 0}, members,
+                                    parent.remote->members(), name, parent, made)
+                    : make_end(call, parent.shared->child(number, 0, members, name), parent, made);
   copy.grid = parent.grid;
   copy.graph = parent.graph;
   copy.neighbours = parent.neighbours;
@@ -315,12 +359,24 @@ struct ColourAndKey {
   int colour, key;
 };
 
+/// Of those, the members of one colour, by their keys, as ranks of the world.
+std::vector<Rank> members_of_colour(const std::vector<ColourAndKey>& all, int colour,
+                                    const SharedCommunicator& group) {
+  std::vector<Rank> members;
+  for (Rank r = 0; r < group.size(); ++r) {
+    if (all[static_cast<std::size_t>(r)].colour == colour) members.push_back(r);
+  }
+  std::ranges::stable_sort(members, {},
+                           [&](Rank r) { return all[static_cast<std::size_t>(r)].key; });
+  for (Rank& member : members) member = group.members()[static_cast<std::size_t>(member)];
+  return members;
+}
+
 void split(Call& call, Communicator& parent, int colour, int key, MPI_Comm* made) {
-  const std::uint64_t number = parent.collectives++;
-  parent.shared->come(number, parent.rank, {.function = call.function()});
+  const std::uint64_t number = come_to(parent, {.function = call.function()});
   call.rank().call.waits = CurrentCall::Waits::collective;
   // What all give, by the registry's allgather.
-  std::vector<ColourAndKey> all(static_cast<std::size_t>(parent.size()));
+  std::vector<ColourAndKey> all(static_cast<std::size_t>(parent.size())), others;
   all[static_cast<std::size_t>(parent.rank)] = {colour, key};
   if (parent.size() > 1) {
     const Collective& gather = parent.shared->collective(
@@ -328,19 +384,22 @@ void split(Call& call, Communicator& parent, int colour, int key, MPI_Comm* made
         parent.node->topology(), {});
     gather(*parent.node, all);
   }
+  if (parent.remote) {
+    others.resize(static_cast<std::size_t>(parent.remote->size()));
+    swap_between(call, parent, std::as_bytes(std::span(all)),
+                 std::as_writable_bytes(std::span(others)));
+  }
   *made = MPI_COMM_NULL;
   if (colour == MPI_UNDEFINED) return;
-  std::vector<Rank> members;
-  for (Rank r = 0; r < parent.size(); ++r) {
-    if (all[static_cast<std::size_t>(r)].colour == colour) members.push_back(r);
+  const std::vector<Rank> members = members_of_colour(all, colour, *parent.shared);
+  const std::string name = fmt::format("part {} of {}", colour, parent.name);
+  if (!parent.remote) {
+    make_end(call, parent.shared->child(number, colour, members, name), parent, made);
+    return;
   }
-  std::ranges::stable_sort(members, {},
-                           [&](Rank r) { return all[static_cast<std::size_t>(r)].key; });
-  for (Rank& member : members) member = parent.world_rank(member);
-  make_end(call,
-           parent.shared->child(number, colour, members,
-                                fmt::format("part {} of {}", colour, parent.name)),
-           parent, made);
+  const std::vector<Rank> remote = members_of_colour(others, colour, *parent.remote);
+  if (remote.empty()) return;
+  make_pair_end(call, {parent.context(), number, colour}, members, remote, name, parent, made);
 }
 
 int comm_split(MPI_Comm on, int colour, int key, MPI_Comm* made) {
@@ -359,7 +418,7 @@ int comm_split(MPI_Comm on, int colour, int key, MPI_Comm* made) {
 int comm_split_type(MPI_Comm on, int type, int key, MPI_Info info, MPI_Comm* made) {
   WORMCUBE_MPI_CALL(MPI_Comm_split_type);
   return call([&] {
-    Communicator& parent = call.communicator(on);
+    Communicator& parent = call.intracommunicator(on);
     static const std::string resource = "mpi_hw_resource_type", memory = "mpi_shared_memory";
     bool is_in = false;
     switch (type) {
@@ -386,33 +445,58 @@ int comm_split_type(MPI_Comm on, int type, int key, MPI_Info info, MPI_Comm* mad
   });
 }
 
+void free_communicator(Call& call, MPI_Comm* on) {
+  Communicator& communicator = call.communicator(*on);
+  if (is_predefined(*on)) throw Failure(MPI_ERR_COMM, communicator.name + " cannot be freed");
+  if (const int error = communicator.attributes.remove_all(*on)) {
+    throw Failure(error, "the delete function of an attribute returned an error");
+  }
+  end_communicator(call, communicator);
+  *on = MPI_COMM_NULL;
+}
+
 int comm_free(MPI_Comm* on) {
   WORMCUBE_MPI_CALL(MPI_Comm_free);
+  return call([&] { free_communicator(call, on); });
+}
+
+// The program has completed what it has started, so nothing but the others is waited for.
+int comm_disconnect(MPI_Comm* on) {
+  WORMCUBE_MPI_CALL(MPI_Comm_disconnect);
   return call([&] {
     Communicator& communicator = call.communicator(*on);
-    if (is_predefined(*on)) {
-      throw Failure(MPI_ERR_COMM, communicator.name + " cannot be freed");
-    }
-    if (const int error = communicator.attributes.remove_all(*on)) {
-      throw Failure(error, "the delete function of an attribute returned an error");
-    }
-    end_communicator(call, communicator);
-    *on = MPI_COMM_NULL;
+    come_to(communicator, {.function = call.function()});
+    wait_for_all(call, communicator);
+    free_communicator(call, on);
   });
+}
+
+// No rank was spawned by another.
+int comm_get_parent(MPI_Comm* parent) {
+  WORMCUBE_MPI_CALL(MPI_Comm_get_parent);
+  return call([&] { *parent = MPI_COMM_NULL; });
+}
+
+/// IDENT: the same in the same order; SIMILAR: in another.
+int compared_members(const std::vector<Rank>& a, const std::vector<Rank>& b) {
+  if (a == b) return MPI_IDENT;
+  return a.size() == b.size() && std::ranges::is_permutation(a, b) ? MPI_SIMILAR : MPI_UNEQUAL;
 }
 
 int comm_compare(MPI_Comm left, MPI_Comm right, int* result) {
   WORMCUBE_MPI_CALL(MPI_Comm_compare);
   return call([&] {
-    const SharedCommunicator& a = *call.communicator(left).shared;
-    const SharedCommunicator& b = *call.communicator(right).shared;
+    const Communicator& a = call.communicator(left);
+    const Communicator& b = call.communicator(right);
     *result = MPI_UNEQUAL;
     if (left == right) {
       *result = MPI_IDENT;
-    } else if (a.members() == b.members()) {
-      *result = MPI_CONGRUENT;
-    } else if (a.size() == b.size() && std::ranges::is_permutation(a.members(), b.members())) {
-      *result = MPI_SIMILAR;
+    } else if ((a.remote == nullptr) == (b.remote == nullptr)) {
+      const int local = compared_members(a.shared->members(), b.shared->members());
+      const int remote =
+          a.remote ? compared_members(a.remote->members(), b.remote->members()) : local;
+      *result = std::max(local, remote);  // IDENT < SIMILAR < UNEQUAL
+      if (*result == MPI_IDENT) *result = MPI_CONGRUENT;
     }
   });
 }
@@ -436,22 +520,12 @@ int comm_get_name(MPI_Comm on, char* name, int* length) {
   });
 }
 
-int comm_test_inter(MPI_Comm on, int* flag) {
-  WORMCUBE_MPI_CALL(MPI_Comm_test_inter);
-  return call([&] {
-    call.communicator(on);
-    *flag = 0;
-  });
-}
-
 int comm_get_attr(MPI_Comm on, int key, void* value, int* flag) {
   WORMCUBE_MPI_CALL(MPI_Comm_get_attr);
   return call([&] {
     call.communicator(on);
     static const int most_tag = std::numeric_limits<int>::max(), any = MPI_ANY_SOURCE,
                      none = MPI_PROC_NULL, yes = 1, first = 0;
-    static int ranks;
-    ranks = call.rank().job.ranks();
     const int* found = nullptr;
     switch (key) {
       case MPI_TAG_UB:
@@ -464,13 +538,13 @@ int comm_get_attr(MPI_Comm on, int key, void* value, int* flag) {
         found = &none;
         break;
       case MPI_WTIME_IS_GLOBAL:
-        found = &yes;
+        found = call.rank().job.clock() == nullptr ? &yes : &first;
         break;
       case MPI_APPNUM:
         found = &first;
         break;
       case MPI_UNIVERSE_SIZE:
-        found = &ranks;
+        found = &call.rank().job.options().ranks;
         break;
       case MPI_LASTUSEDCODE:
         found = &call.rank().added_errors.last;
@@ -503,10 +577,11 @@ void add_communicator_functions(WormcubeMpiFunctions& table) {
   table.MPI_Comm_split = comm_split;
   table.MPI_Comm_split_type = comm_split_type;
   table.MPI_Comm_free = comm_free;
+  table.MPI_Comm_disconnect = comm_disconnect;
+  table.MPI_Comm_get_parent = comm_get_parent;
   table.MPI_Comm_compare = comm_compare;
   table.MPI_Comm_set_name = comm_set_name;
   table.MPI_Comm_get_name = comm_get_name;
-  table.MPI_Comm_test_inter = comm_test_inter;
   table.MPI_Comm_get_attr = comm_get_attr;
 }
 

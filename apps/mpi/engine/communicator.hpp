@@ -10,6 +10,7 @@
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/runtime/node.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <limits>
@@ -24,6 +25,8 @@ namespace wormcube::mpi {
 
 class Job;
 struct RankState;
+struct SharedWindow;
+struct BesidePlace;
 enum class Function : std::uint16_t;
 
 /// What a collective call must have in common with the others of its number.
@@ -55,6 +58,7 @@ class SharedCommunicator {
   SharedCommunicator(const SharedCommunicator&) = delete;
   SharedCommunicator& operator=(const SharedCommunicator&) = delete;
 
+  Job& job() const { return job_; }
   std::uint32_t id() const { return id_; }
   const std::vector<Rank>& members() const { return members_; }
   Rank size() const { return static_cast<Rank>(members_.size()); }
@@ -68,6 +72,10 @@ class SharedCommunicator {
   /// The `number`-th collective call, by this member. Throws Failure if the first to come called
   /// something else.
   void come(std::uint64_t number, Rank member, const CollectiveCall& call);
+  /// Of an intercommunicator, by a rank of either group, on the group that both keep this at: the same
+  /// function. \param ranks  of both groups
+  void come_between(std::uint64_t number, Function function, Rank ranks,
+                    const std::string& its_name);
   /// The call of that number that somebody has come to, if not all have.
   struct Arrivals {
     CollectiveCall call;
@@ -106,8 +114,18 @@ class SharedCommunicator {
     for (const auto& [key, choice] : choices_) f(choice);
   }
   std::string name;  ///< of the first rank to name it; for reports
+  /// What each of its ranks says alike, if it is a grid; else null.
+  void set_grid(const std::shared_ptr<const CartGrid>& grid) {
+    const std::lock_guard lock(mutex_);
+    if (grid_ == nullptr) grid_ = grid;
+  }
+  std::shared_ptr<const CartGrid> grid() const {
+    const std::lock_guard lock(mutex_);
+    return grid_;
+  }
   /// What its ranks tell each other while it is made, if it is a distributed graph.
   DistributedEdges edges;
+  std::shared_ptr<SharedWindow> window;  ///< the same, if it is a window's own
 
  private:
   struct Instance {
@@ -135,6 +153,12 @@ class SharedCommunicator {
   mutable std::mutex mutex_;
   std::deque<Arrivals> arrivals_;  // of calls first_arrival_, ..
   std::uint64_t first_arrival_ = 0;
+  struct Between {
+    Function function;
+    Rank count;
+  };
+  std::map<std::uint64_t, Between> between_;  // by number of the call
+  std::shared_ptr<const CartGrid> grid_;
   std::map<ChildKey, Child> children_;
   std::map<ChoiceKey, Choice> choices_;
   std::map<InstanceKey, std::unique_ptr<Instance>> instances_;
@@ -156,12 +180,20 @@ class TaggedNode final : public ForwardingNode {
 /// One rank's end of a communicator: what an MPI_Comm points to.
 struct Communicator {
   static constexpr std::uint32_t alive = 0x434f4d31, dead = 0x434f4d30;
+  Communicator();
+  ~Communicator();
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
   std::uint32_t magic = dead;
   std::shared_ptr<SharedCommunicator> shared;
+  std::shared_ptr<SharedCommunicator> remote;  ///< of an intercommunicator: the other group's
   Rank rank = 0;
-  Node* node = nullptr;  ///< where its collectives run
+  Node* node = nullptr;   ///< where its collectives run
+  Node* world = nullptr;  ///< the same, and ranks are the world's
   std::unique_ptr<TaggedNode> tagged;
   std::unique_ptr<View> view;  ///< a part of the network, or, of other members, a complete one
+  std::vector<std::unique_ptr<BesidePlace>> idle_places;
   MPI_Errhandler errors = MPI_ERRORS_ARE_FATAL;
   std::uint64_t collectives = 0;  ///< calls so far
   std::uint64_t made = 0;         ///< communicators that were made of it without waiting
@@ -173,14 +205,22 @@ struct Communicator {
   AttributeSet<MPI_Comm> attributes;
   std::shared_ptr<const InfoKeys> info;  ///< null: none were given
 
-  std::uint32_t context() const { return shared->id(); }
+  std::uint32_t context() const {
+    return remote ? std::min(shared->id(), remote->id()) : shared->id();
+  }
   Rank size() const { return shared->size(); }
-  Rank world_rank(int member) const { return shared->members()[static_cast<std::size_t>(member)]; }
+  /// Those whom messages go to and come from.
+  const SharedCommunicator& peers() const { return remote ? *remote : *shared; }
+  Rank world_rank(int peer) const { return peers().members()[static_cast<std::size_t>(peer)]; }
 };
+/// The next collective call of this rank on it, compared with the others'; returns its number. Throws Failure.
+std::uint64_t come_to(Communicator& on, const CollectiveCall& call);
+/// The part of a node's network that is a communicator's; null: all of it.
+std::unique_ptr<View> view_of(Node& node, const SharedCommunicator& shared);
 
-/// Makes a rank's end of it.
-void attach(Communicator& communicator, RankState& rank,
-            std::shared_ptr<SharedCommunicator> shared);
+/// Makes a rank's end of it. \param remote  of an intercommunicator
+void attach(Communicator& communicator, RankState& rank, std::shared_ptr<SharedCommunicator> shared,
+            std::shared_ptr<SharedCommunicator> remote = nullptr);
 
 void add_communicator_functions(WormcubeMpiFunctions& table);
 

@@ -137,6 +137,15 @@ class Datatype {
     }
   }
 
+  /// Calls f(handle) for each predefined type that it is made of; a pair is one.
+  template <class F>
+  void each_named(F&& f) const {
+    if (handle_ != nullptr) return f(handle_);
+    for (const Part& part : parts_) {
+      if (part.count > 0) part.type->each_named(f);
+    }
+  }
+
  private:
   /// The type map's order: `count` times this type, then the next part.
   struct Part {

@@ -1,7 +1,9 @@
 // Who waits for whom, in MPI's terms, and what is left at the end.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/mpi/engine/beside.hpp"
 #include "wormcube/apps/mpi/engine/calls.hpp"
 #include "wormcube/apps/mpi/engine/handles.hpp"
+#include "wormcube/apps/mpi/engine/window.hpp"
 
 #include <algorithm>
 #include <map>
@@ -34,7 +36,7 @@ struct Need {
 
 std::vector<Rank> others(const Communicator& on, Rank self) {
   std::vector<Rank> all;
-  for (const Rank rank : on.shared->members()) {
+  for (const Rank rank : on.peers().members()) {
     if (rank != self) all.push_back(rank);
   }
   return all;
@@ -69,21 +71,45 @@ Need send_need(const Communicator& on, int to, int tag, std::int64_t bytes) {
           &on};
 }
 
-/// Those of a collective that have not come.
-Need collective_need(const Job& job, const RankState& rank) {
-  const Communicator& on = *rank.call.communicator;
-  const std::uint64_t number = on.collectives - 1;
+/// How far a rank has come in a communicator's collective of that number: 0: not yet; 1: called, or, of a
+/// persistent one, 1 more than its starts.
+std::uint64_t stage_of(const RankState& rank, const Communicator& on, std::uint64_t number,
+                       bool is_persistent) {
+  const auto is_it = [&](const Communicator& each) {
+    return each.shared != nullptr && (each.shared == on.shared || each.shared == on.remote);
+  };
+  bool came = false;
+  const auto look = [&](const Communicator& each) {
+    came = came || (is_it(each) && each.collectives > number);
+  };
+  look(rank.world);
+  look(rank.self);
+  for (const auto& each : rank.communicators) look(*each);
+  if (!came || !is_persistent) return came ? 1 : 0;
+  std::uint64_t starts = 0;
+  rank.pool.each([&](const RequestObject& object) {
+    if (object.program && object.program->number() == number && is_it(*object.communicator))
+      starts = object.program->starts();
+  });
+  return 1 + starts;
+}
+
+/// Those of a collective, the communicator's of that number, that have not come. \param program  of a persistent
+/// one
+Need collective_need(const Job& job, const Communicator& on, std::uint64_t number,
+                     std::int64_t bytes, const BesideProgram* program = nullptr) {
   Need need;
   need.on = &on;
-  need.bytes = rank.call.bytes;
-  for (Rank member = 0; member < on.size(); ++member) {
-    const RankState& other = job.rank(on.world_rank(member));
-    const auto has_come = [&](const Communicator& each) {
-      return each.shared == on.shared && each.collectives > number;
-    };
-    bool came = has_come(other.world) || has_come(other.self);
-    for (const auto& each : other.communicators) came = came || has_come(*each);
-    if (!came) need.ranks.push_back(other.rank);
+  need.bytes = bytes;
+  std::vector<Rank> members = on.shared->members();
+  if (on.remote)
+    members.insert(members.end(), on.remote->members().begin(), on.remote->members().end());
+  const std::uint64_t stage = program == nullptr ? 1 : 1 + program->starts();
+  bool all_came = true;
+  for (const Rank member : members) {
+    const std::uint64_t its = stage_of(job.rank(member), on, number, program != nullptr);
+    if (its < stage) need.ranks.push_back(member);
+    all_came = all_came && its > 0;
   }
   if (need.ranks.empty()) {
     need.text = "the others' messages";
@@ -92,17 +118,37 @@ Need collective_need(const Job& job, const RankState& rank) {
   constexpr std::size_t most = 8;
   std::string names;
   for (std::size_t i = 0; i < std::min(need.ranks.size(), most); ++i) {
-    names += (i == 0 ? "" : ", ") + std::to_string(on.shared->rank_of(need.ranks[i]));
+    const Rank here = on.shared->rank_of(need.ranks[i]);
+    names += (i == 0 ? "" : ", ") +
+             (here >= 0 ? std::to_string(here)
+                        : fmt::format("{} of the other group", on.remote->rank_of(need.ranks[i])));
   }
   if (need.ranks.size() > most) names += fmt::format(", .. ({} in all)", need.ranks.size());
-  need.text = fmt::format("rank{} {}, who ha{} not come", need.ranks.size() == 1 ? "" : "s", names,
-                          need.ranks.size() == 1 ? "s" : "ve");
+  need.text = fmt::format("rank{} {}, who ha{} not {}", need.ranks.size() == 1 ? "" : "s", names,
+                          need.ranks.size() == 1 ? "s" : "ve", all_came ? "started it" : "come");
+  return need;
+}
+
+/// A call of the others of an epoch, or the end of a lock.
+Need window_need(const CurrentCall& call) {
+  Need need;
+  need.on = call.communicator;
+  need.ranks = call.lock != nullptr ? call.lock->holders() : call.whom;
+  std::string names;
+  for (const Rank world : need.ranks) {
+    const Rank member = call.communicator->shared->rank_of(world);
+    names += (names.empty() ? "" : ", ") + std::to_string(member);
+  }
+  need.text = call.lock != nullptr ? fmt::format("a lock that rank {} has", names)
+                                   : fmt::format("{} of rank{} {}", call.what,
+                                                 need.ranks.size() == 1 ? "" : "s", names);
   return need;
 }
 
 std::vector<Need> needs_of(const Job& job, const RankState& rank) {
   const CurrentCall& call = rank.call;
   std::vector<Need> needs;
+  if (!call.inside) return needs;  // what it named may be gone
   if (call.communicator == nullptr && call.waits != Waits::requests) return needs;
   switch (call.waits) {
     case Waits::not_at_all:
@@ -127,6 +173,14 @@ std::vector<Need> needs_of(const Job& job, const RankState& rank) {
           return !request.is_null() && rank.requests->look_at(request).source == any_source;
         };
         const Communicator& on = *object.communicator;
+        if (object.kind == RequestObject::Kind::collective) {
+          if (object.program == nullptr || object.program->has_ended()) continue;
+          Need need = collective_need(job, on, object.program->number(), 0,
+                                      object.persistent ? object.program.get() : nullptr);
+          need.text = fmt::format("{}: {}", object.started_by, need.text);
+          needs.push_back(std::move(need));
+          continue;
+        }
         const bool is_sent = object.kind == RequestObject::Kind::send;
         const bool is_received = object.with_send && object.next.is_null();
         if (is_open(object.inner) && !is_received) {
@@ -139,7 +193,11 @@ std::vector<Need> needs_of(const Job& job, const RankState& rank) {
       }
       break;
     case Waits::collective:
-      needs.push_back(collective_need(job, rank));
+      needs.push_back(
+          collective_need(job, *call.communicator, call.communicator->collectives - 1, call.bytes));
+      break;
+    case Waits::window:
+      needs.push_back(window_need(call));
       break;
   }
   return needs;
@@ -289,7 +347,7 @@ std::string Job::deadlock(std::span<const UnreceivedMessage> messages) {
         if (message.to != state->rank || !from_it) continue;
         constexpr std::size_t most_near = 10;
         if (near.size() == most_near) break;
-        const Rank from = need.on->shared->rank_of(message.from);
+        const Rank from = need.on->peers().rank_of(message.from);
         if (message.context == need.on->context()) {
           near.push_back(
               fmt::format("near miss: rank {} waits for {} from {}; it holds a message from {} "
@@ -329,6 +387,15 @@ std::string Job::deadlock(std::span<const UnreceivedMessage> messages) {
   return text;
 }
 
+// The receiver is in that call, or, of a collective that goes on beside its program, in any.
+void Job::wrong_message(const WrongMessage& message) noexcept {
+  const CurrentCall& call = rank(message.to).call;
+  end(1, fmt::format("rank {}: {}: a collective's message from rank {} has {} bytes, and {} are "
+                     "received: the two ranks' counts or types do not match{}",
+                     message.to, name_of(call.function), message.from, message.bytes,
+                     message.wanted, place(call.at)));
+}
+
 std::vector<std::string> Job::leftovers(std::span<const UnreceivedMessage> messages) const {
   constexpr std::size_t most = 10;
   std::vector<std::string> lines;
@@ -338,6 +405,12 @@ std::vector<std::string> Job::leftovers(std::span<const UnreceivedMessage> messa
     state->pool.each([&](const RequestObject& object) {
       if (!object.active) return;
       if (++active > most) return;
+      if (object.kind == RequestObject::Kind::collective ||
+          object.kind == RequestObject::Kind::generalized) {
+        requests.push_back(fmt::format("  rank {}: {} on {}{}", state->rank, object.started_by,
+                                       object.communicator->name, place(object.at)));
+        return;
+      }
       requests.push_back(fmt::format(
           "  rank {}: {} of {} bytes, {} {}, {} on {}{}", state->rank, object.started_by,
           object.bytes, object.kind == RequestObject::Kind::send ? "dest" : "source",
@@ -357,11 +430,12 @@ std::vector<std::string> Job::leftovers(std::span<const UnreceivedMessage> messa
       const UnreceivedMessage& message = messages[i];
       std::string on = "a communicator";
       const RankState& to = rank(message.to);
+      const std::uint32_t context = communicator_of(message.context);
       for (const Communicator* each : {&to.world, &to.self}) {
-        if (each->shared != nullptr && each->context() == message.context) on = each->name;
+        if (each->shared != nullptr && each->context() == context) on = each->name;
       }
       for (const auto& each : to.communicators) {
-        if (each->shared != nullptr && each->context() == message.context) on = each->name;
+        if (each->shared != nullptr && each->context() == context) on = each->name;
       }
       lines.push_back(fmt::format("  from rank {} to rank {}, tag {}, {} bytes on {}", message.from,
                                   message.to, message.tag, message.bytes, on));

@@ -63,7 +63,7 @@ int finalize() {
     }
     rank.call.communicator = &world;
     reap_detached(rank, true);
-    world.shared->come(world.collectives++, world.rank, {.function = call.function()});
+    come_to(world, {.function = call.function()});
     wait_for_all(call, world);
     rank.finalized = true;
   });
@@ -87,9 +87,15 @@ int abort(MPI_Comm, int code) {
 }
 
 double wtime() {
+  if (const RankState* const rank = current_rank) {
+    if (ModelClock* const clock = rank->job.clock()) return clock->look(rank->rank);
+  }
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
-double wtick() { return 1e-9; }
+double wtick() {
+  const ModelClock* const clock = current_rank == nullptr ? nullptr : current_rank->job.clock();
+  return clock != nullptr && clock->kind() == ModelClock::Kind::steps ? 1 : 1e-9;
+}
 
 int get_processor_name(char* name, int* length) {
   WORMCUBE_MPI_CALL(MPI_Get_processor_name);
@@ -120,7 +126,15 @@ int free_mem(void* memory) {
   return MPI_SUCCESS;
 }
 
-int pcontrol(const int, ...) { return MPI_SUCCESS; }
+/// 0, 1: what follows is not, is recorded; more: a mark in the recording.
+int pcontrol(const int level, ...) {
+  WORMCUBE_MPI_CALL(MPI_Pcontrol);
+  return call([&] {
+    Recording* const recording = call.rank().recording;
+    if (recording == nullptr) return;
+    level > 1 ? recording->mark(call.rank().rank) : recording->set_on(call.rank().rank, level == 1);
+  });
+}
 
 }  // namespace
 

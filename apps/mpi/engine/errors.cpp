@@ -43,6 +43,18 @@ constexpr std::array error_classes{
     ErrorClass{MPI_ERR_INFO_VALUE, "MPI_ERR_INFO_VALUE", "invalid value of an info"},
     ErrorClass{MPI_ERR_INFO, "MPI_ERR_INFO", "invalid info"},
     ErrorClass{MPI_ERR_KEYVAL, "MPI_ERR_KEYVAL", "invalid key of an attribute"},
+    ErrorClass{MPI_ERR_ASSERT, "MPI_ERR_ASSERT", "invalid assertion"},
+    ErrorClass{MPI_ERR_BASE, "MPI_ERR_BASE", "invalid base"},
+    ErrorClass{MPI_ERR_DISP, "MPI_ERR_DISP", "invalid displacement"},
+    ErrorClass{MPI_ERR_LOCKTYPE, "MPI_ERR_LOCKTYPE", "invalid kind of lock"},
+    ErrorClass{MPI_ERR_RMA_ATTACH, "MPI_ERR_RMA_ATTACH", "memory cannot be attached"},
+    ErrorClass{MPI_ERR_RMA_CONFLICT, "MPI_ERR_RMA_CONFLICT", "accesses that conflict"},
+    ErrorClass{MPI_ERR_RMA_FLAVOR, "MPI_ERR_RMA_FLAVOR", "another flavor of window is needed"},
+    ErrorClass{MPI_ERR_RMA_RANGE, "MPI_ERR_RMA_RANGE", "outside of the window"},
+    ErrorClass{MPI_ERR_RMA_SHARED, "MPI_ERR_RMA_SHARED", "memory cannot be shared"},
+    ErrorClass{MPI_ERR_RMA_SYNC, "MPI_ERR_RMA_SYNC", "calls of windows are not in order"},
+    ErrorClass{MPI_ERR_SIZE, "MPI_ERR_SIZE", "invalid size"},
+    ErrorClass{MPI_ERR_WIN, "MPI_ERR_WIN", "invalid window"},
     ErrorClass{MPI_ERR_NO_MEM, "MPI_ERR_NO_MEM", "out of memory"},
     ErrorClass{MPI_ERR_UNSUPPORTED_OPERATION, "MPI_ERR_UNSUPPORTED_OPERATION", "not supported"},
     ErrorClass{MPI_ERR_ERRHANDLER, "MPI_ERR_ERRHANDLER", "invalid error handler"},
@@ -149,12 +161,16 @@ int remove_error_string(int number) {
   return call([&] { added_before(call, number).text.clear(); });
 }
 
+}  // namespace
+
 void require_handler(MPI_Errhandler handle) {
   if (handle == MPI_ERRORS_ARE_FATAL || handle == MPI_ERRORS_ABORT || handle == MPI_ERRORS_RETURN ||
       (!is_predefined(handle) && handle != nullptr))
     return;
   throw Failure(MPI_ERR_ERRHANDLER, "the error handler is none");
 }
+
+namespace {
 
 int create_errhandler(MPI_Comm_errhandler_function* function, MPI_Errhandler* handle) {
   WORMCUBE_MPI_CALL_AT_ANY_TIME(MPI_Comm_create_errhandler);

@@ -15,6 +15,9 @@ struct ErrorHandler {
 /// The user's own; null for the predefined ones.
 const ErrorHandler* error_handler(MPI_Errhandler handle);
 
+/// Throws Failure(MPI_ERR_ERRHANDLER) for what is none.
+void require_handler(MPI_Errhandler handle);
+
 /// "MPI_ERR_RANK"
 std::string_view name_of_class(int error_class);
 /// "invalid rank"

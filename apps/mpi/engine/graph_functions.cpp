@@ -50,8 +50,7 @@ int checked_weight(int weight) {
 
 /// This rank's end of a communicator of the same ranks in the same order: rank is node.
 Communicator& same_ranks(Call& call, Communicator& parent, MPI_Comm* made) {
-  const std::uint64_t number = parent.collectives++;
-  parent.shared->come(number, parent.rank, {.function = call.function()});
+  const std::uint64_t number = come_to(parent, {.function = call.function()});
   keep_together(call, parent);
   return make_end(
       call, parent.shared->child(number, 0, parent.shared->members(), "graph of " + parent.name),
@@ -62,10 +61,9 @@ int graph_create(MPI_Comm on, int nodes, const int index[], const int edges[], i
                  MPI_Comm* made) {
   WORMCUBE_MPI_CALL(MPI_Graph_create);
   return call([&] {
-    Communicator& parent = call.communicator(on);
+    Communicator& parent = call.intracommunicator(on);
     auto graph = std::make_shared<const RankGraph>(asked_graph(call, parent, nodes, index, edges));
-    const std::uint64_t number = parent.collectives++;
-    parent.shared->come(number, parent.rank, {.function = call.function(), .bytes = nodes});
+    const std::uint64_t number = come_to(parent, {.function = call.function(), .bytes = nodes});
     keep_together(call, parent);
     *made = MPI_COMM_NULL;
     if (parent.rank >= nodes) return;
@@ -81,7 +79,7 @@ int graph_create(MPI_Comm on, int nodes, const int index[], const int edges[], i
 int graph_map(MPI_Comm on, int nodes, const int index[], const int edges[], int* rank) {
   WORMCUBE_MPI_CALL(MPI_Graph_map);
   return call([&] {
-    const Communicator& parent = call.communicator(on);
+    const Communicator& parent = call.intracommunicator(on);
     asked_graph(call, parent, nodes, index, edges);
     *rank = parent.rank < nodes ? parent.rank : MPI_UNDEFINED + 0;
   });
@@ -139,7 +137,7 @@ int dist_graph_create_adjacent(MPI_Comm on, int in_count, const int sources[],
                                const int destination_weights[], MPI_Info, int, MPI_Comm* made) {
   WORMCUBE_MPI_CALL(MPI_Dist_graph_create_adjacent);
   return call([&] {
-    Communicator& parent = call.communicator(on);
+    Communicator& parent = call.intracommunicator(on);
     auto mine = std::make_shared<Neighbours>();
     mine->in = listed_neighbours(call, parent, in_count, sources, source_weights, "indegree");
     mine->out =
@@ -155,7 +153,7 @@ int dist_graph_create(MPI_Comm on, int count, const int sources[], const int deg
                       MPI_Comm* made) {
   WORMCUBE_MPI_CALL(MPI_Dist_graph_create);
   return call([&] {
-    Communicator& parent = call.communicator(on);
+    Communicator& parent = call.intracommunicator(on);
     std::vector<DistributedEdges::Edge> edges;
     for (std::size_t i = 0; i < call.count(count, "n"); ++i) {
       need_rank(parent, sources[i], "source");
@@ -169,7 +167,7 @@ int dist_graph_create(MPI_Comm on, int count, const int sources[], const int deg
     }
     Communicator& end = same_ranks(call, parent, made);
     end.shared->edges.tell(end.rank, edges);
-    end.shared->come(end.collectives++, end.rank, {.function = call.function()});
+    come_to(end, {.function = call.function()});
     wait_for_all(call, end);
     auto mine = std::make_shared<Neighbours>(end.shared->edges.take(end.rank));
     mine->weighted = weights != MPI_UNWEIGHTED;

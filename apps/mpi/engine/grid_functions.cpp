@@ -55,18 +55,21 @@ int cart_create(MPI_Comm on, int dimensions, const int sides[], const int period
                 MPI_Comm* made) {
   WORMCUBE_MPI_CALL(MPI_Cart_create);
   return call([&] {
-    Communicator& parent = call.communicator(on);
+    Communicator& parent = call.intracommunicator(on);
     auto grid = std::make_shared<const CartGrid>(asked_grid(call, dimensions, sides, periods));
     need_places(*grid, parent);
-    const std::uint64_t number = parent.collectives++;
-    parent.shared->come(number, parent.rank, {.function = call.function(), .bytes = grid->size()});
+    const std::uint64_t number =
+        come_to(parent, {.function = call.function(), .bytes = grid->size()});
     keep_together(call, parent);
     std::vector<Rank> members = ranks_at(*grid, parent, call.rank().job.topology(), reorder != 0);
     *made = MPI_COMM_NULL;
     if (std::ranges::find(members, parent.rank) == members.end()) return;
+    const bool moved = !std::ranges::is_sorted(members);
     for (Rank& member : members) member = parent.world_rank(member);
-    Communicator& end = make_end(
-        call, parent.shared->child(number, 0, members, "grid of " + parent.name), parent, made);
+    const std::string name = (moved ? "reordered grid of " : "grid of ") + parent.name;
+    Communicator& end =
+        make_end(call, parent.shared->child(number, 0, members, name), parent, made);
+    end.shared->set_grid(grid);
     end.grid = std::move(grid);
   });
 }
@@ -74,7 +77,7 @@ int cart_create(MPI_Comm on, int dimensions, const int sides[], const int period
 int cart_map(MPI_Comm on, int dimensions, const int sides[], const int periods[], int* rank) {
   WORMCUBE_MPI_CALL(MPI_Cart_map);
   return call([&] {
-    const Communicator& parent = call.communicator(on);
+    const Communicator& parent = call.intracommunicator(on);
     const CartGrid grid = asked_grid(call, dimensions, sides, periods);
     need_places(grid, parent);
     const std::vector<Rank> ranks = ranks_at(grid, parent, call.rank().job.topology(), true);
@@ -91,8 +94,7 @@ int cart_sub(MPI_Comm on, const int remain[], MPI_Comm* made) {
     Communicator& parent = call.communicator(on);
     std::vector<bool> remains;
     for (int d = 0; d < grid.dimensions(); ++d) remains.push_back(remain[d] != 0);
-    const std::uint64_t number = parent.collectives++;
-    parent.shared->come(number, parent.rank, {.function = call.function()});
+    const std::uint64_t number = come_to(parent, {.function = call.function()});
     keep_together(call, parent);
     auto rest = std::make_shared<const CartGrid>(grid.remaining(remains));
     const int mine = grid.part(parent.rank, remains).number;
@@ -107,6 +109,7 @@ int cart_sub(MPI_Comm on, const int remain[], MPI_Comm* made) {
                  parent.shared->child(number, mine, members,
                                       fmt::format("part {} of {}", mine, parent.name)),
                  parent, made);
+    end.shared->set_grid(rest);
     end.grid = std::move(rest);
   });
 }

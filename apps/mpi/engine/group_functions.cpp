@@ -1,5 +1,6 @@
 // MPI's functions on groups, and communicators made of them.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/mpi/engine/between_groups.hpp"
 #include "wormcube/apps/mpi/engine/calls.hpp"
 #include "wormcube/apps/mpi/engine/groups.hpp"
 #include "wormcube/apps/mpi/engine/handles.hpp"
@@ -20,11 +21,6 @@ struct GroupObject {
   Members members;
 };
 
-MPI_Group new_group(Members members) {
-  if (members.empty()) return MPI_GROUP_EMPTY;
-  return reinterpret_cast<MPI_Group>(new GroupObject{GroupObject::alive, std::move(members)});
-}
-
 const Members& members_of(MPI_Group handle) {
   static const Members none;
   if (handle == MPI_GROUP_EMPTY) return none;
@@ -39,6 +35,17 @@ const Members& members_of(MPI_Group handle) {
   throw Failure(MPI_ERR_GROUP, object->magic == GroupObject::dead ? "the group has been freed"
                                                                   : "the group's handle is none");
 }
+
+}  // namespace
+
+const std::vector<Rank>& members_of_group(MPI_Group group) { return members_of(group); }
+
+MPI_Group new_group(Members members) {
+  if (members.empty()) return MPI_GROUP_EMPTY;
+  return reinterpret_cast<MPI_Group>(new GroupObject{GroupObject::alive, std::move(members)});
+}
+
+namespace {
 
 std::span<const int> listed(const Call& call, const int* ranks, int count) {
   return {ranks, call.count(count, "n")};
@@ -144,6 +151,17 @@ void need_subset(const Members& members, const Communicator& parent) {
   }
 }
 
+/// What the other group's ranks name, of an intercommunicator.
+Members members_of_others(Call& call, const Communicator& parent, const Members& members) {
+  constexpr Rank nobody = -1;
+  Members own(members), others(static_cast<std::size_t>(parent.remote->size()));
+  own.resize(static_cast<std::size_t>(parent.size()), nobody);
+  swap_between(call, parent, std::as_bytes(std::span(own)),
+               std::as_writable_bytes(std::span(others)));
+  std::erase(others, nobody);
+  return others;
+}
+
 // All ranks of the communicator call; those of different groups, which have no member in common, are told apart
 // by their first.
 int comm_create(MPI_Comm on, MPI_Group group, MPI_Comm* made) {
@@ -152,14 +170,20 @@ int comm_create(MPI_Comm on, MPI_Group group, MPI_Comm* made) {
     Communicator& parent = call.communicator(on);
     const Members& members = members_of(group);
     need_subset(members, parent);
-    const std::uint64_t number = parent.collectives++;
-    parent.shared->come(number, parent.rank, {.function = call.function()});
+    const std::uint64_t number = come_to(parent, {.function = call.function()});
     keep_together(call, parent);
     *made = MPI_COMM_NULL;
-    if (std::ranges::find(members, call.rank().rank) == members.end()) return;
-    make_end(call,
-             parent.shared->child(number, members.front(), members, "group of " + parent.name),
-             parent, made);
+    const bool is_in = std::ranges::find(members, call.rank().rank) != members.end();
+    if (parent.remote) {
+      const Members others = members_of_others(call, parent, members);
+      if (!is_in || others.empty()) return;
+      make_pair_end(call, {parent.context(), number, 0}, members, others,
+                    "groups of " + parent.name, parent, made);
+    } else if (is_in) {
+      make_end(call,
+               parent.shared->child(number, members.front(), members, "group of " + parent.name),
+               parent, made);
+    }
   });
 }
 
@@ -168,7 +192,7 @@ int comm_create(MPI_Comm on, MPI_Group group, MPI_Comm* made) {
 int comm_create_group(MPI_Comm on, MPI_Group group, int tag, MPI_Comm* made) {
   WORMCUBE_MPI_CALL(MPI_Comm_create_group);
   return call([&] {
-    Communicator& parent = call.communicator(on);
+    Communicator& parent = call.intracommunicator(on);
     const Members& members = members_of(group);
     need_subset(members, parent);
     call.send_tag(tag);
@@ -176,7 +200,7 @@ int comm_create_group(MPI_Comm on, MPI_Group group, int tag, MPI_Comm* made) {
     if (std::ranges::find(members, call.rank().rank) == members.end()) return;
     Communicator& end = make_end(
         call, parent.shared->child_of_group(tag, members, "group of " + parent.name), parent, made);
-    end.shared->come(end.collectives++, end.rank, {.function = call.function()});
+    come_to(end, {.function = call.function()});
     wait_for_all(call, end);
   });
 }

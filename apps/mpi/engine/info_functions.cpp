@@ -20,9 +20,13 @@ struct InfoObject {
   InfoKeys keys;
 };
 
+}  // namespace
+
 MPI_Info new_info(InfoKeys keys) {
   return reinterpret_cast<MPI_Info>(new InfoObject{InfoObject::alive, std::move(keys)});
 }
+
+namespace {
 
 InfoKeys& keys_in(MPI_Info handle) {
   static InfoKeys of_start;  // INFO_ENV: there is nothing that a start says

@@ -2,14 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/job.hpp"
 
+#include "wormcube/apps/mpi/engine/beside.hpp"
 #include "wormcube/apps/mpi/engine/calls.hpp"
 #include "wormcube/apps/mpi/engine/errors.hpp"
 #include "wormcube/apps/mpi/engine/plain_functions.hpp"
+#include "wormcube/apps/mpi/engine/reductions.hpp"
+#include "wormcube/apps/mpi/engine/window.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <numeric>
+#include <thread>
 
 #include <cxxabi.h>
 #include <fmt/core.h>
@@ -71,11 +76,19 @@ const WormcubeMpiFunctions& provided_functions() {
     add_request_functions(table);
     add_buffered_functions(table);
     add_collective_functions(table);
+    add_reduction_functions(table);
+    add_neighbour_functions(table);
     add_group_functions(table);
+    add_intercommunicator_functions(table);
     add_grid_functions(table);
     add_graph_functions(table);
+    add_session_functions(table);
     add_info_functions(table);
     add_attribute_functions(table);
+    add_window_functions(table);
+    add_tool_functions(table);
+    add_external_functions(table);
+    add_own_request_functions(table);
     return table;
   }();
   return functions;
@@ -87,8 +100,18 @@ Job::Job(const Topology& topology, const Images& images, const JobOptions& optio
   std::vector<Rank> all(static_cast<std::size_t>(options.ranks));
   std::iota(all.begin(), all.end(), 0);
   world_ = std::make_shared<SharedCommunicator>(*this, 0, all, "MPI_COMM_WORLD");
+  if (options.record) {
+    recording_ = std::make_unique<Recording>(options.ranks);
+    witnesses_.add(*recording_);
+  }
+  if (options.clock) {
+    clock_ = std::make_unique<ModelClock>(topology, options.ranks, options.clock->kind,
+                                          options.clock->model, options.clock->own_work);
+    witnesses_.add(*clock_);
+  }
   for (const Rank rank : all) {
     states_.push_back(std::make_unique<RankState>(*this, rank));
+    states_.back()->timed = options.timing;
     if (!options.matrix) continue;
     states_.back()->bytes_to.resize(all.size());
     states_.back()->messages_to.resize(all.size());
@@ -123,6 +146,15 @@ void Job::run_rank(Node& node) {
     state.counted = std::make_unique<CountingNode>(node, state);
     state.node = state.counted.get();
   }
+  state.recording = recording_.get();
+  if (!witnesses_.empty()) {
+    state.witnesses = &witnesses_;
+    state.witnessed_requests = std::make_unique<WitnessedRequests>(*state.requests, witnesses_,
+                                                                   state.rank, options_.most_early);
+    state.requests = state.witnessed_requests.get();
+    state.witnessed = std::make_unique<WitnessedNode>(*state.node, witnesses_);
+    state.node = state.witnessed.get();
+  }
   current_rank = &state;
   attach(state.world, state, world_);
   state.world.handle = MPI_COMM_WORLD;
@@ -130,13 +162,15 @@ void Job::run_rank(Node& node) {
          std::make_shared<SharedCommunicator>(*this, 1, std::vector<Rank>{state.rank},
                                               "MPI_COMM_SELF"));
   state.self.handle = MPI_COMM_SELF;
+  state.began = RankState::Clock::now();
   const int code = enter(state);
+  state.whole = RankState::Clock::now() - state.began;
   state.ended = true;
   current_rank = nullptr;
-  if (state.initialized && !state.finalized) {
-    end_here(
-        code == 0 ? 1 : code,
-        fmt::format("rank {} has ended with exit code {}, without MPI_Finalize", state.rank, code));
+  if ((state.initialized && !state.finalized) || state.sessions > 0) {
+    end_here(code == 0 ? 1 : code,
+             fmt::format("rank {} has ended with exit code {}, without {}", state.rank, code,
+                         state.sessions > 0 ? "MPI_Session_finalize" : "MPI_Finalize"));
   }
   if (code == 0) return;
   const std::lock_guard lock(mutex_);
@@ -190,6 +224,34 @@ std::uint32_t Job::take_id() {
   return next_id_++;
 }
 
+Job::Pair Job::pair(const PairKey& key, const std::vector<Rank>& one,
+                    const std::vector<Rank>& other, const std::string& name) {
+  const std::lock_guard lock(pairs_mutex_);
+  const auto [place, is_new] = pairs_.try_emplace(key);
+  ComingPair& coming = place->second;
+  if (is_new) {
+    const bool in_order = one.front() < other.front();
+    coming.to_come = one.size() + other.size();
+    try {
+      coming.pair.lower =
+          std::make_shared<SharedCommunicator>(*this, take_id(), in_order ? one : other, name);
+      coming.pair.upper =
+          std::make_shared<SharedCommunicator>(*this, take_id(), in_order ? other : one, name);
+    } catch (...) {
+      pairs_.erase(place);
+      throw;
+    }
+  }
+  Pair pair = coming.pair;
+  if (--coming.to_come == 0) pairs_.erase(place);
+  return pair;
+}
+
+int Job::number_of_tag(const std::string& tag) {
+  const std::lock_guard lock(pairs_mutex_);
+  return tags_.try_emplace(tag, -1 - static_cast<int>(tags_.size())).first->second;
+}
+
 void Job::give_back_id(std::uint32_t id) noexcept {
   const std::lock_guard lock(mutex_);
   unused_ids_.push_back(id);
@@ -204,6 +266,16 @@ std::string Job::place(const void* address) const {
 
 namespace {
 
+std::optional<CommunicatorFigures::Grid> grid_of(const SharedCommunicator& shared,
+                                                 const Topology& network) {
+  const auto grid = shared.grid();
+  if (grid == nullptr) return std::nullopt;
+  std::string sides;
+  for (const int side : grid->sides()) sides += fmt::format("{}{}", sides.empty() ? "" : "x", side);
+  return CommunicatorFigures::Grid{sides,
+                                   hops_between_neighbours(*grid, network, shared.members())};
+}
+
 void add_figures(std::vector<CommunicatorFigures>& all, const SharedCommunicator& shared,
                  const Topology& network) {
   auto place = std::ranges::find_if(all, [&](const CommunicatorFigures& each) {
@@ -211,7 +283,7 @@ void add_figures(std::vector<CommunicatorFigures>& all, const SharedCommunicator
   });
   if (place == all.end()) {
     const bool is_network = shared.is_world_order() && shared.size() == network.nodes();
-    all.push_back({shared.name, shared.size(), is_network, 0, {}});
+    all.push_back({shared.name, shared.size(), is_network, 0, {}, grid_of(shared, network)});
     place = all.end() - 1;
   }
   ++place->made;
@@ -276,6 +348,19 @@ extern "C" {
 extern WormcubeMpiProgram wormcube_mpi_program;
 WormcubeMpiProgram wormcube_mpi_program{sizeof(WormcubeMpiFunctions), nullptr,
                                         wormcube::mpi::not_provided};
+
+// The rank's core is for others meanwhile. 0: for whoever can run.
+void wormcube_rank_sleep(long long nanoseconds);
+void wormcube_rank_sleep(long long nanoseconds) {
+  using namespace wormcube::mpi;
+  const std::chrono::nanoseconds time(nanoseconds);
+  RankState* const rank = current_rank;
+  if (rank == nullptr || rank->requests == nullptr) return std::this_thread::sleep_for(time);
+  const int error = errno;
+  rank->requests->sleep(time);
+  errno = error;
+  current_rank = rank;
+}
 
 [[noreturn]] void wormcube_rank_exit(int code, int with_handlers);
 void wormcube_rank_exit(int code, int with_handlers) {

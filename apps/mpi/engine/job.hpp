@@ -3,11 +3,13 @@
 #pragma once
 
 #include "wormcube/apps/mpi/engine/communicator.hpp"
+#include "wormcube/apps/mpi/engine/model_clock.hpp"
 #include "wormcube/apps/mpi/engine/rank.hpp"
 #include "wormcube/apps/mpi/image/images.hpp"
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/runtime/machine/machine.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -17,6 +19,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace wormcube::mpi {
@@ -34,6 +37,11 @@ struct CommunicatorFigures {
   bool is_network = false;      ///< the whole network; else a complete one of its members
   std::uint64_t made = 0;       ///< how many there were
   std::vector<Choice> choices;  ///< those that were used
+  struct Grid {
+    std::string sides;  ///< "8x8"
+    GridHops hops;      ///< of the first of these communicators
+  };
+  std::optional<Grid> grid;
 };
 
 struct JobOptions {
@@ -42,6 +50,17 @@ struct JobOptions {
   /// By operation: the algorithm that was asked for.
   std::map<std::string, Collective> algorithms = {};
   bool matrix = false;  ///< count what each rank sends to each
+  bool timing = false;  ///< how long ranks are in MPI's functions
+  bool record = false;  ///< what they call and send: recording()
+  /// Modelled time in place of this computer's: clock().
+  struct Clock {
+    ModelClock::Kind kind = ModelClock::Kind::model;
+    MachineModel model = {};
+    double own_work = 1;
+  };
+  std::optional<Clock> clock = {};
+  Bytes most_early = 0;  ///< MachineOptions::early_limit
+  bool strict = false;   ///< types of both ends of a message are compared, Rsend needs a receive
 };
 
 /// Threads     end: any, the first counts. wait_for_end: who runs the job. The rest: the ranks, each for
@@ -72,6 +91,8 @@ class Job {
 
   /// The text of MachineOptions::deadlock_text; ends the job.
   std::string deadlock(std::span<const UnreceivedMessage> messages);
+  /// MachineOptions::on_wrong_message; ends the job.
+  void wrong_message(const WrongMessage& message) noexcept;
   /// Where each rank is, in MPI's terms.
   std::string table_of_ranks() const;
   /// What was not received, completed or freed, in lines.
@@ -89,7 +110,24 @@ class Job {
   /// A number for a communicator that no living one has. Throws Failure if there is none left.
   std::uint32_t take_id();
   void give_back_id(std::uint32_t id) noexcept;
+  /// The two groups of an intercommunicator, by whoever comes first; all of their ranks come. \param key  of
+  /// no two at once
+  struct Pair {
+    std::shared_ptr<SharedCommunicator> lower,
+        upper;  ///< lower: whose rank 0 has the lower rank in the world
+  };
+  using PairKey = std::tuple<std::uint32_t, std::uint64_t, int>;
+  Pair pair(const PairKey& key, const std::vector<Rank>& one, const std::vector<Rank>& other,
+            const std::string& name);
+  /// A tag in words as a number below 0, so that it is no tag of a call's.
+  int number_of_tag(const std::string& tag);
+  /// A number that was not given before.
+  int next_number() { return numbers_.fetch_add(1, std::memory_order_relaxed); }
   const std::shared_ptr<SharedCommunicator>& world() const { return world_; }
+  /// Null: nothing is recorded.
+  Recording* recording() const { return recording_.get(); }
+  /// Null: this computer's.
+  ModelClock* clock() const { return clock_.get(); }
   std::chrono::steady_clock::time_point start() const { return start_; }
 
   std::size_t explain_fault(std::span<char> text) const;
@@ -109,6 +147,9 @@ class Job {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::shared_ptr<SharedCommunicator> world_;
   std::vector<std::unique_ptr<RankState>> states_;
+  std::unique_ptr<Recording> recording_;
+  std::unique_ptr<ModelClock> clock_;
+  Witnesses witnesses_;
 
   mutable std::mutex mutex_;  // guards the rest
   std::condition_variable done_;
@@ -116,6 +157,14 @@ class Job {
   JobEnd end_;
   std::vector<CommunicatorFigures> remembered_;
   std::vector<std::uint32_t> unused_ids_;
+  struct ComingPair {
+    Pair pair;
+    std::size_t to_come;
+  };
+  std::atomic<int> numbers_{0};
+  std::mutex pairs_mutex_;  // guards pairs_, tags_
+  std::map<std::string, int> tags_;
+  std::map<PairKey, ComingPair> pairs_;
   std::uint32_t next_id_ = 2;  // 0: MPI_COMM_WORLD, 1: MPI_COMM_SELF
 };
 

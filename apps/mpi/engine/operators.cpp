@@ -213,6 +213,7 @@ Combine predefined_operator(MPI_Op handle, MPI_Datatype type) {
     case 0x203:
       return on_integers<std::int64_t>(op);
     case 0x240:
+    case 0x243:  // letters to the standard; programs add them, and MPICH and Open MPI let them
     case 0x244:
     case 0x2c1:
       return on_integers<std::int8_t>(op);

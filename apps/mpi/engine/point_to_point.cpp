@@ -20,16 +20,39 @@ void note(Call& call, Waits waits, int peer, int tag, std::int64_t bytes) {
   now.bytes = bytes;
 }
 
-Mode mode_of(const Call& call, Mode asked) {
-  return call.rank().job.options().eager ? asked : Mode::synchronous;
+/// Where persistent requests of both sides meet.
+struct Meeting {
+  std::uint32_t context;
+  Tag tag;
+};
+
+/// Of messages in partitions: those of two ranks and a tag are matched when their requests are made, the first with the first, in
+/// whatever order they are started.
+Meeting meeting_in_partitions(Call& call, const Communicator& on, bool sends, int peer, int tag) {
+  constexpr std::uint32_t in_partitions = std::uint32_t{1} << 30U;
+  RankState& rank = call.rank();
+  const Rank other = on.world_rank(peer);
+  const std::uint64_t number = rank.made_in_partitions[{on.context(), sends, other, tag}]++;
+  const Rank from = sends ? rank.rank : other, to = sends ? other : rank.rank;
+  return {on.context() | in_partitions,
+          rank.job.number_of_tag(fmt::format("partitions {} of {}, {} to {}, tag {}", number,
+                                             on.context(), from, to, tag))};
 }
 
-void count_sent(RankState& rank, Rank to, Bytes bytes) {
-  ++rank.sent;
-  rank.sent_bytes += bytes;
-  if (rank.bytes_to.empty()) return;
-  rank.bytes_to[static_cast<std::size_t>(to)] += bytes;
-  ++rank.messages_to[static_cast<std::size_t>(to)];
+Meeting meeting_of(Call& call, const Communicator& on, bool sends, int peer, int tag) {
+  switch (call.function()) {
+    case Function::MPI_Psend_init:
+    case Function::MPI_Psend_init_c:
+    case Function::MPI_Precv_init:
+    case Function::MPI_Precv_init_c:
+      return meeting_in_partitions(call, on, sends, peer, tag);
+    default:
+      return {on.context(), tag};
+  }
+}
+
+Mode mode_of(const Call& call, Mode asked) {
+  return call.rank().job.options().eager ? asked : Mode::synchronous;
 }
 
 /// The data of so many elements, packed into `packed` if they lie apart.
@@ -47,17 +70,19 @@ struct Sending {
   TypeView type;
   std::size_t count;
 };
-Sending checked_send(Call& call, const void* data, int count, MPI_Datatype type, int to, int tag,
-                     MPI_Comm on) {
-  const Sending checked{call.communicator(on), type_view(type), call.count(count)};
+Sending checked_send(Call& call, const void* data, std::int64_t count, MPI_Datatype type, int to,
+                     int tag, MPI_Comm on) {
+  const TypeView view = type_view(type);
+  const Sending checked{call.communicator(on), view, call.elements(count, view)};
   call.destination(checked.on, to);
   call.send_tag(tag);
   call.pointer(data, checked.count * checked.type.size, "the buffer", checked.type.first);
   return checked;
 }
-Sending checked_receive(Call& call, const void* data, int count, MPI_Datatype type, int from,
-                        int tag, MPI_Comm on) {
-  const Sending checked{call.communicator(on), type_view(type), call.count(count)};
+Sending checked_receive(Call& call, const void* data, std::int64_t count, MPI_Datatype type,
+                        int from, int tag, MPI_Comm on) {
+  const TypeView view = type_view(type);
+  const Sending checked{call.communicator(on), view, call.elements(count, view)};
   call.source(checked.on, from);
   call.receive_tag(tag);
   call.pointer(data, checked.count * checked.type.size, "the buffer", checked.type.first);
@@ -74,10 +99,10 @@ Request begin_send(Call& call, const Sending& what, ConstSpan data, int to, int 
   const Rank peer = what.on.world_rank(to);
   count_sent(call.rank(), peer, data.size());
   return call.rank().requests->start(wormcube::send(peer, data, tag), what.on.context(),
-                                     mode_of(call, mode));
+                                     mode_of(call, mode), note_of(call, what.type, what.count));
 }
 
-int send_now(Call& call, const void* data, int count, MPI_Datatype type, int to, int tag,
+int send_now(Call& call, const void* data, std::int64_t count, MPI_Datatype type, int to, int tag,
              MPI_Comm on, Mode mode) {
   return call([&] {
     const Sending what = checked_send(call, data, count, type, to, tag, on);
@@ -90,32 +115,39 @@ int send_now(Call& call, const void* data, int count, MPI_Datatype type, int to,
   });
 }
 
-int send(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm on) {
-  WORMCUBE_MPI_CALL(MPI_Send);
+template <class Count>
+int send(const void* data, Count count, MPI_Datatype type, int to, int tag, MPI_Comm on) {
+  WORMCUBE_MPI_CALL_OF(MPI_Send);
   return send_now(call, data, count, type, to, tag, on, Mode::standard);
 }
-int ssend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm on) {
-  WORMCUBE_MPI_CALL(MPI_Ssend);
+template <class Count>
+int ssend(const void* data, Count count, MPI_Datatype type, int to, int tag, MPI_Comm on) {
+  WORMCUBE_MPI_CALL_OF(MPI_Ssend);
   return send_now(call, data, count, type, to, tag, on, Mode::synchronous);
 }
-int rsend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm on) {
-  WORMCUBE_MPI_CALL(MPI_Rsend);
+template <class Count>
+int rsend(const void* data, Count count, MPI_Datatype type, int to, int tag, MPI_Comm on) {
+  WORMCUBE_MPI_CALL_OF(MPI_Rsend);
   return send_now(call, data, count, type, to, tag, on, Mode::standard);
 }
 
 // A received message's status, and whether it was longer than the room.
-void tell(const Communicator& on, const Status& found, Bytes room, MPI_Status* status) {
-  const int source = on.shared->rank_of(found.source);
+void tell(const Call& call, const Sending& what, const Status& found, MPI_Status* status) {
+  const Bytes room = what.count * what.type.size;
+  const int source = what.on.peers().rank_of(found.source);
   write_status(status, source, found.tag, static_cast<std::int64_t>(std::min(found.bytes, room)));
+  if (const auto wrong = wrong_match(call.rank().job, what.type.type->get(), found, what.on))
+    throw *wrong;
   if (!found.truncated) return;
   throw Failure(MPI_ERR_TRUNCATE,
                 fmt::format("the message from rank {}, tag {} has {} bytes, the buffer room for {}",
                             source, found.tag, found.bytes, room));
 }
 
-int recv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm on,
+template <class Count>
+int recv(void* data, Count count, MPI_Datatype type, int from, int tag, MPI_Comm on,
          MPI_Status* status) {
-  WORMCUBE_MPI_CALL(MPI_Recv);
+  WORMCUBE_MPI_CALL_OF(MPI_Recv);
   return call([&] {
     const Sending what = checked_receive(call, data, count, type, from, tag, on);
     if (from == MPI_PROC_NULL) return write_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0);
@@ -128,14 +160,14 @@ int recv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm o
     Request request = requests.start(pattern(what.on, from, tag), to);
     const Status found = requests.wait(request);
     if (packed) unpack(**what.type.type, packed.get(), std::min(found.bytes, room), data);
-    tell(what.on, found, room, status);
+    tell(call, what, found, status);
   });
 }
 
 // The receive first: it may be the partner's send that ours waits for.
-void exchange_now(Call& call, const void* out, int out_count, MPI_Datatype out_type, int to,
-                  int out_tag, void* in, int in_count, MPI_Datatype in_type, int from, int in_tag,
-                  MPI_Comm on, MPI_Status* status) {
+void exchange_now(Call& call, const void* out, std::int64_t out_count, MPI_Datatype out_type,
+                  int to, int out_tag, void* in, std::int64_t in_count, MPI_Datatype in_type,
+                  int from, int in_tag, MPI_Comm on, MPI_Status* status) {
   const Sending sent = checked_send(call, out, out_count, out_type, to, out_tag, on);
   const Sending received = checked_receive(call, in, in_count, in_type, from, in_tag, on);
   const Bytes room = received.count * received.type.size;
@@ -166,13 +198,14 @@ void exchange_now(Call& call, const void* out, int out_count, MPI_Datatype out_t
   requests.wait_all(both, found);
   if (!receives) return write_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0);
   if (packed_in) unpack(**received.type.type, packed_in.get(), std::min(found[0].bytes, room), in);
-  tell(received.on, found[0], room, status);
+  tell(call, received, found[0], status);
 }
 
-int sendrecv(const void* out, int out_count, MPI_Datatype out_type, int to, int out_tag, void* in,
-             int in_count, MPI_Datatype in_type, int from, int in_tag, MPI_Comm on,
+template <class Count>
+int sendrecv(const void* out, Count out_count, MPI_Datatype out_type, int to, int out_tag, void* in,
+             Count in_count, MPI_Datatype in_type, int from, int in_tag, MPI_Comm on,
              MPI_Status* status) {
-  WORMCUBE_MPI_CALL(MPI_Sendrecv);
+  WORMCUBE_MPI_CALL_OF(MPI_Sendrecv);
   return call([&] {
     exchange_now(call, out, out_count, out_type, to, out_tag, in, in_count, in_type, from, in_tag,
                  on, status);
@@ -182,13 +215,14 @@ int sendrecv(const void* out, int out_count, MPI_Datatype out_type, int to, int 
 /// What is sent, so that the receive may overwrite it.
 struct SendCopy {
   std::unique_ptr<std::byte[]> data;
-  int bytes;
+  std::int64_t bytes;
 };
-SendCopy copy_of(Call& call, const void* data, int count, MPI_Datatype type, int to, int tag,
-                 MPI_Comm on) {
+SendCopy copy_of(Call& call, const void* data, std::int64_t count, MPI_Datatype type, int to,
+                 int tag, MPI_Comm on) {
   const Sending what = checked_send(call, data, count, type, to, tag, on);
   const Bytes bytes = what.count * what.type.size;
-  SendCopy copy{std::make_unique_for_overwrite<std::byte[]>(bytes), static_cast<int>(bytes)};
+  SendCopy copy{std::make_unique_for_overwrite<std::byte[]>(bytes),
+                static_cast<std::int64_t>(bytes)};
   if (!what.type.dense) {
     pack(**what.type.type, data, bytes, copy.data.get());
   } else if (bytes > 0) {
@@ -197,9 +231,10 @@ SendCopy copy_of(Call& call, const void* data, int count, MPI_Datatype type, int
   return copy;
 }
 
-int sendrecv_replace(void* data, int count, MPI_Datatype type, int to, int out_tag, int from,
+template <class Count>
+int sendrecv_replace(void* data, Count count, MPI_Datatype type, int to, int out_tag, int from,
                      int in_tag, MPI_Comm on, MPI_Status* status) {
-  WORMCUBE_MPI_CALL(MPI_Sendrecv_replace);
+  WORMCUBE_MPI_CALL_OF(MPI_Sendrecv_replace);
   return call([&] {
     const SendCopy copy = copy_of(call, data, count, type, to, out_tag, on);
     exchange_now(call, copy.data.get(), copy.bytes, MPI_BYTE, to, out_tag, data, count, type, from,
@@ -208,8 +243,8 @@ int sendrecv_replace(void* data, int count, MPI_Datatype type, int to, int out_t
 }
 
 /// Both as one request.
-void start_exchange(Call& call, MPI_Request* handle, const void* out, int out_count,
-                    MPI_Datatype out_type, int to, int out_tag, void* in, int in_count,
+void start_exchange(Call& call, MPI_Request* handle, const void* out, std::int64_t out_count,
+                    MPI_Datatype out_type, int to, int out_tag, void* in, std::int64_t in_count,
                     MPI_Datatype in_type, int from, int in_tag, MPI_Comm on,
                     std::unique_ptr<std::byte[]> copied = nullptr) {
   const Sending sent = checked_send(call, out, out_count, out_type, to, out_tag, on);
@@ -228,19 +263,21 @@ void start_exchange(Call& call, MPI_Request* handle, const void* out, int out_co
   (object.from_nobody ? object.inner : object.next) = send;
 }
 
-int isendrecv(const void* out, int out_count, MPI_Datatype out_type, int to, int out_tag, void* in,
-              int in_count, MPI_Datatype in_type, int from, int in_tag, MPI_Comm on,
+template <class Count>
+int isendrecv(const void* out, Count out_count, MPI_Datatype out_type, int to, int out_tag,
+              void* in, Count in_count, MPI_Datatype in_type, int from, int in_tag, MPI_Comm on,
               MPI_Request* request) {
-  WORMCUBE_MPI_CALL(MPI_Isendrecv);
+  WORMCUBE_MPI_CALL_OF(MPI_Isendrecv);
   return call([&] {
     start_exchange(call, request, out, out_count, out_type, to, out_tag, in, in_count, in_type,
                    from, in_tag, on);
   });
 }
 
-int isendrecv_replace(void* data, int count, MPI_Datatype type, int to, int out_tag, int from,
+template <class Count>
+int isendrecv_replace(void* data, Count count, MPI_Datatype type, int to, int out_tag, int from,
                       int in_tag, MPI_Comm on, MPI_Request* request) {
-  WORMCUBE_MPI_CALL(MPI_Isendrecv_replace);
+  WORMCUBE_MPI_CALL_OF(MPI_Isendrecv_replace);
   return call([&] {
     SendCopy copy = copy_of(call, data, count, type, to, out_tag, on);
     const std::byte* const copied = copy.data.get();
@@ -249,55 +286,63 @@ int isendrecv_replace(void* data, int count, MPI_Datatype type, int to, int out_
   });
 }
 
-int start(Call& call, MPI_Request* handle, const void* data, int count, MPI_Datatype type, int to,
-          int tag, MPI_Comm on, Mode mode, bool persistent = false) {
+int start(Call& call, MPI_Request* handle, const void* data, std::int64_t count, MPI_Datatype type,
+          int to, int tag, MPI_Comm on, Mode mode, bool persistent = false) {
   return call([&] {
     *handle = reinterpret_cast<MPI_Request>(
         &start_send(call, data, count, type, to, tag, on, mode, persistent));
   });
 }
 
-int isend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm on,
+template <class Count>
+int isend(const void* data, Count count, MPI_Datatype type, int to, int tag, MPI_Comm on,
           MPI_Request* request) {
-  WORMCUBE_MPI_CALL(MPI_Isend);
+  WORMCUBE_MPI_CALL_OF(MPI_Isend);
   return start(call, request, data, count, type, to, tag, on, Mode::standard);
 }
-int issend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm on,
+template <class Count>
+int issend(const void* data, Count count, MPI_Datatype type, int to, int tag, MPI_Comm on,
            MPI_Request* request) {
-  WORMCUBE_MPI_CALL(MPI_Issend);
+  WORMCUBE_MPI_CALL_OF(MPI_Issend);
   return start(call, request, data, count, type, to, tag, on, Mode::synchronous);
 }
-int irsend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm on,
+template <class Count>
+int irsend(const void* data, Count count, MPI_Datatype type, int to, int tag, MPI_Comm on,
            MPI_Request* request) {
-  WORMCUBE_MPI_CALL(MPI_Irsend);
+  WORMCUBE_MPI_CALL_OF(MPI_Irsend);
   return start(call, request, data, count, type, to, tag, on, Mode::standard);
 }
-int irecv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm on,
+template <class Count>
+int irecv(void* data, Count count, MPI_Datatype type, int from, int tag, MPI_Comm on,
           MPI_Request* request) {
-  WORMCUBE_MPI_CALL(MPI_Irecv);
+  WORMCUBE_MPI_CALL_OF(MPI_Irecv);
   return call([&] {
     *request =
         reinterpret_cast<MPI_Request>(&start_receive(call, data, count, type, from, tag, on));
   });
 }
-int send_init(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm on,
+template <class Count>
+int send_init(const void* data, Count count, MPI_Datatype type, int to, int tag, MPI_Comm on,
               MPI_Request* request) {
-  WORMCUBE_MPI_CALL(MPI_Send_init);
+  WORMCUBE_MPI_CALL_OF(MPI_Send_init);
   return start(call, request, data, count, type, to, tag, on, Mode::standard, true);
 }
-int ssend_init(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm on,
+template <class Count>
+int ssend_init(const void* data, Count count, MPI_Datatype type, int to, int tag, MPI_Comm on,
                MPI_Request* request) {
-  WORMCUBE_MPI_CALL(MPI_Ssend_init);
+  WORMCUBE_MPI_CALL_OF(MPI_Ssend_init);
   return start(call, request, data, count, type, to, tag, on, Mode::synchronous, true);
 }
-int rsend_init(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm on,
+template <class Count>
+int rsend_init(const void* data, Count count, MPI_Datatype type, int to, int tag, MPI_Comm on,
                MPI_Request* request) {
-  WORMCUBE_MPI_CALL(MPI_Rsend_init);
+  WORMCUBE_MPI_CALL_OF(MPI_Rsend_init);
   return start(call, request, data, count, type, to, tag, on, Mode::standard, true);
 }
-int recv_init(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm on,
+template <class Count>
+int recv_init(void* data, Count count, MPI_Datatype type, int from, int tag, MPI_Comm on,
               MPI_Request* request) {
-  WORMCUBE_MPI_CALL(MPI_Recv_init);
+  WORMCUBE_MPI_CALL_OF(MPI_Recv_init);
   return call([&] {
     *request =
         reinterpret_cast<MPI_Request>(&start_receive(call, data, count, type, from, tag, on, true));
@@ -305,7 +350,7 @@ int recv_init(void* data, int count, MPI_Datatype type, int from, int tag, MPI_C
 }
 
 void found_status(const Communicator& on, const Status& found, MPI_Status* status) {
-  write_status(status, on.shared->rank_of(found.source), found.tag,
+  write_status(status, on.peers().rank_of(found.source), found.tag,
                static_cast<std::int64_t>(found.bytes));
 }
 
@@ -332,6 +377,7 @@ int iprobe(int from, int tag, MPI_Comm on, int* flag, MPI_Status* status) {
     if (from == MPI_PROC_NULL) return write_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0);
     const auto found = call.rank().requests->probe(pattern(communicator, from, tag));
     *flag = found.has_value() ? 1 : 0;
+    if (!found) call.asked_in_vain();
     if (found) found_status(communicator, *found, status);
   });
 }
@@ -349,6 +395,7 @@ RequestObject& new_request(Call& call, RequestObject::Kind kind, const Sending& 
   object.at = rank.call.at;
   object.started_by = name_of(call.function());
   if (!what.type.dense) object.type = *what.type.type;
+  if (rank.job.options().strict) object.checked = *what.type.type;
   object.persistent = persistent;
   object.active = !persistent;
   object.to_nobody = peer == MPI_PROC_NULL;
@@ -357,8 +404,8 @@ RequestObject& new_request(Call& call, RequestObject::Kind kind, const Sending& 
 
 }  // namespace
 
-RequestObject& start_send(Call& call, const void* data, int count, MPI_Datatype type, int to,
-                          int tag, MPI_Comm on, Mode mode, bool persistent) {
+RequestObject& start_send(Call& call, const void* data, std::int64_t count, MPI_Datatype type,
+                          int to, int tag, MPI_Comm on, Mode mode, bool persistent) {
   const Sending what = checked_send(call, data, count, type, to, tag, on);
   RankState& rank = call.rank();
   if (!rank.pool.detached.empty()) reap_detached(rank, false);
@@ -370,8 +417,10 @@ RequestObject& start_send(Call& call, const void* data, int count, MPI_Datatype 
       object.packed = std::make_unique_for_overwrite<std::byte[]>(what.count * what.type.size);
     const ConstSpan bytes(object.packed ? object.packed.get() : static_cast<const std::byte*>(data),
                           what.count * what.type.size);
-    object.inner = rank.requests->prepare(wormcube::send(what.on.world_rank(to), bytes, tag),
-                                          what.on.context(), mode_of(call, mode));
+    const Meeting meeting = meeting_of(call, what.on, true, to, tag);
+    object.inner = rank.requests->prepare(
+        wormcube::send(what.on.world_rank(to), bytes, meeting.tag), meeting.context,
+        mode_of(call, mode), note_of(call, what.type, what.count));
     return object;
   }
   object.inner =
@@ -379,8 +428,8 @@ RequestObject& start_send(Call& call, const void* data, int count, MPI_Datatype 
   return object;
 }
 
-RequestObject& start_receive(Call& call, void* data, int count, MPI_Datatype type, int from,
-                             int tag, MPI_Comm on, bool persistent) {
+RequestObject& start_receive(Call& call, void* data, std::int64_t count, MPI_Datatype type,
+                             int from, int tag, MPI_Comm on, bool persistent) {
   const Sending what = checked_receive(call, data, count, type, from, tag, on);
   RankState& rank = call.rank();
   RequestObject& object =
@@ -390,28 +439,51 @@ RequestObject& start_receive(Call& call, void* data, int count, MPI_Datatype typ
   const Bytes room = what.count * what.type.size;
   if (!what.type.dense) object.packed = std::make_unique_for_overwrite<std::byte[]>(room);
   const Span to(object.packed ? object.packed.get() : static_cast<std::byte*>(data), room);
-  const MessagePattern wanted = pattern(what.on, from, tag);
+  MessagePattern wanted = pattern(what.on, from, tag);
+  if (persistent) {
+    const Meeting meeting = from == MPI_ANY_SOURCE
+                                ? Meeting{wanted.context, wanted.tag}
+                                : meeting_of(call, what.on, false, from, wanted.tag);
+    wanted.context = meeting.context;
+    wanted.tag = meeting.tag;
+  }
   object.inner = persistent ? rank.requests->prepare(wanted, to) : rank.requests->start(wanted, to);
   return object;
 }
 
 void add_point_to_point_functions(WormcubeMpiFunctions& table) {
-  table.MPI_Send = mpi::send;
-  table.MPI_Ssend = ssend;
-  table.MPI_Rsend = rsend;
-  table.MPI_Recv = recv;
-  table.MPI_Sendrecv = sendrecv;
-  table.MPI_Sendrecv_replace = sendrecv_replace;
-  table.MPI_Isendrecv = isendrecv;
-  table.MPI_Isendrecv_replace = isendrecv_replace;
-  table.MPI_Isend = isend;
-  table.MPI_Issend = issend;
-  table.MPI_Irsend = irsend;
-  table.MPI_Irecv = irecv;
-  table.MPI_Send_init = send_init;
-  table.MPI_Ssend_init = ssend_init;
-  table.MPI_Rsend_init = rsend_init;
-  table.MPI_Recv_init = recv_init;
+  table.MPI_Send = mpi::send<int>;
+  table.MPI_Send_c = mpi::send<MPI_Count>;
+  table.MPI_Ssend = ssend<int>;
+  table.MPI_Ssend_c = ssend<MPI_Count>;
+  table.MPI_Rsend = rsend<int>;
+  table.MPI_Rsend_c = rsend<MPI_Count>;
+  table.MPI_Recv = recv<int>;
+  table.MPI_Recv_c = recv<MPI_Count>;
+  table.MPI_Sendrecv = sendrecv<int>;
+  table.MPI_Sendrecv_c = sendrecv<MPI_Count>;
+  table.MPI_Sendrecv_replace = sendrecv_replace<int>;
+  table.MPI_Sendrecv_replace_c = sendrecv_replace<MPI_Count>;
+  table.MPI_Isendrecv = isendrecv<int>;
+  table.MPI_Isendrecv_c = isendrecv<MPI_Count>;
+  table.MPI_Isendrecv_replace = isendrecv_replace<int>;
+  table.MPI_Isendrecv_replace_c = isendrecv_replace<MPI_Count>;
+  table.MPI_Isend = isend<int>;
+  table.MPI_Isend_c = isend<MPI_Count>;
+  table.MPI_Issend = issend<int>;
+  table.MPI_Issend_c = issend<MPI_Count>;
+  table.MPI_Irsend = irsend<int>;
+  table.MPI_Irsend_c = irsend<MPI_Count>;
+  table.MPI_Irecv = irecv<int>;
+  table.MPI_Irecv_c = irecv<MPI_Count>;
+  table.MPI_Send_init = send_init<int>;
+  table.MPI_Send_init_c = send_init<MPI_Count>;
+  table.MPI_Ssend_init = ssend_init<int>;
+  table.MPI_Ssend_init_c = ssend_init<MPI_Count>;
+  table.MPI_Rsend_init = rsend_init<int>;
+  table.MPI_Rsend_init_c = rsend_init<MPI_Count>;
+  table.MPI_Recv_init = recv_init<int>;
+  table.MPI_Recv_init_c = recv_init<MPI_Count>;
   table.MPI_Probe = probe;
   table.MPI_Iprobe = iprobe;
 }

@@ -4,20 +4,27 @@
 
 #include "wormcube/apps/mpi/engine/attributes.hpp"
 #include "wormcube/apps/mpi/engine/communicator.hpp"
+#include "wormcube/apps/mpi/engine/recording.hpp"
 #include "wormcube/apps/mpi/engine/request_object.hpp"
 #include "wormcube/runtime/requests.hpp"
 
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <csetjmp>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace wormcube::mpi {
 
 class Job;
+class WindowLock;
+struct Window;
+class BesidePrograms;
 
 /// MPI's functions by number.
 enum class Function : std::uint16_t {
@@ -30,7 +37,16 @@ const char* name_of(Function function);
 
 /// The MPI call that a rank is in, for reports.
 struct CurrentCall {
-  enum class Waits : std::uint8_t { not_at_all, send, receive, both, probe, requests, collective };
+  enum class Waits : std::uint8_t {
+    not_at_all,
+    send,
+    receive,
+    both,
+    probe,
+    requests,
+    collective,
+    window
+  };
   Function function = Function::count;  ///< count: none yet
   bool inside = false;                  ///< else it has returned
   Waits waits = Waits::not_at_all;
@@ -42,6 +58,10 @@ struct CurrentCall {
   const MPI_Request* requests = nullptr;
   int request_count = 0;
   bool for_any = false;
+  // Of a window: which call of these ranks of the world, or a lock of whom has it.
+  const char* what = "";
+  std::vector<Rank> whom;
+  const WindowLock* lock = nullptr;
 };
 
 /// Error classes and codes that a rank has made.
@@ -56,41 +76,70 @@ struct AddedErrors {
 
 /// Threads  its own; others while all wait.
 struct RankState {
-  RankState(Job& its_job, Rank its_rank) : job(its_job), rank(its_rank) {}
+  RankState(Job& its_job, Rank its_rank);
+  ~RankState();
 
   Job& job;
   const Rank rank;
   Node* node = nullptr;  ///< for collectives on all
   Requests* requests = nullptr;
-  std::unique_ptr<Node> counted;  ///< with a matrix: the node that counts
+  std::unique_ptr<Node> counted;   ///< with a matrix: the node that counts
+  Recording* recording = nullptr;  ///< where it is told; else null
+  Witnesses* witnesses = nullptr;  ///< null: nobody is told anything
+  std::unique_ptr<WitnessedRequests> witnessed_requests;
+  std::unique_ptr<Node> witnessed;
 
   CurrentCall call;
-  bool initialized = false, finalized = false, ended = false, ending = false;
+  bool initialized = false, finalized = false, ending = false;
+  std::atomic<bool> ended{false};
+  int sessions = 0;  ///< that it has begun and not finalized
   int exit_code = 0;
   std::jmp_buf entry;  // where the rank leaves its frames to
 
   AttributeKeys<MPI_Comm> communicator_keys;
   AttributeKeys<MPI_Datatype> type_keys;
+  AttributeKeys<MPI_Win> window_keys;
   std::map<MPI_Datatype, std::string> type_names;  ///< that it gave to predefined types
   std::map<MPI_Datatype, AttributeSet<MPI_Datatype>> type_attributes;  ///< of predefined types
   AddedErrors added_errors;
   Communicator world, self;
   std::vector<std::unique_ptr<Communicator>>
-      communicators;  ///< the others; freed ones are used again
+      communicators;                             ///< the others; freed ones are used again
+  std::vector<std::shared_ptr<Window>> windows;  ///< freed ones too: they are told from none
   RequestPool pool;
+  std::unique_ptr<BesidePrograms> beside;  ///< null: there was none yet
+  /// By context, whether it sends, peer and tag: how many requests in partitions it has made.
+  std::map<std::tuple<std::uint32_t, bool, Rank, int>, std::uint64_t> made_in_partitions;
   void* attached = nullptr;  ///< MPI_Buffer_attach
-  int attached_bytes = 0;
+  std::int64_t attached_bytes = 0;
 
   // Kept so that steady state does not allocate.
   std::vector<Request> inner;
   std::vector<Status> statuses;
 
+  // Read by who watches whether all only ask (StallWatch).
+  std::atomic<std::uint64_t> calls_done{0}, asked_in_vain{0};
+  std::atomic<bool> is_inside{false};
+
+  using Clock = std::chrono::steady_clock;
+  bool timed = false;  ///< JobOptions::timing
+  Clock::time_point entered, began;
+  std::chrono::nanoseconds inside{0}, whole{0};  ///< of MPI calls; of main()
   std::array<std::uint32_t, static_cast<std::size_t>(Function::count)> calls{};
   std::uint64_t sent = 0;
   Bytes sent_bytes = 0;
   std::vector<Bytes> bytes_to;  ///< with a matrix: by rank
   std::vector<std::uint64_t> messages_to;
 };
+
+/// For reports: what a rank sends.
+inline void count_sent(RankState& rank, Rank to, Bytes bytes) {
+  ++rank.sent;
+  rank.sent_bytes += bytes;
+  if (rank.bytes_to.empty()) return;
+  rank.bytes_to[static_cast<std::size_t>(to)] += bytes;
+  ++rank.messages_to[static_cast<std::size_t>(to)];
+}
 
 /// The rank that runs on this thread: whichever has come back from a call last.
 inline thread_local RankState* current_rank = nullptr;

@@ -13,17 +13,21 @@
 namespace wormcube::mpi {
 
 struct Communicator;
+class BesideProgram;
 
 /// Threads  its rank's.
 struct RequestObject {
   static constexpr std::uint32_t alive = 0x52455131, dead = 0x52455130;
   std::uint32_t magic = dead;
-  enum class Kind : std::uint8_t { send, receive };
+  enum class Kind : std::uint8_t { send, receive, collective, generalized };
   Kind kind = Kind::send;
   bool persistent = false, active = false;
   bool to_nobody = false;  ///< PROC_NULL: complete at once
   bool buffered = false;   ///< its data are a copy in the attached buffer
   bool copies = false;     ///< each start sends such a copy
+  /// Active, and not in the network's hands: only a call of its own rank leads on, MPI_Grequest_complete or MPI_Pready.
+  bool held = false;
+  bool is_partitioned = false;
   Request inner;
   /// Of a receive with a send: the send, to be waited for when the receive is complete; it is `inner` then, and
   /// `next` null.
@@ -33,6 +37,16 @@ struct RequestObject {
   int destination = 0, send_tag = 0;
   std::int64_t send_bytes = 0;
   std::unique_ptr<std::byte[]> packed_send;
+  std::shared_ptr<BesideProgram>
+      program;  ///< of a collective; `inner` is complete when it has ended
+  struct Generalized {
+    MPI_Grequest_query_function* query;
+    MPI_Grequest_free_function* free;
+    MPI_Grequest_cancel_function* cancel;
+    void* state;
+  };
+  Generalized generalized{};     ///< of that kind
+  std::vector<bool> partitions;  ///< of a message in partitions: those that are ready
   Communicator* communicator = nullptr;
   int peer = 0, tag = 0;  ///< as the caller named them
   std::int64_t bytes = 0;
@@ -42,6 +56,7 @@ struct RequestObject {
   DatatypePointer type;
   void* elements = nullptr;
   std::unique_ptr<std::byte[]> packed;
+  DatatypePointer checked;  ///< if types are compared (JobOptions::strict): of a receive's elements
 };
 
 /// A rank's requests; an object stays where it is, so one that has ended is told from one that lives.
@@ -57,14 +72,17 @@ class RequestPool {
     object.magic = RequestObject::alive;
     object.persistent = object.active = object.to_nobody = object.buffered = false;
     object.with_send = object.from_nobody = object.copies = false;
+    object.held = object.is_partitioned = false;
     object.next = {};
     return object;
   }
   void give_back(RequestObject& object) {
     object.magic = RequestObject::dead;
+    object.program.reset();
     object.packed.reset();
     object.packed_send.reset();
     object.type.reset();
+    object.checked.reset();
     unused_.push_back(&object);
   }
   /// Calls f(object) for each that lives.

@@ -4,6 +4,7 @@
 
 #include "wormcube/runtime/error.hpp"
 
+#include <algorithm>
 #include <array>
 #include <climits>
 #include <cstdio>
@@ -73,6 +74,9 @@ Run::Run(const Topology& topology, RunOptions options) : options_(std::move(opti
                                           std::span<const UnreceivedMessage> messages) {
     return job_->deadlock(messages);
   };
+  options_.machine.on_wrong_message = [this](const WrongMessage& message) {
+    job_->wrong_message(message);
+  };
   machine_ = std::make_unique<Machine>(topology, options_.machine);
   faults_ = std::make_unique<FaultReports>([this](auto address, std::span<char> text) {
     return address ? std::size_t{0} : job_->explain_fault(text);
@@ -91,9 +95,72 @@ Run::~Run() {
   if (thread_.joinable()) thread_.join();
 }
 
+namespace {
+
+/// Looks now and then whether all ranks only ask.
+///
+/// Threads  who waits for the run's end. What it reads of a rank is atomic; the ranks go on.
+class StallWatch {
+ public:
+  StallWatch(const Job& job, std::chrono::milliseconds patience)
+      : job_(job), patience_(patience), seen_(static_cast<std::size_t>(job.ranks())) {}
+
+  /// True when they have for so long.
+  bool look() {
+    const auto now = std::chrono::steady_clock::now();
+    bool suspicious = true, any_asks = false;
+    for (Rank rank = 0; rank < job_.ranks(); ++rank) {
+      const RankState& state = job_.rank(rank);
+      Seen& seen = seen_[static_cast<std::size_t>(rank)];
+      const Seen is{state.calls_done.load(std::memory_order_relaxed),
+                    state.asked_in_vain.load(std::memory_order_relaxed)};
+      const bool asks = is.asked != seen.asked;
+      suspicious = suspicious && is.done == seen.done &&
+                   (asks || state.ended || state.is_inside.load(std::memory_order_relaxed));
+      any_asks = any_asks || asks;
+      seen = is;
+    }
+    if (!suspicious || !any_asks) since_ = now;
+    return now - since_ >= patience_;
+  }
+
+ private:
+  struct Seen {
+    std::uint64_t done = 0, asked = 0;
+  };
+  const Job& job_;
+  const std::chrono::milliseconds patience_;
+  std::vector<Seen> seen_;
+  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+// True: the job has ended.
+bool Run::wait_and_watch() {
+  if (options_.stall.count() == 0) return job_->wait_for_end(options_.time_limit);
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds longest{200}, shortest{1};
+  const auto interval = std::clamp(options_.stall / 4, shortest, longest);
+  const auto begin = Clock::now();
+  StallWatch watch(*job_, options_.stall);
+  for (bool told = false;;) {
+    const auto gone = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin);
+    const auto left = options_.time_limit - gone;
+    if (options_.time_limit.count() > 0 && left.count() <= 0) return false;
+    if (job_->wait_for_end(options_.time_limit.count() > 0 ? std::min(interval, left) : interval))
+      return true;
+    if (told || !watch.look()) continue;
+    told = true;
+    options_.on_stall(
+        fmt::format("all ranks have only asked for messages, or waited, for {} s; they go on\n{}",
+                    static_cast<double>(options_.stall.count()) / 1000, job_->table_of_ranks()));
+  }
+}
+
 JobEnd Run::wait() {
   constexpr int time_limit_code = 4;
-  if (!job_->wait_for_end(options_.time_limit)) {
+  if (!wait_and_watch()) {
     job_->end(time_limit_code, fmt::format("not finished after {} ms, the time limit\n{}",
                                            options_.time_limit.count(), job_->table_of_ranks()));
   }

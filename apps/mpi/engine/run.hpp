@@ -6,6 +6,7 @@
 #include "wormcube/runtime/host/faults.hpp"
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,6 +21,10 @@ struct RunOptions {
   JobOptions job;
   MachineOptions machine;
   std::chrono::milliseconds time_limit{0};
+  /// If all ranks have only asked (MPI_Test, MPI_Iprobe) or waited for so long, on_stall() is called, once, with a
+  /// table of where they are. 0: never.
+  std::chrono::milliseconds stall{0};
+  std::function<void(const std::string& text)> on_stall = {};
 };
 
 /// A program's run. Where it ends before its ranks do, these are left where they are, on threads that
@@ -39,6 +44,8 @@ class Run {
   const Job& job() const { return *job_; }
 
  private:
+  bool wait_and_watch();
+
   RunOptions options_;
   std::unique_ptr<Images> images_;
   std::unique_ptr<Job> job_;

@@ -13,15 +13,6 @@
 namespace wormcube::mpi {
 namespace {
 
-// Functions with counts have two forms, of int and of MPI_Count (X_c), and one text.
-#define WORMCUBE_MPI_CALL_OF(name)                                              \
-  Call call(sizeof(Count) == sizeof(int) ? Function::name : Function::name##_c, \
-            __builtin_return_address(0))
-
-/// The displacements of X are addresses, those of X_c counts.
-template <class Count>
-using Place = std::conditional_t<sizeof(Count) == sizeof(int), MPI_Aint, MPI_Count>;
-
 template <class T>
 std::vector<std::int64_t> numbers(const T* first, std::int64_t count) {
   return {first, first + count};

@@ -11,17 +11,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string_view>
 
 #include <dlfcn.h>
 #include <elf.h>
-#include <fcntl.h>
 #include <fmt/core.h>
 #include <link.h>
-#include <sys/stat.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 namespace wormcube::mpi {
@@ -86,73 +84,56 @@ std::size_t require_loadable(const std::string& path, const Headers& file) {
   return bytes;
 }
 
-/// A folder that nobody else reads, in memory if there is one.
-class CopyFolder {
+/// A copy of the program in memory, without a name in any folder: so nothing is left of it, however the
+/// process ends.
+class Copy {
  public:
-  CopyFolder() {
-    const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
-    const char* const temporary = std::getenv("TMPDIR");
-    for (const char* const place : {"/dev/shm", runtime, temporary, "/tmp"}) {
-      if (place == nullptr || *place == '\0') continue;
-      std::string name = std::string(place) + "/wormcube-XXXXXX";
-      if (mkdtemp(name.data()) == nullptr) continue;
-      name_ = name;
-      return;
+  Copy(const std::string& program, std::string_view text)
+      : file_(memfd_create(program.substr(program.rfind('/') + 1).c_str(), MFD_CLOEXEC)) {
+    while (file_ >= 0 && !text.empty()) {
+      const ssize_t written = write(file_, text.data(), text.size());
+      if (written < 0) break;
+      text.remove_prefix(static_cast<std::size_t>(written));
     }
-    throw UsageError("no folder for copies of the program: /dev/shm, $TMPDIR and /tmp refuse one");
+    if (file_ >= 0 && text.empty()) return;
+    const int error = errno;
+    if (file_ >= 0) close(file_);
+    throw UsageError(
+        fmt::format("{}: a copy in memory: {}; use fewer ranks", program, std::strerror(error)));
   }
-  ~CopyFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(name_, ignored);
-  }
-  CopyFolder(const CopyFolder&) = delete;
-  CopyFolder& operator=(const CopyFolder&) = delete;
+  ~Copy() { close(file_); }
+  Copy(const Copy&) = delete;
+  Copy& operator=(const Copy&) = delete;
 
-  std::string file(std::string_view program, Rank rank) const {
-    const auto slash = program.rfind('/');
-    const auto base = slash == std::string_view::npos ? program : program.substr(slash + 1);
-    return fmt::format("{}/{}.{}", name_, base, rank);
+  /// What to load it by. The loader takes a name that it knows for what it has loaded, and the
+  /// descriptor is the same for every copy: so each rank spells it in another way.
+  std::string path(Rank rank) const {
+    std::string path = "/proc/self/fd/";
+    for (auto rest = static_cast<unsigned>(rank); rest > 0; rest >>= 1U)
+      path += (rest & 1U) != 0 ? "./" : "/";
+    return path + std::to_string(file_);
   }
 
  private:
-  std::string name_;
+  int file_;
 };
-
-void write_copy(const std::string& path, std::string_view text) {
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
-  if (file < 0) throw UsageError(fmt::format("{}: {}", path, std::strerror(errno)));
-  while (!text.empty()) {
-    const ssize_t written = write(file, text.data(), text.size());
-    if (written < 0) {
-      const int error = errno;
-      close(file);
-      throw UsageError(
-          fmt::format("{}: {}; use fewer ranks, or name a folder with more room by TMPDIR", path,
-                      std::strerror(error)));
-    }
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  close(file);
-}
 
 }  // namespace
 
 Images::Images(const std::string& program, Rank ranks) : program_(program) {
   const Headers file{file_text(program)};
   bytes_ = require_loadable(program, file);
-  const CopyFolder folder;
   images_.reserve(static_cast<std::size_t>(ranks));
   for (Rank rank = 0; rank < ranks; ++rank) {
-    const std::string copy = folder.file(program, rank);
-    write_copy(copy, file.text);
-    void* const handle = dlopen(copy.c_str(), RTLD_NOW | RTLD_LOCAL | own_symbols_first());
+    const Copy copy(program, file.text);
+    const std::string path = copy.path(rank);
+    void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | own_symbols_first());
     if (handle == nullptr) {
       const std::string why = dlerror();
       throw UsageError(
           fmt::format("{}: copy {} of {} cannot be loaded: {}", program, rank + 1, ranks,
-                      why.starts_with(copy + ": ") ? why.substr(copy.size() + 2) : why));
+                      why.starts_with(path + ": ") ? why.substr(path.size() + 2) : why));
     }
-    unlink(copy.c_str());
     Image image;
     const auto* const entry =
         static_cast<decltype(Image::main)*>(dlsym(handle, "wormcube_rank_main"));
@@ -178,9 +159,9 @@ std::optional<std::size_t> Images::offset_of(const void* address) const {
   return std::nullopt;
 }
 
-// AddressSanitizer's functions would not be found first either, and it refuses that.
+// A sanitizer's functions would not be found first either, and it refuses that.
 int own_symbols_first() {
-#ifdef WORMCUBE_ASAN
+#if defined(WORMCUBE_ASAN) || defined(WORMCUBE_TSAN)
   return 0;
 #else
   return RTLD_DEEPBIND;

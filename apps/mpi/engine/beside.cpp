@@ -1,0 +1,212 @@
+// Collectives beside a rank's program: their steps, and who goes on when.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/mpi/engine/beside.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/core.h>
+
+namespace wormcube::mpi {
+
+RankState::RankState(Job& its_job, Rank its_rank) : job(its_job), rank(its_rank) {}
+RankState::~RankState() = default;
+
+// Contexts of point-to-point messages are below, that of steps is above all of these. The call's number is
+// in both: it has 31 bits, the communicator's 15, tags of steps 16.
+void BesideNode::begin(Strand& strand, std::uint32_t communicator, std::uint64_t number) {
+  constexpr std::uint32_t mark = std::uint32_t{1} << 31U;
+  strand_ = &strand;
+  context_ = mark | communicator << 16U | static_cast<std::uint32_t>(number & 0xffffU);
+  first_ = static_cast<Tag>((number >> 16U & 0x7fffU) << 16U);
+}
+
+void BesideNode::step(std::span<const Op> ops) {
+  requests_.clear();
+  complete_ = 0;
+  for (const bool sends : {false, true}) {
+    for (const Op& op : ops) {
+      if (op.is_send() != sends) continue;
+      const Rank peer = peer_of(topology(), rank(), op);
+      if (sends && !rank_.bytes_to.empty()) {
+        rank_.bytes_to[static_cast<std::size_t>(peer)] += op.bytes();
+        ++rank_.messages_to[static_cast<std::size_t>(peer)];
+      }
+      requests_.push_back(
+          rank_.requests->start_attended(op.with(peer).with_tag(first_ + op.tag()), context_));
+    }
+  }
+  while (!can_go_on()) strand_->suspend();
+}
+
+bool BesideNode::can_go_on() {
+  while (complete_ < requests_.size() && rank_.requests->end_attended(requests_[complete_]))
+    ++complete_;
+  return complete_ == requests_.size();
+}
+
+// What is under way at the end of the job is left as it is: nothing of it runs any more.
+BesideProgram::~BesideProgram() {
+  if (ended_) return;
+  static_cast<void>(strand_.release());
+  static_cast<void>(place_.release());
+}
+
+void BesideProgram::check(Call& call) {
+  only_checks_ = true;
+  try {
+    Together together(call, on_, function_, this);
+    program_(together);
+  } catch (const Checked&) {
+    only_checks_ = false;
+    return;
+  } catch (...) {
+    only_checks_ = false;
+    throw;
+  }
+}
+
+Request BesideProgram::begin(Call& call) {
+  if (on_.idle_places.empty()) {
+    place_ = std::make_unique<BesidePlace>(*rank_.node, rank_);
+    place_->view = view_of(place_->world, *on_.shared);
+  } else {
+    place_ = std::move(on_.idle_places.back());
+    on_.idle_places.pop_back();
+  }
+  strand_ = IdleStrands::take();
+  strand_->give(body_);
+  failure_.reset();
+  ended_ = false;
+  ++starts_;
+  together_.emplace(call, on_, function_, this);
+  request_ = rank_.requests->open();
+  strand_->resume();
+  if (!ended_) {
+    if (!rank_.beside) {
+      rank_.beside = std::make_unique<BesidePrograms>(rank_);
+      rank_.requests->set_attendant(rank_.beside.get());
+    }
+    rank_.beside->enter(*this);
+    return request_;
+  }
+  Request request = request_;
+  end();
+  if (failure_) {
+    rank_.requests->wait(request);
+    throw Failure(*failure_);
+  }
+  return request;
+}
+
+bool BesideProgram::go_on() {
+  if (!place_->world.can_go_on()) return false;
+  strand_->resume();
+  if (ended_) end();
+  return ended_;
+}
+
+void BesideProgram::run() noexcept {
+  try {
+    program_(*together_);
+  } catch (const Failure& failure) {
+    failure_ = failure;
+  } catch (const Stopped&) {
+    failure_ = Failure(MPI_ERR_OTHER, "the job has ended");
+  } catch (const std::exception& error) {
+    rank_.job.end_here(
+        1, fmt::format("rank {}: {}: {}", rank_.rank, name_of(function_), error.what()));
+  }
+  ended_ = true;
+}
+
+void BesideProgram::end() {
+  together_.reset();
+  IdleStrands::give_back(std::move(strand_));
+  on_.idle_places.push_back(std::move(place_));
+  rank_.requests->settle(request_);
+}
+
+TypeView BesideProgram::type(MPI_Datatype handle) {
+  for (KeptType& kept : types_) {
+    if (kept.view.handle == handle) return kept.view;
+  }
+  const TypeView found = type_view(handle);
+  KeptType& kept = types_.emplace_back(KeptType{*found.type, found});
+  kept.view.type = &kept.type;
+  return kept.view;
+}
+
+Operator BesideProgram::op(MPI_Op handle, const TypeView& on) {
+  const bool is_known = std::ranges::find(operators_, handle) != operators_.end();
+  const Operator found = operator_on(handle, on, is_known);
+  if (!is_known) operators_.push_back(handle);
+  return found;
+}
+
+void BesideProgram::come(const CollectiveCall& what) {
+  if (!has_come_) {
+    has_come_ = true;
+    number_ = come_to(on_, what);
+  }
+  if (only_checks_) throw Checked();
+  place_->world.begin(*strand_, on_.context(), number_);
+}
+
+void BesidePrograms::attend() {
+  current_rank = &rank_;
+  std::erase_if(under_way_, [](BesideProgram* program) { return program->go_on(); });
+}
+
+namespace {
+
+RequestObject& new_collective(Call& call, MPI_Comm on, Function function,
+                              CollectiveProgram program) {
+  Communicator& communicator = call.communicator(on);
+  RequestObject& object = call.rank().pool.take();
+  object.kind = RequestObject::Kind::collective;
+  object.communicator = &communicator;
+  object.program =
+      std::make_shared<BesideProgram>(call.rank(), communicator, function, std::move(program));
+  object.at = call.rank().call.at;
+  object.started_by = name_of(function);
+  object.bytes = 0;
+  object.inner = {};
+  return object;
+}
+
+}  // namespace
+
+void start_collective(Call& call, MPI_Comm on, Function function, CollectiveProgram program,
+                      MPI_Request* request) {
+  RequestObject& object = new_collective(call, on, function, std::move(program));
+  try {
+    object.inner = object.program->begin(call);
+  } catch (...) {
+    call.rank().pool.give_back(object);
+    throw;
+  }
+  object.active = true;
+  *request = reinterpret_cast<MPI_Request>(&object);
+}
+
+void prepare_collective(Call& call, MPI_Comm on, Function function, CollectiveProgram program,
+                        MPI_Request* request) {
+  RequestObject& object = new_collective(call, on, function, std::move(program));
+  try {
+    object.program->check(call);
+  } catch (...) {
+    call.rank().pool.give_back(object);
+    throw;
+  }
+  object.persistent = true;
+  *request = reinterpret_cast<MPI_Request>(&object);
+}
+
+void restart_collective(Call& call, RequestObject& object) {
+  object.inner = object.program->begin(call);
+  object.active = true;
+  object.at = call.rank().call.at;
+}
+
+}  // namespace wormcube::mpi

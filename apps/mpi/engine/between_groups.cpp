@@ -1,0 +1,312 @@
+// Collectives of intercommunicators: each group's own part by the registry's algorithms, with messages of the ranks 0, or of
+// all ranks, in between.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/mpi/engine/between_groups.hpp"
+
+#include <cstring>
+#include <vector>
+
+#include <fmt/core.h>
+
+namespace wormcube::mpi {
+namespace {
+
+using Bytestring = std::vector<std::byte>;
+
+bool is_leader(const Together& all) { return all.comm.rank == 0; }
+
+Op send_over(const Together& all, int peer, ConstSpan data) {
+  return wormcube::send(all.comm.world_rank(peer), data);
+}
+Op receive_over(const Together& all, int peer, Span data) {
+  return receive(all.comm.world_rank(peer), data);
+}
+
+// Within this group, from or to its rank 0.
+
+void bcast_within(const Together& all, Span data) {
+  if (all.size() == 1 || data.empty()) return;
+  all.run(all.algorithm(operations::broadcast, data.size()), {ConstSpan(), 0}, {data, 1});
+}
+/// All blocks, at rank 0.
+Bytestring gathered_within(const Together& all, ConstSpan mine) {
+  Bytestring whole(is_leader(all) ? mine.size() * static_cast<std::size_t>(all.size()) : 0);
+  if (mine.empty()) return whole;
+  all.run(all.algorithm(operations::gather, mine.size()), {mine, 1},
+          is_leader(all) ? Blocks(whole, all.size()) : Blocks(Span(), 0));
+  return whole;
+}
+/// The same operation over all, at rank 0.
+Bytestring reduced_within(const Together& all, ConstSpan mine, const Operator& with) {
+  Bytestring whole(is_leader(all) ? mine.size() : 0);
+  if (mine.empty()) return whole;
+  if (all.size() == 1) {
+    std::memcpy(whole.data(), mine.data(), mine.size());
+  } else {
+    all.run(all.algorithm(operations::reduce, mine.size(), 0, &with), {mine, 1},
+            is_leader(all) ? Blocks(whole, 1) : Blocks(Span(), 0));
+  }
+  return whole;
+}
+
+/// Each of ours to each of theirs.
+void exchange_with_all(Together& all, const ConstBlocks& out, const Blocks& in, bool one_block) {
+  std::vector<Op> ops;
+  for (Rank r = 0; r < in.count(); ++r) ops.push_back(receive_over(all, r, in[r]));
+  for (Rank r = 0; r < in.count(); ++r) ops.push_back(send_over(all, r, out[one_block ? 0 : r]));
+  all.world().step(ops);
+}
+
+std::size_t peers_of(const Together& all) {
+  return static_cast<std::size_t>(all.comm.peers().size());
+}
+
+Given given_of(const Together& all, const Buffer<const void*>& out, std::size_t blocks = 1) {
+  return {all.call, out.data, all.call.count(out.count) * blocks, all.type(out.type)};
+}
+Taken taken_of(const Together& all, const Buffer<void*>& in, std::size_t blocks = 1) {
+  return {all.call, in.data, all.call.count(in.count) * blocks, all.type(in.type)};
+}
+
+/// Whether this rank gives to, or gets from, a whole group; it comes. Else it is one of that group, or, beside a
+/// root, nobody.
+enum class Part { root, beside_root, other };
+Part part_of(const Together& all, int root) {
+  all.call.root(all.comm, root);
+  return root == MPI_ROOT ? Part::root : root == MPI_PROC_NULL ? Part::beside_root : Part::other;
+}
+constexpr int no_root = -1;  // in the root's group
+
+}  // namespace
+
+void barrier_between(Together& all) {
+  all.come(0, 0);
+  wait_between(all);
+}
+
+void wait_between(const Together& all) {
+  std::byte nothing{};
+  static_cast<void>(gathered_within(all, {&nothing, 1}));
+  if (is_leader(all)) all.world().step({send_over(all, 0, {}), receive_over(all, 0, {})});
+  bcast_within(all, {&nothing, 1});
+}
+
+void bcast_between(Together& all, const Buffer<void*>& data, int root) {
+  switch (part_of(all, root)) {
+    case Part::root: {
+      const Given message = given_of(all, {data.data, data.count, data.type});
+      all.come(no_root, -1);
+      return all.world().step({send_over(all, 0, message.data())});
+    }
+    case Part::beside_root:
+      return all.come(no_root, -1);
+    case Part::other: {
+      const Taken message = taken_of(all, data);
+      all.come(root, static_cast<std::int64_t>(message.data().size()));
+      if (is_leader(all)) all.world().step({receive_over(all, root, message.data())});
+      bcast_within(all, message.data());
+      message.deliver();
+    }
+  }
+}
+
+void gather_between(Together& all, const Buffer<const void*>& out, const Buffer<void*>& in,
+                    int root) {
+  switch (part_of(all, root)) {
+    case Part::root: {
+      const Taken result = taken_of(all, in, peers_of(all));
+      all.come(no_root, -1);
+      all.world().step({receive_over(all, 0, result.data())});
+      return result.deliver();
+    }
+    case Part::beside_root:
+      return all.come(no_root, -1);
+    case Part::other: {
+      const Given mine = given_of(all, out);
+      all.come(root, static_cast<std::int64_t>(mine.data().size()));
+      const Bytestring whole = gathered_within(all, mine.data());
+      if (is_leader(all)) all.world().step({send_over(all, root, whole)});
+    }
+  }
+}
+
+void gatherv_between(Together& all, const Buffer<const void*>& out, const BlockBuffer<void*>& in,
+                     int root) {
+  switch (part_of(all, root)) {
+    case Part::root: {
+      const Uneven result(all.call, in.data, in.blocks(), "the receive buffer");
+      all.come(no_root, -1);
+      std::vector<Op> ops;
+      const Blocks blocks = result.blocks();
+      for (Rank r = 0; r < blocks.count(); ++r) ops.push_back(receive_over(all, r, blocks[r]));
+      all.world().step(ops);
+      return result.deliver();
+    }
+    case Part::beside_root:
+      return all.come(no_root, -1);
+    case Part::other: {
+      const Given mine = given_of(all, out);
+      all.come(root, -1);
+      all.world().step({send_over(all, root, mine.data())});
+    }
+  }
+}
+
+void scatter_between(Together& all, const Buffer<const void*>& out, const Buffer<void*>& in,
+                     int root) {
+  switch (part_of(all, root)) {
+    case Part::root: {
+      const Given whole = given_of(all, out, peers_of(all));
+      all.come(no_root, -1);
+      return all.world().step({send_over(all, 0, whole.data())});
+    }
+    case Part::beside_root:
+      return all.come(no_root, -1);
+    case Part::other: {
+      const Taken mine = taken_of(all, in);
+      const Span block = mine.data();
+      all.come(root, static_cast<std::int64_t>(block.size()));
+      Bytestring whole(is_leader(all) ? block.size() * static_cast<std::size_t>(all.size()) : 0);
+      if (is_leader(all)) all.world().step({receive_over(all, root, whole)});
+      if (!block.empty()) {
+        all.run(all.algorithm(operations::scatter, block.size()),
+                is_leader(all) ? ConstBlocks(whole, all.size()) : ConstBlocks(ConstSpan(), 0),
+                {block, 1});
+      }
+      mine.deliver();
+    }
+  }
+}
+
+void scatterv_between(Together& all, const BlockBuffer<const void*>& out, const Buffer<void*>& in,
+                      int root) {
+  switch (part_of(all, root)) {
+    case Part::root: {
+      const Uneven whole(all.call, out.data, out.blocks(), "the send buffer");
+      all.come(no_root, -1);
+      std::vector<Op> ops;
+      const Blocks blocks = whole.blocks();
+      for (Rank r = 0; r < blocks.count(); ++r) ops.push_back(send_over(all, r, blocks[r]));
+      return all.world().step(ops);
+    }
+    case Part::beside_root:
+      return all.come(no_root, -1);
+    case Part::other: {
+      const Taken mine = taken_of(all, in);
+      all.come(root, -1);
+      all.world().step({receive_over(all, root, mine.data())});
+      mine.deliver();
+    }
+  }
+}
+
+void allgather_between(Together& all, const Buffer<const void*>& out, const Buffer<void*>& in) {
+  const Given mine = given_of(all, out);
+  const Taken result = taken_of(all, in, peers_of(all));
+  all.come(0, static_cast<std::int64_t>(mine.data().size()));
+  const Bytestring whole = gathered_within(all, mine.data());
+  if (is_leader(all))
+    all.world().step({send_over(all, 0, whole), receive_over(all, 0, result.data())});
+  bcast_within(all, result.data());
+  result.deliver();
+}
+
+void allgatherv_between(Together& all, const Buffer<const void*>& out,
+                        const BlockBuffer<void*>& in) {
+  const Given mine = given_of(all, out);
+  const Uneven result(all.call, in.data, in.blocks(), "the receive buffer");
+  all.come(0, -1);
+  exchange_with_all(all, {mine.data(), 1}, result.blocks(), true);
+  result.deliver();
+}
+
+void alltoall_between(Together& all, const Buffer<const void*>& out, const Buffer<void*>& in) {
+  const Given given = given_of(all, out, peers_of(all));
+  const Taken result = taken_of(all, in, peers_of(all));
+  const auto peers = static_cast<Rank>(peers_of(all));
+  all.come(0, -1);
+  exchange_with_all(all, {given.data(), peers}, {result.data(), peers}, false);
+  result.deliver();
+}
+
+void alltoallv_between(Together& all, const BlockBuffer<const void*>& out,
+                       const BlockBuffer<void*>& in) {
+  const Uneven given(all.call, out.data, out.blocks(), "the send buffer");
+  const Uneven result(all.call, in.data, in.blocks(), "the receive buffer");
+  all.come(0, -1);
+  exchange_with_all(all, given.blocks(), result.blocks(), false);
+  result.deliver();
+}
+
+void reduce_between(Together& all, const void* out, const Buffer<void*>& in, MPI_Op op, int root) {
+  const Part part = part_of(all, root);
+  if (part == Part::beside_root) return all.come(no_root, -1);
+  const Operator with = all.op(op, all.type(in.type));
+  const std::size_t count = all.call.count(in.count);
+  if (part == Part::root) {
+    const Taken result(all.call, in.data, count, with.operand());
+    all.come(no_root, -1);
+    all.world().step({receive_over(all, 0, result.data())});
+    return result.deliver();
+  }
+  const Given mine(all.call, out, count, with.operand());
+  all.come(root, static_cast<std::int64_t>(mine.data().size()), &with);
+  const Bytestring whole = reduced_within(all, mine.data(), with);
+  if (is_leader(all)) all.world().step({send_over(all, root, whole)});
+}
+
+void allreduce_between(Together& all, const void* out, const Buffer<void*>& in, MPI_Op op) {
+  const Operator with = all.op(op, all.type(in.type));
+  const std::size_t count = all.call.count(in.count);
+  const Given mine(all.call, out, count, with.operand());
+  const Taken result(all.call, in.data, count, with.operand());
+  all.come(0, static_cast<std::int64_t>(mine.data().size()), &with);
+  const Bytestring whole = reduced_within(all, mine.data(), with);
+  if (is_leader(all))
+    all.world().step({send_over(all, 0, whole), receive_over(all, 0, result.data())});
+  bcast_within(all, result.data());
+  result.deliver();
+}
+
+void reduce_scatter_between(Together& all, const void* out, void* in,
+                            const std::vector<std::int64_t>& counts, MPI_Datatype type, MPI_Op op) {
+  const Operator with = all.op(op, all.type(type));
+  std::vector<Bytes> offsets{0};
+  std::size_t elements = 0;
+  for (const std::int64_t count : counts) {
+    elements += all.call.count(count);
+    offsets.push_back(elements * with.operand().size);
+  }
+  const Given mine(all.call, out, elements, with.operand());
+  const Taken result(all.call, in,
+                     static_cast<std::size_t>(counts[static_cast<std::size_t>(all.comm.rank)]),
+                     with.operand());
+  all.come(0, static_cast<std::int64_t>(mine.data().size()), &with);
+  const Bytestring whole = reduced_within(all, mine.data(), with);
+  if (!is_leader(all)) {
+    all.node().step({receive(0, result.data())});
+    return result.deliver();
+  }
+  Bytestring theirs(mine.data().size());
+  all.world().step({send_over(all, 0, whole), receive_over(all, 0, theirs)});
+  const ConstBlocks blocks(theirs, std::span<const Bytes>(offsets));
+  std::vector<Op> ops;
+  for (Rank r = 1; r < all.size(); ++r) ops.push_back(wormcube::send(r, blocks[r]));
+  if (!ops.empty()) all.node().step(ops);
+  copy(blocks[0], result.data());
+  result.deliver();
+}
+
+void swap_between(Call& call, const Communicator& on, ConstSpan out, Span in) {
+  call.rank().call.waits = CurrentCall::Waits::collective;
+  if (on.rank == 0) {
+    on.world->step({wormcube::send(on.world_rank(0), out), receive(on.world_rank(0), in)});
+  }
+  if (on.size() == 1 || in.empty()) return;
+  const Collective& broadcast = on.shared->collective(
+      {.operation = operations::broadcast, .block_bytes = in.size()}, on.node->topology(), {});
+  broadcast.algorithm->program(*on.node, {ConstBlocks(ConstSpan(), 0), Blocks(in, 1),
+                                          broadcast.arguments, broadcast.options});
+}
+
+}  // namespace wormcube::mpi

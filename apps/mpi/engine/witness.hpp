@@ -1,0 +1,142 @@
+// What is told of the calls and messages of ranks while they run: to a recording, to a modelled clock.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/runtime/requests.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace wormcube::mpi {
+
+enum class Function : std::uint16_t;
+
+/// A message, by ranks of the world.
+struct SentMessage {
+  Rank from = 0, to = 0;
+  std::uint32_t context = 0;
+  Tag tag = 0;
+  Bytes bytes = 0;
+};
+
+/// Threads  the ranks', each for itself.
+class Witness {
+ public:
+  virtual ~Witness() = default;
+  virtual void enter(Rank rank, Function function) = 0;
+  virtual void leave(Rank rank) = 0;
+  /// \param started  a number that is greater than all that were given before, by causes and effects
+  /// \param waits    it is complete when it has been received, not before
+  virtual void sent(const SentMessage& message, std::uint64_t started, bool waits) = 0;
+  /// \param ended  such a number of when it was
+  virtual void send_ended(const SentMessage& /*message*/, std::uint64_t /*started*/,
+                          std::uint64_t /*ended*/) {}
+  virtual void received(const SentMessage& message, std::uint64_t started, std::uint64_t ended) = 0;
+};
+
+/// All of a job.
+class Witnesses {
+ public:
+  void add(Witness& witness) { all_.push_back(&witness); }
+  bool empty() const { return all_.empty(); }
+
+  std::uint64_t stamp() { return 1 + stamps_.fetch_add(1, std::memory_order_acq_rel); }
+  void enter(Rank rank, Function function) {
+    for (Witness* const each : all_) each->enter(rank, function);
+  }
+  void leave(Rank rank) {
+    for (Witness* const each : all_) each->leave(rank);
+  }
+  void sent(const SentMessage& message, std::uint64_t started, bool waits) {
+    for (Witness* const each : all_) each->sent(message, started, waits);
+  }
+  void send_ended(const SentMessage& message, std::uint64_t started) {
+    const std::uint64_t ended = stamp();
+    for (Witness* const each : all_) each->send_ended(message, started, ended);
+  }
+  void received(const SentMessage& message, std::uint64_t started) {
+    const std::uint64_t ended = stamp();
+    for (Witness* const each : all_) each->received(message, started, ended);
+  }
+
+ private:
+  std::vector<Witness*> all_;
+  std::atomic<std::uint64_t> stamps_{0};
+};
+
+/// Requests that are told to witnesses.
+class WitnessedRequests final : public Requests {
+ public:
+  /// \param most_early  standard sends of at most so many bytes do not wait for their receive
+  WitnessedRequests(Requests& below, Witnesses& witnesses, Rank rank, Bytes most_early)
+      : below_(below), witnesses_(witnesses), rank_(rank), most_early_(most_early) {}
+
+  Request start(const Op& op, std::uint32_t context, Mode mode, std::uint64_t note) override;
+  Request start(const MessagePattern& from, Span room) override;
+  Request prepare(const Op& op, std::uint32_t context, Mode mode, std::uint64_t note) override;
+  Request prepare(const MessagePattern& from, Span room) override;
+  void restart(Request request) override;
+  void free(Request& request) override { below_.free(request); }
+  bool test(Request& request, Status* status) override;
+  bool is_ready(Request request) override { return below_.is_ready(request); }
+  Status look_at(Request request) override { return below_.look_at(request); }
+  Status wait(Request& request) override;
+  void wait_all(std::span<Request> requests, std::span<Status> statuses) override;
+  std::optional<std::size_t> wait_any(std::span<Request> requests, Status& status) override;
+  std::size_t wait_some(std::span<Request> requests, std::span<std::size_t> indices,
+                        std::span<Status> statuses) override;
+  std::optional<Status> probe(const MessagePattern& pattern) override {
+    return below_.probe(pattern);
+  }
+  Status wait_for(const MessagePattern& pattern) override { return below_.wait_for(pattern); }
+  std::optional<Request> take(const MessagePattern& pattern, Status& status) override;
+  Request wait_to_take(const MessagePattern& pattern, Status& status) override;
+  void receive(Request taken, Span room) override { below_.receive(taken, room); }
+  /// Not told: nobody receives it.
+  void act_at(Rank to, Bytes bytes, Work action) override { below_.act_at(to, bytes, action); }
+  bool cancel(Request request) override { return below_.cancel(request); }
+  void sleep(std::chrono::nanoseconds time) override { below_.sleep(time); }
+  Request open() override;
+  void settle(Request request) override { below_.settle(request); }
+  void set_attendant(Attendant* attendant) override { below_.set_attendant(attendant); }
+  Request start_attended(const Op& op, std::uint32_t context) override;
+  bool end_attended(Request& request) override;
+
+ private:
+  struct Open {
+    bool is_send = false, active = false, waits = false;
+    SentMessage message;  // of a receive that is not attended: its context
+    std::uint64_t started = 0;
+  };
+  Open& of(Request request);
+  void describe(Request request, const Op& op, std::uint32_t context, Mode mode);
+  void describe(Request request, std::uint32_t context, std::uint64_t started, bool active);
+  /// \param was  what it was before it ended
+  void ended(Request was, const Status& status);
+
+  Requests& below_;
+  Witnesses& witnesses_;
+  const Rank rank_;
+  const Bytes most_early_;
+  std::vector<Open> open_;  // by slot
+  std::vector<Request> before_;
+  std::vector<Status> statuses_;
+};
+
+/// A node whose steps are told to witnesses.
+class WitnessedNode final : public ForwardingNode {
+ public:
+  WitnessedNode(Node& node, Witnesses& witnesses) : ForwardingNode(node), witnesses_(witnesses) {}
+  using Node::step;
+  void step(std::span<const Op> ops) override;
+
+ private:
+  Witnesses& witnesses_;
+  std::vector<std::uint64_t> started_;  // by op
+};
+
+}  // namespace wormcube::mpi

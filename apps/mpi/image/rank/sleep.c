@@ -1,0 +1,44 @@
+/* A rank that sleeps lets others have its core.
+   SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <sched.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The program wormcube's; there is none before the program has become a run of it. */
+__attribute__((weak, visibility("default"))) extern void wormcube_rank_sleep(long long nanoseconds);
+
+#define RANK_STATE __attribute__((visibility("hidden")))
+
+enum { per_second = 1000000000 };
+
+static int sleep_for(long long nanoseconds) {
+  if (wormcube_rank_sleep) wormcube_rank_sleep(nanoseconds);
+  return 0;
+}
+
+static int is_time(const struct timespec *time) { return time->tv_sec >= 0 && time->tv_nsec >= 0 && time->tv_nsec < per_second; }
+
+RANK_STATE unsigned sleep(unsigned seconds) {
+  sleep_for((long long)seconds * per_second);
+  return 0;
+}
+RANK_STATE int usleep(useconds_t microseconds) { return sleep_for((long long)microseconds * 1000); }
+RANK_STATE int nanosleep(const struct timespec *time, struct timespec *rest) {
+  if (!is_time(time)) {
+    errno = EINVAL;
+    return -1;
+  }
+  if (rest != NULL) rest->tv_sec = rest->tv_nsec = 0;
+  return sleep_for((long long)time->tv_sec * per_second + time->tv_nsec);
+}
+RANK_STATE int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *rest) {
+  if (!is_time(time)) return EINVAL;
+  struct timespec now = {0, 0};
+  if ((flags & TIMER_ABSTIME) != 0 && clock_gettime(clock, &now) != 0) return EINVAL;
+  const long long nanoseconds = (long long)(time->tv_sec - now.tv_sec) * per_second + time->tv_nsec - now.tv_nsec;
+  if (rest != NULL && (flags & TIMER_ABSTIME) == 0) rest->tv_sec = rest->tv_nsec = 0;
+  return sleep_for(nanoseconds > 0 ? nanoseconds : 0);
+}
+RANK_STATE int sched_yield(void) { return sleep_for(0); }

@@ -1,0 +1,109 @@
+/* Nonblocking and persistent collectives that are wrong, by name: what wormcube says of each is in CMakeLists.txt. SPDX-License-Identifier: Apache-2.0 */
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+
+static int rank, size, value, result;
+static MPI_Request request = MPI_REQUEST_NULL;
+
+static void missing_rank(void) {
+  MPI_Request both[2];
+  MPI_Ibarrier(MPI_COMM_WORLD, both);
+  if (rank != 2) {
+    MPI_Iallreduce(&value, &result, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, both + 1);
+    MPI_Waitall(2, both, MPI_STATUSES_IGNORE);
+  } else {
+    MPI_Wait(both, MPI_STATUS_IGNORE);
+    MPI_Recv(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+}
+static void not_alike(void) {
+  if (rank == 1) {
+    MPI_Ibcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD, &request);
+  } else {
+    MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  }
+}
+static void other_order(void) {
+  MPI_Request both[2];
+  if (rank == 3) MPI_Ibarrier(MPI_COMM_WORLD, both + 1);
+  MPI_Ibcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD, both);
+  if (rank != 3) MPI_Ibarrier(MPI_COMM_WORLD, both + 1);
+  MPI_Waitall(2, both, MPI_STATUSES_IGNORE);
+}
+static void other_root(void) {
+  MPI_Bcast_init(&value, 1, MPI_INT, rank == 3 ? 1 : 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+}
+static void left_over(void) {
+  if (rank == 0) MPI_Ibcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD, &request);
+  if (rank != 0) {
+    MPI_Ibcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+}
+static void freed(void) {
+  MPI_Ibarrier(MPI_COMM_WORLD, &request);
+  MPI_Request_free(&request);
+}
+static void started_twice(void) {
+  MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+  MPI_Start(&request);
+  MPI_Start(&request);
+}
+static void not_persistent(void) {
+  MPI_Ibarrier(MPI_COMM_WORLD, &request);
+  MPI_Start(&request);
+}
+/* What rank 1 sends to rank 2, and that takes from it. */
+static int counts[64], in_counts[64], places[64], out[64], in[64];
+static void set_counts(void) {
+  for (int i = 0; i < size; ++i) counts[i] = in_counts[i] = 1, places[i] = 2 * i;
+  if (rank == 1) counts[2] = 2;
+}
+static void other_counts(void) {
+  set_counts();
+  MPI_Alltoallv(out, counts, places, MPI_INT, in, in_counts, places, MPI_INT, MPI_COMM_WORLD);
+}
+static void other_counts_beside(void) {
+  set_counts();
+  MPI_Ialltoallv(out, counts, places, MPI_INT, in, in_counts, places, MPI_INT, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+static void other_count_at_root(void) {
+  set_counts();
+  MPI_Gatherv(out, rank == 1 ? 2 : 1, MPI_INT, in, in_counts, places, MPI_INT, 2, MPI_COMM_WORLD);
+}
+static void other_group_calls_another(void) {
+  MPI_Comm local, both;
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &local);
+  MPI_Intercomm_create(local, 0, MPI_COMM_WORLD, 1 - rank % 2, 3, &both);
+  if (rank % 2) {
+    MPI_Allgather(&value, 1, MPI_INT, in, 1, MPI_INT, both);
+  } else {
+    MPI_Alltoall(out, 1, MPI_INT, in, 1, MPI_INT, both);
+  }
+}
+static void never_started(void) {
+  MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+  if (rank != 1) MPI_Start(&request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+int main(int argc, char **argv) {
+#define PROGRAM(name) \
+  { #name, name }
+  static const struct {
+    const char *name;
+    void (*function)(void);
+  } programs[] = {PROGRAM(missing_rank), PROGRAM(not_alike),     PROGRAM(other_order),    PROGRAM(other_root),   PROGRAM(left_over),
+                  PROGRAM(freed),        PROGRAM(started_twice), PROGRAM(not_persistent), PROGRAM(never_started),
+                  PROGRAM(other_counts), PROGRAM(other_counts_beside), PROGRAM(other_count_at_root), PROGRAM(other_group_calls_another)};
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (size_t i = 0; argc > 1 && i < sizeof programs / sizeof *programs; ++i) {
+    if (strcmp(argv[1], programs[i].name) == 0) programs[i].function();
+  }
+  MPI_Finalize();
+  return 0;
+}
