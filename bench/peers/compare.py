@@ -3,7 +3,8 @@
 
 usage: bench/peers/compare.py [--quick] [--json FILE] [--operations A,B,..] [--bytes 8,64,..] [--ranks 16,64,256] [--peers A,B,..]
 
-Peers: wormcube with nodes as threads and as fibers; Open MPI and MPICH, whose ranks are processes; SMPI (SimGrid), whose ranks share
+Peers: wormcube with nodes as threads and as fibers, and the program of the MPI libraries on it (wormcube mpirun: the algorithms that its
+formulas choose); Open MPI and MPICH, whose ranks are processes; SMPI (SimGrid), whose ranks share
 a process, on a torus of the same shape, with its default choice of algorithms and the best of others; two cores that copy what an
 all-to-all exchange moves. Those that are not installed are named, with the reason.
 
@@ -32,13 +33,14 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 COLLECTIVES = ("alltoall", "allgather", "allreduce", "broadcast", "reduce_scatter", "scan", "gather", "barrier")
-MESSAGES = ("ping-pong", "messages", "halo")
+MESSAGES = ("ping-pong", "messages", "halo", "halo-3d")
+NODES_LACK = ("halo-3d",)  # only programs of MPI have it
 OPERATIONS = COLLECTIVES + MESSAGES
 MEASURES = {"between_barriers_us": "between barriers: from the first rank that begins a call to the last that ends it, median",
             "back_to_back_us": "back to back: calls without a barrier between them, the time of each"}
 WORMCUBE = ("threads", "fibers")
-PEERS = ("openmpi", "mpich", "smpi", "copying")
-NAMES = {"threads": "wormcube, threads", "fibers": "wormcube, fibers", "openmpi": "Open MPI", "mpich": "MPICH", "smpi": "SMPI, default",
+PEERS = ("mpirun", "openmpi", "mpich", "smpi", "copying")
+NAMES = {"threads": "wormcube, threads", "fibers": "wormcube, fibers", "mpirun": "wormcube mpirun", "openmpi": "Open MPI", "mpich": "MPICH", "smpi": "SMPI, default",
          "smpi best": "SMPI, best", "copying": "two cores copying"}
 PACKAGES = {"openmpi": "libopenmpi-dev openmpi-bin", "mpich": "libmpich-dev mpich", "smpi": "libsimgrid-dev"}
 SELECTORS = ("ompi", "mpich", "mvapich2", "impi")  # SMPI's, beside its default
@@ -226,15 +228,16 @@ class Peer:
                 raise Failed(f"{options.messages} is not there; ./run build makes it")
             self.version = "memcpy by two threads"
             return
-        compiler = {"openmpi": "mpicc.openmpi", "mpich": "mpicc.mpich", "smpi": "smpicc"}[name]
-        launcher = {"openmpi": "mpirun.openmpi", "mpich": "mpirun.mpich", "smpi": "smpirun"}[name]
-        for tool in (compiler, launcher):
+        own = name == "mpirun"
+        launcher = options.wormcube if own else {"openmpi": "mpirun.openmpi", "mpich": "mpirun.mpich", "smpi": "smpirun"}[name]
+        compiler = [launcher, "mpicc"] if own else [{"openmpi": "mpicc.openmpi", "mpich": "mpicc.mpich", "smpi": "smpicc"}[name]]
+        for tool in (compiler[0], launcher):
             if not shutil.which(tool):
                 raise Failed(f"{tool} is not installed (Debian: {PACKAGES[name]})")
         try:
-            run([compiler, "-O2", "-o", str(self.program), str(HERE / "peer.c"), "-lm"], 120)
+            run([*compiler, "-O2", "-o", str(self.program), str(HERE / "peer.c"), "-lm"], 120)
         except Failed as error:
-            raise Failed(f"{compiler} does not compile peer.c: {error}") from error
+            raise Failed(f"{shlex.join(compiler)} does not compile peer.c: {error}") from error
         self.launcher = launcher
         self.version = version_of(launcher)
 
@@ -261,6 +264,9 @@ class Peer:
         if self.name == "openmpi":
             command = [self.launcher, "--oversubscribe", "-n", str(ranks)] + (["--allow-run-as-root"] if os.geteuid() == 0 else [])
             environment["OMPI_MCA_mpi_yield_when_idle"] = "1"
+        elif self.name == "mpirun":
+            command = [self.launcher, "mpirun", "--on", network("torus", ranks)]
+            more["network"] = network("torus", ranks)
         elif self.name == "mpich":
             command = [self.launcher, "-n", str(ranks)]
         else:
@@ -324,7 +330,7 @@ def behind(results):
     for (operation, ranks, size, peer), row in sorted(by_key.items()):
         if peer not in ("openmpi", "mpich", "smpi", "smpi best"):
             continue
-        for nodes_as in WORMCUBE:
+        for nodes_as in (*WORMCUBE, "mpirun"):
             ours = by_key.get((operation, ranks, size, nodes_as))
             for measure in MEASURES:
                 if ours is not None and ours[measure] > row[measure]:
@@ -368,7 +374,7 @@ def main():
                     left_out.append(f"# left out: {operation} of {ranks} ranks with blocks of {large} bytes: more than {options.most_bytes} bytes in all")
                 if not sizes:
                     continue
-                asked = [] if operation in MESSAGES and not has_messages else list(WORMCUBE)
+                asked = [] if operation in NODES_LACK or (operation in MESSAGES and not has_messages) else list(WORMCUBE)
                 for name in asked + peers:
                     label = name if isinstance(name, str) else name.name
                     if sys.stderr.isatty():
@@ -395,7 +401,7 @@ def main():
     for entry in failures:
         print(f"# no result: {NAMES[entry['peer']]}, {entry['operation']}, {entry['ranks']} ranks: {entry['reason']}")
     ahead = behind(results)
-    if columns and set(columns) - set(WORMCUBE) - {"copying"}:
+    if columns and set(columns) - set(WORMCUBE) - {"mpirun", "copying"}:
         print("\nWhere wormcube is behind:" if ahead else "\nwormcube is behind nowhere.")
         for line in ahead:
             print(f"* {line}")
@@ -409,7 +415,7 @@ def main():
             print(text)
         else:
             pathlib.Path(options.json).write_text(text + "\n", encoding="utf-8")
-    return 1 if wrong or any(entry["peer"] in WORMCUBE for entry in failures) else 0
+    return 1 if wrong or any(entry["peer"] in (*WORMCUBE, "mpirun") for entry in failures) else 0
 
 
 if __name__ == "__main__":

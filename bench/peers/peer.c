@@ -83,36 +83,46 @@ static void messages(struct call* call) {
     MPI_Send(NULL, 0, MPI_DOUBLE, partner, burst, MPI_COMM_WORLD);
   }
 }
-/* On the torus of the most even sides: a block to each of four neighbours, and one from each. */
-static void sides(int* rows, int* columns) {
-  *rows = 1;
-  for (int i = 1; i * i <= ranks; ++i) {
-    if (ranks % i == 0) *rows = i;
+/* The most even sides of a torus, the smallest first: of two or three dimensions. */
+static void sides(int of, int dimensions, int* side) {
+  int first = 1;
+  for (int i = 1, power = 1; power <= of; ++i, power = dimensions == 2 ? i * i : i * i * i) {
+    if (of % i == 0) first = i;
   }
-  *columns = ranks / *rows;
-}
-static void neighbours(int of, int* four) {
-  int rows, columns;
-  sides(&rows, &columns);
-  const int row = of / columns, column = of % columns;
-  four[0] = row * columns + (column + 1) % columns;
-  four[1] = row * columns + (column + columns - 1) % columns;
-  four[2] = (row + 1) % rows * columns + column;
-  four[3] = (row + rows - 1) % rows * columns + column;
-}
-static void halo(struct call* call) {
-  MPI_Request requests[8];
-  int four[4];
-  neighbours(rank, four);
-  for (int i = 0; i < 4; ++i) {
-    /* What goes to the right comes from the left. */
-    MPI_Irecv(call->out + (size_t)i * call->size, call->size, MPI_DOUBLE, four[i ^ 1], i, MPI_COMM_WORLD, &requests[i]);
+  side[0] = first;
+  if (dimensions == 2) {
+    side[1] = of / first;
+  } else {
+    sides(of / first, 2, side + 1);
   }
-  for (int i = 0; i < 4; ++i) {
-    MPI_Isend(call->in, call->size, MPI_DOUBLE, four[i], i, MPI_COMM_WORLD, &requests[4 + i]);
-  }
-  MPI_Waitall(8, requests, MPI_STATUSES_IGNORE);
 }
+/* The next and the previous rank in each dimension. */
+static void neighbours(int of, int dimensions, int* around) {
+  int side[3], stride = 1;
+  sides(ranks, dimensions, side);
+  for (int d = dimensions - 1; d >= 0; stride *= side[d--]) {
+    const int at = of / stride % side[d];
+    around[2 * d] = of + ((at + 1) % side[d] - at) * stride;
+    around[2 * d + 1] = of + ((at + side[d] - 1) % side[d] - at) * stride;
+  }
+}
+/* A block to each neighbour, and one from each. */
+static void exchange(struct call* call, int dimensions) {
+  MPI_Request requests[12];
+  int around[6];
+  const int count = 2 * dimensions;
+  neighbours(rank, dimensions, around);
+  for (int i = 0; i < count; ++i) {
+    /* What goes to the next comes from the previous. */
+    MPI_Irecv(call->out + (size_t)i * call->size, call->size, MPI_DOUBLE, around[i ^ 1], i, MPI_COMM_WORLD, &requests[i]);
+  }
+  for (int i = 0; i < count; ++i) {
+    MPI_Isend(call->in, call->size, MPI_DOUBLE, around[i], i, MPI_COMM_WORLD, &requests[count + i]);
+  }
+  MPI_Waitall(2 * count, requests, MPI_STATUSES_IGNORE);
+}
+static void halo(struct call* call) { exchange(call, 2); }
+static void halo_3d(struct call* call) { exchange(call, 3); }
 
 /* Every rank gives rank + 1 everywhere. What a rank must end with in a block; 0: nothing is looked at. */
 static double sum_to(int n) { return n * (n + 1.0) / 2; }
@@ -127,9 +137,14 @@ static double of_partner(int block) {
   return block >= 0 && rank >= half && rank < 2 * half ? rank - half + 1 : 0;
 }
 static double of_neighbour(int block) {
-  int four[4];
-  neighbours(rank, four);
-  return four[block ^ 1] + 1;
+  int around[6];
+  neighbours(rank, 2, around);
+  return around[block ^ 1] + 1;
+}
+static double of_neighbour_3d(int block) {
+  int around[6];
+  neighbours(rank, 3, around);
+  return around[block ^ 1] + 1;
 }
 
 static const struct operation {
@@ -147,7 +162,8 @@ static const struct operation {
                   {"alltoall", alltoall, -1, -1, of_each},
                   {"ping-pong", ping_pong, 1, 1, of_other},
                   {"messages", messages, 1, burst, of_partner},
-                  {"halo", halo, 1, 4, of_neighbour}};
+                  {"halo", halo, 1, 4, of_neighbour},
+                  {"halo-3d", halo_3d, 1, 6, of_neighbour_3d}};
 
 static int compare(const void* a, const void* b) {
   const double x = *(const double*)a, y = *(const double*)b;
