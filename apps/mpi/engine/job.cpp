@@ -357,6 +357,7 @@ void wormcube_rank_sleep(long long nanoseconds) {
   RankState* const rank = current_rank;
   if (rank == nullptr || rank->requests == nullptr) return std::this_thread::sleep_for(time);
   const int error = errno;
+  if (ModelClock* const clock = rank->job.clock()) clock->pass(rank->rank, time);
   rank->requests->sleep(time);
   errno = error;
   current_rank = rank;

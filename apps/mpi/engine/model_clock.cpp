@@ -90,6 +90,10 @@ double ModelClock::look(Rank rank) {
   return static_cast<double>(own.now) / 1e12;
 }
 
+void ModelClock::pass(Rank rank, std::chrono::nanoseconds time) {
+  if (kind_ == Kind::model) of(rank).now += time.count() * per_nanosecond;
+}
+
 double ModelClock::latest() const {
   Ticks latest = 0;
   for (const auto& rank : ranks_) latest = std::max(latest, rank->now);
