@@ -101,6 +101,8 @@ struct RankState {
   AttributeKeys<MPI_Win> window_keys;
   std::map<MPI_Datatype, std::string> type_names;  ///< that it gave to predefined types
   std::map<MPI_Datatype, AttributeSet<MPI_Datatype>> type_attributes;  ///< of predefined types
+  /// Of MPI_Type_create_f90_real and its like, by combiner and what was asked for.
+  std::map<std::pair<int, std::vector<std::int64_t>>, MPI_Datatype> types_of_kinds;
   AddedErrors added_errors;
   Communicator world, self;
   std::vector<std::unique_ptr<Communicator>>
