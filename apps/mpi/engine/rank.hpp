@@ -112,8 +112,7 @@ struct RankState {
   std::unique_ptr<BesidePrograms> beside;  ///< null: there was none yet
   /// By context, whether it sends, peer and tag: how many requests in partitions it has made.
   std::map<std::tuple<std::uint32_t, bool, Rank, int>, std::uint64_t> made_in_partitions;
-  void* attached = nullptr;  ///< MPI_Buffer_attach
-  std::int64_t attached_bytes = 0;
+  std::shared_ptr<SendBuffer> send_buffer;  ///< MPI_Buffer_attach
 
   // Kept so that steady state does not allocate.
   std::vector<Request> inner;
