@@ -10,6 +10,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -55,6 +56,8 @@ struct MachineOptions {
       deadlock_text = {};
   /// Told before the machine stops for it; by any thread.
   std::function<void(const WrongMessage&)> on_wrong_message = {};
+  /// Told why the machine stops, before it does, once a run; by any thread. It must not throw.
+  std::function<void(const std::exception_ptr& error)> on_failure = {};
   /// Requests only. A receive of any source takes a message of one of those that are there, at random by this number, and
   /// nodes let others run at random times. On one worker a number repeats a run.
   std::optional<std::uint64_t> shuffle = {};
