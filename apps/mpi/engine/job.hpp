@@ -13,6 +13,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -93,7 +94,9 @@ class Job {
   std::string deadlock(std::span<const UnreceivedMessage> messages);
   /// MachineOptions::on_wrong_message; ends the job.
   void wrong_message(const WrongMessage& message) noexcept;
-  /// Where each rank is, in MPI's terms.
+  /// MachineOptions::on_failure; ends the job.
+  void failed(const std::exception_ptr& error) noexcept;
+  /// Where each rank is, in MPI's terms, and what it waits for as far as ranks that run can tell. At any time.
   std::string table_of_ranks() const;
   /// What was not received, completed or freed, in lines.
   std::vector<std::string> leftovers(std::span<const UnreceivedMessage> messages) const;
@@ -151,12 +154,12 @@ class Job {
   std::unique_ptr<ModelClock> clock_;
   Witnesses witnesses_;
 
-  mutable std::mutex mutex_;  // guards the rest
+  mutable std::mutex
+      mutex_;  // guards what follows, to remembered_; before shared communicators' locks
   std::condition_variable done_;
   bool is_over_ = false;
   JobEnd end_;
   std::vector<CommunicatorFigures> remembered_;
-  std::vector<std::uint32_t> unused_ids_;
   struct ComingPair {
     Pair pair;
     std::size_t to_come;
@@ -165,8 +168,13 @@ class Job {
   std::mutex pairs_mutex_;  // guards pairs_, tags_
   std::map<std::string, int> tags_;
   std::map<PairKey, ComingPair> pairs_;
+  std::mutex ids_mutex_;       // guards the rest; taken last
   std::uint32_t next_id_ = 2;  // 0: MPI_COMM_WORLD, 1: MPI_COMM_SELF
+  std::vector<std::uint32_t> unused_ids_;
 };
+
+/// Where a rank stays that the job has done with: it is not heard of again.
+[[noreturn]] void never_return() noexcept;
 
 /// The job that runs; there is one in a process.
 Job* running_job() noexcept;

@@ -3,6 +3,7 @@
 #include "wormcube/apps/mpi/engine/model_clock.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <time.h>
 
@@ -54,6 +55,11 @@ void ModelClock::enter(Rank rank, Function /*function*/) {
 
 void ModelClock::leave(Rank rank) {
   if (own_work_ > 0) of(rank).worked_until = processor_nanoseconds();
+}
+
+bool ModelClock::rest(Rank rank) {
+  count_own_work(of(rank));
+  return std::exchange(of(rank).worked_until, -1) >= 0;
 }
 
 void ModelClock::sent(const SentMessage& message, std::uint64_t /*started*/, bool /*waits*/) {
