@@ -272,7 +272,23 @@ int Job::number_of_tag(const std::string& tag) {
   return tags_.try_emplace(tag, -1 - static_cast<int>(tags_.size())).first->second;
 }
 
+int Job::meet(const MeetingKey& key) {
+  const std::lock_guard lock(meetings_mutex_);
+  if (const auto met = meetings_.find(key); met != meetings_.end()) {
+    const int tag = met->second;
+    meetings_.erase(met);
+    return tag;
+  }
+  constexpr int lowest = any_tag + 1;
+  last_meeting_ = last_meeting_ == lowest ? -1 : last_meeting_ - 1;
+  return meetings_.emplace(key, last_meeting_).first->second;
+}
+
 void Job::give_back_id(std::uint32_t id) noexcept {
+  {
+    const std::lock_guard lock(meetings_mutex_);
+    std::erase_if(meetings_, [&](const auto& each) { return std::get<0>(each.first) == id; });
+  }
   const std::lock_guard lock(ids_mutex_);
   unused_ids_.push_back(id);
 }

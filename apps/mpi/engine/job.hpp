@@ -112,6 +112,7 @@ class Job {
 
   /// A number for a communicator that no living one has. Throws Failure if there is none left.
   std::uint32_t take_id();
+  /// No rank has an end of it any more.
   void give_back_id(std::uint32_t id) noexcept;
   /// The two groups of an intercommunicator, by whoever comes first; all of their ranks come. \param key  of
   /// no two at once
@@ -122,8 +123,13 @@ class Job {
   using PairKey = std::tuple<std::uint32_t, std::uint64_t, int>;
   Pair pair(const PairKey& key, const std::vector<Rank>& one, const std::vector<Rank>& other,
             const std::string& name);
-  /// A tag in words as a number below 0, so that it is no tag of a call's.
+  /// A tag in words as a number.
   int number_of_tag(const std::string& tag);
+  /// Where the two requests of a message in partitions meet: context, ranks of the world from and to, tag, and the how
+  /// many-th of these.
+  using MeetingKey = std::tuple<std::uint32_t, Rank, Rank, int, std::uint64_t>;
+  /// The tag of their messages, below 0, so that it is no call's. Each of the two asks once.
+  int meet(const MeetingKey& key);
   /// A number that was not given before.
   int next_number() { return numbers_.fetch_add(1, std::memory_order_relaxed); }
   const std::shared_ptr<SharedCommunicator>& world() const { return world_; }
@@ -168,6 +174,9 @@ class Job {
   std::mutex pairs_mutex_;  // guards pairs_, tags_
   std::map<std::string, int> tags_;
   std::map<PairKey, ComingPair> pairs_;
+  std::mutex meetings_mutex_;           // guards what follows, to last_meeting_; taken last
+  std::map<MeetingKey, int> meetings_;  // that one of the two has asked for
+  int last_meeting_ = 0;
   std::mutex ids_mutex_;       // guards the rest; taken last
   std::uint32_t next_id_ = 2;  // 0: MPI_COMM_WORLD, 1: MPI_COMM_SELF
   std::vector<std::uint32_t> unused_ids_;

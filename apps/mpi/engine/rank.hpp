@@ -124,7 +124,7 @@ struct RankState {
   Communicator world, self;
   std::vector<std::unique_ptr<Communicator>>
       communicators;                             ///< the others; freed ones are used again
-  std::vector<std::shared_ptr<Window>> windows;  ///< freed ones too: they are told from none
+  std::vector<std::shared_ptr<Window>> windows;  ///< freed ones are used again
   RequestPool pool;
   std::unique_ptr<BesidePrograms> beside;  ///< null: there was none yet
   /// By context, whether it sends, peer and tag: how many requests in partitions it has made.
