@@ -7,6 +7,7 @@
 #include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/memory.hpp"
+#include "wormcube/collectives/harness/work.hpp"
 #include "wormcube/runtime/error.hpp"
 
 #include <utility>
@@ -68,24 +69,7 @@ CallFigures::Answer ReplayedTimes::figure_of(const Schedule& schedule, bool all_
 }
 
 CallFigures::Answer EmulationWork::figure_of(const Schedule& schedule, bool) const {
-  Bytes work = 0;
-  std::vector<Channel> path;
-  for (Rank rank = 0; rank < schedule.topology.nodes(); ++rank) {
-    const RankLog& log = schedule.ranks[static_cast<std::size_t>(rank)];
-    for (const OpRecord& op : log.ops) {
-      if (op.kind != Op::Kind::send) continue;
-      path.clear();
-      if (op.moves > 0) {
-        routing_.route(rank, schedule.moves(rank, op), path);
-      } else {
-        routing_.route(rank, op.peer, path);
-      }
-      work += op.bytes + work_of_message + path.size() * work_of_link;
-    }
-    for (const Bytes bytes : log.rearranged) work += bytes;
-    for (const Bytes bytes : log.combined) work += bytes * work_of_combined_byte;
-  }
-  return {static_cast<std::int64_t>(work), {}};
+  return {static_cast<std::int64_t>(work_of(schedule, routing_)), {}};
 }
 
 std::unique_ptr<CallFigures> call_figures(const ChoiceOptions& choice, const Topology& topology,

@@ -65,9 +65,7 @@ class ReplayedTimes final : public CallFigures {
   Routing routing_;
 };
 
-/// What emulating a call costs the cores, in bytes that could be copied meanwhile: those that all
-/// nodes send, rearrange and combine, and so many for each message and each link on its way. With
-/// more nodes than cores it decides, not the longest chain of steps.
+/// work_of().
 class EmulationWork final : public CallFigures {
  public:
   explicit EmulationWork(const Topology& topology) : CallFigures(topology), routing_(topology) {}

@@ -76,7 +76,8 @@ bool arcs_are_disjoint(const std::vector<DirectHop>& row) {
     const int hops = row[static_cast<std::size_t>(s)].hops;
     for (int i = 0; i < std::abs(hops); ++i) {
       const bool up = hops > 0 || n == 2;
-      const auto link = static_cast<std::size_t>(mod(hops > 0 ? s + i : s - i, n) + (up ? 0 : n));
+      const Rank from = mod(hops > 0 ? s + i : s - i, n);
+      const auto link = static_cast<std::size_t>(up ? from : n + from);
       if (used[link]) return false;
       used[link] = true;
     }

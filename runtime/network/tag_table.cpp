@@ -19,7 +19,7 @@ Bytes TagTable::bytes_of_early(std::size_t messages, Bytes longest) {
   const std::size_t buffers = std::min(messages, early_slots);
   const Bytes capacity = buffer_capacity(std::min(longest, early_bytes));
   return std::min(buffers * capacity, 2 * early_bytes) +
-         buffers * (sizeof(EarlyMessage) + sizeof(all_.front()) + sizeof(unused_.front()));
+         buffers * (sizeof(EarlyMessage) + 2 * sizeof(std::uintptr_t));  // two tables point to it
 }
 
 Receive* TagTable::take_receive(Rank from, Tag tag, std::uint32_t context) {

@@ -83,6 +83,19 @@ class Report(unittest.TestCase):
         self.assertFalse(part["is_network"])
         self.assertFalse(any(choice["algorithm"].startswith("suh-torus") for choice in part["collectives"]))
 
+    def test_the_least_work_is_chosen(self):
+        with_formula = run_json("--on torus:8x8 ./collectives")
+        with_work = run_json("--on torus:8x8 --auto-by work ./collectives")
+        chosen = []
+        for document in (with_formula, with_work):
+            self.check(document)
+            world = {each["name"]: each for each in document["communicators"]}["MPI_COMM_WORLD"]
+            chosen.append({(each["operation"], each["bytes"]): each["algorithm"] for each in world["collectives"]})
+        self.assertEqual((with_formula["auto_by"], with_work["auto_by"]), ("formula", "work"))
+        self.assertNotEqual(chosen[0], chosen[1])
+        done = run("--on torus:8x8 --auto-by work --report ./collectives")
+        self.assertRegex(done.stderr, r"MPI_COMM_WORLD +64 +allreduce +\d+ +\S+ +auto by work +\d+\b")
+
     def test_the_matrix(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "matrix.csv")

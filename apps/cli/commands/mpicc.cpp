@@ -55,9 +55,7 @@ CompilerCall understood(const std::vector<std::string>& words) {
     }
     if (std::ranges::find(with_value, word) != with_value.end()) {
       ++i;
-    } else if (word[0] != '-' || word == "-") {
-      call.has_input = true;
-    } else if (word.starts_with("-l")) {
+    } else if (word[0] != '-' || word == "-" || word.starts_with("-l")) {
       call.has_input = true;
     }
   }

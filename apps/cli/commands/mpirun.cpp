@@ -42,6 +42,7 @@ struct MpirunCommand {
   std::string on, eager = "64K", early_memory = "64M", stack = "8M", nodes_as = "fibers";
   int ranks = 0, workers = 0;
   std::vector<std::string> algorithms;
+  std::string auto_by = "formula";
   bool strict = false, report = false;
   double time_limit = 0, stall = 10;
   std::string matrix, trace, schedule, clock = "wall";
@@ -128,6 +129,7 @@ Json report_json(const mpi::Run& run, const mpi::JobEnd& end, int code,
   json["exit_code"] = code;
   put(json, "ended_by", end.text.empty() ? Json(nullptr) : Json(end.text),
       "all ranks came to their end");
+  json["auto_by"] = job.options().by_work ? "work" : "formula";
   json["calls"] = Json::object();
   for (const auto& [name, calls] : calls_of(job)) json["calls"][name] = calls;
   json["communicators"] = Json::array();
@@ -294,9 +296,10 @@ void print_report(const Json& json) {
                        choice["operation"].get<std::string>(),
                        std::to_string(choice["bytes"].get<std::uint64_t>()),
                        choice["algorithm"].get<std::string>(),
-                       choice["asked_for"].get<bool>()  ? "--algorithm"
-                       : each["is_network"].get<bool>() ? "auto"
-                                                        : "auto, on a part",
+                       choice["asked_for"].get<bool>()
+                           ? "--algorithm"
+                           : fmt::format("auto{}{}", json["auto_by"] == "work" ? " by work" : "",
+                                         each["is_network"].get<bool>() ? "" : ", on a part"),
                        std::to_string(choice["calls"].get<std::uint64_t>())});
     }
   }
@@ -367,6 +370,7 @@ ExitCode run(const MpirunCommand& options) {
   for (const std::string& text : options.algorithms) {
     add_algorithm(text, topology, run.job.ranks == topology.nodes(), run.job.algorithms);
   }
+  run.job.by_work = options.auto_by == "work";
   if (options.explore > 0) {
     if (options.report || options.output.has_files() || !options.matrix.empty() ||
         !options.trace.empty() || !options.schedule.empty() || options.shuffle) {
@@ -455,10 +459,17 @@ Action add_mpirun(CLI::App& program) {
       ->group("What");
   app.add_option(
          "--algorithm", options->algorithms,
-         "Algorithms of collectives, by operation: allreduce=ring,alltoall=suh-torus; auto, "
-         "the preset: the cheapest by formula")
+         "Algorithms of collectives, by operation: allreduce=ring,alltoall=suh-torus; else auto")
       ->type_name("OPERATION=NAME[:OPTION=VALUE..]")
       ->delimiter(',')
+      ->group("What");
+  app.add_option(
+         "--auto-by", options->auto_by,
+         "What decides for the others: formulas, of a network's time; or the work of emulating "
+         "them, which is the fastest here (up to 4 times), after dry runs of them all")
+      ->type_name("formula|work")
+      ->check(CLI::IsMember({"formula", "work"}))
+      ->capture_default_str()
       ->group("What");
   app.add_option("--nodes-as", options->nodes_as, "What a rank is: a fiber or an OS thread")
       ->type_name("fibers|threads")

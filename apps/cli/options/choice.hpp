@@ -5,6 +5,7 @@
 #include "wormcube/apps/cli/options/cost.hpp"
 #include "wormcube/apps/cli/options/model.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
+#include "wormcube/collectives/harness/work.hpp"
 
 #include <optional>
 #include <string>
@@ -13,11 +14,6 @@
 #include <CLI/CLI.hpp>
 
 namespace wormcube::cli {
-
-/// What a message, each link on its way, and a byte that is combined are in the work of emulating a
-/// call: bytes that could be copied meanwhile. Fitted to all algorithms of five operations on three
-/// networks, two cores: a message takes as long as 8.5 KiB with nodes as fibers, 13 as threads.
-inline constexpr Bytes work_of_message = 8192, work_of_link = 128, work_of_combined_byte = 3;
 
 /// --machine, and --auto-by, beside the options of the cost model.
 struct ChoiceOptions {

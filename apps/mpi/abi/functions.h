@@ -13,6 +13,7 @@ extern "C" {
 
 /* A member of its own name for each function, null where it is not provided. */
 struct WormcubeMpiFunctions {
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): types and names, not values */
 #define WORMCUBE_MPI_FUNCTION(stage, result, name, parameters, arguments) result(*name) parameters;
 #include "wormcube/mpi/functions.def"
 #undef WORMCUBE_MPI_FUNCTION

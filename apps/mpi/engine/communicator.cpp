@@ -6,6 +6,7 @@
 #include "wormcube/apps/mpi/engine/between_groups.hpp"
 #include "wormcube/apps/mpi/engine/calls.hpp"
 #include "wormcube/apps/mpi/engine/handles.hpp"
+#include "wormcube/collectives/harness/work.hpp"
 #include "wormcube/collectives/registry.hpp"
 
 #include <algorithm>
@@ -117,6 +118,15 @@ std::shared_ptr<SharedCommunicator> SharedCommunicator::child_of(ChildKey key,
   return made;
 }
 
+Collective SharedCommunicator::automatic(const Wanted& wanted, const Topology& network,
+                                         const Arguments& arguments) const {
+  if (job_.options().by_work) {
+    return least_work(wanted.operation, network, wanted.block_bytes, Ports::one, arguments);
+  }
+  return cheapest(wanted.operation, network, CostModel(), wanted.block_bytes, Ports::one,
+                  arguments);
+}
+
 Choice& SharedCommunicator::choose(const ChoiceKey& key, const Wanted& wanted,
                                    const Topology& network, const Arguments& arguments) {
   const auto [place, is_new] = choices_.try_emplace(key);
@@ -136,8 +146,7 @@ Choice& SharedCommunicator::choose(const ChoiceKey& key, const Wanted& wanted,
       return choice;
     }
   }
-  const Collective best =
-      cheapest(wanted.operation, network, CostModel(), wanted.block_bytes, Ports::one, arguments);
+  const Collective best = automatic(wanted, network, arguments);
   choice.algorithm = best.algorithm;
   choice.options = best.options;
   return choice;
@@ -161,8 +170,7 @@ const Collective& SharedCommunicator::collective(const Wanted& wanted, const Top
       Collective collective(*choice.algorithm, arguments);
       collective.options = choice.options;
       if (const auto refused = refusal(collective, network)) {  // with this root
-        collective = cheapest(wanted.operation, network, CostModel(), wanted.block_bytes,
-                              Ports::one, arguments);
+        collective = automatic(wanted, network, arguments);
       }
       collective.settle(network, CostModel(), wanted.block_bytes);
       collective.require(network);

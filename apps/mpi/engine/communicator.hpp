@@ -141,6 +141,8 @@ class SharedCommunicator {
   using ChildKey = std::tuple<std::uint64_t, int, std::vector<Rank>>;
   std::shared_ptr<SharedCommunicator> child_of(ChildKey key, const std::vector<Rank>& members,
                                                const std::string& its_name);
+  Collective automatic(const Wanted& wanted, const Topology& network,
+                       const Arguments& arguments) const;
   Choice& choose(const ChoiceKey& key, const Wanted& wanted, const Topology& network,
                  const Arguments& arguments);
 

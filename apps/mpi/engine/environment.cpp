@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -156,3 +157,16 @@ void add_environment_functions(WormcubeMpiFunctions& table) {
 }
 
 }  // namespace wormcube::mpi
+
+extern "C" {
+// Whether the rank that asks has a clock of its own, and what it shows.
+int wormcube_rank_clock(long long* nanoseconds);
+int wormcube_rank_clock(long long* nanoseconds) {
+  using namespace wormcube::mpi;
+  const RankState* const rank = current_rank;
+  if (rank == nullptr || rank->job.clock() == nullptr) return 0;
+  constexpr double per_second = 1e9;
+  *nanoseconds = std::llround(rank->job.clock()->look(rank->rank) * per_second);
+  return 1;
+}
+}

@@ -395,6 +395,7 @@ void wormcube_rank_sleep(long long nanoseconds) {
   const int error = errno;
   ModelClock* const clock = rank->job.clock();
   const bool works = clock != nullptr && clock->rest(rank->rank);
+  if (clock != nullptr) clock->pass(rank->rank, time);
   try {
     rank->requests->sleep(time);
   } catch (...) {  // nothing is thrown through the user's frames

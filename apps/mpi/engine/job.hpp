@@ -50,6 +50,8 @@ struct JobOptions {
   bool eager = true;  ///< standard sends of up to MachineOptions::early_limit need no receive
   /// By operation: the algorithm that was asked for.
   std::map<std::string, Collective> algorithms = {};
+  bool by_work =
+      false;  ///< of the others that which costs these cores least; else the cheapest by formula
   bool matrix = false;  ///< count what each rank sends to each
   bool timing = false;  ///< how long ranks are in MPI's functions
   bool record = false;  ///< what they call and send: recording()

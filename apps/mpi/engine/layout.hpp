@@ -15,6 +15,7 @@ class Layout;
 /// An address so many bytes away. Where MPI_BOTTOM is the first one it is null, and the second a
 /// number: the language adds nothing to null.
 inline std::byte* moved(void* from, std::int64_t bytes) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
   return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(from) +
                                       static_cast<std::uintptr_t>(bytes));
 }

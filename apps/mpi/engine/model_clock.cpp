@@ -96,6 +96,11 @@ double ModelClock::look(Rank rank) {
   return static_cast<double>(own.now) / 1e12;
 }
 
+void ModelClock::pass(Rank rank, std::chrono::nanoseconds time) {
+  constexpr std::chrono::nanoseconds most = std::chrono::hours(24 * 30);  // longer ones are no ticks
+  if (kind_ == Kind::model) of(rank).now += std::min(time, most).count() * per_nanosecond;
+}
+
 double ModelClock::latest() const {
   Ticks latest = 0;
   for (const auto& rank : ranks_) latest = std::max(latest, rank->now);

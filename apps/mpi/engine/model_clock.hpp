@@ -6,6 +6,7 @@
 #include "wormcube/runtime/replay/machine_model.hpp"
 #include "wormcube/runtime/routing/routing.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -42,6 +43,8 @@ class ModelClock final : public Witness {
 
   /// In seconds, or messages. A look at the model's takes a microsecond, so that loops until some time end.
   double look(Rank rank);
+  /// It has slept for so long.
+  void pass(Rank rank, std::chrono::nanoseconds time);
   Kind kind() const { return kind_; }
   /// The latest of all, in microseconds or messages. When all ranks have ended.
   double latest() const;

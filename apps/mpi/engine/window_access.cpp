@@ -132,10 +132,10 @@ struct Target {
     }
     bool is_attached = false;
     auto* const memory = reinterpret_cast<std::byte*>(displacement);
+    std::byte *const from = memory + lowest, *const to = memory + behind;
     own.requests->act_at(world, bytes, [&] {
       const ActingFor acting(own);
-      is_attached = is_covered(window.shared->regions[static_cast<std::size_t>(rank)],
-                               memory + lowest, memory + behind);
+      is_attached = is_covered(window.shared->regions[static_cast<std::size_t>(rank)], from, to);
       if (is_attached) act(memory);
     });
     if (is_attached) return;

@@ -118,6 +118,8 @@ class Copy {
   int file_;
 };
 
+Rank loaded_rank = 0;
+
 }  // namespace
 
 Images::Images(const std::string& program, Rank ranks) : program_(program) {
@@ -127,6 +129,7 @@ Images::Images(const std::string& program, Rank ranks) : program_(program) {
   for (Rank rank = 0; rank < ranks; ++rank) {
     const Copy copy(program, file.text);
     const std::string path = copy.path(rank);
+    loaded_rank = rank;
     void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | own_symbols_first());
     if (handle == nullptr) {
       const std::string why = dlerror();
@@ -189,3 +192,9 @@ std::string place_in(const std::string& program, std::size_t offset) {
 }
 
 }  // namespace wormcube::mpi
+
+extern "C" {
+// What a copy's constructors ask: whose it is.
+int wormcube_rank_that_is_loaded();
+int wormcube_rank_that_is_loaded() { return wormcube::mpi::loaded_rank; }
+}
