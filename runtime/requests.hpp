@@ -148,14 +148,15 @@ class Requests {
   /// Returns whether it was withdrawn. Of a send: false.
   virtual bool cancel(Request request) = 0;
 
-  /// Others have the core meanwhile. A node that sleeps counts as running: it is in no deadlock.
+  /// Others have the core meanwhile, unless an attendant calls it. A node that sleeps counts as running: it is in
+  /// no deadlock. When the machine stops it throws Stopped at once.
   virtual void sleep(std::chrono::nanoseconds time) = 0;
 
   /// One that is no message: it is complete when settle() says so.
   virtual Request open() = 0;
   virtual void settle(Request request) = 0;
 
-  /// Who attends from now on; null: nobody. Not with steps in a window (MachineOptions::window).
+  /// Who attends from now on; null: nobody. Not with steps in a window (MachineOptions::window), nor in lock step.
   virtual void set_attendant(Attendant* attendant) = 0;
   /// The attendant's own: a send, or a receive of exactly so many bytes, as of a step.
   virtual Request start_attended(const Op& op, std::uint32_t context) = 0;

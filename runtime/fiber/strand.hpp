@@ -62,6 +62,8 @@ class IdleStrands {
     own.idle_.pop_back();
     return strand;
   }
+  /// How many stacks there are in the process, of strands in use and idle, and for others.
+  static std::size_t stacks() { return count_.load(std::memory_order_relaxed); }
   static void give_back(std::unique_ptr<Strand> strand) {
     constexpr std::size_t most = 4096;  // each keeps some pages
     auto& idle = of_this_thread().idle_;
@@ -70,16 +72,22 @@ class IdleStrands {
 
  private:
   static constexpr std::size_t at_once = 16, most_guarded = 4096;  // of the process
+  static inline std::atomic<std::size_t> count_{0};
 
   static IdleStrands& of_this_thread() {
     static thread_local IdleStrands own;
     return own;
   }
   std::unique_ptr<Strand> another() {
-    static std::atomic<std::size_t> made{0};
     if (used_ == at_once) {
-      const std::size_t before = made.fetch_add(at_once, std::memory_order_relaxed);
-      stacks_ = std::make_shared<const Stacks>(at_once, Strand::stack_bytes, before < most_guarded);
+      const std::size_t before = stacks();
+      stacks_ = std::shared_ptr<const Stacks>(
+          new Stacks(at_once, Strand::stack_bytes, before < most_guarded),
+          [](const Stacks* stacks) {
+            delete stacks;
+            count_.fetch_sub(at_once, std::memory_order_relaxed);
+          });
+      count_.fetch_add(at_once, std::memory_order_relaxed);
       used_ = 0;
     }
     return std::make_unique<Strand>(stacks_, used_++);

@@ -40,7 +40,8 @@ Network::Settings network_settings(const MachineOptions& options) {
           options.observer,
           options.timing,
           options.early_limit,
-          {options.early_messages, options.early_bytes}};
+          {options.early_messages, options.early_bytes,
+           options.early_limit > 0 ? sizeof(EarlyMessage) : 0}};
 }
 
 Routing admitted(Topology topology, const MachineOptions& options) {

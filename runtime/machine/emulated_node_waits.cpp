@@ -4,8 +4,10 @@
 #include "wormcube/runtime/machine/emulated_node.hpp"
 #include "wormcube/runtime/machine/failure.hpp"
 #include "wormcube/runtime/machine/stopwatch.hpp"
+#include "wormcube/runtime/machine/waiting.hpp"
 
 #include <algorithm>
+#include <thread>
 
 #include <fmt/core.h>
 
@@ -118,6 +120,9 @@ void EmulatedNode::attend() {
 
 void EmulatedNode::set_attendant(Attendant* attendant) {
   if (steps_.size() > 1) throw UsageError("requests: an attendant needs a window of one step");
+  if (around_->barrier != nullptr) {
+    throw UsageError("requests: an attendant needs nodes that are not in lock step");
+  }
   attendant_ = attendant;
 }
 
@@ -141,8 +146,18 @@ void EmulatedNode::poll() {
   attend();
 }
 
+// Within a wait it keeps its core.
 void EmulatedNode::sleep(std::chrono::nanoseconds time) {
-  around_->executor.sleep_until(rank_, std::chrono::steady_clock::now() + time);
+  using Clock = std::chrono::steady_clock;
+  const auto until = Clock::now() + std::min<std::chrono::nanoseconds>(time, longest_wait);
+  if (attending_) {
+    constexpr std::chrono::milliseconds slice{10};
+    for (auto now = Clock::now(); now < until && !around_->is_stopping(); now = Clock::now()) {
+      std::this_thread::sleep_until(std::min<Clock::time_point>(until, now + slice));
+    }
+    return;
+  }
+  around_->executor.sleep_until(rank_, until);
   require_running();
   attend();
 }

@@ -37,6 +37,8 @@ class NodeExecutor : public Parker {
   virtual void poll(Rank rank) = 0;
   /// The node goes on after that time; it counts as running meanwhile.
   virtual void sleep_until(Rank rank, std::chrono::steady_clock::time_point time) = 0;
+  /// No node sleeps any more in this run, and those that do go on now.
+  virtual void end_sleep() noexcept = 0;
 
   /// A clock for what the calling node does without waiting: differences are time that it had a core
   /// for. Where threads outnumber cores that is their processor time, a system call.

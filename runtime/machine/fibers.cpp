@@ -62,7 +62,7 @@ class Worker {
 
   /// Once, before it runs: its tasks, a stack for each of them, and whom to tell.
   void own(std::span<Task> tasks, const Stacks& stacks, std::size_t first_stack,
-           ExecutorHost& host) {
+           const std::atomic<bool>& nobody_sleeps, ExecutorHost& host) {
     constexpr std::size_t in_the_cache = 512;
     own_ = tasks;
     fresh_ = own_.size();
@@ -71,6 +71,7 @@ class Worker {
     first_stack_ = first_stack;
     fibers_ = decltype(fibers_)(tasks.size());
     unused_.reserve(tasks.size());
+    nobody_sleeps_ = &nobody_sleeps;
     host_ = &host;
     for (Task& task : tasks) task.home = this;
   }
@@ -100,6 +101,8 @@ class Worker {
   void append_sleeping(Task& task, Clock::time_point until) { sleepers_.emplace(until, &task); }
 
   void send(Task& task) { place_.send(task); }
+  /// Looks whether its nodes may sleep on.
+  void look() noexcept { place_.look(); }
 
   void run() {
     for (;;) {
@@ -114,7 +117,7 @@ class Worker {
         if (std::exchange(has_ended_, false))
           unused_.push_back(std::exchange(task->fiber, nullptr));
       } else if (!sleepers_.empty()) {
-        doze(std::min(sleepers_.top().first, Clock::now() + short_rest));
+        place_.doze(sleepers_.top().first);
       } else if (finished_) {
         return;
       } else {
@@ -161,12 +164,9 @@ class Worker {
     ++queued_;
   }
 
-  // Busy all the time, as far as others can tell: a node that sleeps, or asks, will go on by itself.
-  void doze(Clock::time_point until) const {
-    if (!place_.has_items()) std::this_thread::sleep_until(until);
-  }
   void wake_sleepers() {
-    const auto now = Clock::now();
+    const auto now =
+        nobody_sleeps_->load(std::memory_order_relaxed) ? Clock::time_point::max() : Clock::now();
     while (!sleepers_.empty() && sleepers_.top().first <= now) {
       append(*sleepers_.top().second);
       sleepers_.pop();
@@ -182,7 +182,7 @@ class Worker {
     if (do_more || !idle_turns_since_) {
       idle_turns_since_ = now;
     } else if (now - *idle_turns_since_ > patience) {
-      doze(now + short_rest);
+      place_.doze(now + short_rest);
       last_round_ = Clock::now();
     }
   }
@@ -266,6 +266,7 @@ class Worker {
   std::vector<Fiber*> unused_;  // of these; room for all
   const std::function<void(Rank)>* body_ = nullptr;
   std::size_t fresh_ = 0;  // the first of own_ that has not run yet in this run
+  const std::atomic<bool>* nobody_sleeps_ = nullptr;
   ExecutorHost* host_ = nullptr;
   Task start_, finish_;  // as given: all of own_; no more
   std::atomic<bool> timing_{false};
@@ -298,7 +299,7 @@ class FiberExecutor final : public NodeExecutor {
     for (std::size_t i = 0; i < workers_.size(); ++i) {
       const std::size_t first = first_of(i);
       workers_[i].own(std::span(tasks_).subspan(first, first_of(i + 1) - first), stacks_, first,
-                      host_);
+                      nobody_sleeps_, host_);
     }
     threads_.reserve(workers_.size());
     const SignalsElsewhere signals_elsewhere;
@@ -330,6 +331,7 @@ class FiberExecutor final : public NodeExecutor {
 
   void start(const std::function<void(Rank)>& body) override {
     if (timing_ && outnumber_cores_) busy_before_ = processor_time_of_workers();
+    nobody_sleeps_.store(false, std::memory_order_relaxed);
     all_.begin();
     for (Worker& worker : workers_) worker.start(body, timing_);
     all_.started([&] { host_.all_wait(); });
@@ -373,6 +375,11 @@ class FiberExecutor final : public NodeExecutor {
     tasks_[rank].home->append_sleeping(tasks_[rank], time);
     tasks_[rank].fiber->suspend();
   }
+  // What a worker is sent orders the flag before its look.
+  void end_sleep() noexcept override {
+    nobody_sleeps_.store(true, std::memory_order_relaxed);
+    for (Worker& worker : workers_) worker.look();
+  }
   // Parking is cheaper than a wait.
   bool linger(const Gate& gate) override { return gate.is_open(); }
 
@@ -397,6 +404,7 @@ class FiberExecutor final : public NodeExecutor {
   }
 
   ExecutorHost& host_;
+  std::atomic<bool> nobody_sleeps_{false};
   BasicWorkers<Task> all_;
   std::deque<Worker> workers_;
   bool timing_;

@@ -4,6 +4,7 @@
 
 #include "wormcube/runtime/machine/executors.hpp"
 
+#include <cerrno>
 #include <climits>
 #include <ctime>
 
@@ -18,6 +19,18 @@ static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t),
 
 void sleep_while_equal(std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept {
   syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
+}
+
+bool sleep_while_equal(std::atomic<std::uint32_t>& word, std::uint32_t value,
+                       std::chrono::steady_clock::time_point until) noexcept {
+  constexpr std::int64_t per_second = 1'000'000'000;
+  const std::int64_t time = std::chrono::nanoseconds(until.time_since_epoch()).count();
+  if (time <= 0) return false;
+  const timespec limit{time / per_second, time % per_second};
+  // An absolute time of CLOCK_MONOTONIC, which is steady_clock's.
+  const long slept = syscall(SYS_futex, &word, FUTEX_WAIT_BITSET_PRIVATE, value, &limit, nullptr,
+                             FUTEX_BITSET_MATCH_ANY);
+  return slept == 0 || errno != ETIMEDOUT;
 }
 
 void wake_sleepers(std::atomic<std::uint32_t>& word) noexcept {

@@ -335,6 +335,7 @@ bool Machine::Impl::stop(std::exception_ptr error, const EmulatedNode* thrower) 
 }
 
 void Machine::Impl::stop_all(std::exception_ptr error, const EmulatedNode* thrower) noexcept {
+  if (options_.on_failure) options_.on_failure(error);
   error_ = std::move(error);
   thrower_ = thrower;
   stopping_.store(true, std::memory_order_release);
@@ -342,6 +343,7 @@ void Machine::Impl::stop_all(std::exception_ptr error, const EmulatedNode* throw
     if (node.gates.step.stop()) wake(node.rank(), node.gates.step);
   }
   if (barrier_) barrier_->stop();
+  executor_->end_sleep();
 }
 
 // The report of a node's stack that is used up, in that node's thread.

@@ -10,6 +10,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -42,7 +43,7 @@ struct MachineOptions {
   /// not asked for them yet; of longer ones the header alone does.
   Bytes eager_limit = 1024;
   /// What is kept for a receiver that has not asked for it yet: messages of at most early_limit bytes (0: of at most eager_limit; if
-  /// longer, they are copied into memory of the receiver's node), early_messages of them, early_bytes in all, at each node.
+  /// longer, they are copied into memory of the receiver's node), early_messages of them, early_bytes in all, at each node; with an early_limit each counts its header too.
   Bytes early_limit = 0;
   std::size_t early_messages = 64;
   Bytes early_bytes = Bytes{256} << 10;
@@ -55,6 +56,8 @@ struct MachineOptions {
       deadlock_text = {};
   /// Told before the machine stops for it; by any thread.
   std::function<void(const WrongMessage&)> on_wrong_message = {};
+  /// Told why the machine stops, before it does, once a run; by any thread. It must not throw.
+  std::function<void(const std::exception_ptr& error)> on_failure = {};
   /// Requests only. A receive of any source takes a message of one of those that are there, at random by this number, and
   /// nodes let others run at random times. On one worker a number repeats a run.
   std::optional<std::uint64_t> shuffle = {};
@@ -119,7 +122,7 @@ struct NodeStatistics {
   Bytes peak_block_bytes = 0;  ///< of that, for Purpose::blocks
   std::uint64_t polls = 0;     ///< questions to its requests that were answered no
   Bytes peak_early_bytes =
-      0;  ///< with MachineOptions::early_limit: most bytes kept of early messages
+      0;  ///< with MachineOptions::early_limit: most bytes kept of early messages, with their headers
   // With MachineOptions::timing, else 0. The first three are time that the node had a core for.
   std::chrono::nanoseconds local{0};        ///< in local()
   std::chrono::nanoseconds rearranging{0};  ///< in rearrange()

@@ -78,6 +78,7 @@ class ThreadExecutor final : public NodeExecutor {
     if (timing_) busy_before_ = processor_time_of_nodes();
     nodes_.begin(threads_.size());
     left_.store(0, std::memory_order_relaxed);
+    nobody_sleeps_.store(0, std::memory_order_relaxed);
     generation_.fetch_add(1, std::memory_order_release);
     wake_sleepers(generation_);
   }
@@ -90,7 +91,14 @@ class ThreadExecutor final : public NodeExecutor {
   void yield(Rank /*rank*/) override { sched_yield(); }
   void poll(Rank /*rank*/) override { sched_yield(); }
   void sleep_until(Rank /*rank*/, std::chrono::steady_clock::time_point time) override {
-    std::this_thread::sleep_until(time);
+    if (time <= std::chrono::steady_clock::now()) return static_cast<void>(sched_yield());
+    while (nobody_sleeps_.load(std::memory_order_relaxed) == 0 &&
+           sleep_while_equal(nobody_sleeps_, 0, time)) {
+    }
+  }
+  void end_sleep() noexcept override {
+    nobody_sleeps_.store(1, std::memory_order_relaxed);
+    wake_sleepers(nobody_sleeps_);
   }
 
   void block(Rank /*rank*/, Gate& gate) override {
@@ -191,6 +199,7 @@ class ThreadExecutor final : public NodeExecutor {
   std::atomic<std::size_t> left_{0};
   const std::function<void(Rank)>* body_ = nullptr;
   std::atomic<std::uint32_t> generation_{0};
+  std::atomic<std::uint32_t> nobody_sleeps_{0};  // 1: the rest of the run
   bool timing_;
   bool oversubscribed_;
   std::chrono::nanoseconds busy_before_{0};

@@ -7,10 +7,13 @@
 
 namespace wormcube {
 
+/// A hundred years.
+constexpr std::chrono::hours longest_wait{24 * 365 * 100};
+
 /// The time, or a hundred years if it is longer: clocks count nanoseconds, of which 292 years fit,
 /// and a limit that is added to now or compared with what has passed must be one of theirs.
 constexpr std::chrono::milliseconds waitable(std::chrono::milliseconds time) {
-  return std::min<std::chrono::milliseconds>(time, std::chrono::hours(24 * 365 * 100));
+  return std::min<std::chrono::milliseconds>(time, longest_wait);
 }
 
 }  // namespace wormcube

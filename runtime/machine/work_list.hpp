@@ -6,6 +6,7 @@
 #include "wormcube/runtime/network/atomics.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 
 namespace wormcube {
@@ -31,7 +32,7 @@ using Busy = BasicBusy<>;
 ///
 /// Threads       push, wake: any thread. take, rest, rouse, is_idle, sleep: the worker.
 /// Invariants    newest_ is null: the worker is busy, nothing is here; idle(): it is idle, nothing is
-///               here; else a chain, the newest first, and the worker is busy. A busy worker is
+///               here; dozing(): it sleeps, nothing is here, and it counts as busy; else a chain, the newest first, and the worker is busy. A busy worker is
 ///               counted in `busy` once: from idle() to a chain by who pushes, before the push; to
 ///               null by itself. It uncounts itself after it has rested. So if who pushes is busy, or
 ///               is somebody that `busy` does not count and who lets the worker uncount itself again
@@ -45,15 +46,16 @@ class WorkList {
  public:
   explicit WorkList(BasicBusy<Atomics>& busy) : busy_(busy) {}
 
-  /// True if the worker was idle: the caller must wake it.
+  /// True if the worker was idle, or dozed: the caller must wake it.
   [[nodiscard]] bool push(Item& item) noexcept {
     Item* seen = newest_.load(std::memory_order_relaxed);
     for (;;) {
       if (seen != idle()) {
-        item.next = seen;
+        const bool dozes = seen == dozing();
+        item.next = dozes ? nullptr : seen;
         if (newest_.compare_exchange_weak(seen, &item, std::memory_order_seq_cst,
                                           std::memory_order_relaxed)) {
-          return false;
+          return dozes;
         }
         continue;
       }
@@ -114,10 +116,26 @@ class WorkList {
       sleep_while_equal(asleep_, 1);
     }
   }
+  /// Sleeps while nothing is here, until then at the longest. It counts as busy meanwhile.
+  void doze(std::chrono::steady_clock::time_point until) noexcept {
+    Item* seen = nullptr;
+    if (!newest_.compare_exchange_strong(seen, dozing(), std::memory_order_seq_cst,
+                                         std::memory_order_relaxed)) {
+      return;
+    }
+    do {
+      asleep_.store(1, std::memory_order_seq_cst);
+      if (newest_.load(std::memory_order_seq_cst) != dozing()) return;
+    } while (sleep_while_equal(asleep_, 1, until));
+    seen = dozing();
+    newest_.compare_exchange_strong(seen, nullptr, std::memory_order_relaxed,
+                                    std::memory_order_relaxed);
+  }
 
  private:
-  // An address that no item has.
+  // Addresses that no item has.
   Item* idle() noexcept { return reinterpret_cast<Item*>(this); }
+  Item* dozing() noexcept { return reinterpret_cast<Item*>(&asleep_); }
 
   BasicBusy<Atomics>& busy_;
   typename Atomics::template Atomic<Item*> newest_{nullptr};

@@ -6,6 +6,7 @@
 #include "wormcube/runtime/network/atomics.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -103,6 +104,9 @@ class BasicWorkPlace {
     }
   }
   bool has_items() const noexcept { return given_.has_items(); }
+
+  /// Sleeps until it is handed something, or until then; a node of its own will go on by itself.
+  void doze(std::chrono::steady_clock::time_point until) noexcept { given_.doze(until); }
 
   void begin(std::size_t nodes) noexcept { left_.store(nodes, std::memory_order_relaxed); }
   /// One of its nodes has ended. True: all nodes of all workers have.

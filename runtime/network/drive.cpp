@@ -137,7 +137,7 @@ class Network::Drive {
   void arrive(Worm& worm) {
     TagTable& table = network_.tables_[worm.to];
     if (worm.action != nullptr) {
-      (*worm.action)();
+      timed(worm.bytes, [&] { (*worm.action)(); });
       take_over(table.release());
       release_path(worm);
       complete(worm);

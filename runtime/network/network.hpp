@@ -58,7 +58,7 @@ class NetworkHost {
 /// reservation's queue, and the thread that releases it takes the worm over: it is that thread
 /// which then moves header and body on. So the network makes progress whenever any node runs,
 /// whatever the receiver does, and ejection ports never need draining. A visit that has carried
-/// `most_carried` worms of others, or copied `most_moved` bytes, gives the rest back to
+/// `most_carried` worms of others, or copied `most_moved` bytes (an action counts as its message's bytes), gives the rest back to
 /// their owners, as far as these wait: so a step is not held up by those who keep queueing for
 /// what it releases.
 ///

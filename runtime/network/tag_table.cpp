@@ -107,7 +107,9 @@ void TagTable::append(EarlyMessage& early) {
 }
 
 EarlyMessage* TagTable::keep_short(const Worm& worm, const Limits& limits) {
-  if (buffers_ >= limits.messages || worm.bytes > limits.bytes - buffered_) return nullptr;
+  const Bytes room = limits.bytes - buffered_;
+  if (buffers_ >= limits.messages || limits.header > room || worm.bytes > room - limits.header)
+    return nullptr;
   EarlyMessage* const early = fresh();
   if (early->capacity < worm.bytes) {
     const Bytes capacity = buffer_capacity(worm.bytes);
@@ -123,7 +125,7 @@ EarlyMessage* TagTable::keep_short(const Worm& worm, const Limits& limits) {
   early->worm = nullptr;
   append(*early);
   ++buffers_;
-  buffered_ += worm.bytes;
+  buffered_ += limits.header + worm.bytes;
   peak_ = std::max(peak_, buffered_);
   return early;
 }
@@ -143,7 +145,7 @@ EarlyMessage& TagTable::keep_absorbed(Worm& worm) {
 void TagTable::recycle(EarlyMessage* early, const Limits& limits) {
   if (early->worm == nullptr) {
     --buffers_;
-    buffered_ -= early->bytes;
+    buffered_ -= limits.header + early->bytes;
     if (capacity_ > 2 * limits.bytes) {  // what large ones have left behind
       capacity_ -= early->capacity;
       early->buffer.reset();

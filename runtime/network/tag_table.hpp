@@ -30,8 +30,9 @@ class alignas(64) TagTable final : public Reservation {
   struct Limits {
     std::size_t messages;
     Bytes bytes;
+    Bytes header;  ///< what each counts beside its own bytes
   };
-  static constexpr Limits usual{early_slots, early_bytes};
+  static constexpr Limits usual{early_slots, early_bytes, 0};
   /// What so many short messages of at most so many bytes take in one table of the usual limits, if all
   /// come early.
   static Bytes bytes_of_early(std::size_t messages, Bytes longest);

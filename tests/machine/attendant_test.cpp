@@ -6,6 +6,8 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
+#include <vector>
 
 using namespace machine_tests;
 using Catch::Matchers::Contains;
@@ -111,10 +113,65 @@ TEST_CASE("a request that nobody settles is a deadlock, and one that is left ope
                       Contains("one that is no message"));
 }
 
-TEST_CASE("an attendant needs a window of one step", "[machine][requests]") {
+TEST_CASE("an attendant needs a window of one step, and no lock step", "[machine][requests]") {
   MachineOptions options = plain(NodesAs::fibers);
   options.window = 2;
   Machine machine(Topology::parse("ring:2"), options);
   REQUIRE_THROWS_WITH(machine.run([&](Node& node) { Round round(node); }),
                       Contains("needs a window of one step"));
+  options.window = 1;
+  options.lock_step = true;
+  Machine in_step(Topology::parse("ring:2"), options);
+  REQUIRE_THROWS_WITH(in_step.run([&](Node& node) { Round round(node); }),
+                      Contains("not in lock step"));
+}
+
+namespace {
+
+/// Sleeps whenever it attends, until it has heard from all other nodes.
+class Sleeper final : public Attendant {
+ public:
+  explicit Sleeper(Node& node) : requests_(requests_of(node)) {
+    requests_.set_attendant(this);
+    for (Rank r = 0; r < node.size(); ++r) {
+      if (r == node.rank()) continue;
+      under_way_.push_back(requests_.start_attended(receive(r, Span()), context));
+      under_way_.push_back(requests_.start_attended(send(r, ConstSpan()), context));
+    }
+    whole_ = requests_.open();
+  }
+  ~Sleeper() override { requests_.set_attendant(nullptr); }
+
+  void attend() override {
+    requests_.sleep(std::chrono::microseconds(10));
+    requests_.sleep({});
+    if (std::erase_if(under_way_, [&](Request& each) { return requests_.end_attended(each); }) >
+            0 &&
+        under_way_.empty()) {
+      requests_.settle(whole_);
+    }
+  }
+  Request whole() const { return whole_; }
+
+ private:
+  static constexpr std::uint32_t context = 78;
+  Requests& requests_;
+  std::vector<Request> under_way_;
+  Request whole_;
+};
+
+}  // namespace
+
+TEST_CASE("an attendant may sleep", "[machine][requests]") {
+  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+    CAPTURE(nodes_as == NodesAs::fibers);
+    MachineOptions options = plain(nodes_as);
+    options.workers = 2;
+    Machine machine(Topology::parse("ring:6"), options);
+    machine.run([&](Node& node) {
+      Sleeper sleeper(node);
+      Request whole = sleeper.whole();
+      requests_of(node).wait(whole);
+    });
+  }
 }

@@ -164,6 +164,98 @@ TEST_CASE("a program that swallows Stopped still ends, and does not hide the fai
   }
 }
 
+TEST_CASE("a node that sleeps ends when the machine stops", "[machine][requests]") {
+  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+    CAPTURE(nodes_as == NodesAs::fibers);
+    MachineOptions options = plain(nodes_as);
+    options.workers = 2;
+    Machine machine(Topology::parse("ring:6"), options);
+    for (int run = 0; run < 3; ++run) {
+      std::atomic<int> alive{0}, slept{0};
+      CHECK(message_of<NodeFailure>([&] {
+              machine.run([&](Node& node) {
+                const Alive one(alive);
+                // With fibers these share a worker with others, who talk.
+                if (node.rank() == 0 || node.rank() == 3) {
+                  requests_of(node).sleep(std::chrono::hours(1));
+                  ++slept;
+                } else if (node.rank() == 5) {
+                  node.step({receive(1, Span())});
+                  throw std::logic_error("here");
+                } else {
+                  for (const Rank to : {2, 1, 2, 4, 2, 5}) {
+                    const Rank from = to == 5 || to == 4 ? 1 : 3 - to;
+                    if (node.rank() == from) node.step({send(to, ConstSpan())});
+                    if (node.rank() == to) node.step({receive(from, Span())});
+                  }
+                }
+              });
+            }) == "node 5: here");
+      CHECK(alive == 0);
+      CHECK(slept == 0);
+      // Another run sleeps again, and for any time.
+      machine.run([&](Node& node) {
+        if (node.rank() == 0) requests_of(node).sleep(std::chrono::microseconds(1));
+      });
+    }
+    options.time_limit = std::chrono::milliseconds(1);
+    Machine limited(Topology::parse("ring:2"), options);
+    CHECK_THROWS_AS(
+        limited.run([&](Node& node) { requests_of(node).sleep(std::chrono::nanoseconds::max()); }),
+        TimeLimit);
+  }
+}
+
+TEST_CASE("why a machine stops is told before any node learns of it", "[machine][requests]") {
+  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+    CAPTURE(nodes_as == NodesAs::fibers);
+    std::atomic<bool> told = false;
+    std::atomic<int> times = 0, learnt_before = 0;
+    std::string text;
+    MachineOptions options = plain(nodes_as);
+    options.on_failure = [&](const std::exception_ptr& error) {
+      ++times;
+      try {
+        std::rethrow_exception(error);
+      } catch (const std::exception& thrown) {
+        text = thrown.what();
+      }
+      told = true;
+    };
+    Machine machine(Topology::parse("ring:4"), options);
+    const auto run = [&](const Program& program) {
+      told = false;
+      times = 0;
+      CHECK_THROWS(machine.run([&](Node& node) {
+        try {
+          program(node);
+        } catch (const Stopped&) {
+          if (!told) ++learnt_before;
+          throw;
+        }
+      }));
+      CHECK(times == 1);
+      CHECK(learnt_before == 0);
+    };
+    // Within the network, by whoever carries the action.
+    run([](Node& node) {
+      if (node.rank() == 1) requests_of(node).act_at(2, 0, [] { throw std::bad_alloc(); });
+      exchange(node, 1);
+    });
+    CHECK_THAT(text, Contains("node 1") && Contains("bad_alloc"));
+    run([](Node& node) {
+      if (node.rank() == 3) throw std::logic_error("here");
+      exchange(node, 1);
+    });
+    CHECK(text == "node 3: here");
+    run([](Node& node) { node.step({receive(node.rank(), Span())}); });
+    CHECK_THAT(text, Contains("deadlock") || Contains("wait"));
+    times = 0;
+    machine.run([](Node& node) { exchange(node, 1); });
+    CHECK(times == 0);
+  }
+}
+
 TEST_CASE("a usage error that every node throws comes before the first message", "[machine]") {
   Headers headers;
   for (MachineOptions options : variations()) {

@@ -5,6 +5,7 @@
 #include "wormcube/tests/machine/support.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <optional>
 #include <thread>
@@ -64,6 +65,38 @@ TEST_CASE("who hands something to an idle worker counts it and must wake it", "[
   CHECK(list.push(a));
   CHECK_FALSE(list.rouse());  // it is not idle any more
   CHECK(list.take() == &a);
+  CHECK(list.rest());
+  CHECK(busy.end());
+}
+
+TEST_CASE("a worker that dozes counts as busy, and is woken by what it is handed", "[machine]") {
+  using Clock = std::chrono::steady_clock;
+  Busy busy;
+  WorkList<Token> list(busy);
+  busy.begin();
+  list.doze(Clock::now());  // nobody comes
+  CHECK(list.take() == nullptr);
+  CHECK_FALSE(list.has_items());
+  Token a, b;
+  CHECK_FALSE(list.push(a));
+  list.doze(Clock::time_point::max());  // there is something
+  CHECK(list.take() == &a);
+  std::atomic<int> woken = 0;
+  for (int i = 0; i < 100; ++i) {
+    std::thread other([&] {
+      // The worker dozes, or is about to, or has not begun.
+      if (list.push(a)) {
+        ++woken;
+        list.wake();
+      }
+      static_cast<void>(list.push(b));
+    });
+    list.doze(Clock::time_point::max());
+    other.join();
+    CHECK(list.take() == &a);
+    CHECK(a.next == &b);
+    CHECK(b.next == nullptr);
+  }
   CHECK(list.rest());
   CHECK(busy.end());
 }

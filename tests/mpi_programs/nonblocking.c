@@ -1,18 +1,24 @@
 /* Nonblocking and persistent collectives: what each gives is what the blocking one gives; many under way at once, completed in another order
    by each rank, mixed with messages. SPDX-License-Identifier: Apache-2.0 */
+#define _DEFAULT_SOURCE
 #include <mpi.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { kinds = 17, room = 4096, many = 40 };
 static int rank, size, wrong;
 
-/* x * 3 + y on pairs of a slope and an offset, as functions that are composed: does not commute. */
+/* x * 3 + y on pairs of a slope and an offset, as functions that are composed: does not commute. Now and then it sleeps. */
 static void compose(void *in, void *inout, int *count, MPI_Datatype *type) {
   const unsigned *f = in;
   unsigned *g = inout;
+  static int calls;
   (void)type;
+  if (++calls % 16 == 0) usleep(1);
+  if (calls % 4 == 0) sched_yield();
   for (int i = 0; i < *count; ++i, f += 2, g += 2) {
     const unsigned slope = f[0] * g[0], offset = f[1] * g[0] + g[1];
     g[0] = slope, g[1] = offset;

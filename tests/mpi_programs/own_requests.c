@@ -168,6 +168,42 @@ static void in_their_order(void) {
   check(MPI_Precv_init(in, 1, 1, MPI_INT, MPI_ANY_SOURCE, 9, MPI_COMM_WORLD, MPI_INFO_NULL, &unused) == MPI_ERR_RANK);
 }
 
+/* What nobody met on a communicator does not count on the next one. */
+static void on_another_communicator(void) {
+  int out = rank, in = -1;
+  const int next = (rank + 1) % size, previous = (rank + size - 1) % size;
+  MPI_Request send, receive;
+  MPI_Comm copy;
+  for (int round = 0; round < 3; ++round) {
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    if (rank == round % size) {
+      MPI_Psend_init(&out, 1, 1, MPI_INT, next, 9, copy, MPI_INFO_NULL, &send);
+      MPI_Request_free(&send);
+    } else if (round > 0) {
+      MPI_Precv_init(&in, 1, 1, MPI_INT, previous, 8, copy, MPI_INFO_NULL, &receive);
+      MPI_Request_free(&receive);
+    }
+    MPI_Barrier(copy);
+    MPI_Comm_free(&copy);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    for (int tag = 8; tag < 10; ++tag) {
+      MPI_Precv_init(&in, 1, 1, MPI_INT, previous, tag, copy, MPI_INFO_NULL, &receive);
+      MPI_Psend_init(&out, 1, 1, MPI_INT, next, tag, copy, MPI_INFO_NULL, &send);
+      MPI_Start(&receive);
+      MPI_Start(&send);
+      MPI_Pready(0, send);
+      MPI_Wait(&receive, MPI_STATUS_IGNORE);
+      MPI_Wait(&send, MPI_STATUS_IGNORE);
+      check(in == previous);
+      MPI_Request_free(&send);
+      MPI_Request_free(&receive);
+    }
+    MPI_Comm_free(&copy);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
 static void looked_at(void) {
   MPI_Request requests[3] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   MPI_Status statuses[3];
@@ -205,6 +241,7 @@ int main(void) {
   generalized();
   partitions();
   in_their_order();
+  on_another_communicator();
   int all_wrong = 0;
   MPI_Reduce(&wrong, &all_wrong, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
   if (rank == 0) printf("%d wrong\n", all_wrong);

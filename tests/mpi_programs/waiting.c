@@ -1,8 +1,10 @@
-/* `sleep`: rank 1 sleeps while the others talk. `poll FILE`: all ask for a message that nobody sends, until there is the file.
+/* `long`: rank 0 sleeps for longer than nanoseconds can be counted, rank 1 ends the job. `sleep`: rank 1 sleeps while the others talk. `poll FILE`: ranks ask for a message that nobody sends, until there is the
+   file, and rank 0 waits for one of rank 1.
    SPDX-License-Identifier: Apache-2.0 */
 #define _DEFAULT_SOURCE
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
+#include <limits.h>
 #include <mpi.h>
 #include <sched.h>
 #include <stdio.h>
@@ -47,8 +49,19 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (strcmp(argv[1], "sleep") == 0) {
     talk(rank);
+  } else if (strcmp(argv[1], "long") == 0) {
+    const struct timespec ages = {LONG_MAX, 999999999};
+    if (rank == 0) {
+      nanosleep(&ages, NULL);
+      MPI_Abort(MPI_COMM_WORLD, 7);
+    }
+    for (int i = 0; i < 100; ++i) sched_yield();
+    MPI_Abort(MPI_COMM_WORLD, 5);
+  } else if (rank == 0) {
+    MPI_Recv(&there, 1, MPI_INT, 1, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   } else {
     while (!there && access(argv[2], F_OK) != 0) MPI_Iprobe(MPI_ANY_SOURCE, 9, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+    if (rank == 1) MPI_Send(&there, 1, MPI_INT, 0, 5, MPI_COMM_WORLD);
   }
   MPI_Finalize();
   return 0;

@@ -288,6 +288,19 @@ static void without_the_target(void) {
   MPI_Win_free(&window);
 }
 
+/* Freed ones are used again. */
+static void many(void) {
+  MPI_Win window, first = MPI_WIN_NULL;
+  int value, others = 0;
+  for (int i = 0; i < 50; ++i) {
+    MPI_Win_create(&value, sizeof value, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    if (i == 0) first = window;
+    others += window != first;
+    MPI_Win_free(&window);
+  }
+  wrong += others > 0;
+}
+
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -299,6 +312,7 @@ int main(int argc, char **argv) {
   dynamic_memory();
   descriptions();
   without_the_target();
+  many();
   int all;
   MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
   if (rank == 0) printf("%d wrong\n", all);

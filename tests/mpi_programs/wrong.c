@@ -263,6 +263,15 @@ static void out_of_window(void) {
   MPI_Win_fence(0, window);
   put(window, 1, 4);
 }
+static void beyond_addresses(void) {
+  MPI_Win window = window_on_all();
+  MPI_Win_fence(0, window);
+  MPI_Put(&rank, 1, MPI_INT, 1, ((MPI_Aint)1 << 62) + 1, 1, MPI_INT, window);
+}
+static void too_many_communicators(void) {
+  MPI_Comm copy;
+  for (;;) MPI_Comm_dup(MPI_COMM_SELF, &copy);
+}
 static void never_unlocked(void) {
   MPI_Win window = window_on_all();
   MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, window);
@@ -345,7 +354,7 @@ int main(int argc, char **argv) {
                   PROGRAM(long_gatherv),     PROGRAM(send_in_place), PROGRAM(no_room_to_buffer), PROGRAM(freed_operator),
                   PROGRAM(null_operator),    PROGRAM(null_group),    PROGRAM(too_large_a_grid),  PROGRAM(no_grid),
                   PROGRAM(no_epoch),         PROGRAM(other_target),  PROGRAM(after_unlock),      PROGRAM(locked_twice),
-                  PROGRAM(never_locked),     PROGRAM(out_of_window), PROGRAM(never_unlocked),    PROGRAM(freed_window),
+                  PROGRAM(never_locked),     PROGRAM(out_of_window), PROGRAM(beyond_addresses), PROGRAM(too_many_communicators), PROGRAM(never_unlocked),    PROGRAM(freed_window),
                   PROGRAM(missing_fence),    PROGRAM(never_posted),  PROGRAM(kept_lock),         PROGRAM(shared_memory),
                   PROGRAM(never_attached),   PROGRAM(own_operator)};
   if (argc > 1 && strcmp(argv[1], "before_init") == 0) MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -1,7 +1,9 @@
 /* Nonblocking and persistent collectives that are wrong, by name: what wormcube says of each is in CMakeLists.txt. SPDX-License-Identifier: Apache-2.0 */
+#define _DEFAULT_SOURCE
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static int rank, size, value, result;
 static MPI_Request request = MPI_REQUEST_NULL;
@@ -69,6 +71,15 @@ static void other_counts_beside(void) {
   MPI_Ialltoallv(out, counts, places, MPI_INT, in, in_counts, places, MPI_INT, MPI_COMM_WORLD, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
+/* Rank 3 sleeps, again and again, and is to do so until the job ends. */
+static void other_counts_while_one_sleeps(void) {
+  if (rank == 3) {
+    for (;;) usleep(10);
+  }
+  set_counts();
+  if (rank == 1) MPI_Gatherv(out, 2, MPI_INT, in, in_counts, places, MPI_INT, 2, MPI_COMM_WORLD);
+  if (rank != 1) MPI_Gatherv(out, 1, MPI_INT, in, in_counts, places, MPI_INT, 2, MPI_COMM_WORLD);
+}
 static void other_count_at_root(void) {
   set_counts();
   MPI_Gatherv(out, rank == 1 ? 2 : 1, MPI_INT, in, in_counts, places, MPI_INT, 2, MPI_COMM_WORLD);
@@ -97,7 +108,7 @@ int main(int argc, char **argv) {
     void (*function)(void);
   } programs[] = {PROGRAM(missing_rank), PROGRAM(not_alike),     PROGRAM(other_order),    PROGRAM(other_root),   PROGRAM(left_over),
                   PROGRAM(freed),        PROGRAM(started_twice), PROGRAM(not_persistent), PROGRAM(never_started),
-                  PROGRAM(other_counts), PROGRAM(other_counts_beside), PROGRAM(other_count_at_root), PROGRAM(other_group_calls_another)};
+                  PROGRAM(other_counts), PROGRAM(other_counts_beside), PROGRAM(other_count_at_root), PROGRAM(other_counts_while_one_sleeps), PROGRAM(other_group_calls_another)};
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);

@@ -170,6 +170,21 @@ TEST_CASE("early buffers hold a bounded number of bytes", "[network]") {
   CHECK(table.keep_short(worm_of(worms, 0, 0, 1)) != nullptr);
 }
 
+TEST_CASE("messages without data use up early memory where headers count", "[network]") {
+  TagTable table;
+  std::deque<Worm> worms;
+  const TagTable::Limits limits{~std::size_t{0}, 1000, 100};
+  for (int i = 0; i < 9; ++i) REQUIRE(table.keep_short(worm_of(worms, 0, 0, 0), limits) != nullptr);
+  CHECK(table.keep_short(worm_of(worms, 0, 0, 1), limits) == nullptr);
+  CHECK(table.keep_short(worm_of(worms, 0, 0, ~Bytes{0}), limits) == nullptr);
+  CHECK(table.keep_short(worm_of(worms, 0, 0, 0), limits) != nullptr);
+  CHECK(table.keep_short(worm_of(worms, 0, 0, 0), limits) == nullptr);
+  CHECK(table.take_peak() == 1000);
+  table.recycle(table.take_early(0, 0), limits);
+  CHECK(table.keep_short(worm_of(worms, 0, 0, 1), limits) == nullptr);
+  CHECK(table.keep_short(worm_of(worms, 0, 0, 0), limits) != nullptr);
+}
+
 TEST_CASE("questions wait for a message, those that look before those that take", "[network]") {
   TagTable table;
   std::deque<Worm> worms;

@@ -111,11 +111,8 @@ void BesideProgram::run() noexcept {
     program_(*together_);
   } catch (const Failure& failure) {
     failure_ = failure;
-  } catch (const Stopped&) {
-    failure_ = Failure(MPI_ERR_OTHER, "the job has ended");
-  } catch (const std::exception& error) {
-    rank_.job.end_here(
-        1, fmt::format("rank {}: {}: {}", rank_.rank, name_of(function_), error.what()));
+  } catch (...) {
+    end_by_exception(rank_, name_of(function_));
   }
   ended_ = true;
 }

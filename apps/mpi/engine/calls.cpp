@@ -45,7 +45,6 @@ Call::Call(Function function, const void* at, When when)
   now.function = function;
   now.at = at;
   now.inside = true;
-  rank_.is_inside.store(true, std::memory_order_relaxed);
   now.waits = CurrentCall::Waits::not_at_all;
   now.communicator = nullptr;
   ++rank_.calls[static_cast<std::size_t>(function)];
@@ -66,22 +65,26 @@ void Call::end_watch() {
   if (rank_.timed) rank_.inside += RankState::Clock::now() - rank_.entered;
 }
 
-std::string Call::unexpected() noexcept {
-  std::string text;
+void end_by_exception(const RankState& rank, const char* function) noexcept {
   int code = 1;
+  std::string text = "out of memory";
   try {
-    throw;
-  } catch (const Stopped&) {
-    text = "";  // the job has ended already
-  } catch (const std::bad_alloc&) {
-    text = "out of memory";
-    code = 2;
-  } catch (const std::exception& error) {
-    text = error.what();
-  } catch (...) {
-    text = "something was thrown that is no exception";
+    try {
+      throw;
+    } catch (const Stopped&) {
+      never_return();  // whoever stopped the machine has ended the job before
+    } catch (const std::bad_alloc&) {
+      code = 2;
+      text = fmt::format("rank {}: {}: out of memory", rank.rank, function);
+    } catch (const std::exception& error) {
+      text = fmt::format("rank {}: {}: {}", rank.rank, function, error.what());
+    } catch (...) {
+      text = fmt::format("rank {}: {}: something was thrown that is no exception", rank.rank,
+                         function);
+    }
+  } catch (...) {  // no memory for the words
   }
-  rank_.job.end_here(code, fmt::format("rank {}: {}: {}", rank_.rank, name_of(function()), text));
+  rank.job.end_here(code, std::move(text));
 }
 
 int Call::failed(int error_class, const std::string& text) noexcept {

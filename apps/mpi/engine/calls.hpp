@@ -23,6 +23,10 @@ struct SessionState;
 /// When a function may be called.
 enum class When : std::uint8_t { any_time, between };
 
+/// Ends the job by the exception that is being handled, which is no Failure, in that function. Of a job that
+/// has ended (Stopped) the rank is not heard of again.
+[[noreturn]] void end_by_exception(const RankState& rank, const char* function) noexcept;
+
 /// A call while it lasts. Its rank is the one that runs on this thread, and stays it: a rank never
 /// changes its thread. errno is the rank's own, too.
 class Call {
@@ -32,7 +36,6 @@ class Call {
     if (is_watched_ && !outer_) end_watch();
     std::atomic<std::uint64_t>& calls = in_vain_ ? rank_.asked_in_vain : rank_.calls_done;
     calls.store(calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    rank_.is_inside.store(outer_.has_value(), std::memory_order_relaxed);
     rank_.call.inside = false;
     if (outer_) rank_.call = *outer_;
     current_rank = &rank_;
@@ -58,7 +61,7 @@ class Call {
       error_class = failure.error_class();
       text = failure.text();
     } catch (...) {
-      text = unexpected();
+      end_by_exception(rank_, name_of(function()));
     }
     return failed(error_class, text);
   }
@@ -90,7 +93,6 @@ class Call {
   RequestObject& request(MPI_Request handle) const;
 
  private:
-  std::string unexpected() noexcept;
   int failed(int error_class, const std::string& text) noexcept;
   void begin_watch(Function function);
   void end_watch();

@@ -225,7 +225,10 @@ bool is_used(const RankState& rank, const Communicator& communicator) {
   return found;
 }
 
-void release(Communicator& communicator) {
+void release(RankState& rank, Communicator& communicator) {
+  const std::uint32_t context = communicator.context();
+  std::erase_if(rank.made_in_partitions,
+                [&](const auto& each) { return std::get<0>(each.first) == context; });
   communicator.idle_places.clear();
   communicator.view.reset();
   communicator.tagged.reset();
@@ -241,7 +244,8 @@ Communicator& make_end(Call& call, std::shared_ptr<SharedCommunicator> shared,
                        std::shared_ptr<SharedCommunicator> remote) {
   RankState& rank = call.rank();
   for (const auto& each : rank.communicators) {  // what was freed with requests under way
-    if (each->magic == Communicator::dead && each->shared && !is_used(rank, *each)) release(*each);
+    if (each->magic == Communicator::dead && each->shared && !is_used(rank, *each))
+      release(rank, *each);
   }
   const auto unused = std::ranges::find_if(rank.communicators, [](const auto& each) {
     return each->magic == Communicator::dead && each->shared == nullptr;
@@ -292,7 +296,7 @@ void end_communicator(Call& call, Communicator& communicator) {
   forget_number_of(communicator.handle);
   communicator.magic = Communicator::dead;
   if (call.rank().call.communicator == &communicator) call.rank().call.communicator = nullptr;
-  if (!is_used(call.rank(), communicator)) release(communicator);
+  if (!is_used(call.rank(), communicator)) release(call.rank(), communicator);
 }
 
 void keep_together(Call& call, Communicator& parent) {

@@ -203,6 +203,44 @@ std::vector<Need> needs_of(const Job& job, const RankState& rank) {
   return needs;
 }
 
+/// The same of a rank that runs: nothing that it may change or free meanwhile is looked at.
+std::vector<Need> needs_as_told(const Job& /*job*/, const RankState& rank) {
+  const CurrentCall& call = rank.call;
+  if (!call.inside) return {};
+  const auto need = [](std::string text, std::int64_t bytes) {
+    Need result;
+    result.text = std::move(text);
+    result.bytes = bytes;
+    return result;
+  };
+  const auto message = [](int source, int tag) {
+    return fmt::format("{}, {}", source_text(source), tag_text(tag));
+  };
+  const auto its_receive = [&] {
+    return fmt::format("receive of dest {}, tag {}", int{call.peer}, int{call.tag});
+  };
+  switch (call.waits) {
+    case Waits::not_at_all:
+      break;
+    case Waits::receive:
+    case Waits::probe:
+      return {need(message(call.peer, call.tag), call.bytes)};
+    case Waits::send:
+      return {need(its_receive(), call.bytes)};
+    case Waits::both:
+      return {need(its_receive(), call.bytes), need(message(call.source, call.source_tag), 0)};
+    case Waits::requests:
+      return {need(call.request_count == 1 ? "a request"
+                                           : fmt::format("{} requests", int{call.request_count}),
+                   0)};
+    case Waits::collective:
+      return {need("others of the collective", call.bytes)};
+    case Waits::window:
+      return {need("others of the window", 0)};
+  }
+  return {};
+}
+
 std::string where(const RankState& rank) {
   if (rank.ended) return "has ended";
   if (rank.call.inside) return name_of(rank.call.function);
@@ -264,24 +302,24 @@ std::string rank_list(const std::vector<Rank>& ranks) {
   return text;
 }
 
-}  // namespace
-
-std::string Job::table_of_ranks() const {
+/// \param needs  what a rank waits for: of the job's ranks, one
+std::string table(const Job& job, std::vector<Need> (&needs_of)(const Job&, const RankState&)) {
   // Alike ones share a row where there are many.
   constexpr Rank most_single = 32;
   std::vector<std::pair<std::vector<Rank>, Row>> rows;
   std::map<const void*, std::string> places;
-  for (const auto& state : states_) {
-    const RankState& one = *state;
-    const std::vector<Need> needs = needs_of(*this, one);
-    const auto [place_of, is_new] = places.try_emplace(one.call.at);
-    if (is_new && one.call.at != nullptr) {
-      const std::string found = place(one.call.at);
+  for (Rank rank = 0; rank < job.ranks(); ++rank) {
+    const RankState& one = job.rank(rank);
+    const std::vector<Need> needs = needs_of(job, one);
+    const void* const at = one.call.at;
+    const auto [place_of, is_new] = places.try_emplace(at);
+    if (is_new && at != nullptr) {
+      const std::string found = job.place(at);
       place_of->second = found.starts_with(" at ") ? found.substr(4) : found;
     }
     const auto add = [&](Row row, bool first) {
       if (!first) row.call.clear();
-      if (ranks() > most_single) {
+      if (job.ranks() > most_single) {
         for (auto& [who, same] : rows) {
           if (!(same == row)) continue;
           who.push_back(one.rank);
@@ -329,6 +367,10 @@ std::string Job::table_of_ranks() const {
   return text;
 }
 
+}  // namespace
+
+std::string Job::table_of_ranks() const { return table(*this, needs_as_told); }
+
 std::string Job::deadlock(std::span<const UnreceivedMessage> messages) {
   Rank ended = 0;
   std::vector<std::vector<Rank>> waits_for(states_.size());
@@ -370,7 +412,7 @@ std::string Job::deadlock(std::span<const UnreceivedMessage> messages) {
           : fmt::format(
                 "deadlock: {} of {} ranks wait, {} ha{} ended, and no message is under way\n",
                 ranks() - ended, ranks(), ended, ended == 1 ? "s" : "ve");
-  text += table_of_ranks();
+  text += table(*this, needs_of);
   const std::vector<Rank> cycle = cycle_of(waits_for);
   if (!cycle.empty()) {
     constexpr std::size_t most_shown = 32;
@@ -390,10 +432,16 @@ std::string Job::deadlock(std::span<const UnreceivedMessage> messages) {
 // The receiver is in that call, or, of a collective that goes on beside its program, in any.
 void Job::wrong_message(const WrongMessage& message) noexcept {
   const CurrentCall& call = rank(message.to).call;
-  end(1, fmt::format("rank {}: {}: a collective's message from rank {} has {} bytes, and {} are "
-                     "received: the two ranks' counts or types do not match{}",
-                     message.to, name_of(call.function), message.from, message.bytes,
-                     message.wanted, place(call.at)));
+  std::string text = "out of memory";
+  try {
+    text = fmt::format(
+        "rank {}: {}: a collective's message from rank {} has {} bytes, and {} are received: the "
+        "two ranks' counts or types do not match{}",
+        message.to, name_of(call.function), message.from, message.bytes, message.wanted,
+        place(call.at));
+  } catch (...) {  // no memory for the words
+  }
+  end(1, std::move(text));
 }
 
 std::vector<std::string> Job::leftovers(std::span<const UnreceivedMessage> messages) const {

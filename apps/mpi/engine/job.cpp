@@ -25,10 +25,6 @@ namespace {
 
 Job* the_job = nullptr;
 
-[[noreturn]] void never_return() {
-  for (;;) pause();
-}
-
 /// Counts what passes, for a matrix.
 class CountingNode final : public ForwardingNode {
  public:
@@ -61,6 +57,10 @@ class CountingNode final : public ForwardingNode {
 }
 
 }  // namespace
+
+void never_return() noexcept {
+  for (;;) pause();
+}
 
 Job* running_job() noexcept { return the_job; }
 
@@ -190,6 +190,25 @@ void Job::end_here(int code, std::string text) noexcept {
   never_return();
 }
 
+void Job::failed(const std::exception_ptr& error) noexcept {
+  constexpr int out_of_memory = 2;
+  int code = 1;
+  std::string text = "out of memory";
+  try {
+    try {
+      std::rethrow_exception(error);
+    } catch (const std::exception& thrown) {
+      text = thrown.what();
+      std::rethrow_if_nested(thrown);
+      throw;
+    }
+  } catch (const std::bad_alloc&) {
+    code = out_of_memory;
+  } catch (...) {  // told already
+  }
+  end(code, std::move(text));
+}
+
 void Job::all_ended() {
   const std::lock_guard lock(mutex_);
   is_over_ = true;
@@ -210,8 +229,9 @@ JobEnd Job::ended() const {
 }
 
 std::uint32_t Job::take_id() {
-  constexpr std::uint32_t most = 32767;  // tags of steps have 16 bits below
-  const std::lock_guard lock(mutex_);
+  // Tags of steps have 16 bits below; and the last context of collectives beside is that of steps.
+  constexpr std::uint32_t most = 32766;
+  const std::lock_guard lock(ids_mutex_);
   if (!unused_ids_.empty()) {
     const std::uint32_t id = unused_ids_.back();
     unused_ids_.pop_back();
@@ -219,7 +239,7 @@ std::uint32_t Job::take_id() {
   }
   if (next_id_ > most) {
     throw Failure(MPI_ERR_OTHER,
-                  fmt::format("{} communicators live at once, and there are no more", most));
+                  fmt::format("{} communicators live at once, and there are no more", most + 1));
   }
   return next_id_++;
 }
@@ -252,8 +272,24 @@ int Job::number_of_tag(const std::string& tag) {
   return tags_.try_emplace(tag, -1 - static_cast<int>(tags_.size())).first->second;
 }
 
+int Job::meet(const MeetingKey& key) {
+  const std::lock_guard lock(meetings_mutex_);
+  if (const auto met = meetings_.find(key); met != meetings_.end()) {
+    const int tag = met->second;
+    meetings_.erase(met);
+    return tag;
+  }
+  constexpr int lowest = any_tag + 1;
+  last_meeting_ = last_meeting_ == lowest ? -1 : last_meeting_ - 1;
+  return meetings_.emplace(key, last_meeting_).first->second;
+}
+
 void Job::give_back_id(std::uint32_t id) noexcept {
-  const std::lock_guard lock(mutex_);
+  {
+    const std::lock_guard lock(meetings_mutex_);
+    std::erase_if(meetings_, [&](const auto& each) { return std::get<0>(each.first) == id; });
+  }
+  const std::lock_guard lock(ids_mutex_);
   unused_ids_.push_back(id);
 }
 
@@ -357,8 +393,15 @@ void wormcube_rank_sleep(long long nanoseconds) {
   RankState* const rank = current_rank;
   if (rank == nullptr || rank->requests == nullptr) return std::this_thread::sleep_for(time);
   const int error = errno;
-  if (ModelClock* const clock = rank->job.clock()) clock->pass(rank->rank, time);
-  rank->requests->sleep(time);
+  ModelClock* const clock = rank->job.clock();
+  const bool works = clock != nullptr && clock->rest(rank->rank);
+  if (clock != nullptr) clock->pass(rank->rank, time);
+  try {
+    rank->requests->sleep(time);
+  } catch (...) {  // nothing is thrown through the user's frames
+    end_by_exception(*rank, "sleep");
+  }
+  if (works) clock->leave(rank->rank);
   errno = error;
   current_rank = rank;
 }

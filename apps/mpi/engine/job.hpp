@@ -13,6 +13,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -95,7 +96,9 @@ class Job {
   std::string deadlock(std::span<const UnreceivedMessage> messages);
   /// MachineOptions::on_wrong_message; ends the job.
   void wrong_message(const WrongMessage& message) noexcept;
-  /// Where each rank is, in MPI's terms.
+  /// MachineOptions::on_failure; ends the job.
+  void failed(const std::exception_ptr& error) noexcept;
+  /// Where each rank is, in MPI's terms, and what it waits for as far as ranks that run can tell. At any time.
   std::string table_of_ranks() const;
   /// What was not received, completed or freed, in lines.
   std::vector<std::string> leftovers(std::span<const UnreceivedMessage> messages) const;
@@ -111,6 +114,7 @@ class Job {
 
   /// A number for a communicator that no living one has. Throws Failure if there is none left.
   std::uint32_t take_id();
+  /// No rank has an end of it any more.
   void give_back_id(std::uint32_t id) noexcept;
   /// The two groups of an intercommunicator, by whoever comes first; all of their ranks come. \param key  of
   /// no two at once
@@ -121,8 +125,13 @@ class Job {
   using PairKey = std::tuple<std::uint32_t, std::uint64_t, int>;
   Pair pair(const PairKey& key, const std::vector<Rank>& one, const std::vector<Rank>& other,
             const std::string& name);
-  /// A tag in words as a number below 0, so that it is no tag of a call's.
+  /// A tag in words as a number.
   int number_of_tag(const std::string& tag);
+  /// Where the two requests of a message in partitions meet: context, ranks of the world from and to, tag, and the how
+  /// many-th of these.
+  using MeetingKey = std::tuple<std::uint32_t, Rank, Rank, int, std::uint64_t>;
+  /// The tag of their messages, below 0, so that it is no call's. Each of the two asks once.
+  int meet(const MeetingKey& key);
   /// A number that was not given before.
   int next_number() { return numbers_.fetch_add(1, std::memory_order_relaxed); }
   const std::shared_ptr<SharedCommunicator>& world() const { return world_; }
@@ -153,12 +162,12 @@ class Job {
   std::unique_ptr<ModelClock> clock_;
   Witnesses witnesses_;
 
-  mutable std::mutex mutex_;  // guards the rest
+  mutable std::mutex
+      mutex_;  // guards what follows, to remembered_; before shared communicators' locks
   std::condition_variable done_;
   bool is_over_ = false;
   JobEnd end_;
   std::vector<CommunicatorFigures> remembered_;
-  std::vector<std::uint32_t> unused_ids_;
   struct ComingPair {
     Pair pair;
     std::size_t to_come;
@@ -167,8 +176,16 @@ class Job {
   std::mutex pairs_mutex_;  // guards pairs_, tags_
   std::map<std::string, int> tags_;
   std::map<PairKey, ComingPair> pairs_;
+  std::mutex meetings_mutex_;           // guards what follows, to last_meeting_; taken last
+  std::map<MeetingKey, int> meetings_;  // that one of the two has asked for
+  int last_meeting_ = 0;
+  std::mutex ids_mutex_;       // guards the rest; taken last
   std::uint32_t next_id_ = 2;  // 0: MPI_COMM_WORLD, 1: MPI_COMM_SELF
+  std::vector<std::uint32_t> unused_ids_;
 };
+
+/// Where a rank stays that the job has done with: it is not heard of again.
+[[noreturn]] void never_return() noexcept;
 
 /// The job that runs; there is one in a process.
 Job* running_job() noexcept;

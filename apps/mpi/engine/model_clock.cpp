@@ -3,6 +3,7 @@
 #include "wormcube/apps/mpi/engine/model_clock.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <time.h>
 
@@ -56,6 +57,11 @@ void ModelClock::leave(Rank rank) {
   if (own_work_ > 0) of(rank).worked_until = processor_nanoseconds();
 }
 
+bool ModelClock::rest(Rank rank) {
+  count_own_work(of(rank));
+  return std::exchange(of(rank).worked_until, -1) >= 0;
+}
+
 void ModelClock::sent(const SentMessage& message, std::uint64_t /*started*/, bool /*waits*/) {
   OfRank &from = of(message.from), &to = of(message.to);
   Ticks arrival = from.now + 1;
@@ -91,7 +97,8 @@ double ModelClock::look(Rank rank) {
 }
 
 void ModelClock::pass(Rank rank, std::chrono::nanoseconds time) {
-  if (kind_ == Kind::model) of(rank).now += time.count() * per_nanosecond;
+  constexpr std::chrono::nanoseconds most = std::chrono::hours(24 * 30);  // longer ones are no ticks
+  if (kind_ == Kind::model) of(rank).now += std::min(time, most).count() * per_nanosecond;
 }
 
 double ModelClock::latest() const {

@@ -36,6 +36,8 @@ class ModelClock final : public Witness {
 
   void enter(Rank rank, Function function) override;
   void leave(Rank rank) override;
+  /// The rank gives its core to others, whose work is not its own, until leave(). False: it was in a call.
+  bool rest(Rank rank);
   void sent(const SentMessage& message, std::uint64_t started, bool waits) override;
   void received(const SentMessage& message, std::uint64_t started, std::uint64_t ended) override;
 

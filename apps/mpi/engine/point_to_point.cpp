@@ -34,9 +34,7 @@ Meeting meeting_in_partitions(Call& call, const Communicator& on, bool sends, in
   const Rank other = on.world_rank(peer);
   const std::uint64_t number = rank.made_in_partitions[{on.context(), sends, other, tag}]++;
   const Rank from = sends ? rank.rank : other, to = sends ? other : rank.rank;
-  return {on.context() | in_partitions,
-          rank.job.number_of_tag(fmt::format("partitions {} of {}, {} to {}, tag {}", number,
-                                             on.context(), from, to, tag))};
+  return {on.context() | in_partitions, rank.job.meet({on.context(), from, to, tag, number})};
 }
 
 Meeting meeting_of(Call& call, const Communicator& on, bool sends, int peer, int tag) {

@@ -35,7 +35,26 @@ enum class Function : std::uint16_t {
 };
 const char* name_of(Function function);
 
+/// A value that its rank changes and others may read at any time: some recent one.
+template <class T>
+class Told {
+ public:
+  Told(T value = {}) : value_(value) {}
+  Told(const Told& other) : value_(other) {}
+  Told& operator=(const Told& other) { return *this = static_cast<T>(other); }
+  Told& operator=(T value) {
+    value_.store(value, std::memory_order_relaxed);
+    return *this;
+  }
+  operator T() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<T> value_;
+};
+
 /// The MPI call that a rank is in, for reports.
+///
+/// Threads  its rank's; what is Told: any; the rest: others while all wait.
 struct CurrentCall {
   enum class Waits : std::uint8_t {
     not_at_all,
@@ -47,16 +66,16 @@ struct CurrentCall {
     collective,
     window
   };
-  Function function = Function::count;  ///< count: none yet
-  bool inside = false;                  ///< else it has returned
-  Waits waits = Waits::not_at_all;
-  const void* at = nullptr;  ///< where it returns to
+  Told<Function> function = Function::count;  ///< count: none yet
+  Told<bool> inside = false;                  ///< else it has returned
+  Told<Waits> waits = Waits::not_at_all;
+  Told<const void*> at = nullptr;  ///< where it returns to
   const Communicator* communicator = nullptr;
-  int peer = 0, tag = 0;  ///< as the caller named them
-  std::int64_t bytes = 0;
-  int source = 0, source_tag = 0;  ///< of both: the receive's
+  Told<int> peer = 0, tag = 0;  ///< as the caller named them
+  Told<std::int64_t> bytes = 0;
+  Told<int> source = 0, source_tag = 0;  ///< of both: the receive's
   const MPI_Request* requests = nullptr;
-  int request_count = 0;
+  Told<int> request_count = 0;
   bool for_any = false;
   // Of a window: which call of these ranks of the world, or a lock of whom has it.
   const char* what = "";
@@ -107,7 +126,7 @@ struct RankState {
   Communicator world, self;
   std::vector<std::unique_ptr<Communicator>>
       communicators;                             ///< the others; freed ones are used again
-  std::vector<std::shared_ptr<Window>> windows;  ///< freed ones too: they are told from none
+  std::vector<std::shared_ptr<Window>> windows;  ///< freed ones are used again
   RequestPool pool;
   std::unique_ptr<BesidePrograms> beside;  ///< null: there was none yet
   /// By context, whether it sends, peer and tag: how many requests in partitions it has made.
@@ -120,7 +139,6 @@ struct RankState {
 
   // Read by who watches whether all only ask (StallWatch).
   std::atomic<std::uint64_t> calls_done{0}, asked_in_vain{0};
-  std::atomic<bool> is_inside{false};
 
   using Clock = std::chrono::steady_clock;
   bool timed = false;  ///< JobOptions::timing

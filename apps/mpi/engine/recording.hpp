@@ -18,7 +18,8 @@
 
 namespace wormcube::mpi {
 
-/// Memory is bounded as that of RunTrace is: events beyond so many go to a temporary file.
+/// While it records, and while it writes a trace, events beyond so many are in a temporary file; but write_trace() keeps the messages
+/// of which it has met one end only, and messages() all.
 ///
 /// A receive takes the message that was sent first of those of its source, context and tag that no earlier receive
 /// has taken: so the k-th send and the k-th receive of one kind, in the order in which they were started, are one

@@ -77,6 +77,7 @@ Run::Run(const Topology& topology, RunOptions options) : options_(std::move(opti
   options_.machine.on_wrong_message = [this](const WrongMessage& message) {
     job_->wrong_message(message);
   };
+  options_.machine.on_failure = [this](const std::exception_ptr& error) { job_->failed(error); };
   machine_ = std::make_unique<Machine>(topology, options_.machine);
   faults_ = std::make_unique<FaultReports>([this](auto address, std::span<char> text) {
     return address ? std::size_t{0} : job_->explain_fault(text);
@@ -115,8 +116,7 @@ class StallWatch {
       const Seen is{state.calls_done.load(std::memory_order_relaxed),
                     state.asked_in_vain.load(std::memory_order_relaxed)};
       const bool asks = is.asked != seen.asked;
-      suspicious = suspicious && is.done == seen.done &&
-                   (asks || state.ended || state.is_inside.load(std::memory_order_relaxed));
+      suspicious = suspicious && is.done == seen.done && (asks || state.ended || state.call.inside);
       any_asks = any_asks || asks;
       seen = is;
     }

@@ -32,6 +32,17 @@ void add_hints(InfoKeys& hints, const InfoKeys& given) {
   }
 }
 
+/// One that was freed is used again.
+std::shared_ptr<Window> new_window(RankState& rank) {
+  const auto freed =
+      std::ranges::find(rank.windows, Window::dead, [](const auto& each) { return each->magic; });
+  if (freed == rank.windows.end()) return std::make_shared<Window>();
+  std::shared_ptr<Window> window = std::move(*freed);
+  rank.windows.erase(freed);
+  *window = Window();
+  return window;
+}
+
 /// \param on  what the window is made on; its ranks all come
 void make_window(Call& call, MPI_Comm handle, int flavor, WindowPart part, MPI_Info info,
                  std::unique_ptr<std::byte[]> allocated, MPI_Win* made) {
@@ -39,7 +50,7 @@ void make_window(Call& call, MPI_Comm handle, int flavor, WindowPart part, MPI_I
   const InfoKeys keys = keys_of(info);
   const std::uint64_t number = parent.collectives++;
   parent.shared->come(number, parent.rank, {.function = call.function()});
-  auto window = std::make_shared<Window>();
+  std::shared_ptr<Window> window = new_window(call.rank());
   MPI_Comm copy;
   window->on = &make_end(
       call, parent.shared->child(number, 0, parent.shared->members(), "a window on " + parent.name),

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 #include <span>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -22,10 +23,17 @@ struct Elements {
   Bytes bytes() const { return count * type.size; }
   /// From where the first element is to the lowest byte of all, and behind the highest.
   std::pair<std::int64_t, std::int64_t> reach() const {
-    const std::int64_t last = static_cast<std::int64_t>(count - 1) * type.extent;
     const std::int64_t first = type.first;
-    return {std::min<std::int64_t>(last, 0) + first,
-            std::max<std::int64_t>(last, 0) + first + (**type.type).true_extent()};
+    std::int64_t last = 0, lowest = 0, behind = 0;
+    if (__builtin_mul_overflow(static_cast<std::int64_t>(count - 1), type.extent, &last) ||
+        __builtin_add_overflow(std::min<std::int64_t>(last, 0), first, &lowest) ||
+        __builtin_add_overflow(std::max<std::int64_t>(last, 0), first + (**type.type).true_extent(),
+                               &behind)) {
+      throw Failure(MPI_ERR_COUNT, fmt::format("count {} of {} bytes each is more than memory can "
+                                               "hold",
+                                               count, type.extent));
+    }
+    return {lowest, behind};
   }
 };
 
@@ -54,6 +62,18 @@ bool is_covered(const std::vector<SharedWindow::Region>& regions, const std::byt
   }
   return true;
 }
+
+/// While another rank's thread acts for one: what goes wrong is that one's.
+class ActingFor {
+ public:
+  explicit ActingFor(RankState& rank) : here_(std::exchange(current_rank, &rank)) {}
+  ~ActingFor() { current_rank = here_; }
+  ActingFor(const ActingFor&) = delete;
+  ActingFor& operator=(const ActingFor&) = delete;
+
+ private:
+  RankState* const here_;
+};
 
 /// Memory at a target that a call names.
 struct Target {
@@ -90,20 +110,31 @@ struct Target {
     count_sent(own, world, bytes);
     if (window.flavor != MPI_WIN_FLAVOR_DYNAMIC) {
       const WindowPart& part = window.shared->parts[static_cast<std::size_t>(rank)];
-      const std::int64_t begin = displacement * part.unit;
       if (displacement < 0)
         throw Failure(MPI_ERR_DISP, fmt::format("target_disp {} is negative", displacement));
-      if (begin + lowest < 0 || begin + behind > part.bytes) {
+      std::int64_t begin = 0, first = 0, end = 0;
+      if (__builtin_mul_overflow(displacement, part.unit, &begin) ||
+          __builtin_add_overflow(begin, lowest, &first) ||
+          __builtin_add_overflow(begin, behind, &end)) {
+        throw Failure(MPI_ERR_DISP, fmt::format("target_disp {} of {} bytes each is beyond all "
+                                                "addresses",
+                                                displacement, part.unit));
+      }
+      if (first < 0 || end > part.bytes) {
         throw Failure(MPI_ERR_RMA_RANGE,
                       fmt::format("bytes {} to {} of rank {}'s window are meant, which has {}",
-                                  begin + lowest, begin + behind, rank, part.bytes));
+                                  first, end, rank, part.bytes));
       }
-      return own.requests->act_at(world, bytes, [&] { act(part.base + begin); });
+      return own.requests->act_at(world, bytes, [&] {
+        const ActingFor acting(own);
+        act(part.base + begin);
+      });
     }
     bool is_attached = false;
     auto* const memory = reinterpret_cast<std::byte*>(displacement);
     std::byte *const from = memory + lowest, *const to = memory + behind;
     own.requests->act_at(world, bytes, [&] {
+      const ActingFor acting(own);
       is_attached = is_covered(window.shared->regions[static_cast<std::size_t>(rank)], from, to);
       if (is_attached) act(memory);
     });

@@ -20,6 +20,12 @@ static int sleep_for(long long nanoseconds) {
 
 static int is_time(const struct timespec *time) { return time->tv_sec >= 0 && time->tv_nsec >= 0 && time->tv_nsec < per_second; }
 
+/* A hundred years at the most: more would not be a number of nanoseconds. */
+static long long nanoseconds_of(long long seconds, long nanoseconds) {
+  const long long most = 100LL * 365 * 24 * 3600;
+  return (seconds < most ? seconds : most) * per_second + nanoseconds;
+}
+
 RANK_STATE unsigned sleep(unsigned seconds) {
   sleep_for((long long)seconds * per_second);
   return 0;
@@ -31,13 +37,13 @@ RANK_STATE int nanosleep(const struct timespec *time, struct timespec *rest) {
     return -1;
   }
   if (rest != NULL) rest->tv_sec = rest->tv_nsec = 0;
-  return sleep_for((long long)time->tv_sec * per_second + time->tv_nsec);
+  return sleep_for(nanoseconds_of(time->tv_sec, time->tv_nsec));
 }
 RANK_STATE int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *rest) {
   if (!is_time(time)) return EINVAL;
   struct timespec now = {0, 0};
   if ((flags & TIMER_ABSTIME) != 0 && clock_gettime(clock, &now) != 0) return EINVAL;
-  const long long nanoseconds = (long long)(time->tv_sec - now.tv_sec) * per_second + time->tv_nsec - now.tv_nsec;
+  const long long nanoseconds = nanoseconds_of(time->tv_sec - now.tv_sec, time->tv_nsec - now.tv_nsec);
   if (rest != NULL && (flags & TIMER_ABSTIME) == 0) rest->tv_sec = rest->tv_nsec = 0;
   return sleep_for(nanoseconds > 0 ? nanoseconds : 0);
 }
