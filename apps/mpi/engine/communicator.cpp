@@ -263,6 +263,8 @@ Communicator& make_end(Call& call, std::shared_ptr<SharedCommunicator> shared,
   made->neighbours = nullptr;
   made->attributes = {};
   made->info = nullptr;
+  made->send_buffer = nullptr;
+  made->of_session = parent.of_session;
   made->handle = reinterpret_cast<MPI_Comm>(made);
   *handle = made->handle;
   return *made;

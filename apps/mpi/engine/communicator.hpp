@@ -27,6 +27,7 @@ class Job;
 struct RankState;
 struct SharedWindow;
 struct BesidePlace;
+struct SendBuffer;
 enum class Function : std::uint16_t;
 
 /// What a collective call must have in common with the others of its number.
@@ -179,6 +180,11 @@ class TaggedNode final : public ForwardingNode {
   std::vector<Op> ops_;
 };
 
+/// What a session and the communicators that come from it have in common, of one rank.
+struct SessionState {
+  std::shared_ptr<SendBuffer> send_buffer;  ///< MPI_Session_attach_buffer
+};
+
 /// One rank's end of a communicator: what an MPI_Comm points to.
 struct Communicator {
   static constexpr std::uint32_t alive = 0x434f4d31, dead = 0x434f4d30;
@@ -205,7 +211,9 @@ struct Communicator {
   std::shared_ptr<const RankGraph> graph;        ///< the same
   std::shared_ptr<const Neighbours> neighbours;  ///< the same: of a distributed graph, this rank's
   AttributeSet<MPI_Comm> attributes;
-  std::shared_ptr<const InfoKeys> info;  ///< null: none were given
+  std::shared_ptr<const InfoKeys> info;      ///< null: none were given
+  std::shared_ptr<SendBuffer> send_buffer;   ///< MPI_Comm_attach_buffer
+  std::shared_ptr<SessionState> of_session;  ///< null: it comes from none
 
   std::uint32_t context() const {
     return remote ? std::min(shared->id(), remote->id()) : shared->id();
