@@ -50,12 +50,19 @@ class WorkList {
   [[nodiscard]] bool push(Item& item) noexcept {
     Item* seen = newest_.load(std::memory_order_relaxed);
     for (;;) {
+      if (seen == dozing()) {
+        item.next = nullptr;
+        if (newest_.compare_exchange_strong(seen, &item, std::memory_order_seq_cst,
+                                            std::memory_order_relaxed)) {
+          return true;
+        }
+        continue;
+      }
       if (seen != idle()) {
-        const bool dozes = seen == dozing();
-        item.next = dozes ? nullptr : seen;
+        item.next = seen;
         if (newest_.compare_exchange_weak(seen, &item, std::memory_order_seq_cst,
                                           std::memory_order_relaxed)) {
-          return dozes;
+          return false;
         }
         continue;
       }
@@ -119,7 +126,7 @@ class WorkList {
   /// Sleeps while nothing is here, until then at the longest. It counts as busy meanwhile.
   void doze(std::chrono::steady_clock::time_point until) noexcept {
     Item* seen = nullptr;
-    if (!newest_.compare_exchange_strong(seen, dozing(), std::memory_order_seq_cst,
+    if (!newest_.compare_exchange_strong(seen, dozing(), std::memory_order_relaxed,
                                          std::memory_order_relaxed)) {
       return;
     }

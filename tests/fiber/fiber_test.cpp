@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/fiber/fiber.hpp"
 
+#include "wormcube/runtime/fiber/strand.hpp"
 #include "wormcube/tests/schedule/dies.hpp"
 
 #include <array>
@@ -13,12 +14,15 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
 using wormcube::Fiber;
+using wormcube::IdleStrands;
 using wormcube::Stacks;
+using wormcube::Strand;
 
 namespace {
 
@@ -248,6 +252,24 @@ TEST_CASE("two threads run fibers of their own at the same time", "[fiber]") {
   other.join();
   CHECK(first == 190 * 50);
   CHECK(second == 190 * 50);
+}
+
+TEST_CASE("stacks of strands count while they live", "[fiber]") {
+  const std::size_t before = IdleStrands::stacks();
+  for (int round = 0; round < 3; ++round) {
+    std::thread other([&] {
+      std::vector<std::unique_ptr<Strand>> strands;
+      for (int i = 0; i < 40; ++i) strands.push_back(IdleStrands::take());
+      CHECK(IdleStrands::stacks() >= before + 40);
+      while (!strands.empty()) {
+        IdleStrands::give_back(std::move(strands.back()));
+        strands.pop_back();
+      }
+      CHECK(IdleStrands::stacks() >= before + 40);
+    });
+    other.join();
+    CHECK(IdleStrands::stacks() == before);
+  }
 }
 
 TEST_CASE("a fiber has the stack it asked for", "[fiber]") {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -168,6 +169,13 @@ class Atomic {
 
   friend void sleep_while_equal(Atomic& word, T value) noexcept {
     word.cell_.perform({.kind = Kind::sleep, .operand = bits_of(value)});
+  }
+  /// Its time is either up at once or never.
+  friend bool sleep_while_equal(Atomic& word, T value,
+                                std::chrono::steady_clock::time_point until) noexcept {
+    if (until != std::chrono::steady_clock::time_point::max()) return false;
+    sleep_while_equal(word, value);
+    return true;
   }
   friend void wake_sleepers(Atomic& word) noexcept { word.cell_.perform({.kind = Kind::wake}); }
 

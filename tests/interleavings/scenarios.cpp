@@ -13,6 +13,7 @@
 #include "wormcube/tests/interleavings/atomics.hpp"
 
 #include <array>
+#include <chrono>
 #include <optional>
 
 namespace interleavings {
@@ -571,6 +572,39 @@ struct Lists {
   void end() { require(found == 1, "it is found, once"); }
 };
 
+// One hands items to a worker, which dozes when it has none: for no time at
+// first, then until it is woken.
+struct Dozes {
+  static constexpr int threads = 2;
+  using Time = std::chrono::steady_clock::time_point;
+  wormcube::BasicBusy<Explored> busy;
+  wormcube::WorkList<Item, Explored> list{busy};
+  std::array<Item, 2> items;
+  std::array<Plain<int>, 2> work;
+  Plain<int> taken = 0, dozed = 0;
+  Dozes() { busy.begin(); }
+  void thread(int i) {
+    for (int k = 0; i == 1 && k < 2; ++k) {
+      work[k] = 1;
+      if (list.push(items[k])) list.wake();
+    }
+    while (i == 0 && taken < 2) {
+      forget(0);
+      bool any = false;
+      for (Item* item = list.take(); item != nullptr; any = true) {
+        Item* const next = item->next;
+        require(item == &items[taken] && work[taken] == 1, "it is what was handed over");
+        taken = taken + 1;
+        item = next;
+      }
+      if (any) continue;
+      list.doze(dozed == 0 ? Time() : Time::max());
+      dozed = 1;
+    }
+  }
+  void end() { require(taken == 2 && !list.has_items(), "all is taken"); }
+};
+
 // Threads ask for objects of one page, the same or others.
 template <int Threads, bool Same>
 struct Tables {
@@ -648,6 +682,7 @@ const std::vector<Scenario>& scenarios() {
       wide<programs::ThreadsWait<3, true>>("threads that all wait: 2 of 3, one ends", fewer),
       quick<programs::Lists<1>>("work lists: 2 workers, one item, 1 hop", fewer),
       wide<programs::Lists<2>>("work lists: 2 workers, one item, 2 hops"),
+      quick<programs::Dozes>("work lists: a worker that dozes, 2 items"),
       quick<programs::Workers<false, false>>("workers: 2, a message", fewer),
       quick<programs::Workers<true, false>>("workers: 2, a deadlock", fewer),
       quick<programs::Workers<true, true>>("workers: one with 2 nodes, one with none, a deadlock",

@@ -19,51 +19,55 @@ using Waits = CurrentCall::Waits;
 struct Copied {
   std::unique_ptr<std::byte[]> data;
   std::int64_t bytes = 0;
+  std::shared_ptr<SendBuffer> buffer;
 };
 
-Copied copied(const Call& call, const void* data, Bytes bytes, const Datatype& type) {
+/// Which buffer a communicator's sends are copied to: its own, else its session's, else the rank's; null: there is none.
+std::shared_ptr<SendBuffer> buffer_of(const RankState& rank, const Communicator& on) {
+  if (on.send_buffer) return on.send_buffer;
+  if (on.of_session && on.of_session->send_buffer) return on.of_session->send_buffer;
+  return rank.send_buffer;
+}
+
+Copied copied(Call& call, const void* data, Bytes bytes, const Datatype& type, MPI_Comm on) {
   RankState& rank = call.rank();
   reap_detached(rank, false);
-  Bytes used = 0;
-  for (const RequestObject* const object : rank.pool.detached) {
-    if (object->buffered) used += static_cast<Bytes>(object->bytes) + MPI_BSEND_OVERHEAD;
-  }
-  const Bytes needed = used + bytes + MPI_BSEND_OVERHEAD;
-  if (needed > static_cast<Bytes>(rank.attached_bytes)) {
+  std::shared_ptr<SendBuffer> buffer = buffer_of(rank, call.communicator(on));
+  const bool any = buffer && buffer->memory == MPI_BUFFER_AUTOMATIC;
+  const std::int64_t room = buffer ? buffer->bytes : 0, used = buffer ? buffer->used : 0;
+  if (!any && static_cast<std::int64_t>(bytes) + MPI_BSEND_OVERHEAD > room - used) {
     throw Failure(
         MPI_ERR_BUFFER,
         fmt::format("{} bytes with {} of overhead do not fit into the attached buffer of {}, "
                     "of which {} are in use",
-                    bytes, static_cast<int>(MPI_BSEND_OVERHEAD), rank.attached_bytes, used));
+                    bytes, static_cast<int>(MPI_BSEND_OVERHEAD), room, used));
   }
   Copied copy{std::make_unique_for_overwrite<std::byte[]>(std::max<Bytes>(bytes, 1)),
-              static_cast<std::int64_t>(bytes)};
+              static_cast<std::int64_t>(bytes), std::move(buffer)};
   pack(type, data, bytes, copy.data.get());
   return copy;
 }
-Copied copied(const Call& call, const void* data, std::int64_t count, MPI_Datatype type) {
+Copied copied(Call& call, const void* data, std::int64_t count, MPI_Datatype type, MPI_Comm on) {
   const TypeView view = type_view(type);
   const Bytes bytes = call.elements(count, view) * view.size;
   call.pointer(data, bytes, "the buffer", view.first);
-  return copied(call, data, bytes, **view.type);
+  return copied(call, data, bytes, **view.type, on);
 }
 
 void send_copy(Call& call, Copied copy, int to, int tag, MPI_Comm on) {
   RequestObject& object = start_send(call, copy.data.get(), copy.bytes, MPI_BYTE, to, tag, on,
                                      Requests::Mode::standard);
   object.packed = std::move(copy.data);
-  object.buffered = true;
-  if (object.to_nobody) {
-    call.rank().pool.give_back(object);
-  } else {
-    call.rank().pool.detached.push_back(&object);
-  }
+  if (object.to_nobody) return call.rank().pool.give_back(object);
+  object.buffer = std::move(copy.buffer);
+  object.buffer->used += copy.bytes + MPI_BSEND_OVERHEAD;
+  call.rank().pool.detached.push_back(&object);
 }
 
 template <class Count>
 int bsend(const void* data, Count count, MPI_Datatype type, int to, int tag, MPI_Comm on) {
   WORMCUBE_MPI_CALL_OF(MPI_Bsend);
-  return call([&] { send_copy(call, copied(call, data, count, type), to, tag, on); });
+  return call([&] { send_copy(call, copied(call, data, count, type, on), to, tag, on); });
 }
 
 template <class Count>
@@ -71,7 +75,7 @@ int ibsend(const void* data, Count count, MPI_Datatype type, int to, int tag, MP
            MPI_Request* request) {
   WORMCUBE_MPI_CALL_OF(MPI_Ibsend);
   return call([&] {
-    send_copy(call, copied(call, data, count, type), to, tag, on);
+    send_copy(call, copied(call, data, count, type, on), to, tag, on);
     // The data are copied: it is complete.
     *request = reinterpret_cast<MPI_Request>(
         &start_send(call, nullptr, 0, MPI_BYTE, MPI_PROC_NULL, tag, on, Requests::Mode::standard));
@@ -99,41 +103,47 @@ int bsend_init(const void* data, Count count, MPI_Datatype type, int to, int tag
   });
 }
 
+// ---- Buffers: of a rank, a communicator; of a session in sessions.cpp ----
+
 template <class Count>
-int buffer_attach(void* buffer, Count bytes) {
+int buffer_attach(void* memory, Count bytes) {
   WORMCUBE_MPI_CALL_OF(MPI_Buffer_attach);
-  return call([&] {
-    RankState& rank = call.rank();
-    call.count(bytes, "size");
-    if (rank.attached != nullptr) {
-      throw Failure(MPI_ERR_BUFFER, "a buffer is attached already (MPI_Buffer_detach)");
-    }
-    rank.attached = buffer;
-    rank.attached_bytes = bytes;
-  });
+  return call([&] { attach_buffer(call, call.rank().send_buffer, memory, bytes); });
+}
+template <class Count>
+int buffer_detach(void* memory, Count* bytes) {
+  WORMCUBE_MPI_CALL_OF(MPI_Buffer_detach);
+  return call(
+      [&] { *bytes = static_cast<Count>(detach_buffer(call, call.rank().send_buffer, memory)); });
+}
+int buffer_flush() {
+  WORMCUBE_MPI_CALL(MPI_Buffer_flush);
+  return call([&] { flush_buffer(call, call.rank().send_buffer); });
+}
+int buffer_iflush(MPI_Request* request) {
+  WORMCUBE_MPI_CALL(MPI_Buffer_iflush);
+  return call([&] { *request = iflush_buffer(call, call.rank().send_buffer); });
 }
 
-// Returns when all that was sent from it has been received or is on its way for good.
 template <class Count>
-int buffer_detach(void* buffer, Count* bytes) {
-  WORMCUBE_MPI_CALL_OF(MPI_Buffer_detach);
+int comm_attach_buffer(MPI_Comm on, void* memory, Count bytes) {
+  WORMCUBE_MPI_CALL_OF(MPI_Comm_attach_buffer);
+  return call([&] { attach_buffer(call, call.communicator(on).send_buffer, memory, bytes); });
+}
+template <class Count>
+int comm_detach_buffer(MPI_Comm on, void* memory, Count* bytes) {
+  WORMCUBE_MPI_CALL_OF(MPI_Comm_detach_buffer);
   return call([&] {
-    RankState& rank = call.rank();
-    for (RequestObject* const object : rank.pool.detached) {
-      if (!object->buffered) continue;
-      rank.call.waits = Waits::send;
-      rank.call.communicator = object->communicator;
-      rank.call.peer = object->peer;
-      rank.call.tag = object->tag;
-      rank.call.bytes = object->bytes;
-      rank.requests->wait(object->inner);
-    }
-    reap_detached(rank, false);
-    std::memcpy(buffer, &rank.attached, sizeof rank.attached);
-    *bytes = static_cast<Count>(rank.attached_bytes);
-    rank.attached = nullptr;
-    rank.attached_bytes = 0;
+    *bytes = static_cast<Count>(detach_buffer(call, call.communicator(on).send_buffer, memory));
   });
+}
+int comm_flush_buffer(MPI_Comm on) {
+  WORMCUBE_MPI_CALL(MPI_Comm_flush_buffer);
+  return call([&] { flush_buffer(call, call.communicator(on).send_buffer); });
+}
+int comm_iflush_buffer(MPI_Comm on, MPI_Request* request) {
+  WORMCUBE_MPI_CALL(MPI_Comm_iflush_buffer);
+  return call([&] { *request = iflush_buffer(call, call.communicator(on).send_buffer); });
 }
 
 /// A message that no other receive gets.
@@ -251,9 +261,65 @@ int imrecv(void* data, Count count, MPI_Datatype type, MPI_Message* message, MPI
 
 }  // namespace
 
+void attach_buffer(Call& call, std::shared_ptr<SendBuffer>& place, void* memory,
+                   std::int64_t bytes) {
+  call.count(bytes, "size");
+  if (place) throw Failure(MPI_ERR_BUFFER, "a buffer is attached already (MPI_Buffer_detach)");
+  place = std::make_shared<SendBuffer>();
+  place->memory = memory;
+  place->bytes = memory == MPI_BUFFER_AUTOMATIC ? 0 : bytes;
+}
+
+void flush_buffer(Call& call, const std::shared_ptr<SendBuffer>& place) {
+  RankState& rank = call.rank();
+  for (RequestObject* const object : rank.pool.detached) {
+    if (!place || object->buffer != place) continue;
+    rank.call.waits = Waits::send;
+    rank.call.communicator = object->communicator;
+    rank.call.peer = object->peer;
+    rank.call.tag = object->tag;
+    rank.call.bytes = object->bytes;
+    rank.requests->wait(object->inner);
+  }
+  reap_detached(rank, false);
+}
+
+std::int64_t detach_buffer(Call& call, std::shared_ptr<SendBuffer>& place, void* memory) {
+  flush_buffer(call, place);
+  void* const lent = place ? place->memory : nullptr;
+  const std::int64_t bytes = place ? place->bytes : 0;
+  std::memcpy(memory, &lent, sizeof lent);
+  place.reset();
+  return bytes;
+}
+
+// It has what was sent before; what is sent from now on is not in it.
+MPI_Request iflush_buffer(Call& call, const std::shared_ptr<SendBuffer>& place) {
+  reap_detached(call.rank(), false);
+  RequestObject& flush = start_send(call, nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF,
+                                    Requests::Mode::standard);
+  std::erase_if(call.rank().pool.detached, [&](RequestObject* object) {
+    if (!place || object->buffer != place) return false;
+    flush.flushed.push_back(object);
+    return true;
+  });
+  if (!flush.flushed.empty()) {
+    flush.to_nobody = false;
+    flush.to_flush = flush.flushed.size() - 1;
+    const RequestObject& first = *flush.flushed.back();
+    flush.inner = first.inner;
+    flush.communicator = first.communicator;
+    flush.peer = first.peer;
+    flush.tag = first.tag;
+    flush.bytes = first.bytes;
+  }
+  return reinterpret_cast<MPI_Request>(&flush);
+}
+
 void send_copy_of(Call& call, const RequestObject& object) {
-  send_copy(call, copied(call, object.elements, static_cast<Bytes>(object.bytes), *object.type),
-            object.peer, object.tag, object.communicator->handle);
+  const MPI_Comm on = object.communicator->handle;
+  send_copy(call, copied(call, object.elements, static_cast<Bytes>(object.bytes), *object.type, on),
+            object.peer, object.tag, on);
 }
 
 void add_buffered_functions(WormcubeMpiFunctions& table) {
@@ -267,6 +333,14 @@ void add_buffered_functions(WormcubeMpiFunctions& table) {
   table.MPI_Buffer_attach_c = buffer_attach<MPI_Count>;
   table.MPI_Buffer_detach = buffer_detach<int>;
   table.MPI_Buffer_detach_c = buffer_detach<MPI_Count>;
+  table.MPI_Buffer_flush = buffer_flush;
+  table.MPI_Buffer_iflush = buffer_iflush;
+  table.MPI_Comm_attach_buffer = comm_attach_buffer<int>;
+  table.MPI_Comm_attach_buffer_c = comm_attach_buffer<MPI_Count>;
+  table.MPI_Comm_detach_buffer = comm_detach_buffer<int>;
+  table.MPI_Comm_detach_buffer_c = comm_detach_buffer<MPI_Count>;
+  table.MPI_Comm_flush_buffer = comm_flush_buffer;
+  table.MPI_Comm_iflush_buffer = comm_iflush_buffer;
   table.MPI_Mprobe = mprobe;
   table.MPI_Improbe = improbe;
   table.MPI_Mrecv = mrecv<int>;

@@ -17,6 +17,8 @@
 namespace wormcube::mpi {
 
 struct Window;
+struct SendBuffer;
+struct SessionState;
 
 /// When a function may be called.
 enum class When : std::uint8_t { any_time, between };
@@ -148,7 +150,9 @@ Communicator& make_end(Call& call, std::shared_ptr<SharedCommunicator> shared,
 Communicator& make_pair_end(Call& call, const std::tuple<std::uint32_t, std::uint64_t, int>& key,
                             const std::vector<Rank>& local, const std::vector<Rank>& remote,
                             const std::string& name, const Communicator& parent, MPI_Comm* handle);
-MPI_Group new_group(std::vector<Rank> members);
+/// \param of_session  that it comes from, null: none
+MPI_Group new_group(std::vector<Rank> members, std::shared_ptr<SessionState> of_session = nullptr);
+std::shared_ptr<SessionState> session_of_group(MPI_Group group);
 /// As ranks of the world. Throws Failure(MPI_ERR_GROUP).
 const std::vector<Rank>& members_of_group(MPI_Group group);
 MPI_Info new_info(InfoKeys keys);
@@ -177,6 +181,13 @@ std::optional<Failure> wrong_match(Job& job, const Datatype* type, const Status&
                                    const Communicator& on);
 /// Starts a send of which all partitions are ready.
 void send_partitions(Call& call, RequestObject& object);
+// Of a rank, a session or a communicator: room for buffered sends.
+void attach_buffer(Call& call, std::shared_ptr<SendBuffer>& place, void* memory,
+                   std::int64_t bytes);
+/// Waits until all that was sent from it has been received or is on its way for good. \param memory  where its address goes
+std::int64_t detach_buffer(Call& call, std::shared_ptr<SendBuffer>& place, void* memory);
+void flush_buffer(Call& call, const std::shared_ptr<SendBuffer>& place);
+MPI_Request iflush_buffer(Call& call, const std::shared_ptr<SendBuffer>& place);
 /// Starts what Bsend_init made.
 void send_copy_of(Call& call, const RequestObject& object);
 /// Waits for an active one and ends it.

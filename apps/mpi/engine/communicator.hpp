@@ -19,6 +19,7 @@
 #include <mutex>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace wormcube::mpi {
@@ -27,7 +28,23 @@ class Job;
 struct RankState;
 struct SharedWindow;
 struct BesidePlace;
+struct SendBuffer;
 enum class Function : std::uint16_t;
+
+/// With JobOptions::strict: the types of a collective call.
+struct CollectiveTypes {
+  struct Elements {
+    std::uint64_t signature = 0;  ///< 0: matches all
+    std::string words;
+  };
+  Elements all;  ///< that all ranks have in common
+  struct Block {
+    Rank from, to;
+    bool is_sent;
+    Elements elements;
+  };
+  std::vector<Block> blocks;  ///< of a `v` or `w` call, whose other end is another rank's
+};
 
 /// What a collective call must have in common with the others of its number.
 struct CollectiveCall {
@@ -36,6 +53,8 @@ struct CollectiveCall {
   std::int64_t bytes = -1;  ///< -1: they may differ
   std::uint64_t op = 0;     ///< 0: none
   std::string_view op_name = {};
+  const CollectiveTypes* types =
+      nullptr;  ///< null: they are not compared; as long as the call comes
 };
 
 /// Which algorithm runs, decided once.
@@ -77,9 +96,14 @@ class SharedCommunicator {
   void come_between(std::uint64_t number, Function function, Rank ranks,
                     const std::string& its_name);
   /// The call of that number that somebody has come to, if not all have.
+  struct Types {
+    CollectiveTypes::Elements all;
+    std::map<std::pair<Rank, Rank>, CollectiveTypes::Block> blocks;  // of which one end has come
+  };
   struct Arrivals {
     CollectiveCall call;
     Rank first = 0, count = 0;
+    std::unique_ptr<Types> types = nullptr;  ///< null: they are not compared
   };
   const Arrivals* arrivals(std::uint64_t number) const;
 
@@ -146,6 +170,8 @@ class SharedCommunicator {
   Choice& choose(const ChoiceKey& key, const Wanted& wanted, const Topology& network,
                  const Arguments& arguments);
 
+  static std::string compared(const CollectiveTypes& types, Types& before);
+
   Job& job_;
   const std::uint32_t id_;
   const std::vector<Rank> members_;
@@ -179,6 +205,11 @@ class TaggedNode final : public ForwardingNode {
   std::vector<Op> ops_;
 };
 
+/// What a session and the communicators that come from it have in common, of one rank.
+struct SessionState {
+  std::shared_ptr<SendBuffer> send_buffer;  ///< MPI_Session_attach_buffer
+};
+
 /// One rank's end of a communicator: what an MPI_Comm points to.
 struct Communicator {
   static constexpr std::uint32_t alive = 0x434f4d31, dead = 0x434f4d30;
@@ -205,7 +236,9 @@ struct Communicator {
   std::shared_ptr<const RankGraph> graph;        ///< the same
   std::shared_ptr<const Neighbours> neighbours;  ///< the same: of a distributed graph, this rank's
   AttributeSet<MPI_Comm> attributes;
-  std::shared_ptr<const InfoKeys> info;  ///< null: none were given
+  std::shared_ptr<const InfoKeys> info;      ///< null: none were given
+  std::shared_ptr<SendBuffer> send_buffer;   ///< MPI_Comm_attach_buffer
+  std::shared_ptr<SessionState> of_session;  ///< null: it comes from none
 
   std::uint32_t context() const {
     return remote ? std::min(shared->id(), remote->id()) : shared->id();

@@ -317,6 +317,18 @@ DatatypePointer Datatype::duplicate(const DatatypePointer& old) {
   return made(old->shape_, {{1, old.get()}}, {MPI_COMBINER_DUP, {}, {}, {old}});
 }
 
+DatatypePointer Datatype::of_large_counts(const DatatypePointer& made) {
+  TypeContents contents = made->contents_;
+  contents.large = true;
+  return Datatype::made(made->shape_, made->parts_, std::move(contents));
+}
+
+DatatypePointer Datatype::parametrized(int combiner, std::vector<std::int64_t> parameters,
+                                       const DatatypePointer& predefined) {
+  return made(predefined->shape_, predefined->parts_, {combiner, std::move(parameters), {}, {}},
+              predefined->handle_, predefined->name_);
+}
+
 DatatypePointer Datatype::contiguous(std::int64_t count, const DatatypePointer& old) {
   need_count(count);
   return made(repeated_shape(count, old->extent(), old->shape_), {{count, old.get()}},

@@ -50,6 +50,7 @@ struct TypeContents {
   int combiner = MPI_COMBINER_NAMED;
   std::vector<std::int64_t> integers, addresses;
   std::vector<DatatypePointer> types;
+  bool large = false;  ///< the constructor's counts were MPI_Count: X_c
 };
 
 /// Threads     any: nothing changes after it is made.
@@ -103,6 +104,12 @@ class Datatype {
   std::int64_t true_lower_bound() const { return shape_.true_lower; }
   std::int64_t true_extent() const { return shape_.true_upper - shape_.true_lower; }
   const TypeShape& shape() const { return shape_; }
+  /// The same type, and its envelope tells that X_c made it.
+  static DatatypePointer of_large_counts(const DatatypePointer& made);
+  /// A predefined type that was asked for by precision and range: MPI_Type_create_f90_real and its like.
+  static DatatypePointer parametrized(int combiner, std::vector<std::int64_t> parameters,
+                                      const DatatypePointer& predefined);
+
   const TypeContents& contents() const { return contents_; }
   /// Of a predefined one; null: it was made.
   MPI_Datatype handle() const { return handle_; }

@@ -19,6 +19,7 @@ struct GroupObject {
   static constexpr std::uint32_t alive = 0x47525031, dead = 0x47525030;
   std::uint32_t magic = alive;
   Members members;
+  std::shared_ptr<SessionState> of_session;
 };
 
 const Members& members_of(MPI_Group handle) {
@@ -40,9 +41,14 @@ const Members& members_of(MPI_Group handle) {
 
 const std::vector<Rank>& members_of_group(MPI_Group group) { return members_of(group); }
 
-MPI_Group new_group(Members members) {
+std::shared_ptr<SessionState> session_of_group(MPI_Group group) {
+  return is_predefined(group) ? nullptr : reinterpret_cast<const GroupObject*>(group)->of_session;
+}
+
+MPI_Group new_group(Members members, std::shared_ptr<SessionState> of_session) {
   if (members.empty()) return MPI_GROUP_EMPTY;
-  return reinterpret_cast<MPI_Group>(new GroupObject{GroupObject::alive, std::move(members)});
+  return reinterpret_cast<MPI_Group>(
+      new GroupObject{GroupObject::alive, std::move(members), std::move(of_session)});
 }
 
 namespace {
@@ -61,7 +67,10 @@ std::vector<RankRange> ranges_of(const Call& call, const int ranges[][3], int co
 
 int comm_group(MPI_Comm on, MPI_Group* group) {
   WORMCUBE_MPI_CALL(MPI_Comm_group);
-  return call([&] { *group = new_group(call.communicator(on).shared->members()); });
+  return call([&] {
+    const Communicator& named = call.communicator(on);
+    *group = new_group(named.shared->members(), named.of_session);
+  });
 }
 
 int group_size(MPI_Group group, int* size) {
@@ -94,35 +103,50 @@ int group_compare(MPI_Group first, MPI_Group second, int* result) {
 
 int group_union_call(MPI_Group first, MPI_Group second, MPI_Group* made) {
   WORMCUBE_MPI_CALL(MPI_Group_union);
-  return call([&] { *made = new_group(group_union(members_of(first), members_of(second))); });
+  return call([&] {
+    *made = new_group(group_union(members_of(first), members_of(second)), session_of_group(first));
+  });
 }
 int group_intersection_call(MPI_Group first, MPI_Group second, MPI_Group* made) {
   WORMCUBE_MPI_CALL(MPI_Group_intersection);
-  return call(
-      [&] { *made = new_group(group_intersection(members_of(first), members_of(second))); });
+  return call([&] {
+    *made = new_group(group_intersection(members_of(first), members_of(second)),
+                      session_of_group(first));
+  });
 }
 int group_difference_call(MPI_Group first, MPI_Group second, MPI_Group* made) {
   WORMCUBE_MPI_CALL(MPI_Group_difference);
-  return call([&] { *made = new_group(group_difference(members_of(first), members_of(second))); });
+  return call([&] {
+    *made =
+        new_group(group_difference(members_of(first), members_of(second)), session_of_group(first));
+  });
 }
 int group_incl(MPI_Group group, int count, const int ranks[], MPI_Group* made) {
   WORMCUBE_MPI_CALL(MPI_Group_incl);
-  return call([&] { *made = new_group(included(members_of(group), listed(call, ranks, count))); });
+  return call([&] {
+    *made =
+        new_group(included(members_of(group), listed(call, ranks, count)), session_of_group(group));
+  });
 }
 int group_excl(MPI_Group group, int count, const int ranks[], MPI_Group* made) {
   WORMCUBE_MPI_CALL(MPI_Group_excl);
-  return call([&] { *made = new_group(excluded(members_of(group), listed(call, ranks, count))); });
+  return call([&] {
+    *made =
+        new_group(excluded(members_of(group), listed(call, ranks, count)), session_of_group(group));
+  });
 }
 int group_range_incl(MPI_Group group, int count, int ranges[][3], MPI_Group* made) {
   WORMCUBE_MPI_CALL(MPI_Group_range_incl);
   return call([&] {
-    *made = new_group(included(members_of(group), ranks_of(ranges_of(call, ranges, count))));
+    *made = new_group(included(members_of(group), ranks_of(ranges_of(call, ranges, count))),
+                      session_of_group(group));
   });
 }
 int group_range_excl(MPI_Group group, int count, int ranges[][3], MPI_Group* made) {
   WORMCUBE_MPI_CALL(MPI_Group_range_excl);
   return call([&] {
-    *made = new_group(excluded(members_of(group), ranks_of(ranges_of(call, ranges, count))));
+    *made = new_group(excluded(members_of(group), ranks_of(ranges_of(call, ranges, count))),
+                      session_of_group(group));
   });
 }
 

@@ -97,7 +97,8 @@ double ModelClock::look(Rank rank) {
 }
 
 void ModelClock::pass(Rank rank, std::chrono::nanoseconds time) {
-  constexpr std::chrono::nanoseconds most = std::chrono::hours(24 * 30);  // longer ones are no ticks
+  constexpr std::chrono::nanoseconds most =
+      std::chrono::hours(24 * 30);  // longer ones are no ticks
   if (kind_ == Kind::model) of(rank).now += std::min(time, most).count() * per_nanosecond;
 }
 

@@ -120,6 +120,8 @@ struct RankState {
   AttributeKeys<MPI_Win> window_keys;
   std::map<MPI_Datatype, std::string> type_names;  ///< that it gave to predefined types
   std::map<MPI_Datatype, AttributeSet<MPI_Datatype>> type_attributes;  ///< of predefined types
+  /// Of MPI_Type_create_f90_real and its like, by combiner and what was asked for.
+  std::map<std::pair<int, std::vector<std::int64_t>>, MPI_Datatype> types_of_kinds;
   AddedErrors added_errors;
   Communicator world, self;
   std::vector<std::unique_ptr<Communicator>>
@@ -129,8 +131,7 @@ struct RankState {
   std::unique_ptr<BesidePrograms> beside;  ///< null: there was none yet
   /// By context, whether it sends, peer and tag: how many requests in partitions it has made.
   std::map<std::tuple<std::uint32_t, bool, Rank, int>, std::uint64_t> made_in_partitions;
-  void* attached = nullptr;  ///< MPI_Buffer_attach
-  std::int64_t attached_bytes = 0;
+  std::shared_ptr<SendBuffer> send_buffer;  ///< MPI_Buffer_attach
 
   // Kept so that steady state does not allocate.
   std::vector<Request> inner;

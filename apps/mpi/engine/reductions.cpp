@@ -113,7 +113,7 @@ Operator operator_on(MPI_Op op, const TypeView& type, bool was_checked) {
                                     : fmt::format("{:#x} is no operator",
                                                   reinterpret_cast<std::uintptr_t>(op)));
     }
-    const Combine combine = predefined_operator(op, type.handle);
+    const Combine combine = predefined_operator(op, (*type.type)->handle());
     if (combine == nullptr) {
       throw Failure(MPI_ERR_OP, fmt::format("{} is not defined on this datatype", name));
     }

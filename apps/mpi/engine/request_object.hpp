@@ -15,6 +15,12 @@ namespace wormcube::mpi {
 struct Communicator;
 class BesideProgram;
 
+/// Room that the program lends for copies of what it sends; only accounted for.
+struct SendBuffer {
+  void* memory = nullptr;  ///< or MPI_BUFFER_AUTOMATIC: as much as is needed
+  std::int64_t bytes = 0, used = 0;
+};
+
 /// Threads  its rank's.
 struct RequestObject {
   static constexpr std::uint32_t alive = 0x52455131, dead = 0x52455130;
@@ -23,7 +29,6 @@ struct RequestObject {
   Kind kind = Kind::send;
   bool persistent = false, active = false;
   bool to_nobody = false;  ///< PROC_NULL: complete at once
-  bool buffered = false;   ///< its data are a copy in the attached buffer
   bool copies = false;     ///< each start sends such a copy
   /// Active, and not in the network's hands: only a call of its own rank leads on, MPI_Grequest_complete or MPI_Pready.
   bool held = false;
@@ -47,6 +52,8 @@ struct RequestObject {
   };
   Generalized generalized{};     ///< of that kind
   std::vector<bool> partitions;  ///< of a message in partitions: those that are ready
+  /// It is complete with more than one request of the node.
+  bool has_parts() const { return with_send || !flushed.empty(); }
   Communicator* communicator = nullptr;
   int peer = 0, tag = 0;  ///< as the caller named them
   std::int64_t bytes = 0;
@@ -56,6 +63,10 @@ struct RequestObject {
   DatatypePointer type;
   void* elements = nullptr;
   std::unique_ptr<std::byte[]> packed;
+  std::shared_ptr<SendBuffer> buffer;  ///< its data are a copy in there
+  /// Of a flush: the sends that it waits for, given back with it; `inner` is the one behind the first `to_flush`.
+  std::vector<RequestObject*> flushed;
+  std::size_t to_flush = 0;
   DatatypePointer checked;  ///< if types are compared (JobOptions::strict): of a receive's elements
 };
 
@@ -70,7 +81,7 @@ class RequestPool {
     RequestObject& object = *unused_.back();
     unused_.pop_back();
     object.magic = RequestObject::alive;
-    object.persistent = object.active = object.to_nobody = object.buffered = false;
+    object.persistent = object.active = object.to_nobody = false;
     object.with_send = object.from_nobody = object.copies = false;
     object.held = object.is_partitioned = false;
     object.next = {};
@@ -83,6 +94,10 @@ class RequestPool {
     object.packed_send.reset();
     object.type.reset();
     object.checked.reset();
+    if (object.buffer) object.buffer->used -= object.bytes + MPI_BSEND_OVERHEAD;
+    object.buffer.reset();
+    for (RequestObject* const each : object.flushed) give_back(*each);
+    object.flushed.clear();
     unused_.push_back(&object);
   }
   /// Calls f(object) for each that lives.

@@ -80,6 +80,15 @@ int settle(RankState& rank, MPI_Request* handle, RequestObject& object, const St
 /// `found` has become complete of it; whether that is all of it. Else the send that goes with it is what it waits
 /// for from now on. \param found  then the whole's
 bool is_whole(RequestObject& object, Status& found) {
+  if (object.to_flush > 0) {
+    const RequestObject& next = *object.flushed[--object.to_flush];
+    object.inner = next.inner;
+    object.communicator = next.communicator;
+    object.peer = next.peer;
+    object.tag = next.tag;
+    object.bytes = next.bytes;
+    return false;
+  }
   if (!object.with_send) return true;
   if (object.next.is_null()) {
     if (!object.from_nobody) found = object.received;
@@ -92,7 +101,10 @@ bool is_whole(RequestObject& object, Status& found) {
 
 bool is_ready(RankState& rank, const RequestObject& object) {
   return !object.held && rank.requests->is_ready(object.inner) &&
-         (object.next.is_null() || rank.requests->is_ready(object.next));
+         (object.next.is_null() || rank.requests->is_ready(object.next)) &&
+         std::all_of(object.flushed.begin(),
+                     object.flushed.begin() + static_cast<std::ptrdiff_t>(object.to_flush),
+                     [&](const RequestObject* each) { return is_ready(rank, *each); });
 }
 
 Status wait_for_whole(RankState& rank, RequestObject& object) {
@@ -186,7 +198,7 @@ void settle_all(Call& call, MPI_Request* handles, int count, MPI_Status* statuse
   RankState& rank = call.rank();
   for (int i = 0; i < count; ++i) {  // sends that go with receives
     RequestObject* const object = object_of(call, handles[i]);
-    if (object == nullptr || !object->active || !object->with_send) continue;
+    if (object == nullptr || !object->active || !object->has_parts()) continue;
     Status& found = rank.statuses[static_cast<std::size_t>(i)];
     if (!is_whole(*object, found)) found = wait_for_whole(rank, *object);
   }
@@ -239,7 +251,7 @@ int test_all(int count, MPI_Request handles[], int* flag, MPI_Status statuses[])
         inner, [&](const Request request) { return rank.requests->is_ready(request); });
     for (int i = 0; i < count && *flag != 0; ++i) {
       const RequestObject* const object = object_of(call, handles[i]);
-      if (object != nullptr && object->active && (object->with_send || object->held))
+      if (object != nullptr && object->active && (object->has_parts() || object->held))
         *flag = is_ready(rank, *object) ? 1 : 0;
     }
     if (*flag == 0) return call.asked_in_vain();

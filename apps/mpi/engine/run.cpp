@@ -134,6 +134,15 @@ class StallWatch {
   std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
 };
 
+// A table that cannot be made ends no job.
+std::string table_of(const Job& job) {
+  try {
+    return job.table_of_ranks();
+  } catch (const std::exception& error) {
+    return fmt::format("(no table of the ranks: {})", error.what());
+  }
+}
+
 }  // namespace
 
 // True: the job has ended.
@@ -154,7 +163,7 @@ bool Run::wait_and_watch() {
     told = true;
     options_.on_stall(
         fmt::format("all ranks have only asked for messages, or waited, for {} s; they go on\n{}",
-                    static_cast<double>(options_.stall.count()) / 1000, job_->table_of_ranks()));
+                    static_cast<double>(options_.stall.count()) / 1000, table_of(*job_)));
   }
 }
 
@@ -162,7 +171,7 @@ JobEnd Run::wait() {
   constexpr int time_limit_code = 4;
   if (!wait_and_watch()) {
     job_->end(time_limit_code, fmt::format("not finished after {} ms, the time limit\n{}",
-                                           options_.time_limit.count(), job_->table_of_ranks()));
+                                           options_.time_limit.count(), table_of(*job_)));
   }
   const JobEnd end = job_->ended();
   if (end.text.empty()) thread_.join();

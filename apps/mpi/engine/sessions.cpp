@@ -24,6 +24,7 @@ struct SessionObject {
   std::uint32_t magic = alive;
   MPI_Errhandler errors = MPI_ERRORS_ARE_FATAL;
   std::string thread_level;
+  std::shared_ptr<SessionState> state = std::make_shared<SessionState>();
 };
 
 SessionObject& session_of(Call& call, MPI_Session handle) {
@@ -79,7 +80,9 @@ int session_init(MPI_Info info, MPI_Errhandler errors, MPI_Session* session) {
 int session_finalize(MPI_Session* session) {
   WORMCUBE_MPI_CALL(MPI_Session_finalize);
   return call([&] {
-    session_of(call, *session).magic = SessionObject::dead;
+    SessionObject& ended = session_of(call, *session);
+    flush_buffer(call, ended.state->send_buffer);
+    ended.magic = SessionObject::dead;
     forget_number_of(*session);
     --call.rank().sessions;
     *session = MPI_SESSION_NULL;
@@ -156,11 +159,35 @@ int session_call_errhandler(MPI_Session session, int code) {
   return MPI_SUCCESS;
 }
 
+template <class Count>
+int session_attach_buffer(MPI_Session session, void* memory, Count bytes) {
+  WORMCUBE_MPI_CALL_OF(MPI_Session_attach_buffer);
+  return call(
+      [&] { attach_buffer(call, session_of(call, session).state->send_buffer, memory, bytes); });
+}
+template <class Count>
+int session_detach_buffer(MPI_Session session, void* memory, Count* bytes) {
+  WORMCUBE_MPI_CALL_OF(MPI_Session_detach_buffer);
+  return call([&] {
+    *bytes = static_cast<Count>(
+        detach_buffer(call, session_of(call, session).state->send_buffer, memory));
+  });
+}
+int session_flush_buffer(MPI_Session session) {
+  WORMCUBE_MPI_CALL(MPI_Session_flush_buffer);
+  return call([&] { flush_buffer(call, session_of(call, session).state->send_buffer); });
+}
+int session_iflush_buffer(MPI_Session session, MPI_Request* request) {
+  WORMCUBE_MPI_CALL(MPI_Session_iflush_buffer);
+  return call(
+      [&] { *request = iflush_buffer(call, session_of(call, session).state->send_buffer); });
+}
+
 int group_from_session_pset(MPI_Session session, const char* name, MPI_Group* group) {
   WORMCUBE_MPI_CALL(MPI_Group_from_session_pset);
   return call([&] {
-    session_of(call, session);
-    *group = new_group(members_of_set(call, name));
+    const SessionObject& its = session_of(call, session);
+    *group = new_group(members_of_set(call, name), its.state);
   });
 }
 
@@ -193,6 +220,7 @@ int comm_create_from_group(MPI_Group group, const char* tag, MPI_Info info, MPI_
     if (members.empty()) return;
     require_member(call, members);
     Communicator& end = end_of_group(call, members, tag, made);
+    end.of_session = session_of_group(group);
     end.errors = errors;
     end.info = hints_of(info);
   });
@@ -219,6 +247,7 @@ int intercomm_create_from_groups(MPI_Group local_group, int, MPI_Group remote_gr
                       static_cast<std::uint32_t>(std::max(local.front(), remote.front()));
     Communicator& end = make_pair_end(call, {none, both, number}, local, remote,
                                       fmt::format("groups {}", tag), call.rank().world, made);
+    end.of_session = session_of_group(local_group);
     end.errors = errors;
     end.info = hints_of(info);
     come_to(end, {.function = call.function()});
@@ -239,6 +268,12 @@ void add_session_functions(WormcubeMpiFunctions& table) {
   table.MPI_Session_get_errhandler = session_get_errhandler;
   table.MPI_Session_create_errhandler = session_create_errhandler;
   table.MPI_Session_call_errhandler = session_call_errhandler;
+  table.MPI_Session_attach_buffer = session_attach_buffer<int>;
+  table.MPI_Session_attach_buffer_c = session_attach_buffer<MPI_Count>;
+  table.MPI_Session_detach_buffer = session_detach_buffer<int>;
+  table.MPI_Session_detach_buffer_c = session_detach_buffer<MPI_Count>;
+  table.MPI_Session_flush_buffer = session_flush_buffer;
+  table.MPI_Session_iflush_buffer = session_iflush_buffer;
   table.MPI_Group_from_session_pset = group_from_session_pset;
   table.MPI_Comm_create_from_group = comm_create_from_group;
   table.MPI_Intercomm_create_from_groups = intercomm_create_from_groups;

@@ -4,8 +4,11 @@
 #include "wormcube/apps/mpi/engine/handles.hpp"
 #include "wormcube/apps/mpi/engine/status.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
@@ -30,10 +33,16 @@ const DatatypePointer& type_of(MPI_Datatype handle) { return *type_view(handle, 
 
 // ---- Constructors ----
 
+/// The handle of what a constructor with counts of this type has made.
+template <class Count>
+MPI_Datatype made_by(const DatatypePointer& type) {
+  return new_type(sizeof(Count) == sizeof(int) ? type : Datatype::of_large_counts(type));
+}
+
 template <class Count>
 int type_contiguous(Count count, MPI_Datatype old, MPI_Datatype* made) {
   WORMCUBE_MPI_CALL_OF(MPI_Type_contiguous);
-  return call([&] { *made = new_type(Datatype::contiguous(count, type_of(old))); });
+  return call([&] { *made = made_by<Count>(Datatype::contiguous(count, type_of(old))); });
 }
 
 template <class Count>
@@ -41,7 +50,7 @@ int type_vector(Count count, Count blocklength, Count stride, MPI_Datatype old,
                 MPI_Datatype* made) {
   WORMCUBE_MPI_CALL_OF(MPI_Type_vector);
   return call(
-      [&] { *made = new_type(Datatype::vector(count, blocklength, stride, type_of(old))); });
+      [&] { *made = made_by<Count>(Datatype::vector(count, blocklength, stride, type_of(old))); });
 }
 
 template <class Count>
@@ -49,7 +58,7 @@ int type_hvector(Count count, Count blocklength, Place<Count> stride, MPI_Dataty
                  MPI_Datatype* made) {
   WORMCUBE_MPI_CALL_OF(MPI_Type_create_hvector);
   return call(
-      [&] { *made = new_type(Datatype::hvector(count, blocklength, stride, type_of(old))); });
+      [&] { *made = made_by<Count>(Datatype::hvector(count, blocklength, stride, type_of(old))); });
 }
 
 template <class Count>
@@ -58,8 +67,8 @@ int type_indexed(Count count, const Count lengths[], const Count places[], MPI_D
   WORMCUBE_MPI_CALL_OF(MPI_Type_indexed);
   return call([&] {
     call.count(count);
-    *made =
-        new_type(Datatype::indexed(numbers(lengths, count), numbers(places, count), type_of(old)));
+    *made = made_by<Count>(
+        Datatype::indexed(numbers(lengths, count), numbers(places, count), type_of(old)));
   });
 }
 
@@ -69,8 +78,8 @@ int type_hindexed(Count count, const Count lengths[], const Place<Count> places[
   WORMCUBE_MPI_CALL_OF(MPI_Type_create_hindexed);
   return call([&] {
     call.count(count);
-    *made =
-        new_type(Datatype::hindexed(numbers(lengths, count), numbers(places, count), type_of(old)));
+    *made = made_by<Count>(
+        Datatype::hindexed(numbers(lengths, count), numbers(places, count), type_of(old)));
   });
 }
 
@@ -80,7 +89,7 @@ int type_indexed_block(Count count, Count length, const Count places[], MPI_Data
   WORMCUBE_MPI_CALL_OF(MPI_Type_create_indexed_block);
   return call([&] {
     call.count(count);
-    *made = new_type(Datatype::indexed_block(length, numbers(places, count), type_of(old)));
+    *made = made_by<Count>(Datatype::indexed_block(length, numbers(places, count), type_of(old)));
   });
 }
 
@@ -90,7 +99,7 @@ int type_hindexed_block(Count count, Count length, const Place<Count> places[], 
   WORMCUBE_MPI_CALL_OF(MPI_Type_create_hindexed_block);
   return call([&] {
     call.count(count);
-    *made = new_type(Datatype::hindexed_block(length, numbers(places, count), type_of(old)));
+    *made = made_by<Count>(Datatype::hindexed_block(length, numbers(places, count), type_of(old)));
   });
 }
 
@@ -102,14 +111,15 @@ int type_struct(Count count, const Count lengths[], const Place<Count> places[],
     call.count(count);
     std::vector<DatatypePointer> olds;
     for (Count i = 0; i < count; ++i) olds.push_back(type_of(types[i]));
-    *made = new_type(Datatype::structure(numbers(lengths, count), numbers(places, count), olds));
+    *made =
+        made_by<Count>(Datatype::structure(numbers(lengths, count), numbers(places, count), olds));
   });
 }
 
 template <class Count>
 int type_resized(MPI_Datatype old, Place<Count> lower, Place<Count> extent, MPI_Datatype* made) {
   WORMCUBE_MPI_CALL_OF(MPI_Type_create_resized);
-  return call([&] { *made = new_type(Datatype::resized(type_of(old), lower, extent)); });
+  return call([&] { *made = made_by<Count>(Datatype::resized(type_of(old), lower, extent)); });
 }
 
 template <class Count>
@@ -118,8 +128,9 @@ int type_subarray(int dimensions, const Count sizes[], const Count subsizes[], c
   WORMCUBE_MPI_CALL_OF(MPI_Type_create_subarray);
   return call([&] {
     call.count(dimensions, "ndims");
-    *made = new_type(Datatype::subarray(numbers(sizes, dimensions), numbers(subsizes, dimensions),
-                                        numbers(starts, dimensions), order, type_of(old)));
+    *made =
+        made_by<Count>(Datatype::subarray(numbers(sizes, dimensions), numbers(subsizes, dimensions),
+                                          numbers(starts, dimensions), order, type_of(old)));
   });
 }
 
@@ -130,8 +141,9 @@ int type_darray(int size, int rank, int dimensions, const Count sizes[], const i
   WORMCUBE_MPI_CALL_OF(MPI_Type_create_darray);
   return call([&] {
     const std::size_t n = call.count(dimensions, "ndims");
-    *made = new_type(Datatype::darray(size, rank, numbers(sizes, dimensions), {distributions, n},
-                                      {arguments, n}, {grid, n}, order, type_of(old)));
+    *made =
+        made_by<Count>(Datatype::darray(size, rank, numbers(sizes, dimensions), {distributions, n},
+                                        {arguments, n}, {grid, n}, order, type_of(old)));
   });
 }
 
@@ -180,6 +192,8 @@ int type_free(MPI_Datatype* type) {
   WORMCUBE_MPI_CALL(MPI_Type_free);
   return call([&] {
     TypeObject& object = made_type(*type);
+    if (object.type->handle() != nullptr)
+      throw Failure(MPI_ERR_TYPE, "a type of Fortran's kinds cannot be freed");
     if (const int error = object.attributes.remove_all(*type)) {
       throw Failure(error, "the delete function of an attribute returned an error");
     }
@@ -303,6 +317,63 @@ int type_match_size(int kind, int size, MPI_Datatype* type) {
   });
 }
 
+/// One of these types for each rank and pair of numbers.
+MPI_Datatype type_of_kind(const Call& call, int combiner, std::vector<std::int64_t> parameters,
+                          MPI_Datatype predefined) {
+  MPI_Datatype& made = call.rank().types_of_kinds[{combiner, parameters}];
+  if (made == nullptr) {
+    made = new_type(
+        Datatype::parametrized(combiner, std::move(parameters), Datatype::predefined(predefined)),
+        true);
+  }
+  return made;
+}
+
+/// The smallest kind that has so many digits and exponents (MPI_UNDEFINED: any): IEEE's of 4, 8 and 16 bytes.
+std::size_t kind_of(int digits, int range) {
+  if (digits == MPI_UNDEFINED && range == MPI_UNDEFINED)
+    throw Failure(MPI_ERR_ARG, "p and r are both MPI_UNDEFINED");
+  constexpr std::array<std::pair<int, int>, 3> kinds{{{6, 37}, {15, 307}, {33, 4931}}};
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    if ((digits == MPI_UNDEFINED || digits <= kinds[i].first) &&
+        (range == MPI_UNDEFINED || range <= kinds[i].second))
+      return i;
+  }
+  throw Failure(MPI_ERR_ARG, fmt::format("no real type has {} digits and range {}", digits, range));
+}
+
+int type_create_f90_real(int digits, int range, MPI_Datatype* type) {
+  WORMCUBE_MPI_CALL(MPI_Type_create_f90_real);
+  return call([&] {
+    const std::array kinds{MPI_REAL4, MPI_REAL8, MPI_REAL16};
+    *type =
+        type_of_kind(call, MPI_COMBINER_F90_REAL, {digits, range}, kinds[kind_of(digits, range)]);
+  });
+}
+int type_create_f90_complex(int digits, int range, MPI_Datatype* type) {
+  WORMCUBE_MPI_CALL(MPI_Type_create_f90_complex);
+  return call([&] {
+    const std::array kinds{MPI_COMPLEX8, MPI_COMPLEX16, MPI_COMPLEX32};
+    *type = type_of_kind(call, MPI_COMBINER_F90_COMPLEX, {digits, range},
+                         kinds[kind_of(digits, range)]);
+  });
+}
+int type_create_f90_integer(int range, MPI_Datatype* type) {
+  WORMCUBE_MPI_CALL(MPI_Type_create_f90_integer);
+  return call([&] {
+    const std::array<std::pair<int, MPI_Datatype>, 5> kinds{{{2, MPI_INTEGER1},
+                                                             {4, MPI_INTEGER2},
+                                                             {9, MPI_INTEGER4},
+                                                             {18, MPI_INTEGER8},
+                                                             {38, MPI_INTEGER16}}};
+    const auto* const found =
+        std::ranges::find_if(kinds, [&](const auto& kind) { return range <= kind.first; });
+    if (found == kinds.end())
+      throw Failure(MPI_ERR_ARG, fmt::format("no integer type has range {}", range));
+    *type = type_of_kind(call, MPI_COMBINER_F90_INTEGER, {range}, found->second);
+  });
+}
+
 int type_get_value_index(MPI_Datatype value, MPI_Datatype index, MPI_Datatype* pair) {
   WORMCUBE_MPI_CALL(MPI_Type_get_value_index);
   return call([&] {
@@ -324,36 +395,105 @@ int type_get_envelope(MPI_Datatype type, int* integers, int* addresses, int* typ
   });
 }
 
+/// What a constructor was given: integers of the C type int, addresses, counts of X_c.
+struct GivenContents {
+  std::vector<std::int64_t> integers, addresses, counts;
+};
+GivenContents given_of(const TypeContents& contents) {
+  GivenContents given{contents.integers, contents.addresses, {}};
+  if (!contents.large) return given;
+  // Of arrays the number of dimensions, the order and what describes the grid are no counts.
+  const std::size_t kept = contents.combiner == MPI_COMBINER_SUBARRAY ? 1
+                           : contents.combiner == MPI_COMBINER_DARRAY ? 3
+                                                                      : 0;
+  auto& all = given.integers;
+  std::size_t counts = all.size();
+  if (kept > 0) {
+    const auto dimensions = static_cast<std::size_t>(all[kept - 1]);
+    counts = (kept == 1 ? 3 : 1) * dimensions;
+  }
+  const auto first = all.begin() + static_cast<std::ptrdiff_t>(kept);
+  const auto last = first + static_cast<std::ptrdiff_t>(counts);
+  given.counts.assign(first, last);
+  all.erase(first, last);
+  given.counts.insert(given.counts.end(), given.addresses.begin(), given.addresses.end());
+  given.addresses.clear();
+  return given;
+}
+
+int type_get_envelope_c(MPI_Datatype type, MPI_Count* integers, MPI_Count* addresses,
+                        MPI_Count* counts, MPI_Count* types, int* combiner) {
+  WORMCUBE_MPI_CALL(MPI_Type_get_envelope_c);
+  return call([&] {
+    const DatatypePointer found = type_of(type);
+    const GivenContents given = given_of(found->contents());
+    *combiner = found->contents().combiner;
+    *integers = std::ssize(given.integers);
+    *addresses = std::ssize(given.addresses);
+    *counts = std::ssize(given.counts);
+    *types = std::ssize(found->contents().types);
+  });
+}
+
+void need_room_for(std::size_t all, std::int64_t room, const char* what) {
+  if (static_cast<std::int64_t>(all) <= room) return;
+  throw Failure(MPI_ERR_ARG, fmt::format("room for {} {}, and there are {}", room, what, all));
+}
+
+/// Throws Failure for one that is predefined.
+const TypeContents& contents_of(const Datatype& type) {
+  if (type.contents().combiner == MPI_COMBINER_NAMED) {
+    throw Failure(MPI_ERR_TYPE, fmt::format("{} is predefined, it has no contents", type.name()));
+  }
+  return type.contents();
+}
+
+void tell_integers(const std::vector<std::int64_t>& all, int* integers) {
+  for (const std::int64_t number : all) {
+    if (number != static_cast<int>(number)) {
+      throw Failure(MPI_ERR_TYPE,
+                    fmt::format("{} of its contents is too large for an int", number));
+    }
+    *integers++ = static_cast<int>(number);
+  }
+}
+void tell_types(const std::vector<DatatypePointer>& all, MPI_Datatype* types) {
+  for (const DatatypePointer& old : all) {
+    *types++ = old->handle() != nullptr ? old->handle() : new_type(old, true);
+  }
+}
+
 int type_get_contents(MPI_Datatype type, int most_integers, int most_addresses, int most_types,
                       int integers[], MPI_Aint addresses[], MPI_Datatype types[]) {
   WORMCUBE_MPI_CALL(MPI_Type_get_contents);
   return call([&] {
     const DatatypePointer found = type_of(type);
-    const TypeContents& contents = found->contents();
-    if (contents.combiner == MPI_COMBINER_NAMED) {
-      throw Failure(MPI_ERR_TYPE,
-                    fmt::format("{} is predefined, it has no contents", found->name()));
-    }
-    const auto need = [](std::size_t all, int room, const char* what) {
-      if (static_cast<std::int64_t>(all) > room) {
-        throw Failure(MPI_ERR_ARG,
-                      fmt::format("room for {} {}, and there are {}", room, what, all));
-      }
-    };
-    need(contents.integers.size(), most_integers, "integers");
-    need(contents.addresses.size(), most_addresses, "addresses");
-    need(contents.types.size(), most_types, "datatypes");
-    for (const std::int64_t number : contents.integers) {
-      if (number != static_cast<int>(number)) {
-        throw Failure(MPI_ERR_TYPE,
-                      fmt::format("{} of its contents is too large for an int", number));
-      }
-      *integers++ = static_cast<int>(number);
-    }
-    for (const std::int64_t address : contents.addresses) *addresses++ = address;
-    for (const DatatypePointer& old : contents.types) {
-      *types++ = old->handle() != nullptr ? old->handle() : new_type(old, true);
-    }
+    const TypeContents& contents = contents_of(*found);
+    need_room_for(contents.integers.size(), most_integers, "integers");
+    need_room_for(contents.addresses.size(), most_addresses, "addresses");
+    need_room_for(contents.types.size(), most_types, "datatypes");
+    tell_integers(contents.integers, integers);
+    std::ranges::copy(contents.addresses, addresses);
+    tell_types(contents.types, types);
+  });
+}
+
+int type_get_contents_c(MPI_Datatype type, MPI_Count most_integers, MPI_Count most_addresses,
+                        MPI_Count most_counts, MPI_Count most_types, int integers[],
+                        MPI_Aint addresses[], MPI_Count counts[], MPI_Datatype types[]) {
+  WORMCUBE_MPI_CALL(MPI_Type_get_contents_c);
+  return call([&] {
+    const DatatypePointer found = type_of(type);
+    const TypeContents& contents = contents_of(*found);
+    const GivenContents given = given_of(contents);
+    need_room_for(given.integers.size(), most_integers, "integers");
+    need_room_for(given.addresses.size(), most_addresses, "addresses");
+    need_room_for(given.counts.size(), most_counts, "large counts");
+    need_room_for(contents.types.size(), most_types, "datatypes");
+    tell_integers(given.integers, integers);
+    std::ranges::copy(given.addresses, addresses);
+    std::ranges::copy(given.counts, counts);
+    tell_types(contents.types, types);
   });
 }
 
@@ -550,6 +690,11 @@ void add_type_functions(WormcubeMpiFunctions& table) {
   table.MPI_Type_get_value_index = type_get_value_index;
   table.MPI_Type_get_envelope = type_get_envelope;
   table.MPI_Type_get_contents = type_get_contents;
+  table.MPI_Type_get_envelope_c = type_get_envelope_c;
+  table.MPI_Type_get_contents_c = type_get_contents_c;
+  table.MPI_Type_create_f90_real = type_create_f90_real;
+  table.MPI_Type_create_f90_complex = type_create_f90_complex;
+  table.MPI_Type_create_f90_integer = type_create_f90_integer;
   table.MPI_Type_create_keyval = type_create_keyval;
   table.MPI_Type_free_keyval = type_free_keyval;
   table.MPI_Type_set_attr = type_set_attr;
