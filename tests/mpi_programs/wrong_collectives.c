@@ -94,6 +94,54 @@ static void other_group_calls_another(void) {
     MPI_Alltoall(out, 1, MPI_INT, in, 1, MPI_INT, both);
   }
 }
+/* As many bytes, of another type at rank 2: told with --strict. */
+static MPI_Datatype mine(void) { return rank == 2 ? MPI_FLOAT : MPI_INT; }
+static void types_of_bcast(void) { MPI_Bcast(out, 3, mine(), 0, MPI_COMM_WORLD); }
+static void types_of_ibcast(void) {
+  MPI_Ibcast(out, 3, mine(), 0, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+static void types_of_reduce(void) { MPI_Reduce(out, in, 2, mine(), MPI_SUM, 1, MPI_COMM_WORLD); }
+static void types_of_gather(void) { MPI_Gather(out, 1, mine(), in, 1, MPI_INT, 0, MPI_COMM_WORLD); }
+static void types_of_scatter(void) { MPI_Scatter(out, 1, MPI_INT, in, 1, mine(), 0, MPI_COMM_WORLD); }
+static void types_of_alltoall(void) { MPI_Alltoall(out, 1, MPI_INT, in, 1, mine(), MPI_COMM_WORLD); }
+static void types_of_allgatherv(void) {
+  set_counts();
+  MPI_Allgatherv(out, 1, mine(), in, in_counts, places, MPI_INT, MPI_COMM_WORLD);
+}
+static void types_of_gatherv(void) {
+  set_counts();
+  MPI_Gatherv(out, 1, mine(), in, in_counts, places, MPI_INT, 0, MPI_COMM_WORLD);
+}
+static void types_of_scatterv(void) {
+  set_counts();
+  MPI_Scatterv(out, in_counts, places, MPI_INT, in, 1, mine(), 0, MPI_COMM_WORLD);
+}
+static void types_of_alltoallv(void) {
+  set_counts();
+  MPI_Alltoallv(out, in_counts, places, MPI_INT, in, in_counts, places, mine(), MPI_COMM_WORLD);
+}
+/* Other words for the same. */
+static void types_alike(void) {
+  MPI_Datatype pair;
+  MPI_Type_contiguous(2, MPI_INT, &pair);
+  MPI_Type_commit(&pair);
+  if (rank % 2) {
+    MPI_Bcast(out, 2, MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Allgather(out, 1, pair, in, 2, MPI_INT, MPI_COMM_WORLD);
+    MPI_Bcast(out, 8, MPI_PACKED, 0, MPI_COMM_WORLD);
+  } else {
+    MPI_Bcast(out, 1, pair, 0, MPI_COMM_WORLD);
+    MPI_Allgather(out, 2, MPI_INT, in, 1, pair, MPI_COMM_WORLD);
+    MPI_Bcast(out, 2, MPI_INT, 0, MPI_COMM_WORLD);
+  }
+  for (int i = 0; i < size; ++i) counts[i] = i % 2, places[i] = 2 * i; /* nothing is of no type */
+  MPI_Gatherv(rank % 2 ? out : NULL, rank % 2, MPI_INT, in, counts, places, MPI_INT, 3, MPI_COMM_WORLD);
+  MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, in, counts, places, MPI_INT, MPI_COMM_WORLD);
+  for (int i = 0; i < size; ++i) counts[i] = 1;
+  MPI_Alltoallv(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, in, counts, places, pair, MPI_COMM_WORLD);
+  MPI_Type_free(&pair);
+}
 static void never_started(void) {
   MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &request);
   if (rank != 1) MPI_Start(&request);
@@ -108,7 +156,9 @@ int main(int argc, char **argv) {
     void (*function)(void);
   } programs[] = {PROGRAM(missing_rank), PROGRAM(not_alike),     PROGRAM(other_order),    PROGRAM(other_root),   PROGRAM(left_over),
                   PROGRAM(freed),        PROGRAM(started_twice), PROGRAM(not_persistent), PROGRAM(never_started),
-                  PROGRAM(other_counts), PROGRAM(other_counts_beside), PROGRAM(other_count_at_root), PROGRAM(other_counts_while_one_sleeps), PROGRAM(other_group_calls_another)};
+                  PROGRAM(other_counts), PROGRAM(other_counts_beside), PROGRAM(other_count_at_root), PROGRAM(other_counts_while_one_sleeps), PROGRAM(other_group_calls_another),
+                  PROGRAM(types_of_bcast), PROGRAM(types_of_ibcast), PROGRAM(types_of_reduce), PROGRAM(types_of_gather), PROGRAM(types_of_scatter), PROGRAM(types_of_alltoall), PROGRAM(types_of_allgatherv),
+                  PROGRAM(types_of_gatherv), PROGRAM(types_of_scatterv), PROGRAM(types_of_alltoallv), PROGRAM(types_alike)};
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);

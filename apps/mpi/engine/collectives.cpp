@@ -40,7 +40,8 @@ void bcast(Together& all, void* data, Count count, MPI_Datatype type, int root) 
   const std::size_t many = all.call.count(count);
   all.call.root(all.comm, root);
   const Taken message(all.call, data, many, view);
-  all.come(root, static_cast<std::int64_t>(message.data().size()));
+  const ComparedTypes types(all, view, count);
+  all.come(root, static_cast<std::int64_t>(message.data().size()), nullptr, types.get());
   if (all.size() == 1 || message.data().empty()) return;
   all.run(all.algorithm(operations::broadcast, message.data().size(), root), {ConstSpan(), 0},
           {message.data(), 1});
@@ -57,7 +58,8 @@ void gather(Together& all, const void* out, Count out_count, MPI_Datatype out_ty
   const Rank p = all.size();
   if (!all.is_root(root)) {
     const Given mine(call, out, call.count(out_count), all.type(out_type));
-    all.come(root, static_cast<std::int64_t>(mine.data().size()));
+    const ComparedTypes types(all, all.type(out_type), out_count);
+    all.come(root, static_cast<std::int64_t>(mine.data().size()), nullptr, types.get());
     if (mine.data().empty()) return;
     return all.run(all.algorithm(operations::gather, mine.data().size(), root), {mine.data(), 1},
                    {Span(), 0});
@@ -77,7 +79,8 @@ void gather(Together& all, const void* out, Count out_count, MPI_Datatype out_ty
     mine.emplace(call, out, call.count(out_count), all.type(out_type));
     given = mine->data();
   }
-  all.come(root, static_cast<std::int64_t>(blocks.bytes()));
+  const ComparedTypes types(all, out, out_type, out_count, in, in_type, in_count);
+  all.come(root, static_cast<std::int64_t>(blocks.bytes()), nullptr, types.get());
   if (given.size() != blocks.bytes()) {
     throw Failure(MPI_ERR_COUNT, fmt::format("the root sends {} bytes and receives {} of each rank",
                                              given.size(), blocks.bytes()));
@@ -97,7 +100,8 @@ void scatter(Together& all, const void* out, Count out_count, MPI_Datatype out_t
   const Rank p = all.size();
   if (!all.is_root(root)) {
     const Taken mine(call, in, call.count(in_count), all.type(in_type));
-    all.come(root, static_cast<std::int64_t>(mine.data().size()));
+    const ComparedTypes types(all, all.type(in_type), in_count);
+    all.come(root, static_cast<std::int64_t>(mine.data().size()), nullptr, types.get());
     if (mine.data().empty()) return;
     all.run(all.algorithm(operations::scatter, mine.data().size(), root), {ConstSpan(), 0},
             {mine.data(), 1});
@@ -116,7 +120,8 @@ void scatter(Together& all, const void* out, Count out_count, MPI_Datatype out_t
     mine.emplace(call, in, call.count(in_count), all.type(in_type));
     result = mine->data();
   }
-  all.come(root, static_cast<std::int64_t>(blocks.bytes()));
+  const ComparedTypes types(all, out, out_type, out_count, in, in_type, in_count);
+  all.come(root, static_cast<std::int64_t>(blocks.bytes()), nullptr, types.get());
   if (result.size() != blocks.bytes()) {
     throw Failure(MPI_ERR_COUNT, fmt::format("the root receives {} bytes and sends {} to each rank",
                                              result.size(), blocks.bytes()));
@@ -142,7 +147,8 @@ void allgather(Together& all, const void* out, Count out_count, MPI_Datatype out
     mine.emplace(call, out, call.count(out_count), all.type(out_type));
     given = mine->data();
   }
-  all.come(0, static_cast<std::int64_t>(blocks.bytes()));
+  const ComparedTypes types(all, out, out_type, out_count, in, in_type, in_count);
+  all.come(0, static_cast<std::int64_t>(blocks.bytes()), nullptr, types.get());
   if (given.size() != blocks.bytes()) {
     throw Failure(MPI_ERR_COUNT, fmt::format("{} bytes are sent and {} received of each rank",
                                              given.size(), blocks.bytes()));
@@ -171,7 +177,8 @@ void alltoall(Together& all, const void* out, Count out_count, MPI_Datatype out_
     mine.emplace(call, out, call.count(out_count) * p, all.type(out_type));
     given = mine->data();
   }
-  all.come(0, static_cast<std::int64_t>(blocks.bytes()));
+  const ComparedTypes types(all, out, out_type, out_count, in, in_type, in_count);
+  all.come(0, static_cast<std::int64_t>(blocks.bytes()), nullptr, types.get());
   if (given.size() != result.data().size()) {
     throw Failure(MPI_ERR_COUNT, fmt::format("{} bytes are sent and {} received of each rank",
                                              given.size() / p, blocks.bytes()));
@@ -193,15 +200,22 @@ void gatherv(Together& all, const void* out, Count out_count, MPI_Datatype out_t
   call.root(all.comm, root);
   if (!all.is_root(root)) {
     const Given mine(call, out, call.count(out_count), all.type(out_type));
-    all.come(root, -1);
+    ComparedTypes types(all);
+    types.add_sent(root, all.type(out_type), call.count(out_count));
+    all.come(root, -1, nullptr, types.get());
     all.node().step({wormcube::send(root, mine.data())});
     return;
   }
-  const Uneven result(call, in, blocks_of(all, all.size(), in_counts, places, in_type),
-                      "the receive buffer");
+  const auto received = blocks_of(all, all.size(), in_counts, places, in_type);
+  const Uneven result(call, in, received, "the receive buffer");
   std::optional<Given> mine;
   if (out != MPI_IN_PLACE) mine.emplace(call, out, call.count(out_count), all.type(out_type));
-  all.come(root, -1);
+  ComparedTypes types(all);
+  types.add_received(received);
+  if (mine) {
+    types.add_sent(root, all.type(out_type), call.count(out_count));
+  }
+  all.come(root, -1, nullptr, types.get());
   const Blocks blocks = result.blocks();
   if (mine && mine->data().size() != blocks[root].size()) {
     throw Failure(MPI_ERR_COUNT, fmt::format("the root sends {} bytes and receives {} of itself",
@@ -227,15 +241,20 @@ void scatterv(Together& all, const void* out, const Count out_counts[], const Pl
   call.root(all.comm, root);
   if (!all.is_root(root)) {
     const Taken mine(call, in, call.count(in_count), all.type(in_type));
-    all.come(root, -1);
+    ComparedTypes types(all);
+    types.add_received(root, all.type(in_type), call.count(in_count));
+    all.come(root, -1, nullptr, types.get());
     all.node().step({receive(root, mine.data())});
     return mine.deliver();
   }
-  const Uneven given(call, out, blocks_of(all, all.size(), out_counts, places, out_type),
-                     "the send buffer");
+  const auto sent = blocks_of(all, all.size(), out_counts, places, out_type);
+  const Uneven given(call, out, sent, "the send buffer");
   std::optional<Taken> mine;
   if (in != MPI_IN_PLACE) mine.emplace(call, in, call.count(in_count), all.type(in_type));
-  all.come(root, -1);
+  ComparedTypes types(all);
+  types.add_sent(sent);
+  if (mine) types.add_received(root, all.type(in_type), call.count(in_count));
+  all.come(root, -1, nullptr, types.get());
   const Blocks blocks = given.blocks();
   if (mine && mine->data().size() < blocks[root].size()) {
     throw Failure(MPI_ERR_TRUNCATE,
@@ -260,8 +279,8 @@ void allgatherv(Together& all, const void* out, Count out_count, MPI_Datatype ou
                               {in, blocks_of_peers(all, in_counts, places, in_type)});
   }
   const Call& call = all.call;
-  const Uneven result(call, in, blocks_of(all, all.size(), in_counts, places, in_type),
-                      "the receive buffer");
+  const auto received = blocks_of(all, all.size(), in_counts, places, in_type);
+  const Uneven result(call, in, received, "the receive buffer");
   const Blocks blocks = result.blocks();
   const Span own = blocks[all.comm.rank];
   std::vector<std::byte> kept;
@@ -278,7 +297,14 @@ void allgatherv(Together& all, const void* out, Count out_count, MPI_Datatype ou
     throw Failure(MPI_ERR_COUNT, fmt::format("{} bytes are sent and {} received of this rank",
                                              given.size(), own.size()));
   }
-  all.come(0, static_cast<std::int64_t>(result.bytes()));
+  ComparedTypes types(all);
+  types.add_alike(received);
+  if (mine) {
+    types.add_sent(all.comm.rank, all.type(out_type), call.count(out_count));
+    const Uneven::Block& own_block = received[static_cast<std::size_t>(all.comm.rank)];
+    types.add_received(all.comm.rank, own_block.type, own_block.count);
+  }
+  all.come(0, static_cast<std::int64_t>(result.bytes()), nullptr, types.get());
   if (result.bytes() == 0) return;
   const std::vector<Bytes> sizes = result.sizes();
   const std::array<Bytes, 2> whole{0, given.size()};
@@ -301,21 +327,25 @@ void alltoallv(Together& all, const void* out, const Count out_counts[], const P
                              {in, blocks_of_peers(all, in_counts, in_places, in_type)});
   }
   const Call& call = all.call;
-  const Uneven result(call, in, blocks_of(all, all.size(), in_counts, in_places, in_type),
-                      "the receive buffer");
+  const auto received = blocks_of(all, all.size(), in_counts, in_places, in_type);
+  const Uneven result(call, in, received, "the receive buffer");
+  ComparedTypes types(all);
+  types.add_received(received);
   std::vector<std::byte> kept;
   std::optional<Uneven> mine;
   std::optional<ConstBlocks> given;
   if (out == MPI_IN_PLACE) {
     const Blocks blocks = result.blocks();
     kept.assign(blocks.all().begin(), blocks.all().end());
+    types.add_sent(received);
     given.emplace(ConstSpan(kept), blocks.offsets());
   } else {
-    mine.emplace(call, out, blocks_of(all, all.size(), out_counts, out_places, out_type),
-                 "the send buffer");
+    const auto sent = blocks_of(all, all.size(), out_counts, out_places, out_type);
+    mine.emplace(call, out, sent, "the send buffer");
+    types.add_sent(sent);
     given.emplace(mine->blocks());
   }
-  all.come(0, -1);
+  all.come(0, -1, nullptr, types.get());
   // All ranks must choose alike, and know no common size.
   all.run(all.algorithm(operations::alltoallv, 1024), *given, result.blocks());
   result.deliver();
@@ -364,7 +394,8 @@ void all_to_all_reduction(Together& all, wormcube::Operation operation, const vo
   const Taken taken(all.call, in, many, with.operand());
   const Span result = taken.data();
   const GivenOperands given(all.call, out, many, with, result);
-  all.come(0, static_cast<std::int64_t>(result.size()), &with);
+  const ComparedTypes types(all, view, count);
+  all.come(0, static_cast<std::int64_t>(result.size()), &with, types.get());
   if (result.empty()) return;
   if (all.size() > 1) {
     all.run(all.algorithm(operation, result.size(), 0, &with), {given.data(), 1}, {result, 1});
@@ -406,7 +437,8 @@ void reduce(Together& all, const void* out, void* in, Count count, MPI_Datatype 
   const Span result = taken ? taken->data() : Span();
   if (!is_root && out == MPI_IN_PLACE) call.pointer(out, 1, "the send buffer");
   const GivenOperands given(call, out, many, with, result);
-  all.come(root, static_cast<std::int64_t>(given.data().size()), &with);
+  const ComparedTypes types(all, view, count);
+  all.come(root, static_cast<std::int64_t>(given.data().size()), &with, types.get());
   if (given.data().empty()) return;
   if (all.size() == 1) {
     copy_operand(given.data(), result);
@@ -431,7 +463,8 @@ void reduce_scatter_block(Together& all, const void* out, void* in, Count count,
   const Taken taken(all.call, in, many, with.operand());
   const Span result = taken.data();
   const GivenOperands given(all.call, out, in, many * p, with);
-  all.come(0, static_cast<std::int64_t>(result.size()), &with);
+  const ComparedTypes types(all, view, count);
+  all.come(0, static_cast<std::int64_t>(result.size()), &with, types.get());
   if (result.empty()) return;
   if (p == 1) {
     copy_operand(given.data(), result);
@@ -461,7 +494,8 @@ void reduce_scatter(Together& all, const void* out, void* in, const Count counts
   const Taken taken(all.call, in, static_cast<std::size_t>(counts[mine]), with.operand());
   const Span result = taken.data();
   const GivenOperands given(all.call, out, in, elements, with);
-  all.come(0, static_cast<std::int64_t>(offsets.back()), &with);
+  const ComparedTypes types(all, view, static_cast<std::int64_t>(elements));
+  all.come(0, static_cast<std::int64_t>(offsets.back()), &with, types.get());
   if (offsets.back() == 0) return;
   if (all.size() == 1) {
     copy_operand(given.data(), result);

@@ -40,6 +40,34 @@ SharedCommunicator::~SharedCommunicator() {
   job_.give_back_id(id_);
 }
 
+namespace {
+
+bool match(const CollectiveTypes::Elements& one, const CollectiveTypes::Elements& other) {
+  return one.signature == 0 || other.signature == 0 || one.signature == other.signature;
+}
+
+}  // namespace
+
+/// What a rank's types are that do not match those of who came before; empty: they do. The ends of blocks meet.
+std::string SharedCommunicator::compared(const CollectiveTypes& types, Types& before) {
+  if (!match(types.all, before.all))
+    return fmt::format("calls with {}, another called with {}", types.all.words, before.all.words);
+  if (before.all.signature == 0) before.all = types.all;
+  for (const CollectiveTypes::Block& block : types.blocks) {
+    const auto [place, is_first] = before.blocks.try_emplace({block.from, block.to}, block);
+    if (is_first) continue;
+    if (!match(block.elements, place->second.elements)) {
+      const std::string &mine = block.elements.words, &theirs = place->second.elements.words;
+      return block.is_sent
+                 ? fmt::format("sends {} to rank {}, which receives {}", mine, block.to, theirs)
+                 : fmt::format("receives {} from rank {}, which sends {}", mine, block.from,
+                               theirs);
+    }
+    before.blocks.erase(place);
+  }
+  return "";
+}
+
 void SharedCommunicator::come(std::uint64_t number, Rank member, const CollectiveCall& call) {
   const std::lock_guard lock(mutex_);
   while (first_arrival_ + arrivals_.size() <= number) arrivals_.push_back({call, member, 0});
@@ -62,6 +90,16 @@ void SharedCommunicator::come(std::uint64_t number, Rank member, const Collectiv
   } else if (first.op != call.op && (first.op < 4096 || call.op < 4096)) {
     mismatch(fmt::format("{} with {}", name_of(call.function), call.op_name),
              fmt::format("it with {}", first.op_name));
+  }
+  if (call.types != nullptr) {
+    if (all.types == nullptr) all.types = std::make_unique<Types>(Types{call.types->all, {}});
+    if (const std::string wrong = compared(*call.types, *all.types); !wrong.empty()) {
+      throw Failure(MPI_ERR_TYPE,
+                    fmt::format("this call does not match: rank {} {} (its collective "
+                                "{} on {}; --strict)",
+                                member, wrong, number + 1, name));
+    }
+    all.call.types = nullptr;
   }
   if (++all.count < size()) return;
   while (!arrivals_.empty() && arrivals_.front().count == size()) {

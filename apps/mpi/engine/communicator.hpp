@@ -19,6 +19,7 @@
 #include <mutex>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace wormcube::mpi {
@@ -30,6 +31,21 @@ struct BesidePlace;
 struct SendBuffer;
 enum class Function : std::uint16_t;
 
+/// With JobOptions::strict: the types of a collective call.
+struct CollectiveTypes {
+  struct Elements {
+    std::uint64_t signature = 0;  ///< 0: matches all
+    std::string words;
+  };
+  Elements all;  ///< that all ranks have in common
+  struct Block {
+    Rank from, to;
+    bool is_sent;
+    Elements elements;
+  };
+  std::vector<Block> blocks;  ///< of a `v` or `w` call, whose other end is another rank's
+};
+
 /// What a collective call must have in common with the others of its number.
 struct CollectiveCall {
   Function function;
@@ -37,6 +53,8 @@ struct CollectiveCall {
   std::int64_t bytes = -1;  ///< -1: they may differ
   std::uint64_t op = 0;     ///< 0: none
   std::string_view op_name = {};
+  const CollectiveTypes* types =
+      nullptr;  ///< null: they are not compared; as long as the call comes
 };
 
 /// Which algorithm runs, decided once.
@@ -78,9 +96,14 @@ class SharedCommunicator {
   void come_between(std::uint64_t number, Function function, Rank ranks,
                     const std::string& its_name);
   /// The call of that number that somebody has come to, if not all have.
+  struct Types {
+    CollectiveTypes::Elements all;
+    std::map<std::pair<Rank, Rank>, CollectiveTypes::Block> blocks;  // of which one end has come
+  };
   struct Arrivals {
     CollectiveCall call;
     Rank first = 0, count = 0;
+    std::unique_ptr<Types> types = nullptr;  ///< null: they are not compared
   };
   const Arrivals* arrivals(std::uint64_t number) const;
 
@@ -146,6 +169,8 @@ class SharedCommunicator {
                        const Arguments& arguments) const;
   Choice& choose(const ChoiceKey& key, const Wanted& wanted, const Topology& network,
                  const Arguments& arguments);
+
+  static std::string compared(const CollectiveTypes& types, Types& before);
 
   Job& job_;
   const std::uint32_t id_;

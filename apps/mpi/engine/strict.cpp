@@ -1,6 +1,6 @@
 // What is compared at the two ends of a message.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/mpi/engine/calls.hpp"
+#include "wormcube/apps/mpi/engine/together.hpp"
 
 #include <map>
 #include <mutex>
@@ -123,6 +123,70 @@ std::optional<Failure> wrong_match(Job& job, const Datatype* type, const Status&
       fmt::format("the message from rank {}, tag {} is {}, the receive is of {} (--strict)", source,
                   found.tag, sent == all.words.end() ? "something else" : sent->second,
                   words_of(*type, 1)));
+}
+
+namespace {
+
+CollectiveTypes::Elements elements_of(const TypeView& type, std::size_t count) {
+  const Signature signature = (*type.type)->signature(static_cast<std::int64_t>(count));
+  if (signature.elements == 0 || signature.has_packed) return {};
+  return {signature.hash | is_note, words_of(**type.type, count)};
+}
+
+}  // namespace
+
+ComparedTypes::ComparedTypes(const Together& all)
+    : strict_(all.call.rank().job.options().strict), own_(all.comm.rank) {}
+
+ComparedTypes::ComparedTypes(const Together& all, const TypeView& type, std::int64_t count)
+    : ComparedTypes(all) {
+  if (strict_) types_.all = elements_of(type, all.call.count(count));
+}
+
+ComparedTypes::ComparedTypes(const Together& all, const void* out, MPI_Datatype out_type,
+                             std::int64_t out_count, const void* in, MPI_Datatype in_type,
+                             std::int64_t in_count)
+    : ComparedTypes(all) {
+  if (!strict_) return;
+  if (out != MPI_IN_PLACE) types_.all = elements_of(all.type(out_type), all.call.count(out_count));
+  if (in == MPI_IN_PLACE) return;
+  const auto received = elements_of(all.type(in_type), all.call.count(in_count));
+  const CollectiveTypes::Elements& sent = types_.all;
+  if (sent.signature != 0 && received.signature != 0 && sent.signature != received.signature) {
+    throw Failure(MPI_ERR_TYPE, fmt::format("this rank sends {} and receives {} of each (--strict)",
+                                            sent.words, received.words));
+  }
+  types_.all = received;
+}
+
+void ComparedTypes::add_sent(Rank to, const TypeView& type, std::size_t count) {
+  if (strict_) types_.blocks.push_back({own_, to, true, elements_of(type, count)});
+}
+void ComparedTypes::add_received(Rank from, const TypeView& type, std::size_t count) {
+  if (strict_) types_.blocks.push_back({from, own_, false, elements_of(type, count)});
+}
+void ComparedTypes::add_sent(std::span<const Uneven::Block> blocks) {
+  for (std::size_t r = 0; r < blocks.size(); ++r)
+    add_sent(static_cast<Rank>(r), blocks[r].type, blocks[r].count);
+}
+void ComparedTypes::add_received(std::span<const Uneven::Block> blocks) {
+  for (std::size_t r = 0; r < blocks.size(); ++r)
+    add_received(static_cast<Rank>(r), blocks[r].type, blocks[r].count);
+}
+
+void ComparedTypes::add_alike(std::span<const Uneven::Block> blocks) {
+  if (!strict_) return;
+  constexpr std::size_t most = 4;
+  Signature all;
+  for (std::size_t r = 0; r < blocks.size(); ++r) {
+    all =
+        joined(all, (*blocks[r].type.type)->signature(static_cast<std::int64_t>(blocks[r].count)));
+    const auto one = elements_of(blocks[r].type, blocks[r].count);
+    if (r < most && one.signature != 0)
+      types_.all.words += (types_.all.words.empty() ? "" : " + ") + one.words;
+  }
+  if (blocks.size() > most) types_.all.words += " + ..";
+  if (all.elements > 0 && !all.has_packed) types_.all.signature = all.hash | is_note;
 }
 
 }  // namespace wormcube::mpi

@@ -22,12 +22,14 @@ Operator Together::op(MPI_Op handle, const TypeView& on) const {
   return program_ == nullptr ? operator_on(handle, on) : program_->op(handle, on);
 }
 
-void Together::come(int root, std::int64_t bytes, const Operator* reduces) {
+void Together::come(int root, std::int64_t bytes, const Operator* reduces,
+                    const CollectiveTypes* types) {
   const CollectiveCall what{.function = function_,
                             .root = root,
                             .bytes = bytes,
                             .op = reduces == nullptr ? 0 : reduces->key,
-                            .op_name = reduces == nullptr ? "" : reduces->name()};
+                            .op_name = reduces == nullptr ? "" : reduces->name(),
+                            .types = types};
   if (program_ != nullptr) return program_->come(what);
   CurrentCall& now = call.rank().call;
   now.waits = CurrentCall::Waits::collective;

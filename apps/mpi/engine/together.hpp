@@ -35,7 +35,9 @@ class Together {
   Operator op(MPI_Op handle, const TypeView& on) const;
 
   /// Before anything is moved: what all must call alike. \param bytes  -1: they may differ
-  void come(int root, std::int64_t bytes, const Operator* reduces = nullptr);
+  /// \param types  null: they are not compared
+  void come(int root, std::int64_t bytes, const Operator* reduces = nullptr,
+            const CollectiveTypes* types = nullptr);
 
   const Collective& algorithm(wormcube::Operation operation, Bytes block, int root = 0,
                               const Operator* reduces = nullptr) const;
@@ -98,6 +100,32 @@ class Uneven {
   std::vector<Bytes> offsets_;
   std::vector<std::byte> copied_;
   Span data_;
+};
+
+/// With JobOptions::strict, what is compared of a collective call's types; else nothing is.
+class ComparedTypes {
+ public:
+  explicit ComparedTypes(const Together& all);
+  /// Elements that match all others' of this call.
+  ComparedTypes(const Together& all, const TypeView& type, std::int64_t count);
+  /// The same, twice: what it sends, if that is not in place, and what it receives. Throws Failure where they differ.
+  ComparedTypes(const Together& all, const void* out, MPI_Datatype out_type, std::int64_t out_count,
+                const void* in, MPI_Datatype in_type, std::int64_t in_count);
+  /// A block of a `v` or `w` call, from this rank or to it.
+  void add_sent(Rank to, const TypeView& type, std::size_t count);
+  void add_received(Rank from, const TypeView& type, std::size_t count);
+  void add_sent(std::span<const Uneven::Block> blocks);
+  void add_received(std::span<const Uneven::Block> blocks);
+  /// Blocks that all ranks have alike, and what this one sends of them.
+  void add_alike(std::span<const Uneven::Block> blocks);
+
+  /// Null: nothing is compared.
+  const CollectiveTypes* get() const { return strict_ ? &types_ : nullptr; }
+
+ private:
+  const bool strict_;
+  const Rank own_;
+  CollectiveTypes types_;
 };
 
 /// The blocks of a `v` call: displacements in elements. \param blocks  how many
