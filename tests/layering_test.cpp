@@ -55,7 +55,9 @@ bool may_include(std::string_view file, std::string_view other) {
       {"apps/mpi/abi/", {"apps/mpi/abi/"}},
       {"apps/mpi/image/",
        {"apps/mpi/image/", "runtime/topology/", "runtime/fiber/sanitizers.", "runtime/error."}},
-      {"apps/mpi/", {"apps/mpi/", "collectives/", "runtime/"}},
+      {"apps/mpi/",
+       {"apps/mpi/", "apps/event_spool.", "apps/trace.", "apps/trace_text.", "collectives/",
+        "runtime/"}},
       {"apps/", {"apps/", "collectives/", "runtime/"}},
   };
   for (const auto& [folder, allowed] : rows) {

@@ -3,8 +3,8 @@
 
 usage: bench/peers/compare.py [--quick] [--json FILE] [--operations A,B,..] [--bytes 8,64,..] [--ranks 16,64,256] [--peers A,B,..]
 
-Peers: wormcube with nodes as threads and as fibers, and the program of the MPI libraries on it (wormcube mpirun: the algorithms that its
-formulas choose); Open MPI and MPICH, whose ranks are processes; SMPI (SimGrid), whose ranks share
+Peers: wormcube with nodes as threads and as fibers, and the program of the MPI libraries on it (wormcube mpirun --auto-by work: the
+algorithms with the least work); Open MPI and MPICH, whose ranks are processes; SMPI (SimGrid), whose ranks share
 a process, on a torus of the same shape, with its default choice of algorithms and the best of others; two cores that copy what an
 all-to-all exchange moves. Those that are not installed are named, with the reason.
 
@@ -265,7 +265,7 @@ class Peer:
             command = [self.launcher, "--oversubscribe", "-n", str(ranks)] + (["--allow-run-as-root"] if os.geteuid() == 0 else [])
             environment["OMPI_MCA_mpi_yield_when_idle"] = "1"
         elif self.name == "mpirun":
-            command = [self.launcher, "mpirun", "--on", network("torus", ranks)]
+            command = [self.launcher, "mpirun", "--auto-by", "work", "--on", network("torus", ranks)]
             more["network"] = network("torus", ranks)
         elif self.name == "mpich":
             command = [self.launcher, "-n", str(ranks)]
