@@ -82,7 +82,7 @@ std::unique_ptr<CallFigures> call_figures(const ChoiceOptions& choice, const Top
 namespace {
 
 template <typename Figures>
-AutoChooser chooser_by(std::string by, const OutputOptions& output, Figures figures_on) {
+AutoChooser chooser_by(const std::string& by, const OutputOptions& output, Figures figures_on) {
   return [=](Operation operation, const Topology& topology, const CostModel& cost,
              Bytes block_bytes, Ports ports, const Arguments& arguments) {
     Progress progress(output, "auto by " + by);
