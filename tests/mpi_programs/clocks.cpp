@@ -1,14 +1,14 @@
 // What the clocks of C and C++ tell, beside MPI's: in microseconds, or that it is this computer's time. SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+
 #include <mpi.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <cstdio>
-#include <ctime>
-
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int rank;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -27,13 +27,19 @@ int main(int argc, char **argv) {
   const int known = timespec_get(&utc, TIME_UTC);
   const time_t seconds = time(nullptr);
   if (rank == 0 && seconds > 1000000000) {
-    const auto off = static_cast<long long>(seconds) - day.tv_sec, other = static_cast<long long>(utc.tv_sec) - day.tv_sec;
-    const bool right = off >= 0 && off < 60 && other >= 0 && other < 60 && duration_cast<std::chrono::seconds>(date).count() - day.tv_sec < 60;
-    printf("this computer's: %d, rested %d\n", right && used >= 0 && known == TIME_UTC, rested >= milliseconds(2));
+    const auto off = static_cast<long long>(seconds) - day.tv_sec,
+               other = static_cast<long long>(utc.tv_sec) - day.tv_sec;
+    const bool right = off >= 0 && off < 60 && other >= 0 && other < 60 &&
+                       duration_cast<std::chrono::seconds>(date).count() - day.tv_sec < 60;
+    printf("this computer's: %d, rested %d\n", right && used >= 0 && known == TIME_UTC,
+           rested >= milliseconds(2));
   } else if (rank == 0) {
-    const auto us = [](auto time) { return static_cast<long long>(duration_cast<microseconds>(time).count()); };
-    printf("%.0f %lld %lld %lld %lld %lld, rested %lld, then %lld, %lld s\n", wtime * 1e6, now.tv_sec * 1000000LL + now.tv_nsec / 1000,
-           day.tv_sec * 1000000LL + day.tv_usec, us(steady), us(date), static_cast<long long>(used), us(rested),
+    const auto us = [](auto time) {
+      return static_cast<long long>(duration_cast<microseconds>(time).count());
+    };
+    printf("%.0f %lld %lld %lld %lld %lld, rested %lld, then %lld, %lld s\n", wtime * 1e6,
+           now.tv_sec * 1000000LL + now.tv_nsec / 1000, day.tv_sec * 1000000LL + day.tv_usec,
+           us(steady), us(date), static_cast<long long>(used), us(rested),
            utc.tv_sec * 1000000LL + utc.tv_nsec / 1000, static_cast<long long>(seconds));
   }
   MPI_Finalize();

@@ -1,8 +1,8 @@
 // std::cin is at its end at once on all ranks but 0, also for constructors of globals. SPDX-License-Identifier: Apache-2.0
-#include <mpi.h>
-
 #include <iostream>
 #include <string>
+
+#include <mpi.h>
 
 struct FirstWord {
   std::string word;
@@ -10,7 +10,7 @@ struct FirstWord {
 };
 static FirstWord first;
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int rank, size;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
