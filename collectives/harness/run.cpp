@@ -23,6 +23,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+void pass(const Collective& barrier, Node& node) {
+  barrier.algorithm->program(node,
+                             {{ConstSpan(), 0}, {Span(), 0}, barrier.arguments, barrier.options});
+}
+
 /// The node program, and what the nodes of this process write down. Each node writes to entries of
 /// its own.
 class TimedRun {
@@ -118,10 +123,7 @@ class TimedRun {
     return now;
   }
 
-  void pass_barrier(Node& node) const {
-    barrier_.algorithm->program(
-        node, {{ConstSpan(), 0}, {Span(), 0}, barrier_.arguments, barrier_.options});
-  }
+  void pass_barrier(Node& node) const { pass(barrier_, node); }
 
   void one_after_the_other(Node& node, CollectiveNode& call) {
     const auto at = static_cast<std::size_t>(node.rank() - first_);
@@ -221,8 +223,8 @@ std::string title(const Collective& collective) {
 /// That of the fewest messages: those under way when the first node begins are in the call's time.
 Collective barrier_between_calls() { return parse_collective(operations::barrier, "tree"); }
 
-/// Free routes are run only where no cyclic wait can arise among them and those of the barrier
-/// before them: a dry run of both tells.
+/// Free routes are run only where no cyclic wait can arise among them and those of the barriers
+/// around them: a dry run of all tells.
 void require_deadlock_free(const Machine& machine, const Collective& collective,
                            const Collective& barrier) {
   if (!collective.algorithm->any_order) return;
@@ -242,9 +244,9 @@ void require_deadlock_free(const Machine& machine, const Collective& collective,
       check(record(
                 topology,
                 [&](Node& node) {
-                  barrier.algorithm->program(
-                      node, {{ConstSpan(), 0}, {Span(), 0}, barrier.arguments, barrier.options});
+                  pass(barrier, node);
                   program(node);
+                  pass(barrier, node);
                 },
                 name),
             Routing(topology, options.virtual_channels), options.all_port);

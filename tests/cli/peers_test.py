@@ -8,6 +8,7 @@ usage: peers_test.py WORMCUBE
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -35,11 +36,20 @@ def main():
         for word in ("between barriers", "back to back", "missing: Open MPI: mpicc.openmpi is not installed", "missing: MPICH", "missing: SMPI",
                      "| broadcast | 4 | 8 B |", "| barrier | 4 | 0 B |"):
             assert word in output, (word, output)
-        assert {entry["peer"] for entry in found["missing"]} == {"wormcube, messages", "openmpi", "mpich", "smpi", "copying"}, found["missing"]
+        assert {entry["peer"] for entry in found["missing"]} == {"wormcube, messages", "mpirun", "openmpi", "mpich", "smpi", "copying"}, found["missing"]
         rows = {(row["operation"], row["peer"]): row for row in found["results"]}
         assert set(rows) == {(operation, peer) for operation in ("broadcast", "barrier") for peer in ("threads", "fibers")}, rows
         for row in rows.values():
             assert row["between_barriers_us"] > 0 and row["back_to_back_us"] > 0 and row["wrong"] == 0 and row["algorithm"], row
+
+        # Without an assembler in the path wormcube mpicc cannot compile; with one it can.
+        for tool in ("cc", "c++", "as", "ld"):
+            (folder / "bin" / tool).symlink_to(shutil.which(tool))
+        code, output, found = compare(folder, wormcube, "--operations", "allreduce", "--peers", "mpirun")
+        assert code == 0 and not [entry for entry in found["missing"] if entry["peer"] == "mpirun"], output
+        assert [row["wrong"] for row in found["results"] if row["peer"] == "mpirun"] == [0], found["results"]
+        for tool in ("cc", "c++", "as", "ld"):
+            (folder / "bin" / tool).unlink()
 
         # A program that is wrong, and a compiler that does not compile.
         fake = folder / "wrong"
