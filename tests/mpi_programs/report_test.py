@@ -67,6 +67,21 @@ class Report(unittest.TestCase):
         self.check(document)
         self.assertEqual(len(document["left"]), 4)
 
+    def test_a_place_is_asked_for_once(self):
+        with tempfile.TemporaryDirectory() as folder:
+            asked = pathlib.Path(folder) / "asked"
+            tool = pathlib.Path(folder) / "addr2line"
+            tool.write_text(f'#!/bin/sh\necho "$@" >> {asked}\necho here.c:7\n', encoding="utf-8")
+            tool.chmod(0o755)
+            done = subprocess.run([PROGRAM, "mpirun", "-n", "200", "./wrong", "wrong_tag"], cwd=FOLDER, encoding="utf-8", timeout=100,
+                                  stdin=subprocess.DEVNULL, capture_output=True, env=dict(os.environ, PATH=f"{folder}:{os.environ['PATH']}"))
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertIn("here.c:7", done.stderr)
+            # 200 ranks have a copy of the program each, and wait in a call or two of it.
+            lines = asked.read_text(encoding="utf-8").splitlines()
+            self.assertLessEqual(len(lines), 2)
+            self.assertEqual(len(lines), len(set(lines)))
+
     def test_algorithms_are_told(self):
         document = run_json("--on torus:4x4 --algorithm alltoall=suh-torus,allreduce=mesh ./collectives")
         self.check(document)

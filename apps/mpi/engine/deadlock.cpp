@@ -6,7 +6,6 @@
 #include "wormcube/apps/mpi/engine/window.hpp"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include <fmt/core.h>
@@ -290,11 +289,14 @@ struct Row {
   auto operator<=>(const Row&) const = default;
 };
 
+/// "0-3,7"; of many pieces the first, and how many ranks there are.
 std::string rank_list(const std::vector<Rank>& ranks) {
+  constexpr std::size_t widest = 24;
   std::string text;
   for (std::size_t i = 0; i < ranks.size();) {
     std::size_t last = i;
     while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+    if (text.size() >= widest) return text + fmt::format(",.. ({})", ranks.size());
     text += (text.empty() ? "" : ",") + std::to_string(ranks[i]);
     if (last > i) text += (last == i + 1 ? "," : "-") + std::to_string(ranks[last]);
     i = last + 1;
@@ -307,16 +309,12 @@ std::string table(const Job& job, std::vector<Need> (&needs_of)(const Job&, cons
   // Alike ones share a row where there are many.
   constexpr Rank most_single = 32;
   std::vector<std::pair<std::vector<Rank>, Row>> rows;
-  std::map<const void*, std::string> places;
   for (Rank rank = 0; rank < job.ranks(); ++rank) {
     const RankState& one = job.rank(rank);
     const std::vector<Need> needs = needs_of(job, one);
     const void* const at = one.call.at;
-    const auto [place_of, is_new] = places.try_emplace(at);
-    if (is_new && at != nullptr) {
-      const std::string found = job.place(at);
-      place_of->second = found.starts_with(" at ") ? found.substr(4) : found;
-    }
+    std::string place = at == nullptr ? "" : job.place(at);
+    if (place.starts_with(" at ")) place.erase(0, 4);
     const auto add = [&](Row row, bool first) {
       if (!first) row.call.clear();
       if (job.ranks() > most_single) {
@@ -329,14 +327,14 @@ std::string table(const Job& job, std::vector<Need> (&needs_of)(const Job&, cons
       rows.push_back({{one.rank}, std::move(row)});
     };
     if (needs.empty()) {
-      add({where(one), one.ended ? "" : "-", "", "", one.ended ? "" : place_of->second}, true);
+      add({where(one), one.ended ? "" : "-", "", "", one.ended ? "" : place}, true);
       continue;
     }
     constexpr std::size_t most_needs = 8;
     for (std::size_t i = 0; i < std::min(needs.size(), most_needs); ++i) {
       const Need& need = needs[i];
       add({where(one), need.text, need.bytes > 0 ? std::to_string(need.bytes) : "",
-           need.on == nullptr ? "" : need.on->name, i == 0 ? place_of->second : ""},
+           need.on == nullptr ? "" : need.on->name, i == 0 ? place : ""},
           i == 0);
     }
     if (needs.size() > most_needs) {

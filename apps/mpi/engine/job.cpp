@@ -296,8 +296,14 @@ void Job::give_back_id(std::uint32_t id) noexcept {
 std::string Job::place(const void* address) const {
   const auto offset = images_.offset_of(address);
   if (!offset) return "";
+  {
+    const std::lock_guard lock(places_mutex_);
+    if (const auto known = places_.find(*offset); known != places_.end()) return known->second;
+  }
   // One before: the call itself, not where it returns to.
-  return " at " + place_in(images_.program(), *offset - 1);
+  std::string found = " at " + place_in(images_.program(), *offset - 1);
+  const std::lock_guard lock(places_mutex_);
+  return places_.try_emplace(*offset, std::move(found)).first->second;
 }
 
 namespace {

@@ -179,9 +179,12 @@ class Job {
   std::mutex meetings_mutex_;           // guards what follows, to last_meeting_; taken last
   std::map<MeetingKey, int> meetings_;  // that one of the two has asked for
   int last_meeting_ = 0;
-  std::mutex ids_mutex_;       // guards the rest; taken last
+  std::mutex ids_mutex_;       // guards what follows, to unused_ids_; taken last
   std::uint32_t next_id_ = 2;  // 0: MPI_COMM_WORLD, 1: MPI_COMM_SELF
   std::vector<std::uint32_t> unused_ids_;
+  mutable std::mutex places_mutex_;  // guards the rest; taken last
+  mutable std::map<std::size_t, std::string>
+      places_;  // by offset in the program: asking takes a process
 };
 
 /// Where a rank stays that the job has done with: it is not heard of again.
