@@ -21,23 +21,12 @@ namespace wormcube {
 
 namespace {
 
-/// What a dry run counts; nothing if it would be long, or the program refuses.
 std::optional<double> counted_contention(const Collective& collective, const Topology& topology,
                                          double startups) {
-  constexpr double most_messages = 1 << 17;
-  if (startups * topology.nodes() > most_messages) return std::nullopt;
-  const Bytes block_bytes = unit_block_bytes(collective, topology);
-  const Contract contract =
-      contract_of(collective, topology.nodes(), block_bytes, 1, Pattern::tags);
-  try {
-    topology.require_routable();
-    const Schedule schedule =
-        record(topology, collective_program(collective, contract, nullptr), collective.name());
+  return counted(collective, topology, startups, [&](const Schedule& schedule, Bytes block_bytes) {
     const ScheduleReport report = check(schedule, Routing(topology), true);
     return static_cast<double>(report.contended) / static_cast<double>(block_bytes);
-  } catch (const std::exception&) {
-    return std::nullopt;  // who calls it will be told what is wrong with it
-  }
+  });
 }
 
 /// Every combination of the algorithm's choices, presets first; its numbers stay at their presets.
@@ -72,6 +61,24 @@ std::string_view to_string(Contention contention) {
       return "unknown";
   }
   return "?";
+}
+
+std::optional<double> counted(const Collective& collective, const Topology& topology,
+                              double startups,
+                              const std::function<double(const Schedule&, Bytes)>& count) {
+  constexpr double most_messages = 1 << 17;
+  if (startups * topology.nodes() > most_messages) return std::nullopt;
+  const Bytes block_bytes = unit_block_bytes(collective, topology);
+  const Contract contract =
+      contract_of(collective, topology.nodes(), block_bytes, 1, Pattern::tags);
+  try {
+    topology.require_routable();
+    return count(
+        record(topology, collective_program(collective, contract, nullptr), collective.name()),
+        block_bytes);
+  } catch (const std::exception&) {
+    return std::nullopt;  // who calls it will be told what is wrong with it
+  }
 }
 
 Weighed weigh(const Collective& collective, const Topology& topology) {

@@ -3,8 +3,10 @@
 #pragma once
 
 #include "wormcube/collectives/registry.hpp"
+#include "wormcube/runtime/schedule/schedule.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -19,6 +21,12 @@ enum class Contention : std::uint8_t {
   unknown,  ///< neither: the time is the least that it can be
 };
 std::string_view to_string(Contention contention);
+
+/// count(schedule, bytes of its blocks) of a dry run with the smallest blocks; nothing if it would be of more than 2^17
+/// messages, or the program refuses.
+std::optional<double> counted(const Collective& collective, const Topology& topology,
+                              double startups,
+                              const std::function<double(const Schedule&, Bytes)>& count);
 
 struct Weighed {
   /// The algorithm's, with contended_blocks filled in unless they are unknown.

@@ -2,10 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/work.hpp"
 
-#include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/choose.hpp"
-#include "wormcube/collectives/harness/contract.hpp"
-#include "wormcube/runtime/error.hpp"
 
 #include <optional>
 #include <vector>
@@ -36,22 +33,6 @@ double work_of(const Schedule& schedule, const Routing& routing, double byte_sca
 
 namespace {
 
-/// Nothing where the dry run would be long, or the program refuses.
-std::optional<double> counted_work(const Collective& collective, const Topology& topology,
-                                   const Routing& routing, Bytes block_bytes, double startups) {
-  constexpr double most_messages = 1 << 17;
-  if (startups * topology.nodes() > most_messages) return std::nullopt;
-  const Bytes unit = unit_block_bytes(collective, topology);
-  const Contract contract = contract_of(collective, topology.nodes(), unit, 1, Pattern::tags);
-  try {
-    const Schedule schedule =
-        record(topology, collective_program(collective, contract, nullptr), collective.name());
-    return work_of(schedule, routing, static_cast<double>(block_bytes) / static_cast<double>(unit));
-  } catch (const UsageError&) {
-    return std::nullopt;
-  }
-}
-
 /// As if each node did what the busiest does.
 std::optional<double> work_by_formula(const Prediction& prediction, Rank nodes, Bytes block_bytes) {
   if (!prediction.startups || !prediction.transmission_blocks) return std::nullopt;
@@ -73,8 +54,11 @@ Collective least_work(Operation operation, const Topology& topology, Bytes block
     if (!is_chosen_by_auto(*priced.collective.algorithm)) continue;
     std::optional<double> work;
     if (priced.prediction.startups) {
-      work = counted_work(priced.collective, topology, routing, block_bytes,
-                          *priced.prediction.startups);
+      work = counted(priced.collective, topology, *priced.prediction.startups,
+                     [&](const Schedule& schedule, Bytes unit) {
+                       return work_of(schedule, routing,
+                                      static_cast<double>(block_bytes) / static_cast<double>(unit));
+                     });
     }
     if (!work) work = work_by_formula(priced.prediction, topology.nodes(), block_bytes);
     if (work && (!least || *work < least_work)) least = priced.collective, least_work = *work;
