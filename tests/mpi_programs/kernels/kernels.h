@@ -11,11 +11,13 @@ typedef unsigned long long Number;
 extern int rank, size;
 
 /* Rank 0 prints the sum of what all ranks give, which may wrap around. */
-void tell_sum(const char *what, Number mine);
+void tell_sum(const char* what, Number mine);
 /* The next of a sequence of pseudo-random numbers, below `limit`. */
-unsigned below(unsigned limit, Number *state);
+unsigned below(unsigned limit, Number* state);
 
-void ring(void), pi(void), stencil(void), transpose(void), sample_sort(void), bucket_sort(void), halo_2d(void);
-void halo_3d(void), pingpong(void), life(void), jacobi(void), tasks(void), all_pairs(void), matrix_vector(void);
+void ring(void), pi(void), stencil(void), transpose(void), sample_sort(void), bucket_sort(void),
+    halo_2d(void);
+void halo_3d(void), pingpong(void), life(void), jacobi(void), tasks(void), all_pairs(void),
+    matrix_vector(void);
 
 #endif
