@@ -82,6 +82,12 @@ class Report(unittest.TestCase):
             self.assertLessEqual(len(lines), 2)
             self.assertEqual(len(lines), len(set(lines)))
 
+    def test_rows_of_many_ranks_stay_narrow(self):
+        rows = run("-n 200 ./wrong every_other", 3).stderr.splitlines()[2:4]
+        self.assertRegex(rows[0], r"^0,2,4,[0-9,]+,\.\. \(100\)  MPI_Recv ")
+        self.assertRegex(rows[1], r"^1,3,5,[0-9,]+,\.\. \(100\)  MPI_Recv ")
+        self.assertLess(max(map(len, rows)), 120)
+
     def test_algorithms_are_told(self):
         document = run_json("--on torus:4x4 --algorithm alltoall=suh-torus,allreduce=mesh ./collectives")
         self.check(document)

@@ -13,6 +13,12 @@ static void head_to_head(void) {
   MPI_Send(buffer, sizeof buffer, MPI_CHAR, other, 1, MPI_COMM_WORLD);
   MPI_Recv(buffer, sizeof buffer, MPI_CHAR, other, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
+/* Two rows of the table, each of half the ranks, no two of them neighbours. */
+static void every_other(void) {
+  int word;
+  MPI_Recv(&word, 1, MPI_INT, MPI_ANY_SOURCE, rank % 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 static void wrong_tag(void) {
   int value = rank;
   MPI_Send(&value, 1, MPI_INT, (rank + 1) % size, 8, MPI_COMM_WORLD);
@@ -356,7 +362,7 @@ int main(int argc, char **argv) {
                   PROGRAM(no_epoch),         PROGRAM(other_target),  PROGRAM(after_unlock),      PROGRAM(locked_twice),
                   PROGRAM(never_locked),     PROGRAM(out_of_window), PROGRAM(beyond_addresses), PROGRAM(too_many_communicators), PROGRAM(never_unlocked),    PROGRAM(freed_window),
                   PROGRAM(missing_fence),    PROGRAM(never_posted),  PROGRAM(kept_lock),         PROGRAM(shared_memory),
-                  PROGRAM(never_attached),   PROGRAM(own_operator)};
+                  PROGRAM(never_attached),   PROGRAM(own_operator),  PROGRAM(every_other)};
   if (argc > 1 && strcmp(argv[1], "before_init") == 0) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -466,7 +466,7 @@ Action add_mpirun(CLI::App& program) {
   app.add_option(
          "--auto-by", options->auto_by,
          "What decides for the others: formulas, of a network's time; or the work of emulating "
-         "them, which is the fastest here (up to 4 times), after dry runs of them all")
+         "them, mostly the fastest on this computer, after dry runs of them all")
       ->type_name("formula|work")
       ->check(CLI::IsMember({"formula", "work"}))
       ->capture_default_str()
