@@ -119,7 +119,8 @@ class Network::Drive {
   }
 
   void advance(Worm& worm) {
-    while (worm.reserved < worm.path.size()) {
+    const std::size_t length = worm.path.size();
+    while (worm.reserved < length) {
       // If it is not to be had, another thread may have the worm from here on.
       if (!worm.path[worm.reserved]->template acquire<Threads>(worm)) return;
       granted(worm);
