@@ -4,6 +4,7 @@
 #include "wormcube/apps/cli/commands/foreign_words.hpp"
 #include "wormcube/apps/cli/output/print.hpp"
 #include "wormcube/apps/mpi/engine/run.hpp"
+#include "wormcube/compilers.hpp"
 #include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
@@ -120,8 +121,8 @@ std::vector<std::string> whole_command(const std::string& compiler,
 ExitCode run(bool is_cxx) {
   const char* const told = std::getenv(is_cxx ? "WORMCUBE_CXX" : "WORMCUBE_CC");
   const std::string compiler = told != nullptr && *told != '\0' ? std::string(told)
-                               : is_cxx                         ? std::string(WORMCUBE_CXX_COMPILER)
-                                                                : std::string(WORMCUBE_C_COMPILER);
+                               : is_cxx                         ? std::string(cxx_compiler)
+                                                                : std::string(c_compiler);
   const std::vector<std::string>& words = foreign_words();
   const CompilerCall call = understood(words);
   std::vector<std::string> command = whole_command(compiler, words, is_cxx, call);

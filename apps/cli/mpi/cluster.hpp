@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/apps/cli/cluster.hpp"
+#include "wormcube/apps/cli/program.hpp"
+
+#include <memory>
+#include <string>
 
 namespace wormcube::cli {
 
