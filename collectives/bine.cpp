@@ -5,9 +5,9 @@
 #include "wormcube/collectives/links.hpp"
 #include "wormcube/collectives/swing.hpp"
 
-#include <algorithm>
-#include <bit>
 #include <cstdlib>
+#include <optional>
+#include <string>
 
 #include <fmt/core.h>
 
@@ -25,30 +25,26 @@ unsigned bine_way(Rank y, Rank n) {
 
 }  // namespace
 
-BineTree::BineTree(const Topology& topology, Rank root) : topology_(topology), root_(root) {
-  for (const auto& [d, step] : slots_by_step(topology, 0, false, log2_ceiling)) {
-    plan_.push_back({d, step});
-  }
-}
-
-unsigned BineTree::way(Rank r) const {
-  unsigned way = 0;
-  for (std::size_t i = 0; i < plan_.size(); ++i) {
-    const auto [d, step] = plan_[i];
-    const Rank n = topology_.size(d);
-    const Rank y = mod(topology_.coordinate(r, d) - topology_.coordinate(root_, d), n);
-    way |= (bine_way(y, n) >> static_cast<unsigned>(step) & 1U) << i;
-  }
-  return way;
-}
+BineTree::BineTree(Node& node, Rank root)
+    : topology_(node.topology()),
+      root_(root),
+      rank_(node.rank()),
+      ways_(node.plan<std::vector<Way>>(
+          "bine", {}, [&] { return slots_by_step(topology_, 0, false, log2_ceiling); })),
+      taken_(taken(rank_)) {}
 
 int BineTree::taken(Rank r) const {
-  const unsigned steps = way(r);
-  return steps == 0 ? this->steps() : std::countr_zero(steps);
+  for (int bit = 0; bit < steps(); ++bit) {
+    const auto [d, step] = ways_[static_cast<std::size_t>(bit)];
+    const Rank n = topology_.size(d);
+    const Rank y = mod(topology_.coordinate(r, d) - topology_.coordinate(root_, d), n);
+    if ((bine_way(y, n) >> static_cast<unsigned>(step) & 1U) != 0) return bit;
+  }
+  return steps();
 }
 
 Move BineTree::move(Rank r, int bit) const {
-  const auto [d, step] = plan_[static_cast<std::size_t>(bit)];
+  const auto [d, step] = ways_[static_cast<std::size_t>(bit)];
   const Rank n = topology_.size(d);
   const bool even = (topology_.coordinate(r, d) - topology_.coordinate(root_, d)) % 2 == 0;
   const int hops = even ? swing_hops(step) : -swing_hops(step);
@@ -56,37 +52,36 @@ Move BineTree::move(Rank r, int bit) const {
   return {d, hops > 0 ? hops - n : hops + n};
 }
 
-std::vector<Rank> BineTree::subtree(Rank q) const {
-  const int bit = taken(q);
-  const unsigned own = way(q);
-  std::vector<Rank> blocks;
-  for (Rank b = 0; b < topology_.nodes(); ++b) {
-    if (bit == steps() ||
-        way(b) >> static_cast<unsigned>(bit) == own >> static_cast<unsigned>(bit)) {
-      blocks.push_back(b);
+std::vector<Rank> BineTree::subtree() const {
+  std::vector<Rank> nodes(std::size_t{1} << static_cast<unsigned>(taken_), rank_);
+  // Invariant: entries whose numbers have no bits below `bit` are right.
+  for (int bit = taken_ - 1; bit >= 0; --bit) {
+    const std::size_t distance = std::size_t{1} << static_cast<unsigned>(bit);
+    for (std::size_t i = 0; i < nodes.size(); i += 2 * distance) {
+      const auto [d, hops] = move(nodes[i], bit);
+      nodes[i + distance] = topology_.neighbour(nodes[i], d, hops);
     }
   }
-  return blocks;
+  return nodes;
 }
 
-BineHolding::BineHolding(Node& node, const BineTree& tree, Blocks all, Span own, bool is_root)
-    : all_(all), own_(own), rank_(node.rank()), is_root_(is_root) {
-  if (is_root) return;
-  held_ = tree.subtree(rank_);
-  std::erase(held_, rank_);
-  memory_.emplace(node.memory(held_.size() * own.size(), Purpose::blocks));
+BineHolding::BineHolding(Node& node, const BineTree& tree, Blocks all, Span own)
+    : all_(all),
+      own_(own),
+      order_(tree.taken() == tree.steps() ? tree.subtree() : std::vector<Rank>()),
+      memory_(node.memory(order_.empty() ? ((Bytes{1} << tree.taken()) - 1) * own.size() : 0,
+                          Purpose::blocks)) {}
+
+std::vector<Span> BineHolding::all() const {
+  if (memory_.size() == 0) return {own_};
+  return {own_, memory_.span()};
 }
 
-Span BineHolding::operator[](Rank block) const {
-  if (is_root_) return all_[block];
-  if (block == rank_) return own_;
-  const auto found = std::ranges::lower_bound(held_, block);
-  return memory_->subspan(static_cast<Bytes>(found - held_.begin()) * own_.size(), own_.size());
-}
-
-std::vector<Span> BineHolding::pieces(const std::vector<Rank>& blocks) const {
+std::vector<Span> BineHolding::heir(int bit) const {
+  const std::size_t blocks = std::size_t{1} << static_cast<unsigned>(bit);
+  if (order_.empty()) return {memory_.subspan((blocks - 1) * own_.size(), blocks * own_.size())};
   std::vector<Span> pieces;
-  for (const Rank block : blocks) pieces.push_back((*this)[block]);
+  for (std::size_t i = blocks; i < 2 * blocks; ++i) pieces.push_back(all_[order_[i]]);
   return pieces;
 }
 

@@ -4,55 +4,57 @@
 
 #include "wormcube/collectives/blocks.hpp"
 #include "wormcube/collectives/needs.hpp"
+#include "wormcube/collectives/torus_handover.hpp"
 
-#include <optional>
+#include <span>
 #include <vector>
 
 namespace wormcube {
 
-/// The tree of a root on a torus of sides 2^L, seen from one node. Its steps are swing's, backwards:
-/// far nodes first. Whoever has the data in a step gives some to its partner there.
+/// One node's place in the tree of a root on a torus of sides 2^L. The tree's steps are swing's,
+/// backwards: far nodes first. Whoever has the data in a step gives some to its partner there, who is
+/// its heir. Which steps lead from the root to a node are the bits of its way, the highest first.
 class BineTree {
  public:
-  /// Of a step of the tree; the last dimension's steps are bits as all others'.
-  struct Way {
-    int dimension, step;
-  };
+  /// A dimension and a step of swing in it: one of all dimensions' steps, by turns.
+  using Way = TorusCopy::Slot;
 
-  BineTree(const Topology& topology, Rank root);
+  BineTree(Node& node, Rank root);
 
-  int steps() const { return static_cast<int>(plan_.size()); }
-  /// The steps on the way from the root to a node, as bits; bit i is taken steps() - 1 - i-th.
-  unsigned way(Rank r) const;
-  /// The bit in which a node gets what it has; steps() of the root, which has it before.
-  int taken(Rank r) const;
+  int steps() const { return static_cast<int>(ways_.size()); }
+  /// The bit in which this node gets what it has; steps() of the root, which has it before.
+  int taken() const { return taken_; }
   /// The move to the partner in the step of a bit.
-  Move move(Rank r, int bit) const;
-  /// Blocks that go to node q: of all whose way begins as q's.
-  std::vector<Rank> subtree(Rank q) const;
+  Move move(int bit) const { return move(rank_, bit); }
+  /// The nodes of this node's subtree, itself first: of a heir by bit b the entries 2^b to
+  /// 2^(b+1) - 1 are the subtree, in that node's own order.
+  std::vector<Rank> subtree() const;
 
  private:
-  Topology topology_;
-  Rank root_;
-  std::vector<Way> plan_;
+  Move move(Rank r, int bit) const;
+  int taken(Rank r) const;
+
+  const Topology& topology_;
+  Rank root_, rank_;
+  std::span<const Way> ways_;
+  int taken_;
 };
 
-/// Where a node has the blocks of its subtree: at the root in `all`; elsewhere its own in `own`, the
-/// others in memory.
+/// Where a node has the blocks of its subtree, in the order of subtree(): at the root in `all`;
+/// elsewhere its own in `own`, the others in memory, an heir's in one piece.
 class BineHolding {
  public:
-  BineHolding(Node& node, const BineTree& tree, Blocks all, Span own, bool is_root);
-  Span operator[](Rank block) const;
-  /// Those of a subtree, as pieces.
-  std::vector<Span> pieces(const std::vector<Rank>& blocks) const;
+  BineHolding(Node& node, const BineTree& tree, Blocks all, Span own);
+  /// What this node gets, or gives to where it comes from.
+  std::vector<Span> all() const;
+  /// The subtree of the heir by a bit.
+  std::vector<Span> heir(int bit) const;
 
  private:
   Blocks all_;
   Span own_;
-  Rank rank_;
-  bool is_root_;
-  std::vector<Rank> held_;  // ascending, without its own
-  std::optional<Memory> memory_;
+  std::vector<Rank> order_;  // the root's
+  Memory memory_;            // the others'
 };
 
 namespace needs {

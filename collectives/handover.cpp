@@ -56,6 +56,7 @@ HandoverPlan::HandoverPlan(const Handovers& handovers, Rank nodes, Rank r)
 
 template <class Block>
 Block HandoverPlan::cut(Block block, int share, const Portion& portion) const {
+  if (shares_ * portion.parts == 1) return block;
   const Bytes elements = block.size() / portion.element_bytes;
   const auto part = static_cast<Bytes>(portion.part * shares_ + share);
   const auto parts = static_cast<Bytes>(portion.parts * shares_);
@@ -73,6 +74,7 @@ void HandoverPlan::reduce_scatter(Node& node, const Reduction& reduction, ConstB
 
   // What this node has of each share: its own, and, once something has come, the sum in `sums`.
   std::vector<ConstSpan> value;
+  value.reserve(static_cast<std::size_t>(nodes_) * static_cast<std::size_t>(shares_));
   for (Rank block = 0; block < nodes_; ++block) {
     for (int share = 0; share < shares_; ++share) value.push_back(cut(in[block], share, portion));
   }
@@ -101,6 +103,7 @@ void HandoverPlan::reduce_scatter(Node& node, const Reduction& reduction, ConstB
     for (const Message& message : messages) {
       if (!message.given.empty()) {
         auto& going = pieces.emplace_back();
+        going.reserve(message.given.size());
         for (const Share& of : message.given) going.push_back(only_read(value[index(of)]));
         ops.push_back(addressed(send_pieces(Rank{0}, going), message.lane.to));
       }
@@ -145,6 +148,7 @@ void HandoverPlan::allgather(Node& node, Blocks all, const Portion& portion) con
     for (const Message& message : *messages) {
       const auto spans = [&](const std::vector<Share>& shares) -> std::span<const Span> {
         auto& all_of = pieces.emplace_back();
+        all_of.reserve(shares.size());
         for (const auto& [block, share] : shares) all_of.push_back(cut(all[block], share, portion));
         return all_of;
       };

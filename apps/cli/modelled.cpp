@@ -37,7 +37,7 @@ const CallFigures::Answer& CallFigures::operator()(const Collective& collective,
   Answer& answer = entry->second;
   if (!is_new) return answer;
   try {
-    answer = figure_of(record_call(collective, topology_, block_bytes), all_port);
+    answer = figure_of(collective, block_bytes, all_port);
   } catch (const UsageError& error) {
     answer.reason = error.what();
   }
@@ -61,15 +61,20 @@ CallFigures::Least CallFigures::least(Operation operation, const CostModel& cost
   return least;
 }
 
-CallFigures::Answer ReplayedTimes::figure_of(const Schedule& schedule, bool all_port) const {
+CallFigures::Answer ReplayedTimes::figure_of(const Collective& collective, Bytes block_bytes,
+                                             bool all_port) const {
+  const Schedule schedule = record_call(collective, topology(), block_bytes);
   MachineModel model = model_;
   model.all_port = all_port;
   const Replay result = replay(schedule, routing_, model, {.steps = false});
   return {result.time, result.deadlock.substr(0, result.deadlock.find('\n'))};
 }
 
-CallFigures::Answer EmulationWork::figure_of(const Schedule& schedule, bool) const {
-  return {static_cast<std::int64_t>(work_of(schedule, routing_)), {}};
+CallFigures::Answer EmulationWork::figure_of(const Collective& collective, Bytes block_bytes,
+                                             bool /*all_port*/) const {
+  const std::optional<double> work = work_of(collective, routing_, block_bytes);
+  if (!work) return {{}, "too long for a dry run, and its source gives no formula"};
+  return {static_cast<std::int64_t>(*work), {}};
 }
 
 std::unique_ptr<CallFigures> call_figures(const ChoiceOptions& choice, const Topology& topology,

@@ -23,7 +23,7 @@ Schedule record_call(const Collective& collective, const Topology& topology, Byt
 
 inline double microseconds_of(Ticks ticks) { return static_cast<double>(ticks) / 1e6; }
 
-/// A figure of each call on one network by its dry run, asked for once: the less, the better.
+/// A figure of each call on one network, asked for once: the less, the better.
 class CallFigures {
  public:
   struct Answer {
@@ -45,9 +45,12 @@ class CallFigures {
 
  protected:
   explicit CallFigures(const Topology& topology) : topology_(topology) {}
+  const Topology& topology() const { return topology_; }
 
  private:
-  virtual Answer figure_of(const Schedule& schedule, bool all_port) const = 0;
+  /// Throws UsageError where there is none.
+  virtual Answer figure_of(const Collective& collective, Bytes block_bytes,
+                           bool all_port) const = 0;
   const Topology& topology_;
   std::map<std::string, Answer> answers_;
 };
@@ -60,7 +63,7 @@ class ReplayedTimes final : public CallFigures {
       : CallFigures(topology), model_(model), routing_(topology, virtual_channels) {}
 
  private:
-  Answer figure_of(const Schedule& schedule, bool all_port) const override;
+  Answer figure_of(const Collective& collective, Bytes block_bytes, bool all_port) const override;
   MachineModel model_;
   Routing routing_;
 };
@@ -71,7 +74,7 @@ class EmulationWork final : public CallFigures {
   explicit EmulationWork(const Topology& topology) : CallFigures(topology), routing_(topology) {}
 
  private:
-  Answer figure_of(const Schedule& schedule, bool all_port) const override;
+  Answer figure_of(const Collective& collective, Bytes block_bytes, bool all_port) const override;
   Routing routing_;
 };
 

@@ -15,15 +15,15 @@ extern const Algorithm broadcast_bine;
 void broadcast_bine(Node& node, Span message, Rank root) {
   require_network(algorithms::broadcast_bine, node.topology());
   require_root("broadcast_bine", node.size(), root);
-  const BineTree tree(node.topology(), root);
-  const int taken = tree.taken(node.rank());
+  const BineTree tree(node, root);
+  const int taken = tree.taken();
   for (int bit = tree.steps() - 1; bit >= 0; --bit) {
     if (bit > taken) {
       node.step();
     } else if (bit == taken) {
-      node.step({receive(tree.move(node.rank(), bit), message)});
+      node.step({receive(tree.move(bit), message)});
     } else {
-      node.step({send(tree.move(node.rank(), bit), message)});
+      node.step({send(tree.move(bit), message)});
     }
   }
 }

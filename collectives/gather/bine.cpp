@@ -17,20 +17,19 @@ extern const Algorithm gather_bine;
 void gather_bine(Node& node, ConstSpan mine, Blocks in, Rank root) {
   require_network(algorithms::gather_bine, node.topology());
   require_rooted("gather_bine", node, in, mine, root, {});
-  const BineTree tree(node.topology(), root);
+  const BineTree tree(node, root);
   const Rank r = node.rank();
-  const int taken = tree.taken(r);
-  const BineHolding held(node, tree, in, only_read(mine), r == root);
+  const int taken = tree.taken();
+  const BineHolding held(node, tree, in, only_read(mine));
   if (r == root) node.local([&] { copy(mine, in[root]); });
   for (int bit = 0; bit < tree.steps(); ++bit) {
-    const Move move = tree.move(r, bit);
+    const Move move = tree.move(bit);
     if (bit > taken) {
       node.step();
     } else if (bit == taken) {
-      node.step({send_pieces(move, held.pieces(tree.subtree(r)))});
+      node.step({send_pieces(move, held.all())});
     } else {
-      const Rank child = node.neighbour(move.dimension, move.hops);
-      node.step({receive_pieces(move, held.pieces(tree.subtree(child)))});
+      node.step({receive_pieces(move, held.heir(bit))});
     }
   }
 }

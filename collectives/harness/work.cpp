@@ -4,13 +4,15 @@
 
 #include "wormcube/collectives/harness/choose.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
 namespace wormcube {
 
-double work_of(const Schedule& schedule, const Routing& routing, double byte_scale) {
-  Bytes bytes = 0, fixed = 0;
+double work_of(const Schedule& schedule, const Routing& routing, Bytes unit_bytes,
+               Bytes block_bytes) {
+  Bytes bytes = 0, rearranged = 0, messages = 0, links = 0, steps = 0, pieces = 0;
   std::vector<Channel> path;
   for (Rank rank = 0; rank < schedule.topology.nodes(); ++rank) {
     const RankLog& log = schedule.ranks[static_cast<std::size_t>(rank)];
@@ -23,26 +25,48 @@ double work_of(const Schedule& schedule, const Routing& routing, double byte_sca
         routing.route(rank, op.peer, path);
       }
       bytes += op.bytes;
-      fixed += work_of_message + path.size() * work_of_link;
+      links += path.size();
+      ++messages;
     }
-    for (const Bytes moved : log.rearranged) bytes += moved;
+    steps += log.step_ends.size();
+    for (const Bytes moved : log.rearranged) rearranged += moved;
     for (const Bytes combined : log.combined) bytes += combined * work_of_combined_byte;
   }
-  return static_cast<double>(fixed) + static_cast<double>(bytes) * byte_scale;
+  for (const std::uint64_t of_rank : schedule.pieces) pieces += of_rank;
+  pieces += rearranged / std::max<Bytes>(unit_bytes, 1);
+  return static_cast<double>(messages * work_of_message + links * work_of_link +
+                             steps * work_of_step + pieces * work_of_piece) +
+         static_cast<double>(bytes + rearranged) * static_cast<double>(block_bytes) /
+             static_cast<double>(std::max<Bytes>(unit_bytes, 1));
 }
 
 namespace {
 
-/// As if each node did what the busiest does.
+/// As if each node did what the busiest does, a step a message, of one piece at each end.
 std::optional<double> work_by_formula(const Prediction& prediction, Rank nodes, Bytes block_bytes) {
   if (!prediction.startups || !prediction.transmission_blocks) return std::nullopt;
-  const double blocks = *prediction.transmission_blocks + prediction.rearranged_blocks.value_or(0) +
+  constexpr Bytes of_startup = work_of_message + work_of_link + work_of_step + 2 * work_of_piece;
+  const double rearranged = prediction.rearranged_blocks.value_or(0);
+  const double blocks = *prediction.transmission_blocks + rearranged +
                         prediction.combined_blocks.value_or(0) * work_of_combined_byte;
-  return nodes * (*prediction.startups * static_cast<double>(work_of_message + work_of_link) +
+  return nodes * (*prediction.startups * static_cast<double>(of_startup) +
+                  rearranged * static_cast<double>(work_of_piece) +
                   blocks * static_cast<double>(block_bytes));
 }
 
 }  // namespace
+
+std::optional<double> work_of(const Collective& collective, const Routing& routing,
+                              Bytes block_bytes) {
+  const Topology& topology = routing.topology();
+  const Prediction prediction = collective.predict(topology);
+  if (!prediction.startups) return std::nullopt;
+  const auto work = counted(collective, topology, *prediction.startups,
+                            [&](const Schedule& schedule, Bytes unit_bytes) {
+                              return work_of(schedule, routing, unit_bytes, block_bytes);
+                            });
+  return work ? work : work_by_formula(prediction, topology.nodes(), block_bytes);
+}
 
 Collective least_work(Operation operation, const Topology& topology, Bytes block_bytes, Ports ports,
                       const Arguments& arguments) {
@@ -52,15 +76,7 @@ Collective least_work(Operation operation, const Topology& topology, Bytes block
   double least_work = 0;
   for (const Priced& priced : ranking(operation, topology, model, block_bytes, ports, arguments)) {
     if (!is_chosen_by_auto(*priced.collective.algorithm)) continue;
-    std::optional<double> work;
-    if (priced.prediction.startups) {
-      work = counted(priced.collective, topology, *priced.prediction.startups,
-                     [&](const Schedule& schedule, Bytes unit) {
-                       return work_of(schedule, routing,
-                                      static_cast<double>(block_bytes) / static_cast<double>(unit));
-                     });
-    }
-    if (!work) work = work_by_formula(priced.prediction, topology.nodes(), block_bytes);
+    const std::optional<double> work = work_of(priced.collective, routing, block_bytes);
     if (work && (!least || *work < least_work)) least = priced.collective, least_work = *work;
   }
   return least ? *least : cheapest(operation, topology, model, block_bytes, ports, arguments);

@@ -18,9 +18,9 @@ void reduce_bine(Node& node, const Reduction& reduction, ConstSpan mine, Span re
   require_network(algorithms::reduce_bine, node.topology());
   require_reduction_to_root("reduce_bine", node, reduction, mine, result, root);
   require_commutative("reduce_bine", reduction);
-  const BineTree tree(node.topology(), root);
+  const BineTree tree(node, root);
   const Rank r = node.rank();
-  const int taken = tree.taken(r);
+  const int taken = tree.taken();
   const Bytes bytes = taken > 0 ? mine.size() : 0;
   const Memory incoming = node.memory(bytes), sum = node.memory(r == root ? 0 : bytes);
   Partial partial(node, reduction, mine, r == root ? result : sum.span());
@@ -28,9 +28,9 @@ void reduce_bine(Node& node, const Reduction& reduction, ConstSpan mine, Span re
     if (bit > taken) {
       node.step();
     } else if (bit == taken) {
-      node.step({send(tree.move(r, bit), partial.value())});
+      node.step({send(tree.move(bit), partial.value())});
     } else {
-      node.step({receive(tree.move(r, bit), incoming)});
+      node.step({receive(tree.move(bit), incoming)});
       partial.before(incoming);
     }
   }

@@ -17,19 +17,18 @@ extern const Algorithm scatter_bine;
 void scatter_bine(Node& node, ConstBlocks out, Span mine, Rank root) {
   require_network(algorithms::scatter_bine, node.topology());
   require_rooted("scatter_bine", node, out, mine, root, {});
-  const BineTree tree(node.topology(), root);
+  const BineTree tree(node, root);
   const Rank r = node.rank();
-  const int taken = tree.taken(r);
-  const BineHolding held(node, tree, Blocks(only_read(out.all()), out.count()), mine, r == root);
+  const int taken = tree.taken();
+  const BineHolding held(node, tree, Blocks(only_read(out.all()), out.count()), mine);
   for (int bit = tree.steps() - 1; bit >= 0; --bit) {
-    const Move move = tree.move(r, bit);
+    const Move move = tree.move(bit);
     if (bit > taken) {
       node.step();
     } else if (bit == taken) {
-      node.step({receive_pieces(move, held.pieces(tree.subtree(r)))});
+      node.step({receive_pieces(move, held.all())});
     } else {
-      const Rank heir = node.neighbour(move.dimension, move.hops);
-      node.step({send_pieces(move, held.pieces(tree.subtree(heir)))});
+      node.step({send_pieces(move, held.heir(bit))});
     }
   }
   if (r == root) node.local([&] { copy(out[root], mine); });

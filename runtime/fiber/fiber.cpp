@@ -1,6 +1,6 @@
-// Fibers on Boost.Context's bare contexts, told to the sanitizers switch by switch: Debian's Boost
-// is built without them.
-// SPDX-License-Identifier: Apache-2.0
+// Fibers on Boost.Context's bare contexts, told to the sanitizers switch by
+// switch: Debian's Boost is built without them. SPDX-License-Identifier:
+// Apache-2.0
 #include "wormcube/runtime/fiber/fiber.hpp"
 
 #include "wormcube/runtime/error.hpp"
@@ -32,45 +32,37 @@
 namespace wormcube {
 namespace {
 
-using boost::context::detail::jump_fcontext;
 using boost::context::detail::make_fcontext;
-using boost::context::detail::transfer_t;
 
 std::size_t page_bytes() {
   static const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   return bytes;
 }
 
-thread_local const Fiber* innermost = nullptr;  // that runs on this thread
-
 }  // namespace
 
-struct Fiber::Switch {
-  /// The calling thread's exceptions in flight: a pointer and a count, by the Itanium C++ ABI.
-  static void* thread_exceptions() { return abi::__cxa_get_globals(); }
-
-  static void start(transfer_t from) noexcept {
-    Fiber& fiber = *static_cast<Fiber*>(from.data);
-    fiber.outside_ = from.fctx;
+void Fiber::Switch::start(Transfer from) noexcept {
+  Fiber& fiber = *static_cast<Fiber*>(from.data);
+  fiber.outside_ = from.fctx;
 #ifdef WORMCUBE_ASAN
-    __sanitizer_finish_switch_fiber(nullptr, &fiber.outside_stack_, &fiber.outside_stack_bytes_);
+  __sanitizer_finish_switch_fiber(nullptr, &fiber.outside_stack_, &fiber.outside_stack_bytes_);
 #endif
-    fiber.entry_();
-    fiber.done_ = true;
+  fiber.entry_();
+  fiber.done_ = true;
 #ifdef WORMCUBE_ASAN
-    __sanitizer_start_switch_fiber(nullptr, fiber.outside_stack_, fiber.outside_stack_bytes_);
+  __sanitizer_start_switch_fiber(nullptr, fiber.outside_stack_, fiber.outside_stack_bytes_);
 #endif
 #ifdef WORMCUBE_TSAN
-    __tsan_switch_to_fiber(fiber.tsan_outside_, 0);
+  __tsan_switch_to_fiber(fiber.tsan_outside_, 0);
 #endif
-    jump_fcontext(fiber.outside_, nullptr);
-  }
-};
+  jump(fiber.outside_, nullptr);
+}
 
 Stacks::Stacks(std::size_t count, std::size_t stack_bytes, bool may_guard) {
   const auto no_room = [&](int error) {
     return NoRoom(
-        fmt::format("fibers: no room for {} stacks of {} bytes ({}); use fewer nodes or smaller "
+        fmt::format("fibers: no room for {} stacks of {} bytes ({}); "
+                    "use fewer nodes or smaller "
                     "stacks, or raise "
                     "the limit (ulimit -v)",
                     count, stack_bytes, std::strerror(error)));
@@ -85,8 +77,8 @@ Stacks::Stacks(std::size_t count, std::size_t stack_bytes, bool may_guard) {
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (map == MAP_FAILED) throw no_room(errno);
   map_ = static_cast<std::byte*>(map);
-  // Without guards in between, a huge page would make the first touch of a stack cost 2 MiB. Fails
-  // where the kernel has no huge pages.
+  // Without guards in between, a huge page would make the first touch of a
+  // stack cost 2 MiB. Fails where the kernel has no huge pages.
   static_cast<void>(madvise(map_, map_bytes_, MADV_NOHUGEPAGE));
   guarded_ = may_guard && count <= most_memory_maps() / 4;
   for (std::size_t i = 0; guarded_ && i < count; ++i) {
@@ -111,8 +103,8 @@ Fiber::Fiber(std::unique_ptr<Stacks> stack, std::function<void()> entry)
 
 Fiber::Fiber(const Stacks& stacks, std::size_t i, std::function<void()> entry)
     : entry_(std::move(entry)), stack_(stacks[i]), guarded_(stacks.guarded()) {
-  // All stacks begin at a page's end; without this shift their hot ends would share a few sets of
-  // the caches.
+  // All stacks begin at a page's end; without this shift their hot ends would
+  // share a few sets of the caches.
   const auto begin = reinterpret_cast<std::uintptr_t>(stack_.data());
   const std::size_t shift = begin / page_bytes() % 31 * 64;
   inside_ =
@@ -122,7 +114,8 @@ Fiber::Fiber(const Stacks& stacks, std::size_t i, std::function<void()> entry)
 #endif
 }
 
-Fiber::~Fiber() {  // NOLINT(modernize-use-equals-default): with ThreadSanitizer it is not
+Fiber::~Fiber() {  // NOLINT(modernize-use-equals-default): with ThreadSanitizer
+                   // it is not
 #ifdef WORMCUBE_TSAN
   __tsan_destroy_fiber(tsan_inside_);
 #endif
@@ -130,7 +123,6 @@ Fiber::~Fiber() {  // NOLINT(modernize-use-equals-default): with ThreadSanitizer
 
 // Reading a page that was never written takes no memory.
 void Fiber::require_stack() const {
-  if (guarded_) return;
   std::uint64_t low[4];
   std::memcpy(low, stack_.data(), sizeof low);
   if ((low[0] | low[1] | low[2] | low[3]) == 0) return;
@@ -141,51 +133,10 @@ void Fiber::require_stack() const {
 }
 
 bool Fiber::is_below_stack(const std::byte* address) noexcept {
-  if (innermost == nullptr) return is_below_thread_stack(address);
+  if (innermost_ == nullptr) return is_below_thread_stack(address);
   const std::less<const std::byte*> before;
-  const std::byte* const low = innermost->stack_.data();
+  const std::byte* const low = innermost_->stack_.data();
   return before(address, low) && !before(address, low - page_bytes());
-}
-
-void Fiber::resume() {
-  WORMCUBE_ASSERT(!done_);
-  const Fiber* const outer = std::exchange(innermost, last_);
-  void* const thread_exceptions = Switch::thread_exceptions();
-  decltype(exceptions_) outside;
-  std::memcpy(&outside, thread_exceptions, sizeof outside);
-  std::memcpy(thread_exceptions, &exceptions_, sizeof outside);
-#ifdef WORMCUBE_ASAN
-  void* fake_stack = nullptr;
-  __sanitizer_start_switch_fiber(&fake_stack, last_->stack_.data(), last_->stack_.size());
-#endif
-#ifdef WORMCUBE_TSAN
-  tsan_outside_ = __tsan_get_current_fiber();
-  __tsan_switch_to_fiber(last_->tsan_inside_, 0);
-#endif
-  inside_ = jump_fcontext(inside_, this).fctx;
-#ifdef WORMCUBE_ASAN
-  __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
-#endif
-  std::memcpy(&exceptions_, thread_exceptions, sizeof outside);
-  std::memcpy(thread_exceptions, &outside, sizeof outside);
-  last_->require_stack();
-  if (last_ != this) require_stack();
-  innermost = outer;
-}
-
-void Fiber::suspend() {
-  last_ = innermost;
-#ifdef WORMCUBE_ASAN
-  void* fake_stack = nullptr;
-  __sanitizer_start_switch_fiber(&fake_stack, outside_stack_, outside_stack_bytes_);
-#endif
-#ifdef WORMCUBE_TSAN
-  __tsan_switch_to_fiber(tsan_outside_, 0);
-#endif
-  outside_ = jump_fcontext(outside_, nullptr).fctx;
-#ifdef WORMCUBE_ASAN
-  __sanitizer_finish_switch_fiber(fake_stack, &outside_stack_, &outside_stack_bytes_);
-#endif
 }
 
 }  // namespace wormcube

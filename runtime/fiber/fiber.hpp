@@ -1,5 +1,5 @@
-// A fiber: a function on a stack of its own that can stop in the middle and go on later.
-// SPDX-License-Identifier: Apache-2.0
+// A fiber: a function on a stack of its own that can stop in the middle and go
+// on later. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,14 @@
 
 namespace wormcube {
 
-/// Memory for the stacks of a number of fibers, one map, taken by the page as it is used.
+/// Memory for the stacks of a number of fibers, one map, taken by the page as
+/// it is used.
 ///
-/// Below each stack lies a guard page: an overflow is a SIGSEGV, not silence. A stack and its guard
-/// are two maps of the process, of which Linux allows 65530 (vm.max_map_count), so more stacks than
-/// a quarter of that have no guards. Their fibers look at the low end of their stack whenever they
-/// stop, and an overflow ends the process then, in words (FaultReports).
+/// Below each stack lies a guard page: an overflow is a SIGSEGV, not silence. A
+/// stack and its guard are two maps of the process, of which Linux allows 65530
+/// (vm.max_map_count), so more stacks than a quarter of that have no guards.
+/// Their fibers look at the low end of their stack whenever they stop, and an
+/// overflow ends the process then, in words (FaultReports).
 class Stacks {
  public:
   /// \param stack_bytes  rounded up to whole pages
@@ -38,17 +40,21 @@ class Stacks {
 
 /// A stackful coroutine.
 ///
-/// Threads     any thread may resume, one at a time, each after the one before it (the callers see
-///             to that). Code inside must not keep the address of a thread_local across suspend()
-///             if the resuming thread changes.
-/// Exceptions  must not leave the entry (std::terminate); inside they work as everywhere, suspend()
+/// Threads     any thread may resume, one at a time, each after the one before
+/// it (the callers see
+///             to that). Code inside must not keep the address of a
+///             thread_local across suspend() if the resuming thread changes.
+/// Exceptions  must not leave the entry (std::terminate); inside they work as
+/// everywhere, suspend()
 ///             within a handler included.
 ///
-/// A fiber that is destroyed while it is suspended is dropped: nothing on its stack is destroyed.
-/// Resume it to its end first, with an exception thrown where it waits.
+/// A fiber that is destroyed while it is suspended is dropped: nothing on its
+/// stack is destroyed. Resume it to its end first, with an exception thrown
+/// where it waits.
 class Fiber {
  public:
-  /// On a stack of its own. Throws NoRoom if the system has no more stacks to give.
+  /// On a stack of its own. Throws NoRoom if the system has no more stacks to
+  /// give.
   Fiber(std::size_t stack_bytes, std::function<void()> entry);
   /// On stack number i of these, which must outlive the fiber.
   Fiber(const Stacks& stacks, std::size_t i, std::function<void()> entry);
@@ -56,11 +62,13 @@ class Fiber {
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
-  /// Runs the entry, from its start or from where it suspended, until it suspends or ends. Not from
-  /// inside, and not once it is done. Fibers nest: one may resume another.
+  /// Runs the entry, from its start or from where it suspended, until it
+  /// suspends or ends. Not from inside, and not once it is done. Fibers nest:
+  /// one may resume another.
   void resume();
-  /// From inside: returns to who resumed; comes back with the next resume(). Inside are also the
-  /// fibers that this one has resumed: from one of them it suspends all down to this one.
+  /// From inside: returns to who resumed; comes back with the next resume().
+  /// Inside are also the fibers that this one has resumed: from one of them it
+  /// suspends all down to this one.
   void suspend();
   /// Fetches what resume() will touch first, without waiting for it.
   void prefetch() const noexcept {
@@ -70,15 +78,20 @@ class Fiber {
   /// True when the entry has returned.
   bool done() const noexcept { return done_; }
 
-  /// Whether an address lies where the stack overflows to on which the calling thread runs: that of
-  /// the innermost fiber, or the thread's own (keep_signal_stack).
+  /// Whether an address lies where the stack overflows to on which the calling
+  /// thread runs: that of the innermost fiber, or the thread's own
+  /// (keep_signal_stack).
   static bool is_below_stack(const std::byte* address) noexcept;
 
  private:
   Fiber(std::unique_ptr<Stacks> stack, std::function<void()> entry);
-  struct Switch;  // the boundary to Boost.Context and to the sanitizers
+  struct Switch;  // the boundary to Boost.Context and to the sanitizers:
+                  // switch.hpp
 
   void require_stack() const;
+
+  static inline constinit thread_local const Fiber* innermost_ =
+      nullptr;  // that runs on this thread
 
   std::function<void()> entry_;
 
@@ -87,16 +100,19 @@ class Fiber {
   bool guarded_;
   void* inside_ = nullptr;    // where the fiber goes on
   void* outside_ = nullptr;   // where its resumer goes on
-  const Fiber* last_ = this;  // on whose stack inside_ lies: this one's, or one's that nests in it
+  const Fiber* last_ = this;  // on whose stack inside_ lies: this one's, or
+                              // one's that nests in it
   bool done_ = false;
 
-  // The C++ runtime keeps the exceptions being handled per thread; these are the fiber's own.
+  // The C++ runtime keeps the exceptions being handled per thread; these are
+  // the fiber's own.
   struct {
     void* caught = nullptr;
     unsigned uncaught = 0;
   } exceptions_;
 
-  // For the sanitizers only; always present, so that the layout does not depend on them.
+  // For the sanitizers only; always present, so that the layout does not depend
+  // on them.
   [[maybe_unused]] const void* outside_stack_ = nullptr;
   [[maybe_unused]] std::size_t outside_stack_bytes_ = 0;
   [[maybe_unused]] void* tsan_inside_ = nullptr;
@@ -104,3 +120,5 @@ class Fiber {
 };
 
 }  // namespace wormcube
+
+#include "wormcube/runtime/fiber/switch.hpp"

@@ -20,6 +20,8 @@ namespace {
 /// receive, twice, of whose pieces two overlap. Each pair of pieces is looked at, so a step of more
 /// than a few pieces is not: its dry run is, always.
 std::optional<std::pair<const Op*, const Op*>> overlapping(std::span<const Op> ops) {
+  const auto is_alone = [](const Op& op) { return op.pieces().size() <= 1; };
+  if (ops.size() == 1 && is_alone(ops[0])) return std::nullopt;
   constexpr std::size_t most_pieces = 16;  // 120 pairs
   std::size_t count = 0;
   for (const Op& op : ops) count += op.pieces().size();

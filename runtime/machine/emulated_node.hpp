@@ -66,6 +66,13 @@ class EmulatedNode final : public RequestNode, public RequestHost {
     steps_.set_size(around.window);
   }
 
+  /// Once, before anything else: all nodes run on one thread.
+  void use_one_thread() {
+    gates.step.use_one_thread();
+    gates.exit.use_one_thread();
+    inbox.use_one_thread();
+  }
+
   Rank rank() const override { return rank_; }
   const Topology& topology() const override { return around_->network.routing().topology(); }
   using Node::step;

@@ -22,6 +22,8 @@ class ExecutorHost {
   virtual void all_wait() noexcept = 0;
   /// All have ended. The last that the executor does in a run, but for leaving their stacks.
   virtual void all_ended() noexcept = 0;
+  /// Opens the gates of all nodes for good: the machine stops. Called on a thread that may (NodeExecutor::stop).
+  virtual void stop_nodes() noexcept = 0;
 };
 
 /// Runs a function for every node, as often as asked, on stacks that live as long as the executor.
@@ -37,6 +39,10 @@ class NodeExecutor : public Parker {
   virtual void poll(Rank rank) = 0;
   /// The node goes on after that time; it counts as running meanwhile.
   virtual void sleep_until(Rank rank, std::chrono::steady_clock::time_point time) = 0;
+  /// Whether all nodes share one thread; then no other changes their gates while one of them runs.
+  virtual bool is_one_thread() const noexcept = 0;
+  /// Calls host.stop_nodes(), or has it called soon by the one thread that all nodes share. Any thread.
+  virtual void stop() noexcept = 0;
   /// No node sleeps any more in this run, and those that do go on now.
   virtual void end_sleep() noexcept = 0;
 

@@ -83,6 +83,8 @@ class Worker {
   }
   /// Its thread ends when it has nothing to do; then end_fibers() can be called.
   void finish() { send(finish_); }
+  /// Its host stops all nodes, in its thread.
+  void stop() noexcept { send(stop_); }
   void end_fibers() {
     body_ = nullptr;
     for (std::size_t i = 0; i < made_; ++i) fibers_[i]->resume();  // to its end
@@ -211,6 +213,8 @@ class Worker {
         fresh_ = 0;
       } else if (&task == &finish_) {
         finished_ = true;
+      } else if (&task == &stop_) {
+        host_->stop_nodes();
       } else {
         append(task);
       }
@@ -268,7 +272,7 @@ class Worker {
   std::size_t fresh_ = 0;  // the first of own_ that has not run yet in this run
   const std::atomic<bool>* nobody_sleeps_ = nullptr;
   ExecutorHost* host_ = nullptr;
-  Task start_, finish_;  // as given: all of own_; no more
+  Task start_, finish_, stop_;  // as given: all of own_; no more; in one list at a time
   std::atomic<bool> timing_{false};
   std::atomic<std::int64_t> idle_{0}, idle_since_{busy_now};
   BasicWorkPlace<Task> place_;
@@ -374,6 +378,12 @@ class FiberExecutor final : public NodeExecutor {
   void sleep_until(Rank rank, std::chrono::steady_clock::time_point time) override {
     tasks_[rank].home->append_sleeping(tasks_[rank], time);
     tasks_[rank].fiber->suspend();
+  }
+  bool is_one_thread() const noexcept override { return workers_.size() == 1; }
+  // The only worker changes gates without regard to others.
+  void stop() noexcept override {
+    if (is_one_thread() && current_worker != &workers_.front()) return workers_.front().stop();
+    host_.stop_nodes();
   }
   // What a worker is sent orders the flag before its look.
   void end_sleep() noexcept override {

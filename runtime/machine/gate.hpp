@@ -12,7 +12,8 @@ namespace wormcube {
 /// Counts what a node still waits for. The node arms it, others arrive; the last arrival learns
 /// whether it must wake.
 ///
-/// Threads       the node: arm, arrive_here, is_open, park, answer. Any thread: arrive, call, stop, unpark.
+/// Threads       the node: arm, arrive_here, is_open, park, answer. Any thread: arrive, call, stop, unpark;
+///               where all nodes share one thread (use_one_thread), that one, or whoever finds that no node runs.
 /// Invariants    the low bits count arrivals to come. `parked` is set by the node and cleared by
 ///               exactly one other thread, the one whose unpark() returned true; that one, and no
 ///               other, unblocks the node. `stopped` is never cleared while a run lasts. `called`
@@ -26,39 +27,54 @@ namespace wormcube {
 template <class Atomics = HostAtomics>
 class BasicGate {
  public:
+  /// Once, before it is used: all calls of this gate come from one thread, but for those that are const.
+  void use_one_thread() noexcept { one_thread_ = true; }
+
   void arm(std::uint32_t arrivals) noexcept {
     // Only this node changes it now, but for `stopped` and `called`.
-    std::uint32_t seen = word_.load(std::memory_order_relaxed);
-    while (!word_.compare_exchange_weak(seen, (seen & (stopped | called)) | arrivals,
-                                        std::memory_order_relaxed)) {
-    }
+    change([&](auto&& word) {
+      std::uint32_t seen = word.load(std::memory_order_relaxed);
+      while (!word.compare_exchange_weak(seen, (seen & (stopped | called)) | arrivals,
+                                         std::memory_order_relaxed, std::memory_order_relaxed)) {
+      }
+    });
   }
 
   /// True if this was the last arrival and the node is parked: the caller must wake it.
   [[nodiscard]] bool arrive() noexcept {
-    return (word_.fetch_sub(1, std::memory_order_acq_rel) & ~(stopped | called)) == (parked | 1U);
+    return change([](auto&& word) {
+      return (word.fetch_sub(1, std::memory_order_acq_rel) & ~(stopped | called)) == (parked | 1U);
+    });
   }
 
   /// The same for so many, by the node itself, which is not parked.
   void arrive_here(std::uint32_t arrivals) noexcept {
-    word_.fetch_sub(arrivals, std::memory_order_acq_rel);
+    change([&](auto&& word) { word.fetch_sub(arrivals, std::memory_order_acq_rel); });
   }
 
   /// Asks the node to look. True if it is parked: the caller must wake it.
   [[nodiscard]] bool call() noexcept {
-    return (word_.fetch_or(called, std::memory_order_acq_rel) & parked) != 0;
+    return change([](auto&& word) {
+      return (word.fetch_or(called, std::memory_order_acq_rel) & parked) != 0;
+    });
   }
   /// The node is about to look at what it may be called for.
-  void answer() noexcept { word_.fetch_and(~called, std::memory_order_acq_rel); }
+  void answer() noexcept {
+    change([](auto&& word) { word.fetch_and(~called, std::memory_order_acq_rel); });
+  }
 
   /// Makes the gate open for good. True if the node is parked: the caller must wake it.
   [[nodiscard]] bool stop() noexcept {
-    return (word_.fetch_or(stopped, std::memory_order_acq_rel) & parked) != 0;
+    return change([](auto&& word) {
+      return (word.fetch_or(stopped, std::memory_order_acq_rel) & parked) != 0;
+    });
   }
 
   /// True for exactly one of those who must wake the node: that one unblocks it.
   [[nodiscard]] bool unpark() noexcept {
-    return (word_.fetch_and(~parked, std::memory_order_acq_rel) & parked) != 0;
+    return change([](auto&& word) {
+      return (word.fetch_and(~parked, std::memory_order_acq_rel) & parked) != 0;
+    });
   }
 
   bool is_open() const noexcept {
@@ -72,12 +88,14 @@ class BasicGate {
   /// Announces that the node will be taken off its core. False: the gate is open, or the node called;
   /// do not block.
   [[nodiscard]] bool park() noexcept {
-    std::uint32_t seen = word_.load(std::memory_order_acquire);
-    do {
-      if ((seen & count) == 0 || (seen & (stopped | called)) != 0) return false;
-    } while (!word_.compare_exchange_weak(seen, seen | parked, std::memory_order_acq_rel,
-                                          std::memory_order_acquire));
-    return true;
+    return change([](auto&& word) {
+      std::uint32_t seen = word.load(std::memory_order_acquire);
+      do {
+        if ((seen & count) == 0 || (seen & (stopped | called)) != 0) return false;
+      } while (!word.compare_exchange_weak(seen, seen | parked, std::memory_order_acq_rel,
+                                           std::memory_order_acquire));
+      return true;
+    });
   }
   bool is_parked() const noexcept { return (word_.load(std::memory_order_acquire) & parked) != 0; }
 
@@ -91,7 +109,13 @@ class BasicGate {
   static constexpr std::uint32_t parked = 1U << 31, stopped = 1U << 30, called = 1U << 29;
   static constexpr std::uint32_t count = called - 1;
 
+  template <class F>
+  auto change(F&& f) noexcept {
+    return one_thread_ ? f(OneThread::word(word_)) : f(SeveralThreads::word(word_));
+  }
+
   typename Atomics::template Atomic<std::uint32_t> word_{0};
+  bool one_thread_ = false;
 };
 
 using Gate = BasicGate<>;

@@ -18,25 +18,32 @@ namespace wormcube {
 template <class Item, class Atomics = HostAtomics>
 class BasicInbox {
  public:
+  /// Once, before it is used: all calls come from one thread.
+  void use_one_thread() noexcept { one_thread_ = true; }
+
   void open() noexcept { newest_.store(nullptr, std::memory_order_relaxed); }
 
   /// False: the node does not wait; the waiter is still the caller's.
   [[nodiscard]] bool put(Item& waiter) noexcept {
-    Item* newest = newest_.load(std::memory_order_relaxed);
-    do {
-      if (newest == closed()) return false;
-      waiter.next = newest;
-    } while (!newest_.compare_exchange_weak(newest, &waiter, std::memory_order_release,
-                                            std::memory_order_relaxed));
-    return true;
+    return change([&](auto&& newest) {
+      Item* seen = newest.load(std::memory_order_relaxed);
+      do {
+        if (seen == closed()) return false;
+        waiter.next = seen;
+      } while (!newest.compare_exchange_weak(seen, &waiter, std::memory_order_release,
+                                             std::memory_order_relaxed));
+      return true;
+    });
   }
 
   /// All there are, the oldest first; null: none.
   [[nodiscard]] Item* take() noexcept {
-    return in_order(newest_.exchange(nullptr, std::memory_order_acquire));
+    return in_order(
+        change([](auto&& newest) { return newest.exchange(nullptr, std::memory_order_acquire); }));
   }
   [[nodiscard]] Item* close() noexcept {
-    Item* const newest = newest_.exchange(closed(), std::memory_order_acquire);
+    Item* const newest =
+        change([&](auto&& word) { return word.exchange(closed(), std::memory_order_acquire); });
     return newest == closed() ? nullptr : in_order(newest);
   }
 
@@ -55,7 +62,13 @@ class BasicInbox {
   // An address that no waiter has.
   Item* closed() noexcept { return reinterpret_cast<Item*>(this); }
 
+  template <class F>
+  auto change(F&& f) noexcept {
+    return one_thread_ ? f(OneThread::word(newest_)) : f(SeveralThreads::word(newest_));
+  }
+
   typename Atomics::template Atomic<Item*> newest_{closed()};
+  bool one_thread_ = false;
 };
 
 using Inbox = BasicInbox<Waiter>;

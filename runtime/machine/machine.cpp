@@ -62,6 +62,7 @@ class Machine::Impl final : public NetworkHost, public ExecutorHost {
   void moved_data(Rank node, std::chrono::nanoseconds time) noexcept override;
   void all_wait() noexcept override;
   void all_ended() noexcept override;
+  void stop_nodes() noexcept override;
   bool stop(std::exception_ptr error, const EmulatedNode* thrower = nullptr) noexcept;
   bool claim_failure() noexcept { return !has_failed_.test_and_set(std::memory_order_acq_rel); }
   void stop_all(std::exception_ptr error, const EmulatedNode* thrower) noexcept;
@@ -91,9 +92,10 @@ class Machine::Impl final : public NetworkHost, public ExecutorHost {
   std::exception_ptr error_;
   const EmulatedNode* thrower_ = nullptr;  // whose program threw error_, if that is a UsageError
 
-  std::mutex mutex_;  // guards all_done_, for the thread that called run()
+  std::mutex mutex_;  // guards these, for the thread that called run()
   std::condition_variable done_;
   bool all_done_ = false;
+  bool all_stopped_ = false;  // if the machine stops
 
   const Program* program_ = nullptr;
   const std::function<void(Rank)> main_ = [this](Rank rank) { main(rank); };
@@ -124,6 +126,9 @@ Machine::Impl::Impl(const Topology& topology, const MachineOptions& options)
       .barrier = barrier_ ? &*barrier_ : nullptr,
       .stopping = stopping_});
   for (Rank rank = 0; rank < nodes; ++rank) nodes_[rank].attach(*around_, rank);
+  if (!executor_->is_one_thread()) return;
+  network_.use_one_thread();
+  for (EmulatedNode& node : nodes_) node.use_one_thread();
 }
 
 // In a child process none of the executor's threads is there: nothing can be joined.
@@ -162,7 +167,7 @@ Statistics Machine::Impl::run(const Program& program) {
   exits_are_open_.clear();
   error_ = nullptr;
   thrower_ = nullptr;
-  all_done_ = false;
+  all_done_ = all_stopped_ = false;
   program_ = &program;
 
   const auto start = std::chrono::steady_clock::now();
@@ -189,7 +194,7 @@ void Machine::Impl::reset() {
 
 void Machine::Impl::wait_until_done() {
   std::unique_lock lock(mutex_);
-  const auto is_done = [&] { return all_done_; };
+  const auto is_done = [&] { return all_done_ && (all_stopped_ || !stopping()); };
   std::exception_ptr thrown;
   const auto limit = waitable(options_.time_limit);
   if (limit.count() > 0 && !done_.wait_for(lock, limit, is_done)) {
@@ -339,11 +344,19 @@ void Machine::Impl::stop_all(std::exception_ptr error, const EmulatedNode* throw
   error_ = std::move(error);
   thrower_ = thrower;
   stopping_.store(true, std::memory_order_release);
+  executor_->stop();
+}
+
+// Once a run; run() does not return before it has.
+void Machine::Impl::stop_nodes() noexcept {
   for (EmulatedNode& node : nodes_) {
     if (node.gates.step.stop()) wake(node.rank(), node.gates.step);
   }
   if (barrier_) barrier_->stop();
   executor_->end_sleep();
+  const std::lock_guard lock(mutex_);
+  all_stopped_ = true;
+  done_.notify_one();  // under the lock, as in all_ended()
 }
 
 // The report of a node's stack that is used up, in that node's thread.

@@ -20,7 +20,8 @@ class StepWindow {
 
   /// Where the next step goes.
   StepMessages& next() {
-    const std::size_t i = (oldest_ + open_) % size_;
+    std::size_t i = oldest_ + open_;  // both at most size_
+    while (i >= size_) i -= size_;
     return i < steps_.size() ? steps_[i] : steps_.another();
   }
   /// It is under way.

@@ -96,6 +96,8 @@ class ThreadExecutor final : public NodeExecutor {
            sleep_while_equal(nobody_sleeps_, 0, time)) {
     }
   }
+  bool is_one_thread() const noexcept override { return false; }
+  void stop() noexcept override { host_.stop_nodes(); }
   void end_sleep() noexcept override {
     nobody_sleeps_.store(1, std::memory_order_relaxed);
     wake_sleepers(nobody_sleeps_);

@@ -46,6 +46,13 @@ Bytes pass_flits(const Worm& worm, std::size_t capacity) {
 }  // namespace
 
 void copy_body(const Worm& worm, Cursor to) {
+  if (worm.data.size() == 1) {
+    const Span from = worm.data.front(), room = to.rest();
+    if (from.size() <= room.size()) {
+      if (!from.empty()) std::memcpy(room.data(), from.data(), from.size());
+      return;
+    }
+  }
   for (const Span piece : worm.data) to.write(piece);
 }
 

@@ -14,6 +14,8 @@ namespace wormcube {
 /// first served. Last come, first served would let those who keep queueing for one busy port hold
 /// up all others that this visit has been handed; so each waits for at most those that were handed
 /// over before it.
+/// \tparam Threads  that act for worms in the network: one text, an instantiation for each.
+template <class Threads>
 class Network::Drive {
  public:
   Drive(Network& network, Rank visitor) : network_(network), visitor_(visitor) {}
@@ -37,7 +39,7 @@ class Network::Drive {
     carry_on();
   }
   void post(Receive& receive) noexcept {
-    if (network_.tables_[receive.to].acquire(receive)) {
+    if (network_.tables_[receive.to].template acquire<Threads>(receive)) {
       guarded(receive.to, receive.step, [&] { place(receive); });
     }
     carry_on();
@@ -117,9 +119,10 @@ class Network::Drive {
   }
 
   void advance(Worm& worm) {
-    while (worm.reserved < worm.path.size()) {
+    const std::size_t length = worm.path.size();
+    while (worm.reserved < length) {
       // If it is not to be had, another thread may have the worm from here on.
-      if (!worm.path[worm.reserved]->acquire(worm)) return;
+      if (!worm.path[worm.reserved]->template acquire<Threads>(worm)) return;
       granted(worm);
     }
     arrive(worm);
@@ -129,7 +132,7 @@ class Network::Drive {
     const std::size_t table = worm.path.size() - 1;
     for (std::size_t entry = 0; entry < table; ++entry) {
       if (is_channel(worm, entry)) counted(channel(worm, entry)).count_message(worm.bytes);
-      take_over(worm.path[entry]->release());
+      take_over(worm.path[entry]->template release<Threads>());
     }
   }
 
@@ -138,11 +141,11 @@ class Network::Drive {
     TagTable& table = network_.tables_[worm.to];
     if (worm.action != nullptr) {
       timed(worm.bytes, [&] { (*worm.action)(); });
-      take_over(table.release());
+      take_over(table.release<Threads>());
       release_path(worm);
       complete(worm);
     } else if (Receive* const receive = table.take_receive(worm.from, worm.tag, worm.context)) {
-      take_over(table.release());
+      take_over(table.release<Threads>());
       receive->was_early = false;
       if (!accepts(*receive, worm)) return;
       move_data(worm, *receive, is_short(worm));
@@ -156,7 +159,7 @@ class Network::Drive {
       timed(worm.bytes,
             [&] { is_short(worm) ? stream_body(worm, to, capacity()) : copy_body(worm, to); });
       answer_questions(table, *early);
-      take_over(table.release());
+      take_over(table.release<Threads>());
       release_path(worm);
       complete(worm);
     } else {
@@ -164,7 +167,7 @@ class Network::Drive {
       EarlyMessage& absorbed = table.keep_absorbed(worm);
       release_path(worm);
       answer_questions(table, absorbed);
-      take_over(table.release());  // the last touch: a receive may now complete the worm
+      take_over(table.release<Threads>());  // the last touch: a receive may now complete the worm
     }
   }
 
@@ -200,10 +203,10 @@ class Network::Drive {
         return ask(table, receive);
       case Receive::Action::withdraw:
         receive.found = table.withdraw(*receive.other);
-        take_over(table.release());
+        take_over(table.release<Threads>());
         return complete(receive);
     }
-    take_over(table.release());
+    take_over(table.release<Threads>());
   }
 
   void deliver(TagTable& table, EarlyMessage& early, Receive& receive) {
@@ -215,7 +218,7 @@ class Network::Drive {
       timed(bytes, [&] { Cursor(receive.data).write(early.data().first(bytes)); });
     }
     table.recycle(&early, network_.settings_.early);
-    take_over(table.release());
+    take_over(table.release<Threads>());
     if (worm != nullptr) move_data(*worm, receive, false);
     complete(receive);
     if (worm != nullptr) complete(*worm);
@@ -227,13 +230,13 @@ class Network::Drive {
                                     : table.look(question);
     if (early == nullptr && question.may_wait) {
       table.wait_for_message(question);
-      return take_over(table.release());
+      return take_over(table.release<Threads>());
     }
     // Its figures, while they cannot change.
     if (early != nullptr) question.found_message(*early);
     question.early = early;
     question.found = early != nullptr;
-    take_over(table.release());
+    take_over(table.release<Threads>());
     complete(question);
   }
 
@@ -298,7 +301,8 @@ class Network::Drive {
     worm.state = Worm::State::done;
     tell(worm, worm.from);
     // The successor's step is not complete before it is, so it is still there.
-    if (successor != nullptr && successor->path.front()->acquire(*successor)) take_over(successor);
+    if (successor != nullptr && successor->path.front()->template acquire<Threads>(*successor))
+      take_over(successor);
   }
 
   Network& network_;
@@ -310,12 +314,26 @@ class Network::Drive {
   Waiter* handed_last_ = nullptr;
 };
 
-void Network::launch(Worm& worm) noexcept { Drive(*this, worm.from).launch(worm); }
-void Network::post(Receive& receive) noexcept { Drive(*this, receive.to).post(receive); }
+template <class F>
+void Network::drive(Rank visitor, F&& f) noexcept {
+  if (one_thread_) {
+    Drive<OneThread> drive(*this, visitor);
+    f(drive);
+  } else {
+    Drive<SeveralThreads> drive(*this, visitor);
+    f(drive);
+  }
+}
+void Network::launch(Worm& worm) noexcept {
+  drive(worm.from, [&](auto& drive) { drive.launch(worm); });
+}
+void Network::post(Receive& receive) noexcept {
+  drive(receive.to, [&](auto& drive) { drive.post(receive); });
+}
 void Network::carry_on(Waiter* given_back) noexcept {
   const Rank owner = given_back->kind == Waiter::Kind::worm ? static_cast<Worm*>(given_back)->from
                                                             : static_cast<Receive*>(given_back)->to;
-  Drive(*this, owner).carry_on(given_back);
+  drive(owner, [&](auto& drive) { drive.carry_on(given_back); });
 }
 
 }  // namespace wormcube

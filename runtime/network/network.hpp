@@ -63,7 +63,8 @@ class NetworkHost {
 /// what it releases.
 ///
 /// Threads     launch, post and carry_on: the node that owns the worm or receive; they call
-///             host.completed for any node.
+///             host.completed for any node. Where all nodes share one thread nothing in here needs a locked
+///             instruction, and none is used (use_one_thread).
 /// Invariants  a worm belongs to one thread at a time. A thread that works in here works through
 ///             its own list of waiters that it was handed, in the order in which it was handed
 ///             them, and leaves when the list is empty; it holds nothing then. Reservations are
@@ -99,6 +100,8 @@ class Network {
   ~Network();
 
   const Routing& routing() const { return routing_; }
+  /// Once, before the first message: all nodes run on one thread.
+  void use_one_thread() { one_thread_ = true; }
 
   /// Gives the worm its path to op's destination: path and addresses are set, nothing is reserved.
   void address(Worm& worm, Rank from, const Op& op);
@@ -133,8 +136,11 @@ class Network {
   struct alignas(64) LinkPorts {  // two nodes' ports share no cache line
     Reservation injection, ejection;
   };
+  template <class Threads>
   class Drive;
 
+  template <class F>
+  void drive(Rank visitor, F&& f) noexcept;
   void find_path(Worm& worm, const Op& op);
 
   Routing routing_;
@@ -147,6 +153,7 @@ class Network {
   std::vector<TagTable, HugePages<TagTable>> tables_;
   std::vector<KnownPaths> known_paths_;  // of each node; none in a large network
   std::uint64_t run_ = 1;                // its number
+  bool one_thread_ = false;
 };
 
 }  // namespace wormcube

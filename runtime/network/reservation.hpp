@@ -22,7 +22,8 @@ struct Waiter {
 /// Nobody blocks in it: whoever cannot have it leaves its waiter behind, and whoever releases it
 /// gets the next waiter to go on with.
 ///
-/// Threads       any thread may acquire; only the thread that acts for the holder may release.
+/// Threads       any thread may acquire; only the thread that acts for the holder may release. As OneThread:
+///               one thread does both, of all that use it.
 /// Invariants    state_ is null: free; this: held, nobody new waits; else held, and the newest of a
 ///               chain of waiters in reverse order of arrival. queue_ holds the waiters that came
 ///               before those, in order of arrival; only the holder touches it. So waiters are
@@ -44,17 +45,19 @@ class BasicReservation {
 
   /// True: the waiter holds the resource now. False: it waits, and may already go on in another
   /// thread; do not touch it.
+  template <class Threads = SeveralThreads>
   [[nodiscard]] bool acquire(Item& waiter) noexcept {
-    Item* seen = state_.load(std::memory_order_relaxed);  // a guess; the compare-exchange decides
+    auto&& state = Threads::word(state_);
+    Item* seen = state.load(std::memory_order_relaxed);  // a guess; the compare-exchange decides
     for (;;) {
       if (seen == nullptr) {
-        if (state_.compare_exchange_weak(seen, held(), std::memory_order_acquire,
-                                         std::memory_order_relaxed))
+        if (state.compare_exchange_weak(seen, held(), std::memory_order_acquire,
+                                        std::memory_order_relaxed))
           return true;
       } else {
         waiter.next = seen == held() ? nullptr : seen;
-        if (state_.compare_exchange_weak(seen, &waiter, std::memory_order_release,
-                                         std::memory_order_relaxed))
+        if (state.compare_exchange_weak(seen, &waiter, std::memory_order_release,
+                                        std::memory_order_relaxed))
           return false;
       }
     }
@@ -62,13 +65,15 @@ class BasicReservation {
 
   /// Gives the resource to the next waiter, which the caller must now carry on, or frees it and
   /// returns null.
+  template <class Threads = SeveralThreads>
   [[nodiscard]] Item* release() noexcept {
+    auto&& state = Threads::word(state_);
     if (queue_ == nullptr) {
       Item* seen = held();
-      if (state_.compare_exchange_strong(seen, nullptr, std::memory_order_release,
-                                         std::memory_order_relaxed))
+      if (state.compare_exchange_strong(seen, nullptr, std::memory_order_release,
+                                        std::memory_order_relaxed))
         return nullptr;
-      for (Item* newest = state_.exchange(held(), std::memory_order_acquire); newest != nullptr;) {
+      for (Item* newest = state.exchange(held(), std::memory_order_acquire); newest != nullptr;) {
         Item* const older = newest->next;
         newest->next = queue_;
         queue_ = newest;

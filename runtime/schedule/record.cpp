@@ -72,6 +72,7 @@ class RecordingNode final : public Node {
       throw StepError(error.what());
     }
     logger::step(log_, topology_, rank_, ops);
+    for (const Op& op : ops) pieces_ += op.pieces().size();
     DryRunLimit::require();
     const std::size_t most =
         (std::size_t{1} << 24) + 64 * static_cast<std::size_t>(topology_.nodes());
@@ -87,6 +88,7 @@ class RecordingNode final : public Node {
     computed_.back().operations += operations;
     computed_.back().bytes += bytes;
   }
+  std::uint64_t pieces() const { return pieces_; }
   std::vector<Computed> take_computed() { return std::move(computed_); }
   /// What was named, each until the next one; what has no step is left out.
   std::vector<Phase> take_phases() {
@@ -158,6 +160,7 @@ class RecordingNode final : public Node {
   Bytes held_ = 0, held_blocks_ = 0;
   std::vector<Phase> phases_;
   std::vector<Computed> computed_;
+  std::uint64_t pieces_ = 0;
 };
 
 /// The phases of all ranks as one list: the n-th of a name of each are one, from the first step that
@@ -248,6 +251,7 @@ Schedule record(const Topology& topology, const Program& program, std::string_vi
   const FaultReports faults(explain);
   NamedSteps named;
   schedule.computed.resize(nodes);
+  schedule.pieces.resize(nodes);
   parallel_for_each_index(nodes, [&](std::size_t rank) {
     keep_signal_stack();
     RankLog& log = schedule.ranks[rank];
@@ -266,6 +270,7 @@ Schedule record(const Topology& topology, const Program& program, std::string_vi
     log.moves.shrink_to_fit();
     named.add(node.take_phases());
     schedule.computed[rank] = node.take_computed();
+    schedule.pieces[rank] = node.pieces();
   });
   schedule.phases = named.take();
   if (std::ranges::all_of(schedule.computed, &std::vector<Computed>::empty)) {

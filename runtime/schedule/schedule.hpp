@@ -64,6 +64,10 @@ struct Schedule {
   /// Of each rank, ascending by step; of none: nobody says what it computes. As with phases, neither
   /// the text form nor a trace has it.
   std::vector<std::vector<Computed>> computed = {};
+  /// Of each rank: pieces of memory that its sends are put together from and its receives are cut
+  /// into. Of a schedule that was not recorded: none. As with phases, neither the text form nor a
+  /// trace has it.
+  std::vector<std::uint64_t> pieces = {};
 
   /// The largest number of steps of any rank; programs of which all nodes take all steps have the
   /// same on each.

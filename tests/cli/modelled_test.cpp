@@ -180,11 +180,12 @@ TEST_CASE("work is what all nodes do, and auto by work takes the least", "[cli]"
   for (const auto& row : rows) {
     if (row["admitted"]) work[row["algorithm"]] = row["work_bytes"];
   }
-  CHECK(work.at("shift") == 3 * 2 * (100 + 8192 + 128));
+  CHECK(work.at("shift") == 3 * 2 * (100 + 8192 + 128 + 512 + 2 * 192));
   // Of a reduction each byte that is combined counts three times: two nodes send a vector, one adds.
   const auto reduced = run_wormcube("list reduce --on line:2 --by work --bytes 80 --json -").json();
   for (const auto& row : reduced) {
-    if (row["algorithm"] == "halving") CHECK(row["work_bytes"] == 80 + 8192 + 128 + 3 * 80);
+    if (row["algorithm"] == "halving")
+      CHECK(row["work_bytes"] == 80 + 8192 + 128 + 2 * (512 + 192) + 3 * 80);
   }
   // Where messages are short few of them win, where they are long few bytes.
   const auto taken = [](const std::string& bytes) {

@@ -290,3 +290,23 @@ TEST_CASE("a scatter that keeps a block is caught", "[scatter]") {
   CHECK(wrong.report.matched());
   CHECK(wrong.delivered == false);
 }
+
+TEST_CASE("a Bine tree's nodes hold what is for an heir in one piece", "[scatter]") {
+  const Topology topology = Topology::parse("torus:8x8");
+  Arguments arguments;
+  arguments.root = 21;
+  for (const char* name : {"scatter", "gather"}) {
+    const Collective bine = parse_collective(parse_operation(name), "bine", arguments);
+    const Schedule schedule = record(
+        topology, collective_program(bine, contract_of(bine, topology.nodes(), 8, 1, Pattern::tags),
+                                     nullptr));
+    for (Rank rank = 0; rank < topology.nodes(); ++rank) {
+      CAPTURE(name, rank);
+      const RankLog& log = schedule.ranks[static_cast<std::size_t>(rank)];
+      const std::uint64_t pieces = schedule.pieces[static_cast<std::size_t>(rank)];
+      // One for each heir; its own, and all heirs' as one, in the message from or to where it hangs.
+      if (rank != arguments.root) CHECK(pieces <= log.ops.size() + 1);
+      if (rank == arguments.root) CHECK(pieces == 63);
+    }
+  }
+}

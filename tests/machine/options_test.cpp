@@ -132,6 +132,22 @@ TEST_CASE("a second run while the machine runs is refused, and the first one end
   }
 }
 
+TEST_CASE("the time limit comes amid messages that one worker moves, run after run", "[machine]") {
+  for (const int workers : {1, 2}) {
+    CAPTURE(workers);
+    MachineOptions options = plain(NodesAs::fibers);
+    options.workers = workers;
+    options.time_limit = 1ms;
+    Machine machine(Topology::parse("ring:5"), options);
+    for (int run = 0; run < 20; ++run) {
+      CHECK_THROWS_AS(machine.run([](Node& node) {
+        for (;;) exchange(node, 1);
+      }),
+                      TimeLimit);
+    }
+  }
+}
+
 TEST_CASE("a machine tells when nodes run on after the time limit", "[machine]") {
   for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
     MachineOptions options = plain(nodes_as);

@@ -38,8 +38,8 @@ TEST_CASE("reset frees a reservation and forgets who waited", "[network]") {
   CHECK(reservation.release() == nullptr);
 }
 
-TEST_CASE("waiters are served in the order in which they came, whatever comes between",
-          "[network]") {
+TEMPLATE_TEST_CASE("waiters are served in the order in which they came, whatever comes between",
+                   "[network]", SeveralThreads, OneThread) {
   const auto seed = GENERATE(1U, 2U, 3U, 4U);
   CAPTURE(seed);
   std::mt19937 random(seed);
@@ -52,13 +52,13 @@ TEST_CASE("waiters are served in the order in which they came, whatever comes be
     if (!idle.empty() && (line.empty() || random() % 2 == 0)) {
       Waiter* const waiter = idle.back();
       idle.pop_back();
-      REQUIRE(reservation.acquire(*waiter) == line.empty());
+      REQUIRE(reservation.acquire<TestType>(*waiter) == line.empty());
       line.push_back(waiter);
     } else {
       idle.insert(idle.begin() + static_cast<std::ptrdiff_t>(random() % (idle.size() + 1)),
                   line.front());
       line.pop_front();
-      REQUIRE(reservation.release() == (line.empty() ? nullptr : line.front()));
+      REQUIRE(reservation.release<TestType>() == (line.empty() ? nullptr : line.front()));
     }
   }
 }

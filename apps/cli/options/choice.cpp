@@ -64,8 +64,10 @@ void print_choice(const OutputOptions& output, const ChoiceOptions& choice,
     print_setting(
         output, "chosen by",
         fmt::format("work: the bytes that all nodes send, rearrange and combine ({} times), "
-                    "{} for each message, {} for each of its links",
-                    work_of_combined_byte, work_of_message, work_of_link));
+                    "{} for each message, {} for each of its links, {} for each piece of it at "
+                    "both ends and each block rearranged, {} for each step of a node",
+                    work_of_combined_byte, work_of_message, work_of_link, work_of_piece,
+                    work_of_step));
   }
   if (!choice.has_machine() && !choice.by_replay()) return;
   const ModelOptions::Resolved resolved = choice.resolve();
