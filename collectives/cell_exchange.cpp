@@ -28,22 +28,25 @@ void CellExchange::run(Node& node, ConstBlocks out, Blocks in, Rank part, Rank p
     at[cell] = cut(out[destination[cell]]);
     if (left[cell] == 0) node.local([&] { copy(at[cell], cut(in[source[cell]])); });
   }
-  std::vector<std::vector<Span>> pieces;
+  std::vector<Span> pieces;  // of a step: of each message those that go, then those that come
   std::vector<Op> ops;
   for (const auto& messages : steps) {
-    ops.clear(), pieces.clear(), pieces.reserve(2 * messages.size());
+    std::size_t moved = 0;
+    for (const Message& message : messages) moved += message.cells.size();
+    ops.clear(), pieces.resize(2 * moved);
+    Span* going = pieces.data();
     for (const Message& message : messages) {
-      auto& going = pieces.emplace_back();
-      auto& coming = pieces.emplace_back();
-      for (const Rank number : message.cells) {
-        const auto cell = static_cast<std::size_t>(number);
-        going.push_back(only_read(at[cell]));
-        coming.push_back(--left[cell] % 2 == 0 ? cut(in[source[cell]])
-                                               : memory.subspan(place[cell], bytes));
-        at[cell] = coming.back();
+      const std::size_t count = message.cells.size();
+      Span* const coming = going + count;
+      for (std::size_t i = 0; i < count; ++i) {
+        const auto cell = static_cast<std::size_t>(message.cells[i]);
+        going[i] = only_read(at[cell]);
+        at[cell] = coming[i] =
+            --left[cell] % 2 == 0 ? cut(in[source[cell]]) : memory.subspan(place[cell], bytes);
       }
-      ops.push_back(send_pieces(message.to, going));
-      ops.push_back(receive_pieces(message.from, coming));
+      ops.push_back(send_pieces(message.to, std::span<const Span>(going, count)));
+      ops.push_back(receive_pieces(message.from, std::span<const Span>(coming, count)));
+      going = coming + count;
     }
     node.step(ops);
   }

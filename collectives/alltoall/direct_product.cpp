@@ -19,64 +19,95 @@ extern const Algorithm alltoall_direct_product;
 
 namespace {
 
-/// The exchange as one node sees it.
+/// The exchange as one node sees it: a choice of one permutation per dimension after the other.
 class DirectProduct {
  public:
-  explicit DirectProduct(const Topology& topology) : topology_(topology) {
-    for (int d = 0; d < topology.dimensions(); ++d) {
-      factors_.emplace_back(topology.factor(d));
-      classes_ = std::max(classes_, factors_.back().classes());
-    }
+  DirectProduct(const Topology& topology, Rank self) : topology_(topology), self_(self) {
+    for (int d = 0; d < topology.dimensions(); ++d) factors_.emplace_back(topology.factor(d));
+    for (const DirectFactor& factor : factors_) classes_ = std::max(classes_, factor.classes());
+    chosen_.resize(factors_.size() + 1, Chosen{{self, 0, 0}, {self, 0, 0}, {}, {}});
+    const auto k = static_cast<std::size_t>(classes_);
+    for (Chosen& chosen : chosen_) chosen.stay.resize(k), chosen.move.resize(k);
+    chosen_[0].stay[0] = 1;
   }
 
   struct Message {
     Rank peer;  // the node itself: none
     int sub_phase;
-    std::vector<Move> moves;  // the last dimension first
+    int hops;  // in the dimension that was chosen last
   };
-  /// In a choice of permutations, written in the sizes of the dimensions: what node r sends, or gets.
-  Message message(Rank choice, Rank r, bool incoming) const {
-    Message message{r, 0, {}};
-    for (int d = topology_.dimensions() - 1; d >= 0; --d) {
-      const Rank c = topology_.coordinate(r, d), permutation = topology_.coordinate(choice, d);
-      const DirectFactor& factor = factors_[static_cast<std::size_t>(d)];
-      const auto [hops, of] = incoming ? factor.in(permutation, c) : factor.out(permutation, c);
-      message.sub_phase = (message.sub_phase + of) % classes_;
-      if (hops == 0) continue;
-      message.moves.push_back({d, hops});
-      message.peer =
-          topology_.with(message.peer, d, mod(incoming ? c - hops : c + hops, topology_.size(d)));
-    }
-    return message;
-  }
+  const Message& to() const { return chosen_.back().to; }
+  const Message& from() const { return chosen_.back().from; }
   /// By sub-phase, whether anybody sends there.
-  std::vector<bool> used(Rank choice) const {
-    const auto k = static_cast<std::size_t>(classes_);
-    // Sums of classes over the dimensions so far: of some who stay in all, of some who move.
-    std::vector<bool> stay(k, false), move(k, false);
-    stay[0] = true;
-    for (int d = 0; d < topology_.dimensions(); ++d) {
-      const DirectFactor& factor = factors_[static_cast<std::size_t>(d)];
-      const Rank permutation = topology_.coordinate(choice, d);
-      std::vector<bool> stays(k, false), moves(k, false);
-      for (int of = 0; of < factor.classes(); ++of) {
-        const auto [some_move, some_stay] = factor.used(permutation, of);
-        if (!some_move && !some_stay) continue;
-        for (std::size_t sum = 0; sum < k; ++sum) {
-          const std::size_t next = (sum + static_cast<std::size_t>(of)) % k;
-          if (stay[sum] && some_stay) stays[next] = true;
-          if ((stay[sum] && some_move) || move[sum]) moves[next] = true;
-        }
-      }
-      stay = std::move(stays), move = std::move(moves);
+  const std::vector<char>& used() const { return chosen_.back().move; }
+  /// The way to `to()`: the last dimension first.
+  std::span<const Move> way() {
+    way_.clear();
+    for (std::size_t d = factors_.size(); d > 0; --d) {
+      const int hops = chosen_[d].to.hops;
+      if (hops != 0) way_.push_back({static_cast<int>(d) - 1, hops});
     }
-    return move;
+    return way_;
+  }
+
+  /// The next choice, the last dimension's permutation first: what the dimensions before a change came
+  /// to stays. False: there is none. Begins before the first.
+  bool next() {
+    int d = topology_.dimensions() - 1;
+    if (choice_.empty()) {
+      choice_.resize(factors_.size());
+      d = 0;
+    } else {
+      while (d >= 0 && ++choice_[static_cast<std::size_t>(d)] == topology_.size(d)) {
+        choice_[static_cast<std::size_t>(d--)] = 0;
+      }
+      if (d < 0) return false;
+    }
+    for (; d < topology_.dimensions(); ++d) extend(d, choice_[static_cast<std::size_t>(d)]);
+    return true;
   }
 
  private:
+  /// What the permutations of the first dimensions come to.
+  struct Chosen {
+    Message to, from;
+    std::vector<char> stay, move;  // by sub-phase: of some who stay in all; of some who move
+  };
+
+  void extend(int d, Rank permutation) {
+    const auto level = static_cast<std::size_t>(d);
+    const DirectFactor& factor = factors_[level];
+    const Chosen& before = chosen_[level];
+    Chosen& after = chosen_[level + 1];
+    const Rank c = topology_.coordinate(self_, d), n = topology_.size(d);
+    const auto with = [&](const Message& message, DirectFactor::Hop hop, int sign) {
+      const Rank peer = hop.hops == 0
+                            ? message.peer
+                            : topology_.with(message.peer, d, mod(c + sign * hop.hops, n));
+      return Message{peer, (message.sub_phase + hop.move_class) % classes_, hop.hops};
+    };
+    after.to = with(before.to, factor.out(permutation, c), 1);
+    after.from = with(before.from, factor.in(permutation, c), -1);
+    std::fill(after.stay.begin(), after.stay.end(), 0);
+    std::fill(after.move.begin(), after.move.end(), 0);
+    for (int of = 0; of < factor.classes(); ++of) {
+      const auto [some_move, some_stay] = factor.used(permutation, of);
+      if (!some_move && !some_stay) continue;
+      for (std::size_t sum = 0; sum < before.stay.size(); ++sum) {
+        const std::size_t next = (sum + static_cast<std::size_t>(of)) % before.stay.size();
+        if (before.stay[sum] && some_stay) after.stay[next] = 1;
+        if ((before.stay[sum] && some_move) || before.move[sum]) after.move[next] = 1;
+      }
+    }
+  }
+
   const Topology& topology_;
+  Rank self_;
   std::vector<DirectFactor> factors_;
   int classes_ = 1;
+  std::vector<Rank> choice_;    // a permutation per dimension
+  std::vector<Chosen> chosen_;  // by how many dimensions
+  std::vector<Move> way_;
 };
 
 Need direct_factors() {
@@ -99,18 +130,17 @@ void alltoall_direct_product(Node& node, ConstBlocks out, Blocks in) {
   const Topology& topology = node.topology();
   require_network(algorithms::alltoall_direct_product, topology);
   require_direct_exchange("alltoall_direct_product", node, out, in);
-  const Rank p = node.size(), r = node.rank();
+  const Rank r = node.rank();
   node.local([&] { copy(out[r], in[r]); });
-  const DirectProduct exchange(topology);
+  DirectProduct exchange(topology, r);
   std::vector<Op> ops;
-  for (Rank choice = 0; choice < p; ++choice) {
-    const auto to = exchange.message(choice, r, false), from = exchange.message(choice, r, true);
-    const std::vector<bool> used = exchange.used(choice);
-    for (std::size_t t = 0; t < used.size(); ++t) {
-      if (!used[t]) continue;
+  while (exchange.next()) {
+    const auto &to = exchange.to(), &from = exchange.from();
+    for (std::size_t t = 0; t < exchange.used().size(); ++t) {
+      if (!exchange.used()[t]) continue;
       ops.clear();
       if (to.peer != r && to.sub_phase == static_cast<int>(t)) {
-        ops.push_back(send(to.peer, out[to.peer]).with(std::span<const Move>(to.moves)));
+        ops.push_back(send(to.peer, out[to.peer]).with(exchange.way()));
       }
       if (from.peer != r && from.sub_phase == static_cast<int>(t)) {
         ops.push_back(receive(from.peer, in[from.peer]));

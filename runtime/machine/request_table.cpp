@@ -12,29 +12,24 @@ namespace wormcube {
 
 Request RequestTable::fresh() {
   if (unused_.empty()) {
-    slots_.emplace_back();
+    slots_.push_back(std::make_unique<Slot>());
     unused_.push_back(static_cast<std::uint32_t>(slots_.size() - 1));
   }
   const std::uint32_t index = unused_.back();
   unused_.pop_back();
-  Slot& slot = slots_[index];
+  Slot& slot = *slots_[index];
   slot.in_use = true;
   slot.active = slot.persistent = slot.is_send = slot.taken = slot.cancelled = false;
   slot.is_open = false;
   return {index, ++slot.generation};
 }
 
-RequestTable::Slot& RequestTable::slot_of(Request request) {
-  if (request.index_ >= slots_.size() || !slots_[request.index_].in_use ||
-      slots_[request.index_].generation != request.generation_) {
-    throw UsageError(fmt::format(
-        "requests: node {} names a request that has ended, or is another node's", rank_));
-  }
-  return slots_[request.index_];
+void RequestTable::refuse() const {
+  throw UsageError(
+      fmt::format("requests: node {} names a request that has ended, or is another node's", rank_));
 }
 
-void RequestTable::release(Request& request) {
-  Slot& slot = slot_of(request);
+void RequestTable::release(Request& request, Slot& slot) {
   slot.in_use = slot.active = false;
   unused_.push_back(request.index_);
   request = {};
@@ -133,7 +128,7 @@ Request RequestTable::filled(const What&... what) {
   try {
     fill(slot_of(request), what...);
   } catch (...) {
-    release(request);
+    release(request, slot_of(request));
     throw;
   }
   return request;
@@ -216,13 +211,7 @@ void RequestTable::free(Request& request) {
   if (slot.active || slot.taken) {
     throw UsageError(fmt::format("requests: node {} frees one that is not complete", rank_));
   }
-  release(request);
-}
-
-bool RequestTable::is_complete(Request request) {
-  if (request.is_null()) return true;
-  const Slot& slot = slot_of(request);
-  return !slot.active || transfer(slot).is_complete();
+  release(request, slot);
 }
 
 Status RequestTable::status_of(const Receive& receive) {
@@ -247,8 +236,10 @@ Status RequestTable::status_of(const Slot& slot) {
 }
 
 Status RequestTable::end(Request& request) {
-  if (request.is_null()) return {};
-  Slot& slot = slot_of(request);
+  return request.is_null() ? Status() : end(request, slot_of(request));
+}
+
+Status RequestTable::end(Request& request, Slot& slot) {
   if (slot.taken) {
     throw UsageError(fmt::format(
         "requests: node {} waits for a message that it has taken and not received", rank_));
@@ -257,7 +248,7 @@ Status RequestTable::end(Request& request) {
   const Status status = status_of(slot);
   if (!slot.is_send && !slot.cancelled && !slot.is_open) host_.count_received();
   slot.active = false;
-  if (!slot.persistent) release(request);
+  if (!slot.persistent) release(request, slot);
   return status;
 }
 
@@ -282,17 +273,21 @@ bool RequestTable::test(Request& request, Status* status) {
 }
 
 Status RequestTable::wait(Request& request) {
-  if (!is_complete(request)) {
-    Transfer* const own = &transfer(slot_of(request));
+  if (request.is_null()) return {};
+  Slot& slot = slot_of(request);
+  if (!is_complete(slot)) {
+    Transfer* const own = &transfer(slot);
     host_.wait_for_all(std::span(&own, 1));
   }
-  return end(request);
+  return end(request, slot);
 }
 
 void RequestTable::wait_all(std::span<Request> requests, std::span<Status> statuses) {
   waited_for_.clear();
   for (const Request request : requests) {
-    if (!is_complete(request)) waited_for_.push_back(&transfer(slot_of(request)));
+    if (request.is_null()) continue;
+    Slot& slot = slot_of(request);
+    if (!is_complete(slot)) waited_for_.push_back(&transfer(slot));
   }
   if (!waited_for_.empty()) host_.wait_for_all(waited_for_);
   for (std::size_t i = 0; i < requests.size(); ++i) {
@@ -348,7 +343,8 @@ std::size_t RequestTable::wait_some(std::span<Request> requests, std::span<std::
 std::optional<std::string> RequestTable::unfinished() const {
   std::size_t count = 0;
   std::string first;
-  for (const Slot& slot : slots_) {
+  for (const auto& each : slots_) {
+    const Slot& slot = *each;
     if (!slot.in_use || !(slot.active || slot.taken)) continue;
     if (++count > 1) continue;
     const auto source = [&] {
@@ -377,13 +373,14 @@ std::optional<std::string> RequestTable::unfinished() const {
 }
 
 bool RequestTable::has_active() const {
-  return std::ranges::any_of(slots_, [](const Slot& slot) { return slot.active && !slot.is_open; });
+  return std::ranges::any_of(slots_,
+                             [](const auto& slot) { return slot->active && !slot->is_open; });
 }
 
 void RequestTable::reset() {
   unused_.clear();
   for (std::size_t i = slots_.size(); i-- > 0;) {
-    slots_[i].in_use = slots_[i].active = slots_[i].taken = false;
+    slots_[i]->in_use = slots_[i]->active = slots_[i]->taken = false;
     unused_.push_back(static_cast<std::uint32_t>(i));
   }
   asking_ = false;

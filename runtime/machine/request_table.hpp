@@ -7,7 +7,7 @@
 
 #include <chrono>
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <optional>
 #include <random>
 #include <span>
@@ -87,9 +87,9 @@ class RequestTable final : public Requests {
   /// Calls f(worm) or f(receive) for each that is not complete. While the node waits.
   template <class F>
   void each_incomplete(F&& f) const {
-    for (const Slot& slot : slots_) {
-      if (!slot.active || slot.is_open || transfer(slot).is_complete()) continue;
-      slot.is_send ? f(slot.worm) : f(slot.receive);
+    for (const auto& slot : slots_) {
+      if (!slot->active || slot->is_open || transfer(*slot).is_complete()) continue;
+      slot->is_send ? f(slot->worm) : f(slot->receive);
     }
     if (asking_) f(question_);
   }
@@ -117,17 +117,27 @@ class RequestTable final : public Requests {
   Request fresh();
   template <class... What>
   Request filled(const What&... what);
-  Slot& slot_of(Request request);
+  /// Throws UsageError where it is none of this node's, or has ended.
+  Slot& slot_of(Request request) {
+    if (request.index_ < slots_.size()) {
+      Slot& slot = *slots_[request.index_];
+      if (slot.in_use && slot.generation == request.generation_) return slot;
+    }
+    refuse();
+  }
+  [[noreturn]] void refuse() const;
   void fill(Slot& slot, const Op& op, std::uint32_t context, Mode mode, std::uint64_t note);
   void fill(Slot& slot, const MessagePattern& from, Span room);
   void go(Slot& slot, Transfer::Progress progress = Transfer::Progress::pending);
   void poll();
   void stir();
   std::uint32_t choice();
-  bool is_complete(Request request);
+  bool is_complete(Request request) { return request.is_null() || is_complete(slot_of(request)); }
+  static bool is_complete(const Slot& slot) { return !slot.active || transfer(slot).is_complete(); }
   static Status status_of(const Slot& slot);
   Status end(Request& request);
-  void release(Request& request);
+  Status end(Request& request, Slot& slot);
+  void release(Request& request, Slot& slot);
   bool wait_for_any_of(std::span<const Request> requests);
   void ask(Receive::Action action, const MessagePattern& pattern, bool may_wait);
   void ask();
@@ -140,7 +150,7 @@ class RequestTable final : public Requests {
   std::optional<std::uint64_t> shuffle_;
   std::minstd_rand random_;  // with shuffle
   std::uint64_t polls_ = 0;
-  std::deque<Slot> slots_;
+  std::vector<std::unique_ptr<Slot>> slots_;  // by a request's index
   std::vector<std::uint32_t> unused_;
   Receive question_;
   bool asking_ = false;
