@@ -22,11 +22,12 @@ Op addressed(Op op, const Peer& peer) {
 
 HandoverPlan::HandoverPlan(const Handovers& handovers, Rank nodes, Rank r)
     : nodes_(nodes), r_(r), shares_(handovers.shares) {
-  constexpr int most_lanes = 2;
+  constexpr std::size_t most_lanes = 2;
   using Given = std::vector<std::vector<Share>>;  // by step and lane
   const auto place = [](int step, int lane) {
-    WORMCUBE_ASSERT(lane < most_lanes);
-    return static_cast<std::size_t>(step * most_lanes + lane);
+    const auto at = static_cast<std::size_t>(lane);
+    WORMCUBE_ASSERT(at < most_lanes);
+    return static_cast<std::size_t>(step) * most_lanes + at;
   };
   const auto given = [&](Rank from) {
     Given shares(place(handovers.steps, 0));
@@ -58,8 +59,9 @@ template <class Block>
 Block HandoverPlan::cut(Block block, int share, const Portion& portion) const {
   if (shares_ * portion.parts == 1) return block;
   const Bytes elements = block.size() / portion.element_bytes;
-  const auto part = static_cast<Bytes>(portion.part * shares_ + share);
-  const auto parts = static_cast<Bytes>(portion.parts * shares_);
+  const auto shares = static_cast<Bytes>(shares_);
+  const Bytes part = static_cast<Bytes>(portion.part) * shares + static_cast<Bytes>(share);
+  const Bytes parts = static_cast<Bytes>(portion.parts) * shares;
   const Bytes first = elements * part / parts, last = elements * (part + 1) / parts;
   return block.subspan(first * portion.element_bytes, (last - first) * portion.element_bytes);
 }

@@ -1,6 +1,6 @@
-// Fibers on Boost.Context's bare contexts, told to the sanitizers switch by
-// switch: Debian's Boost is built without them. SPDX-License-Identifier:
-// Apache-2.0
+// Fibers on Boost.Context's bare contexts, told to the sanitizers switch by switch: Debian's Boost
+// is built without them.
+// SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/fiber/fiber.hpp"
 
 #include "wormcube/runtime/error.hpp"
