@@ -182,8 +182,7 @@ LookupResult run_lookup(const Runner& runner, const Algorithms& algorithms, cons
   }
   const auto what = fmt::format("lookup of {} keys in {} entries on {} nodes", keys.items, rows, p);
   constexpr const char* way_out = "use a smaller table, or fewer keys";
-  const auto [first, last] = nodes_here(runner);
-  const NodeRange nodes{first, last};
+  const NodeRange nodes{nodes_here(runner).first, nodes_here(runner).second};
   LookupResult result;
   result.here = part_here(runner, [&](Rank r) { return Part{keys.first(r), keys.count(r)}; });
   const std::size_t own = result.here.count;
@@ -207,7 +206,7 @@ LookupResult run_lookup(const Runner& runner, const Algorithms& algorithms, cons
   Loaded loaded;
   in_all_processes(runner, [&] {
     // Before anything is counted: what the nodes have of it in the mean.
-    require_room(static_cast<double>(rows) * (last - first) / p);
+    require_room(static_cast<double>(rows) * (nodes.end - nodes.first) / p);
     owner.emplace(job.by, p, job.table);
     const std::size_t entries = holds_all(runner) ? rows : count_entries(*owner, nodes, job.table);
     require_room(static_cast<double>(entries));
@@ -218,7 +217,7 @@ LookupResult run_lookup(const Runner& runner, const Algorithms& algorithms, cons
   });
   // How many each node has, all processes know: a dry run has all nodes.
   std::vector<std::size_t> entries(static_cast<std::size_t>(p));
-  for (Rank r = first; r < last; ++r) {
+  for (Rank r = nodes.first; r < nodes.end; ++r) {
     entries[static_cast<std::size_t>(r)] = table->of_node(r).size();
   }
   join(runner, std::as_writable_bytes(std::span(entries)), [](Rank r) {

@@ -91,7 +91,7 @@ class Copy {
   Copy(const std::string& program, std::string_view text)
       : file_(memfd_create(program.substr(program.rfind('/') + 1).c_str(), MFD_CLOEXEC)) {
     while (file_ >= 0 && !text.empty()) {
-      const ssize_t written = write(file_, text.data(), text.size());
+      const ssize_t written = ::write(file_, text.data(), text.size());
       if (written < 0) break;
       text.remove_prefix(static_cast<std::size_t>(written));
     }
