@@ -73,7 +73,8 @@ class Fiber {
   /// Fetches what resume() will touch first, without waiting for it.
   void prefetch() const noexcept {
     const auto* const top = static_cast<const std::byte*>(inside_);
-    for (int line = 0; line < 4; ++line) __builtin_prefetch(top + 64 * line);
+    for (int line = 0; line < 8; ++line) __builtin_prefetch(top + 64 * line);
+    if (!guarded_) __builtin_prefetch(stack_.data());
   }
   /// True when the entry has returned.
   bool done() const noexcept { return done_; }

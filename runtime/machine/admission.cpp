@@ -41,7 +41,7 @@ Network::Settings network_settings(const MachineOptions& options) {
           options.timing,
           options.early_limit,
           {options.early_messages, options.early_bytes,
-           options.early_limit > 0 ? sizeof(EarlyMessage) : 0}};
+           options.early_limit > 0 ? EarlyMessage::header : 0}};
 }
 
 Routing admitted(Topology topology, const MachineOptions& options) {

@@ -117,11 +117,14 @@ void EmulatedNode::prepare(StepMessages& step, std::span<const Op> ops) {
     if (op.is_send()) {
       Worm& worm = step.worms.another();
       around_->network.address(worm, rank_, op);
+      around_->network.prefetch(worm.to);
+      // Nodes lie in one array, by rank.
+      if (around_->is_large) (this + (worm.to - rank_))->prefetch_receive();
       worm.begin(progress);
       worm.step = statistics.steps;
       worm.tag = op.tag();
       worm.bytes = op.bytes();
-      worm.data = pieces_of(op);
+      worm.set_data(pieces_of(op));
       // Worms of one step to one node go in order: those of one route queue up behind each other,
       // others are chained.
       for (std::size_t i = step.worms.size() - 1; routes_differ && i-- > 0;) {
@@ -140,7 +143,7 @@ void EmulatedNode::prepare(StepMessages& step, std::span<const Op> ops) {
       receive.tag = op.tag();
       receive.bytes = op.bytes();
       step.receives_empty |= receive.bytes == 0;
-      receive.data = pieces_of(op);
+      receive.set_data(pieces_of(op));
       receive.unread = op.is_unread();
       receive.done = false;
     }
@@ -152,6 +155,7 @@ void EmulatedNode::step(std::span<const Op> ops) {
   require_running();
   if (!ops.empty()) {
     StepMessages& step = steps_.next();
+    around_->network.prefetch(rank_);
     try {
       check(ops);
       if (has_steps_under_way()) keep_apart(ops);

@@ -32,6 +32,7 @@ struct Surroundings {
   NodeExecutor& executor;
   StepBarrier* barrier;  ///< of the lock step; null: there is none
   const std::atomic<bool>& stopping;
+  bool is_large;  ///< nodes are in no cache that is near
 
   bool is_stopping() const noexcept { return stopping.load(std::memory_order_acquire); }
 };
@@ -92,6 +93,11 @@ class EmulatedNode final : public RequestNode, public RequestHost {
     for (int i = 0; i < lines; ++i) {
       __builtin_prefetch(reinterpret_cast<const std::byte*>(this) + 64 * i, 1);
     }
+  }
+  /// The same of what a message to it will touch.
+  void prefetch_receive() const {
+    __builtin_prefetch(&gates, 1);
+    steps_.prefetch_receive();
   }
   /// Where its program begins: what lies beyond on the stack is not the program's.
   void set_stack(const void* begin) { stack_ = reinterpret_cast<std::uintptr_t>(begin); }

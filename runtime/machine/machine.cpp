@@ -124,7 +124,8 @@ Machine::Impl::Impl(const Topology& topology, const MachineOptions& options)
       .network = network_,
       .executor = *executor_,
       .barrier = barrier_ ? &*barrier_ : nullptr,
-      .stopping = stopping_});
+      .stopping = stopping_,
+      .is_large = nodes > 512});
   for (Rank rank = 0; rank < nodes; ++rank) nodes_[rank].attach(*around_, rank);
   if (!executor_->is_one_thread()) return;
   network_.use_one_thread();

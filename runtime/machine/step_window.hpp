@@ -51,6 +51,12 @@ class StepWindow {
     for (std::size_t i = 0; i < open_; ++i) step(i).each(f);
   }
 
+  /// Fetches the receive of most steps, without waiting for it.
+  void prefetch_receive() const {
+    const auto* const first = reinterpret_cast<const std::byte*>(&steps_[0].receives[0]);
+    for (int line = 0; line < 3; ++line) __builtin_prefetch(first + 64 * line, 1);
+  }
+
   /// How many of the oldest must be complete before the op may begin, for its data's sake.
   std::size_t in_the_way_of(const Op& op) const;
   /// The same for a send that must not overtake another of its destination and tag on a different way.

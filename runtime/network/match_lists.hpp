@@ -112,7 +112,7 @@ class MatchLists {
     lists_ = grown_.get();
   }
 
-  static constexpr std::size_t first_lists = 8, most_per_list = 2;
+  static constexpr std::size_t first_lists = 2, most_per_list = 2;
 
   std::array<MatchList<Item>, first_lists> own_;
   MatchList<Item>* lists_ = own_.data();

@@ -9,6 +9,7 @@
 #include "wormcube/runtime/requests.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -26,6 +27,16 @@ struct Transfer : Waiter, Completion {
   explicit Transfer(Kind what) : Waiter(what) {}
 
   std::uint64_t step = 0;  ///< of the node, in which it was started
+
+ protected:
+  std::span<const Span> kept(std::span<const Span> pieces) {
+    if (pieces.size() != 1) return pieces;
+    piece_ = pieces.front();
+    return std::span(&piece_, 1);
+  }
+
+ private:
+  Span piece_;  // all data, if they are one: who moves them need not fetch what lies with the node
 };
 
 /// A message: its header holds path[0 .. reserved) and waits for path[reserved], if there is one.
@@ -46,7 +57,8 @@ struct Worm : Transfer {
   Tag tag = 0;
   std::uint32_t context = step_context;
   Bytes bytes = 0;
-  std::span<const Span> data;    ///< the sender's memory, pinned until done
+  std::span<const Span> data;  ///< the sender's memory, pinned until done
+  void set_data(std::span<const Span> pieces) { data = kept(pieces); }
   bool synchronous = false;      ///< not done before a receive has taken it
   std::uint64_t note = 0;        ///< for the receiver
   const Work* action = nullptr;  ///< runs where it arrives, in place of a receive
@@ -67,19 +79,22 @@ struct Worm : Transfer {
   }
 };
 
-/// A message that was here before its receive.
-struct EarlyMessage {
+/// A message that was here before its receive. What is looked at first lies in one cache line, a short body in the next.
+struct alignas(64) EarlyMessage {
+  EarlyMessage* next = nullptr;                     ///< of its list
+  EarlyMessage *older = nullptr, *newer = nullptr;  ///< of all that are here, in order of arrival
   Rank from = 0;
   Tag tag = 0;
   std::uint32_t context = step_context;
   Bytes bytes = 0;
   std::uint64_t note = 0;
-  Worm* worm = nullptr;  ///< absorbed: the data is in the sender's memory
-  std::unique_ptr<std::byte[]> buffer;
-  Bytes capacity = 0;                               ///< of the buffer
-  EarlyMessage* next = nullptr;                     ///< of its list
-  EarlyMessage *older = nullptr, *newer = nullptr;  ///< of all that are here, in order of arrival
-  Span data() const { return {buffer.get(), bytes}; }
+  Worm* worm = nullptr;                 ///< absorbed: the data is in the sender's memory
+  std::array<std::byte, 64> own;        ///< the buffer of a body of so many bytes
+  std::unique_ptr<std::byte[]> buffer;  ///< of a longer one
+  Bytes capacity = 0;                   ///< of that
+  /// Without its body.
+  static constexpr Bytes header = 88;
+  Span data() { return {bytes <= sizeof own ? own.data() : buffer.get(), bytes}; }
 };
 
 /// A posted receive, or another question to the tag table of its node.
@@ -105,6 +120,7 @@ struct Receive : Transfer {
   std::uint32_t context = step_context;
   Bytes bytes = 0;
   std::span<const Span> data;
+  void set_data(std::span<const Span> pieces) { data = kept(pieces); }
   // The message that it has taken or found.
   Rank source = 0;
   Tag source_tag = 0;

@@ -88,7 +88,9 @@ void Network::find_path(Worm& worm, const Op& op) {
              .injection);
   }
   for (const Channel channel : route) {
-    worm.path.push_back(&channels_.get(static_cast<std::size_t>(channel), channel));
+    VirtualChannel& taken = channels_.get(static_cast<std::size_t>(channel), channel);
+    __builtin_prefetch(&taken, 1);
+    worm.path.push_back(&taken);
   }
   if (!settings_.all_port) {
     worm.path.push_back(&node_ports_[worm.to].ejection);

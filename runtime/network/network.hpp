@@ -105,6 +105,13 @@ class Network {
 
   /// Gives the worm its path to op's destination: path and addresses are set, nothing is reserved.
   void address(Worm& worm, Rank from, const Op& op);
+  /// Of a large network: fetches what a message of this node, or to it, will touch, without waiting for it.
+  void prefetch(Rank rank) const noexcept {
+    if (!known_paths_.empty() || settings_.all_port) return;
+    const auto i = static_cast<std::size_t>(rank);
+    __builtin_prefetch(&node_ports_[i], 1);
+    tables_[i].prefetch();
+  }
   void launch(Worm& worm) noexcept;
   void post(Receive& receive) noexcept;
   /// What was given back to its owner: a chain by Waiter::next, the oldest first.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace wormcube {
 namespace {
@@ -17,9 +18,10 @@ Bytes buffer_capacity(Bytes bytes) {
 
 Bytes TagTable::bytes_of_early(std::size_t messages, Bytes longest) {
   const std::size_t buffers = std::min(messages, early_slots);
-  const Bytes capacity = buffer_capacity(std::min(longest, early_bytes));
+  const Bytes capacity =
+      longest <= sizeof EarlyMessage::own ? 0 : buffer_capacity(std::min(longest, early_bytes));
   return std::min(buffers * capacity, 2 * early_bytes) +
-         buffers * (sizeof(EarlyMessage) + 2 * sizeof(std::uintptr_t));  // two tables point to it
+         buffers * (sizeof(EarlyMessage) + sizeof(std::uintptr_t));  // what owns it
 }
 
 Receive* TagTable::take_receive(Rank from, Tag tag, std::uint32_t context) {
@@ -88,14 +90,11 @@ void TagTable::unlink(EarlyMessage& early) {
 }
 
 EarlyMessage* TagTable::fresh() {
-  if (unused_.empty()) {
+  if (unused_ == nullptr) {
     all_.push_back(std::make_unique<EarlyMessage>());
-    unused_.reserve(all_.size());  // recycle() must not allocate
     return all_.back().get();
   }
-  EarlyMessage* const early = unused_.back();
-  unused_.pop_back();
-  return early;
+  return std::exchange(unused_, unused_->next);
 }
 
 void TagTable::append(EarlyMessage& early) {
@@ -111,7 +110,7 @@ EarlyMessage* TagTable::keep_short(const Worm& worm, const Limits& limits) {
   if (buffers_ >= limits.messages || limits.header > room || worm.bytes > room - limits.header)
     return nullptr;
   EarlyMessage* const early = fresh();
-  if (early->capacity < worm.bytes) {
+  if (worm.bytes > sizeof early->own && early->capacity < worm.bytes) {
     const Bytes capacity = buffer_capacity(worm.bytes);
     early->buffer = std::make_unique_for_overwrite<std::byte[]>(capacity);
     capacity_ += capacity - early->capacity;
@@ -146,13 +145,14 @@ void TagTable::recycle(EarlyMessage* early, const Limits& limits) {
   if (early->worm == nullptr) {
     --buffers_;
     buffered_ -= limits.header + early->bytes;
-    if (capacity_ > 2 * limits.bytes) {  // what large ones have left behind
+    if (early->capacity > 0 && capacity_ > 2 * limits.bytes) {  // what large ones have left behind
       capacity_ -= early->capacity;
       early->buffer.reset();
       early->capacity = 0;
     }
   }
-  unused_.push_back(early);
+  early->next = unused_;
+  unused_ = early;
 }
 
 void TagTable::wait_for_message(Receive& question) { questions_.append(question); }
@@ -174,8 +174,8 @@ void TagTable::reset() noexcept {
   early_.clear();
   with_wildcard_ = questions_ = {};
   oldest_ = newest_ = nullptr;
-  unused_.clear();
-  for (const auto& early : all_) unused_.push_back(early.get());
+  unused_ = nullptr;
+  for (const auto& early : all_) early->next = std::exchange(unused_, early.get());
   buffers_ = 0;
   buffered_ = peak_ = 0;
 }

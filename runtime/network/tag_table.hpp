@@ -71,23 +71,32 @@ class alignas(64) TagTable final : public Reservation {
   }
   void reset() noexcept;
 
+  /// Fetches what a short message touches, without waiting for it.
+  void prefetch() const noexcept {
+    for (std::size_t line = 0; line < sizeof(TagTable); line += 64) {
+      __builtin_prefetch(reinterpret_cast<const std::byte*>(this) + line, 1);
+    }
+  }
+
  private:
   EarlyMessage* look_for_any(const Receive& receive) const;
   EarlyMessage* fresh();
   void append(EarlyMessage& early);
   void unlink(EarlyMessage& early);
 
+  // What a short message to a posted receive touches comes first, then what one that is early does.
+  MatchList<Receive> with_wildcard_;
   MatchLists<Receive> posted_;
-  MatchList<Receive> with_wildcard_, questions_;
   std::uint64_t next_order_ = 0;
   MatchLists<EarlyMessage> early_;
   EarlyMessage *oldest_ = nullptr, *newest_ = nullptr;
+  EarlyMessage* unused_ = nullptr;  // a list by `next`
+  MatchList<Receive> questions_;
+  std::size_t buffers_ = 0;                         // in use
+  Bytes buffered_ = 0;                              // in them
+  Bytes peak_ = 0;                                  // the most of that
+  Bytes capacity_ = 0;                              // of all buffers there are
   std::vector<std::unique_ptr<EarlyMessage>> all_;  // owns every one ever made
-  std::vector<EarlyMessage*> unused_;
-  std::size_t buffers_ = 0;  // in use
-  Bytes buffered_ = 0;       // in them
-  Bytes peak_ = 0;           // the most of that
-  Bytes capacity_ = 0;       // of all buffers there are
 };
 
 }  // namespace wormcube

@@ -44,6 +44,12 @@ class Report(unittest.TestCase):
         schema["$defs"].update(common["$defs"])
         jsonschema.validate(document, schema)
 
+    def test_locks_of_all_are_taken_where_they_are_used(self):
+        ranks, epochs = 32, 10
+        document = run_json(f"-n {ranks} ./lock_all")
+        self.assertGreater(document["messages"], ranks * epochs * 5)  # its own lock and that of the next, each also given back; the access
+        self.assertLess(document["messages"], ranks * epochs * ranks)
+
     def test_a_run_that_ends(self):
         document = run_json("--on ring:3 ./hello word")
         self.check(document)

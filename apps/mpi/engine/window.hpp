@@ -89,6 +89,7 @@ struct Window {
   std::vector<Rank> posted;
   std::vector<bool> locked;  ///< by target
   bool locked_all = false;
+  std::vector<bool> locked_by_all;  ///< meanwhile, by target: own, and those that were accessed
 
   MPI_Errhandler errors = MPI_ERRORS_ARE_FATAL;
   std::string name;
@@ -106,6 +107,10 @@ struct Window {
   /// Whether the rank may access the target's part now.
   bool may_access(Rank target) const;
 };
+
+/// Before an access: in an epoch of MPI_Win_lock_all the target's lock is taken now, so that p ranks
+/// do not take p locks each.
+void lock_for_access(Call& call, Window& window, Rank target);
 
 /// A window's messages of its own, on its communicator.
 enum class WindowTag : Tag { post = 1, complete, lock };

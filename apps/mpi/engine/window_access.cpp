@@ -85,7 +85,7 @@ struct Target {
 
   bool is_nobody() const { return rank == MPI_PROC_NULL; }
 
-  /// The call may be made now. \param for_requests  those give requests, and need a lock
+  /// The call may be made now, and the lock is there. \param for_requests  those give requests, and need a lock
   void require_epoch(bool for_requests) const {
     if (is_nobody()) return;
     const bool is_locked = window.locked_all || window.locked[static_cast<std::size_t>(rank)];
@@ -98,6 +98,7 @@ struct Target {
     }
     const bool is_started = std::ranges::find(window.started, rank) != window.started.end();
     if (!is_locked && !is_started) window.fence = Window::Fence::used;
+    lock_for_access(call, window, rank);
   }
 
   /// Runs act(memory) at the target, where the first element is. \param bytes  for the account

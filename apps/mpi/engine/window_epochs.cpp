@@ -216,8 +216,10 @@ int win_lock_all(int assertion, MPI_Win handle) {
     Window& window = call.window(handle);
     require_asserts(assertion, MPI_MODE_NOCHECK);
     require_no_epoch(window);
-    for (Rank target = 0; target < window.on->size(); ++target) lock(call, window, target, false);
+    window.locked_by_all.assign(static_cast<std::size_t>(window.on->size()), false);
     window.locked_all = true;
+    // What it reads and writes without calls.
+    lock_for_access(call, window, window.on->shared->rank_of(call.rank().rank));
   });
 }
 int win_unlock_all(MPI_Win handle) {
@@ -225,7 +227,9 @@ int win_unlock_all(MPI_Win handle) {
   return call([&] {
     Window& window = call.window(handle);
     if (!std::exchange(window.locked_all, false)) not_in_order("MPI_Win_lock_all was not called");
-    for (Rank target = 0; target < window.on->size(); ++target) unlock(call, window, target);
+    for (Rank target = 0; target < window.on->size(); ++target) {
+      if (window.locked_by_all[static_cast<std::size_t>(target)]) unlock(call, window, target);
+    }
   });
 }
 
@@ -271,6 +275,12 @@ int win_sync(MPI_Win handle) {
 }
 
 }  // namespace
+
+void lock_for_access(Call& call, Window& window, Rank target) {
+  if (!window.locked_all || window.locked_by_all[static_cast<std::size_t>(target)]) return;
+  lock(call, window, target, false);
+  window.locked_by_all[static_cast<std::size_t>(target)] = true;
+}
 
 bool WindowLock::acquire(Rank rank, bool exclusive) {
   if (!waiting_.empty() || !is_free_for(exclusive)) {

@@ -1,0 +1,21 @@
+// What is told of a run of an MPI program: as JSON, for people, as a matrix.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/cli/output/json.hpp"
+#include "wormcube/apps/mpi/engine/run.hpp"
+
+#include <string>
+#include <vector>
+
+namespace wormcube::cli {
+
+/// As docs/schemas/mpirun.json has it. \param left  what was not completed or received
+Json report_json(const mpi::Run& run, const mpi::JobEnd& end, int code,
+                 const std::vector<std::string>& left);
+/// For people, on standard error: standard output is the program's.
+void print_report(const Json& json);
+/// Bytes from each rank (a line) to each: what the program and its collectives sent.
+std::string matrix_text(const mpi::Job& job);
+
+}  // namespace wormcube::cli

@@ -1,0 +1,107 @@
+// Whether all ranks of a communicator make the same collective call.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/mpi/engine/communicator.hpp"
+#include "wormcube/apps/mpi/engine/error.hpp"
+#include "wormcube/apps/mpi/engine/rank.hpp"
+
+#include <fmt/core.h>
+
+namespace wormcube::mpi {
+
+namespace {
+
+bool match(const CollectiveTypes::Elements& one, const CollectiveTypes::Elements& other) {
+  return one.signature == 0 || other.signature == 0 || one.signature == other.signature;
+}
+
+}  // namespace
+
+/// What a rank's types are that do not match those of who came before; empty: they do. The ends of blocks meet.
+std::string SharedCommunicator::compared(const CollectiveTypes& types, Types& before) {
+  if (!match(types.all, before.all))
+    return fmt::format("calls with {}, another called with {}", types.all.words, before.all.words);
+  if (before.all.signature == 0) before.all = types.all;
+  for (const CollectiveTypes::Block& block : types.blocks) {
+    const auto [place, is_first] = before.blocks.try_emplace({block.from, block.to}, block);
+    if (is_first) continue;
+    if (!match(block.elements, place->second.elements)) {
+      const std::string &mine = block.elements.words, &theirs = place->second.elements.words;
+      return block.is_sent
+                 ? fmt::format("sends {} to rank {}, which receives {}", mine, block.to, theirs)
+                 : fmt::format("receives {} from rank {}, which sends {}", mine, block.from,
+                               theirs);
+    }
+    before.blocks.erase(place);
+  }
+  return "";
+}
+
+void SharedCommunicator::come(std::uint64_t number, Rank member, const CollectiveCall& call) {
+  const std::lock_guard lock(mutex_);
+  while (first_arrival_ + arrivals_.size() <= number) arrivals_.push_back({call, member, 0});
+  Arrivals& all = arrivals_[number - first_arrival_];
+  const CollectiveCall& first = all.call;
+  const auto mismatch = [&](const std::string& mine, const std::string& theirs) {
+    throw Failure(MPI_ERR_OTHER,
+                  fmt::format("this call does not match: rank {} calls {}, rank {} called {} "
+                              "(its collective {} on {})",
+                              member, mine, all.first, theirs, number + 1, name));
+  };
+  if (first.function != call.function) {
+    mismatch(name_of(call.function), name_of(first.function));
+  } else if (first.root != call.root) {
+    mismatch(fmt::format("{} with root {}", name_of(call.function), call.root),
+             fmt::format("it with root {}", first.root));
+  } else if (first.bytes != call.bytes) {
+    mismatch(fmt::format("{} with {} bytes", name_of(call.function), call.bytes),
+             fmt::format("it with {} bytes", first.bytes));
+  } else if (first.op != call.op && (first.op < 4096 || call.op < 4096)) {
+    mismatch(fmt::format("{} with {}", name_of(call.function), call.op_name),
+             fmt::format("it with {}", first.op_name));
+  }
+  if (call.types != nullptr) {
+    if (all.types == nullptr) all.types = std::make_unique<Types>(Types{call.types->all, {}});
+    if (const std::string wrong = compared(*call.types, *all.types); !wrong.empty()) {
+      throw Failure(MPI_ERR_TYPE,
+                    fmt::format("this call does not match: rank {} {} (its collective "
+                                "{} on {}; --strict)",
+                                member, wrong, number + 1, name));
+    }
+    all.call.types = nullptr;
+  }
+  if (++all.count < size()) return;
+  while (!arrivals_.empty() && arrivals_.front().count == size()) {
+    arrivals_.pop_front();
+    ++first_arrival_;
+  }
+}
+
+void SharedCommunicator::come_between(std::uint64_t number, Function function, Rank ranks,
+                                      const std::string& its_name) {
+  const std::lock_guard lock(mutex_);
+  Between& all = between_.try_emplace(number, Between{function, 0}).first->second;
+  if (all.function != function) {
+    throw Failure(MPI_ERR_OTHER,
+                  fmt::format("this call does not match: here {} is called, by the other group {} "
+                              "(its collective {} on {})",
+                              name_of(function), name_of(all.function), number + 1, its_name));
+  }
+  if (++all.count == ranks) between_.erase(number);
+}
+
+std::uint64_t come_to(Communicator& on, const CollectiveCall& call) {
+  const std::uint64_t number = on.collectives++;
+  on.shared->come(number, on.rank, call);
+  if (on.remote) {
+    SharedCommunicator& keeper = on.shared->id() < on.remote->id() ? *on.shared : *on.remote;
+    keeper.come_between(number, call.function, on.shared->size() + on.remote->size(), on.name);
+  }
+  return number;
+}
+
+const SharedCommunicator::Arrivals* SharedCommunicator::arrivals(std::uint64_t number) const {
+  if (number < first_arrival_ || number - first_arrival_ >= arrivals_.size()) return nullptr;
+  return &arrivals_[number - first_arrival_];
+}
+
+}  // namespace wormcube::mpi

@@ -1,0 +1,270 @@
+// Waiting for requests, and asking whether they are complete.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/mpi/engine/completion.hpp"
+#include "wormcube/apps/mpi/engine/status.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace wormcube::mpi {
+namespace {
+
+int wait(MPI_Request* handle, MPI_Status* status) {
+  WORMCUBE_MPI_CALL(MPI_Wait);
+  return call([&] {
+    RequestObject* const object = object_of(call, *handle);
+    if (object == nullptr || !object->active) return write_empty_status(status);
+    need_others(*object);
+    note_requests(call, handle, 1, false);
+    Status found;
+    if (!object->to_nobody) found = wait_for_whole(call.rank(), *object);
+    std::string words;
+    fail_if(settle(call.rank(), handle, *object, found, status, &words), words);
+  });
+}
+
+int test(MPI_Request* handle, int* flag, MPI_Status* status) {
+  WORMCUBE_MPI_CALL(MPI_Test);
+  return call([&] {
+    RequestObject* const object = object_of(call, *handle);
+    *flag = 1;
+    if (object == nullptr || !object->active) return write_empty_status(status);
+    Status found;
+    do {
+      if (object->to_nobody || (!object->held && call.rank().requests->test(object->inner, &found)))
+        continue;
+      *flag = 0;
+      return call.asked_in_vain();
+    } while (!is_whole(*object, found));
+    std::string words;
+    fail_if(settle(call.rank(), handle, *object, found, status, &words), words);
+  });
+}
+
+/// The requests below: null ones for what is null, inactive or of PROC_NULL. They are given back after.
+std::vector<Request>& inner_of(Call& call, const MPI_Request* handles, int count) {
+  std::vector<Request>& inner = call.rank().inner;
+  inner.clear();
+  for (int i = 0; i < count; ++i) {
+    const RequestObject* const object = object_of(call, handles[i]);
+    const bool is_there =
+        object != nullptr && object->active && !object->to_nobody && !object->held;
+    inner.push_back(is_there ? object->inner : Request());
+  }
+  return inner;
+}
+
+void settle_all(Call& call, MPI_Request* handles, int count, MPI_Status* statuses) {
+  RankState& rank = call.rank();
+  for (int i = 0; i < count; ++i) {  // sends that go with receives
+    RequestObject* const object = object_of(call, handles[i]);
+    if (object == nullptr || !object->active || !object->has_parts()) continue;
+    Status& found = rank.statuses[static_cast<std::size_t>(i)];
+    if (!is_whole(*object, found)) found = wait_for_whole(rank, *object);
+  }
+  int errors = 0;
+  std::string words;
+  std::vector<int> classes;
+  for (int i = 0; i < count; ++i) {
+    RequestObject* const object = object_of(call, handles[i]);
+    int error = MPI_SUCCESS;
+    if (object == nullptr || !object->active) {
+      write_empty_status(at(statuses, i));
+    } else {
+      error = settle(rank, handles + i, *object, rank.statuses[static_cast<std::size_t>(i)],
+                     at(statuses, i), &words);
+    }
+    if (error == MPI_SUCCESS && errors == 0) continue;
+    if (errors++ == 0) classes.assign(static_cast<std::size_t>(count), MPI_SUCCESS);
+    classes[static_cast<std::size_t>(i)] = error;
+  }
+  if (errors == 0) return;
+  for (int i = 0; i < count && statuses != MPI_STATUSES_IGNORE; ++i) {
+    statuses[i].MPI_ERROR = classes[static_cast<std::size_t>(i)];
+  }
+  throw Failure(MPI_ERR_IN_STATUS, words);
+}
+
+int wait_all(int count, MPI_Request handles[], MPI_Status statuses[]) {
+  WORMCUBE_MPI_CALL(MPI_Waitall);
+  return call([&] {
+    call.count(count);
+    std::vector<Request>& inner = inner_of(call, handles, count);
+    for (int i = 0; i < count; ++i) {
+      if (const RequestObject* const object = object_of(call, handles[i])) need_others(*object);
+    }
+    note_requests(call, handles, count, false);
+    RankState& rank = call.rank();
+    rank.statuses.assign(static_cast<std::size_t>(count), {});
+    rank.requests->wait_all(inner, rank.statuses);
+    settle_all(call, handles, count, statuses);
+  });
+}
+
+int test_all(int count, MPI_Request handles[], int* flag, MPI_Status statuses[]) {
+  WORMCUBE_MPI_CALL(MPI_Testall);
+  return call([&] {
+    call.count(count);
+    std::vector<Request>& inner = inner_of(call, handles, count);
+    RankState& rank = call.rank();
+    *flag = std::ranges::all_of(
+        inner, [&](const Request request) { return rank.requests->is_ready(request); });
+    for (int i = 0; i < count && *flag != 0; ++i) {
+      const RequestObject* const object = object_of(call, handles[i]);
+      if (object != nullptr && object->active && (object->has_parts() || object->held))
+        *flag = is_ready(rank, *object) ? 1 : 0;
+    }
+    if (*flag == 0) return call.asked_in_vain();
+    rank.statuses.assign(static_cast<std::size_t>(count), {});
+    rank.requests->wait_all(inner, rank.statuses);
+    settle_all(call, handles, count, statuses);
+  });
+}
+
+/// At least one of them is the network's: else nobody would ever complete one. The first that is held says why.
+void need_any_others(const Call& call, const std::vector<Request>& inner,
+                     const MPI_Request* handles, int count) {
+  if (std::ranges::any_of(inner, [](const Request each) { return !each.is_null(); })) return;
+  for (int i = 0; i < count; ++i) {
+    const RequestObject* const object = object_of(call, handles[i]);
+    if (object != nullptr && object->active) need_others(*object);
+  }
+}
+
+/// The first that is complete without the network: of PROC_NULL; -1: none. Whether any is active.
+std::pair<int, bool> complete_at_once(const Call& call, const MPI_Request* handles, int count) {
+  bool any_active = false;
+  for (int i = 0; i < count; ++i) {
+    const RequestObject* const object = object_of(call, handles[i]);
+    if (object == nullptr || !object->active) continue;
+    any_active = true;
+    if (object->to_nobody) return {i, true};
+  }
+  return {-1, any_active};
+}
+
+void end_one(Call& call, MPI_Request* handles, int i, const Status& found, MPI_Status* status) {
+  std::string words;
+  fail_if(settle(call.rank(), handles + i, call.request(handles[i]), found, status, &words), words);
+}
+
+int wait_any(int count, MPI_Request handles[], int* index, MPI_Status* status) {
+  WORMCUBE_MPI_CALL(MPI_Waitany);
+  return call([&] {
+    call.count(count);
+    const auto [first, any_active] = complete_at_once(call, handles, count);
+    *index = any_active ? first : MPI_UNDEFINED;
+    if (!any_active) return write_empty_status(status);
+    Status found;
+    if (first < 0) {
+      do {
+        std::vector<Request>& inner = inner_of(call, handles, count);
+        need_any_others(call, inner, handles, count);
+        note_requests(call, handles, count, true);
+        const auto which = call.rank().requests->wait_any(inner, found);
+        *index = static_cast<int>(which.value_or(0));
+      } while (!is_whole(call.request(handles[*index]), found));
+    }
+    end_one(call, handles, *index, found, status);
+  });
+}
+
+int test_any(int count, MPI_Request handles[], int* index, int* flag, MPI_Status* status) {
+  WORMCUBE_MPI_CALL(MPI_Testany);
+  return call([&] {
+    call.count(count);
+    const auto [first, any_active] = complete_at_once(call, handles, count);
+    *flag = 1;
+    *index = any_active ? first : MPI_UNDEFINED;
+    if (!any_active) return write_empty_status(status);
+    Status found;
+    if (first < 0) {
+      do {
+        std::vector<Request>& inner = inner_of(call, handles, count);
+        Requests& requests = *call.rank().requests;
+        const bool ready = std::ranges::any_of(inner, [&](const Request request) {
+          return !request.is_null() && requests.is_ready(request);
+        });
+        *flag = ready ? 1 : 0;
+        *index = MPI_UNDEFINED;
+        if (!ready) return call.asked_in_vain();
+        *index = static_cast<int>(requests.wait_any(inner, found).value_or(0));
+      } while (!is_whole(call.request(handles[*index]), found));
+    }
+    end_one(call, handles, *index, found, status);
+  });
+}
+
+void end_some(Call& call, int count, MPI_Request* handles, int* ended, int indices[],
+              MPI_Status statuses[], bool waits) {
+  call.count(count);
+  const bool any_active = complete_at_once(call, handles, count).second;
+  *ended = any_active ? 0 : MPI_UNDEFINED;
+  if (!any_active) return;
+  RankState& rank = call.rank();
+  const bool at_once = complete_at_once(call, handles, count).first >= 0;
+  std::vector<Request>& inner = inner_of(call, handles, count);
+  const bool ready = at_once || std::ranges::any_of(inner, [&](const Request request) {
+                       return !request.is_null() && rank.requests->is_ready(request);
+                     });
+  if (!ready && !waits) return call.asked_in_vain();
+  if (!ready) need_any_others(call, inner, handles, count);
+  std::string words;
+  std::vector<int> classes;
+  const auto take = [&](int i, const Status& found) {
+    const int error =
+        settle(rank, handles + i, call.request(handles[i]), found, at(statuses, *ended), &words);
+    classes.push_back(error);
+    indices[(*ended)++] = i;
+  };
+  for (int i = 0; i < count; ++i) {
+    const RequestObject* const object = object_of(call, handles[i]);
+    if (object != nullptr && object->active && object->to_nobody) take(i, {});
+  }
+  if (*ended == 0 || ready) {
+    const bool others = std::ranges::any_of(inner, [&](const Request request) {
+      return !request.is_null() && (*ended == 0 || rank.requests->is_ready(request));
+    });
+    if (others) {
+      note_requests(call, handles, count, true);
+      std::vector<std::size_t> which(static_cast<std::size_t>(count));
+      rank.statuses.assign(static_cast<std::size_t>(count), {});
+      const std::size_t many = rank.requests->wait_some(inner, which, rank.statuses);
+      for (std::size_t k = 0; k < many; ++k) {
+        const int i = static_cast<int>(which[k]);
+        if (is_whole(call.request(handles[i]), rank.statuses[k])) take(i, rank.statuses[k]);
+      }
+      // Receives alone, whose sends are under way.
+      if (*ended == 0) return end_some(call, count, handles, ended, indices, statuses, waits);
+    }
+  }
+  if (std::ranges::all_of(classes, [](int error) { return error == MPI_SUCCESS; })) return;
+  for (std::size_t k = 0; k < classes.size() && statuses != MPI_STATUSES_IGNORE; ++k) {
+    statuses[k].MPI_ERROR = classes[k];
+  }
+  throw Failure(MPI_ERR_IN_STATUS, words);
+}
+
+int wait_some(int count, MPI_Request handles[], int* ended, int indices[], MPI_Status statuses[]) {
+  WORMCUBE_MPI_CALL(MPI_Waitsome);
+  return call([&] { end_some(call, count, handles, ended, indices, statuses, true); });
+}
+int test_some(int count, MPI_Request handles[], int* ended, int indices[], MPI_Status statuses[]) {
+  WORMCUBE_MPI_CALL(MPI_Testsome);
+  return call([&] { end_some(call, count, handles, ended, indices, statuses, false); });
+}
+
+}  // namespace
+
+void add_waiting_functions(WormcubeMpiFunctions& table) {
+  table.MPI_Wait = mpi::wait;
+  table.MPI_Test = test;
+  table.MPI_Waitall = wait_all;
+  table.MPI_Testall = test_all;
+  table.MPI_Waitany = wait_any;
+  table.MPI_Testany = test_any;
+  table.MPI_Waitsome = wait_some;
+  table.MPI_Testsome = test_some;
+}
+
+}  // namespace wormcube::mpi
