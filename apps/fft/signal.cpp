@@ -151,11 +151,11 @@ namespace {
 SignalSource open_signal_again(const std::string& file, std::string_view column,
                                const std::string& named) {
   if (kind_of_file(file) != FileKind::npy) {
-    const CsvColumn values = read_csv_column(file, column);
-    return Signal{{values.values.size()},
-                  {values.values.begin(), values.values.end()},
-                  true,
-                  fmt::format("{} ({})", named, values.name)};
+    const CsvColumn csv = open_csv_column(file, column);
+    return {csv.values.shape(), true, fmt::format("{} ({})", named, csv.name),
+            [values = csv.values](std::size_t first, std::span<Complex> to) {
+              read_converted(values, first, to);
+            }};
   }
   if (!column.empty()) {
     throw UsageError(fmt::format("{}: column '{}' of a .npy file; columns are of CSV files", file,
@@ -197,9 +197,9 @@ Signal read_signal(const std::string& file, std::string_view column) {
 }
 
 Signal sunspot_record() {
-  CsvColumn column = parse_csv_column(sunspots_csv, "the sunspot record", "sunspots");
-  return {{column.values.size()},
-          {column.values.begin(), column.values.end()},
+  const auto values = parse_csv_column(sunspots_csv, "the sunspot record", "sunspots");
+  return {{values.size()},
+          {values.begin(), values.end()},
           true,
           "monthly sunspot numbers, January 1749 to December 1983"};
 }

@@ -62,7 +62,7 @@ SignalSource made_signal(SignalKind kind, std::vector<std::size_t> shape, std::u
 
 /// \param file    in NumPy's format (1-D or 2-D, any element type that read_npy knows) or CSV: its
 ///                content decides, not its name
-/// \param column  of a CSV file, as read_csv_column takes it
+/// \param column  of a CSV file, as open_csv_column takes it
 /// Throws UsageError as the readers do, and for values that are not finite, with their place.
 Signal read_signal(const std::string& file, std::string_view column = {});
 /// The same, read where and when it is needed; of CSV all values are read here.

@@ -16,21 +16,6 @@
 
 namespace wormcube::apps {
 
-namespace {
-
-Array read_column_array(const std::string& file, std::string_view column) {
-  try {
-    const CsvIntegers integers = read_csv_integers(file, column);
-    return to_array<std::int64_t>(ElementType::int64, integers.values, {integers.values.size()});
-  } catch (const UsageError&) {
-    // Not only whole numbers. What is wrong beside that is said below.
-  }
-  const CsvColumn numbers = read_csv_column(file, column);
-  return to_array<double>(ElementType::float64, numbers.values, {numbers.values.size()});
-}
-
-}  // namespace
-
 std::vector<double> to_doubles(const Array& array, std::string_view what) {
   return with_real_type(array.type, what, [&]<class T>(T) {
     const std::span<const T> from = elements<T>(array);
@@ -41,7 +26,9 @@ std::vector<double> to_doubles(const Array& array, std::string_view what) {
 namespace {
 
 Source open_list_again(const std::string& file, std::string_view column) {
-  if (kind_of_file(file) != FileKind::npy) return read_column_array(file, column);
+  if (kind_of_file(file) != FileKind::npy) {
+    return open_csv_column(file, column, CsvNumbers::whole_or_real).values;
+  }
   if (!column.empty()) {
     throw UsageError(fmt::format("{}: column '{}' of a .npy file; columns are of CSV files", file,
                                  shown(column)));
@@ -56,6 +43,7 @@ Source open_list_again(const std::string& file, std::string_view column) {
 }
 
 Source open_matrix_again(const std::string& file) {
+  if (kind_of_file(file) != FileKind::npy) return open_csv_table(file);
   Source array = open_npy(file);
   if (array.shape().size() != 2) {
     throw UsageError(fmt::format("{}: an array of {} dimensions; need 2 (rows, columns)", file,
@@ -76,21 +64,6 @@ Array read_list_again(const std::string& file, std::string_view column) {
   return read_all(source);
 }
 
-Matrix read_matrix_again(const std::string& file) {
-  if (kind_of_file(file) != FileKind::npy) {
-    CsvTable table = read_csv_table(file);
-    return {table.rows, table.columns, std::move(table.values)};
-  }
-  const Array array = read_npy(file);
-  if (array.shape.size() != 2) {
-    throw UsageError(fmt::format("{}: an array of {} dimensions; need 2 (rows, columns)", file,
-                                 array.shape.size()));
-  }
-  require_memory(fmt::format("{}: {} elements as float64", file, array.elements()),
-                 static_cast<double>(array.elements()) * sizeof(double), "use a smaller matrix");
-  return {array.shape[0], array.shape[1], to_doubles(array, file)};
-}
-
 }  // namespace
 
 // What is opened of a pipe's copy keeps it.
@@ -103,8 +76,6 @@ Source open_matrix(const std::string& file) { return read_once(file, open_matrix
 Array read_list(const std::string& file, std::string_view column) {
   return read_once(file, [&](const std::string& name) { return read_list_again(name, column); });
 }
-
-Matrix read_matrix(const std::string& file) { return read_once(file, read_matrix_again); }
 
 std::string csv_lines(ElementType type, ConstSpan part) {
   std::string lines;

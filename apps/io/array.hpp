@@ -70,22 +70,15 @@ Array to_array(ElementType type, std::span<const T> values, std::vector<std::siz
 std::vector<double> to_doubles(const Array& array, std::string_view what);
 
 /// A list of numbers: a .npy file of one dimension, or a column of a CSV file, which is int64 if all
-/// its values are whole numbers of 64 bits, float64 otherwise.
-/// Throws UsageError as read_npy and read_csv_column do, and for a column of a .npy file, other
+/// its values are whole numbers of 64 bits, float64 otherwise. Read where and when it is needed.
+/// Throws UsageError as open_npy and open_csv_column do, and for a column of a .npy file, other
 /// dimensions, complex elements.
-Array read_list(const std::string& file, std::string_view column);
-/// The same, read where and when it is needed; of CSV all values are read here.
 Source open_list(const std::string& file, std::string_view column);
+/// The same in memory.
+Array read_list(const std::string& file, std::string_view column);
 
-/// A matrix of doubles: a .npy file of two dimensions, or a whole CSV file.
+/// A matrix: a .npy file of two dimensions, or a whole CSV file; read where and when it is needed.
 /// Throws UsageError as above.
-struct Matrix {
-  std::size_t rows = 0, columns = 0;
-  std::vector<double> values;  ///< row-major
-};
-Matrix read_matrix(const std::string& file);
-/// Of a .npy file, read where and when it is needed. Throws UsageError unless it has two dimensions of
-/// real elements.
 Source open_matrix(const std::string& file);
 
 /// Writes a list: as CSV, below the name, if the file's name ends in .csv, else in NumPy's format.

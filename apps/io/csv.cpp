@@ -2,335 +2,188 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/io/csv.hpp"
 
+#include "wormcube/apps/io/csv_reader.hpp"
 #include "wormcube/apps/io/text.hpp"
 #include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/host/memory.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <fstream>
-#include <istream>
-#include <optional>
+#include <array>
+#include <cerrno>
+#include <cstring>
 #include <sstream>
+#include <tuple>
 
+#include <fcntl.h>
 #include <fmt/core.h>
+#include <unistd.h>
 
 namespace wormcube::apps {
 
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blank = " \t\r";
-  const std::size_t first = text.find_first_not_of(blank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(blank) - first + 1);
-}
-
-// A whole field as a number; inf and nan are numbers here.
-std::optional<double> parse_number(std::string_view field) {
-  if (field.starts_with('+')) field.remove_prefix(1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
-  if (field.empty() || error != std::errc{} || end != field.data() + field.size()) return {};
-  return value;
-}
-
-// Whether a field is a number, but not one of those that a double has.
-bool is_beyond_double(std::string_view field) {
-  if (field.starts_with('+')) field.remove_prefix(1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
-  return error == std::errc::result_out_of_range && end == field.data() + field.size();
-}
-
-// A whole field as a whole number of 64 bits.
-std::optional<std::int64_t> parse_integer(std::string_view field) {
-  if (field.starts_with('+')) field.remove_prefix(1);
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
-  if (field.empty() || error != std::errc{} || end != field.data() + field.size()) return {};
-  return value;
-}
-
-// Longer lines are not lists of numbers; without a limit a file without line ends fills the memory.
-constexpr std::size_t longest_line = std::size_t{1} << 24;
-
-class CsvReader {
+/// Kept open: a pipe's copy has no name that lasts.
+class TextFile {
  public:
-  CsvReader(std::istream& stream, const std::string& file) : file_(file), stream_(stream) {}
+  explicit TextFile(std::string name)
+      : name_(std::move(name)), descriptor_(open(name_.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (descriptor_ < 0)
+      throw UsageError(fmt::format("{}: cannot be opened: {}", name_, std::strerror(errno)));
+  }
+  ~TextFile() { close(descriptor_); }
+  TextFile(const TextFile&) = delete;
+  TextFile& operator=(const TextFile&) = delete;
 
-  // The fields of the next line that is neither empty nor a comment; false at the end.
-  bool next(std::vector<std::string>& fields) {
-    while (next_line()) {
-      ++number_;
-      if (number_ == 1 && line_.starts_with("\xef\xbb\xbf")) line_.erase(0, 3);  // byte order mark
-      const std::string_view text = trimmed(line_);
-      if (text.empty() && blank_ == 0) blank_ = number_;
-      if (text.empty() || text.starts_with('#')) continue;
-      if (values_ > 0 && blank_ > 0) {
-        throw UsageError(
-            fmt::format("{}: line {}: blank, with values before and after it; every value is "
-                        "needed (delete the "
-                        "line if none is missing)",
-                        file_, blank_));
-      }
-      blank_ = 0;
-      if (separator_ == '\0') {
-        separator_ = separator_of(line_);
-        has_separator_ = line_.find(separator_) != std::string::npos;
-        if (text.find('\r') != text.npos)
-          fail("its lines end with carriage returns alone; convert them to line feeds");
-      }
-      split(line_, fields);
-      return true;
+  const std::string& name() const { return name_; }
+  std::size_t read(std::size_t at, std::span<char> to) const {
+    while (true) {
+      const ssize_t got = pread(descriptor_, to.data(), to.size(), static_cast<off_t>(at));
+      if (got >= 0) return static_cast<std::size_t>(got);
+      if (errno != EINTR)
+        throw UsageError(fmt::format("{}: cannot be read: {}", name_, std::strerror(errno)));
     }
-    if (stream_.bad()) fail("cannot be read further");
-    return false;
-  }
-
-  /// The last line has values.
-  void count_values() { ++values_; }
-
-  [[noreturn]] void fail(const std::string& what) const {
-    throw UsageError(fmt::format("{}: line {}: {}", file_, number_, what));
-  }
-  // What was taken for the separator, for messages about fields.
-  std::string separator_text() const {
-    if (!has_separator_) return "there is no comma, semicolon or tab in the first line: one column";
-    return fmt::format("fields are separated by {}", separator_ == ','   ? "commas"
-                                                     : separator_ == ';' ? "semicolons"
-                                                                         : "tabs");
   }
 
  private:
-  bool next_line() {
-    line_.clear();
-    std::streambuf& characters = *stream_.rdbuf();
-    for (int c = characters.sbumpc(); c != EOF; c = characters.sbumpc()) {
-      if (c == '\n') return true;
-      if (line_.size() == longest_line) {
-        ++number_;
-        fail(fmt::format("longer than {} MiB; not a table of numbers", longest_line >> 20));
-      }
-      line_ += static_cast<char>(c);
-    }
-    return !line_.empty();
+  std::string name_;
+  int descriptor_;
+};
+
+/// A file's characters from any place on, whoever else reads it.
+class TextBuffer final : public std::streambuf {
+ public:
+  explicit TextBuffer(const TextFile& file) : file_(file) {}
+
+ private:
+  int_type underflow() override {
+    const std::size_t got = file_.read(at_, piece_);
+    if (got == 0) return traits_type::eof();
+    at_ += got;
+    setg(piece_.data(), piece_.data(), piece_.data() + got);
+    return traits_type::to_int_type(piece_[0]);
   }
-  static char separator_of(std::string_view line) {
-    for (const char separator : {',', ';', '\t'}) {
-      if (line.find(separator) != std::string_view::npos) return separator;
-    }
-    return ',';
+  pos_type seekpos(pos_type place, std::ios_base::openmode /*which*/) override {
+    at_ = static_cast<std::size_t>(std::streamoff(place));
+    setg(nullptr, nullptr, nullptr);
+    return place;
   }
 
-  void split(std::string_view line, std::vector<std::string>& fields) const {
-    fields.assign(1, {});
-    bool quoted = false;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-      if (line[i] == '"') {
-        if (quoted && line.substr(i + 1).starts_with('"')) {
-          fields.back() += line[i++];  // "" inside quotes is one quote
-        } else {
-          quoted = !quoted;
+  const TextFile& file_;
+  std::size_t at_ = 0;
+  std::array<char, std::size_t{1} << 16> piece_{};
+};
+
+/// Some columns, one beside the other, of all rows.
+class CsvParts final : public Source::Reader {
+ public:
+  CsvParts(const std::string& file, CsvNumbers numbers) : file_(file), numbers_(numbers) {}
+
+  /// Sees every value and finds the rows. \param choose  the first column, and how many
+  template <class Choose>
+  std::string check(const Choose& choose) {
+    TextBuffer characters(file_);
+    CsvReader reader(characters, file_.name());
+    std::tie(first_, columns_) = choose(reader);
+    while (reader.next()) {
+      if (rows_++ % rows_between == 0) places_.push_back(reader.place());
+      for (std::size_t j = first_; j < first_ + columns_; ++j) {
+        if (numbers_ == CsvNumbers::real || !reader.is_integer(j)) {
+          static_cast<void>(reader.number(j));
+          numbers_ = CsvNumbers::real;
         }
-      } else if (line[i] == separator_ && !quoted) {
-        fields.emplace_back();
-      } else {
-        fields.back() += line[i];
       }
     }
-    if (quoted) fail("a double quote is not closed");
-    for (std::string& field : fields) field = std::string(trimmed(field));
+    return columns_ == 1 ? reader.name(first_) : "";
+  }
+  std::size_t rows() const { return rows_; }
+  std::size_t columns() const { return columns_; }
+  ElementType type() const {
+    return numbers_ == CsvNumbers::real ? ElementType::float64 : ElementType::int64;
   }
 
-  std::string file_;
-  std::istream& stream_;
-  std::string line_;
-  std::size_t number_ = 0, values_ = 0;
-  std::size_t blank_ = 0;  // the first blank line since the last of another kind; 0: none
-  char separator_ = '\0';
-  bool has_separator_ = false;
-};
-
-/// The first few names, and how many more there are.
-std::string names_text(const std::vector<std::string>& names) {
-  constexpr std::size_t most = 20;
-  std::string text;
-  for (std::size_t i = 0; i < std::min(most, names.size()); ++i)
-    text += (i == 0 ? "" : ", ") + shown(names[i]);
-  return text + (names.size() > most ? fmt::format(" and {} more", names.size() - most) : "");
-}
-
-std::size_t find_column(const CsvReader& reader, const std::vector<std::string>& names,
-                        std::string_view wanted) {
-  if (wanted.empty() && names.size() == 1) return 0;
-  if (const auto found = std::ranges::find(names, wanted);
-      !wanted.empty() && found != names.end()) {
-    if (std::find(found + 1, names.end(), wanted) != names.end())
-      reader.fail(
-          fmt::format("two columns are called '{}'; choose by number from 1", shown(wanted)));
-    return static_cast<std::size_t>(found - names.begin());
-  }
-  std::size_t number = 0;
-  const auto [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), number);
-  if (!wanted.empty() && error == std::errc{} && end == wanted.data() + wanted.size() &&
-      number >= 1 && number <= names.size()) {
-    return number - 1;
-  }
-  reader.fail(fmt::format(
-      "{}; there are {} columns: {} (choose by name or by number from 1; {})",
-      wanted.empty() ? "no column chosen" : fmt::format("no column '{}'", shown(wanted)),
-      names.size(), names_text(names), reader.separator_text()));
-}
-
-// Values may be widened to complex numbers later: both are there at once.
-template <class T>
-void require_room(const std::string& file, const std::vector<T>& values) {
-  if (values.size() < values.capacity()) return;
-  constexpr double element = 3 * sizeof(double);
-  const double elements = 2.0 * static_cast<double>(values.size());
-  if (values.size() >= 1 << 16)
-    require_memory(fmt::format("{}: {:.0f} values", file, elements), elements * element,
-                   "use a part of the file");
-}
-
-// The names of the columns, and what is in each line: all lines have the same number of fields.
-class CsvTableReader {
- public:
-  CsvTableReader(std::istream& stream, const std::string& file)
-      : file_(file), reader_(stream, file) {
-    if (!reader_.next(fields_)) throw UsageError(fmt::format("{}: no data", file));
-    // An empty or missing field is not a name: such a line is data, and will be refused as data.
-    header_ = std::ranges::any_of(fields_, [](const std::string& field) {
-      return !field.empty() && !parse_number(field) && field != "NA";
+  void read(std::size_t first, Span to) const override {
+    std::size_t column = first % columns_;
+    for_each_row(first / columns_, [&](const CsvReader& reader) {
+      for (; column < columns_ && !to.empty(); ++column) put(reader, column, to);
+      column = 0;
+      return !to.empty();
     });
-    names_ = fields_;
-    for (std::size_t i = 0; !header_ && i < names_.size(); ++i) {
-      names_[i] = fmt::format("column {}", i + 1);
-    }
   }
-
-  std::size_t columns() const { return names_.size(); }
-  const std::string& name(std::size_t column) const { return names_[column]; }
-  std::size_t find(std::string_view column) const { return find_column(reader_, names_, column); }
-
-  /// Calls take() for each line of data.
-  template <class Take>
-  void for_each_line(Take take) {
-    for (bool more = header_ ? reader_.next(fields_) : true; more; more = reader_.next(fields_)) {
-      if (fields_.size() != columns()) {
-        reader_.fail(fmt::format("{} fields, the first line has {} ({})", fields_.size(), columns(),
-                                 reader_.separator_text()));
-      }
-      reader_.count_values();
-      take();
-    }
-  }
-
-  // This line's value in a column.
-  double number(std::size_t column) const {
-    const std::string& field = value(column);
-    const std::optional<double> number = parse_number(field);
-    if (!number) {
-      if (is_beyond_double(field)) {
-        reader_.fail(fmt::format("'{}' in {} is too large or too small for a double", shown(field),
-                                 shown(names_[column])));
-      }
-      reader_.fail(fmt::format("'{}' in {} is not a number ({})", shown(field),
-                               shown(names_[column]), reader_.separator_text()));
-    }
-    if (!std::isfinite(*number)) {
-      reader_.fail(fmt::format("'{}' in {} is not finite", shown(field), shown(names_[column])));
-    }
-    return *number;
-  }
-  std::int64_t integer(std::size_t column) const {
-    const std::string& field = value(column);
-    const std::optional<std::int64_t> number = parse_integer(field);
-    if (!number) {
-      reader_.fail(fmt::format("'{}' in {} is not a whole number of 64 bits ({})", shown(field),
-                               shown(names_[column]), reader_.separator_text()));
-    }
-    return *number;
+  void read_block(std::size_t first, std::size_t stride, std::size_t rows, Span to) const override {
+    const std::size_t column = first % stride,
+                      end = rows == 0 ? column : column + to.size() / rows / element;
+    for_each_row(first / stride, [&](const CsvReader& reader) {
+      for (std::size_t j = column; j < end; ++j) put(reader, j, to);
+      return !to.empty();
+    });
   }
 
  private:
-  const std::string& value(std::size_t column) const {
-    const std::string& field = fields_[column];
-    if (field.empty() || field == "NA") {
-      reader_.fail(fmt::format("no value in {}; every value is needed", shown(names_[column])));
+  static constexpr std::size_t rows_between = 4096;  // that are skipped at most
+  static constexpr std::size_t element = 8;          // of either type
+
+  /// From this one on, until take(reader) is false.
+  template <class Take>
+  void for_each_row(std::size_t first, const Take& take) const {
+    if (first >= rows_) return;
+    TextBuffer characters(file_);
+    CsvReader reader(characters, file_.name());
+    reader.go_to(places_[first / rows_between]);
+    std::size_t row = first - first % rows_between;
+    do {
+      if (!reader.next()) throw UsageError(fmt::format("{}: has become shorter", file_.name()));
+    } while (row++ < first || take(reader));
+  }
+  void put(const CsvReader& reader, std::size_t column, Span& to) const {
+    if (numbers_ == CsvNumbers::real) {
+      const double value = reader.number(first_ + column);
+      std::memcpy(to.data(), &value, element);
+    } else {
+      const std::int64_t value = reader.integer(first_ + column);
+      std::memcpy(to.data(), &value, element);
     }
-    return field;
+    to = to.subspan(element);
   }
 
-  std::string file_;
-  CsvReader reader_;
-  std::vector<std::string> fields_, names_;
-  bool header_ = false;
+  TextFile file_;
+  CsvNumbers numbers_;
+  std::size_t first_ = 0, columns_ = 0, rows_ = 0;
+  std::vector<CsvReader::Place> places_;  // of rows 0, rows_between, ..
 };
 
-CsvColumn read_column(std::istream& stream, const std::string& file, std::string_view column) {
-  CsvTableReader table(stream, file);
-  const std::size_t chosen = table.find(column);
-  CsvColumn result{table.name(chosen), {}};
-  table.for_each_line([&] {
-    const double value = table.number(chosen);
-    require_room(file, result.values);
-    result.values.push_back(value);
-  });
-  if (result.values.empty())
-    throw UsageError(fmt::format("{}: no values in {}", file, shown(result.name)));
-  return result;
-}
-
-std::ifstream open_table(const std::string& file) {
+void require_text(const std::string& file) {
   if (kind_of_file(file) != FileKind::text)
     throw UsageError(fmt::format("{}: a .npy file; it has no columns", file));
-  return std::ifstream(file, std::ios::binary);
 }
 
 }  // namespace
 
-CsvColumn read_csv_column(const std::string& file, std::string_view column) {
-  std::ifstream stream = open_table(file);
-  return read_column(stream, file, column);
+CsvColumn open_csv_column(const std::string& file, std::string_view column, CsvNumbers numbers) {
+  require_text(file);
+  const auto parts = std::make_shared<CsvParts>(file, numbers);
+  const std::string name = parts->check(
+      [&](const CsvReader& reader) { return std::pair(reader.find(column), std::size_t{1}); });
+  if (parts->rows() == 0) throw UsageError(fmt::format("{}: no values in {}", file, shown(name)));
+  return {name, {parts->type(), {parts->rows()}, parts}};
 }
 
-CsvIntegers read_csv_integers(const std::string& file, std::string_view column) {
-  std::ifstream stream = open_table(file);
-  CsvTableReader table(stream, file);
-  const std::size_t chosen = table.find(column);
-  CsvIntegers result{table.name(chosen), {}};
-  table.for_each_line([&] {
-    const std::int64_t value = table.integer(chosen);
-    require_room(file, result.values);
-    result.values.push_back(value);
-  });
-  if (result.values.empty())
-    throw UsageError(fmt::format("{}: no values in {}", file, shown(result.name)));
-  return result;
+Source open_csv_table(const std::string& file) {
+  require_text(file);
+  const auto parts = std::make_shared<CsvParts>(file, CsvNumbers::real);
+  parts->check([](const CsvReader& reader) { return std::pair(std::size_t{0}, reader.columns()); });
+  if (parts->rows() == 0) throw UsageError(fmt::format("{}: no values", file));
+  return {ElementType::float64, {parts->rows(), parts->columns()}, parts};
 }
 
-CsvTable read_csv_table(const std::string& file) {
-  std::ifstream stream = open_table(file);
-  CsvTableReader reader(stream, file);
-  CsvTable table{0, reader.columns(), {}};
-  reader.for_each_line([&] {
-    for (std::size_t column = 0; column < table.columns; ++column) {
-      require_room(file, table.values);
-      table.values.push_back(reader.number(column));
-    }
-    ++table.rows;
-  });
-  if (table.rows == 0) throw UsageError(fmt::format("{}: no values", file));
-  return table;
-}
-
-CsvColumn parse_csv_column(std::string_view text, const std::string& name,
-                           std::string_view column) {
-  std::istringstream stream{std::string(text)};
-  return read_column(stream, name, column);
+std::vector<double> parse_csv_column(std::string_view text, const std::string& name,
+                                     std::string_view column) {
+  std::stringbuf characters{std::string(text)};
+  CsvReader reader(characters, name);
+  const std::size_t chosen = reader.find(column);
+  std::vector<double> values;
+  while (reader.next()) values.push_back(reader.number(chosen));
+  if (values.empty())
+    throw UsageError(fmt::format("{}: no values in {}", name, shown(reader.name(chosen))));
+  return values;
 }
 
 }  // namespace wormcube::apps

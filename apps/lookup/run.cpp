@@ -3,7 +3,7 @@
 #include "wormcube/apps/lookup/run.hpp"
 
 #include "wormcube/apps/pair_counts.hpp"
-#include "wormcube/apps/random.hpp"
+#include "wormcube/apps/parts.hpp"
 #include "wormcube/collectives/blocks.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/host/memory.hpp"
@@ -12,7 +12,7 @@
 #include <cmath>
 #include <cstring>
 #include <numeric>
-#include <unordered_map>
+#include <optional>
 
 #include <fmt/core.h>
 
@@ -38,27 +38,30 @@ struct LookupCollectives {
 
 class Lookup {
  public:
-  Lookup(const LookupCollectives& collectives, const DistributedTable& table,
-         std::span<const Key> keys, Rank nodes, LookupResult& result)
+  Lookup(const LookupCollectives& collectives, const KeyOwner& owner, const DistributedTable& table,
+         std::span<const std::size_t> entries, std::span<const Key> keys,
+         const Distribution& all_keys, LookupResult& result)
       : collectives_(collectives),
+        owner_(owner),
         table_(table),
+        entries_(entries),
         keys_(keys),
-        before_{keys.size(), nodes},
+        before_(all_keys),
         result_(result),
         counts_(before_),
-        host_(static_cast<std::size_t>(nodes)) {}
+        host_(static_cast<std::size_t>(all_keys.nodes)) {}
 
   void operator()(Node& node) {
     const Rank r = node.rank();
     const std::size_t count = before_.count(r);
     Clock::duration& host = host_[static_cast<std::size_t>(r)];
-    const auto entries = table_.of_node(r);
-    const Memory table = node.memory(entries.size_bytes(), Purpose::blocks),
+    const std::size_t entries = entries_[static_cast<std::size_t>(r)];
+    const Memory table = node.memory(entries * sizeof(Entry), Purpose::blocks),
                  keys = node.memory(count * sizeof(Key), Purpose::blocks);
     node.local([&] {
       const auto start = Clock::now();
-      copy(std::as_bytes(entries), table);
-      copy(std::as_bytes(keys_.subspan(before_.first(r), count)), keys);
+      copy(std::as_bytes(table_.of_node(r)), table);
+      copy(std::as_bytes(keys_.subspan(before_.first(r) - result_.here.first, count)), keys);
       host = Clock::now() - start;
     });
 
@@ -80,8 +83,8 @@ class Lookup {
     counts_.exchange(node, collectives_.alltoallv, asked, wanted, sizeof(Key));
     node.phase("search");
     // A binary search: a comparison and an entry of memory for each halving.
-    const double halvings = std::ceil(std::log2(static_cast<double>(entries.size()) + 1)) *
-                            static_cast<double>(requests);
+    const double halvings =
+        std::ceil(std::log2(static_cast<double>(entries) + 1)) * static_cast<double>(requests);
     node.computes(halvings, halvings * sizeof(Entry));
     node.local([&] { answer(as<Entry>(table), as<Key>(wanted), counts_.received(r), answers); });
 
@@ -91,7 +94,8 @@ class Lookup {
     node.phase("answers to the host");
     node.local([&] {
       const auto start = Clock::now();
-      put(before_.first(r), as<std::size_t>(places), counts_.sent(r), answered);
+      put(before_.first(r) - result_.here.first, as<std::size_t>(places), counts_.sent(r),
+          answered);
       host += Clock::now() - start;
     });
   }
@@ -105,21 +109,10 @@ class Lookup {
   Bytes block_bytes() const { return counts_.largest() * answer_bytes; }
   std::size_t requests(Rank r) const { return counts_.total_received(r); }
 
-  void join_answers(const Runner& runner) {
-    const auto join_array = [&](auto& array) {
-      constexpr Bytes element = sizeof(array[0]);
-      apps::join(runner, std::as_writable_bytes(std::span(array)), [&](Rank r) {
-        return std::pair(before_.first(r) * element, before_.first(r + 1) * element);
-      });
-    };
-    join_array(result_.values);
-    join_array(result_.found);
-  }
-
  private:
   void count_owners(std::span<const Key> keys, std::span<std::size_t> counts) const {
     std::ranges::fill(counts, std::size_t{0});
-    for (const Key key : keys) ++counts[static_cast<std::size_t>(table_.owner()(key))];
+    for (const Key key : keys) ++counts[static_cast<std::size_t>(owner_(key))];
   }
 
   void sort_by_owner(std::span<const Key> keys, std::span<const std::size_t> counts,
@@ -127,7 +120,7 @@ class Lookup {
     std::vector<std::size_t> next(counts.size());
     std::exclusive_scan(counts.begin(), counts.end(), next.begin(), std::size_t{0});
     for (std::size_t k = 0; k < keys.size(); ++k) {
-      places[k] = next[static_cast<std::size_t>(table_.owner()(keys[k]))]++;
+      places[k] = next[static_cast<std::size_t>(owner_(keys[k]))]++;
       sorted[places[k]] = keys[k];
     }
   }
@@ -144,7 +137,7 @@ class Lookup {
     }
   }
 
-  // The answers, in the order of the keys.
+  // The answers, in the order of the keys. \param first_key  among those of this process
   void put(std::size_t first_key, std::span<const std::size_t> places,
            std::span<const std::size_t> counts, ConstSpan answered) {
     std::vector<Value> values(places.size());
@@ -165,7 +158,9 @@ class Lookup {
   }
 
   const LookupCollectives& collectives_;
-  const DistributedTable& table_;
+  const KeyOwner& owner_;
+  const DistributedTable& table_;         // of the nodes of this process, like the keys
+  std::span<const std::size_t> entries_;  // how many each node has, of all
   std::span<const Key> keys_;
   Distribution before_;
   LookupResult& result_;
@@ -179,92 +174,81 @@ std::vector<Operation> lookup_operations() { return {operations::alltoall, opera
 
 LookupResult run_lookup(const Runner& runner, const Algorithms& algorithms, const LookupJob& job) {
   const Rank p = runner.topology.nodes();
-  const auto what = fmt::format("lookup of {} keys in {} entries on {} nodes", job.keys.size(),
-                                job.table_keys.size(), p);
-  // The host's table and the order of its rows; the answers; for the check a hashed table.
-  constexpr double hashed_entry = 64;
-  const auto entries = static_cast<double>(job.table_keys.size());
-  const double host_bytes = entries * (sizeof(Entry) + sizeof(std::size_t)) +
-                            static_cast<double>(job.keys.size()) * answer_bytes +
-                            PairCounts::bytes(p) +
-                            (job.options.verify ? entries * hashed_entry : 0);
-  require_memory(what, host_bytes, "use a smaller table, or fewer keys");
+  const Distribution keys{job.keys.elements(), p};
+  const std::size_t rows = job.table.count();
+  if (rows != job.table.values.elements()) {
+    throw UsageError(fmt::format("lookup: {} keys and {} values in the table", rows,
+                                 job.table.values.elements()));
+  }
+  const auto what = fmt::format("lookup of {} keys in {} entries on {} nodes", keys.items, rows, p);
+  constexpr const char* way_out = "use a smaller table, or fewer keys";
+  const NodeRange nodes{nodes_here(runner).first, nodes_here(runner).second};
+  LookupResult result;
+  result.here = part_here(runner, [&](Rank r) { return Part{keys.first(r), keys.count(r)}; });
+  const std::size_t own = result.here.count;
+  // The entries, the keys and their answers; for the check the keys once more.
+  const double check_bytes =
+      job.options.verify ? answer_check_bytes(own) + Loaded::bytes(job.keys, result.here) : 0;
+  const auto require_room = [&](double entries) {
+    require_memory_here(what, runner,
+                        entries * sizeof(Entry) + Loaded::bytes(job.keys, result.here) +
+                            static_cast<double>(own) * answer_bytes + PairCounts::bytes(p) +
+                            check_bytes,
+                        way_out);
+  };
 
-  const Distribution keys{job.keys.size(), p};
   const LookupCollectives collectives{
       algorithms.choose(operations::alltoall, runner.topology, sizeof(std::size_t)),
       algorithms.choose(operations::alltoallv, runner.topology,
                         (keys.largest() / static_cast<std::size_t>(p) + 1) * answer_bytes)};
-  const DistributedTable table(job.by, p, job.table_keys, job.table_values);
-  LookupResult result;
-  result.values.resize(job.keys.size());
-  result.found.resize(job.keys.size());
-  Lookup lookup(collectives, table, job.keys, p, result);
+  std::optional<KeyOwner> owner;
+  std::optional<DistributedTable> table;
+  Loaded loaded;
+  in_all_processes(runner, [&] {
+    // Before anything is counted: what the nodes have of it in the mean.
+    require_room(static_cast<double>(rows) * (nodes.end - nodes.first) / p);
+    owner.emplace(job.by, p, job.table);
+    const std::size_t entries = holds_all(runner) ? rows : count_entries(*owner, nodes, job.table);
+    require_room(static_cast<double>(entries));
+    table.emplace(*owner, nodes, job.table, entries);
+    loaded = Loaded(job.keys, result.here);
+    result.values.resize(own);
+    result.found.resize(own);
+  });
+  // How many each node has, all processes know: a dry run has all nodes.
+  std::vector<std::size_t> entries(static_cast<std::size_t>(p));
+  for (Rank r = nodes.first; r < nodes.end; ++r) {
+    entries[static_cast<std::size_t>(r)] = table->of_node(r).size();
+  }
+  join(runner, std::as_writable_bytes(std::span(entries)), [](Rank r) {
+    const auto at = static_cast<std::size_t>(r) * sizeof(std::size_t);
+    return std::pair(at, at + sizeof(std::size_t));
+  });
+  const std::span<const Key> own_keys{reinterpret_cast<const Key*>(loaded.bytes().data()), own};
+  Lookup lookup(collectives, *owner, *table, entries, own_keys, keys, result);
   const Program program = [&](Node& node) { lookup(node); };
   job.options.tell("memory");
-  require_memory_to_run(what, runner, job.options.verify ? entries * hashed_entry : 0, program,
-                        "use a smaller table, or fewer keys");
+  in_all_processes(runner,
+                   [&] { require_memory_to_run(what, runner, check_bytes, program, way_out); });
   RunFigures known;
   known.collectives = {UsedCollective(collectives.alltoall, 1),
                        UsedCollective(collectives.alltoallv, 2)};
   result.figures = measure(runner, job.options, program, std::move(known),
                            [&] { return lookup.after_run(runner); });
   result.figures.block_bytes = lookup.block_bytes();
-  lookup.join_answers(runner);
-  result.absent = static_cast<std::size_t>(std::ranges::count(result.found, 0));
-  result.largest_table = table.largest();
+  result.absent = sum(runner, static_cast<std::uint64_t>(std::ranges::count(result.found, 0)));
+  result.largest_table = std::ranges::max(entries);
   for (Rank r = 0; r < p; ++r) {
     result.largest_requests = std::max(result.largest_requests, lookup.requests(r));
   }
-  result.average_table = entries / p;
-  result.average_requests = static_cast<double>(job.keys.size()) / p;
+  result.average_table = static_cast<double>(rows) / p;
+  result.average_requests = static_cast<double>(keys.items) / p;
   if (!job.options.verify) return result;
   job.options.tell("comparison");
-  result.wrong = count_wrong_answers(job, result);
+  std::uint64_t wrong = 0;
+  in_all_processes(runner, [&] { wrong = count_wrong_answers(job, result); });
+  result.wrong = sum(runner, wrong);
   return result;
-}
-
-LookupJob generate_lookup(std::size_t entries, std::size_t lookups, double absent,
-                          std::uint64_t seed) {
-  if (!(absent >= 0 && absent <= 1)) {
-    throw UsageError(fmt::format("lookup: a share {} of absent keys; need 0 to 1", absent));
-  }
-  require_memory(
-      fmt::format("a table of {} entries and {} keys", entries, lookups),
-      static_cast<double>(entries) * sizeof(Entry) + static_cast<double>(lookups) * sizeof(Key),
-      "use fewer (--entries, --lookups)");
-  LookupJob job;
-  // SplitMix64 gives no number twice before all 2^64 were there.
-  SplitMix distinct(seed), random(seed, SplitMix::second);
-  job.table_keys.resize(entries);
-  for (Key& key : job.table_keys) key = static_cast<Key>(distinct.next());
-  job.table_values.resize(entries);
-  std::iota(job.table_values.begin(), job.table_values.end(), Value{0});
-  job.keys.resize(lookups);
-  for (Key& key : job.keys) {
-    const bool is_absent = entries == 0 || (random.symmetric() + 1) / 2 < absent;
-    key = is_absent ? static_cast<Key>(distinct.next()) : job.table_keys[random.next() % entries];
-  }
-  return job;
-}
-
-std::size_t count_wrong_answers(const LookupJob& job, const LookupResult& result) {
-  if (result.values.size() != job.keys.size() || result.found.size() != job.keys.size()) {
-    return std::max<std::size_t>(job.keys.size(), 1);
-  }
-  std::unordered_map<Key, Value> table;
-  table.reserve(job.table_keys.size());
-  for (std::size_t row = 0; row < job.table_keys.size(); ++row) {
-    table.emplace(job.table_keys[row], job.table_values[row]);
-  }
-  std::size_t wrong = 0;
-  for (std::size_t k = 0; k < job.keys.size(); ++k) {
-    const auto entry = table.find(job.keys[k]);
-    const bool is_there = entry != table.end();
-    const Value wanted = is_there ? entry->second : 0;
-    if (result.found[k] != (is_there ? 1 : 0) || result.values[k] != wanted) ++wrong;
-  }
-  return wrong;
 }
 
 }  // namespace wormcube::apps

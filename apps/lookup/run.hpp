@@ -16,18 +16,18 @@ namespace wormcube::apps {
 std::vector<Operation> lookup_operations();
 
 struct LookupJob {
-  std::vector<Key> table_keys;      ///< distinct
-  std::vector<Value> table_values;  ///< of each table key
-  std::vector<Key> keys;            ///< to look up; any, also several times
+  TableRows table;
+  Source keys;  ///< to look up, int64; any, also several times
   TableBy by = TableBy::hash;
   RunOptions options = {};
 };
 
 struct LookupResult {
   RunFigures figures;
-  std::vector<Value> values;         ///< of each key; 0 where it is not in the table
+  Part here;                         ///< the keys that the nodes of this process have
+  std::vector<Value> values;         ///< of each of them; 0 where it is not in the table
   std::vector<unsigned char> found;  ///< 1 where it is
-  std::size_t absent = 0;
+  std::size_t absent = 0;            ///< of all keys
   /// Of one node: the most table entries, the most keys that it was asked for; the means.
   std::size_t largest_table = 0, largest_requests = 0;
   double average_table = 0, average_requests = 0;
@@ -41,17 +41,16 @@ struct LookupResult {
 /// by the node that must know them and asks: an alltoall of counts, an alltoallv of keys; what it is
 /// asked for it answers: an alltoallv of values, the other way.
 ///
+/// Each process walks through the whole table and holds what its nodes have of it and of the keys.
+///
 /// Source: Kim et al., on complete exchange, name distributed table lookup as a use of it.
 /// Throws UsageError before anything runs: a key twice in the table, an algorithm that does not run
 /// here, too little memory.
 LookupResult run_lookup(const Runner& runner, const Algorithms& algorithms, const LookupJob& job);
 
-/// A table of random distinct keys whose values are their rows, and keys to look up, so many of which
-/// (a share from 0 to 1) are surely not in the table.
-LookupJob generate_lookup(std::size_t entries, std::size_t lookups, double absent,
-                          std::uint64_t seed);
-
-/// Answers that differ from those of one table on the host.
+/// Answers of this process that differ from the table's, through which it walks.
 std::size_t count_wrong_answers(const LookupJob& job, const LookupResult& result);
+/// What that takes for so many keys.
+double answer_check_bytes(std::size_t keys);
 
 }  // namespace wormcube::apps

@@ -5,10 +5,12 @@
 #include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
-#include <tuple>
+#include <utility>
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 namespace wormcube::apps {
 
@@ -34,13 +36,29 @@ TableBy parse_table_by(std::string_view text) {
   throw UsageError(fmt::format("no distribution '{}'; there are hash, block", text));
 }
 
-KeyOwner::KeyOwner(TableBy by, Rank nodes, std::span<const Key> keys) : by_(by), nodes_(nodes) {
-  if (keys.empty()) return;
-  const auto [least, greatest] = std::ranges::minmax(keys);
-  least_ = least;
-  greatest_ = greatest;
-  width_ = distance(least, greatest) / static_cast<std::uint64_t>(nodes) + 1;
+KeyOwner::KeyOwner(TableBy by, Rank nodes, KeyRange keys)
+    : by_(by),
+      nodes_(nodes),
+      least_(keys.least),
+      greatest_(keys.greatest),
+      width_(distance(least_, greatest_) / static_cast<std::uint64_t>(nodes) + 1) {}
+
+namespace {
+
+KeyRange range_of(const TableRows& rows) {
+  if (rows.count() == 0) return {};
+  KeyRange range{std::numeric_limits<Key>::max(), std::numeric_limits<Key>::min()};
+  rows.walk_keys([&](std::size_t /*row*/, std::span<const Key> keys) {
+    const auto [least, greatest] = std::ranges::minmax(keys);
+    range = {std::min(range.least, least), std::max(range.greatest, greatest)};
+  });
+  return range;
 }
+
+}  // namespace
+
+KeyOwner::KeyOwner(TableBy by, Rank nodes, const TableRows& rows)
+    : KeyOwner(by, nodes, by == TableBy::block ? range_of(rows) : KeyRange{}) {}
 
 Rank KeyOwner::operator()(Key key) const {
   if (by_ == TableBy::hash) {
@@ -50,39 +68,48 @@ Rank KeyOwner::operator()(Key key) const {
   return static_cast<Rank>(distance(least_, std::clamp(key, least_, greatest_)) / width_);
 }
 
-DistributedTable::DistributedTable(TableBy by, Rank nodes, std::span<const Key> keys,
-                                   std::span<const Value> values)
-    : owner_(by, nodes, keys), starts_(static_cast<std::size_t>(nodes) + 1) {
-  if (keys.size() != values.size()) {
-    throw UsageError(
-        fmt::format("lookup: {} keys and {} values in the table", keys.size(), values.size()));
-  }
-  std::vector<std::size_t> rows(keys.size());
-  std::iota(rows.begin(), rows.end(), std::size_t{0});
-  std::ranges::sort(rows, {},
-                    [&](std::size_t row) { return std::tuple(owner_(keys[row]), keys[row], row); });
-  const auto twice =
-      std::ranges::adjacent_find(rows, {}, [&](std::size_t row) { return keys[row]; });
-  if (twice != rows.end()) {
-    throw UsageError(
-        fmt::format("lookup: key {} stands in rows {} and {} of the table (from 0); "
-                    "each key may be there once",
-                    keys[*twice], *twice, *(twice + 1)));
-  }
-  entries_.reserve(rows.size());
-  for (const std::size_t row : rows) {
-    entries_.push_back({keys[row], values[row]});
-    ++starts_[static_cast<std::size_t>(owner_(keys[row])) + 1];
+namespace {
+
+[[noreturn]] void tell_twice(Key key, const TableRows& rows) {
+  std::vector<std::size_t> found;
+  rows.walk_keys([&](std::size_t row, std::span<const Key> keys) {
+    for (std::size_t k = 0; k < keys.size() && found.size() < 2; ++k) {
+      if (keys[k] == key) found.push_back(row + k);
+    }
+  });
+  throw UsageError(fmt::format(
+      "lookup: key {} stands in rows {} of the table (from 0); each key may be there once", key,
+      fmt::join(found, " and ")));
+}
+
+}  // namespace
+
+DistributedTable::DistributedTable(const KeyOwner& owner, NodeRange nodes, const TableRows& rows,
+                                   std::size_t entries)
+    : nodes_(nodes), starts_(static_cast<std::size_t>(nodes.end - nodes.first) + 1) {
+  entries_.reserve(entries);
+  rows.walk([&](std::size_t /*row*/, std::span<const Key> keys, std::span<const Value> values) {
+    for (std::size_t k = 0; k < keys.size(); ++k) {
+      if (nodes.has(owner(keys[k]))) entries_.push_back({keys[k], values[k]});
+    }
+  });
+  std::ranges::sort(entries_, {},
+                    [&](const Entry& entry) { return std::pair(owner(entry.key), entry.key); });
+  const auto twice = std::ranges::adjacent_find(entries_, {}, &Entry::key);
+  if (twice != entries_.end()) tell_twice(twice->key, rows);
+  for (const Entry& entry : entries_) {
+    ++starts_[static_cast<std::size_t>(owner(entry.key) - nodes.first) + 1];
   }
   std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
 }
 
-std::size_t DistributedTable::largest() const {
-  std::size_t most = 0;
-  for (std::size_t r = 0; r + 1 < starts_.size(); ++r) {
-    most = std::max(most, starts_[r + 1] - starts_[r]);
-  }
-  return most;
+std::size_t count_entries(const KeyOwner& owner, NodeRange nodes, const TableRows& rows) {
+  std::size_t entries = 0;
+  rows.walk_keys([&](std::size_t /*row*/, std::span<const Key> keys) {
+    entries += static_cast<std::size_t>(
+        std::ranges::count_if(keys, [&](Key key) { return nodes.has(owner(key)); }));
+  });
+  return entries;
 }
 
 const Entry* find_entry(std::span<const Entry> entries, Key key) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/apps/lookup/rows.hpp"
 #include "wormcube/runtime/topology/topology.hpp"
 
 #include <cstddef>
@@ -11,10 +12,6 @@
 #include <vector>
 
 namespace wormcube::apps {
-
-using Key = std::int64_t;
-/// Eight bytes of any type.
-using Value = std::uint64_t;
 
 struct Entry {
   Key key;
@@ -27,10 +24,17 @@ enum class TableBy : std::uint8_t { hash, block };
 /// Throws UsageError that lists the two.
 TableBy parse_table_by(std::string_view text);
 
+/// From the least key of a table to the greatest.
+struct KeyRange {
+  Key least = 0, greatest = 0;
+};
+
 class KeyOwner {
  public:
-  /// \param keys  of the whole table
-  KeyOwner(TableBy by, Rank nodes, std::span<const Key> keys);
+  /// \param keys  of the whole table; without effect on `hash`
+  KeyOwner(TableBy by, Rank nodes, KeyRange keys);
+  /// Of a table, which `block` walks through once.
+  KeyOwner(TableBy by, Rank nodes, const TableRows& rows);
   Rank operator()(Key key) const;
 
  private:
@@ -40,26 +44,36 @@ class KeyOwner {
   std::uint64_t width_ = 1;  // of a node's range
 };
 
-/// The entries, node by node, each node's in the order of keys.
+/// Consecutive nodes: those of a process.
+struct NodeRange {
+  Rank first = 0, end = 0;
+  bool has(Rank r) const { return first <= r && r < end; }
+};
+
+/// The entries of some nodes, node by node, each node's in the order of keys.
 class DistributedTable {
  public:
-  /// Throws UsageError if a key is there twice, with both rows.
-  DistributedTable(TableBy by, Rank nodes, std::span<const Key> keys,
-                   std::span<const Value> values);
+  /// Walks through the rows and keeps those of these nodes. \param entries  as many as they have
+  /// Throws UsageError if one of their keys is there twice, with both rows: equal keys have one owner,
+  /// so that of the processes that have all nodes one sees it.
+  DistributedTable(const KeyOwner& owner, NodeRange nodes, const TableRows& rows,
+                   std::size_t entries);
 
-  const KeyOwner& owner() const { return owner_; }
   std::span<const Entry> of_node(Rank r) const {
-    const auto first = starts_[static_cast<std::size_t>(r)];
-    return std::span(entries_).subspan(first, starts_[static_cast<std::size_t>(r) + 1] - first);
+    const std::size_t first = start(r);
+    return std::span(entries_).subspan(first, start(r + 1) - first);
   }
-  /// The most entries of any node.
-  std::size_t largest() const;
 
  private:
-  KeyOwner owner_;
+  std::size_t start(Rank r) const { return starts_[static_cast<std::size_t>(r - nodes_.first)]; }
+
+  NodeRange nodes_;
   std::vector<Entry> entries_;
   std::vector<std::size_t> starts_;  // of each node's entries, and the end
 };
+
+/// How many entries some nodes have: a walk.
+std::size_t count_entries(const KeyOwner& owner, NodeRange nodes, const TableRows& rows);
 
 /// The entry of this key in a node's entries; nullptr if there is none.
 const Entry* find_entry(std::span<const Entry> entries, Key key);

@@ -16,6 +16,11 @@ namespace wormcube::apps {
 /// The operations that a product calls.
 std::vector<Operation> matvec_operations();
 
+struct Matrix {
+  std::size_t rows = 0, columns = 0;
+  std::vector<double> values;  ///< row-major
+};
+
 struct MatvecJob {
   Matrix matrix;
   std::vector<double> x;

@@ -2,10 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/io/csv.hpp"
 
+#include "wormcube/apps/io/array.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/tests/apps/support.hpp"
 
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
 #include <catch2/catch.hpp>
+#include <fmt/core.h>
 
 using namespace wormcube;
 using namespace wormcube::apps;
@@ -16,13 +24,14 @@ namespace {
 
 std::vector<double> column(const std::string& text, const std::string& name = {}) {
   const TemporaryFile file(".csv", text);
-  return read_csv_column(file.name(), name).values;
+  const Array values = read_all(open_csv_column(file.name(), name).values);
+  return {elements<double>(values).begin(), elements<double>(values).end()};
 }
 
 std::string refusal_of(const std::string& text, const std::string& name = {}) {
   const TemporaryFile file(".csv", text);
   try {
-    read_csv_column(file.name(), name);
+    open_csv_column(file.name(), name);
   } catch (const UsageError& error) {
     CHECK_THAT(error.what(), Contains(file.name()));
     return error.what();
@@ -42,7 +51,7 @@ TEST_CASE("a CSV column is found by name and by number from 1", "[apps][csv]") {
   CHECK(column(text, "year") == Values{1749, 1749});
   CHECK(column("1,10\n2,20\n", "2") == Values{10, 20});
   const TemporaryFile file(".csv", text);
-  CHECK(read_csv_column(file.name(), "3").name == "value");
+  CHECK(open_csv_column(file.name(), "3").name == "value");
 }
 
 TEST_CASE("the only CSV column needs no name", "[apps][csv]") {
@@ -84,9 +93,9 @@ TEST_CASE("a CSV column that is not there is refused with those that are", "[app
   CHECK_THAT(refusal_of(""), Contains("no data"));
   CHECK_THAT(refusal_of("# nothing\n"), Contains("no data"));
   CHECK_THAT(refusal_of("a,b\n", "b"), Contains("no values"));
-  CHECK_THROWS_WITH(read_csv_column("/nonexistent.csv", ""),
+  CHECK_THROWS_WITH(open_csv_column("/nonexistent.csv", ""),
                     Contains("cannot be opened: No such file or directory"));
-  CHECK_THROWS_WITH(read_csv_column("/tmp", ""), Contains("cannot be opened: Is a directory"));
+  CHECK_THROWS_WITH(open_csv_column("/tmp", ""), Contains("cannot be opened: Is a directory"));
 }
 
 TEST_CASE("what is not text is refused by name, with the way out", "[apps][csv]") {
@@ -98,7 +107,7 @@ TEST_CASE("what is not text is refused by name, with the way out", "[apps][csv]"
   CHECK_THAT(refusal_of(std::string("1\n2\n\0", 5)), Contains("byte 5 is 0x00"));
   CHECK_THAT(refusal_of("\x93NUMPY\x01"), Contains(".npy"));
   CHECK_THAT(refusal_of("1\r2\r3\r"), Contains("carriage returns"));
-  CHECK_THROWS_WITH(read_csv_column("/dev/zero", ""), Contains("byte 1 is 0x00"));
+  CHECK_THROWS_WITH(open_csv_column("/dev/zero", ""), Contains("byte 1 is 0x00"));
 }
 
 TEST_CASE("messages about CSV files say what was taken for the separator", "[apps][csv]") {
@@ -126,9 +135,53 @@ TEST_CASE("messages about CSV files are short and cannot command a terminal", "[
 }
 
 TEST_CASE("the sunspot record has 2820 months", "[apps][csv]") {
-  const CsvColumn record = read_csv_column(sunspots, "sunspots");
+  const CsvColumn record = open_csv_column(sunspots, "sunspots");
   CHECK(record.name == "sunspots");
-  CHECK(record.values.size() == 2820);
-  CHECK(record.values.front() == 58);
-  CHECK(record.values.back() == 33.4);
+  const Array values = read_all(record.values);
+  REQUIRE(values.elements() == 2820);
+  CHECK(elements<double>(values).front() == 58);
+  CHECK(elements<double>(values).back() == 33.4);
+}
+
+TEST_CASE("a CSV file is read by parts, from any row to any row", "[apps][csv]") {
+  // More rows than lie between two remembered places; comments and blank lines where they may be.
+  constexpr std::size_t rows = 9000;
+  const bool header = GENERATE(false, true);
+  std::string text = "\xef\xbb\xbf# one\n\n";
+  if (header) text += "whole;real;text\r\n";
+  for (std::size_t row = 0; row < rows; ++row) {
+    text += fmt::format("{};{};0\n", row, static_cast<double>(row) + 0.5);
+    if (row % 4096 > 4090) text += "# comment\n";
+  }
+  const TemporaryFile file(".csv", text);
+  const Source whole = open_csv_column(file.name(), "1", CsvNumbers::whole_or_real).values;
+  const Source real = open_csv_column(file.name(), header ? "real" : "2").values;
+  const Source table = open_csv_table(file.name());
+  REQUIRE(whole.type() == ElementType::int64);
+  REQUIRE(whole.elements() == rows);
+  REQUIRE(table.shape() == std::vector<std::size_t>{rows, 3});
+  for (const Part part : {Part{0, 1}, Part{0, rows}, Part{4095, 2}, Part{4096, 1}, Part{5000, 4000},
+                          Part{8999, 1}, Part{9000, 0}}) {
+    std::vector<std::int64_t> integers(part.count);
+    std::vector<double> reals(part.count);
+    whole.reader().read(part.first, std::as_writable_bytes(std::span(integers)));
+    real.reader().read(part.first, std::as_writable_bytes(std::span(reals)));
+    for (std::size_t k = 0; k < part.count; ++k) {
+      REQUIRE(integers[k] == static_cast<std::int64_t>(part.first + k));
+      REQUIRE(reals[k] == static_cast<double>(part.first + k) + 0.5);
+    }
+  }
+  // Elements of the table that begin and end within rows, and a block of it.
+  std::vector<double> some(6), block(4);
+  table.reader().read(4096 * 3 + 2, std::as_writable_bytes(std::span(some)));
+  CHECK(some == Values{0, 4097, 4097.5, 0, 4098, 4098.5});
+  table.reader().read_block(8192 * 3 + 1, 3, 2, std::as_writable_bytes(std::span(block)));
+  CHECK(block == Values{8192.5, 0, 8193.5, 0});
+}
+
+TEST_CASE("a CSV file that has become shorter is told", "[apps][csv]") {
+  const TemporaryFile file(".csv", "1\n2\n3\n");
+  const Source source = open_csv_column(file.name(), "").values;
+  std::filesystem::resize_file(file.name(), 4);
+  CHECK_THROWS_WITH(read_all(source), Contains("has become shorter"));
 }

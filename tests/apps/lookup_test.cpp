@@ -1,11 +1,17 @@
 // Distributed table lookup: every size of table and keys, on every number of nodes.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/io/array.hpp"
+#include "wormcube/apps/lookup/made.hpp"
 #include "wormcube/apps/lookup/run.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/machine/machine.hpp"
 #include "wormcube/tests/apps/support.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <limits>
+#include <set>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -18,14 +24,32 @@ namespace {
 
 Algorithms automatic_lookup() { return {"auto", lookup_operations()}; }
 
+template <class T>
+Source list_of(const std::vector<T>& values) {
+  return to_array<T>(ElementType::int64, values, {values.size()});
+}
+
+LookupJob job_of(const std::vector<Key>& table, const std::vector<Value>& values,
+                 const std::vector<Key>& keys, TableBy by = TableBy::hash) {
+  return {{list_of(table), list_of(values)}, list_of(keys), by, {}};
+}
+
+template <class T>
+std::vector<T> all_of(const Source& source) {
+  const Array array = read_all(source);
+  return {elements<T>(array).begin(), elements<T>(array).end()};
+}
+
 // Written for itself: row by row.
 void require_answers(const LookupJob& job, const LookupResult& result) {
-  REQUIRE(result.values.size() == job.keys.size());
-  for (std::size_t k = 0; k < job.keys.size(); ++k) {
-    const auto row = std::ranges::find(job.table_keys, job.keys[k]) - job.table_keys.begin();
-    const bool is_there = row < std::ssize(job.table_keys);
+  const auto keys = all_of<Key>(job.keys), rows = all_of<Key>(job.table.keys);
+  const auto values = all_of<Value>(job.table.values);
+  REQUIRE(result.values.size() == keys.size());
+  for (std::size_t k = 0; k < keys.size(); ++k) {
+    const auto row = std::ranges::find(rows, keys[k]) - rows.begin();
+    const bool is_there = row < std::ssize(rows);
     REQUIRE(result.found[k] == (is_there ? 1 : 0));
-    if (is_there) REQUIRE(result.values[k] == job.table_values[static_cast<std::size_t>(row)]);
+    if (is_there) REQUIRE(result.values[k] == values[static_cast<std::size_t>(row)]);
   }
 }
 
@@ -57,8 +81,9 @@ TEST_CASE("a lookup finds the least and the greatest keys, and one key many time
           "[apps][lookup]") {
   constexpr Key least = std::numeric_limits<Key>::min(), greatest = std::numeric_limits<Key>::max();
   for (const TableBy by : {TableBy::hash, TableBy::block}) {
-    LookupJob job{{greatest, 0, least, -1}, {10, 11, 12, 13}, {}, by, {}};
-    job.keys = {least, least, 1, greatest, least, -1, 0, greatest - 1, least + 1, least};
+    const LookupJob job =
+        job_of({greatest, 0, least, -1}, {10, 11, 12, 13},
+               {least, least, 1, greatest, least, -1, 0, greatest - 1, least + 1, least}, by);
     const LookupResult result =
         run_lookup(proof(Topology::parse("ring:3")), automatic_lookup(), job);
     require_answers(job, result);
@@ -67,7 +92,7 @@ TEST_CASE("a lookup finds the least and the greatest keys, and one key many time
 }
 
 TEST_CASE("each key has one owner, and blocks are ranges of keys", "[apps][lookup]") {
-  const std::vector<Key> keys{-50, 0, 7, 49};
+  const KeyRange keys{-50, 49};
   const KeyOwner block(TableBy::block, 10, keys), hash(TableBy::hash, 10, keys);
   Rank before = 0;
   std::vector<int> hashed(10);
@@ -120,7 +145,7 @@ TEST_CASE("a check of a lookup counts every wrong answer", "[apps][lookup]") {
   const LookupResult good = run_lookup(proof(Topology::parse("ring:3")), automatic_lookup(), job);
   CHECK(good.absent > 0);
   CHECK(good.absent < 40);
-  for (std::size_t k = 0; k < job.keys.size(); ++k) {
+  for (std::size_t k = 0; k < job.keys.elements(); ++k) {
     LookupResult bad = good;
     bad.values[k] ^= 1;
     CHECK(count_wrong_answers(job, bad) == 1);
@@ -148,13 +173,104 @@ TEST_CASE("a lookup that cannot be is refused before it runs", "[apps][lookup]")
                         FAIL("it ran");
                         return {};
                       }};
-  CHECK_THROWS_WITH(
-      run_lookup(unused, automatic_lookup(), {{4, 5, 6, 5}, {0, 0, 0, 0}, {}, {}, {}}),
-      Contains("key 5 stands in rows 1 and 3"));
-  CHECK_THROWS_WITH(run_lookup(unused, automatic_lookup(), {{4, 5}, {0}, {}, {}, {}}),
+  CHECK_THROWS_WITH(run_lookup(unused, automatic_lookup(), job_of({4, 5, 6, 5}, {0, 0, 0, 0}, {})),
+                    Contains("key 5 stands in rows 1 and 3"));
+  CHECK_THROWS_WITH(run_lookup(unused, automatic_lookup(), job_of({4, 5}, {0}, {})),
                     Contains("2 keys and 1 values"));
   CHECK_THROWS_WITH(run_lookup(unused, Algorithms("hypercube-pairwise", lookup_operations()),
                                generate_lookup(3, 3, 0, 1)),
                     Contains("hypercube-pairwise"));
   CHECK_THROWS_WITH(generate_lookup(3, 3, 1.5, 1), Contains("1.5"));
+}
+
+TEST_CASE("a table is walked through some rows at a time, to its last", "[apps][lookup]") {
+  const std::vector<Key> keys{5, -1, 8, 3, 9, 0, 7};
+  const std::vector<Value> values{50, 10, 80, 30, 90, 0, 70};
+  for (const std::size_t count : {0, 1, 6, 7}) {
+    for (const std::size_t at_a_time : {1, 2, 3, 7, 100}) {
+      CAPTURE(count, at_a_time);
+      TableRows rows{list_of(std::vector(keys.begin(), keys.begin() + count)),
+                     list_of(std::vector(values.begin(), values.begin() + count)), at_a_time};
+      std::size_t next = 0;
+      rows.walk([&](std::size_t row, std::span<const Key> some, std::span<const Value> of_them) {
+        CHECK(row == next);
+        CHECK(some.size() == std::min(at_a_time, count - row));
+        REQUIRE(of_them.size() == some.size());
+        for (std::size_t k = 0; k < some.size(); ++k, ++next) {
+          CHECK(some[k] == keys[next]);
+          CHECK(of_them[k] == values[next]);
+        }
+      });
+      CHECK(next == count);
+    }
+  }
+}
+
+TEST_CASE("processes keep the entries of their own nodes, and together all", "[apps][lookup]") {
+  constexpr Rank p = 7;
+  for (const std::size_t entries : {0, 1, 200}) {
+    for (const TableBy by : {TableBy::hash, TableBy::block}) {
+      LookupJob job = generate_lookup(entries, 0, 0, 3);
+      const KeyOwner owner(by, p, job.table);
+      const DistributedTable whole(owner, {0, p}, job.table, entries);
+      for (const std::size_t at_a_time : {1, 13, 1000}) {
+        job.table.at_a_time = at_a_time;
+        std::size_t all = 0;
+        for (const NodeRange nodes : {NodeRange{0, 3}, NodeRange{3, 3}, NodeRange{3, 7}}) {
+          const std::size_t count = count_entries(owner, nodes, job.table);
+          const DistributedTable part(owner, nodes, job.table, count);
+          std::size_t kept = 0;
+          for (Rank r = nodes.first; r < nodes.end; ++r) {
+            kept += part.of_node(r).size();
+            CHECK(std::ranges::equal(part.of_node(r), whole.of_node(r),
+                                     [](const Entry& a, const Entry& b) {
+                                       return a.key == b.key && a.value == b.value;
+                                     }));
+          }
+          CHECK(kept == count);
+          all += kept;
+        }
+        CHECK(all == entries);
+      }
+    }
+  }
+}
+
+TEST_CASE("a key that is there twice is seen by the process of its owner alone, with both rows",
+          "[apps][lookup]") {
+  LookupJob job = job_of({1, 2, 3, 4, 2, 2}, {0, 0, 0, 0, 0, 0}, {});
+  for (const std::size_t at_a_time : {1, 2, 4, 5, 6}) {
+    job.table.at_a_time = at_a_time;
+    const KeyOwner owner(TableBy::block, 4, job.table);
+    REQUIRE(owner(2) == 1);
+    CHECK_THROWS_WITH(DistributedTable(owner, {1, 2}, job.table, 3),
+                      Contains("key 2 stands in rows 1 and 4"));
+    CHECK_NOTHROW(DistributedTable(owner, {0, 1}, job.table, 1));
+    CHECK_NOTHROW(DistributedTable(owner, {2, 4}, job.table, 2));
+  }
+}
+
+TEST_CASE("made keys are the same wherever a part of them begins", "[apps][lookup]") {
+  const LookupJob job = generate_lookup(20, 50, 0.4, 9);
+  const std::vector<Key> keys = all_of<Key>(job.keys), rows = all_of<Key>(job.table.keys);
+  for (std::size_t first = 0; first < keys.size(); ++first) {
+    const Loaded part(job.keys, {first, keys.size() - first});
+    CHECK(std::memcmp(part.bytes().data(), &keys[first], part.bytes().size()) == 0);
+  }
+  std::set<Key> different(rows.begin(), rows.end());
+  CHECK(different.size() == rows.size());
+  const auto absent =
+      std::ranges::count_if(keys, [&](Key key) { return std::ranges::count(rows, key) == 0; });
+  CHECK(absent > 8);
+  CHECK(absent < 32);
+  for (const Key key : all_of<Key>(generate_lookup(20, 50, 1, 9).keys)) {
+    CHECK(std::ranges::count(rows, key) == 0);
+  }
+}
+
+TEST_CASE("a lookup of keys that are all absent passes", "[apps][lookup]") {
+  const LookupJob job = generate_lookup(30, 40, 1, 2);
+  const LookupResult result = run_lookup(proof(Topology::parse("ring:3")), automatic_lookup(), job);
+  CHECK(result.passed());
+  CHECK(result.absent == 40);
 }

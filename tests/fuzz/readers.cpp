@@ -86,9 +86,9 @@ void csv(std::string_view bytes) {
                                                             : "";
   accept_or_refuse([&] {
     static_cast<void>(kind_of(bytes, "file"));
-    const CsvColumn values = parse_csv_column(bytes, "file", column);
-    require(!values.values.empty(), "an empty column is refused");
-    for (const double value : values.values) require(std::isfinite(value), "values are finite");
+    const std::vector<double> values = parse_csv_column(bytes, "file", column);
+    require(!values.empty(), "an empty column is refused");
+    for (const double value : values) require(std::isfinite(value), "values are finite");
   });
 }
 

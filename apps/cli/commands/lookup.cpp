@@ -1,17 +1,20 @@
 // wormcube lookup: a distributed table lookup, verified.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/cluster.hpp"
 #include "wormcube/apps/cli/commands/application.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/io/array.hpp"
+#include "wormcube/apps/lookup/made.hpp"
 #include "wormcube/apps/lookup/run.hpp"
+#include "wormcube/apps/parts.hpp"
 #include "wormcube/runtime/error.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <cstring>
 #include <limits>
 #include <memory>
-#include <optional>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -34,84 +37,85 @@ struct LookupCommand {
   std::string by = "hash", output;
 };
 
-/// The table and the keys, and of which type the values are.
-struct Data {
-  LookupJob job;
-  ElementType values = ElementType::int64;
-};
+Source open(const ListOptions& list) { return open_list(list.file, list.column); }
 
-Array read(const ListOptions& list) { return read_list(list.file, list.column); }
+/// \param convert  of an element of type T and its place
+template <class T, class Convert>
+Source converted(const Source& from, ElementType to, Convert convert) {
+  using Element = decltype(convert(T{}, std::size_t{}));
+  return made(to, from.shape(), [=](std::size_t first, Span into) {
+    std::vector<T> some;
+    for (std::size_t at = 0; at < into.size() / sizeof(Element); at += some.size()) {
+      some.resize(std::min(rows_at_a_time, into.size() / sizeof(Element) - at));
+      from.reader().read(first + at, std::as_writable_bytes(std::span(some)));
+      for (std::size_t k = 0; k < some.size(); ++k) {
+        const Element element = convert(some[k], first + at + k);
+        std::memcpy(&into[(at + k) * sizeof element], &element, sizeof element);
+      }
+    }
+  });
+}
 
-std::vector<Key> read_keys(const ListOptions& list) {
-  const Array array = read(list);
-  return with_real_type(array.type, list.file, [&]<class T>(T) -> std::vector<Key> {
-    const std::span<const T> from = elements<T>(array);
+Source open_keys(const ListOptions& list) {
+  const Source source = open(list);
+  return with_real_type(source.type(), list.file, [&]<class T>(T) -> Source {
     if constexpr (std::is_floating_point_v<T>) {
-      if (from.empty()) return {};
-      throw UsageError(
-          fmt::format("{}: keys of {}; keys are whole numbers", list.file, to_string(array.type)));
+      if (source.elements() == 0) return row_numbers(0);
+      throw UsageError(fmt::format("{}: keys of {}; keys are whole numbers", list.file,
+                                   to_string(source.type())));
     } else {
-      for (std::size_t at = 0; at < from.size(); ++at) {
-        if (!std::in_range<Key>(from[at])) {
-          throw UsageError(fmt::format("{}: key {} (element {}, from 0) is larger than {}",
-                                       list.file, from[at], at, std::numeric_limits<Key>::max()));
+      return converted<T>(source, ElementType::int64, [file = list.file](T key, std::size_t at) {
+        if (!std::in_range<Key>(key)) {
+          throw UsageError(fmt::format("{}: key {} (element {}, from 0) is larger than {}", file,
+                                       key, at, std::numeric_limits<Key>::max()));
         }
-      }
-      return {from.begin(), from.end()};
+        return static_cast<Key>(key);
+      });
     }
   });
 }
 
-/// The values as eight bytes each: int64, or float64.
-std::vector<Value> read_values(const ListOptions& list, ElementType& type) {
-  const Array array = read(list);
-  return with_real_type(array.type, list.file, [&]<class T>(T) {
-    std::vector<Value> values;
-    for (const T value : elements<T>(array)) {
-      if constexpr (std::is_floating_point_v<T>) {
-        values.push_back(std::bit_cast<Value>(static_cast<double>(value)));
-      } else {
-        values.push_back(static_cast<Value>(value));
-      }
+/// The values as eight bytes each: int64, uint64 or float64.
+Source open_values(const ListOptions& list) {
+  const Source source = open(list);
+  return with_real_type(source.type(), list.file, [&]<class T>(T) -> Source {
+    if constexpr (std::is_floating_point_v<T>) {
+      return converted<T>(source, ElementType::float64,
+                          [](T value, std::size_t) { return static_cast<double>(value); });
+    } else {
+      return converted<T>(
+          source, std::is_same_v<T, std::uint64_t> ? ElementType::uint64 : ElementType::int64,
+          [](T value, std::size_t) { return static_cast<Value>(value); });
     }
-    type = std::is_floating_point_v<T>        ? ElementType::float64
-           : std::is_same_v<T, std::uint64_t> ? ElementType::uint64
-                                              : ElementType::int64;
-    return values;
   });
 }
 
-Data read_data(const LookupCommand& options) {
+LookupJob read_data(const LookupCommand& options) {
   if (options.keys.file.empty()) throw UsageError("--table needs --keys, what to look up in it");
   if (options.makes) {
     throw UsageError(
         "--table brings its own data; --entries, --lookups and --absent make data instead of "
         "reading it");
   }
-  Data data;
-  data.job.table_keys = read_keys(options.table);
-  data.job.keys = read_keys(options.keys);
-  const std::size_t entries = data.job.table_keys.size();
-  if (options.values.file.empty()) {
-    for (std::size_t row = 0; row < entries; ++row) data.job.table_values.push_back(row);
-    return data;
-  }
-  data.job.table_values = read_values(options.values, data.values);
-  if (data.job.table_values.size() != entries) {
+  const Source table = open_keys(options.table), keys = open_keys(options.keys);
+  const std::size_t entries = table.elements();
+  const Source values =
+      options.values.file.empty() ? row_numbers(entries) : open_values(options.values);
+  if (values.elements() != entries) {
     throw UsageError(fmt::format("{} keys in {}, {} values in {}; the table needs one of each",
-                                 entries, options.table.file, data.job.table_values.size(),
+                                 entries, options.table.file, values.elements(),
                                  options.values.file));
   }
-  return data;
+  return {{table, values}, keys};
 }
 
-Data make_data(const LookupCommand& options) {
+LookupJob make_data(const LookupCommand& options) {
   for (const auto& [name, list] :
        {std::pair("--values", &options.values), std::pair("--keys", &options.keys)}) {
     if (!list->file.empty()) throw UsageError(fmt::format("{} needs --table", name));
   }
-  return {
-      generate_lookup(options.entries, options.lookups, options.absent, options.application.seed)};
+  return generate_lookup(options.entries, options.lookups, options.absent,
+                         options.application.seed);
 }
 
 void require_columns(const LookupCommand& options) {
@@ -137,26 +141,26 @@ Value marker(ElementType type) {
   }
 }
 
-Array output_array(const LookupResult& result, ElementType type) {
+std::vector<Value> output_values(const LookupResult& result, ElementType type) {
   std::vector<Value> values = result.values;
   for (std::size_t k = 0; k < values.size(); ++k) {
     if (result.found[k] == 0) values[k] = marker(type);
   }
-  return to_array<Value>(type, values, {values.size()});
+  return values;
 }
 
-void print_result(const LookupCommand& options, const Data& data, const LookupResult& result,
+void print_result(const LookupCommand& options, const LookupJob& job, const LookupResult& result,
                   const MachineOptions& machine, double rate) {
   const ApplicationOptions& application = options.application;
   const OutputOptions& output = application.output;
   const bool made = options.table.file.empty();
   print_setting(
       output, "table",
-      fmt::format("{} entries, {}, distributed by {}", data.job.table_keys.size(),
+      fmt::format("{} entries, {}, distributed by {}", job.table.count(),
                   made ? fmt::format("generated, seed {}", application.seed) : options.table.file,
                   options.by));
   print_setting(output, "keys",
-                fmt::format("{}, {}", data.job.keys.size(),
+                fmt::format("{}, {}", job.keys.elements(),
                             made ? fmt::format("a share of {} not in the table", options.absent)
                                  : options.keys.file));
   print_collectives_run(application, result.figures, machine);
@@ -178,23 +182,26 @@ ExitCode run(const LookupCommand& options) {
   ApplicationRun run(application, "lookup", options.table.file, options.output);
   const Algorithms algorithms = application.algorithms(lookup_operations());
   require_columns(options);
-  Data data = options.table.file.empty() ? make_data(options) : read_data(options);
-  data.job.by = parse_table_by(options.by);
-  data.job.options = run.run_options();
+  LookupJob job = options.table.file.empty() ? make_data(options) : read_data(options);
+  job.by = parse_table_by(options.by);
+  job.options = run.run_options();
   const LookupResult result = run.on_machine(algorithms.all_port(), [&](const Runner& runner) {
-    return run_lookup(runner, algorithms, data.job);
+    return run_lookup(runner, algorithms, job);
   });
-  const double rate = per_microsecond(data.job.keys.size(), result.figures.wall);
+  const double rate = per_microsecond(job.keys.elements(), result.figures.wall);
+  const ElementType type = job.table.values.type();
   run.write_output([&] {
-    if (!is_first_process()) return;
-    write_list(options.output, "value", output_array(result, data.values));
+    std::vector<Value> values;
+    in_all_processes(run.runner(), [&] { values = output_values(result, type); });
+    write_list(run.runner(), options.output, "value", type, job.keys.elements(), result.here,
+               std::as_bytes(std::span(values)));
   });
-  print_result(options, data, result, run.machine(), rate);
+  print_result(options, job, result, run.machine(), rate);
 
   Json json = run.json(collectives_json(result.figures), result.figures);
-  json["entries"] = data.job.table_keys.size();
-  json["keys"] = data.job.keys.size();
-  json["values"] = to_string(data.values);
+  json["entries"] = job.table.count();
+  json["keys"] = job.keys.elements();
+  json["values"] = to_string(type);
   json["distribution"] = options.by;
   json["largest_table"] = result.largest_table;
   json["mean_table"] = result.average_table;
@@ -264,8 +271,10 @@ Action add_lookup(CLI::App& program) {
   app.footer(
       "Each node has the entries of its keys, and a share of the keys to look up. It sorts them by "
       "the node that must know, tells how many come (alltoall), sends the keys (alltoallv) and "
-      "gets the answers (alltoallv, the other way). Verified against one table on the host, keys "
-      "that are not there included.\n\n"
+      "gets the answers (alltoallv, the other way). Verified against the table, walked through "
+      "once "
+      "more, keys that are not there included. Under MPI each process keeps what its nodes "
+      "have.\n\n"
       "Times: wall is the whole run; the parts are the cores' time, and their sum is cores x wall: "
       "computing, rearranging (sorting by node), combining, host copies, moving data (copying "
       "messages), network and switching (routes, reservations, matching, changing nodes), idle.\n\n"

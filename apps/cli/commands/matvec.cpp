@@ -4,13 +4,11 @@
 #include "wormcube/apps/cli/commands/application.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/io/array.hpp"
-#include "wormcube/apps/io/text.hpp"
 #include "wormcube/apps/matvec/run.hpp"
 #include "wormcube/apps/parts.hpp"
 #include "wormcube/runtime/error.hpp"
 
 #include <cmath>
-#include <filesystem>
 #include <memory>
 
 #include <fmt/core.h>
@@ -27,17 +25,12 @@ struct MatvecCommand {
   bool shape_given = false;
 };
 
-/// A matrix in memory, or its size and where it comes from.
+/// Its size and where it comes from.
 void set_matrix(const MatvecCommand& options, MatvecJob& job) {
   if (!options.matrix.empty()) {
     if (options.shape_given) {
       throw UsageError(
           "--matrix brings its own shape; --shape makes a matrix instead of reading it");
-    }
-    if (!std::filesystem::is_regular_file(options.matrix) ||
-        kind_of_file(options.matrix) != FileKind::npy) {
-      job.matrix = read_matrix(options.matrix);
-      return;
     }
     job.source = open_matrix(options.matrix);
   } else {
