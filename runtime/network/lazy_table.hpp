@@ -31,7 +31,7 @@ class LazyTable {
   /// Slots that are made together.
   static constexpr std::size_t page_slots = 256;
 
-  explicit LazyTable(std::size_t count) : pages_((count + page_slots - 1) / page_slots) {}
+  explicit LazyTable(std::size_t count) : pages_(pages_of(count)) {}
   ~LazyTable() {
     for (auto& slot : pages_) {
       Page* const page = slot.load(std::memory_order_acquire);
@@ -45,7 +45,7 @@ class LazyTable {
 
   /// What a table of so many slots takes before its first object.
   static constexpr std::size_t bytes_of(std::size_t count) {
-    return (count + page_slots - 1) / page_slots * sizeof(Atomic<Page*>);
+    return pages_of(count) * sizeof(Atomic<Page*>);
   }
 
   template <class... Arguments>
@@ -77,6 +77,9 @@ class LazyTable {
   }
 
  private:
+  static constexpr std::size_t pages_of(std::size_t count) {
+    return (count + page_slots - 1) / page_slots;
+  }
   // Aligned: two threads use two objects that were made one after the other.
   struct alignas(64) Entry {
     template <class... Arguments>

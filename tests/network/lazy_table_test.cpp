@@ -25,6 +25,14 @@ struct Counted {
 
 }  // namespace
 
+TEST_CASE("a lazy table has a place for each page, and no more", "[network]") {
+  using Table = LazyTable<int>;
+  CHECK(Table::bytes_of(0) == 0);
+  CHECK(Table::bytes_of(1) == sizeof(void*));
+  CHECK(Table::bytes_of(Table::page_slots) == sizeof(void*));
+  CHECK(Table::bytes_of(Table::page_slots + 1) == 2 * sizeof(void*));
+}
+
 TEST_CASE("an object of a lazy table is made once, and found again", "[network]") {
   {
     LazyTable<Counted> table(1000);
