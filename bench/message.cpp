@@ -17,8 +17,10 @@ constexpr int round_trips = 2000;
 
 // Node 0 and node `far` of a line send a message there and back; the time is one way. The first and the
 // last message are checked, outside the timed part.
-void ping_pong(benchmark::State& state, NodesAs nodes_as, Rank nodes, Rank far, Bytes bytes) {
-  Machine machine(Topology::parse("line:" + std::to_string(nodes)), {.nodes_as = nodes_as});
+void ping_pong(benchmark::State& state, NodesAs nodes_as, Rank nodes, Rank far, Bytes bytes,
+               int workers = 0) {
+  Machine machine(Topology::parse("line:" + std::to_string(nodes)),
+                  {.nodes_as = nodes_as, .workers = workers});
   bool right = true;
   for (auto _ : state) {
     double seconds = 0;
@@ -65,10 +67,15 @@ void message_parked(benchmark::State& state) {
   ping_pong(state, NodesAs::threads, 64, 1, static_cast<Bytes>(state.range(0)));
 }
 void message_fibers(benchmark::State& state) {
-  ping_pong(state, NodesAs::fibers, 64, 1, static_cast<Bytes>(state.range(0)));
+  ping_pong(state, NodesAs::fibers, 64, 1, static_cast<Bytes>(state.range(0)),
+            static_cast<int>(state.range(1)));
 }
 void message_hops(benchmark::State& state) {
-  ping_pong(state, NodesAs::fibers, 64, static_cast<Rank>(state.range(0)), 64);
+  ping_pong(state, NodesAs::fibers, 64, static_cast<Rank>(state.range(0)), 64, 1);
+}
+// Each of the two nodes on a worker of its own.
+void message_across(benchmark::State& state) {
+  ping_pong(state, NodesAs::fibers, 2, 1, static_cast<Bytes>(state.range(0)), 2);
 }
 // Each of 64 nodes exchanges `bytes` with one other after the other. Processor time of the whole
 // process by message, so that two machines can be compared where others use the cores too.
@@ -145,7 +152,12 @@ BENCHMARK(message_running)
     ->UseManualTime()
     ->Iterations(5);
 BENCHMARK(message_parked)->Arg(64)->Arg(4096)->Arg(65536)->UseManualTime()->Iterations(5);
-BENCHMARK(message_fibers)->Arg(64)->Arg(4096)->Arg(65536)->UseManualTime()->Iterations(5);
+BENCHMARK(message_fibers)
+    ->ArgNames({"bytes", "workers"})
+    ->ArgsProduct({{64, 4096, 65536}, {1, 2}})
+    ->UseManualTime()
+    ->Iterations(5);
+BENCHMARK(message_across)->Arg(64)->Arg(4096)->UseManualTime()->Iterations(5);
 BENCHMARK(message_hops)->Arg(1)->Arg(2)->Arg(8)->Arg(16)->UseManualTime()->Iterations(5);
 
 }  // namespace

@@ -375,13 +375,17 @@ struct Completes : Nodes {
       require(transfer->is_complete(), "what is complete stays so");
     }
     require(data == 7, "what was done for it is done");
+    // Asked last: it would order what the gate must.
+    require(transfer->is_complete(), "what is waited for is complete");
     transfer.reset();
     data = 0;
   }
   void complete() {
     under_way.await(1);
     data = 7;
-    switch (transfer->settle()) {
+    const auto was = transfer->settle();
+    require(How == Waits::awaits || was != Completion::Progress::awaited, "nobody awaits it");
+    switch (was) {
       case Completion::Progress::awaited:
         if (gate.arrive()) wake(gate);
         break;
