@@ -274,6 +274,33 @@ static void beyond_addresses(void) {
   MPI_Win_fence(0, window);
   MPI_Put(&rank, 1, MPI_INT, 1, ((MPI_Aint)1 << 62) + 1, 1, MPI_INT, window);
 }
+static MPI_Datatype far_apart(void) {
+  MPI_Datatype type;
+  MPI_Type_create_resized(MPI_INT, 0, (MPI_Aint)1 << 62, &type);
+  MPI_Type_commit(&type);
+  return type;
+}
+static void beyond_memory(void) {
+  if (rank == 0) MPI_Send(&rank, 4, far_apart(), 1, 0, MPI_COMM_WORLD);
+}
+static void all_beyond_memory(void) { MPI_Bcast(&rank, 4, far_apart(), 0, MPI_COMM_WORLD); }
+static void block_beyond_memory(void) {
+  int counts[64] = {0}, places[64] = {0};
+  counts[1] = 4;
+  MPI_Alltoallv(&rank, counts, places, far_apart(), &rank, counts, places, MPI_INT, MPI_COMM_WORLD);
+}
+static void target_beyond_memory(void) {
+  int mine[4] = {0};
+  MPI_Win window = window_on_all();
+  MPI_Win_fence(0, window);
+  MPI_Put(mine, 4, MPI_INT, 1, 0, 4, far_apart(), window);
+}
+static void too_many_bytes(void) {
+  MPI_Datatype type;
+  MPI_Type_contiguous(1 << 30, MPI_DOUBLE, &type);
+  MPI_Type_commit(&type);
+  if (rank == 0) MPI_Send(&rank, 1 << 30, type, 1, 0, MPI_COMM_WORLD);
+}
 static void too_many_communicators(void) {
   MPI_Comm copy;
   for (;;) MPI_Comm_dup(MPI_COMM_SELF, &copy);
@@ -360,7 +387,8 @@ int main(int argc, char **argv) {
                   PROGRAM(long_gatherv),     PROGRAM(send_in_place), PROGRAM(no_room_to_buffer), PROGRAM(freed_operator),
                   PROGRAM(null_operator),    PROGRAM(null_group),    PROGRAM(too_large_a_grid),  PROGRAM(no_grid),
                   PROGRAM(no_epoch),         PROGRAM(other_target),  PROGRAM(after_unlock),      PROGRAM(locked_twice),
-                  PROGRAM(never_locked),     PROGRAM(out_of_window), PROGRAM(beyond_addresses), PROGRAM(too_many_communicators), PROGRAM(never_unlocked),    PROGRAM(freed_window),
+                  PROGRAM(never_locked),     PROGRAM(out_of_window), PROGRAM(beyond_addresses), PROGRAM(beyond_memory), PROGRAM(all_beyond_memory), PROGRAM(block_beyond_memory),
+                  PROGRAM(target_beyond_memory), PROGRAM(too_many_bytes), PROGRAM(too_many_communicators), PROGRAM(never_unlocked),    PROGRAM(freed_window),
                   PROGRAM(missing_fence),    PROGRAM(never_posted),  PROGRAM(kept_lock),         PROGRAM(shared_memory),
                   PROGRAM(never_attached),   PROGRAM(own_operator),  PROGRAM(every_other)};
   if (argc > 1 && strcmp(argv[1], "before_init") == 0) MPI_Comm_rank(MPI_COMM_WORLD, &rank);

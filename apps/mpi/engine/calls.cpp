@@ -139,9 +139,20 @@ std::size_t Call::count(std::int64_t count, const char* name) const {
 std::size_t Call::elements(std::int64_t count, const TypeView& type) const {
   constexpr std::size_t most = std::size_t{1} << 47U;  // bytes that can be addressed
   const std::size_t elements = this->count(count);
-  if (type.size == 0 || elements <= most / type.size) return elements;
-  throw Failure(MPI_ERR_COUNT, fmt::format("count {} of {} bytes each is more than memory can hold",
-                                           elements, type.size));
+  const auto fit = [&](std::size_t bytes) { return bytes == 0 || elements <= most / bytes; };
+  if (!fit(type.size)) {
+    throw Failure(MPI_ERR_COUNT, fmt::format("count {} of {} bytes each is more than memory can "
+                                             "hold",
+                                             elements, type.size));
+  }
+  // Others lie as close as they are long.
+  const auto extent = static_cast<std::size_t>(type.extent);
+  if (!type.dense && elements > 1 && type.size > 0 && !fit(type.extent < 0 ? 0 - extent : extent)) {
+    throw Failure(MPI_ERR_COUNT, fmt::format("count {} of elements {} bytes apart is more than "
+                                             "memory can hold",
+                                             elements, type.extent));
+  }
+  return elements;
 }
 
 void Call::destination(const Communicator& on, int rank) const {

@@ -53,7 +53,7 @@ void Together::run(const Collective& collective, ConstBlocks in, Blocks out,
 }
 
 Given::Given(const Call& call, const void* data, std::size_t count, const TypeView& type) {
-  const Bytes bytes = count * type.size;
+  const Bytes bytes = call.elements(static_cast<std::int64_t>(count), type) * type.size;
   call.pointer(data, bytes, "the send buffer", type.first);
   if (type.dense) {
     data_ = {static_cast<const std::byte*>(data), bytes};
@@ -67,7 +67,7 @@ Given::Given(const Call& call, const void* data, std::size_t count, const TypeVi
 // Packed as it is, so that what is not received into stays.
 Taken::Taken(const Call& call, void* data, std::size_t count, const TypeView& type)
     : elements_(data) {
-  const Bytes bytes = count * type.size;
+  const Bytes bytes = call.elements(static_cast<std::int64_t>(count), type) * type.size;
   call.pointer(data, bytes, "the receive buffer", type.first);
   if (type.dense) {
     data_ = {static_cast<std::byte*>(data), bytes};
@@ -90,7 +90,8 @@ Uneven::Uneven(const Call& call, const void* data, std::span<const Block> blocks
   bool in_a_row = true;
   std::ptrdiff_t first = 0, next = 0;
   for (const Block& block : blocks) {
-    const Bytes bytes = block.count * block.type.size;
+    const Bytes bytes =
+        call.elements(static_cast<std::int64_t>(block.count), block.type) * block.type.size;
     if (bytes > 0) {
       call.pointer(data, bytes, name, block.place + block.type.first);
       if (offsets_.back() == 0) first = next = block.place;
