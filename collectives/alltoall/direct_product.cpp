@@ -25,6 +25,7 @@ class DirectProduct {
   DirectProduct(const Topology& topology, Rank self) : topology_(topology), self_(self) {
     for (int d = 0; d < topology.dimensions(); ++d) factors_.emplace_back(topology.factor(d));
     for (const DirectFactor& factor : factors_) classes_ = std::max(classes_, factor.classes());
+    choice_.resize(factors_.size());
     chosen_.resize(factors_.size() + 1, Chosen{{self, 0, 0}, {self, 0, 0}, {}, {}});
     const auto k = static_cast<std::size_t>(classes_);
     for (Chosen& chosen : chosen_) chosen.stay.resize(k), chosen.move.resize(k);
@@ -54,8 +55,8 @@ class DirectProduct {
   /// to stays. False: there is none. Begins before the first.
   bool next() {
     int d = topology_.dimensions() - 1;
-    if (choice_.empty()) {
-      choice_.resize(factors_.size());
+    if (!began_) {
+      began_ = true;
       d = 0;
     } else {
       while (d >= 0 && ++choice_[static_cast<std::size_t>(d)] == topology_.size(d)) {
@@ -105,7 +106,8 @@ class DirectProduct {
   Rank self_;
   std::vector<DirectFactor> factors_;
   int classes_ = 1;
-  std::vector<Rank> choice_;    // a permutation per dimension
+  std::vector<Rank> choice_;  // a permutation per dimension; a single node has none, and one choice
+  bool began_ = false;
   std::vector<Chosen> chosen_;  // by how many dimensions
   std::vector<Move> way_;
 };

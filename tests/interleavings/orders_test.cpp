@@ -117,18 +117,21 @@ TEST_CASE(
   struct Met {
     const Scenario* scenario;
     std::set<Order> orders;
+    std::size_t states;
   };
   std::vector<Met> all;
   std::set<Order> orders;
   for (const Scenario& scenario : scenarios()) {
     if (scenario.wide) continue;
-    all.push_back({&scenario, explored(scenario).orders});
+    if (sanitized && all.size() == 3) return;  // the others, and the weaker orders: minutes
+    const Report report = explored(scenario);
+    all.push_back({&scenario, report.orders, report.states});
     for (const Order& order : all.back().orders) {
       if (order.file != "scenarios.cpp" && order.file != "atomics.hpp") orders.insert(order);
     }
   }
   REQUIRE(orders.size() > 20);
-  if (sanitized) return;  // minutes
+  std::ranges::stable_sort(all, {}, &Met::states);  // what is soon explored is tried first
   Lines lines;
   const std::map<std::string, std::string> reasons = judged();
   std::set<std::string> unused;
