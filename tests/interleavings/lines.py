@@ -7,7 +7,7 @@ Each mutant is a copy of one header that hides the original from the compiler; n
 linked with the library of build/release. A mutant that never ends is found, too. Memory orders are weakened by the tests
 themselves ("what threads share holds in every execution, and each of its orders is needed or judged").
 
-  tests/interleavings/lines.py                                        all; half an hour
+  tests/interleavings/lines.py                                        all; more than an hour
   tests/interleavings/lines.py runtime/machine/gate.hpp --json FILE   one, with every mutant
 """
 # SPDX-License-Identifier: Apache-2.0
@@ -16,7 +16,6 @@ import collections
 import json
 import os
 import pathlib
-import signal
 import subprocess
 import sys
 import tempfile
@@ -40,17 +39,6 @@ int main() {
   }
 }
 """
-
-
-def ends_well(command, seconds):
-    """Whether it ends with 0 within so many seconds."""
-    process = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-    try:
-        return process.wait(seconds) == 0
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        return False
 
 
 class Bench:
@@ -77,14 +65,14 @@ class Bench:
             return None
         objects = [self.work / name for name in ("explorer.o", "explore.o", "scenarios.o")]
         subprocess.run([*self.compiler, *objects, *self.library, "-o", self.work / "explore"], check=True)
-        return not ends_well([self.work / "explore"], 120)
+        return not mutate.ends_well([self.work / "explore"], 120)
 
     def tests_find(self, names):
         for name in names:
             if not self.compile(ROOT / f"tests/{name}_test.cpp", "test.o"):
                 return None
             subprocess.run([*self.compiler, self.work / "test.o", self.work / "main.o", *self.library, "-o", self.work / "test"], check=True)
-            if not ends_well([self.work / "test"], 120):
+            if not mutate.ends_well([self.work / "test"], 120):
                 return True
         return False
 

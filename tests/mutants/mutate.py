@@ -207,16 +207,20 @@ def build(target):
     return done.returncode == 0, done.stdout[-2000:]
 
 
-def passes(command, only, limit):
-    """Whether the tests pass within so many seconds."""
-    process = subprocess.Popen(command, shell=True, cwd=BUILD, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                               start_new_session=True, env={**os.environ, **({"WORMCUBE_TEST_ONLY": only} if only else {})})
+def ends_well(command, limit, **where):
+    """Whether a process ends with 0 within so many seconds; what it has started ends with it."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, **where)
     try:
         return process.wait(limit) == 0
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         return False
+
+
+def passes(command, only, limit):
+    """Whether the tests pass within so many seconds."""
+    return ends_well(command, limit, shell=True, cwd=BUILD, env={**os.environ, **({"WORMCUBE_TEST_ONLY": only} if only else {})})
 
 
 def configure():
