@@ -48,10 +48,13 @@ constexpr Rank first_odd = 9, last_odd = 25;
 constexpr std::size_t most_classes = 4;  // a to d
 
 /// Permutations by source and, the same moves, by destination.
+}  // namespace
+
 struct DirectTable {
   std::vector<std::vector<DirectHop>> out, in;
   std::vector<std::array<DirectFactor::Used, most_classes>> used;
   int classes = 1;
+  bool has_identity = false;
 
   void add(std::vector<DirectHop> row) {
     const auto n = static_cast<Rank>(row.size());
@@ -64,9 +67,13 @@ struct DirectTable {
       DirectFactor::Used& of_class = used_here[static_cast<std::size_t>(hop.move_class)];
       (hop.hops == 0 ? of_class.stays : of_class.moves) = true;
     }
+    has_identity =
+        has_identity || std::ranges::none_of(row, [](DirectHop hop) { return hop.hops; });
     out.push_back(std::move(row)), in.push_back(std::move(back));
   }
 };
+
+namespace {
 
 /// Whether moves of one class share no link of the ring.
 bool arcs_are_disjoint(const std::vector<DirectHop>& row) {
@@ -159,45 +166,43 @@ bool DirectFactor::admits(const Graph& graph) {
   return graph.is(Shape::line) && n < static_cast<Rank>(line_rows.size());
 }
 
-DirectFactor::DirectFactor(const Graph& graph)
-    : kind_(Kind::table), n_(graph.nodes()), line_(!graph.is(Shape::ring)) {
+DirectFactor::DirectFactor(const Graph& graph) : kind_(Kind::table), n_(graph.nodes()) {
   WORMCUBE_ASSERT(admits(graph));
-  if (n_ == 1) {
-    line_ = false;
-  } else if (graph.is(Shape::complete)) {
+  const bool ring = n_ == 1 || graph.is(Shape::ring);
+  if (n_ > 1 && graph.is(Shape::complete)) {
     kind_ = Kind::complete;
-  } else if (!line_ && n_ % 2 == 0 && n_ >= 8) {
+  } else if (ring && n_ % 2 == 0 && n_ >= 8) {
     kind_ = Kind::even_ring;
+  } else {
+    table_ = &table_of(n_, !ring);
   }
 }
 
 int DirectFactor::classes() const {
   if (kind_ == Kind::complete) return 1;
-  return kind_ == Kind::even_ring ? (n_ + 7) / 8 : table_of(n_, line_).classes;
+  return kind_ == Kind::even_ring ? (n_ + 7) / 8 : table_->classes;
 }
 
 bool DirectFactor::has_identity() const {
-  return kind_ == Kind::complete || (kind_ == Kind::table && n_ <= (line_ ? 3 : 7));
+  return kind_ == Kind::complete || (kind_ == Kind::table && table_->has_identity);
 }
 
 DirectFactor::Used DirectFactor::used(Rank permutation, int move_class) const {
   if (kind_ == Kind::even_ring) return even_ring_uses(permutation, move_class);
   if (kind_ == Kind::complete) return {permutation > 0, permutation == 0};
-  return table_of(n_, line_)
-      .used[static_cast<std::size_t>(permutation)][static_cast<std::size_t>(move_class)];
+  return table_->used[static_cast<std::size_t>(permutation)][static_cast<std::size_t>(move_class)];
 }
 
 DirectFactor::Hop DirectFactor::out(Rank permutation, Rank c) const {
   if (kind_ == Kind::even_ring) return even_ring(permutation, c, false);
   if (kind_ == Kind::complete) return {mod(c + permutation, n_) - c, 0};
-  return table_of(n_, line_)
-      .out[static_cast<std::size_t>(permutation)][static_cast<std::size_t>(c)];
+  return table_->out[static_cast<std::size_t>(permutation)][static_cast<std::size_t>(c)];
 }
 
 DirectFactor::Hop DirectFactor::in(Rank permutation, Rank c) const {
   if (kind_ == Kind::even_ring) return even_ring(permutation, c, true);
   if (kind_ == Kind::complete) return {c - mod(c - permutation, n_), 0};
-  return table_of(n_, line_).in[static_cast<std::size_t>(permutation)][static_cast<std::size_t>(c)];
+  return table_->in[static_cast<std::size_t>(permutation)][static_cast<std::size_t>(c)];
 }
 
 /// Residues modulo h = n/2 in pairs, by the circle method; each pair's four nodes send once round the

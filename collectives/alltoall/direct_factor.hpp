@@ -6,6 +6,8 @@
 
 namespace wormcube {
 
+struct DirectTable;
+
 /// n permutations of the n nodes of a ring, line or complete graph, which together hold each pair
 /// (source, destination) once. Each move has a class; moves of one permutation and one class share no
 /// link.
@@ -43,7 +45,7 @@ class DirectFactor {
 
   Kind kind_;
   Rank n_;
-  bool line_;
+  const DirectTable* table_ = nullptr;  // of Kind::table
 };
 
 }  // namespace wormcube

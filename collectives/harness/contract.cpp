@@ -369,9 +369,9 @@ void Arrivals::add(Rank to, std::uint64_t element) {
   }
   auto& seen = seen_[static_cast<std::size_t>(to)];
   if (seen.empty()) seen.resize(nodes * blocks_per_node_ * elements_per_block_);
+  // By block first: a node that receives only its own block of everybody's stays within some lines of memory.
   const auto place =
-      (origin_of(element) * blocks_per_node_ + block_of(element)) * elements_per_block_ +
-      index_of(element);
+      (block_of(element) * nodes + origin_of(element)) * elements_per_block_ + index_of(element);
   if (seen[place]) {
     ++repeated_;
     if (first_.empty()) {

@@ -561,6 +561,7 @@ TEST_CASE("no algorithm starts with a block too many or too few", "[collectives]
         const Instance instance{topology.nodes(), arguments};
         const Rank gives = operation->gives(instance, one),
                    ends_with = operation->ends_with(instance, one);
+        if (std::string_view(operation->name).starts_with("test-")) return;  // another test's
         // A single message is as long as you like.
         if (topology.nodes() < 3 || gives == 0 || ends_with == 0) return;
         if (operation == Operation(operations::broadcast)) return;
