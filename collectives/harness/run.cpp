@@ -224,7 +224,7 @@ std::string title(const Collective& collective) {
 Collective barrier_between_calls() { return parse_collective(operations::barrier, "tree"); }
 
 /// Free routes are run only where no cyclic wait can arise among them and those of the barriers
-/// around them: a dry run of all tells.
+/// around them, which are the same before and after: a dry run of both tells.
 void require_deadlock_free(const Machine& machine, const Collective& collective,
                            const Collective& barrier) {
   if (!collective.algorithm->any_order) return;
@@ -246,7 +246,6 @@ void require_deadlock_free(const Machine& machine, const Collective& collective,
                 [&](Node& node) {
                   pass(barrier, node);
                   program(node);
-                  pass(barrier, node);
                 },
                 name),
             Routing(topology, options.virtual_channels), options.all_port);

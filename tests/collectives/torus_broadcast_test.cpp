@@ -527,6 +527,18 @@ void round_the_rows(Node& node, const Call& /*call*/) {
       {send(up, memory.subspan(0, 8)), receive(row * 5 + (column + 3) % 5, memory.subspan(8, 8))});
 }
 
+/// The same of the first row's nodes but node 0: no cycle by itself. That node's message to node 2,
+/// a barrier's, makes it one.
+void round_a_row_but_for_one(Node& node) {
+  const Rank column = node.rank();
+  const std::array<Move, 1> up{{{1, 2}}};
+  const Memory memory = node.memory(16);
+  std::vector<Op> ops;
+  if (column > 0 && column < 5) ops.push_back(send(up, memory.subspan(0, 8)));
+  if (column < 5 && column != 2) ops.push_back(receive((column + 3) % 5, memory.subspan(8, 8)));
+  node.step(ops);
+}
+
 }  // namespace
 
 TEST_CASE("free routes that can wait in a cycle are refused by a machine that is not in lock step",
@@ -546,6 +558,18 @@ TEST_CASE("free routes that can wait in a cycle are refused by a machine that is
                     Catch::Contains("deadlock"));
   Machine free(topology, {.all_port = true, .any_order = true});
   CHECK(run_collective(free, broadcast_by("park", 13), run).wrong == 0U);
+}
+
+TEST_CASE("free routes that can wait in a cycle with those of the barriers are refused",
+          "[broadcast]") {
+  const Topology topology = Topology::parse("torus:5x5");
+  Algorithm mutant = find_algorithm(operations::broadcast, "park");
+  mutant.program = [](Node& node, const Call& /*call*/) { round_a_row_but_for_one(node); };
+  CHECK(check(record(topology, round_a_row_but_for_one), Routing(topology, 1), true).deadlock_free);
+  Machine machine(
+      topology, {.all_port = true, .virtual_channels = 1, .allow_cycles = true, .any_order = true});
+  CHECK_THROWS_WITH(run_collective(machine, Collective(mutant), {.iterations = 1, .warmup = 0}),
+                    Catch::Contains("deadlock"));
 }
 
 TEST_CASE("the checker tells cyclic waits inside steps from those across them", "[broadcast]") {

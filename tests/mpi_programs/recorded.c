@@ -1,5 +1,5 @@
-/* What a recording of a run shows. `chain`: each rank passes on what it gets (`timed`: and says when). `exchange`: three rounds with both neighbours, all at once. `marked`: some of
-   it is not recorded. SPDX-License-Identifier: Apache-2.0 */
+/* What a recording of a run shows. `chain`: each rank passes on what it gets (`timed`: and says when). `exchange`: three rounds with both neighbours, all at once. `accesses`: of three
+   ranks' memory (`timed_put`: and how long one took). `marked`: some of it is not recorded. SPDX-License-Identifier: Apache-2.0 */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,6 +32,26 @@ int main(int argc, char **argv) {
       printf("%.2f\n", now * 1e6 - rank); /* those before have looked, too */
     }
     if (rank + 1 < size) MPI_Send(out, 64, MPI_CHAR, next, 0, MPI_COMM_WORLD);
+  } else if (strcmp(argv[1], "accesses") == 0 || strcmp(argv[1], "timed_put") == 0) {
+    MPI_Win window;
+    char memory[64] = "";
+    MPI_Win_create(memory, sizeof memory, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    MPI_Win_fence(0, window);
+    const double before = MPI_Wtime();
+    if (rank == 0) MPI_Put(out, 64, MPI_CHAR, 1, 0, 64, MPI_CHAR, window);
+    const double after = MPI_Wtime();
+    if (rank == 0 && strcmp(argv[1], "timed_put") == 0) printf("%.2f\n", MPI_Wtick() == 1 ? after - before : (after - before) * 1e6 - 1);
+    MPI_Win_fence(0, window);
+    if (rank == 1) {
+      MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, window);
+      MPI_Get(in[0], 32, MPI_CHAR, 2, 0, 32, MPI_CHAR, window);
+      MPI_Win_unlock(2, window);
+    } else if (rank == 2) {
+      MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, window);
+      MPI_Accumulate(out, 16, MPI_BYTE, 2, 32, 16, MPI_BYTE, MPI_BOR, window);
+      MPI_Win_unlock(2, window);
+    }
+    MPI_Win_free(&window);
   } else {
     for (int round = 0; round < 3; ++round) {
       MPI_Pcontrol(round == 1);

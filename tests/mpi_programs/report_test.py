@@ -171,8 +171,8 @@ class Report(unittest.TestCase):
         return [step for step in steps if step]
 
     def check_arrows(self, events):
-        """Each arrow goes forward in time, from a call of one rank into a call of another, or itself; returns their number."""
-        calls = [each for each in events if each["ph"] == "X" and each["cat"] == "call"]
+        """Each arrow goes forward in time, from a call of one rank into a call of another, or itself, or to an access; returns their number."""
+        calls = [each for each in events if each["ph"] == "X" and each["cat"] in ("call", "access")]
         starts = {each["id"]: each for each in events if each["ph"] == "s"}
         ends = {each["id"]: each for each in events if each["ph"] == "f"}
         self.assertEqual(starts.keys(), ends.keys())
@@ -198,6 +198,31 @@ class Report(unittest.TestCase):
             both_ways = {(rank, (rank + way) % 4) for rank in range(4) for way in (1, 3)}
             self.assertEqual(self.steps_of(schedule, 64), [both_ways] * 3)
 
+    def test_accesses_are_recorded(self):
+        events, schedule = self.recorded("--on ring:3 ./recorded accesses")
+        self.check_arrows(events)
+        slices = [each for each in events if each["ph"] == "X" and each["cat"] == "access"]
+        told = sorted((each["tid"] - 1, each["name"], each["args"]["bytes"]) for each in slices)
+        self.assertEqual(told, [(0, "to 1", 64), (1, "MPI_Put by 0", 64), (1, "to 2", 0), (1, "to 2", 0), (1, "to 2", 32), (2, "MPI_Accumulate by 2", 16),
+                                (2, "MPI_Get by 1", 32), (2, "MPI_Win_lock by 1", 0), (2, "MPI_Win_unlock by 1", 0), (2, "to 2", 16)])
+        put = next(each for each in slices if each["args"]["bytes"] == 64 and each["tid"] == 1)
+        call = next(each for each in events if each["name"] == "MPI_Put")
+        self.assertTrue(call["ts"] <= put["ts"] and put["ts"] + put["dur"] <= call["ts"] + call["dur"] + 0.001)
+        arrows = {each["id"]: each["tid"] for each in events if each["ph"] == "s"}
+        ends = {each["id"]: each for each in events if each["ph"] == "f"}
+        by_access = {(arrows[number], end["tid"]) for number, end in ends.items() for each in slices if each["tid"] == end["tid"] and each["ts"] == end["ts"]}
+        self.assertTrue({(1, 2), (2, 3), (3, 3)} <= by_access)
+        for count, ends_of_message in ((64, (0, 1)), (32, (1, 2)), (16, (2, 2))):
+            self.assertEqual(self.steps_of(schedule, count), [{ends_of_message}])
+        steps = schedule.split("\nstep ")
+        of_put, of_get = (next(i for i, step in enumerate(steps) if f"send {count} to" in step) for count in (64, 32))
+        self.assertLess(of_put, of_get)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "matrix.csv")
+            run(f"--on ring:3 --matrix {path} ./recorded accesses")
+            rows = [[int(cell) for cell in line.split(",")] for line in pathlib.Path(path).read_text(encoding="utf-8").splitlines()]
+        self.assertEqual(rows, [[0, 64, 0], [0, 0, 32], [0, 0, 16]])
+
     def test_what_is_not_recorded(self):
         events, schedule = self.recorded("--on ring:3 ./recorded marked")
         self.assertEqual(len(self.steps_of(schedule, 64)), 1)
@@ -211,6 +236,8 @@ class Report(unittest.TestCase):
         # 64 bytes a hop: 10 + 2 + 0.64 us each, and a microsecond for each rank's own look.
         self.assertEqual(sorted(again[0].split(), key=float), [f"{each:.2f}" for each in (1, 13.64, 26.28, 38.92, 51.56)])
         self.assertEqual(sorted(again[0].split()), sorted(again[1].split()))
+        put = [run(f"--on ring:3 --clock {clock} ./recorded timed_put").stdout for clock in ("steps", "model --compute-speed 0 --ts 10 --tw 0.01 --hop 2")]
+        self.assertEqual(put, ["1.00\n", "12.64\n"])
         document = run_json("--on ring:5 --clock steps ./recorded chain")
         self.check(document)
         self.assertEqual((document["clock"], document["model_us"]), ("steps", None))

@@ -121,6 +121,90 @@ static void types_of_alltoallv(void) {
   set_counts();
   MPI_Alltoallv(out, in_counts, places, MPI_INT, in, in_counts, places, mine(), MPI_COMM_WORLD);
 }
+/* Along the edges of a ring; of two edges between the same ranks, whose types rank 2 takes for each other's. */
+static void types_of_edges(void) {
+  const int all_periodic = 1;
+  MPI_Comm ring;
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &all_periodic, 0, &ring);
+  MPI_Neighbor_allgather(out, 2, mine(), in, 2, MPI_INT, ring);
+}
+static void types_of_edges_beside(void) {
+  const int all_periodic = 1;
+  MPI_Comm ring;
+  set_counts();
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &all_periodic, 0, &ring);
+  MPI_Ineighbor_allgatherv(out, 1, MPI_INT, in, in_counts, places, mine(), ring, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+static void exchange_by_two_edges(int swapped) {
+  const int next[2] = {(rank + 1) % size, (rank + 1) % size}, before[2] = {(rank + size - 1) % size, (rank + size - 1) % size};
+  const int one[2] = {1, 1};
+  const MPI_Aint at[2] = {0, 8};
+  const MPI_Datatype types[2] = {MPI_INT, MPI_FLOAT}, others[2] = {MPI_FLOAT, MPI_INT};
+  MPI_Comm graph;
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, before, MPI_UNWEIGHTED, 2, next, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
+  MPI_Neighbor_alltoallw(out, one, at, types, in, one, at, swapped ? others : types, graph);
+  MPI_Comm_free(&graph);
+}
+static void types_of_two_edges(void) { exchange_by_two_edges(rank == 2); }
+/* Between the groups of even and of odd ranks. */
+static MPI_Comm between_groups(void) {
+  MPI_Comm local, both;
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &local);
+  MPI_Intercomm_create(local, 0, MPI_COMM_WORLD, 1 - rank % 2, 3, &both);
+  MPI_Comm_free(&local);
+  for (int i = 0; i < 2; ++i) counts[i] = in_counts[i] = 1, places[i] = 2 * i;
+  return both;
+}
+/* Rank 1 is the root, the even ranks the others. */
+static int root_is_1(void) { return rank % 2 == 0 ? 0 : rank == 1 ? MPI_ROOT : MPI_PROC_NULL; }
+static MPI_Datatype ours(void) { return rank % 2 ? MPI_INT : MPI_FLOAT; }
+#define BETWEEN(name, call)                    \
+  static void types_between_##name(void) {     \
+    const MPI_Comm both = between_groups();    \
+    call;                                      \
+  }
+BETWEEN(bcast, MPI_Bcast(out, 3, ours(), root_is_1(), both))
+BETWEEN(gather, MPI_Gather(out, 1, ours(), in, 1, ours(), root_is_1(), both))
+BETWEEN(scatter, MPI_Scatter(out, 1, ours(), in, 1, ours(), root_is_1(), both))
+BETWEEN(reduce, MPI_Reduce(out, in, 2, ours(), MPI_SUM, root_is_1(), both))
+BETWEEN(allgather, MPI_Allgather(out, 1, MPI_INT, in, 1, ours(), both))
+BETWEEN(alltoall, MPI_Alltoall(out, 1, ours(), in, 1, MPI_INT, both))
+BETWEEN(ialltoall, MPI_Ialltoall(out, 1, ours(), in, 1, MPI_INT, both, &request); MPI_Wait(&request, MPI_STATUS_IGNORE))
+BETWEEN(allreduce, MPI_Allreduce(out, in, 2, ours(), MPI_SUM, both))
+BETWEEN(reduce_scatter, MPI_Reduce_scatter_block(out, in, 1, ours(), MPI_SUM, both))
+BETWEEN(gatherv, MPI_Gatherv(out, 1, mine(), in, counts, places, MPI_INT, root_is_1(), both))
+BETWEEN(scatterv, MPI_Scatterv(out, counts, places, MPI_INT, in, 1, mine(), root_is_1(), both))
+BETWEEN(allgatherv, MPI_Allgatherv(out, 1, mine(), in, counts, places, MPI_INT, both))
+BETWEEN(room, MPI_Allgatherv(out, 1, MPI_INT, in, counts, places, mine(), both))
+BETWEEN(alltoallv, MPI_Alltoallv(out, counts, places, mine(), in, in_counts, places, MPI_INT, both))
+/* What one group sends the other receives, which is not what that sends. */
+static void types_between_alike(void) {
+  const MPI_Comm both = between_groups();
+  const MPI_Datatype theirs = rank % 2 ? MPI_FLOAT : MPI_INT, of_blocks[2] = {rank < 2 ? theirs : MPI_CHAR, rank < 2 ? MPI_CHAR : theirs};
+  const int at[2] = {0, 8};
+  const MPI_Datatype to_blocks[2] = {rank < 2 ? ours() : MPI_CHAR, rank < 2 ? MPI_CHAR : ours()};
+  MPI_Datatype pair;
+  MPI_Type_contiguous(2, ours(), &pair);
+  MPI_Type_commit(&pair);
+  MPI_Allgather(out, 1, pair, in, 2, theirs, both);
+  MPI_Alltoall(out, 2, ours(), in, 2, theirs, both);
+  MPI_Alltoallw(out, counts, at, to_blocks, in, in_counts, at, of_blocks, both);
+  in_counts[rank % 2] = 2, in_counts[1 - rank % 2] = 0;
+  MPI_Allgatherv(out, rank / 2 == 1 - rank % 2 ? 2 : 0, ours(), in, in_counts, places, theirs, both);
+  MPI_Type_free(&pair);
+}
+/* Also where the neighbours on both sides are one rank. */
+static void types_of_edges_alike(void) {
+  const int two[2] = {2, 2}, both_periodic[2] = {1, 1}, one[4] = {1, 1, 1, 1};
+  const MPI_Aint at[4] = {0, 8, 16, 24};
+  const MPI_Datatype types[4] = {MPI_INT, MPI_FLOAT, MPI_UNSIGNED, MPI_INT}, others[4] = {MPI_FLOAT, MPI_INT, MPI_INT, MPI_UNSIGNED};
+  MPI_Comm grid;
+  MPI_Cart_create(MPI_COMM_WORLD, 2, two, both_periodic, 0, &grid);
+  MPI_Neighbor_alltoallw(out, one, at, types, in, one, at, others, grid);
+  MPI_Neighbor_alltoall(out, rank % 2 ? 1 : 4, rank % 2 ? MPI_INT : MPI_PACKED, in, 1, MPI_INT, grid);
+  exchange_by_two_edges(0);
+}
 /* Other words for the same. */
 static void types_alike(void) {
   MPI_Datatype pair;
@@ -158,7 +242,12 @@ int main(int argc, char **argv) {
                   PROGRAM(freed),        PROGRAM(started_twice), PROGRAM(not_persistent), PROGRAM(never_started),
                   PROGRAM(other_counts), PROGRAM(other_counts_beside), PROGRAM(other_count_at_root), PROGRAM(other_counts_while_one_sleeps), PROGRAM(other_group_calls_another),
                   PROGRAM(types_of_bcast), PROGRAM(types_of_ibcast), PROGRAM(types_of_reduce), PROGRAM(types_of_gather), PROGRAM(types_of_scatter), PROGRAM(types_of_alltoall), PROGRAM(types_of_allgatherv),
-                  PROGRAM(types_of_gatherv), PROGRAM(types_of_scatterv), PROGRAM(types_of_alltoallv), PROGRAM(types_alike)};
+                  PROGRAM(types_of_gatherv), PROGRAM(types_of_scatterv), PROGRAM(types_of_alltoallv), PROGRAM(types_alike),
+                  PROGRAM(types_of_edges), PROGRAM(types_of_edges_beside), PROGRAM(types_of_two_edges), PROGRAM(types_of_edges_alike),
+                  PROGRAM(types_between_bcast), PROGRAM(types_between_gather), PROGRAM(types_between_scatter), PROGRAM(types_between_reduce), PROGRAM(types_between_allgather),
+                  PROGRAM(types_between_alltoall), PROGRAM(types_between_ialltoall), PROGRAM(types_between_allreduce), PROGRAM(types_between_reduce_scatter),
+                  PROGRAM(types_between_gatherv), PROGRAM(types_between_scatterv), PROGRAM(types_between_allgatherv), PROGRAM(types_between_room),
+                  PROGRAM(types_between_alltoallv), PROGRAM(types_between_alike)};
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);

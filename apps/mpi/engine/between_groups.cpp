@@ -61,6 +61,25 @@ std::size_t peers_of(const Together& all) {
   return static_cast<std::size_t>(all.comm.peers().size());
 }
 
+/// What this group gives, and what it gets.
+ComparedTypes types_of(const Together& all, const Buffer<const void*>& out) {
+  ComparedTypes types(all);
+  types.gives(all.type(out.type), out.count);
+  return types;
+}
+ComparedTypes types_of(const Together& all, const Buffer<void*>& in) {
+  ComparedTypes types(all);
+  types.gets(all.type(in.type), in.count);
+  return types;
+}
+ComparedTypes types_of(const Together& all, const Buffer<const void*>& out,
+                       const Buffer<void*>& in) {
+  ComparedTypes types(all);
+  types.gives(all.type(out.type), out.count);
+  types.gets(all.type(in.type), in.count);
+  return types;
+}
+
 Given given_of(const Together& all, const Buffer<const void*>& out, std::size_t blocks = 1) {
   return {all.call, out.data, all.call.count(out.count) * blocks, all.type(out.type)};
 }
@@ -94,15 +113,17 @@ void wait_between(const Together& all) {
 void bcast_between(Together& all, const Buffer<void*>& data, int root) {
   switch (part_of(all, root)) {
     case Part::root: {
-      const Given message = given_of(all, {data.data, data.count, data.type});
-      all.come(no_root, -1);
+      const Buffer<const void*> sent{data.data, data.count, data.type};
+      const Given message = given_of(all, sent);
+      all.come(no_root, -1, nullptr, types_of(all, sent).get());
       return all.world().step({send_over(all, 0, message.data())});
     }
     case Part::beside_root:
       return all.come(no_root, -1);
     case Part::other: {
       const Taken message = taken_of(all, data);
-      all.come(root, static_cast<std::int64_t>(message.data().size()));
+      all.come(root, static_cast<std::int64_t>(message.data().size()), nullptr,
+               types_of(all, data).get());
       if (is_leader(all)) all.world().step({receive_over(all, root, message.data())});
       bcast_within(all, message.data());
       message.deliver();
@@ -115,7 +136,7 @@ void gather_between(Together& all, const Buffer<const void*>& out, const Buffer<
   switch (part_of(all, root)) {
     case Part::root: {
       const Taken result = taken_of(all, in, peers_of(all));
-      all.come(no_root, -1);
+      all.come(no_root, -1, nullptr, types_of(all, in).get());
       all.world().step({receive_over(all, 0, result.data())});
       return result.deliver();
     }
@@ -123,7 +144,8 @@ void gather_between(Together& all, const Buffer<const void*>& out, const Buffer<
       return all.come(no_root, -1);
     case Part::other: {
       const Given mine = given_of(all, out);
-      all.come(root, static_cast<std::int64_t>(mine.data().size()));
+      all.come(root, static_cast<std::int64_t>(mine.data().size()), nullptr,
+               types_of(all, out).get());
       const Bytestring whole = gathered_within(all, mine.data());
       if (is_leader(all)) all.world().step({send_over(all, root, whole)});
     }
@@ -134,8 +156,11 @@ void gatherv_between(Together& all, const Buffer<const void*>& out, const BlockB
                      int root) {
   switch (part_of(all, root)) {
     case Part::root: {
-      const Uneven result(all.call, in.data, in.blocks(), "the receive buffer");
-      all.come(no_root, -1);
+      const std::vector<Uneven::Block> received = in.blocks();
+      const Uneven result(all.call, in.data, received, "the receive buffer");
+      ComparedTypes types(all);
+      types.add_received(received);
+      all.come(no_root, -1, nullptr, types.get());
       std::vector<Op> ops;
       const Blocks blocks = result.blocks();
       for (Rank r = 0; r < blocks.count(); ++r) ops.push_back(receive_over(all, r, blocks[r]));
@@ -146,7 +171,9 @@ void gatherv_between(Together& all, const Buffer<const void*>& out, const BlockB
       return all.come(no_root, -1);
     case Part::other: {
       const Given mine = given_of(all, out);
-      all.come(root, -1);
+      ComparedTypes types(all);
+      types.add_sent(root, all.type(out.type), all.call.count(out.count));
+      all.come(root, -1, nullptr, types.get());
       all.world().step({send_over(all, root, mine.data())});
     }
   }
@@ -157,7 +184,7 @@ void scatter_between(Together& all, const Buffer<const void*>& out, const Buffer
   switch (part_of(all, root)) {
     case Part::root: {
       const Given whole = given_of(all, out, peers_of(all));
-      all.come(no_root, -1);
+      all.come(no_root, -1, nullptr, types_of(all, out).get());
       return all.world().step({send_over(all, 0, whole.data())});
     }
     case Part::beside_root:
@@ -165,7 +192,7 @@ void scatter_between(Together& all, const Buffer<const void*>& out, const Buffer
     case Part::other: {
       const Taken mine = taken_of(all, in);
       const Span block = mine.data();
-      all.come(root, static_cast<std::int64_t>(block.size()));
+      all.come(root, static_cast<std::int64_t>(block.size()), nullptr, types_of(all, in).get());
       Bytestring whole(is_leader(all) ? block.size() * static_cast<std::size_t>(all.size()) : 0);
       if (is_leader(all)) all.world().step({receive_over(all, root, whole)});
       if (!block.empty()) {
@@ -182,8 +209,11 @@ void scatterv_between(Together& all, const BlockBuffer<const void*>& out, const 
                       int root) {
   switch (part_of(all, root)) {
     case Part::root: {
-      const Uneven whole(all.call, out.data, out.blocks(), "the send buffer");
-      all.come(no_root, -1);
+      const std::vector<Uneven::Block> sent = out.blocks();
+      const Uneven whole(all.call, out.data, sent, "the send buffer");
+      ComparedTypes types(all);
+      types.add_sent(sent);
+      all.come(no_root, -1, nullptr, types.get());
       std::vector<Op> ops;
       const Blocks blocks = whole.blocks();
       for (Rank r = 0; r < blocks.count(); ++r) ops.push_back(send_over(all, r, blocks[r]));
@@ -193,7 +223,9 @@ void scatterv_between(Together& all, const BlockBuffer<const void*>& out, const 
       return all.come(no_root, -1);
     case Part::other: {
       const Taken mine = taken_of(all, in);
-      all.come(root, -1);
+      ComparedTypes types(all);
+      types.add_received(root, all.type(in.type), all.call.count(in.count));
+      all.come(root, -1, nullptr, types.get());
       all.world().step({receive_over(all, root, mine.data())});
       mine.deliver();
     }
@@ -203,7 +235,7 @@ void scatterv_between(Together& all, const BlockBuffer<const void*>& out, const 
 void allgather_between(Together& all, const Buffer<const void*>& out, const Buffer<void*>& in) {
   const Given mine = given_of(all, out);
   const Taken result = taken_of(all, in, peers_of(all));
-  all.come(0, static_cast<std::int64_t>(mine.data().size()));
+  all.come(0, static_cast<std::int64_t>(mine.data().size()), nullptr, types_of(all, out, in).get());
   const Bytestring whole = gathered_within(all, mine.data());
   if (is_leader(all))
     all.world().step({send_over(all, 0, whole), receive_over(all, 0, result.data())});
@@ -214,8 +246,13 @@ void allgather_between(Together& all, const Buffer<const void*>& out, const Buff
 void allgatherv_between(Together& all, const Buffer<const void*>& out,
                         const BlockBuffer<void*>& in) {
   const Given mine = given_of(all, out);
-  const Uneven result(all.call, in.data, in.blocks(), "the receive buffer");
-  all.come(0, -1);
+  const std::vector<Uneven::Block> received = in.blocks();
+  const Uneven result(all.call, in.data, received, "the receive buffer");
+  ComparedTypes types(all);
+  types.add_alike(received);
+  types.add_sent(0, all.type(out.type), all.call.count(out.count));  // what others get is alike
+  if (is_leader(all)) types.add_received(received);
+  all.come(0, -1, nullptr, types.get());
   exchange_with_all(all, {mine.data(), 1}, result.blocks(), true);
   result.deliver();
 }
@@ -224,16 +261,20 @@ void alltoall_between(Together& all, const Buffer<const void*>& out, const Buffe
   const Given given = given_of(all, out, peers_of(all));
   const Taken result = taken_of(all, in, peers_of(all));
   const auto peers = static_cast<Rank>(peers_of(all));
-  all.come(0, -1);
+  all.come(0, -1, nullptr, types_of(all, out, in).get());
   exchange_with_all(all, {given.data(), peers}, {result.data(), peers}, false);
   result.deliver();
 }
 
 void alltoallv_between(Together& all, const BlockBuffer<const void*>& out,
                        const BlockBuffer<void*>& in) {
-  const Uneven given(all.call, out.data, out.blocks(), "the send buffer");
-  const Uneven result(all.call, in.data, in.blocks(), "the receive buffer");
-  all.come(0, -1);
+  const std::vector<Uneven::Block> sent = out.blocks(), received = in.blocks();
+  const Uneven given(all.call, out.data, sent, "the send buffer");
+  const Uneven result(all.call, in.data, received, "the receive buffer");
+  ComparedTypes types(all);
+  types.add_sent(sent);
+  types.add_received(received);
+  all.come(0, -1, nullptr, types.get());
   exchange_with_all(all, given.blocks(), result.blocks(), false);
   result.deliver();
 }
@@ -245,12 +286,13 @@ void reduce_between(Together& all, const void* out, const Buffer<void*>& in, MPI
   const std::size_t count = all.call.count(in.count);
   if (part == Part::root) {
     const Taken result(all.call, in.data, count, with.operand());
-    all.come(no_root, -1);
+    all.come(no_root, -1, nullptr, types_of(all, in).get());
     all.world().step({receive_over(all, 0, result.data())});
     return result.deliver();
   }
   const Given mine(all.call, out, count, with.operand());
-  all.come(root, static_cast<std::int64_t>(mine.data().size()), &with);
+  all.come(root, static_cast<std::int64_t>(mine.data().size()), &with,
+           types_of(all, Buffer<const void*>{out, in.count, in.type}).get());
   const Bytestring whole = reduced_within(all, mine.data(), with);
   if (is_leader(all)) all.world().step({send_over(all, root, whole)});
 }
@@ -260,7 +302,8 @@ void allreduce_between(Together& all, const void* out, const Buffer<void*>& in, 
   const std::size_t count = all.call.count(in.count);
   const Given mine(all.call, out, count, with.operand());
   const Taken result(all.call, in.data, count, with.operand());
-  all.come(0, static_cast<std::int64_t>(mine.data().size()), &with);
+  all.come(0, static_cast<std::int64_t>(mine.data().size()), &with,
+           types_of(all, {out, in.count, in.type}, in).get());
   const Bytestring whole = reduced_within(all, mine.data(), with);
   if (is_leader(all))
     all.world().step({send_over(all, 0, whole), receive_over(all, 0, result.data())});
@@ -281,7 +324,9 @@ void reduce_scatter_between(Together& all, const void* out, void* in,
   const Taken result(all.call, in,
                      static_cast<std::size_t>(counts[static_cast<std::size_t>(all.comm.rank)]),
                      with.operand());
-  all.come(0, static_cast<std::int64_t>(mine.data().size()), &with);
+  const auto total = static_cast<std::int64_t>(elements);  // the same in both groups
+  all.come(0, static_cast<std::int64_t>(mine.data().size()), &with,
+           types_of(all, {out, total, type}, {in, total, type}).get());
   const Bytestring whole = reduced_within(all, mine.data(), with);
   if (!is_leader(all)) {
     all.node().step({receive(0, result.data())});

@@ -14,22 +14,38 @@ bool match(const CollectiveTypes::Elements& one, const CollectiveTypes::Elements
   return one.signature == 0 || other.signature == 0 || one.signature == other.signature;
 }
 
+Failure wrong_types(Rank member, const std::string& wrong, std::uint64_t number,
+                    const std::string& name) {
+  return {MPI_ERR_TYPE,
+          fmt::format("this call does not match: rank {} {} (its collective {} on {}; "
+                      "--strict)",
+                      member, wrong, number + 1, name)};
+}
+
 }  // namespace
 
 /// What a rank's types are that do not match those of who came before; empty: they do. The ends of blocks meet.
-std::string SharedCommunicator::compared(const CollectiveTypes& types, Types& before) {
-  if (!match(types.all, before.all))
-    return fmt::format("calls with {}, another called with {}", types.all.words, before.all.words);
-  if (before.all.signature == 0) before.all = types.all;
+/// \param side   1: of the group for which what is given and what is got have changed places
+/// \param whose  the rank at a block's other end, in words behind its number
+std::string SharedCommunicator::compared(const CollectiveTypes& types, Types& before, int side,
+                                         const char* whose) {
+  for (std::size_t i = 0; i < types.common.size(); ++i) {
+    const CollectiveTypes::Elements& mine = types.common[i];
+    CollectiveTypes::Elements& theirs = before.common[i ^ static_cast<std::size_t>(side)];
+    if (!match(mine, theirs))
+      return fmt::format("calls with {}, another called with {}", mine.words, theirs.words);
+    if (theirs.signature == 0) theirs = mine;
+  }
   for (const CollectiveTypes::Block& block : types.blocks) {
-    const auto [place, is_first] = before.blocks.try_emplace({block.from, block.to}, block);
+    const auto [place, is_first] =
+        before.blocks.try_emplace({block.from, block.to, block.number ^ side}, block);
     if (is_first) continue;
     if (!match(block.elements, place->second.elements)) {
       const std::string &mine = block.elements.words, &theirs = place->second.elements.words;
-      return block.is_sent
-                 ? fmt::format("sends {} to rank {}, which receives {}", mine, block.to, theirs)
-                 : fmt::format("receives {} from rank {}, which sends {}", mine, block.from,
-                               theirs);
+      return block.is_sent ? fmt::format("sends {} to rank {}{}, which receives {}", mine, block.to,
+                                         whose, theirs)
+                           : fmt::format("receives {} from rank {}{}, which sends {}", mine,
+                                         block.from, whose, theirs);
     }
     before.blocks.erase(place);
   }
@@ -60,13 +76,9 @@ void SharedCommunicator::come(std::uint64_t number, Rank member, const Collectiv
              fmt::format("it with {}", first.op_name));
   }
   if (call.types != nullptr) {
-    if (all.types == nullptr) all.types = std::make_unique<Types>(Types{call.types->all, {}});
-    if (const std::string wrong = compared(*call.types, *all.types); !wrong.empty()) {
-      throw Failure(MPI_ERR_TYPE,
-                    fmt::format("this call does not match: rank {} {} (its collective "
-                                "{} on {}; --strict)",
-                                member, wrong, number + 1, name));
-    }
+    if (all.types == nullptr) all.types = std::make_unique<Types>();
+    if (const std::string wrong = compared(*call.types, *all.types, 0, ""); !wrong.empty())
+      throw wrong_types(member, wrong, number, name);
     all.call.types = nullptr;
   }
   if (++all.count < size()) return;
@@ -76,25 +88,32 @@ void SharedCommunicator::come(std::uint64_t number, Rank member, const Collectiv
   }
 }
 
-void SharedCommunicator::come_between(std::uint64_t number, Function function, Rank ranks,
-                                      const std::string& its_name) {
+void SharedCommunicator::come_between(std::uint64_t number, const CollectiveCall& call,
+                                      const Communicator& end) {
   const std::lock_guard lock(mutex_);
-  Between& all = between_.try_emplace(number, Between{function, 0}).first->second;
-  if (all.function != function) {
+  Between& all = between_.try_emplace(number, Between{call.function}).first->second;
+  if (all.function != call.function) {
     throw Failure(MPI_ERR_OTHER,
                   fmt::format("this call does not match: here {} is called, by the other group {} "
                               "(its collective {} on {})",
-                              name_of(function), name_of(all.function), number + 1, its_name));
+                              name_of(call.function), name_of(all.function), number + 1, end.name));
   }
-  if (++all.count == ranks) between_.erase(number);
+  if (call.types != nullptr) {
+    const std::string wrong =
+        compared(*call.types, all.types, end.shared.get() == this ? 0 : 1, " of the other group");
+    if (!wrong.empty()) throw wrong_types(end.rank, wrong, number, end.name);
+  }
+  if (++all.count == end.shared->size() + end.remote->size()) between_.erase(number);
 }
 
 std::uint64_t come_to(Communicator& on, const CollectiveCall& call) {
   const std::uint64_t number = on.collectives++;
-  on.shared->come(number, on.rank, call);
+  CollectiveCall in_group = call;
+  if (on.remote) in_group.types = nullptr;  // they are compared between the groups
+  on.shared->come(number, on.rank, in_group);
   if (on.remote) {
     SharedCommunicator& keeper = on.shared->id() < on.remote->id() ? *on.shared : *on.remote;
-    keeper.come_between(number, call.function, on.shared->size() + on.remote->size(), on.name);
+    keeper.come_between(number, call, on);
   }
   return number;
 }

@@ -11,6 +11,7 @@
 #include "wormcube/runtime/node.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <limits>
@@ -28,6 +29,7 @@ class Job;
 struct RankState;
 struct SharedWindow;
 struct BesidePlace;
+struct Communicator;
 struct SendBuffer;
 enum class Function : std::uint16_t;
 
@@ -37,13 +39,15 @@ struct CollectiveTypes {
     std::uint64_t signature = 0;  ///< 0: matches all
     std::string words;
   };
-  Elements all;  ///< that all ranks have in common
+  /// That all ranks have in common. Between groups: what this rank's gives, and what it gets.
+  std::array<Elements, 2> common;
   struct Block {
     Rank from, to;
     bool is_sent;
     Elements elements;
+    int number = 0;  ///< of those from one rank to another. Between groups: 1 of what this one gets
   };
-  std::vector<Block> blocks;  ///< of a `v` or `w` call, whose other end is another rank's
+  std::vector<Block> blocks;  ///< whose other end is another rank's
 };
 
 /// What a collective call must have in common with the others of its number.
@@ -91,14 +95,14 @@ class SharedCommunicator {
   /// The `number`-th collective call, by this member. Throws Failure if the first to come called
   /// something else.
   void come(std::uint64_t number, Rank member, const CollectiveCall& call);
-  /// Of an intercommunicator, by a rank of either group, on the group that both keep this at: the same
-  /// function. \param ranks  of both groups
-  void come_between(std::uint64_t number, Function function, Rank ranks,
-                    const std::string& its_name);
+  /// Of an intercommunicator, by a rank's end of either group, on the group that both keep this at: the same
+  /// function, and types.
+  void come_between(std::uint64_t number, const CollectiveCall& call, const Communicator& end);
   /// The call of that number that somebody has come to, if not all have.
   struct Types {
-    CollectiveTypes::Elements all;
-    std::map<std::pair<Rank, Rank>, CollectiveTypes::Block> blocks;  // of which one end has come
+    std::array<CollectiveTypes::Elements, 2> common;
+    std::map<std::tuple<Rank, Rank, int>, CollectiveTypes::Block>
+        blocks;  // by both ranks and number, of which one end has come
   };
   struct Arrivals {
     CollectiveCall call;
@@ -170,7 +174,8 @@ class SharedCommunicator {
   Choice& choose(const ChoiceKey& key, const Wanted& wanted, const Topology& network,
                  const Arguments& arguments);
 
-  static std::string compared(const CollectiveTypes& types, Types& before);
+  static std::string compared(const CollectiveTypes& types, Types& before, int side,
+                              const char* whose);
 
   Job& job_;
   const std::uint32_t id_;
@@ -183,7 +188,8 @@ class SharedCommunicator {
   std::uint64_t first_arrival_ = 0;
   struct Between {
     Function function;
-    Rank count;
+    Rank count = 0;
+    Types types = {};
   };
   std::map<std::uint64_t, Between> between_;  // by number of the call
   std::shared_ptr<const CartGrid> grid_;

@@ -62,17 +62,19 @@ bool ModelClock::rest(Rank rank) {
   return std::exchange(of(rank).worked_until, -1) >= 0;
 }
 
+Ticks ModelClock::time_of(const SentMessage& message) const {
+  if (kind_ == Kind::steps) return 1;
+  std::vector<Channel>& path = of(message.from).path;
+  path.clear();
+  routing_.route(message.from, message.to, path);
+  const auto hops = std::ssize(path);
+  return model_.startup + (hops == 0 ? 0 : model_.transit(model_.flits(message.bytes), hops));
+}
+
 void ModelClock::sent(const SentMessage& message, std::uint64_t /*started*/, bool /*waits*/) {
   OfRank &from = of(message.from), &to = of(message.to);
-  Ticks arrival = from.now + 1;
-  if (kind_ == Kind::model) {
-    from.path.clear();
-    routing_.route(message.from, message.to, from.path);
-    const auto hops = std::ssize(from.path);
-    arrival = from.now + model_.startup +
-              (hops == 0 ? 0 : model_.transit(model_.flits(message.bytes), hops));
-    from.now += model_.startup;
-  }
+  const Ticks arrival = from.now + time_of(message);
+  if (kind_ == Kind::model) from.now += model_.startup;
   const std::lock_guard lock(to.mutex);
   to.arrivals[{message.context, message.from, message.tag}].push_back(arrival);
 }
@@ -85,6 +87,10 @@ void ModelClock::received(const SentMessage& message, std::uint64_t /*started*/,
   to.now = std::max(to.now, found->second.front());
   found->second.pop_front();
   if (found->second.empty()) to.arrivals.erase(found);
+}
+
+void ModelClock::accessed(const Access& access) {
+  of(access.message.from).now += time_of(access.message);
 }
 
 double ModelClock::look(Rank rank) {

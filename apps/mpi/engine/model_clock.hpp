@@ -40,6 +40,8 @@ class ModelClock final : public Witness {
   bool rest(Rank rank);
   void sent(const SentMessage& message, std::uint64_t started, bool waits) override;
   void received(const SentMessage& message, std::uint64_t started, std::uint64_t ended) override;
+  /// A message that its sender waits for.
+  void accessed(const Access& access) override;
 
   /// In seconds, or messages. A look at the model's takes a microsecond, so that loops until some time end.
   double look(Rank rank);
@@ -52,6 +54,8 @@ class ModelClock final : public Witness {
  private:
   struct OfRank;
   void count_own_work(OfRank& rank) const;
+  /// From its start to its end.
+  Ticks time_of(const SentMessage& message) const;
   OfRank& of(Rank rank) const { return *ranks_[static_cast<std::size_t>(rank)]; }
 
   const Routing routing_;

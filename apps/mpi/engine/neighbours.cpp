@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/together.hpp"
 
+#include <array>
+#include <map>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
@@ -50,10 +54,36 @@ Sides sides_of(const Communicator& on) {
   return sides;
 }
 
+/// What goes and comes along the edges: blocks of one tag from one rank to another meet in their order.
+/// \param sent, received  a block for each side, or one that all have alike
+ComparedTypes types_of_edges(const Together& all, const Sides& sides,
+                             std::span<const Uneven::Block> sent,
+                             std::span<const Uneven::Block> received) {
+  ComparedTypes types(all);
+  if (types.get() == nullptr) return types;
+  const auto each = [](std::span<const Sides::Side> edges, std::span<const Uneven::Block> blocks,
+                       auto&& add) {
+    std::map<std::pair<int, Tag>, int> met;
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+      const Sides::Side& edge = edges[i];
+      if (edge.rank == MPI_PROC_NULL) continue;
+      add(edge, blocks[blocks.size() == 1 ? 0 : i],
+          (edge.tag << 16) + met[{edge.rank, edge.tag}]++);
+    }
+  };
+  each(sides.out, sent, [&](const Sides::Side& to, const Uneven::Block& block, int number) {
+    types.add_sent(to.rank, block.type, block.count, number);
+  });
+  each(sides.in, received, [&](const Sides::Side& from, const Uneven::Block& block, int number) {
+    types.add_received(from.rank, block.type, block.count, number);
+  });
+  return types;
+}
+
 /// \param one_block  all are given the same, block 0
 void exchange_with_sides(Together& all, const Sides& sides, const ConstBlocks& out,
-                         const Blocks& in, bool one_block) {
-  all.come(0, -1);
+                         const Blocks& in, bool one_block, const ComparedTypes& types) {
+  all.come(0, -1, nullptr, types.get());
   std::vector<Op> ops;
   for (Rank i = 0; i < in.count(); ++i) {
     const Sides::Side& from = sides.in[static_cast<std::size_t>(i)];
@@ -65,6 +95,11 @@ void exchange_with_sides(Together& all, const Sides& sides, const ConstBlocks& o
     ops.push_back(wormcube::send(to.rank, out[one_block ? 0 : i], to.tag));
   }
   if (!ops.empty()) all.node().step(ops);
+}
+
+/// The same elements of each side.
+std::array<Uneven::Block, 1> alike(const Together& all, std::int64_t count, MPI_Datatype type) {
+  return {{{all.call.count(count), 0, all.type(type)}}};
 }
 
 void refuse_in_place(const void* out) {
@@ -79,8 +114,9 @@ void neighbour_allgather(Together& all, const void* out, Count out_count, MPI_Da
   const Sides sides = sides_of(all.comm);
   const Given given(all.call, out, all.call.count(out_count), all.type(out_type));
   const Taken result(all.call, in, all.call.count(in_count) * sides.in.size(), all.type(in_type));
-  exchange_with_sides(all, sides, {given.data(), 1},
-                      {result.data(), static_cast<Rank>(sides.in.size())}, true);
+  exchange_with_sides(
+      all, sides, {given.data(), 1}, {result.data(), static_cast<Rank>(sides.in.size())}, true,
+      types_of_edges(all, sides, alike(all, out_count, out_type), alike(all, in_count, in_type)));
   result.deliver();
 }
 
@@ -91,10 +127,11 @@ void neighbour_allgatherv(Together& all, const void* out, Count out_count, MPI_D
   refuse_in_place(out);
   const Sides sides = sides_of(all.comm);
   const Given given(all.call, out, all.call.count(out_count), all.type(out_type));
-  const Uneven result(all.call, in,
-                      blocks_of(all, static_cast<int>(sides.in.size()), in_counts, places, in_type),
-                      "the receive buffer");
-  exchange_with_sides(all, sides, {given.data(), 1}, result.blocks(), true);
+  const auto received =
+      blocks_of(all, static_cast<int>(sides.in.size()), in_counts, places, in_type);
+  const Uneven result(all.call, in, received, "the receive buffer");
+  exchange_with_sides(all, sides, {given.data(), 1}, result.blocks(), true,
+                      types_of_edges(all, sides, alike(all, out_count, out_type), received));
   result.deliver();
 }
 
@@ -106,8 +143,10 @@ void neighbour_alltoall(Together& all, const void* out, Count out_count, MPI_Dat
   const Given given(all.call, out, all.call.count(out_count) * sides.out.size(),
                     all.type(out_type));
   const Taken result(all.call, in, all.call.count(in_count) * sides.in.size(), all.type(in_type));
-  exchange_with_sides(all, sides, {given.data(), static_cast<Rank>(sides.out.size())},
-                      {result.data(), static_cast<Rank>(sides.in.size())}, false);
+  exchange_with_sides(
+      all, sides, {given.data(), static_cast<Rank>(sides.out.size())},
+      {result.data(), static_cast<Rank>(sides.in.size())}, false,
+      types_of_edges(all, sides, alike(all, out_count, out_type), alike(all, in_count, in_type)));
   result.deliver();
 }
 
@@ -118,15 +157,14 @@ void neighbour_alltoallv(Together& all, const void* out, const Count out_counts[
                          const Place in_places[], Type in_type) {
   refuse_in_place(out);
   const Sides sides = sides_of(all.comm);
-  const Uneven given(
-      all.call, out,
-      blocks_of(all, static_cast<int>(sides.out.size()), out_counts, out_places, out_type),
-      "the send buffer");
-  const Uneven result(
-      all.call, in,
-      blocks_of(all, static_cast<int>(sides.in.size()), in_counts, in_places, in_type),
-      "the receive buffer");
-  exchange_with_sides(all, sides, given.blocks(), result.blocks(), false);
+  const auto sent =
+      blocks_of(all, static_cast<int>(sides.out.size()), out_counts, out_places, out_type);
+  const auto received =
+      blocks_of(all, static_cast<int>(sides.in.size()), in_counts, in_places, in_type);
+  const Uneven given(all.call, out, sent, "the send buffer");
+  const Uneven result(all.call, in, received, "the receive buffer");
+  exchange_with_sides(all, sides, given.blocks(), result.blocks(), false,
+                      types_of_edges(all, sides, sent, received));
   result.deliver();
 }
 

@@ -20,8 +20,10 @@ Recording::~Recording() = default;
 // All with the mutex held.
 void Recording::slice(Event event) {
   if (closed_) return;
-  event.order = order_++;
-  ++slices_;
+  if (!event.is_arrow()) {
+    event.order = order_++;
+    ++slices_;
+  }
   calls_->add({event});
 }
 void Recording::message(Event event) {
@@ -112,6 +114,38 @@ void Recording::received(const SentMessage& message_received, std::uint64_t star
                                message_received, started, ended);
   const std::lock_guard lock(mutex_);
   message(event);
+}
+
+// It is complete when its call returns, whatever kind of epoch it is in.
+void Recording::accessed(const Access& access) {
+  constexpr std::int64_t shortest = 1;  // or an arrow finds no slice there
+  const Rank from = access.message.from, to = access.message.to;
+  Event event =
+      event_of(Event::Kind::access, from, to, access.message, access.started, access.ended);
+  const std::lock_guard lock(mutex_);
+  if (closed_) return;
+  const Seen &caller = seen_[static_cast<std::size_t>(from)],
+             &owner = seen_[static_cast<std::size_t>(to)];
+  event.on = caller.on && owner.on;
+  event.function = static_cast<std::uint16_t>(caller.function);
+  event.begin = time_of(access.began);
+  event.length = now() - event.begin;
+  messages_->add({event});
+  if (!event.on) return;
+  slice(event);
+  Event touch = event;
+  touch.kind = Event::Kind::touch;
+  std::swap(touch.rank, touch.peer);
+  touch.begin = time_of(access.acted);
+  touch.length = shortest;
+  slice(touch);
+  Event start = event, end = touch;
+  start.kind = Event::Kind::flow_start;
+  end.kind = Event::Kind::flow_end;
+  start.order = end.order = ++arrows_;
+  start.length = end.length = 0;
+  slice(start);
+  slice(end);
 }
 
 // Calls that have not returned last until here.

@@ -38,6 +38,7 @@ class Recording final : public Witness {
   void sent(const SentMessage& message, std::uint64_t started, bool waits) override;
   void send_ended(const SentMessage& message, std::uint64_t started, std::uint64_t ended) override;
   void received(const SentMessage& message, std::uint64_t started, std::uint64_t ended) override;
+  void accessed(const Access& access) override;
   /// MPI_Pcontrol: off or on, from here on; a mark.
   void set_on(Rank rank, bool on);
   void mark(Rank rank);
@@ -45,11 +46,11 @@ class Recording final : public Witness {
   void close();
 
   /// A track a rank, a slice a call; in that slice one for each message that the call received, and an arrow to it from the
-  /// call that sent it. \param other  further members of otherData: "\"a\":1"
+  /// call that sent it; one for each access to another rank's memory, and an arrow to a short one on that rank's track. \param other  further members of otherData: "\"a\":1"
   TraceCounts write_trace(const std::function<void(std::string_view)>& write,
                           std::string_view other);
 
-  /// The messages that were received, in steps: a message is in a later step than those that its sender, when it sent
+  /// The messages that were received, and accesses, in steps: a message is in a later step than those that its sender, when it sent
   /// it, and its receiver, when it asked for it, had received, or had waited for others to receive. What was sent or asked for
   /// meanwhile is in the same step.
   struct Messages {
@@ -70,11 +71,10 @@ class Recording final : public Witness {
     bool inside = false, on = true;
   };
 
-  std::int64_t now() const {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() -
-                                                                start_)
-        .count();
+  std::int64_t time_of(std::chrono::steady_clock::time_point time) const {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(time - start_).count();
   }
+  std::int64_t now() const { return time_of(std::chrono::steady_clock::now()); }
   void slice(Event event);
   void message(Event event);
 
@@ -83,7 +83,7 @@ class Recording final : public Witness {
   std::mutex mutex_;  // guards the rest
   bool closed_ = false, sorted_ = false;
   std::vector<Seen> seen_;  // by rank
-  std::uint64_t slices_ = 0, left_out_ = 0, order_ = 0;
+  std::uint64_t slices_ = 0, left_out_ = 0, order_ = 0, arrows_ = 0;
   std::unique_ptr<EventSpool<ByTime>> calls_;
   std::unique_ptr<EventSpool<ByStart>> messages_;
 };

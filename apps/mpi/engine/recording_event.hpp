@@ -17,9 +17,12 @@ struct Recording::Event {
     send_end,
     receive,
     arrival,  // of a message, in the call that received it
+    access,   // of another rank's memory, in the call that did it
+    touch,    // the same, on the other rank's track
     flow_start,
     flow_end
   };
+  bool is_arrow() const { return kind == Kind::flow_start || kind == Kind::flow_end; }
   std::int64_t begin = 0, length = 0;    // nanoseconds
   std::uint64_t order = 0;               // in which it was told; of an arrow its number
   std::uint64_t started = 0, ended = 0;  // of messages: stamps

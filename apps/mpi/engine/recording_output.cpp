@@ -64,7 +64,7 @@ TraceCounts Recording::write_trace(const std::function<void(std::string_view)>& 
     const std::int64_t end = received.begin + received.length;
     arrival.begin = std::min(std::max(received.begin, sent.begin), end);
     arrival.length = end - arrival.begin;
-    arrival.order = ++messages;
+    arrival.order = arrows_ + ++messages;
     shown.add({arrival});
     for (const bool starts : {true, false}) {
       Event arrow = arrival;
@@ -112,6 +112,14 @@ TraceCounts Recording::write_trace(const std::function<void(std::string_view)>& 
         line = slice("message", fmt::format("from {}", e.peer),
                      fmt::format(R"("bytes":{},"tag":{},"context":{})", e.bytes, e.tag, e.context));
         break;
+      case Kind::access:
+        line = slice("access", fmt::format("to {}", e.peer), fmt::format(R"("bytes":{})", e.bytes));
+        break;
+      case Kind::touch:
+        line = slice("access",
+                     fmt::format("{} by {}", name_of(static_cast<Function>(e.function)), e.peer),
+                     fmt::format(R"("bytes":{})", e.bytes));
+        break;
       default:
         line = fmt::format(R"({{"ph":"{}",{}"cat":"message","name":"m","id":{},{}}})",
                            e.kind == Kind::flow_start ? "s" : "f",
@@ -129,6 +137,7 @@ struct Message {
   Event sent, received;
   std::uint64_t send_ended = 0;  // 0: it has not
   std::uint32_t round = 0;       // so far: that of its sender
+  bool is_access = false;        // nobody asked for it
 };
 
 /// Its two ends, as they follow each other.
@@ -145,8 +154,10 @@ void number(std::vector<Message>& messages, Rank ranks) {
   for (std::size_t i = 0; i < messages.size(); ++i) {
     const Message& m = messages[i];
     turns.push_back({m.sent.started, i, Turn::What::sent});
-    turns.push_back({m.received.started, i, Turn::What::asked_for});
-    turns.push_back({m.received.ended, i, Turn::What::received});
+    if (!m.is_access) {
+      turns.push_back({m.received.started, i, Turn::What::asked_for});
+      turns.push_back({m.received.ended, i, Turn::What::received});
+    }
     if (m.send_ended > 0) turns.push_back({m.send_ended, i, Turn::What::send_ended});
   }
   std::ranges::sort(turns, {}, &Turn::stamp);
@@ -168,7 +179,7 @@ void number(std::vector<Message>& messages, Rank ranks) {
         to = std::max(to, m.round);
         break;
       case Turn::What::send_ended:
-        from = std::max(from, m.sent.waits ? m.round : sender[turn.message]);
+        from = std::max(from, m.sent.waits || m.is_access ? m.round : sender[turn.message]);
         break;
     }
   }
@@ -184,11 +195,14 @@ Recording::Messages Recording::messages(const Topology& topology) {
   std::uint64_t sends = 0;
   Ends ends([&](const Event& sent, const Event& received) { all.push_back({sent, received}); });
   merge<ByStart>({messages_.get()}, [&](const Event& event) {
-    sends += event.kind == Event::Kind::send ? 1 : 0;
+    const bool is_access = event.kind == Event::Kind::access;
+    sends += event.kind == Event::Kind::send || is_access ? 1 : 0;
+    if (is_access) all.push_back({event, event, event.ended, 0, true});
     if (event.kind == Event::Kind::send_end) send_ends.emplace(event.started, event.ended);
     ends(event);
   });
   for (Message& message : all) {
+    if (message.is_access) continue;
     const auto end = send_ends.find(message.sent.started);
     if (end != send_ends.end()) message.send_ended = end->second;
   }

@@ -111,20 +111,26 @@ class ComparedTypes {
   /// The same, twice: what it sends, if that is not in place, and what it receives. Throws Failure where they differ.
   ComparedTypes(const Together& all, const void* out, MPI_Datatype out_type, std::int64_t out_count,
                 const void* in, MPI_Datatype in_type, std::int64_t in_count);
-  /// A block of a `v` or `w` call, from this rank or to it.
-  void add_sent(Rank to, const TypeView& type, std::size_t count);
-  void add_received(Rank from, const TypeView& type, std::size_t count);
+  /// Between groups: elements that match all of the other group, which gets them or gives them.
+  void gives(const TypeView& type, std::int64_t count);
+  void gets(const TypeView& type, std::int64_t count);
+  /// A block from this rank or to it. \param number  of those from one rank to another
+  void add_sent(Rank to, const TypeView& type, std::size_t count, int number = 0);
+  void add_received(Rank from, const TypeView& type, std::size_t count, int number = 0);
   void add_sent(std::span<const Uneven::Block> blocks);
   void add_received(std::span<const Uneven::Block> blocks);
-  /// Blocks that all ranks have alike, and what this one sends of them.
+  /// Blocks that all ranks, or between groups those of this group, have alike.
   void add_alike(std::span<const Uneven::Block> blocks);
 
   /// Null: nothing is compared.
   const CollectiveTypes* get() const { return strict_ ? &types_ : nullptr; }
 
  private:
-  const bool strict_;
+  void set_common(std::size_t which, const TypeView& type, std::int64_t count);
+
+  const bool strict_, between_;
   const Rank own_;
+  const Call& call_;
   CollectiveTypes types_;
 };
 

@@ -143,56 +143,49 @@ std::pair<int, bool> complete_at_once(const Call& call, const MPI_Request* handl
   return {-1, any_active};
 }
 
-void end_one(Call& call, MPI_Request* handles, int i, const Status& found, MPI_Status* status) {
+bool any_ready(Requests& requests, const std::vector<Request>& inner) {
+  return std::ranges::any_of(inner, [&](const Request request) {
+    return !request.is_null() && requests.is_ready(request);
+  });
+}
+
+/// \param flag  whether one was complete; null: it waits until one is
+void end_any(Call& call, int count, MPI_Request* handles, int* index, int* flag,
+             MPI_Status* status) {
+  call.count(count);
+  const auto [first, any_active] = complete_at_once(call, handles, count);
+  const bool waits = flag == nullptr;
+  if (!waits) *flag = 1;
+  *index = any_active ? first : MPI_UNDEFINED;
+  if (!any_active) return write_empty_status(status);
+  Status found;
+  if (first < 0) {
+    Requests& requests = *call.rank().requests;
+    do {
+      std::vector<Request>& inner = inner_of(call, handles, count);
+      if (!waits && !any_ready(requests, inner)) {
+        *flag = 0;
+        *index = MPI_UNDEFINED;
+        return call.asked_in_vain();
+      }
+      need_any_others(call, inner, handles, count);
+      note_requests(call, handles, count, true);
+      *index = static_cast<int>(requests.wait_any(inner, found).value_or(0));
+    } while (!is_whole(call.request(handles[*index]), found));
+  }
   std::string words;
-  fail_if(settle(call.rank(), handles + i, call.request(handles[i]), found, status, &words), words);
+  fail_if(
+      settle(call.rank(), handles + *index, call.request(handles[*index]), found, status, &words),
+      words);
 }
 
 int wait_any(int count, MPI_Request handles[], int* index, MPI_Status* status) {
   WORMCUBE_MPI_CALL(MPI_Waitany);
-  return call([&] {
-    call.count(count);
-    const auto [first, any_active] = complete_at_once(call, handles, count);
-    *index = any_active ? first : MPI_UNDEFINED;
-    if (!any_active) return write_empty_status(status);
-    Status found;
-    if (first < 0) {
-      do {
-        std::vector<Request>& inner = inner_of(call, handles, count);
-        need_any_others(call, inner, handles, count);
-        note_requests(call, handles, count, true);
-        const auto which = call.rank().requests->wait_any(inner, found);
-        *index = static_cast<int>(which.value_or(0));
-      } while (!is_whole(call.request(handles[*index]), found));
-    }
-    end_one(call, handles, *index, found, status);
-  });
+  return call([&] { end_any(call, count, handles, index, nullptr, status); });
 }
-
 int test_any(int count, MPI_Request handles[], int* index, int* flag, MPI_Status* status) {
   WORMCUBE_MPI_CALL(MPI_Testany);
-  return call([&] {
-    call.count(count);
-    const auto [first, any_active] = complete_at_once(call, handles, count);
-    *flag = 1;
-    *index = any_active ? first : MPI_UNDEFINED;
-    if (!any_active) return write_empty_status(status);
-    Status found;
-    if (first < 0) {
-      do {
-        std::vector<Request>& inner = inner_of(call, handles, count);
-        Requests& requests = *call.rank().requests;
-        const bool ready = std::ranges::any_of(inner, [&](const Request request) {
-          return !request.is_null() && requests.is_ready(request);
-        });
-        *flag = ready ? 1 : 0;
-        *index = MPI_UNDEFINED;
-        if (!ready) return call.asked_in_vain();
-        *index = static_cast<int>(requests.wait_any(inner, found).value_or(0));
-      } while (!is_whole(call.request(handles[*index]), found));
-    }
-    end_one(call, handles, *index, found, status);
-  });
+  return call([&] { end_any(call, count, handles, index, flag, status); });
 }
 
 void end_some(Call& call, int count, MPI_Request* handles, int* ended, int indices[],
@@ -204,9 +197,7 @@ void end_some(Call& call, int count, MPI_Request* handles, int* ended, int indic
   RankState& rank = call.rank();
   const bool at_once = complete_at_once(call, handles, count).first >= 0;
   std::vector<Request>& inner = inner_of(call, handles, count);
-  const bool ready = at_once || std::ranges::any_of(inner, [&](const Request request) {
-                       return !request.is_null() && rank.requests->is_ready(request);
-                     });
+  const bool ready = at_once || any_ready(*rank.requests, inner);
   if (!ready && !waits) return call.asked_in_vain();
   if (!ready) need_any_others(call, inner, handles, count);
   std::string words;

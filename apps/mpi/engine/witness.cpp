@@ -141,6 +141,22 @@ Request WitnessedRequests::wait_to_take(const MessagePattern& pattern, Status& s
   return taken;
 }
 
+// What a rank does to its own and moves nothing, attaching memory for instance, is no access.
+void WitnessedRequests::act_at(Rank to, Bytes bytes, Work action) {
+  if (to == rank_ && bytes == 0) return below_.act_at(to, bytes, action);
+  using Clock = std::chrono::steady_clock;
+  Access access;
+  access.message = {.from = rank_, .to = to, .bytes = bytes};
+  access.started = witnesses_.stamp();
+  access.began = Clock::now();
+  below_.act_at(to, bytes, [&] {
+    access.acted = Clock::now();
+    action();
+  });
+  access.ended = witnesses_.stamp();
+  witnesses_.accessed(access);
+}
+
 Request WitnessedRequests::open() {
   const Request request = below_.open();
   of(request) = {};

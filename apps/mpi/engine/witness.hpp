@@ -23,6 +23,13 @@ struct SentMessage {
   Bytes bytes = 0;
 };
 
+/// An action at another rank, or at its own that moves data, whose program takes no part.
+struct Access {
+  SentMessage message;
+  std::uint64_t started = 0, ended = 0;  ///< as of a message that waits
+  std::chrono::steady_clock::time_point began = {}, acted = {};
+};
+
 /// Threads  the ranks', each for itself.
 class Witness {
  public:
@@ -36,6 +43,8 @@ class Witness {
   virtual void send_ended(const SentMessage& /*message*/, std::uint64_t /*started*/,
                           std::uint64_t /*ended*/) {}
   virtual void received(const SentMessage& message, std::uint64_t started, std::uint64_t ended) = 0;
+  /// By the rank that the message is from, when it is complete.
+  virtual void accessed(const Access& access) = 0;
 };
 
 /// All of a job.
@@ -61,6 +70,9 @@ class Witnesses {
   void received(const SentMessage& message, std::uint64_t started) {
     const std::uint64_t ended = stamp();
     for (Witness* const each : all_) each->received(message, started, ended);
+  }
+  void accessed(const Access& access) {
+    for (Witness* const each : all_) each->accessed(access);
   }
 
  private:
@@ -96,8 +108,7 @@ class WitnessedRequests final : public Requests {
   std::optional<Request> take(const MessagePattern& pattern, Status& status) override;
   Request wait_to_take(const MessagePattern& pattern, Status& status) override;
   void receive(Request taken, Span room) override { below_.receive(taken, room); }
-  /// Not told: nobody receives it.
-  void act_at(Rank to, Bytes bytes, Work action) override { below_.act_at(to, bytes, action); }
+  void act_at(Rank to, Bytes bytes, Work action) override;
   bool cancel(Request request) override { return below_.cancel(request); }
   void sleep(std::chrono::nanoseconds time) override { below_.sleep(time); }
   Request open() override;
