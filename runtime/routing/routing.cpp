@@ -5,6 +5,7 @@
 #include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 
 #include <fmt/core.h>
@@ -12,36 +13,69 @@
 namespace wormcube {
 
 Routing::Routing(Topology topology, int virtual_channels)
-    : topology_(std::move(topology)), virtual_channels_(virtual_channels) {
+    : topology_(std::move(topology)),
+      virtual_channels_(virtual_channels),
+      is_hypercube_(topology_.is_hypercube()) {
   if (virtual_channels < 1 || virtual_channels > 2) {
     throw UsageError(fmt::format("{}: {} virtual channels; expected 2 (dateline) or 1 (none)",
                                  topology_.name(), virtual_channels));
   }
-  channel_bases_.push_back(0);
   for (int d = 0; d < topology_.dimensions(); ++d) {
-    lanes_.push_back(topology_.factor(d).wraps() ? virtual_channels : 1);
-    const Link links = topology_.first_link(d + 1) - topology_.first_link(d);
-    channel_bases_.push_back(channel_bases_.back() + links * lanes_.back());
+    const Graph& graph = topology_.factor(d);
+    const int lanes = graph.wraps() ? virtual_channels : 1;
+    dimensions_.push_back({.base = channels_,
+                           .links = graph.links(),
+                           .lanes = lanes,
+                           .is_cable = graph.has_direction() && graph.nodes() == 2,
+                           .wraps = graph.wraps(),
+                           .has_direction = graph.has_direction(),
+                           .size = Divisor(graph.nodes())});
+    channels_ += (topology_.first_link(d + 1) - topology_.first_link(d)) * lanes;
   }
 }
 
+// Bit b of a rank is its coordinate in the b-th dimension from the end. Only those that differ are looked at: which
+// these are is chance, so each other one looked at is a jump that the processor cannot foresee.
+void Routing::route_in_hypercube(Rank from, Rank to, std::vector<Channel>& path) const {
+  const int last = topology_.dimensions() - 1;
+  for (auto at = static_cast<unsigned>(from), left = at ^ static_cast<unsigned>(to); left != 0;) {
+    const int bit = std::countr_zero(left);
+    const unsigned inside = (1U << static_cast<unsigned>(bit)) - 1;
+    const auto line = static_cast<Rank>((at >> 1U & ~inside) | (at & inside));
+    path.push_back(dimensions_[last - bit].channel(line, at >> static_cast<unsigned>(bit) & 1U, 0));
+    at ^= left & -left;
+    left &= left - 1;
+  }
+}
+
+// The ranks are cut from the last coordinate on, until what is left of them is the same.
 void Routing::route(Rank from, Rank to, std::vector<Channel>& path) const {
   WORMCUBE_ASSERT(from >= 0 && from < topology_.nodes() && to >= 0 && to < topology_.nodes());
-  for (int d = topology_.dimensions() - 1; d >= 0; --d) {
-    const Rank target = topology_.coordinate(to, d), line = topology_.line(from, d);
-    Rank at = topology_.coordinate(from, d);
-    if (at == target) continue;
-    const Graph& graph = topology_.factor(d);
-    if (graph.has_direction()) {
-      along(d, line, at, graph.hops(at, target), path);
-    } else {
-      for (bool up = true; at != target;) {
-        const std::int64_t link = graph.next(at, target, up);
-        path.push_back(channel(d, line, link, 0));
-        at = graph.ends(link).to;
+  if (is_hypercube_) return route_in_hypercube(from, to, path);
+  Rank left = from, left_to = to;
+  for (int d = topology_.dimensions() - 1; left != left_to; --d) {
+    const Dimension& dimension = dimensions_[d];
+    const Rank outer = dimension.size.quotient(left), outer_to = dimension.size.quotient(left_to);
+    Rank at = left - outer * dimension.size.value();
+    const Rank target = left_to - outer_to * dimension.size.value();
+    if (at != target) {
+      // The later coordinates are those of the destination already.
+      const Rank stride = topology_.stride(d), line = outer * stride + (to - left_to * stride);
+      if (dimension.is_cable) {
+        path.push_back(dimension.channel(line, at, 0));
+      } else if (dimension.has_direction) {
+        along(dimension, line, at, topology_.factor(d).hops(at, target), path);
+      } else {
+        const Graph& graph = topology_.factor(d);
+        for (bool up = true; at != target;) {
+          const std::int64_t link = graph.next(at, target, up);
+          path.push_back(dimension.channel(line, link, 0));
+          at = graph.ends(link).to;
+        }
       }
     }
-    from = topology_.with(from, d, target);
+    left = outer;
+    left_to = outer_to;
   }
 }
 
@@ -49,19 +83,19 @@ Rank Routing::route(Rank from, std::span<const Move> moves, std::vector<Channel>
   const auto start = static_cast<std::ptrdiff_t>(path.size());
   bool repeats = false;
   for (std::size_t i = 0; i < moves.size(); ++i) {
-    const auto [dimension, hops] = moves[i];
-    const Rank to = topology_.neighbour(from, dimension, hops);
-    const Rank line = topology_.line(from, dimension), at = topology_.coordinate(from, dimension);
-    const Graph& graph = topology_.factor(dimension);
-    if (graph.has_direction()) {
+    const auto [d, hops] = moves[i];
+    const Rank to = topology_.neighbour(from, d, hops);
+    const Rank line = topology_.line(from, d), at = topology_.coordinate(from, d);
+    const Dimension& dimension = dimensions_[d];
+    if (dimension.has_direction) {
       along(dimension, line, at, hops, path);
     } else if (to != from) {
       bool up = true;
-      path.push_back(
-          channel(dimension, line, graph.next(at, topology_.coordinate(to, dimension), up), 0));
+      const Graph& graph = topology_.factor(d);
+      path.push_back(dimension.channel(line, graph.next(at, topology_.coordinate(to, d), up), 0));
     }
     from = to;
-    for (std::size_t k = 0; k < i; ++k) repeats = repeats || moves[k].dimension == dimension;
+    for (std::size_t k = 0; k < i; ++k) repeats = repeats || moves[k].dimension == d;
   }
   if (repeats) {  // a worm that needs a channel twice would wait for itself
     std::vector<Channel> sorted(path.begin() + start, path.end());
@@ -74,43 +108,43 @@ Rank Routing::route(Rank from, std::span<const Move> moves, std::vector<Channel>
   return from;
 }
 
-void Routing::along(int dimension, Rank line, Rank from, int hops,
+void Routing::along(const Dimension& dimension, Rank line, Rank from, int hops,
                     std::vector<Channel>& path) const {
-  const Graph& graph = topology_.factor(dimension);
-  const Rank n = graph.nodes();
-  if (n == 2) {  // one cable: either sign leads over it
-    if (hops != 0) path.push_back(channel(dimension, line, from, 0));
+  if (dimension.is_cable) {
+    if (hops != 0) path.push_back(dimension.channel(line, from, 0));
     return;
   }
+  const Rank n = dimension.size.value();
   int vc = 0;
   const bool plus = hops > 0;
   const Rank closing = plus ? n - 1 : 0;  // the dateline is the link that leaves this node
-  const std::int64_t first_link = plus ? 0 : graph.wraps() ? n : n - 2;
+  const std::int64_t first_link = plus ? 0 : dimension.wraps ? n : n - 2;
   for (int i = std::abs(hops); i > 0; --i) {
-    if (from == closing) vc = lanes_[dimension] - 1;
-    path.push_back(channel(dimension, line, first_link + from, vc));
+    if (from == closing) vc = dimension.lanes - 1;
+    path.push_back(dimension.channel(line, first_link + from, vc));
     from = plus ? (from + 1 == n ? 0 : from + 1) : (from == 0 ? n - 1 : from - 1);
   }
 }
 
+const Routing::Dimension& Routing::dimension_of(Channel channel) const {
+  const auto above = std::ranges::upper_bound(dimensions_, channel, {}, &Dimension::base);
+  return *(above - 1);
+}
+
 Link Routing::link(Channel channel) const {
-  const auto above = std::ranges::upper_bound(channel_bases_, channel);
-  const auto d = static_cast<int>(above - channel_bases_.begin()) - 1;
-  return topology_.first_link(d) + (channel - channel_bases_[d]) / lanes_[d];
+  const Dimension& dimension = dimension_of(channel);
+  return topology_.first_link(static_cast<int>(&dimension - dimensions_.data())) +
+         (channel - dimension.base) / dimension.lanes;
 }
 
 int Routing::virtual_channel(Channel channel) const {
-  const auto above = std::ranges::upper_bound(channel_bases_, channel);
-  const auto d = static_cast<int>(above - channel_bases_.begin()) - 1;
-  return static_cast<int>((channel - channel_bases_[d]) % lanes_[d]);
+  const Dimension& dimension = dimension_of(channel);
+  return static_cast<int>((channel - dimension.base) % dimension.lanes);
 }
 
 std::string Routing::channel_name(Channel channel) const {
-  const Link link = this->link(channel);
-  std::string name = topology_.link_name(link);
-  if (lanes_[topology_.place(link).dimension] > 1) {
-    name += fmt::format(" vc {}", virtual_channel(channel));
-  }
+  std::string name = topology_.link_name(link(channel));
+  if (dimension_of(channel).lanes > 1) name += fmt::format(" vc {}", virtual_channel(channel));
   return name;
 }
 
@@ -118,6 +152,7 @@ std::vector<std::pair<Channel, Channel>> Routing::turns(int dimension) const {
   const Graph& graph = topology_.factor(dimension);
   if (!graph.has_direction()) return graph.turns();
   const Rank n = graph.nodes();
+  const int lanes = dimensions_[dimension].lanes;
   std::vector<std::pair<Channel, Channel>> turns;
   if (n <= 2) return turns;
 
@@ -127,9 +162,9 @@ std::vector<std::pair<Channel, Channel>> Routing::turns(int dimension) const {
     const auto on_way = [&](Rank i, int vc) -> Channel {
       const Rank from = plus ? i : n - 1 - i;
       const std::int64_t link = plus ? from : (graph.wraps() ? n : n - 2) + from;
-      return link * lanes_[dimension] + vc;
+      return link * lanes + vc;
     };
-    const int high = lanes_[dimension] - 1;
+    const int high = lanes - 1;
     for (Rank i = 0; i + 2 < n; ++i) turns.emplace_back(on_way(i, 0), on_way(i + 1, 0));
     if (!graph.wraps()) continue;
     turns.emplace_back(on_way(n - 2, 0), on_way(n - 1, high));

@@ -35,7 +35,7 @@ class Routing {
 
   const Topology& topology() const { return topology_; }
   int virtual_channels() const { return virtual_channels_; }
-  std::int64_t channels() const { return channel_bases_.back(); }
+  std::int64_t channels() const { return channels_; }
 
   /// Appends the channels from one node to another, in the order in which a header reserves them.
   void route(Rank from, Rank to, std::vector<Channel>& path) const;
@@ -58,16 +58,30 @@ class Routing {
   std::vector<std::pair<Channel, Channel>> turns(int dimension) const;
 
  private:
-  void along(int dimension, Rank line, Rank from, int hops, std::vector<Channel>& path) const;
-  Channel channel(int dimension, Rank line, std::int64_t factor_link, int vc) const {
-    return channel_bases_[dimension] +
-           (line * topology_.factor(dimension).links() + factor_link) * lanes_[dimension] + vc;
-  }
+  // What a worm asks of a dimension, side by side.
+  struct Dimension {
+    Channel base;        // its first channel
+    std::int64_t links;  // of one line
+    int lanes;           // channels per link
+    bool is_cable;       // two nodes: either sign leads over it
+    bool wraps;
+    bool has_direction;
+    Divisor size;
+
+    Channel channel(Rank line, std::int64_t link, int vc) const {
+      return base + (line * links + link) * lanes + vc;
+    }
+  };
+  void along(const Dimension& dimension, Rank line, Rank from, int hops,
+             std::vector<Channel>& path) const;
+  const Dimension& dimension_of(Channel channel) const;
+  void route_in_hypercube(Rank from, Rank to, std::vector<Channel>& path) const;
 
   Topology topology_;
   int virtual_channels_;
-  std::vector<int> lanes_;              // channels per link of a dimension
-  std::vector<Channel> channel_bases_;  // dimensions() + 1 entries
+  std::vector<Dimension> dimensions_;
+  std::int64_t channels_ = 0;
+  bool is_hypercube_;
 };
 
 /// A cycle among dependencies (first must be held while second is waited for), as the channels

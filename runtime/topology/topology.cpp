@@ -44,16 +44,19 @@ std::string in_words(const Graph& factor) {
 }  // namespace
 
 Topology::Topology(std::vector<Graph> factors, std::string name)
-    : factors_(std::move(factors)), strides_(factors_.size()), name_(std::move(name)) {
+    : factors_(std::move(factors)), name_(std::move(name)) {
   if (name_.empty()) name_ = joined_names(factors_);
   std::int64_t nodes = 1;
   for (std::size_t d = factors_.size(); d-- > 0;) {
-    strides_[d] = static_cast<Rank>(nodes);
+    const auto stride = static_cast<Rank>(nodes);
     nodes *= factors_[d].nodes();
     if (nodes > max_nodes) {
       throw UsageError(fmt::format("topology '{}' has more than {} nodes", name_, max_nodes));
     }
+    cuts_.push_back(
+        {Divisor(stride), Divisor(factors_[d].nodes()), Divisor(static_cast<Rank>(nodes))});
   }
+  std::ranges::reverse(cuts_);
   nodes_ = static_cast<Rank>(nodes);
   link_bases_.push_back(0);
   for (const Graph& factor : factors_) {
@@ -95,7 +98,7 @@ Rank Topology::rank(std::span<const Rank> coordinates) const {
   Rank rank = 0;
   for (int d = 0; d < dimensions(); ++d) {
     WORMCUBE_ASSERT(coordinates[d] >= 0 && coordinates[d] < size(d));
-    rank += coordinates[d] * strides_[d];
+    rank += coordinates[d] * stride(d);
   }
   return rank;
 }
@@ -124,7 +127,7 @@ Rank Topology::neighbour(Rank rank, int dimension, int hops) const {
         dimension, from, in_words(graph),
         graph.shape() == Shape::line ? "" : fmt::format(", once round is {}", graph.nodes())));
   }
-  return rank + (to - from) * strides_[dimension];
+  return rank + (to - from) * stride(dimension);
 }
 
 bool Topology::is_hypercube() const {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/runtime/topology/divisor.hpp"
 #include "wormcube/runtime/topology/graph.hpp"
 
 #include <cstdint>
@@ -48,17 +49,18 @@ class Topology {
   const Graph& factor(int dimension) const { return factors_[dimension]; }
   Rank size(int dimension) const { return factors_[dimension].nodes(); }
   std::vector<Rank> sizes() const;
-  Rank stride(int dimension) const { return strides_[dimension]; }
+  Rank stride(int dimension) const { return cuts_[dimension].stride.value(); }
 
   Rank coordinate(Rank rank, int dimension) const {
-    return rank / strides_[dimension] % factors_[dimension].nodes();
+    const Cut& cut = cuts_[dimension];
+    return cut.size.rest(cut.stride.quotient(rank));
   }
   std::vector<Rank> coordinates(Rank rank) const;
   /// The node with these coordinates; each must lie in its dimension.
   Rank rank(std::span<const Rank> coordinates) const;
   /// The node that differs from `rank` in one coordinate.
   Rank with(Rank rank, int dimension, Rank coordinate) const {
-    return rank + (coordinate - this->coordinate(rank, dimension)) * strides_[dimension];
+    return rank + (coordinate - this->coordinate(rank, dimension)) * stride(dimension);
   }
   /// The node that a move leads to; throws UsageError where there is none.
   Rank neighbour(Rank rank, int dimension, int hops) const;
@@ -88,13 +90,14 @@ class Topology {
   Link first_link(int dimension) const { return link_bases_[dimension]; }
   /// Which copy of dimension d's graph runs through this node.
   Rank line(Rank rank, int dimension) const {
-    const Rank inner = strides_[dimension], outer = inner * factors_[dimension].nodes();
-    return rank / outer * inner + rank % inner;
+    const Cut& cut = cuts_[dimension];
+    return cut.outer.quotient(rank) * cut.stride.value() + cut.stride.rest(rank);
   }
   /// The node at this coordinate of that copy.
   Rank on_line(int dimension, Rank line, Rank coordinate) const {
-    const Rank inner = strides_[dimension], outer = inner * factors_[dimension].nodes();
-    return line / inner * outer + coordinate * inner + line % inner;
+    const Cut& cut = cuts_[dimension];
+    return cut.stride.quotient(line) * cut.outer.value() + coordinate * cut.stride.value() +
+           cut.stride.rest(line);
   }
   /// "3->4", or "3->s1" where an end is a switch; of products "s0.2.1": dimension, line, switch.
   std::string link_name(Link link) const;
@@ -106,7 +109,11 @@ class Topology {
 
  private:
   std::vector<Graph> factors_;
-  std::vector<Rank> strides_;
+  // How a rank is cut into one dimension's coordinate, what is inside of it and what outside.
+  struct Cut {
+    Divisor stride, size, outer;
+  };
+  std::vector<Cut> cuts_;
   std::vector<Link> link_bases_;  // dimensions() + 1 entries
   Rank nodes_ = 1;
   std::string name_;
