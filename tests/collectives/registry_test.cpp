@@ -13,8 +13,10 @@
 #include "wormcube/tests/collectives/cases.hpp"
 
 #include <set>
+#include <string_view>
 
 #include <catch2/catch.hpp>
+#include <fmt/core.h>
 
 using namespace wormcube;
 using Catch::Matchers::Contains;
