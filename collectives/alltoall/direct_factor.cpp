@@ -47,9 +47,9 @@ constexpr std::array<std::string_view, 9> odd_rows{
 constexpr Rank first_odd = 9, last_odd = 25;
 constexpr std::size_t most_classes = 4;  // a to d
 
-/// Permutations by source and, the same moves, by destination.
 }  // namespace
 
+/// Permutations by source and, the same moves, by destination.
 struct DirectTable {
   std::vector<std::vector<DirectHop>> out, in;
   std::vector<std::array<DirectFactor::Used, most_classes>> used;
