@@ -91,10 +91,12 @@ class DirectProduct {
     after.from = with(before.from, factor.in(permutation, c), -1);
     std::fill(after.stay.begin(), after.stay.end(), 0);
     std::fill(after.move.begin(), after.move.end(), 0);
-    for (int of = 0; of < factor.classes(); ++of) {
-      const auto [some_move, some_stay] = factor.used(permutation, of);
-      if (!some_move && !some_stay) continue;
-      for (std::size_t sum = 0; sum < before.stay.size(); ++sum) {
+    // Of the sums few are there while the dimensions are few: a ring alone has one and many classes.
+    for (std::size_t sum = 0; sum < before.stay.size(); ++sum) {
+      if (!before.stay[sum] && !before.move[sum]) continue;
+      for (int of = 0; of < factor.classes(); ++of) {
+        const auto [some_move, some_stay] = factor.used(permutation, of);
+        if (!some_move && !some_stay) continue;
         const std::size_t next = (sum + static_cast<std::size_t>(of)) % before.stay.size();
         if (before.stay[sum] && some_stay) after.stay[next] = 1;
         if ((before.stay[sum] && some_move) || before.move[sum]) after.move[next] = 1;

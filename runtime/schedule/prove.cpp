@@ -1,4 +1,4 @@
-// The proof run: every rank on a fiber, all at the same step, messages copied by hand.
+// The proof run: every rank on a fiber, step by step, messages copied by hand.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/schedule/prove.hpp"
 
@@ -13,8 +13,10 @@
 #include <cstring>
 #include <deque>
 #include <exception>
+#include <limits>
 #include <new>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
@@ -40,8 +42,14 @@ class ProofNode final : public Node {
 
   /// The ops of the step at which the fiber is suspended; the program keeps them until then.
   std::span<const Op> posted() const { return posted_; }
-  Fiber& fiber() { return fiber_; }
+  /// That step; of a program that has ended, the number of its steps. A node is not held up by steps
+  /// in which it does nothing: nothing of the others reaches it there.
+  std::size_t at() const { return at_; }
+  void run() { fiber_.resume(); }
   bool ended() const { return fiber_.done(); }
+  /// Inside the fiber: what its program has thrown.
+  void fail(std::exception_ptr failure) noexcept { failure_ = std::move(failure); }
+  const std::exception_ptr& failure() const { return failure_; }
 
  private:
   void work(Charge /*charge*/, Bytes /*bytes*/, Work work) override { work(); }
@@ -63,6 +71,8 @@ class ProofNode final : public Node {
   Rank rank_;
   PlanCache plans_;
   std::span<const Op> posted_;
+  std::size_t at_ = 0;
+  std::exception_ptr failure_;
   Fiber fiber_;
 };
 
@@ -95,7 +105,6 @@ class Proof {
         failure_ = std::current_exception();
         break;
       }
-      ++step_;
     }
     if (failure_ != nullptr) {
       stop();
@@ -107,40 +116,48 @@ class Proof {
 
   /// Inside the node's fiber: its whole life.
   void live(ProofNode& node) noexcept {
-    if (stopping_) return;
     try {
       program_(node);
     } catch (...) {
-      if (failure_ == nullptr) {
-        failure_ = std::current_exception();
-        failed_ = node.rank();
-      }
+      node.fail(std::current_exception());
     }
   }
 
-  /// Inside the node's fiber: from posting to completion.
-  void complete(ProofNode& node) {
-    if (stopping_) throw Stopped();
+  /// Inside the node's fiber: before it waits for a step, or passes one in which it does nothing.
+  void require(const ProofNode& node, std::span<const Op> ops) {
+    require_running();
     DryRunLimit::require();
-    rules_.require(topology_, node.rank(), step_, node.posted());
-    node.fiber().suspend();
+    if (!ops.empty()) rules_.require(topology_, node.rank(), node.at(), ops);
+  }
+  void require_running() const {
     if (stopping_) throw Stopped();
   }
 
  private:
-  /// Runs each node to its next step or to its end; false if none is left or one has failed.
+  /// Runs those whose step is done to their next or to their end, and goes on to the first step that
+  /// anybody waits for; false if none is left or one has failed there.
   bool advance() {
+    std::size_t next = none;
     for (ProofNode* node : running_) {
-      resumed_ = node->rank();
-      node->fiber().resume();
-      if (failure_ != nullptr) return false;
+      if (!node->ended() && (node->at() == step_ || step_ == none)) {
+        resumed_ = node;
+        node->run();
+      }
+      if (!node->ended() || node->failure() != nullptr) next = std::min(next, node->at());
     }
-    std::erase_if(running_, [](ProofNode* node) { return node->fiber().done(); });
+    std::erase_if(running_, [](ProofNode* node) { return node->ended() && !node->failure(); });
+    step_ = next;
+    for (const ProofNode* node : running_) {
+      if (!node->ended() || node->at() != step_) continue;
+      failure_ = node->failure(), failed_ = node->rank();
+      return false;
+    }
     return !running_.empty();
   }
 
   void deliver() {
     for (ProofNode* node : running_) {
+      if (node->at() != step_) continue;
       const Rank rank = node->rank();
       for (const Op& op : node->posted()) {
         const Rank peer = peer_of(topology_, rank, op);
@@ -176,7 +193,8 @@ class Proof {
   }
 
   const char* ended(Rank rank) const {
-    return nodes_[static_cast<std::size_t>(rank)].ended() ? ": its program has ended" : "";
+    const ProofNode& node = nodes_[static_cast<std::size_t>(rank)];
+    return node.ended() && node.at() <= step_ ? ": its program has ended" : "";
   }
 
   /// One message; both sides have the same number of bytes, cut in any way.
@@ -200,7 +218,7 @@ class Proof {
     if (address && !Fiber::is_below_stack(*address)) return 0;
     auto end =
         fmt::format_to_n(text.data(), text.size(), "{}node {}, step {} on {}: ", Activity::prefix(),
-                         resumed_, step_, topology_.name());
+                         resumed_->rank(), resumed_->at(), topology_.name());
     std::size_t bytes = std::min<std::size_t>(end.size, text.size());
     if (!address) return bytes;
     end =
@@ -216,7 +234,7 @@ class Proof {
   void stop() {
     stopping_ = true;
     for (ProofNode& node : nodes_) {
-      if (!node.fiber().done()) node.fiber().resume();
+      if (!node.ended()) node.run();
     }
   }
 
@@ -247,12 +265,13 @@ class Proof {
   std::vector<ProofNode*> running_;  // ascending
   StepMatcher<Op> matcher_;
   StepRules rules_;
-  std::size_t step_ = 0;
+  static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+  std::size_t step_ = none;  // that is delivered; none: nobody has begun
   bool stopping_ = false;
   std::exception_ptr failure_;
   /// Whose program has thrown failure_; none: the delivery or the listener has.
   std::optional<Rank> failed_;
-  Rank resumed_ = 0;
+  const ProofNode* resumed_ = nullptr;
 };
 
 ProofNode::ProofNode(Proof& proof, Rank rank, const Stacks& stacks)
@@ -263,8 +282,13 @@ ProofNode::ProofNode(Proof& proof, Rank rank, const Stacks& stacks)
 const Topology& ProofNode::topology() const { return proof_.topology(); }
 
 void ProofNode::step(std::span<const Op> ops) {
-  posted_ = ops;
-  proof_.complete(*this);
+  proof_.require(*this, ops);
+  if (!ops.empty()) {
+    posted_ = ops;
+    fiber_.suspend();
+    proof_.require_running();
+  }
+  ++at_;
 }
 
 }  // namespace

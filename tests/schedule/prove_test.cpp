@@ -20,6 +20,7 @@
 using namespace wormcube;
 using namespace programs;
 using Catch::Matchers::Contains;
+using Catch::Matchers::EndsWith;
 
 namespace {
 
@@ -228,6 +229,51 @@ TEST_CASE("memory of a proof run holds nothing useful before a message brings it
   });
 }
 
+TEST_CASE("of two failures that of the earlier step is told, also if a node passed it idly",
+          "[prove]") {
+  const Topology topology = Topology::parse("ring:4");
+  const auto run = [&](int idle, int lonely, bool throws) {
+    prove(topology, [=](Node& node) {
+      const Memory data = node.memory(8);
+      if (node.rank() == 0) {
+        for (int step = 0; step < idle; ++step) node.step();
+        if (throws) throw std::runtime_error("I have failed");
+      }
+      for (int step = 0; step < lonely && node.rank() == 2; ++step) node.step();
+      if (node.rank() == 2) node.step({send(Rank{0}, data)});
+    });
+  };
+  CHECK_THROWS_WITH(run(9, 5, true),
+                    "step 5: node 2 sends 8 bytes to node 0 (tag 0), which has no "
+                    "receive for it");
+  CHECK_THROWS_WITH(run(5, 5, true), "node 0: I have failed");
+  CHECK_THROWS_WITH(run(4, 5, true), "node 0: I have failed");
+  // Node 0's program ends in step 9; here it is in step 5.
+  CHECK_THROWS_WITH(run(9, 5, false), EndsWith("which has no receive for it"));
+  CHECK_THROWS_WITH(run(5, 5, false), EndsWith("its program has ended"));
+}
+
+TEST_CASE("steps in which a node does nothing are counted as its others", "[prove]") {
+  std::vector<std::size_t> steps;
+  prove(
+      Topology::parse("line:3"),
+      [](Node& node) {
+        const Memory data = node.memory(8);
+        // 0 to 2 in step 3, 2 to 1 in step 7, 1 to 0 in step 8; the rest is idle.
+        const auto idle = [&](int count) {
+          for (int i = 0; i < count; ++i) node.step();
+        };
+        if (node.rank() == 0)
+          idle(3), node.step({send(Rank{2}, data)}), idle(4), node.step({receive(Rank{1}, data)});
+        if (node.rank() == 1)
+          idle(7), node.step({receive(Rank{2}, data)}), node.step({send(Rank{0}, data)});
+        if (node.rank() == 2)
+          idle(3), node.step({receive(Rank{0}, data)}), idle(3), node.step({send(Rank{1}, data)});
+      },
+      [&](const Delivery& message) { steps.push_back(message.step); });
+  CHECK(steps == std::vector<std::size_t>{3, 7, 8});
+}
+
 TEST_CASE("a step whose sends and receives do not match is reported with ranks and sizes",
           "[prove]") {
   const Topology topology = Topology::parse("ring:4");
@@ -301,10 +347,11 @@ TEST_CASE("when a node throws, all others unwind and its exception leaves with t
       for (int t = 0; t < 4; ++t) {
         if (node.rank() == thrower && t == step) thrown();
         try {
-          node.step();
+          node.step(
+              {send(Move{0, 1}, data.subspan(0, 4)), receive(Move{0, -1}, data.subspan(4, 4))});
         } catch (const Stopped&) {
           ++stopped;
-          CHECK_THROWS_AS(node.step(), Stopped);  // for ever
+          CHECK_THROWS_AS(node.step(), Stopped);  // for ever, also where it would do nothing
           throw;
         }
       }
@@ -329,9 +376,9 @@ TEST_CASE("when a node throws, all others unwind and its exception leaves with t
   CHECK_THROWS_WITH(run(3, 1, [] { throw UsageError("usage"); }), "usage");
   CHECK(alive == 0);
 
-  // Before any step: the nodes after it never start.
+  // Before any step: the others have begun theirs.
   CHECK_THROWS_AS(run(4, 0, mine), NodeFailure);
-  CHECK(most == 5);
+  CHECK(stopped == 15);
   CHECK(alive == 0);
 }
 
