@@ -33,7 +33,10 @@ struct Flit {
 ///               before the next's, the making of the queue among it.
 class VirtualChannel final : public Reservation {
  public:
+  VirtualChannel() = default;
   explicit VirtualChannel(Channel id) : id_(id) {}
+  /// Before any thread has it.
+  void set_id(Channel id) noexcept { id_ = id; }
 
   Channel id() const noexcept { return id_; }
   /// Before the first push: room for so many flits, always as many. May throw std::bad_alloc.
@@ -71,7 +74,7 @@ class VirtualChannel final : public Reservation {
  private:
   using Queue = boost::lockfree::spsc_queue<Flit>;
 
-  Channel id_;
+  Channel id_ = 0;
   std::uint64_t run_ = 0;
   std::uint64_t messages_ = 0, blocked_ = 0;
   Bytes bytes_ = 0;

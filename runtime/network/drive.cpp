@@ -87,7 +87,7 @@ class Network::Drive {
   // A channel that is held, its counts those of this run.
   VirtualChannel& counted(VirtualChannel& channel) const {
     if (channel.is_new(network_.run_)) {
-      network_.channels_.mark(static_cast<std::size_t>(channel.id()), network_.run_);
+      network_.channels_.mark(channel.id(), network_.run_);
     }
     return channel;
   }

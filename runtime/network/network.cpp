@@ -15,7 +15,7 @@ Network::Network(Routing routing, Settings settings, NetworkHost& host)
     : routing_(std::move(routing)),
       settings_(settings),
       host_(host),
-      channels_(static_cast<std::size_t>(routing_.channels())),
+      channels_(routing_.channels(), routing_.topology().nodes()),
       link_ports_(settings.all_port ? static_cast<std::size_t>(routing_.topology().links() +
                                                                routing_.topology().nodes())
                                     : 0),
@@ -30,11 +30,10 @@ double Network::bytes_of_tables(const Routing& routing, const Settings& settings
   const Topology& topology = routing.topology();
   const auto nodes = static_cast<std::size_t>(topology.nodes());
   const auto links = static_cast<std::size_t>(topology.links());
-  return static_cast<double>(
-      LazyTable<VirtualChannel>::bytes_of(static_cast<std::size_t>(routing.channels())) +
-      (settings.all_port ? LazyTable<LinkPorts>::bytes_of(links + nodes)
-                         : nodes * sizeof(LinkPorts)) +
-      nodes * sizeof(TagTable));
+  return static_cast<double>(ChannelTable::bytes_of(routing.channels(), topology.nodes()) +
+                             (settings.all_port ? LazyTable<LinkPorts>::bytes_of(links + nodes)
+                                                : nodes * sizeof(LinkPorts)) +
+                             nodes * sizeof(TagTable));
 }
 
 void Network::address(Worm& worm, Rank from, const Op& op) {
@@ -88,7 +87,7 @@ void Network::find_path(Worm& worm, const Op& op) {
              .injection);
   }
   for (const Channel channel : route) {
-    VirtualChannel& taken = channels_.get(static_cast<std::size_t>(channel), channel);
+    VirtualChannel& taken = channels_.get(channel);
     __builtin_prefetch(&taken, 1);
     worm.path.push_back(&taken);
   }

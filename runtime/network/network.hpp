@@ -4,6 +4,7 @@
 
 #include "wormcube/runtime/host/huge_pages.hpp"
 #include "wormcube/runtime/network/channel.hpp"
+#include "wormcube/runtime/network/channel_table.hpp"
 #include "wormcube/runtime/network/lazy_table.hpp"
 #include "wormcube/runtime/network/message.hpp"
 #include "wormcube/runtime/network/observer.hpp"
@@ -153,7 +154,7 @@ class Network {
   Routing routing_;
   Settings settings_;
   NetworkHost& host_;
-  LazyTable<VirtualChannel> channels_;
+  ChannelTable channels_;
   LazyTable<LinkPorts> link_ports_;  // all-port; also one entry per node, for messages to oneself
   // Of a large network, gone through at random.
   std::vector<LinkPorts, HugePages<LinkPorts>> node_ports_;  // one-port

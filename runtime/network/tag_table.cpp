@@ -174,7 +174,8 @@ void TagTable::reset() noexcept {
   early_.clear();
   with_wildcard_ = questions_ = {};
   oldest_ = newest_ = nullptr;
-  unused_ = nullptr;
+  own_.next = nullptr;
+  unused_ = &own_;
   for (const auto& early : all_) early->next = std::exchange(unused_, early.get());
   buffers_ = 0;
   buffered_ = peak_ = 0;

@@ -52,7 +52,8 @@ class Problems {
 /// What one thread finds in its share of the steps.
 class Checker {
  public:
-  /// \param per_step  shared by all threads: each writes the entries of its own steps
+  /// \param per_step  shared by all threads: each writes the entries of its own steps, in which what is
+  ///                  rearranged and combined is there
   /// \param orderly   set to false by the first route that does not take one dimension after the
   ///                  other, the last first: dependency_cycle() does not speak for it
   Checker(const Schedule& schedule, const Routing& routing, bool all_port,
@@ -68,26 +69,24 @@ class Checker {
   /// Step t and the gap before it; t = steps() is the gap after the last one.
   void check(std::size_t step) {
     step_ = step;
-    largest_ = rearranged_ = combined_ = 0;
+    largest_ = 0;
     longest_ = 0;
     const std::size_t messages_before = report_.messages;
     const Rank nodes = routing_.topology().nodes();
     for (Rank rank = 0; rank < nodes; ++rank) {
-      const RankLog& log = schedule_.ranks[static_cast<std::size_t>(rank)];
-      if (step < log.rearranged.size()) rearranged_ = std::max(rearranged_, log.rearranged[step]);
-      if (step < log.combined.size()) combined_ = std::max(combined_, log.combined[step]);
-      node(rank, schedule_.ops(rank, step));
+      if (const auto ops = schedule_.ops(rank, step); !ops.empty()) node(rank, ops);
     }
     match();
     const int most = links();
     const Bytes cost = most > 1 ? contended(step) : largest_;
     use_.clear();
-    per_step_[step] = {largest_, most, cost, rearranged_, combined_};
+    StepFigures& figures = per_step_[step];
+    figures.largest = largest_, figures.link_load = most, figures.cost = cost;
     report_.contended += cost;
     report_.startups += report_.messages > messages_before ? 1 : 0;
     report_.transmission += largest_;
-    report_.rearranged += rearranged_;
-    report_.combined += combined_;
+    report_.rearranged += figures.rearranged;
+    report_.combined += figures.combined;
     report_.sum_max_hops += static_cast<std::size_t>(longest_);
     report_.max_hops = std::max(report_.max_hops, longest_);
   }
@@ -309,9 +308,25 @@ class Checker {
 
   // The step being checked.
   std::size_t step_ = 0;
-  Bytes largest_ = 0, rearranged_ = 0, combined_ = 0;
+  Bytes largest_ = 0;
   int longest_ = 0;
 };
+
+/// What nodes rearrange and combine before each step, and after the last: the most of each. Node by node, for each
+/// node's figures lie one behind the other.
+std::vector<StepFigures> local_work(const Schedule& schedule, std::size_t steps) {
+  std::vector<StepFigures> per_step(steps + 1);
+  const auto raise = [&](const std::vector<Bytes>& bytes, Bytes StepFigures::*figure) {
+    for (std::size_t step = 0; step < std::min(bytes.size(), per_step.size()); ++step) {
+      per_step[step].*figure = std::max(per_step[step].*figure, bytes[step]);
+    }
+  };
+  for (const RankLog& log : schedule.ranks) {
+    raise(log.rearranged, &StepFigures::rearranged);
+    raise(log.combined, &StepFigures::combined);
+  }
+  return per_step;
+}
 
 }  // namespace
 
@@ -326,7 +341,7 @@ ScheduleReport check(const Schedule& schedule, const Routing& routing, bool all_
                                  schedule.topology.nodes()));
   }
   const std::size_t steps = schedule.steps();
-  std::vector<StepFigures> per_step(steps + 1);
+  std::vector<StepFigures> per_step = local_work(schedule, steps);
   std::atomic<bool> orderly{true};
   tbb::enumerable_thread_specific<Checker> checkers(
       [&] { return Checker(schedule, routing, all_port, per_step, orderly); });

@@ -42,14 +42,14 @@ class StepMatcher {
   /// another, receiver by receiver; then forgets all ends.
   template <class Pair, class Lone>
   void match(Pair pair, Lone lone) {
-    for (std::size_t to = 0; to < sends_to_.size(); ++to) {
+    each_receiver([&](std::size_t to) {
       const List sends = std::exchange(sends_to_[to], {});
       const List receives = std::exchange(receives_of_[to], {});
-      if (sends.first == none && receives.first == none) continue;
+      if (sends.first == none && receives.first == none) return;
       if (sends.first != none && sends.first == sends.last && receives.first != none &&
           receives.first == receives.last && key(at(sends.first)) == key(at(receives.first))) {
         pair(at(sends.first), at(receives.first));
-        continue;
+        return;
       }
       sorted(sends, sorted_sends_);
       sorted(receives, sorted_receives_);
@@ -65,8 +65,9 @@ class StepMatcher {
           pair(**send++, **receive++);
         }
       }
-    }
+    });
     ends_.clear();
+    receivers_.clear();
   }
 
  private:
@@ -83,11 +84,23 @@ class StepMatcher {
   }
   static std::tuple<Rank, Tag> key(const End& end) { return {end.from, end.tag}; }
 
+  /// Calls f(to) for each node with an end, ascending: in a step of few messages not for every node.
+  template <class F>
+  void each_receiver(F f) {
+    if (receivers_.size() < sends_to_.size() / 8) {
+      std::ranges::sort(receivers_);
+      for (const Rank to : receivers_) f(static_cast<std::size_t>(to));
+    } else {
+      for (std::size_t to = 0; to < sends_to_.size(); ++to) f(to);
+    }
+  }
+
   const End& at(std::int32_t index) const { return ends_[static_cast<std::size_t>(index)]; }
 
   void append(List& list, const End& end) {
     const auto index = static_cast<std::int32_t>(ends_.size());
     ends_.push_back(end);
+    if (list.first == none) receivers_.push_back(end.to);
     (list.first == none ? list.first : ends_[static_cast<std::size_t>(list.last)].next) = index;
     list.last = index;
   }
@@ -101,6 +114,7 @@ class StepMatcher {
 
   std::vector<End> ends_;
   std::vector<List> sends_to_, receives_of_;  // by receiver
+  std::vector<Rank> receivers_;               // with an end; once for sends, once for receives
   Ends sorted_sends_, sorted_receives_;
 };
 
