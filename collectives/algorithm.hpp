@@ -68,6 +68,9 @@ struct Algorithm {
   bool needs_commutative = false;  ///< the reduction operator must commute
   /// Whether it must with these options; `require` refuses others. nullptr: with none.
   bool (*reorders)(const Options&) = nullptr;
+  /// Whether with these options nodes bracket the operands of one result in different ways: of an operator that
+  /// is not exact they may end with different last bits, and `auto` leaves it out. nullptr: never.
+  bool (*brackets_differ)(const Options&) = nullptr;
   /// Further conditions, on options or arguments; throws UsageError with both numbers and the way
   /// out. nullptr: none.
   void (*require)(const Setting&) = nullptr;

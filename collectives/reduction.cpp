@@ -145,7 +145,7 @@ void combine(Node& node, const Reduction& reduction, ConstSpan left, ConstSpan r
 }
 
 const Reduction& interval_reduction() {
-  static const Reduction reduction = elementwise<Interval>(
+  static const Reduction reduction = exact(elementwise<Interval>(
       "interval",
       [](Interval x, Interval y) {
         constexpr Interval poison{-1, -1, 0xffffffff, 0xffffffff};
@@ -153,7 +153,7 @@ const Reduction& interval_reduction() {
             x.last == y.first && x.first >= 0 && x.block == y.block && x.index == y.index;
         return neighbours ? Interval{x.first, y.last, x.block, x.index} : poison;
       },
-      false);
+      false));
   return reduction;
 }
 
@@ -180,6 +180,7 @@ Reduction find_reduction(std::string_view operation, std::string_view type) {
     if (entry.operation == operation && entry.type == type) {
       Reduction reduction = make(operation, type);
       reduction.type = type;
+      reduction.exact = type != "float" && type != "double" && type != "complex";
       reduction.operands = [entry](std::uint64_t stream, Span data) {
         write_operand(entry.operation, entry.type, stream, data);
       };

@@ -30,6 +30,9 @@ struct Reduction {
   /// Writes test data (stream i: node i's) on which the operator is exact in any bracketing: runs
   /// compare bit by bit. Empty: any bytes will do.
   std::function<void(std::uint64_t stream, Span data)> operands = {};
+  /// Any bracketing of any operands gives the same bits, as of integers. Else, of numbers that are rounded,
+  /// nodes that bracket differently may end with different ones.
+  bool exact = false;
 };
 
 /// An operator from a callable: T(T, T) for any trivially copyable T.
@@ -50,7 +53,14 @@ Reduction elementwise(std::string name, F combine, bool commutative) {
             }
           },
           {},
-          {}};
+          {},
+          false};
+}
+
+/// The same, of an operator that is.
+inline Reduction exact(Reduction reduction) {
+  reduction.exact = true;
+  return reduction;
 }
 
 /// result := left (+) right, charged as combining. All have the same size, whole elements; result

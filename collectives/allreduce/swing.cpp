@@ -46,7 +46,7 @@ VectorForm form_of(const Options& options) { return options.choice<VectorForm>("
 
 Prediction predict_swing(const Setting& setting, Ports ports) {
   const Topology& topology = setting.topology;
-  if (form_of(setting.options) == VectorForm::latency) {
+  if (sends_whole(setting.options)) {
     return whole_vectors_cost(topology, swing_whole_vectors(topology, ports));
   }
   return allreduce_cost(swing_cost(topology, ports), topology.nodes());
@@ -54,17 +54,18 @@ Prediction predict_swing(const Setting& setting, Ports ports) {
 
 Rank allreduce_swing_parts(const Setting& setting, Ports ports) {
   const Rank copies = swing_parts(setting.topology, ports);
-  return form_of(setting.options) == VectorForm::latency ? copies
-                                                         : setting.topology.nodes() * copies;
+  return sends_whole(setting.options) ? copies : setting.topology.nodes() * copies;
 }
 
 const Option swing_form{
     .name = "form",
     .choices = {"parts", "latency"},
-    .help = "reduce-scatter and all-gather, or whole vectors in half the steps"};
+    .help =
+        "reduce-scatter and all-gather, or whole vectors in half the steps; last bits of rounded "
+        "sums then differ from node to node"};
 
 void require_swing_form(const Setting& setting) {
-  if (form_of(setting.options) == VectorForm::latency) require_whole_vectors(setting.topology);
+  if (sends_whole(setting.options)) require_whole_vectors(setting.topology);
 }
 
 }  // namespace
@@ -83,6 +84,7 @@ WORMCUBE_ALGORITHM(allreduce_swing){
     .needs = {needs::swing_rings(Ports::one)},
     .instead = {"reduce-scatter-allgather"},
     .needs_commutative = true,
+    .brackets_differ = sends_whole,
     .require = require_swing_form,
     .predict = [](const Setting& setting) { return predict_swing(setting, Ports::one); },
     .program =
@@ -105,6 +107,7 @@ WORMCUBE_ALGORITHM(allreduce_swing_all_port){
     .needs = {needs::swing_rings(Ports::all)},
     .instead = {"ring-all-port", "reduce-scatter-allgather"},
     .needs_commutative = true,
+    .brackets_differ = sends_whole,
     .require = require_swing_form,
     .predict = [](const Setting& setting) { return predict_swing(setting, Ports::all); },
     .program =

@@ -14,10 +14,6 @@ extern const Algorithm allreduce_ternary, allreduce_ternary_one_port;
 
 namespace {
 
-bool sends_whole(const Options& options) {
-  return options.choice<VectorForm>("form") == VectorForm::latency;
-}
-
 void require_whole_ternary(const Topology& topology) {
   if (const auto reason = without_ternary_whole_vectors(topology)) {
     throw UsageError("ternary: form=latency " + *reason + "; use form=parts");
@@ -59,10 +55,13 @@ WORMCUBE_ALGORITHM(allreduce_ternary){
     .remark = "the order of dimensions ours",
     .options = {{.name = "form",
                  .choices = {"parts", "latency"},
-                 .help = "reduce-scatter and all-gather, or whole vectors in half the steps"}},
+                 .help = "reduce-scatter and all-gather, or whole vectors in half the steps; last "
+                         "bits of rounded "
+                         "sums then differ from node to node"}},
     .needs = {needs::rings()},
     .instead = {"reduce-scatter-allgather"},
     .needs_commutative = true,
+    .brackets_differ = sends_whole,
     .require =
         [](const Setting& setting) {
           if (sends_whole(setting.options)) require_whole_ternary(setting.topology);

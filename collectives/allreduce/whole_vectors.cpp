@@ -13,6 +13,10 @@
 
 namespace wormcube {
 
+bool sends_whole(const Options& options) {
+  return options.choice<VectorForm>("form") == VectorForm::latency;
+}
+
 WholeVectors swing_whole_vectors(const Topology& topology, Ports ports) {
   WholeVectors plan;
   const std::vector<TorusCopy> copies = swing_copies(topology, ports);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wormcube/collectives/blocks.hpp"
+#include "wormcube/collectives/options.hpp"
 #include "wormcube/collectives/reduction.hpp"
 #include "wormcube/collectives/torus_handover.hpp"
 
@@ -15,6 +16,8 @@ namespace wormcube {
 /// What goes in a step: parts of the vector, a reduce-scatter and then an all-gather; or the whole of
 /// what is combined so far, in half as many steps.
 enum class VectorForm : std::uint8_t { parts, latency };
+/// Of an algorithm's option `form`: latency. Nodes then bracket differently.
+bool sends_whole(const Options& options);
 
 /// What all nodes send together, step by step.
 struct WholeVectors {

@@ -47,6 +47,13 @@ std::vector<Options> combinations(const Algorithm& algorithm) {
   return all;
 }
 
+/// Whether nodes may end with different bits of what they should have alike.
+bool rounds_differently(const Collective& collective) {
+  const auto brackets_differ = collective.algorithm->brackets_differ;
+  return brackets_differ != nullptr && brackets_differ(collective.options) &&
+         !collective.arguments.reduction.exact;
+}
+
 }  // namespace
 
 std::string_view to_string(Contention contention) {
@@ -111,7 +118,7 @@ std::vector<Priced> ranking(Operation operation, const Topology& topology, const
     std::optional<std::pair<Cost, Priced>> least;
     for (Options& options : combinations(algorithm)) {
       collective.options = std::move(options);
-      if (refusal(collective, topology)) continue;
+      if (refusal(collective, topology) || rounds_differently(collective)) continue;
       collective.settle(topology, model, block_bytes);
       const auto [prediction, contention] =
           algorithm.chosen_by_auto ? weigh(collective, topology) : Weighed{};

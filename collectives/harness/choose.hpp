@@ -46,7 +46,8 @@ struct Priced {
 };
 /// Those admitted that need no more than these ports, the cheapest first, by predicted_us of what
 /// weigh() says; of options that are choices, the cheapest combination; those that the size decides
-/// are settled. Of equals those made for these ports come first, then the first by name; last those
+/// are settled. Left out are those by which nodes may end with different bits (brackets_differ, an operator that is
+/// not exact). Of equals those made for these ports come first, then the first by name; last those
 /// whose contention is unknown (a time without it is too short to compare), then those without
 /// formulas.
 std::vector<Priced> ranking(Operation operation, const Topology& topology, const CostModel& model,

@@ -74,14 +74,14 @@ static_assert(sizeof(Multiset) == sizeof(Interval));
 
 /// What tags are reduced with.
 const Reduction& witness(const Contract& contract) {
-  static const Reduction multisets = elementwise<Multiset>(
+  static const Reduction multisets = exact(elementwise<Multiset>(
       "multiset",
       [](Multiset x, Multiset y) {
         constexpr Multiset poison{0, 0xffffffff, 0xffffffff};
         return x.block == y.block && x.index == y.index ? Multiset{x.sum + y.sum, x.block, x.index}
                                                         : poison;
       },
-      true);
+      true));
   return contract.commutes ? multisets : interval_reduction();
 }
 

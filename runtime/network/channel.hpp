@@ -31,7 +31,7 @@ struct Flit {
 /// Invariants    empty whenever the reservation is free or passes on.
 /// Memory order  Boost's queue orders its own two ends; the reservation orders one worm's use
 ///               before the next's, the making of the queue among it.
-class VirtualChannel final : public Reservation {
+class alignas(64) VirtualChannel final : public Reservation {
  public:
   VirtualChannel() = default;
   explicit VirtualChannel(Channel id) : id_(id) {}

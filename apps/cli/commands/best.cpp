@@ -173,9 +173,10 @@ std::vector<Ports> ports_of(const std::string& text) {
   return {text == "one" ? Ports::one : Ports::all};
 }
 
+/// An exact operator, for which no algorithm is left out.
 Arguments arguments_for(Operation operation) {
   Arguments arguments;
-  if (operation->reduces) arguments.reduction = find_reduction("sum", "double");
+  if (operation->reduces) arguments.reduction = find_reduction("sum", "int64");
   return arguments;
 }
 
@@ -414,7 +415,8 @@ Action add_best(CLI::App& program) {
       "Each row is a range of block sizes with one winner: the algorithm, with the cheapest of its "
       "choices, that takes least time by its formulas, contention charged (see `list`). What "
       "`auto` "
-      "leaves out takes no part.\n\n"
+      "leaves out takes no part. Reductions are sums of integers; where sums are rounded `auto` "
+      "also leaves out forms by which nodes end with different last bits.\n\n"
       "Examples:\n"
       "  wormcube best alltoall --on torus:8x8\n"
       "  wormcube best alltoall --on torus:4x4,mesh:4x4 --by replay --machine paragon\n"

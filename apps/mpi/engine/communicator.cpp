@@ -100,8 +100,9 @@ const Collective& SharedCommunicator::collective(const Wanted& wanted, const Top
       arguments.root = wanted.root;
       if (reduction) arguments.reduction = reduction();
       const bool commutative = !reduction || arguments.reduction.commutative;
-      Choice& choice =
-          choose({wanted.operation->name, size_class, commutative}, wanted, network, arguments);
+      const bool exact = !reduction || arguments.reduction.exact;
+      Choice& choice = choose({wanted.operation->name, size_class, commutative, exact}, wanted,
+                              network, arguments);
       Collective collective(*choice.algorithm, arguments);
       collective.options = choice.options;
       if (const auto refused = refusal(collective, network)) {  // with this root

@@ -160,7 +160,8 @@ class SharedCommunicator {
     Collective collective;
     Choice* choice;
   };
-  using ChoiceKey = std::tuple<std::string_view, int, bool>;
+  using ChoiceKey =
+      std::tuple<std::string_view, int, bool, bool>;  // of the operator: commutes, is exact
   using InstanceKey = std::tuple<std::string_view, int, Rank, std::uint64_t, std::uint64_t>;
   struct Child {
     std::shared_ptr<SharedCommunicator> made;

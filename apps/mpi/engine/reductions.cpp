@@ -103,6 +103,7 @@ std::string_view Operator::name() const {
                          : "the program's operator";
 }
 bool Operator::commutes() const { return user == nullptr || user->commutes; }
+bool Operator::is_exact() const { return user == nullptr && mpi::is_exact((*type.type)->handle()); }
 
 Operator operator_on(MPI_Op op, const TypeView& type, bool was_checked) {
   if (is_predefined(op)) {
@@ -127,6 +128,7 @@ Reduction reduction_of(const Operator& with) {
   Reduction reduction;
   reduction.element_bytes = with.operand().size;
   reduction.commutative = with.commutes();
+  reduction.exact = with.is_exact();
   reduction.name = with.name();
   reduction.apply = [with, type = *with.type.type](const std::byte* left, const std::byte* right,
                                                    std::byte* result, std::size_t elements) {

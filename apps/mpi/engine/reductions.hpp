@@ -31,6 +31,7 @@ struct Operator {
   bool is_packed() const { return user != nullptr && !type.dense; }
   std::string_view name() const;
   bool commutes() const;
+  bool is_exact() const;
 };
 
 /// Throws Failure(MPI_ERR_OP). \param was_checked  in an earlier call; it may have been freed since
