@@ -1,5 +1,6 @@
 // The harness notices what is wrong: mutants of algorithms, of formulas, of schedules.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/allreduce/recursive_doubling.hpp"
 #include "wormcube/collectives/alltoall/product/product.hpp"
 #include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
@@ -11,6 +12,8 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <cstdint>
 #include <new>
 #include <stdexcept>
 #include <system_error>
@@ -618,4 +621,35 @@ TEST_CASE("the steps of a call are those of its blocks' size") {
   CHECK(report.contended == contended);
   CHECK(static_cast<double>(contended) ==
         100 * *shift_call.predict(Topology::parse("ring:8")).contended_blocks);
+}
+
+// Where nodes share cores, one that fills or compares its buffers keeps others from ending the call that is timed.
+TEST_CASE("no node fills its buffers for the verified call while another is in the call before",
+          "[harness]") {
+  static std::atomic<int> in_call{0}, filled_meanwhile{0}, calls{0};
+  in_call = filled_meanwhile = calls = 0;
+  Algorithm watched = find_algorithm(operations::allreduce, "recursive-doubling");
+  watched.program = [](Node& node, const Call& call) {
+    node.local([&] { ++in_call, ++calls; });
+    allreduce_recursive_doubling(node, call.arguments.reduction, call.input.all(),
+                                 call.output.all());
+    node.local([&] { --in_call; });
+  };
+  Arguments arguments;
+  arguments.reduction = find_reduction("sum", "int64");
+  arguments.reduction.operands = [inner = arguments.reduction.operands](std::uint64_t stream,
+                                                                        Span data) {
+    if (in_call != 0) ++filled_meanwhile;
+    inner(stream, data);
+  };
+  for (const NodesAs nodes_as : {NodesAs::fibers, NodesAs::threads}) {
+    Machine machine(Topology::parse("hypercube:4"),
+                    {.nodes_as = nodes_as, .workers = nodes_as == NodesAs::fibers ? 1 : 0});
+    CollectiveRun run;
+    run.block_bytes = 4096;
+    run.iterations = 3;
+    CHECK(run_collective(machine, Collective(watched, arguments), run).wrong == 0U);
+  }
+  CHECK(calls == 2 * 16 * 4);
+  CHECK(filled_meanwhile == 0);
 }
