@@ -57,13 +57,6 @@ Rank allreduce_swing_parts(const Setting& setting, Ports ports) {
   return sends_whole(setting.options) ? copies : setting.topology.nodes() * copies;
 }
 
-const Option swing_form{
-    .name = "form",
-    .choices = {"parts", "latency"},
-    .help =
-        "reduce-scatter and all-gather, or whole vectors in half the steps; last bits of rounded "
-        "sums then differ from node to node"};
-
 void require_swing_form(const Setting& setting) {
   if (sends_whole(setting.options)) require_whole_vectors(setting.topology);
 }
@@ -80,7 +73,7 @@ WORMCUBE_ALGORITHM(allreduce_swing){
     .ports = Ports::one,
     .contention_free = false,
     .exactly_once = true,
-    .options = {swing_form},
+    .options = {vector_form()},
     .needs = {needs::swing_rings(Ports::one)},
     .instead = {"reduce-scatter-allgather"},
     .needs_commutative = true,
@@ -103,7 +96,7 @@ WORMCUBE_ALGORITHM(allreduce_swing_all_port){
     .ports = Ports::all,
     .contention_free = false,
     .exactly_once = true,
-    .options = {swing_form},
+    .options = {vector_form()},
     .needs = {needs::swing_rings(Ports::all)},
     .instead = {"ring-all-port", "reduce-scatter-allgather"},
     .needs_commutative = true,

@@ -53,11 +53,7 @@ WORMCUBE_ALGORITHM(allreduce_ternary){
     .contention_free = false,
     .exactly_once = true,
     .remark = "the order of dimensions ours",
-    .options = {{.name = "form",
-                 .choices = {"parts", "latency"},
-                 .help = "reduce-scatter and all-gather, or whole vectors in half the steps; last "
-                         "bits of rounded "
-                         "sums then differ from node to node"}},
+    .options = {vector_form()},
     .needs = {needs::rings()},
     .instead = {"reduce-scatter-allgather"},
     .needs_commutative = true,

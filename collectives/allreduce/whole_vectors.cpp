@@ -13,6 +13,14 @@
 
 namespace wormcube {
 
+Option vector_form() {
+  return {.name = "form",
+          .choices = {"parts", "latency"},
+          .help =
+              "reduce-scatter and all-gather, or whole vectors in half the steps; last bits of "
+              "rounded sums then differ from node to node"};
+}
+
 bool sends_whole(const Options& options) {
   return options.choice<VectorForm>("form") == VectorForm::latency;
 }

@@ -16,7 +16,9 @@ namespace wormcube {
 /// What goes in a step: parts of the vector, a reduce-scatter and then an all-gather; or the whole of
 /// what is combined so far, in half as many steps.
 enum class VectorForm : std::uint8_t { parts, latency };
-/// Of an algorithm's option `form`: latency. Nodes then bracket differently.
+/// The option `form` of an algorithm that has both.
+Option vector_form();
+/// Of that option: latency. Nodes then bracket differently.
 bool sends_whole(const Options& options);
 
 /// What all nodes send together, step by step.

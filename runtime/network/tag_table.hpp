@@ -96,7 +96,7 @@ class alignas(64) TagTable final : public Reservation {
   Bytes buffered_ = 0;                              // in them
   Bytes peak_ = 0;                                  // the most of that
   Bytes capacity_ = 0;                              // of all buffers there are
-  std::vector<std::unique_ptr<EarlyMessage>> all_;  // owns every one ever made
+  std::vector<std::unique_ptr<EarlyMessage>> all_;  // owns every other
   EarlyMessage own_;                                // most nodes need one at a time
 };
 
