@@ -6,6 +6,7 @@
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/machine/machine.hpp"
 #include "wormcube/tests/apps/support.hpp"
+#include "wormcube/tests/sanitized.hpp"
 
 #include <limits>
 #include <numeric>
@@ -51,6 +52,7 @@ TEST_CASE("a sort gives the input in order on every network, count and order of 
       Topology::parse(GENERATE("complete:1", "ring:2", "line:3", "ring:7", "torus:4x2",
                                "hypercube:4", "complete:31", "tree:8"));
   for (const std::size_t count : {0, 1, 2, 5, 30, 31, 500}) {
+    if (sanitized && (count == 1 || count == 5 || count == 30)) continue;
     for (const KeyKind kind :
          {KeyKind::uniform, KeyKind::equal, KeyKind::few, KeyKind::sorted, KeyKind::reverse}) {
       for (const bool rebalance : {false, true}) {

@@ -19,6 +19,7 @@ TEST_CASE(
     "to",
     "[collectives][allgather]") {
   for (const Rank p : {1, 2, 3, 7, 16, 64, 1024}) {
+    if (sanitized && p > 64) break;
     for (const char* shape : {"ring", "line"}) {  // rows 2.1, 2.2
       const CheckResult result = checked(allgather, "ring", sized(shape, p));
       CHECK(result.report.startups == static_cast<std::size_t>(p - 1));

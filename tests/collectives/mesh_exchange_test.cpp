@@ -102,6 +102,7 @@ TEST_CASE("suh-mesh delivers in n dimensions, in all orders and rings") {
   for (const char* shape :
        {"mesh:8x8x4", "mesh:16x4x4", "mesh:8x4x2x2", "mesh:4x6x8", "mesh:5x5x5", "mesh:7x5x3",
         "mesh:3x3x3x3", "mesh:2x3x1x4x3", "mesh:9x2x3", "mesh:4x4x4x2"}) {
+    if (sanitized && Topology::parse(shape).nodes() > 81) continue;
     for (const char* const order : orders) {
       for (const char* const ring : rings) require_all(with(order, ring), shape);
     }
@@ -420,6 +421,7 @@ TEST_CASE("the algorithms of meshes refuse other networks, with both numbers and
 }
 
 TEST_CASE("dry runs of large meshes take seconds at most", "[large]") {
+  if (sanitized) return;
   for (const char* shape : {"mesh:15x17x13", "mesh:64x64", "mesh:63x65"}) {
     const Topology topology = Topology::parse(shape);
     const Schedule schedule = dry_run(alltoall("suh-mesh"), topology);
@@ -429,6 +431,5 @@ TEST_CASE("dry runs of large meshes take seconds at most", "[large]") {
     REQUIRE(report.link_load_max == 1);
     REQUIRE(report.startups == predicted.startups.value());
     REQUIRE(report.transmission == predicted.transmission_blocks.value() * tag_bytes);
-    if (sanitized) break;
   }
 }

@@ -45,12 +45,14 @@ TEST_CASE("kim-a1 has the measured costs of the specification and delivers", "[t
   CHECK(proved("kim-a1", "torus:4x4") == Counts{5, 72, 64, 32});
   CHECK(proved("kim-a1", "torus:8x8") == Counts{7, 416, 384, 128});
   CHECK(proved("kim-a1", "torus:16x16") == Counts{9, 2176, 2560, 512});
+  if (sanitized) return;
   CHECK(proved("kim-a1", "torus:24x24") == a_k(24, 1));
   CHECK(proved("kim-a1", "torus:32x32") == Counts{13, 12800, 10240, 2048});
 }
 
 TEST_CASE("kim-a1's costs on squares are (N/4 + 5), (N^3 + 18 N^2)/4, 10 N^2", "[torus]") {
   const std::size_t n = GENERATE(16, 24, 32, 40, 48, 64);
+  if (sanitized && n > 24) return;
   CHECK(counted("kim-a1", square(n)) ==
         Counts{n / 4 + 5, (n * n * n + 18 * n * n) / 4, 10 * n * n, 2 * n * n});
 }
@@ -66,13 +68,14 @@ TEST_CASE("on a rectangle kim-a1 costs RC for N^2 and max(R, C) for N", "[torus]
 TEST_CASE("kim-recursive is A_{n-1} and needs N^3/2 blocks of space", "[torus]") {
   CHECK(proved("kim-recursive", "torus:4x4") == Counts{5, 72, 64, 32});
   CHECK(proved("kim-recursive", "torus:8x8") == Counts{8, 736, 768, 256});
-  CHECK(proved("kim-recursive", "torus:16x16") == Counts{11, 6528, 7168, 2048});
   if (sanitized) return;
+  CHECK(proved("kim-recursive", "torus:16x16") == Counts{11, 6528, 7168, 2048});
   CHECK(proved("kim-recursive", "torus:32x32") == Counts{14, 54784, 61440, 16384});
 }
 
 TEST_CASE("divisions 0 is the most divisions, at A_{n-1}'s formulas", "[torus]") {
   const std::size_t n = GENERATE(4, 8, 16, 32, 64);
+  if (sanitized && n > 16) return;
   CHECK(counted("kim-recursive", square(n)) == a_most(n));
   CHECK(counted(divided(static_cast<int>(log2(n)) - 1), square(n)) == a_most(n));
 }
@@ -91,8 +94,9 @@ TEST_CASE("A_k has the costs of the specification's formulas and delivers", "[to
 }
 
 TEST_CASE("at N = 64 the start-ups of A_1 .. A_5 are 21, 16, 15, 16, 17", "[torus]") {
+  if (sanitized) return;
   const std::vector<std::size_t> startups{21, 16, 15, 16, 17};
-  for (std::size_t k = 1; k <= (sanitized ? 2 : 5); ++k) {
+  for (std::size_t k = 1; k <= 5; ++k) {
     const Counts found = counted(divided(static_cast<int>(k)), "torus:64x64");
     CHECK(found == (k < 5 ? a_k(64, k) : a_most(64)));
     CHECK(found.startups == startups[k - 1]);
@@ -157,8 +161,8 @@ TEST_CASE("tseng-diagonal has the cited costs and delivers", "[torus]") {
   CHECK(proved("tseng-diagonal", "torus:8x8") == Counts{6, 192, 320, 64});
   CHECK(proved("tseng-diagonal", "torus:12x12") == diagonal(12));
   CHECK(proved("tseng-diagonal", "torus:16x16") == Counts{10, 1280, 2304, 256});
-  CHECK(proved("tseng-diagonal", "torus:20x20") == diagonal(20));
   if (sanitized) return;
+  CHECK(proved("tseng-diagonal", "torus:20x20") == diagonal(20));
   CHECK(proved("tseng-diagonal", "torus:32x32") == Counts{18, 9216, 17408, 1024});
   CHECK(counted("tseng-diagonal", "torus:64x64") == diagonal(64));
 }

@@ -138,6 +138,7 @@ TEST_CASE("mutant: a block dropped from any step's message is missed", "[torus][
 TEST_CASE("mutant: a move with the wrong sign misses its receiver, or shares links",
           "[torus][mutant]") {
   for (const Case& which : specimens) {
+    if (sanitized && which.shape != "torus:8x8") continue;
     const Specimen specimen(which);
     const Schedule schedule = specimen.schedule();
     std::vector<std::size_t> shared;

@@ -3,6 +3,7 @@
 #include "wormcube/apps/mpi/engine/datatype.hpp"
 
 #include "wormcube/apps/mpi/engine/error.hpp"
+#include "wormcube/tests/sanitized.hpp"
 
 #include <algorithm>
 #include <array>
@@ -414,7 +415,7 @@ int failure_class(auto&& make) {
 }  // namespace
 
 TEST_CASE("a datatype is what the standard's type map says, split anywhere", "[mpi_front]") {
-  compare_random_types(1, 3000);
+  compare_random_types(1, sanitized ? 1000 : 3000);
 }
 
 TEST_CASE("100 000 random datatypes are what their type maps say", "[.][mpi_front]") {
