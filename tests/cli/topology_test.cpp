@@ -90,7 +90,7 @@ TEST_CASE("topology shows a dense graph of half a million edges within 1 GiB") {
 
 TEST_CASE("topology shows a sparse graph of a million edges, without what would take too long") {
   const TemporaryFile file(".txt");
-  constexpr int n = sanitized ? 21'000 : 300'000;
+  constexpr int n = sanitized ? 25'000 : 300'000;
   {
     std::ofstream out(file.path());
     for (int v = 0; v < n; ++v) {
