@@ -20,7 +20,7 @@ using Catch::Matchers::Contains;
 namespace {
 
 using Extents = std::vector<std::size_t>;
-using Values = std::vector<Complex>;
+using Complexes = std::vector<Complex>;
 
 FftResult run(const Topology& topology, Signal signal, const FftOptions& options = {},
               const Exchange& exchange = find_exchange("shift"), const RunOptions& how = {}) {
@@ -28,24 +28,24 @@ FftResult run(const Topology& topology, Signal signal, const FftOptions& options
 }
 
 // The bare transform, without its checks.
-Values transformed(const Topology& topology, const Extents& shape, const Values& values,
-                   const FftOptions& options = {},
-                   const Exchange& exchange = find_exchange("shift")) {
+Complexes transformed(const Topology& topology, const Extents& shape, const Complexes& values,
+                      const FftOptions& options = {},
+                      const Exchange& exchange = find_exchange("shift")) {
   return run(topology, {shape, values, false, "test"}, options, exchange,
              {.verify = false, .check = false})
       .output;
 }
 
 // Rows, then columns, by the sum of the definition.
-Values transform_2d_by_definition(std::size_t rows, std::size_t columns, Values x,
-                                  Direction direction) {
+Complexes transform_2d_by_definition(std::size_t rows, std::size_t columns, Complexes x,
+                                     Direction direction) {
   for (std::size_t i = 0; i < rows; ++i) {
     const auto row = x.begin() + static_cast<std::ptrdiff_t>(i * columns);
     std::ranges::copy(
         transform_by_definition({row, row + static_cast<std::ptrdiff_t>(columns)}, direction), row);
   }
   for (std::size_t j = 0; j < columns; ++j) {
-    Values column;
+    Complexes column;
     for (std::size_t i = 0; i < rows; ++i) column.push_back(x[i * columns + j]);
     column = transform_by_definition(column, direction);
     for (std::size_t i = 0; i < rows; ++i) x[i * columns + j] = column[i];
@@ -65,10 +65,10 @@ TEST_CASE("a 1-D transform is the sum of the definition, for every method, lengt
   const bool inverse = GENERATE(false, true);
   for (const std::size_t length : {1, 2, 3, 4, 6, 7, 8, 12, 13, 16, 30, 31, 47, 64, 97, 120}) {
     CAPTURE(topology.name(), to_string(method), inverse, length);
-    const Values x = random_values(length, length);
-    const Values wanted =
+    const Complexes x = random_values(length, length);
+    const Complexes wanted =
         transform_by_definition(x, inverse ? Direction::backward : Direction::forward);
-    const Values got = transformed(topology, {length}, x, {inverse, method, false});
+    const Complexes got = transformed(topology, {length}, x, {inverse, method, false});
     CHECK(relative_error(got, wanted) <= fft_tolerance(length, FftMethod::bluestein));
   }
 }
@@ -80,10 +80,10 @@ TEST_CASE("a 2-D transform is the sum of the definition, for every shape and net
   for (const auto& [rows, columns] : std::vector<std::pair<std::size_t, std::size_t>>{
            {1, 1}, {1, 7}, {7, 1}, {5, 3}, {8, 8}, {16, 10}, {13, 11}, {33, 17}}) {
     CAPTURE(topology.name(), inverse, rows, columns);
-    const Values x = random_values(rows * columns, rows + columns);
-    const Values wanted = transform_2d_by_definition(
+    const Complexes x = random_values(rows * columns, rows + columns);
+    const Complexes wanted = transform_2d_by_definition(
         rows, columns, x, inverse ? Direction::backward : Direction::forward);
-    const Values got = transformed(topology, {rows, columns}, x, {.inverse = inverse});
+    const Complexes got = transformed(topology, {rows, columns}, x, {.inverse = inverse});
     CHECK(relative_error(got, wanted) < fft_tolerance(rows * columns));
   }
 }
@@ -91,8 +91,8 @@ TEST_CASE("a 2-D transform is the sum of the definition, for every shape and net
 TEST_CASE("a transform works with every registered exchange", "[apps][fft]") {
   const auto topology =
       Topology::parse(GENERATE("ring:5", "mesh:4x3", "torus:4x4", "hypercube:3", "complete:5"));
-  const Values x = random_values(240, 4);
-  const Values wanted = transform_by_definition(x, Direction::forward);
+  const Complexes x = random_values(240, 4);
+  const Complexes wanted = transform_by_definition(x, Direction::forward);
   for (const Exchange& exchange : exchanges(topology)) {
     CAPTURE(topology.name(), exchange.collective.text());
     for (const FftMethod method : {FftMethod::six_step, FftMethod::bluestein}) {
@@ -105,10 +105,10 @@ TEST_CASE("a transform works with every registered exchange", "[apps][fft]") {
 TEST_CASE("an impulse becomes a wave of constant strength", "[apps][fft]") {
   const auto topology = Topology::parse("mesh:3x2");
   const std::size_t length = GENERATE(60, 61), place = GENERATE(0, 1, 59);
-  Values x(length);
+  Complexes x(length);
   x[place] = 1;
-  const Values spectrum = transformed(topology, {length}, x);
-  Values wave(length);
+  const Complexes spectrum = transformed(topology, {length}, x);
+  Complexes wave(length);
   for (std::size_t k = 0; k < length; ++k) wave[k] = std::conj(root_of_unity(k * place, length));
   CHECK(relative_error(spectrum, wave) < fft_tolerance(length, FftMethod::bluestein));
 }
@@ -116,11 +116,11 @@ TEST_CASE("an impulse becomes a wave of constant strength", "[apps][fft]") {
 TEST_CASE("a transform is linear", "[apps][fft]") {
   const auto topology = Topology::parse("torus:3x3");
   const std::size_t length = GENERATE(90, 101);
-  const Values a = random_values(length, 1), b = random_values(length, 2);
+  const Complexes a = random_values(length, 1), b = random_values(length, 2);
   const Complex s{1.5, -0.5}, t{-0.25, 2};
-  Values sum(length), wanted(length);
-  const Values spectrum_a = transformed(topology, {length}, a),
-               spectrum_b = transformed(topology, {length}, b);
+  Complexes sum(length), wanted(length);
+  const Complexes spectrum_a = transformed(topology, {length}, a),
+                  spectrum_b = transformed(topology, {length}, b);
   for (std::size_t i = 0; i < length; ++i) {
     sum[i] = s * a[i] + t * b[i];
     wanted[i] = s * spectrum_a[i] + t * spectrum_b[i];
@@ -132,8 +132,8 @@ TEST_CASE("a transform is linear", "[apps][fft]") {
 TEST_CASE("a shift of the signal turns the phases of the spectrum", "[apps][fft]") {
   const auto topology = Topology::parse("hypercube:3");
   const std::size_t length = GENERATE(96, 89), by = GENERATE(1, 17);
-  const Values x = random_values(length, 3);
-  Values shifted(length), wanted = transformed(topology, {length}, x);
+  const Complexes x = random_values(length, 3);
+  Complexes shifted(length), wanted = transformed(topology, {length}, x);
   for (std::size_t n = 0; n < length; ++n) shifted[(n + by) % length] = x[n];
   for (std::size_t k = 0; k < length; ++k) wanted[k] *= std::conj(root_of_unity(k * by, length));
   CHECK(relative_error(transformed(topology, {length}, shifted), wanted) <
@@ -147,7 +147,7 @@ TEST_CASE(
   const std::size_t length = GENERATE(100, 103);
   const FftResult result =
       run(Topology::parse("ring:4"), generate_signal(SignalKind::random_real, {length}, 5));
-  Values mirrored(length);
+  Complexes mirrored(length);
   for (std::size_t k = 0; k < length; ++k)
     mirrored[k] = std::conj(result.output[(length - k) % length]);
   CHECK(relative_error(result.output, mirrored) < fft_tolerance(length, FftMethod::bluestein));
@@ -171,8 +171,8 @@ TEST_CASE("a transform passes its four checks, forward and inverse", "[apps][fft
 }
 
 TEST_CASE("a transform of zeros is zeros, and passes", "[apps][fft]") {
-  const FftResult result = run(Topology::parse("ring:3"), {{12}, Values(12), true, "zeros"});
-  CHECK(result.output == Values(12));
+  const FftResult result = run(Topology::parse("ring:3"), {{12}, Complexes(12), true, "zeros"});
+  CHECK(result.output == Complexes(12));
   CHECK(result.passed());
   CHECK(strongest_frequency(result.output).bin == 0);
 }
@@ -182,7 +182,7 @@ TEST_CASE("verdicts are right for values from subnormal numbers to 1e300", "[app
   const auto method = GENERATE(FftMethod::six_step, FftMethod::bluestein);
   const bool inverse = GENERATE(false, true);
   const auto topology = Topology::parse("ring:3");
-  Values x = random_values(240, 9);
+  Complexes x = random_values(240, 9);
   for (Complex& value : x) value *= size;
   CAPTURE(size, inverse);
   const FftResult result =
@@ -203,20 +203,20 @@ TEST_CASE("verdicts are right for values from subnormal numbers to 1e300", "[app
 
 TEST_CASE("a damaged transform of very large or small values fails its checks", "[apps][fft]") {
   const double size = GENERATE(1e-310, 1e300);
-  Values x = random_values(90, 2);
+  Complexes x = random_values(90, 2);
   for (Complex& value : x) value *= size;
   CHECK_FALSE(
       run(Topology::parse("ring:3"), {{90}, x, false, "x"}, {}, damaging_exchange()).passed());
 }
 
 TEST_CASE("a transform that exceeds the largest number is refused", "[apps][fft]") {
-  CHECK_THROWS_WITH(run(Topology::parse("ring:3"), {{12}, Values(12, 1.5e308), true, "x"}),
+  CHECK_THROWS_WITH(run(Topology::parse("ring:3"), {{12}, Complexes(12, 1.5e308), true, "x"}),
                     Contains("element 0") && Contains("largest number"));
 }
 
 TEST_CASE("Parseval's sums neither overflow nor vanish", "[apps][fft]") {
   for (const double size : {1e-320, 1e-200, 1e200, 1e300}) {
-    const Values one(1, size), off(1, size * 1.5);
+    const Complexes one(1, size), off(1, size * 1.5);
     CHECK(parseval_error(one, one) == 0);
     CHECK(parseval_error(one, off) == Approx(1.25).epsilon(0.01));
   }
@@ -225,7 +225,7 @@ TEST_CASE("Parseval's sums neither overflow nor vanish", "[apps][fft]") {
 TEST_CASE("a constant series has no period", "[apps][fft]") {
   for (const double value : {0.0, 0.1, 1e9, 1e-310, 1e300}) {
     const FftResult result =
-        run(Topology::parse("ring:3"), {{2820}, Values(2820, value), true, "constant"});
+        run(Topology::parse("ring:3"), {{2820}, Complexes(2820, value), true, "constant"});
     CHECK(result.passed());
     CHECK(strongest_frequency(result.output).bin == 0);
   }
@@ -240,7 +240,7 @@ TEST_CASE("the sunspot record inside the program is the file's", "[apps][fft]") 
 
 TEST_CASE("NaN and infinity in the input are refused with their place", "[apps][fft]") {
   const TemporaryFile file(".data");
-  Values x(6, 1);
+  Complexes x(6, 1);
   x[4] = {0, std::numeric_limits<double>::infinity()};
   write_npy(file.name(), to_array(x, {2, 3}));
   CHECK_THROWS_WITH(read_signal(file.name()),
@@ -249,14 +249,14 @@ TEST_CASE("NaN and infinity in the input are refused with their place", "[apps][
 
 TEST_CASE("what a file is, its content says, not its name", "[apps][fft]") {
   const TemporaryFile npy(".csv"), csv(".npy", "a,b\n1,2\n3,4\n");
-  write_npy(npy.name(), to_array(Values{1, 2}, {2}));
-  CHECK(read_signal(npy.name()).values == Values{1, 2});
-  CHECK(read_signal(csv.name(), "b").values == Values{2, 4});
+  write_npy(npy.name(), to_array(Complexes{1, 2}, {2}));
+  CHECK(read_signal(npy.name()).values == Complexes{1, 2});
+  CHECK(read_signal(csv.name(), "b").values == Complexes{2, 4});
 }
 
 TEST_CASE("measured plans compute the same", "[apps][fft]") {
   const auto topology = Topology::parse("ring:3");
-  const Values x = random_values(210, 1);
+  const Complexes x = random_values(210, 1);
   CHECK(relative_error(transformed(topology, {210}, x, {.measure = true}),
                        transformed(topology, {210}, x)) < fft_tolerance(210));
 }
@@ -287,7 +287,7 @@ TEST_CASE(
 
 TEST_CASE("the strongest frequency of a wave is the wave's, not the mean's", "[apps][fft]") {
   const std::size_t length = 96, periods = GENERATE(1, 5, 48);
-  Values x(length);
+  Complexes x(length);
   for (std::size_t n = 0; n < length; ++n) x[n] = 100.0 + root_of_unity(n * periods, length).real();
   const SpectralPeak peak =
       strongest_frequency(transformed(Topology::parse("ring:2"), {length}, x));
@@ -301,12 +301,12 @@ TEST_CASE("the strongest frequency of a wave is the wave's, not the mean's", "[a
   } else {
     CHECK(peak.longest == Approx(96.0 / (static_cast<double>(periods) - 1)));
   }
-  CHECK(strongest_frequency(Values(1)).bin == 0);
+  CHECK(strongest_frequency(Complexes(1)).bin == 0);
 }
 
 TEST_CASE("where no frequency stands out there is no period", "[apps][fft]") {
   for (const std::size_t length : {2, 3, 16, 1000, 1001}) {
-    Values impulse(length);
+    Complexes impulse(length);
     impulse[length / 3] = 1;
     CAPTURE(length);
     CHECK(strongest_frequency(transformed(Topology::parse("ring:4"), {length}, impulse)).bin == 0);
@@ -314,7 +314,7 @@ TEST_CASE("where no frequency stands out there is no period", "[apps][fft]") {
   int found = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     const Signal noise = generate_signal(SignalKind::random_real, {512}, seed);
-    Values spectrum = noise.values;
+    Complexes spectrum = noise.values;
     transform_serially(noise.shape, Direction::forward, spectrum);
     found += strongest_frequency(spectrum).bin != 0 ? 1 : 0;
   }
@@ -328,10 +328,10 @@ TEST_CASE("where no frequency stands out there is no period", "[apps][fft]") {
 
 TEST_CASE("each check finds one value that is off", "[apps][fft]") {
   const std::size_t length = 240;
-  const Values x = random_values(length, 1);
-  const Values spectrum = transformed(Topology::parse("ring:3"), {length}, x);
+  const Complexes x = random_values(length, 1);
+  const Complexes spectrum = transformed(Topology::parse("ring:3"), {length}, x);
   for (const std::size_t at : {std::size_t{0}, length / 2, length - 1}) {
-    Values off = spectrum;
+    Complexes off = spectrum;
     off[at] *= 1 + 1e-8;
     CHECK_FALSE(FftCheck{true, relative_error(off, spectrum), fft_tolerance(length)}.passed());
     CHECK_FALSE(FftCheck{true, parseval_error(x, off), fft_tolerance(length)}.passed());
@@ -342,7 +342,7 @@ TEST_CASE("each check finds one value that is off", "[apps][fft]") {
     CHECK_FALSE(FftCheck{true, relative_error(off, spectrum), fft_tolerance(length)}.passed());
     CHECK_FALSE(FftCheck{true, parseval_error(x, off), fft_tolerance(length)}.passed());
   }
-  CHECK_FALSE(FftCheck{true, relative_error(Values(3), Values(4)), 1}.passed());
+  CHECK_FALSE(FftCheck{true, relative_error(Complexes(3), Complexes(4)), 1}.passed());
   CHECK_FALSE(FftCheck{false, 0, 1}.passed());  // never measured
 }
 
@@ -351,12 +351,12 @@ TEST_CASE("errors are those of all values together, measured against eps log2 N"
   CHECK(rounding_unit(1024) == 10 * std::numeric_limits<double>::epsilon());
   CHECK(fft_tolerance(1024) == 5 * rounding_unit(1024));
   CHECK(fft_tolerance(1024, FftMethod::bluestein) == 10 * rounding_unit(1024));
-  const Values three{{3, 0}, {0, 4}};
-  CHECK(relative_error(Values{{3, 0}, {0, 4.5}}, three) == Approx(0.1));
-  CHECK(relative_error(Values{{3.3, 0}, {0, 4.4}}, three) == Approx(0.1));
+  const Complexes three{{3, 0}, {0, 4}};
+  CHECK(relative_error(Complexes{{3, 0}, {0, 4.5}}, three) == Approx(0.1));
+  CHECK(relative_error(Complexes{{3.3, 0}, {0, 4.4}}, three) == Approx(0.1));
   CHECK(relative_error(three, three) == 0);
   // One strong value does not hide that the others are noise: 1e-9 of it in each of 1000.
-  Values strong(1000), noisy(1000, 1e-9);
+  Complexes strong(1000), noisy(1000, 1e-9);
   strong[0] = noisy[0] = 1;
   CHECK(relative_error(noisy, strong) == Approx(1e-9 * std::sqrt(999)));
   // Wherever it comes from: a good transform is far below the limit, ten times worse is above it.
@@ -380,33 +380,33 @@ TEST_CASE("the closed form of a shifted signal with an impulse holds for a Fouri
   for (const Extents& shape :
        {Extents{1}, Extents{30}, Extents{31}, Extents{6, 5}, Extents{1, 7}}) {
     const std::size_t columns = shape.back(), rows = shape.size() == 2 ? shape.front() : 1;
-    const Values x = random_values(rows * columns, 7);
-    const auto exact = [&](const Values& values) {
+    const Complexes x = random_values(rows * columns, 7);
+    const auto exact = [&](const Complexes& values) {
       return transform_2d_by_definition(rows, columns, values, direction);
     };
     for (const std::uint64_t seed : {1U, 2U, 3U}) {
       CAPTURE(shape, seed, inverse);
       const ShiftAndImpulse probe(shape, x, seed);
-      const Values probed = probe.applied(x);
+      const Complexes probed = probe.applied(x);
       const auto error = [&](auto map) { return probe.error(map(probed), map(x), direction); };
       CHECK(error(exact) < 1e-14);
       if (x.size() == 1) continue;
       // Linear maps that FFTW's own check would call right if FFTW made the same mistake:
-      CHECK(error([&](const Values& values) {  // one twiddle factor in single precision
-              Values spectrum = exact(values);
+      CHECK(error([&](const Complexes& values) {  // one twiddle factor in single precision
+              Complexes spectrum = exact(values);
               spectrum[1] *= 1 + 1e-7;
               return spectrum;
             }) > fft_tolerance(x.size()));
-      CHECK(error([&](const Values& values) {  // twice the spectrum
-              Values spectrum = exact(values);
+      CHECK(error([&](const Complexes& values) {  // twice the spectrum
+              Complexes spectrum = exact(values);
               for (Complex& value : spectrum) value *= 2;
               return spectrum;
             }) > 0.1);
-      CHECK(error([&](const Values& values) {  // the other direction
+      CHECK(error([&](const Complexes& values) {  // the other direction
               return transform_2d_by_definition(rows, columns, values, opposite(direction));
             }) > 0.01);
-      CHECK(error([](const Values& values) { return values; }) > 0.01);
-      CHECK(error([](const Values& values) { return Values(values.size()); }) > 0.01);
+      CHECK(error([](const Complexes& values) { return values; }) > 0.01);
+      CHECK(error([](const Complexes& values) { return Complexes(values.size()); }) > 0.01);
     }
   }
 }
@@ -416,17 +416,17 @@ TEST_CASE("the checks by parts say the same of the whole, and find what is off",
   const auto shape = GENERATE(Extents{240}, Extents{12, 20}, Extents{241});
   const auto direction = GENERATE(Direction::forward, Direction::backward);
   const std::size_t length = count_elements(shape);
-  const Values x = random_values(length, 1);
-  const Values spectrum =
+  const Complexes x = random_values(length, 1);
+  const Complexes spectrum =
       transformed(runner.topology, shape, x, {.inverse = direction == Direction::backward});
   const double tolerance = fft_tolerance(length);
   const Part all{0, length};
-  const auto bins = [&](const Values& signal, const Values& found) {
+  const auto bins = [&](const Complexes& signal, const Complexes& found) {
     return FftCheck{true, bins_error(runner, shape, direction, all, signal, all, found), tolerance}
         .passed();
   };
   CHECK(bins(x, spectrum));
-  Values off = spectrum;
+  Complexes off = spectrum;
   for (Complex& value : off) value = std::conj(value);
   CHECK_FALSE(bins(x, off));
   off = spectrum;
@@ -441,8 +441,8 @@ TEST_CASE("the checks by parts say the same of the whole, and find what is off",
   off[0] = std::numeric_limits<double>::quiet_NaN();
   CHECK_FALSE(bins(off, spectrum));
 
-  const Values &signal = direction == Direction::forward ? x : spectrum,
-               &transform = direction == Direction::forward ? spectrum : x;
+  const Complexes &signal = direction == Direction::forward ? x : spectrum,
+                  &transform = direction == Direction::forward ? spectrum : x;
   CHECK(parseval_error(runner, length, signal, transform) <= tolerance);
   CHECK(relative_error(runner, spectrum, spectrum) == 0);
   for (const std::size_t at : {std::size_t{0}, length - 1}) {
@@ -454,7 +454,7 @@ TEST_CASE("the checks by parts say the same of the whole, and find what is off",
     CHECK_FALSE(FftCheck{true, relative_error(runner, off, transform), tolerance}.passed());
     CHECK_FALSE(FftCheck{true, parseval_error(runner, length, signal, off), tolerance}.passed());
   }
-  CHECK_FALSE(FftCheck{true, relative_error(runner, Values(3), Values(4)), 1}.passed());
+  CHECK_FALSE(FftCheck{true, relative_error(runner, Complexes(3), Complexes(4)), 1}.passed());
 }
 
 TEST_CASE("a transform over a damaging exchange fails every check", "[apps][fft]") {
@@ -580,7 +580,7 @@ TEST_CASE("signals are read from .npy and CSV files", "[apps][fft]") {
   CHECK_THAT(record.source, Contains("sunspots.csv (sunspots)"));
 
   const TemporaryFile file(".npy");
-  const Values x = random_values(6, 1);
+  const Complexes x = random_values(6, 1);
   write_npy(file.name(), to_array(x, {2, 3}));
   const Signal image = read_signal(file.name());
   CHECK(image.shape == Extents{2, 3});
@@ -588,13 +588,14 @@ TEST_CASE("signals are read from .npy and CSV files", "[apps][fft]") {
   CHECK_FALSE(image.real);
 
   write_npy(file.name(), {ElementType::int8, {2}, {std::byte{1}, std::byte{255}}});
-  CHECK(read_signal(file.name()).values == Values{1, -1});
+  CHECK(read_signal(file.name()).values == Complexes{1, -1});
   CHECK(read_signal(file.name()).real);
 
   CHECK_THROWS_WITH(read_signal(file.name(), "a"), Contains("column 'a'"));
   write_npy(file.name(), {ElementType::int8, {1, 1, 2}, std::vector<std::byte>(2)});
   CHECK_THROWS_WITH(read_signal(file.name()), Contains("an array of 3 dimensions"));
-  write_npy(file.name(), to_array(Values{1, {0, std::numeric_limits<double>::quiet_NaN()}}, {2}));
+  write_npy(file.name(),
+            to_array(Complexes{1, {0, std::numeric_limits<double>::quiet_NaN()}}, {2}));
   CHECK_THROWS_WITH(read_signal(file.name()), Contains("value 1 (from 0) is not a number"));
 }
 
@@ -618,14 +619,16 @@ TEST_CASE("a transform that cannot be is refused", "[apps][fft]") {
   const auto topology = Topology::parse("ring:3");
   CHECK_THROWS_WITH(run(topology, {{}, {}, false, ""}), Contains("shape"));
   CHECK_THROWS_WITH(run(topology, {{0}, {}, false, ""}), Contains("shape 0"));
-  CHECK_THROWS_WITH(run(topology, {{2, 2, 2}, Values(8), false, ""}), Contains("2 x 2 x 2"));
-  CHECK_THROWS_WITH(run(topology, {{4}, Values(3), false, ""}), Contains("3 values for shape 4"));
+  CHECK_THROWS_WITH(run(topology, {{2, 2, 2}, Complexes(8), false, ""}), Contains("2 x 2 x 2"));
+  CHECK_THROWS_WITH(run(topology, {{4}, Complexes(3), false, ""}),
+                    Contains("3 values for shape 4"));
   CHECK_THROWS_WITH(run(topology, {{std::size_t{1} << 20, std::size_t{1} << 20}, {}, false, ""}),
                     Contains("1048576 x 1048576"));
-  CHECK_THROWS_WITH(run(topology, {{2, 2}, Values(4), false, ""}, {.method = FftMethod::bluestein}),
-                    Contains("bluestein is for 1-D"));
+  CHECK_THROWS_WITH(
+      run(topology, {{2, 2}, Complexes(4), false, ""}, {.method = FftMethod::bluestein}),
+      Contains("bluestein is for 1-D"));
   CHECK_THROWS_AS(
-      run(topology, {{4}, Values(4), false, ""}, {}, find_exchange("hypercube-pairwise")),
+      run(topology, {{4}, Complexes(4), false, ""}, {}, find_exchange("hypercube-pairwise")),
       UsageError);
   CHECK(parse_fft_method("six-step") == FftMethod::six_step);
   CHECK_THROWS_WITH(parse_fft_method("dct"), Contains("dct") && Contains("bluestein"));
@@ -636,8 +639,8 @@ TEST_CASE("a transform is priced at 5 n log2 n operations, and its twiddle facto
   ModelledMachine machine;
   machine.model.rearrange = machine.model.combine = {};
   machine.model.operations = {1, 1};
-  const FftResult result = run(Topology::parse("complete:1"), {{64}, Values(64), false, "test"}, {},
-                               find_exchange("shift"), {.verify = false, .modelled = machine});
+  const FftResult result = run(Topology::parse("complete:1"), {{64}, Complexes(64), false, "test"},
+                               {}, find_exchange("shift"), {.verify = false, .modelled = machine});
   REQUIRE(result.figures.modelled);
   // 64 = 8 x 8: rows of 8 twice, one product for each element between them.
   CHECK(result.figures.modelled->computing == 2 * 5 * 64 * 3 + 6 * 64);

@@ -72,7 +72,7 @@ TEST_CASE("any part of a file in any order of elements and bytes is that of the 
     for (const char* type : {"<i4", ">i4"}) {
       for (const char* shape : {"(6, 7)", "(42,)"}) {
         CAPTURE(order, type, shape);
-        const TemporaryFile file(
+        const apps::testing::TemporaryFile file(
             ".npy", with_header(fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': {}}}",
                                             type, order, shape),
                                 numbers));
@@ -85,7 +85,7 @@ TEST_CASE("any part of a file in any order of elements and bytes is that of the 
 }
 
 TEST_CASE("a file that became shorter is told", "[apps][io]") {
-  const TemporaryFile file(".npy");
+  const apps::testing::TemporaryFile file(".npy");
   write_npy(file.name(), {ElementType::int8, {5}, std::vector<std::byte>(5)});
   const Source source = open_npy(file.name());
   std::filesystem::resize_file(file.name(), std::filesystem::file_size(file.name()) - 2);
@@ -135,7 +135,7 @@ TEST_CASE("an array in memory is not copied, and one process writes what it has"
   CHECK(Loaded(source, {0, 12}).bytes().data() == source.reader().memory().data());
   CHECK(Loaded::bytes(source, {0, 12}) == 0);
   const Runner runner = proof(Topology::parse("ring:2"));
-  const TemporaryFile npy(".npy"), csv(".csv");
+  const apps::testing::TemporaryFile npy(".npy"), csv(".csv");
   write_npy(runner, npy.name(), matrix.type, matrix.shape, {0, 12}, matrix.data);
   CHECK(read_npy(npy.name()).data == matrix.data);
   write_list(runner, csv.name(), "a", ElementType::int8, 2, {0, 2},

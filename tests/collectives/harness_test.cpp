@@ -52,7 +52,7 @@ void swaps_two_blocks(Node& node, const Call& call) {
   node.local([&] { std::ranges::swap_ranges(call.output[0], call.output[1]); });
 }
 
-void says_nothing(Node&, const Call&) {}
+void sends_nothing_at_all(Node&, const Call&) {}
 
 void sends_into_the_void(Node& node, const Call& call) {
   if (node.rank() == 0) {
@@ -86,7 +86,7 @@ void moves_a_block_twice(Node& node, const Call& call) {
 }
 
 /// Everything arrives, and an input is not what it was.
-void changes_its_input(Node& node, const Call& call) {
+void writes_to_its_input(Node& node, const Call& call) {
   call_shift(node, call);
   node.local([&] {
     const ConstSpan mine = call.input[0];
@@ -164,13 +164,13 @@ TEST_CASE("the check notices each kind of mutant") {
     CHECK(allowed.passed());
   }
   SECTION("an input that was changed") {
-    mutant.program = changes_its_input;
+    mutant.program = writes_to_its_input;
     const CheckResult result = check_collective(Collective(mutant), ring4);
     CHECK(result.delivered == false);
     CHECK(fails_with(result, "node 1: its input was changed"));
   }
   SECTION("an algorithm that does nothing") {
-    mutant.program = says_nothing;
+    mutant.program = sends_nothing_at_all;
     CHECK(check_collective(Collective(mutant), ring4).delivered == false);
   }
   SECTION("a send without a receive") {
@@ -375,7 +375,7 @@ TEST_CASE("a run counts the bytes that a mutant gets wrong") {
   CHECK(*lost.wrong <= 100);
   CHECK_FALSE(lost.passed());
   CHECK_FALSE(lost.first_wrong.empty());
-  mutant.program = says_nothing;
+  mutant.program = sends_nothing_at_all;
   CHECK(*run_collective(machine, Collective(mutant), run).wrong > 1000);
 }
 
@@ -397,7 +397,7 @@ TEST_CASE("a run spoils the output before the call that is verified") {
 TEST_CASE("a barrier that lets somebody through is wrong") {
   Machine machine(Topology::parse("ring:8"));
   Algorithm mutant = find_algorithm(operations::barrier, "dissemination");
-  mutant.program = says_nothing;
+  mutant.program = sends_nothing_at_all;
   CollectiveRun run{.block_bytes = 0, .iterations = 1};
   CHECK(run_collective(machine, named(operations::barrier, "dissemination"), run).wrong == 0U);
   // Nodes may happen to enter together; some time one does not.

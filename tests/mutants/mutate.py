@@ -176,7 +176,8 @@ class NearBuild:
         self.compiler = unit["command"].split(" -MD ")[0].replace(" -O3", " -O1").split()
         link = subprocess.run(["ninja", "-C", str(BUILD), "-t", "commands", "-s", "tests/wormcube_tests"], check=True, capture_output=True,
                               encoding="utf-8").stdout.strip().split("\n")[-1]
-        link = link.removeprefix(": && ").split(" && ")[0]
+        # The library is not linked whole, as it is else (wormcube_link_first): it would define again what the files define.
+        link = re.sub(r"-Wl,--whole-archive,\S+ ", "", link.removeprefix(": && ").split(" && ")[0])
         self.linker = link.replace("-o tests/wormcube_tests", "-o tests/wormcube_mutant") + (" -fuse-ld=lld" if shutil.which("ld.lld") else "")
         self.library = next(word for word in link.split() if word.endswith("libwormcube.a"))
         self.objects = {}

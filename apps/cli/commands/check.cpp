@@ -49,7 +49,7 @@ struct CheckCommand {
   OutputOptions output;
 };
 
-std::vector<Table::Column> columns(const RowNames& names, bool reduces) {
+std::vector<Table::Column> check_columns(const RowNames& names, bool reduces) {
   return {
       {.head = "topology", .text = true, .cut = 12, .is_name = true, .names = names.topologies},
       {.head = "algorithm", .text = true, .cut = 20, .is_name = true, .names = names.algorithms},
@@ -149,7 +149,7 @@ Json call_json(const Collective& collective, const Topology& topology, const Che
 std::vector<std::string> cells_without_result(const Collective& collective,
                                               const Topology& topology, bool every_port,
                                               const std::string& verdict) {
-  std::vector<std::string> cells(columns({}, false).size(), "-");
+  std::vector<std::string> cells(check_columns({}, false).size(), "-");
   cells[0] = topology.name();
   cells[1] = collective.text();
   cells[2] = ports_text(every_port);
@@ -270,7 +270,7 @@ ExitCode check(const CheckCommand& given) {
   }
   CheckCommand resolved = options;
   resolved.check = check;
-  Results results(output, columns(names, operation->reduces));
+  Results results(output, check_columns(names, operation->reduces));
   Progress progress(output, "check");
   ExitCode worst = passed;
   long done = 0, total = 0;

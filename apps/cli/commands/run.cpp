@@ -224,7 +224,7 @@ std::vector<Json> channels_json(const RunResult& result, const Topology& topolog
 }
 
 /// \param with_calls  there are calls back to back
-std::vector<Table::Column> columns(const RowNames& names, bool with_calls) {
+std::vector<Table::Column> run_columns(const RowNames& names, bool with_calls) {
   return {
       {.head = "topology", .text = true, .cut = 12, .is_name = true, .names = names.topologies},
       {.head = "algorithm", .text = true, .cut = 20, .is_name = true, .names = names.algorithms},
@@ -278,7 +278,7 @@ std::vector<std::string> cells(const RunResult& result, bool all_port) {
 std::vector<std::string> cells_without_result(const Collective& collective,
                                               const Topology& topology, bool all_port,
                                               Bytes block_bytes) {
-  std::vector<std::string> cells(columns({}, false).size(), "-");
+  std::vector<std::string> cells(run_columns({}, false).size(), "-");
   cells[0] = topology.name();
   cells[1] = collective.text();
   cells[2] = ports_text(all_port);
@@ -454,7 +454,7 @@ ExitCode run(const RunCommand& given) {
                   options.verify, options.run.seed));
   print_choice(output, options.choice, options.run.model);
 
-  Results results(output, columns(names, options.run.calls > 0));
+  Results results(output, run_columns(names, options.run.calls > 0));
   ExitCode worst = passed;
   std::vector<Json> rows;
   for (const Plan& plan : plans) {
