@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 #include <utility>
 
 #include <fmt/core.h>
@@ -51,20 +52,30 @@ void require_ends(std::string_view algorithm, const Node& node, Ends are,
   }
 }
 
+// By runs of ones, of which masks have few.
 Rank gather_bits(Rank x, Rank mask) {
-  Rank gathered = 0;
-  for (int to = 0; mask != 0; mask &= mask - 1, ++to) {
-    if ((x & (mask & -mask)) != 0) gathered |= 1 << to;
+  auto left = static_cast<std::uint32_t>(mask), gathered = std::uint32_t{0};
+  for (int to = 0; left != 0;) {
+    const int from = std::countr_zero(left), length = std::countr_one(left >> from);
+    const std::uint32_t ones = (std::uint32_t{1} << length) - 1;
+    gathered |= (static_cast<std::uint32_t>(x) >> from & ones) << to;
+    left &= ~(ones << from);
+    to += length;
   }
-  return gathered;
+  return static_cast<Rank>(gathered);
 }
 
 Rank spread_bits(Rank x, Rank mask) {
-  Rank spread = 0;
-  for (; mask != 0; mask &= mask - 1, x >>= 1) {
-    if ((x & 1) != 0) spread |= mask & -mask;
+  auto left = static_cast<std::uint32_t>(mask), bits = static_cast<std::uint32_t>(x),
+       spread = std::uint32_t{0};
+  while (left != 0) {
+    const int to = std::countr_zero(left), length = std::countr_one(left >> to);
+    const std::uint32_t ones = (std::uint32_t{1} << length) - 1;
+    spread |= (bits & ones) << to;
+    left &= ~(ones << to);
+    bits >>= length;
   }
-  return spread;
+  return static_cast<Rank>(spread);
 }
 
 Rank Placement::source_of(Rank node) const {

@@ -16,6 +16,7 @@
 #include "wormcube/runtime/host/memory.hpp"
 
 #include <cerrno>
+#include <chrono>
 #include <system_error>
 
 #include <tbb/parallel_for.h>
@@ -36,7 +37,7 @@ inline tbb::task_arena& loop_arena() {
 /// Calls body(0) ... body(count - 1), some at the same time. If bodies throw, the exception of the
 /// lowest index is rethrown: the same one in every run. Indices above it may be left out.
 ///
-/// Throws std::system_error if the system gives no thread.
+/// Throws std::system_error if the system gives no thread (a loop of less than 0.1 ms asks for none).
 ///
 /// ThreadSanitizer does not see what happens inside the TBB library, and would report every loop;
 /// under it, plain threads do the same, and the bodies are checked.
@@ -66,8 +67,13 @@ void parallel_for_each_index(std::size_t count, const Body& body) {
   work();
   other.join();
 #else
+  // Short loops end here: others take a good part of that time to wake up, and spin for as long when they are done.
+  constexpr std::chrono::microseconds alone{100};
+  const auto start = std::chrono::steady_clock::now();
+  std::size_t first = 0;
+  while (first < count && std::chrono::steady_clock::now() - start < alone) guarded(first++);
   try {
-    loop_arena().execute([&] { tbb::parallel_for(std::size_t{0}, count, guarded); });
+    if (first < count) loop_arena().execute([&] { tbb::parallel_for(first, count, guarded); });
   } catch (const std::exception& error) {  // the library's own: bodies are guarded
     throw std::system_error(EAGAIN, std::generic_category(), error.what());
   }
