@@ -1,5 +1,5 @@
-# wormcube_units(TARGET [EACH N] [ACROSS]): the sources of a folder are compiled together, N at a time (12): what they include is
-# parsed once. ACROSS: whatever their folders.
+# wormcube_units(TARGET [EACH N] [ACROSS REGEX]): the sources of a folder are compiled together, N at a time (12): what they include
+# is parsed once. ACROSS: those whose paths match are taken together whatever their folders, for these are small.
 # SPDX-License-Identifier: Apache-2.0
 # OFF shows an include that a file has forgotten, and compiles no more than what was changed; a list of targets: these alone.
 set(WORMCUBE_UNITS ${PROJECT_IS_TOP_LEVEL} CACHE STRING "Compile the sources of a folder together: ON, OFF, or the targets that do")
@@ -8,7 +8,7 @@ function(wormcube_units target)
   if(NOT target IN_LIST WORMCUBE_UNITS AND NOT WORMCUBE_UNITS MATCHES "^(ON|1|TRUE|YES)$")
     return()
   endif()
-  cmake_parse_arguments(PARSE_ARGV 1 units "ACROSS" "EACH" "")
+  cmake_parse_arguments(PARSE_ARGV 1 units "" "EACH;ACROSS" "")
   if(NOT units_EACH)
     set(units_EACH 12)
   endif()
@@ -20,7 +20,7 @@ function(wormcube_units target)
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)
     set(group ${target})
-    if(NOT units_ACROSS)
+    if(NOT units_ACROSS OR NOT source MATCHES "${units_ACROSS}")
       cmake_path(GET source PARENT_PATH group)
       cmake_path(RELATIVE_PATH group BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
       string(MAKE_C_IDENTIFIER "${group}" group)

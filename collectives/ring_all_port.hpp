@@ -12,6 +12,8 @@ namespace wormcube {
 
 /// What of a block is for the node half way round an even ring: one way has all of it, or each half.
 enum class HalfWay : std::uint8_t { plus, split };
+/// The option `half`.
+inline HalfWay half_of(const Options& options) { return options.choice<HalfWay>("half"); }
 /// The option `half` of ring-all-port algorithms.
 Option half_way_option();
 

@@ -20,12 +20,6 @@ void allgather_all_port(Node& node, ConstBlocks mine, Blocks all, HalfWay half) 
   allgather_copies(node, ring_all_port_plans(node, half), all);
 }
 
-namespace {
-
-HalfWay half_of(const Options& options) { return options.choice<HalfWay>("half"); }
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(allgather_ring_all_port){

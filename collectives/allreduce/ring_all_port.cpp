@@ -19,12 +19,6 @@ void allreduce_ring_all_port(Node& node, const Reduction& reduction, ConstSpan m
   allreduce_copies(node, ring_all_port_plans(node, half), reduction, mine, result);
 }
 
-namespace {
-
-HalfWay half_of(const Options& options) { return options.choice<HalfWay>("half"); }
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(allreduce_ring_all_port){

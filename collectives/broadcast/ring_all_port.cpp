@@ -22,12 +22,6 @@ void broadcast_ring_all_port(Node& node, Span message, Rank root, HalfWay half) 
   allgather_copies(node, ring_all_port_plans(node, half), parts);
 }
 
-namespace {
-
-HalfWay half_of(const Options& options) { return options.choice<HalfWay>("half"); }
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(broadcast_ring_all_port){

@@ -26,12 +26,6 @@ void gather_ring_all_port(Node& node, ConstSpan mine, Blocks in, Rank root, Half
   });
 }
 
-namespace {
-
-HalfWay half_of(const Options& options) { return options.choice<HalfWay>("half"); }
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(gather_ring_all_port){

@@ -14,7 +14,7 @@ extern const Algorithm k_alltoall_hypercube;
 
 namespace {
 
-constexpr std::string_view way_out = "use direct";
+constexpr std::string_view k_alltoall_way_out = "use direct";
 
 }  // namespace
 
@@ -23,7 +23,8 @@ void k_alltoall_hypercube(Node& node, std::span<const Rank> sources, ConstBlocks
   require_network(algorithms::k_alltoall_hypercube, node.topology());
   require_ends("k_alltoall_hypercube", node, Ends::sources, sources, node.size(), mine, blocks);
   const Rank p = node.size(), r = node.rank(), k = static_cast<Rank>(sources.size()), rows = p / k;
-  const Placement placed = require_placement("k_alltoall_hypercube", sources, p, way_out);
+  const Placement placed =
+      require_placement("k_alltoall_hypercube", sources, p, k_alltoall_way_out);
 
   const Rank row = placed.row(r);
   const Bytes m = blocks.bytes();
@@ -79,7 +80,7 @@ WORMCUBE_ALGORITHM(k_alltoall_hypercube){
     .require =
         [](const Setting& setting) {
           require_placement("hypercube", sources_of(setting.arguments), setting.topology.nodes(),
-                            way_out);
+                            k_alltoall_way_out);
         },
     .predict = [](const Setting& setting) -> Prediction {
       const Rank p = setting.topology.nodes();

@@ -12,7 +12,7 @@ extern const Algorithm k_broadcast_split;
 
 namespace {
 
-constexpr std::string_view way_out = "use hypercube or bruck";
+constexpr std::string_view k_broadcast_way_out = "use hypercube or bruck";
 
 /// The parts first .. first+count-1 of a block.
 Span parts_of(Span block, Rank first, Rank count, Rank parts) {
@@ -26,7 +26,7 @@ void k_broadcast_split(Node& node, std::span<const Rank> sources, ConstBlocks mi
   require_network(algorithms::k_broadcast_split, node.topology());
   require_ends("k_broadcast_split", node, Ends::sources, sources, 1, mine, blocks);
   const Rank p = node.size(), r = node.rank(), rows = p / static_cast<Rank>(sources.size());
-  const Placement placed = require_placement("k_broadcast_split", sources, p, way_out);
+  const Placement placed = require_placement("k_broadcast_split", sources, p, k_broadcast_way_out);
   const auto block_of = [&](Rank e) { return blocks[number_of(sources, placed.source_of(e))]; };
   const Span block = block_of(r);
   if (mine.count() == 1) node.local([&] { copy(mine[0], block); });
@@ -59,14 +59,6 @@ void k_broadcast_split(Node& node, std::span<const Rank> sources, ConstBlocks mi
   }
 }
 
-namespace {
-
-Rank rows(const Setting& setting) {
-  return setting.topology.nodes() / static_cast<Rank>(sources_of(setting.arguments).size());
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(k_broadcast_split){
@@ -82,16 +74,17 @@ WORMCUBE_ALGORITHM(k_broadcast_split){
     .require =
         [](const Setting& setting) {
           require_placement("split", sources_of(setting.arguments), setting.topology.nodes(),
-                            way_out);
+                            k_broadcast_way_out);
         },
     .predict = [](const Setting& setting) -> Prediction {
       const double p = setting.topology.nodes();
       const auto k = static_cast<double>(sources_of(setting.arguments).size());
-      const int steps = log2_ceiling(setting.topology.nodes()) + log2_ceiling(rows(setting));
+      const int steps =
+          log2_ceiling(setting.topology.nodes()) + log2_ceiling(nodes_to_a_source(setting));
       return {steps, k + 1 - 2 * k / p, 0, 0};
     },
     .program = with_sources<wormcube::k_broadcast_split>,
-    .parts = rows,
+    .parts = nodes_to_a_source,
 };
 
 }  // namespace algorithms

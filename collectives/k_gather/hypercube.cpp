@@ -14,7 +14,7 @@ extern const Algorithm k_gather_hypercube;
 
 namespace {
 
-constexpr std::string_view way_out = "use direct";
+constexpr std::string_view k_gather_way_out = "use direct";
 
 }  // namespace
 
@@ -23,7 +23,7 @@ void k_gather_hypercube(Node& node, std::span<const Rank> targets, ConstBlocks m
   require_network(algorithms::k_gather_hypercube, node.topology());
   require_ends("k_gather_hypercube", node, Ends::targets, targets, node.size(), mine, result);
   const Rank p = node.size(), r = node.rank(), k = static_cast<Rank>(targets.size()), rows = p / k;
-  const Placement placed = require_placement("k_gather_hypercube", targets, p, way_out);
+  const Placement placed = require_placement("k_gather_hypercube", targets, p, k_gather_way_out);
 
   const Rank row = placed.row(r);
   const Bytes m = mine.bytes();
@@ -80,7 +80,7 @@ WORMCUBE_ALGORITHM(k_gather_hypercube){
     .require =
         [](const Setting& setting) {
           require_placement("hypercube", sources_of(setting.arguments), setting.topology.nodes(),
-                            way_out);
+                            k_gather_way_out);
         },
     .predict = [](const Setting& setting) -> Prediction {
       const Rank p = setting.topology.nodes();

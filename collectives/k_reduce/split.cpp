@@ -16,7 +16,7 @@ extern const Algorithm k_reduce_split;
 
 namespace {
 
-constexpr std::string_view way_out = "use hypercube or direct";
+constexpr std::string_view k_reduce_way_out = "use hypercube or direct";
 
 /// Every node's part of its target's block, combined: lowest bit first, as reduce_scatter_hypercube.
 /// \param piece   the part of node e in this node's input
@@ -61,7 +61,7 @@ void k_reduce_split(Node& node, const Reduction& reduction, std::span<const Rank
   require_ends("k_reduce_split", node, Ends::targets, targets, 1, mine, result);
   require_elements("k_reduce_split", reduction, mine.bytes());
   const Rank p = node.size(), r = node.rank(), rows = p / static_cast<Rank>(targets.size());
-  const Placement placed = require_placement("k_reduce_split", targets, p, way_out);
+  const Placement placed = require_placement("k_reduce_split", targets, p, k_reduce_way_out);
   const std::vector<Bytes> offsets = part_offsets(mine.bytes(), reduction.element_bytes, rows);
   const Rank row = placed.row(r);
   const Memory passing = node.memory(row == 0 ? 0 : mine.bytes());
@@ -91,14 +91,6 @@ void k_reduce_split(Node& node, const Reduction& reduction, std::span<const Rank
   }
 }
 
-namespace {
-
-Rank rows(const Setting& setting) {
-  return setting.topology.nodes() / static_cast<Rank>(sources_of(setting.arguments).size());
-}
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(k_reduce_split){
@@ -115,19 +107,20 @@ WORMCUBE_ALGORITHM(k_reduce_split){
     .require =
         [](const Setting& setting) {
           require_placement("split", sources_of(setting.arguments), setting.topology.nodes(),
-                            way_out);
+                            k_reduce_way_out);
         },
     .predict = [](const Setting& setting) -> Prediction {
       const Rank p = setting.topology.nodes();
       const auto k = static_cast<double>(sources_of(setting.arguments).size());
-      Prediction prediction{log2_ceiling(p) + log2_ceiling(rows(setting)), k + 1 - 2 * k / p, 0};
+      Prediction prediction{log2_ceiling(p) + log2_ceiling(nodes_to_a_source(setting)),
+                            k + 1 - 2 * k / p, 0};
       prediction.combined_blocks = k * (p - 1) / p;
       prediction.contended_blocks = prediction.transmission_blocks;
       prediction.link_load = p > 1 ? 1 : 0;
       return prediction;
     },
     .program = with_sources<wormcube::k_reduce_split>,
-    .parts = rows,
+    .parts = nodes_to_a_source,
 };
 
 }  // namespace algorithms

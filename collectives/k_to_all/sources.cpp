@@ -19,6 +19,10 @@ std::span<const Rank> sources_of(const Arguments& arguments) {
   return arguments.sources;
 }
 
+Rank nodes_to_a_source(const Setting& setting) {
+  return setting.topology.nodes() / static_cast<Rank>(sources_of(setting.arguments).size());
+}
+
 Rank number_of(std::span<const Rank> sources, Rank rank) {
   const auto found = std::ranges::lower_bound(sources, rank);
   return found != sources.end() && *found == rank ? static_cast<Rank>(found - sources.begin()) : -1;

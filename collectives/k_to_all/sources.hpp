@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/blocks.hpp"
 #include "wormcube/collectives/operations.hpp"
 
@@ -15,6 +16,9 @@ namespace wormcube {
 
 /// The sources of a call, ascending.
 std::span<const Rank> sources_of(const Arguments& arguments);
+
+/// Nodes to a source of a call: of its subcube, where the sources have a Placement.
+Rank nodes_to_a_source(const Setting& setting);
 
 /// The number of a node among the sources; -1 if it is none.
 Rank number_of(std::span<const Rank> sources, Rank rank);

@@ -28,12 +28,6 @@ void reduce_ring_all_port(Node& node, const Reduction& reduction, ConstSpan mine
   gather_rings(node, parts, root, half, reduction.element_bytes);
 }
 
-namespace {
-
-HalfWay half_of(const Options& options) { return options.choice<HalfWay>("half"); }
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(reduce_ring_all_port){

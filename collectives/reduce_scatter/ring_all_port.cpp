@@ -19,12 +19,6 @@ void reduce_scatter_ring_all_port(Node& node, const Reduction& reduction, ConstB
   reduce_scatter_copies(node, ring_all_port_plans(node, half), reduction, in, out);
 }
 
-namespace {
-
-HalfWay half_of(const Options& options) { return options.choice<HalfWay>("half"); }
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(reduce_scatter_ring_all_port){

@@ -27,12 +27,6 @@ void scatter_ring_all_port(Node& node, ConstBlocks out, Span mine, Rank root, Ha
   });
 }
 
-namespace {
-
-HalfWay half_of(const Options& options) { return options.choice<HalfWay>("half"); }
-
-}  // namespace
-
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(scatter_ring_all_port){
