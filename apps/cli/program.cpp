@@ -241,7 +241,7 @@ int run_main(int argc, const char* const* argv, const Parts& parts);
 }  // namespace
 
 int main(int argc, const char* const* argv, const Parts& parts) {
-  const Running running;
+  const Running process;
   try {
     return run_main(argc, argv, parts);
   } catch (const std::exception& error) {  // what comes before a command begins

@@ -47,8 +47,8 @@ TEST_CASE("a collective is called in place where its operation offers it", "[col
 
   std::vector<Row> rows(four, Row(four, -1));
   for (Rank r = 0; r < four; ++r) rows[r][r] = r;
-  const Collective allgather = parse_collective(operations::allgather, "ring");
-  on_four([&](Node& node, std::size_t r) { allgather(node, rows[r]); });
+  const Collective ring_allgather = parse_collective(operations::allgather, "ring");
+  on_four([&](Node& node, std::size_t r) { ring_allgather(node, rows[r]); });
   for (const Row& row : rows) CHECK(row == Row{0, 1, 2, 3});
 }
 

@@ -56,7 +56,8 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-constexpr auto most = std::numeric_limits<int>::max(), least = std::numeric_limits<int>::min();
+constexpr auto most_int = std::numeric_limits<int>::max(),
+               least_int = std::numeric_limits<int>::min();
 
 /// The call is refused by this many nodes (-1: by all), before their first step, in words that say so.
 void refused(const std::string& network, const Program& call, const std::string& text,
@@ -229,7 +230,7 @@ constexpr std::array<std::pair<const char*, ReduceScatter>, 5> reduce_scatters{
 
 TEST_CASE("a root that is no node is refused by every function that has one",
           "[collectives][direct_calls]") {
-  for (const Rank root : {-1, 8, least, most}) {
+  for (const Rank root : {-1, 8, least_int, most_int}) {
     const std::string text = fmt::format(": root {} of 8 nodes; nodes are 0 to 7", root);
     for (const Rooted& function : rooted()) {
       const bool on_torus = function.name == "plan";
@@ -299,11 +300,11 @@ TEST_CASE("no function takes an empty list, one out of range, out of order, or t
                       one = function.ends == Ends::sources ? "source" : "target";
     INFO(function.name);
     refused(network, call_with(function, {}), start + "0 " + one + "s; name 1 or more");
-    for (const Rank outside : {-1, least}) {
+    for (const Rank outside : {-1, least_int}) {
       refused(network, call_with(function, {outside, 3}),
               fmt::format("{}{} {} of 8 nodes; nodes are 0 to 7", start, one, outside));
     }
-    for (const Rank outside : {8, 100000, most}) {
+    for (const Rank outside : {8, 100000, most_int}) {
       refused(network, call_with(function, {3, outside}),
               fmt::format("{}{} {} of 8 nodes; nodes are 0 to 7", start, one, outside));
     }
@@ -399,7 +400,7 @@ TEST_CASE("a scan along a line is in one segment or more", "[collectives][direct
         scan_ring(node, sum(), mine, result, prefix, segments);
       };
     };
-    for (const Rank segments : {0, -1, least}) {
+    for (const Rank segments : {0, -1, least_int}) {
       refused("line:4", call(segments),
               fmt::format("scan_ring: {} segments; need 1 or more", segments));
     }
@@ -492,11 +493,12 @@ TEST_CASE("packets take no more steps than can be counted", "[collectives][direc
   const auto umesh = [](Packets packets) {
     return [=](Node& node) { broadcast_umesh(node, node.memory(8), 0, packets); };
   };
-  for (const Packets packets : {Packets{most, 0}, Packets{most, most}, Packets{2, most},
-                                Packets{2, most - 1}, Packets{most, 1}}) {
+  for (const Packets packets :
+       {Packets{most_int, 0}, Packets{most_int, most_int}, Packets{2, most_int},
+        Packets{2, most_int - 1}, Packets{most_int, 1}}) {
     refused("ring:8", umesh(packets), "can be counted; use fewer packets or a shorter period");
   }
-  for (const Packets packets : {Packets{least, 1}, Packets{0, 0}, Packets{1, -1}}) {
+  for (const Packets packets : {Packets{least_int, 1}, Packets{0, 0}, Packets{1, -1}}) {
     refused("ring:8", umesh(packets), "need 1 packet or more");
   }
   runs("ring:8", umesh({3, 5}));
@@ -506,7 +508,7 @@ TEST_CASE("packets take no more steps than can be counted", "[collectives][direc
   const auto pipelined = [](Rank packets) {
     return [=](Node& node) { broadcast_pipelined(node, node.memory(8), 0, packets); };
   };
-  for (const Rank packets : {-1, least, (1 << 20) + 1, most}) {
+  for (const Rank packets : {-1, least_int, (1 << 20) + 1, most_int}) {
     refused("hypercube:3", pipelined(packets),
             fmt::format("broadcast_pipelined: {} packets; need 1 to 1048576", packets));
   }
