@@ -49,7 +49,7 @@ CheckResult counted(Operation operation, const std::string& algorithm, const std
 struct Figures {
   double startups, transmission, contended, combined;
 };
-struct BoundRow {
+struct FormulaRow {
   const char* row;
   Operation operation;
   const char* algorithm;
@@ -58,7 +58,7 @@ struct BoundRow {
   Figures (*formula)(double d, double p);
 };
 // Operators that do not commute: rings and bruck carry two partial results.
-const std::vector<BoundRow> ledger{
+const std::vector<FormulaRow> ledger{
     {"1.20", operations::reduce, "hypercube", "hypercube", 1024,
      [](double d, double) {
        return Figures{d, d, d, d};
@@ -137,7 +137,7 @@ const std::vector<BoundRow> ledger{
      }},
 };
 
-std::string network(const BoundRow& row, int d) {
+std::string network(const FormulaRow& row, int d) {
   const std::string shape = row.shape;
   if (shape == "hypercube") return "hypercube:" + std::to_string(d);
   if (shape != "square") return shape + ":" + std::to_string(1 << d);
@@ -148,7 +148,7 @@ std::string network(const BoundRow& row, int d) {
 }  // namespace
 
 TEST_CASE("the ledger's formulas of reductions hold for 1 to 1024 nodes", "[reductions]") {
-  for (const BoundRow& row : ledger) {
+  for (const FormulaRow& row : ledger) {
     const bool square = row.shape == std::string("square");
     for (int d = 0; d <= most_dimensions && (1 << d) <= row.most; d += square ? 2 : 1) {
       if (d > 4 && d % 2 == 1 && (1 << d) < row.most) continue;  // a sample of the large ones

@@ -71,7 +71,7 @@ class Runs {
   std::array<std::array<std::unique_ptr<Machine>, 2>, 2> machines_;
 };
 
-/// On more nodes threads have each third case, fibers all: what an algorithm does is the same on both.
+/// On more nodes threads have each third case, fibers the others: what an algorithm does is the same on both.
 constexpr Rank most_on_threads = 16;
 
 /// Each case on threads or fibers, small ones on both. Fibers alone have empty blocks, for what they test is the steps,
