@@ -116,11 +116,7 @@ void BlockArray::add(Step step) {
 void BlockArray::add_step() {
   const std::uint32_t first =
       steps_.empty() ? 0 : steps_.back().first_message + steps_.back().messages;
-  const Step step{first, static_cast<std::uint32_t>(messages_.size()) - first};
-  std::size_t pieces = 0;
-  for (const Message& message : messages(step)) pieces += message.pieces;
-  most_pieces_ = std::max(most_pieces_, pieces);
-  add(step);
+  add(Step{first, static_cast<std::uint32_t>(messages_.size()) - first});
 }
 
 void BlockArray::exchange(Move to, Move from, const Slices& going, const Slices& coming) {
@@ -248,7 +244,7 @@ Relocation permutation(const Layout& from, const Layout& to, const std::vector<R
 }  // namespace
 
 /// The copies of a piece of own work, in an order in which none overwrites what a later one reads.
-std::vector<BlockArray::Copy> BlockArray::copies(const Layouts& work) const {
+BlockArray::Copies BlockArray::copies(const Layouts& work) const {
   std::vector<Copy> copies;
   const bool inside = work.from && work.to;
   const auto add = [&](Rank from, Rank to, Rank count) {
@@ -303,18 +299,61 @@ std::vector<BlockArray::Copy> BlockArray::copies(const Layouts& work) const {
       fill(to);
     }
   }
-  return copies;
+  const auto is_other = [&](const Copy& copy) { return copy.count != copies.front().count; };
+  const bool differ = copies.empty() || std::ranges::any_of(copies, is_other);
+  const Rank alike = differ ? 0 : copies.front().count;
+  return {std::move(copies), alike};
 }
 
 // A call.
 
 namespace {
 
-/// Copies that a plan keeps from call to call. More are made anew in each call, which takes as long as
-/// moving some kilobytes: kept, those of a thousand nodes would be gigabytes.
+/// Copies, or ops and their pieces, that a plan keeps from call to call. More are made anew in each call,
+/// which takes as long as moving some kilobytes: kept, those of a thousand nodes would be gigabytes.
 constexpr std::size_t most_kept = 1024;
 
+/// Calls copy(from, to, bytes) for each copy; where all are of one short length, with that as a constant, for
+/// which no function is called.
+template <class Each, class Copy>
+void copy_each(Bytes alike, const Each& each, const Copy& copy) {
+  const auto constant = [&]<Bytes length>() {
+    each([&](const std::byte* from, std::byte* to, Bytes) { copy(from, to, length); });
+  };
+  switch (alike) {
+    case 8:
+      return constant.template operator()<8>();
+    case 16:
+      return constant.template operator()<16>();
+    case 32:
+      return constant.template operator()<32>();
+    case 64:
+      return constant.template operator()<64>();
+    case 128:
+      return constant.template operator()<128>();
+    default:
+      return each(copy);
+  }
+}
+
 }  // namespace
+
+void BlockArray::make(Ops& ops, std::byte* first, std::byte* second, Bytes bytes) const {
+  if (ops.first == first && ops.second == second && ops.bytes == bytes && !ops.ops.empty()) return;
+  ops.first = first, ops.second = second, ops.bytes = bytes;
+  ops.data.clear();
+  ops.ops.clear();
+  ops.data.reserve(pieces_.size());
+  ops.ops.reserve(messages_.size());
+  for (const auto& [place, length] : pieces_) {
+    std::byte* const at =
+        place < places_ ? first + place * bytes : second + (place - places_) * bytes;
+    ops.data.emplace_back(at, length * bytes);
+  }
+  for (const auto& [op, begin, count] : messages_) {
+    ops.ops.push_back(op.with_pieces(std::span(ops.data).subspan(begin, count)));
+  }
+}
 
 void BlockArray::run(Node& node, ConstBlocks out, Blocks in, Rank part, Rank parts) const {
   const Bytes bytes = wormcube::part(out[0], part, parts).size();
@@ -324,47 +363,58 @@ void BlockArray::run(Node& node, ConstBlocks out, Blocks in, Rank part, Rank par
     return place < places_ ? first.data() + place * bytes
                            : second.data() + (place - places_) * bytes;
   };
-  const auto move = [](const std::byte* from, std::byte* to, Bytes count) {
-    if (count > 0) std::memcpy(to, from, count);
-  };
 
-  const auto move_all = [&](const OwnWork& work, const std::vector<Copy>& copies) {
-    if (!work.from_caller && !work.to_caller) {
-      for (const auto& [from, to, count] : copies) move(at(from), at(to), count * bytes);
+  const auto move_all = [&](const OwnWork& work, const Copies& copies) {
+    if (bytes == 0) return;
+    const auto copy = [](const std::byte* from, std::byte* to, Bytes count) {
+      std::memcpy(to, from, count);
+    };
+    if (parts == 1 || (!work.from_caller && !work.to_caller)) {
+      const auto all = [&](const auto& from_at, const auto& to_at) {
+        copy_each(
+            copies.alike * bytes,
+            [&](const auto& each) {
+              for (const auto& [from, to, count] : copies.all) {
+                each(from_at(from), to_at(to), count * bytes);
+              }
+            },
+            copy);
+      };
+      if (work.from_caller) {
+        all([data = out.all().data(), bytes](Rank block) { return data + block * bytes; }, at);
+      } else if (work.to_caller) {
+        all(at, [data = in.all().data(), bytes](Rank block) { return data + block * bytes; });
+      } else {
+        all(at, at);
+      }
       return;
     }
-    for (const auto& [from, to, count] : copies) {
-      if (parts == 1) {
-        if (work.from_caller) {
-          move(out.all().data() + from * bytes, at(to), count * bytes);
-        } else {
-          move(at(from), in.all().data() + to * bytes, count * bytes);
-        }
-        continue;
-      }
+    for (const auto& [from, to, count] : copies.all) {
       for (Rank i = 0; i < count; ++i) {
         if (work.from_caller) {
-          move(wormcube::part(out[from + i], part, parts).data(), at(to + i), bytes);
+          copy(wormcube::part(out[from + i], part, parts).data(), at(to + i), bytes);
         } else {
-          move(at(from + i), wormcube::part(in[to + i], part, parts).data(), bytes);
+          copy(at(from + i), wormcube::part(in[to + i], part, parts).data(), bytes);
         }
       }
     }
   };
+  bool has_data = false;
   const auto do_work = [&](std::uint32_t index) {
+    has_data = true;
     OwnWork& work = works_[index];
     if (!work.kept) {
-      std::vector<Copy> made = copies(layouts_[index]);
-      if (made.size() > most_kept) return move_all(work, made);
-      made.shrink_to_fit();
+      Copies made = copies(layouts_[index]);
+      if (made.all.size() > most_kept) return move_all(work, made);
+      made.all.shrink_to_fit();
       work.kept = std::move(made);
     }
     move_all(work, *work.kept);
   };
 
-  std::vector<Span> data;
-  data.reserve(most_pieces_);
-  std::vector<Op> ops;
+  // Taken away, as another strand of this node may run the same plan for another part meanwhile.
+  Ops ops = std::exchange(kept_, {});
+  make(ops, first.data(), second.data(), bytes);
   for (const auto& [kind, index] : actions_) {
     if (kind == Action::Kind::phase) {
       node.phase(phases_[index]);
@@ -379,17 +429,10 @@ void BlockArray::run(Node& node, ConstBlocks out, Blocks in, Rank part, Rank par
       continue;
     }
     const Step& step = steps_[index];
-    data.clear();
-    ops.clear();
-    for (const auto& [op, begin, count] : messages(step)) {
-      const std::size_t first_piece = data.size();
-      for (const auto& [place, length] : std::span(pieces_).subspan(begin, count)) {
-        data.emplace_back(at(place), length * bytes);
-      }
-      ops.push_back(op.with_pieces(std::span(data).subspan(first_piece)));
-    }
-    for (Rank i = 0; i < step.times; ++i) node.step(std::span<const Op>(ops));
+    const auto posted = std::span<const Op>(ops.ops).subspan(step.first_message, step.messages);
+    for (Rank i = 0; i < step.times; ++i) node.step(posted);
   }
+  if (has_data && ops.data.size() + ops.ops.size() <= most_kept) kept_ = std::move(ops);
 }
 
 }  // namespace wormcube

@@ -93,7 +93,8 @@ using Slices = std::vector<Slice>;
 /// brings all into the first array.
 ///
 /// A plan has layouts and slices. The copies that own work amounts to are made by the first run() with
-/// data, so that dry runs stay small, and kept if they are few, so that machines of many nodes do.
+/// data, so that dry runs stay small, and kept if they are few, so that machines of many nodes do. So are
+/// the ops, for the next call whose arrays get the same memory, as those of equal calls mostly do.
 ///
 /// Threads  one node's.
 class BlockArray {
@@ -146,11 +147,22 @@ class BlockArray {
   struct Copy {
     Rank from, to, count;
   };
+  struct Copies {
+    std::vector<Copy> all;
+    Rank alike = 0;  ///< the count that all have, or 0
+  };
   struct OwnWork {
     Charge charge;
     bool from_caller, to_caller;
     Rank blocks;
-    std::optional<std::vector<Copy>> kept = {};
+    std::optional<Copies> kept = {};
+  };
+  /// messages_ as ops, with the data of a call whose arrays lie there.
+  struct Ops {
+    const std::byte *first = nullptr, *second = nullptr;
+    Bytes bytes = 0;
+    std::vector<Span> data;
+    std::vector<Op> ops;
   };
   /// What the copies of own work are made from; none: the caller's blocks.
   struct Layouts {
@@ -165,10 +177,8 @@ class BlockArray {
   void add(const Op& op, const Slices& pieces);
   /// The messages added since the last step.
   void add_step();
-  std::vector<Copy> copies(const Layouts& work) const;
-  std::span<const Message> messages(const Step& step) const {
-    return std::span(messages_).subspan(step.first_message, step.messages);
-  }
+  Copies copies(const Layouts& work) const;
+  void make(Ops& ops, std::byte* first, std::byte* second, Bytes bytes) const;
 
   Rank places_;
   /// Ascending places at which the blocks change over from one array to the other; they begin in
@@ -182,7 +192,7 @@ class BlockArray {
   std::vector<std::string_view> phases_;
   mutable std::vector<OwnWork> works_;
   std::vector<Layouts> layouts_;  // of works_
-  std::size_t most_pieces_ = 0;   // of a step
+  mutable Ops kept_;              // of the last call, for one whose arrays lie where its did
 };
 
 template <class F>

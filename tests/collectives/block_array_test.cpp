@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <numeric>
 #include <random>
 #include <utility>
@@ -27,6 +28,7 @@ class Echo final : public Node {
   using Node::step;
   void step(std::span<const Op> ops) override {
     ++steps;
+    if (meanwhile) std::exchange(meanwhile, {})();
     for (const Op& op : ops) {
       if (!op.is_send()) continue;
       pieces.push_back(op.pieces().size());
@@ -46,6 +48,7 @@ class Echo final : public Node {
 
   int steps = 0, reply = 0;
   bool dry = false;
+  std::function<void()> meanwhile;  // called once, within the next step
   Bytes rearranged = 0, blocks = 0, staging = 0;
   std::vector<std::size_t> pieces;
 
@@ -229,6 +232,60 @@ TEST_CASE("thousands of blocks, whose copies are not kept, call after call", "[b
               Blocks(std::as_writable_bytes(std::span(got)), p));
     CHECK(got == numbers);
   }
+}
+
+namespace {
+
+/// An exchange of 12 nodes that sends, rearranges by single blocks and by four, and delivers.
+BlockArray twelve_blocks() {
+  const std::vector<Rank> mixed{7, 2, 9, 4, 11, 0, 5, 10, 3, 8, 1, 6};
+  const std::vector<Rank> fours{8, 9, 10, 11, 0, 1, 2, 3, 4, 5, 6, 7};
+  std::vector<Rank> plain(12);
+  std::iota(plain.begin(), plain.end(), 0);
+  BlockArray array(12);
+  array.lay_out(destinations(mixed));
+  array.exchange(Rank{0}, {{1, 3}, {6, 4}});
+  array.rearrange(destinations(mixed), destinations(plain));
+  array.rearrange(destinations(plain), destinations(fours));
+  array.exchange(Rank{0}, {{2, 5}});
+  array.deliver(sources(fours));
+  return array;
+}
+
+/// A call of it with blocks of so many bytes; whether all came back.
+bool all_come_back(const BlockArray& array, Node& node, Bytes bytes, int seed) {
+  std::vector<std::byte> out = counted(12 * bytes), in(12 * bytes, std::byte{99});
+  for (std::byte& byte : out) byte ^= std::byte{static_cast<std::uint8_t>(seed)};
+  array.run(node, ConstBlocks(out, 12), Blocks(in, 12));
+  return in == out;
+}
+
+}  // namespace
+
+TEST_CASE("one plan takes blocks of any length in turn, wherever its arrays lie", "[block_array]") {
+  const Topology& topology = nodes(12);
+  Echo node(topology);
+  const BlockArray array = twelve_blocks();
+  int seed = 0;
+  for (const Bytes bytes :
+       {0, 1, 2, 8, 8, 13, 16, 4, 32, 31, 64, 64, 65, 128, 200, 512, 3, 8, 0, 16}) {
+    INFO("blocks of " << bytes << " bytes");
+    CHECK(all_come_back(array, node, bytes, ++seed));
+    const Memory in_the_way = node.memory(12 * bytes);  // so that the arrays lie elsewhere
+    CHECK(all_come_back(array, node, bytes, ++seed));
+  }
+}
+
+TEST_CASE("a plan that is under way runs for another part of the node", "[block_array]") {
+  const Topology& topology = nodes(12);
+  Echo node(topology), other(topology);
+  const BlockArray array = twelve_blocks();
+  REQUIRE(all_come_back(array, node, 8, 1));  // its ops are kept
+  bool inner = false;
+  node.meanwhile = [&] { inner = all_come_back(array, other, 24, 2); };
+  CHECK(all_come_back(array, node, 8, 3));
+  CHECK(inner);
+  CHECK(all_come_back(array, node, 8, 4));
 }
 
 TEST_CASE("the parts of a layout may stand in any order", "[block_array]") {
