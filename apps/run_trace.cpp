@@ -4,6 +4,7 @@
 
 #include "wormcube/apps/trace_text.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/node/forwarding_node.hpp"
 
 #include <algorithm>
 #include <array>
@@ -133,7 +134,7 @@ class RunTrace::SeenNode final : public ForwardingNode {
   }
 
  private:
-  void work(Charge charge, Bytes bytes, Work work) override {
+  void work(Charge charge, Bytes bytes, FunctionRef work) override {
     const std::int64_t begin = trace_.now();
     ForwardingNode::work(charge, bytes, work);
     if (is_left_out()) {

@@ -7,7 +7,8 @@
 #include "wormcube/collectives/needs.hpp"
 #include "wormcube/collectives/operations.hpp"
 #include "wormcube/collectives/options.hpp"
-#include "wormcube/runtime/node.hpp"
+#include "wormcube/runtime/node/arithmetic.hpp"  // IWYU pragma: export
+#include "wormcube/runtime/node/node.hpp"
 
 #include <optional>
 #include <ranges>

@@ -4,6 +4,7 @@
 
 #include "wormcube/collectives/links.hpp"
 #include "wormcube/collectives/swing.hpp"
+#include "wormcube/runtime/node/arithmetic.hpp"
 
 #include <cstdlib>
 #include <optional>

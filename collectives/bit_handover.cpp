@@ -3,6 +3,7 @@
 #include "wormcube/collectives/bit_handover.hpp"
 
 #include "wormcube/collectives/links.hpp"
+#include "wormcube/runtime/node/arithmetic.hpp"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wormcube/collectives/blocks.hpp"
-#include "wormcube/runtime/node.hpp"
+#include "wormcube/runtime/node/node.hpp"
 
 #include <cstdint>
 #include <optional>

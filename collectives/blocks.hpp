@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/node.hpp"
+#include "wormcube/runtime/node/node.hpp"
 
 #include <cstddef>
 #include <cstdint>

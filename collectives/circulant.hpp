@@ -4,6 +4,7 @@
 
 #include "wormcube/collectives/handover.hpp"
 #include "wormcube/collectives/loads.hpp"
+#include "wormcube/runtime/node/arithmetic.hpp"
 
 #include <span>
 #include <vector>

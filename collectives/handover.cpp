@@ -3,7 +3,7 @@
 #include "wormcube/collectives/handover.hpp"
 
 #include "wormcube/collectives/reduce/parts.hpp"
-#include "wormcube/runtime/together.hpp"
+#include "wormcube/runtime/node/together.hpp"
 
 #include <algorithm>
 #include <map>

@@ -5,6 +5,7 @@
 
 #include "wormcube/collectives/cost.hpp"
 #include "wormcube/collectives/reduction.hpp"
+#include "wormcube/runtime/node/arithmetic.hpp"
 
 #include <array>
 #include <span>

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/ring_scatter.hpp"
 
-#include "wormcube/runtime/together.hpp"
+#include "wormcube/runtime/node/arithmetic.hpp"
+#include "wormcube/runtime/node/together.hpp"
 
 #include <algorithm>
 

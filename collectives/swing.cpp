@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/swing.hpp"
 
+#include "wormcube/runtime/node/arithmetic.hpp"
+
 #include <cstdlib>
 
 #include <fmt/core.h>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wormcube/apps/io/npy.hpp"
-#include "wormcube/runtime/node.hpp"
+#include "wormcube/runtime/node/node.hpp"
 
 #include <cstddef>
 #include <functional>

@@ -4,6 +4,7 @@
 
 #include "wormcube/collectives/blocks.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/node/views.hpp"
 
 #include <algorithm>
 #include <numeric>

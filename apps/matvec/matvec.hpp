@@ -4,7 +4,7 @@
 
 #include "wormcube/apps/distribution.hpp"
 #include "wormcube/collectives/registry.hpp"
-#include "wormcube/runtime/node.hpp"
+#include "wormcube/runtime/node/node.hpp"
 
 #include <cstddef>
 #include <string_view>

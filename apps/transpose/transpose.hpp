@@ -4,7 +4,7 @@
 
 #include "wormcube/apps/distribution.hpp"
 #include "wormcube/apps/exchange.hpp"
-#include "wormcube/runtime/node.hpp"
+#include "wormcube/runtime/node/node.hpp"
 
 namespace wormcube::apps {
 

@@ -9,6 +9,7 @@
 #include "wormcube/collectives/mpi/library.hpp"
 #include "wormcube/collectives/registry.hpp"
 #include "wormcube/runtime/machine/mpi/machine.hpp"
+#include "wormcube/runtime/node/arithmetic.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -7,6 +7,7 @@
 #include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/machine/machine.hpp"
+#include "wormcube/runtime/node/arithmetic.hpp"
 
 #include <algorithm>
 #include <atomic>

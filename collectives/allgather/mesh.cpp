@@ -5,6 +5,7 @@
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/allgather/own_block.hpp"
 #include "wormcube/collectives/allgather/ring.hpp"
+#include "wormcube/runtime/node/views.hpp"
 
 namespace wormcube {
 

@@ -6,6 +6,7 @@
 #include "wormcube/collectives/allreduce/recursive_doubling.hpp"
 #include "wormcube/collectives/partial.hpp"
 #include "wormcube/collectives/require.hpp"
+#include "wormcube/runtime/node/views.hpp"
 
 namespace wormcube {
 

@@ -5,7 +5,7 @@
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/alltoall/bit_exchange.hpp"
 #include "wormcube/collectives/require.hpp"
-#include "wormcube/runtime/together.hpp"
+#include "wormcube/runtime/node/together.hpp"
 
 #include <algorithm>
 

@@ -3,6 +3,7 @@
 #include "wormcube/collectives/alltoall/mesh_order.hpp"
 
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/node/arithmetic.hpp"
 
 #include <algorithm>
 #include <array>

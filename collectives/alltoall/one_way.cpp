@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/one_way.hpp"
 
+#include "wormcube/runtime/node/arithmetic.hpp"
+
 #include <array>
 #include <utility>
 

@@ -6,7 +6,7 @@
 #include "wormcube/collectives/cell_exchange.hpp"
 #include "wormcube/collectives/require.hpp"
 #include "wormcube/collectives/ternary.hpp"
-#include "wormcube/runtime/together.hpp"
+#include "wormcube/runtime/node/together.hpp"
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 
 #include "wormcube/collectives/block_array.hpp"
 #include "wormcube/collectives/cost.hpp"
-#include "wormcube/runtime/node.hpp"
+#include "wormcube/runtime/node/node.hpp"
 
 #include <string_view>
 #include <vector>

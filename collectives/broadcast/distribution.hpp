@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wormcube/collectives/broadcast/itinerary.hpp"
+#include "wormcube/runtime/node/arithmetic.hpp"
 
 #include <algorithm>
 

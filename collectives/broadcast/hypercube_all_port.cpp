@@ -5,7 +5,7 @@
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/broadcast/recursive_doubling.hpp"
 #include "wormcube/collectives/require.hpp"
-#include "wormcube/runtime/together.hpp"
+#include "wormcube/runtime/node/together.hpp"
 
 #include <algorithm>
 

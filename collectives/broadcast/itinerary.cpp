@@ -3,6 +3,7 @@
 #include "wormcube/collectives/broadcast/itinerary.hpp"
 
 #include "wormcube/collectives/require.hpp"
+#include "wormcube/runtime/node/arithmetic.hpp"
 
 #include <algorithm>
 #include <limits>

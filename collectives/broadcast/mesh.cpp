@@ -6,6 +6,7 @@
 #include "wormcube/collectives/broadcast/halving.hpp"
 #include "wormcube/collectives/links.hpp"
 #include "wormcube/collectives/require.hpp"
+#include "wormcube/runtime/node/views.hpp"
 
 #include <algorithm>
 

@@ -4,6 +4,7 @@
 
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/require.hpp"
+#include "wormcube/runtime/node/views.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wormcube/collectives/broadcast/distribution.hpp"
+#include "wormcube/runtime/node/arithmetic.hpp"
 
 #include <limits>
 #include <span>

@@ -5,7 +5,7 @@
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/ring_scatter.hpp"
 #include "wormcube/collectives/scatter/require.hpp"
-#include "wormcube/runtime/together.hpp"
+#include "wormcube/runtime/node/together.hpp"
 
 namespace wormcube {
 

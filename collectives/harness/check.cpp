@@ -7,6 +7,7 @@
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/host/faults.hpp"
 #include "wormcube/runtime/host/memory.hpp"
+#include "wormcube/runtime/node/forwarding_node.hpp"
 #include "wormcube/runtime/routing/routing.hpp"
 #include "wormcube/runtime/schedule/prove.hpp"
 
@@ -212,7 +213,7 @@ class MessageOnly final : public ForwardingNode {
   }
 
  private:
-  void work(Charge charge, Bytes bytes, Work work) override {
+  void work(Charge charge, Bytes bytes, FunctionRef work) override {
     holds_ = false;
     ForwardingNode::work(charge, bytes, work);
   }

@@ -6,6 +6,7 @@
 #include "wormcube/runtime/host/memory.hpp"
 #include "wormcube/runtime/network/channel.hpp"
 #include "wormcube/runtime/network/tag_table.hpp"
+#include "wormcube/runtime/node/forwarding_node.hpp"
 #include "wormcube/runtime/routing/routing.hpp"
 
 #include <algorithm>
@@ -55,7 +56,7 @@ class CountingNode final : public ForwardingNode {
   }
 
  private:
-  void work(Charge charge, Bytes bytes, Work work) override {
+  void work(Charge charge, Bytes bytes, FunctionRef work) override {
     if (plans().size() > 0) ++counts_.local_works;
     ForwardingNode::work(charge, bytes, work);
   }

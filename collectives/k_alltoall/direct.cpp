@@ -3,6 +3,7 @@
 #include "wormcube/collectives/k_alltoall/direct.hpp"
 
 #include "wormcube/collectives/k_to_all/registration.hpp"
+#include "wormcube/runtime/node/arithmetic.hpp"
 
 namespace wormcube {
 

@@ -5,6 +5,7 @@
 #include "wormcube/collectives/k_to_all/registration.hpp"
 #include "wormcube/collectives/partial.hpp"
 #include "wormcube/collectives/require.hpp"
+#include "wormcube/runtime/node/arithmetic.hpp"
 
 namespace wormcube {
 

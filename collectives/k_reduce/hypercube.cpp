@@ -4,6 +4,7 @@
 
 #include "wormcube/collectives/k_to_all/registration.hpp"
 #include "wormcube/collectives/require.hpp"
+#include "wormcube/runtime/node/arithmetic.hpp"
 
 #include <algorithm>
 #include <utility>

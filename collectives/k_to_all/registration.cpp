@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/k_to_all/registration.hpp"
 
+#include "wormcube/runtime/node/arithmetic.hpp"
+
 #include <vector>
 
 namespace wormcube {

@@ -7,6 +7,7 @@
 #include "wormcube/collectives/reduce/halving.hpp"
 #include "wormcube/collectives/reduce/tree.hpp"
 #include "wormcube/collectives/require.hpp"
+#include "wormcube/runtime/node/views.hpp"
 
 namespace wormcube {
 

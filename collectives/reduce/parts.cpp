@@ -3,6 +3,7 @@
 #include "wormcube/collectives/reduce/parts.hpp"
 
 #include "wormcube/collectives/reduce/tree.hpp"
+#include "wormcube/runtime/node/arithmetic.hpp"
 
 #include <algorithm>
 #include <array>

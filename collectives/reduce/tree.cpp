@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/reduce/tree.hpp"
 
-#include "wormcube/runtime/node.hpp"
+#include "wormcube/runtime/node/arithmetic.hpp"
+#include "wormcube/runtime/node/node.hpp"
 
 #include <algorithm>
 

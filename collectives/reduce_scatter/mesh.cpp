@@ -5,6 +5,7 @@
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/reduce_scatter/require.hpp"
 #include "wormcube/collectives/reduce_scatter/ring.hpp"
+#include "wormcube/runtime/node/views.hpp"
 
 #include <algorithm>
 

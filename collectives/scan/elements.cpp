@@ -3,6 +3,8 @@
 #include "wormcube/collectives/scan/elements.hpp"
 
 #include "wormcube/collectives/scan/hypercube.hpp"
+#include "wormcube/runtime/node/arithmetic.hpp"
+#include "wormcube/runtime/node/views.hpp"
 
 #include <fmt/core.h>
 

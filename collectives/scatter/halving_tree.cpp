@@ -5,6 +5,7 @@
 #include "wormcube/collectives/holding.hpp"
 #include "wormcube/collectives/links.hpp"
 #include "wormcube/collectives/scatter/require.hpp"
+#include "wormcube/runtime/node/arithmetic.hpp"
 
 namespace wormcube {
 

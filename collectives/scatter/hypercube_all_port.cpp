@@ -4,7 +4,7 @@
 
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/scatter/require.hpp"
-#include "wormcube/runtime/together.hpp"
+#include "wormcube/runtime/node/together.hpp"
 
 #include <algorithm>
 #include <optional>

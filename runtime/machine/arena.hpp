@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/runtime/node.hpp"
+#include "wormcube/runtime/node/node.hpp"
 
 #include <cstddef>
 #include <memory>

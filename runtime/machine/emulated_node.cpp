@@ -227,7 +227,7 @@ void EmulatedNode::let_go(Span data) noexcept {
   static_cast<void>(complete(steps));
 }
 
-void EmulatedNode::work(Charge charge, Bytes /*bytes*/, Work work) {
+void EmulatedNode::work(Charge charge, Bytes /*bytes*/, FunctionRef work) {
   if (has_steps_under_way()) settle();
   if (!around_->options.timing) return work();
   const auto start = around_->executor.own_time();

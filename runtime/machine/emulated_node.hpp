@@ -12,7 +12,7 @@
 #include "wormcube/runtime/machine/step_barrier.hpp"
 #include "wormcube/runtime/machine/step_window.hpp"
 #include "wormcube/runtime/network/network.hpp"
-#include "wormcube/runtime/requests.hpp"
+#include "wormcube/runtime/node/requests.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -173,7 +173,7 @@ class EmulatedNode final : public RequestNode, public RequestHost {
   void set_attendant(Attendant* attendant) override;
   void attend();
 
-  void work(Charge charge, Bytes bytes, Work work) override;
+  void work(Charge charge, Bytes bytes, FunctionRef work) override;
   PlanCache& plans() override { return plans_; }
   Span acquire(Bytes bytes, Purpose purpose) override { return arena_.acquire(bytes, purpose); }
   void release(Span data, Purpose purpose) noexcept override {

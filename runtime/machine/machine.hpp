@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wormcube/runtime/network/observer.hpp"
-#include "wormcube/runtime/requests.hpp"
+#include "wormcube/runtime/node/requests.hpp"
 #include "wormcube/runtime/schedule/schedule.hpp"
 #include "wormcube/runtime/topology/topology.hpp"
 

@@ -147,7 +147,7 @@ Request RequestTable::start(const MessagePattern& from, Span room) {
 }
 
 // Ends at the destination, whatever its program does: waits for links alone.
-void RequestTable::act_at(Rank to, Bytes bytes, Work action) {
+void RequestTable::act_at(Rank to, Bytes bytes, FunctionRef action) {
   Request request =
       filled(send(to, ConstSpan()), std::uint32_t{0}, Mode::standard, std::uint64_t{0});
   Worm& worm = slot_of(request).worm;

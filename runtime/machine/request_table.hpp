@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wormcube/runtime/network/message.hpp"
-#include "wormcube/runtime/requests.hpp"
+#include "wormcube/runtime/node/requests.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -70,7 +70,7 @@ class RequestTable final : public Requests {
   std::optional<Request> take(const MessagePattern& pattern, Status& status) override;
   Request wait_to_take(const MessagePattern& pattern, Status& status) override;
   void receive(Request taken, Span room) override;
-  void act_at(Rank to, Bytes bytes, Work action) override;
+  void act_at(Rank to, Bytes bytes, FunctionRef action) override;
   bool cancel(Request request) override;
   Request open() override;
   void settle(Request request) override;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wormcube/runtime/network/message.hpp"
-#include "wormcube/runtime/node.hpp"
+#include "wormcube/runtime/node/node.hpp"
 
 #include <algorithm>
 #include <cstddef>

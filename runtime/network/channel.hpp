@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wormcube/runtime/network/reservation.hpp"
-#include "wormcube/runtime/node.hpp"
+#include "wormcube/runtime/node/node.hpp"
 #include "wormcube/runtime/routing/routing.hpp"
 
 #include <cstddef>

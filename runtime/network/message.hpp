@@ -5,8 +5,8 @@
 #include "wormcube/runtime/network/channel.hpp"
 #include "wormcube/runtime/network/completion.hpp"
 #include "wormcube/runtime/network/reservation.hpp"
-#include "wormcube/runtime/node.hpp"
-#include "wormcube/runtime/requests.hpp"
+#include "wormcube/runtime/node/node.hpp"
+#include "wormcube/runtime/node/requests.hpp"
 
 #include <algorithm>
 #include <array>
@@ -59,9 +59,9 @@ struct Worm : Transfer {
   Bytes bytes = 0;
   std::span<const Span> data;  ///< the sender's memory, pinned until done
   void set_data(std::span<const Span> pieces) { data = kept(pieces); }
-  bool synchronous = false;      ///< not done before a receive has taken it
-  std::uint64_t note = 0;        ///< for the receiver
-  const Work* action = nullptr;  ///< runs where it arrives, in place of a receive
+  bool synchronous = false;             ///< not done before a receive has taken it
+  std::uint64_t note = 0;               ///< for the receiver
+  const FunctionRef* action = nullptr;  ///< runs where it arrives, in place of a receive
   /// Injection port, virtual channels, ejection port, tag table.
   std::vector<Reservation*> path;
   /// What the path is of, so that a worm that goes the same way again keeps it.

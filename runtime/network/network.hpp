@@ -9,7 +9,7 @@
 #include "wormcube/runtime/network/message.hpp"
 #include "wormcube/runtime/network/observer.hpp"
 #include "wormcube/runtime/network/tag_table.hpp"
-#include "wormcube/runtime/requests.hpp"
+#include "wormcube/runtime/node/requests.hpp"
 #include "wormcube/runtime/routing/routing.hpp"
 
 #include <chrono>

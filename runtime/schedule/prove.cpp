@@ -52,7 +52,7 @@ class ProofNode final : public Node {
   const std::exception_ptr& failure() const { return failure_; }
 
  private:
-  void work(Charge /*charge*/, Bytes /*bytes*/, Work work) override { work(); }
+  void work(Charge /*charge*/, Bytes /*bytes*/, FunctionRef work) override { work(); }
   PlanCache& plans() override { return plans_; }
 
   Span acquire(Bytes bytes, Purpose /*purpose*/) override {

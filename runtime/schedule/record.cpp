@@ -100,7 +100,7 @@ class RecordingNode final : public Node {
   }
 
  private:
-  void work(Charge charge, Bytes bytes, Work /*work*/) override {
+  void work(Charge charge, Bytes bytes, FunctionRef /*work*/) override {
     logger::charged(log_, charge, bytes);
   }
   PlanCache& plans() override { return plans_; }

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/runtime/node.hpp"
+#include "wormcube/runtime/node/forwarding_node.hpp"
+#include "wormcube/runtime/node/node.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -102,7 +103,7 @@ class TracingNode final : public ForwardingNode {
   void step(std::span<const Op> ops) override;
 
  private:
-  void work(Charge charge, Bytes bytes, Work work) override;
+  void work(Charge charge, Bytes bytes, FunctionRef work) override;
   Span acquire(Bytes bytes, Purpose purpose) override;
   void release(Span data, Purpose purpose) noexcept override;
   RankLog& log_;

@@ -14,7 +14,7 @@ void TracingNode::step(std::span<const Op> ops) {
   ForwardingNode::step(ops);
 }
 
-void TracingNode::work(Charge charge, Bytes bytes, Work work) {
+void TracingNode::work(Charge charge, Bytes bytes, FunctionRef work) {
   logger::charged(log_, charge, bytes);
   ForwardingNode::work(charge, bytes, work);
 }

@@ -54,7 +54,7 @@ class Echo final : public Node {
   std::vector<std::size_t> pieces;
 
  protected:
-  void work(Charge charge, Bytes bytes, Work work) override {
+  void work(Charge charge, Bytes bytes, FunctionRef work) override {
     if (charge == Charge::rearrange) rearranged += bytes;
     if (!dry) work();
   }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/broadcast/recursive_doubling.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/node/forwarding_node.hpp"
 #include "wormcube/tests/collectives/ledger.hpp"
 #include "wormcube/tests/sanitized.hpp"
 

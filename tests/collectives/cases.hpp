@@ -5,6 +5,7 @@
 
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/registry.hpp"
+#include "wormcube/runtime/node/forwarding_node.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
 #include "wormcube/runtime/schedule/prove.hpp"
 #include "wormcube/tests/topology/samples.hpp"
@@ -332,7 +333,7 @@ class Tampering final : public ForwardingNode {
   /// May change the ops of a step.
   std::function<void(int step, std::vector<Op>& ops)> change_step;
   /// Does the work of the i-th rearrangement instead.
-  std::function<void(int i, Work work)> change_rearrangement;
+  std::function<void(int i, FunctionRef work)> change_rearrangement;
   /// The memory that the program holds, in the order of allocation.
   Span held(std::size_t i) const { return memory_[i].span(); }
 
@@ -346,7 +347,7 @@ class Tampering final : public ForwardingNode {
   int steps() const { return steps_; }
 
  private:
-  void work(Charge charge, Bytes bytes, Work work) override {
+  void work(Charge charge, Bytes bytes, FunctionRef work) override {
     if (charge == Charge::rearrange && bytes > 0 && change_rearrangement) {
       const int i = rearrangements_++;
       ForwardingNode::work(charge, bytes, [&] { change_rearrangement(i, work); });

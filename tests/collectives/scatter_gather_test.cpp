@@ -5,6 +5,7 @@
 #include "wormcube/collectives/scatter/hypercube_all_port.hpp"
 #include "wormcube/collectives/scatter/ring.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/node/forwarding_node.hpp"
 #include "wormcube/tests/collectives/ledger.hpp"
 #include "wormcube/tests/sanitized.hpp"
 #include "wormcube/tests/worlds.hpp"

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/shift/direct.hpp"
 #include "wormcube/collectives/shift/gray_code.hpp"
+#include "wormcube/runtime/node/views.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
 #include "wormcube/runtime/schedule/schedule.hpp"
 #include "wormcube/tests/collectives/textbook.hpp"

@@ -112,7 +112,7 @@ TEST_CASE("without any one of its rearrangements suh-torus does not deliver",
     const cases::Outcome outcome =
         cases::outcome(suh_torus_call(topology), topology, [&](const Program& program) {
           return cases::tampered(program, [=](cases::Tampering& node) {
-            node.change_rearrangement = [=, &node](int i, Work work) {
+            node.change_rearrangement = [=, &node](int i, FunctionRef work) {
               // Output and input come first, then the two arrays, in turn.
               const Span from = node.held(2 + i % 2), to = node.held(3 - i % 2);
               if (i == left_out) {
@@ -133,7 +133,7 @@ TEST_CASE("one bundle out of order on one node is noticed", "[collectives][torus
   const cases::Outcome outcome =
       cases::outcome(suh_torus_call(topology), topology, [](const Program& program) {
         return cases::tampered(program, [](cases::Tampering& node) {
-          node.change_rearrangement = [&node](int i, Work work) {
+          node.change_rearrangement = [&node](int i, FunctionRef work) {
             work();
             if (i != 1 || node.rank() != 21) return;
             const Span to = node.held(2);

@@ -129,7 +129,7 @@ TEST_CASE("in two dimensions every message is one slice, of two arrays", "[torus
     std::size_t most_pieces = 0;
 
    private:
-    void work(Charge /*charge*/, Bytes /*bytes*/, Work /*work*/) override {}
+    void work(Charge /*charge*/, Bytes /*bytes*/, FunctionRef /*work*/) override {}
     PlanCache& plans() override { return plans_; }
     Span acquire(Bytes bytes, Purpose /*purpose*/) override {
       return {new std::byte[bytes], bytes};

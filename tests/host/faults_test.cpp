@@ -3,8 +3,8 @@
 #include "wormcube/runtime/host/faults.hpp"
 
 #include "wormcube/runtime/machine/machine.hpp"
+#include "wormcube/runtime/node/together.hpp"
 #include "wormcube/runtime/schedule/prove.hpp"
-#include "wormcube/runtime/together.hpp"
 #include "wormcube/tests/schedule/dies.hpp"
 
 #include <vector>

@@ -1,7 +1,7 @@
 // What goes on beside a node's program: requests that are no messages, and an attendant.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/requests.hpp"
+#include "wormcube/runtime/node/requests.hpp"
 #include "wormcube/tests/machine/support.hpp"
 
 #include <array>

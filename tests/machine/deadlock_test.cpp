@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/network/tag_table.hpp"
+#include "wormcube/runtime/node/arithmetic.hpp"
 #include "wormcube/tests/machine/support.hpp"
 
 #include <array>

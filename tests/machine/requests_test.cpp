@@ -1,8 +1,10 @@
 // Requests: messages below step, in every executor.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/requests.hpp"
+#include "wormcube/runtime/node/requests.hpp"
 
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/node/arithmetic.hpp"
+#include "wormcube/runtime/node/views.hpp"
 #include "wormcube/runtime/schedule/prove.hpp"
 #include "wormcube/tests/machine/support.hpp"
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "wormcube/runtime/machine/machine.hpp"
+#include "wormcube/runtime/node/arithmetic.hpp"
 #include "wormcube/tests/sanitized.hpp"
 
 #include <algorithm>

@@ -11,6 +11,7 @@
 #include "wormcube/collectives/harness/run.hpp"
 #include "wormcube/collectives/mpi/library.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/node/arithmetic.hpp"
 #include "wormcube/runtime/schedule/schedule.hpp"
 #include "wormcube/tests/machine/support.hpp"
 

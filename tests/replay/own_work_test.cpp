@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/replay/own_work.hpp"
 
+#include "wormcube/runtime/node/views.hpp"
 #include "wormcube/runtime/replay/analysis.hpp"
 #include "wormcube/tests/replay/schedules.hpp"
 

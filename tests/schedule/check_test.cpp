@@ -3,6 +3,7 @@
 #include "wormcube/runtime/schedule/check.hpp"
 
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/node/arithmetic.hpp"
 #include "wormcube/tests/schedule/programs.hpp"
 
 #include <algorithm>

@@ -1,8 +1,9 @@
 // The names that programs give their steps.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/contract.hpp"
+#include "wormcube/runtime/node/together.hpp"
+#include "wormcube/runtime/node/views.hpp"
 #include "wormcube/runtime/schedule/schedule.hpp"
-#include "wormcube/runtime/together.hpp"
 
 #include <string>
 #include <vector>

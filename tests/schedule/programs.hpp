@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/runtime/node.hpp"
+#include "wormcube/runtime/node/arithmetic.hpp"
+#include "wormcube/runtime/node/node.hpp"
+#include "wormcube/runtime/node/views.hpp"
 #include "wormcube/runtime/schedule/schedule.hpp"
 
 #include <array>

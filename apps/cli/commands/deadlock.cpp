@@ -12,6 +12,7 @@
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/host/memory.hpp"
 #include "wormcube/runtime/machine/machine.hpp"
+#include "wormcube/runtime/node/arithmetic.hpp"
 
 #include <algorithm>
 #include <condition_variable>

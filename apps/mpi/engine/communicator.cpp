@@ -6,6 +6,7 @@
 #include "wormcube/apps/mpi/engine/job.hpp"
 #include "wormcube/collectives/harness/work.hpp"
 #include "wormcube/collectives/registry.hpp"
+#include "wormcube/runtime/node/views.hpp"
 
 #include <bit>
 

@@ -4,7 +4,7 @@
 
 #include "wormcube/apps/mpi/engine/calls.hpp"
 #include "wormcube/apps/mpi/engine/error.hpp"
-#include "wormcube/runtime/requests.hpp"
+#include "wormcube/runtime/node/requests.hpp"
 
 #include <string>
 

@@ -6,7 +6,7 @@
 #include "wormcube/apps/mpi/engine/communicator.hpp"
 #include "wormcube/apps/mpi/engine/recording.hpp"
 #include "wormcube/apps/mpi/engine/request_object.hpp"
-#include "wormcube/runtime/requests.hpp"
+#include "wormcube/runtime/node/requests.hpp"
 
 #include <array>
 #include <atomic>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wormcube/apps/mpi/engine/types.hpp"
-#include "wormcube/runtime/requests.hpp"
+#include "wormcube/runtime/node/requests.hpp"
 
 #include <cstdint>
 #include <deque>

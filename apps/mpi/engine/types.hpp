@@ -5,7 +5,7 @@
 #include "wormcube/apps/mpi/abi/functions.h"
 #include "wormcube/apps/mpi/engine/attributes.hpp"
 #include "wormcube/apps/mpi/engine/datatype.hpp"
-#include "wormcube/runtime/op.hpp"
+#include "wormcube/runtime/node/op.hpp"
 
 #include <cstddef>
 #include <cstdint>

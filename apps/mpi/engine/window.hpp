@@ -7,7 +7,7 @@
 #include "wormcube/apps/mpi/engine/communicator.hpp"
 #include "wormcube/apps/mpi/engine/groups.hpp"
 #include "wormcube/apps/mpi/engine/info.hpp"
-#include "wormcube/runtime/requests.hpp"
+#include "wormcube/runtime/node/requests.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -142,7 +142,7 @@ Request WitnessedRequests::wait_to_take(const MessagePattern& pattern, Status& s
 }
 
 // What a rank does to its own and moves nothing, attaching memory for instance, is no access.
-void WitnessedRequests::act_at(Rank to, Bytes bytes, Work action) {
+void WitnessedRequests::act_at(Rank to, Bytes bytes, FunctionRef action) {
   if (to == rank_ && bytes == 0) return below_.act_at(to, bytes, action);
   using Clock = std::chrono::steady_clock;
   Access access;

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/runtime/requests.hpp"
+#include "wormcube/runtime/node/forwarding_node.hpp"
+#include "wormcube/runtime/node/requests.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -108,7 +109,7 @@ class WitnessedRequests final : public Requests {
   std::optional<Request> take(const MessagePattern& pattern, Status& status) override;
   Request wait_to_take(const MessagePattern& pattern, Status& status) override;
   void receive(Request taken, Span room) override { below_.receive(taken, room); }
-  void act_at(Rank to, Bytes bytes, Work action) override;
+  void act_at(Rank to, Bytes bytes, FunctionRef action) override;
   bool cancel(Request request) override { return below_.cancel(request); }
   void sleep(std::chrono::nanoseconds time) override { below_.sleep(time); }
   Request open() override;

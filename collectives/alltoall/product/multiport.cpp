@@ -5,6 +5,7 @@
 #include "wormcube/collectives/alltoall/product/factor.hpp"
 #include "wormcube/collectives/require.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/node/arithmetic.hpp"
 
 #include <bit>
 #include <cmath>

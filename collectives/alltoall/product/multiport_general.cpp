@@ -5,6 +5,7 @@
 #include "wormcube/collectives/alltoall/product/edge_colouring.hpp"
 #include "wormcube/collectives/alltoall/product/factor.hpp"
 #include "wormcube/collectives/require.hpp"
+#include "wormcube/runtime/node/arithmetic.hpp"
 
 #include <algorithm>
 #include <memory>

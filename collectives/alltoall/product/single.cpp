@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/product/single.hpp"
 
+#include "wormcube/runtime/node/arithmetic.hpp"
+
 #include <array>
 #include <cstdlib>
 #include <queue>

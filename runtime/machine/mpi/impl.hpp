@@ -172,7 +172,7 @@ class MpiMachine::Impl::MpiNode final : public Node {
  private:
   void prepare(std::span<const Op> ops);
 
-  void work(Charge charge, Bytes /*bytes*/, Work work) override {
+  void work(Charge charge, Bytes /*bytes*/, FunctionRef work) override {
     const Stopwatch watch(machine_.options_.timing, time_of(statistics, charge));
     work();
   }

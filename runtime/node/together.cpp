@@ -1,9 +1,10 @@
 // The parts as fibers of the node: each suspends where it posts a step.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/together.hpp"
+#include "wormcube/runtime/node/together.hpp"
 
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/fiber/strand.hpp"
+#include "wormcube/runtime/node/forwarding_node.hpp"
 
 #include <deque>
 #include <exception>

@@ -1,7 +1,9 @@
 // Several programs' steps as one: in every world, nested, of uneven length, and when one fails.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/together.hpp"
+#include "wormcube/runtime/node/together.hpp"
 
+#include "wormcube/runtime/node/arithmetic.hpp"
+#include "wormcube/runtime/node/views.hpp"
 #include "wormcube/tests/schedule/programs.hpp"
 #include "wormcube/tests/worlds.hpp"
 

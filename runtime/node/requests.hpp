@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/runtime/node.hpp"
+#include "wormcube/runtime/node/node.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -142,7 +142,7 @@ class Requests {
   /// Sends a message of so many bytes, and runs `action` where it arrives, in place of a receive: the
   /// destination's program takes no part. Returns when it has run. Actions at one node run one after
   /// the other, each sees what those before it did; by any thread.
-  virtual void act_at(Rank to, Bytes bytes, Work action) = 0;
+  virtual void act_at(Rank to, Bytes bytes, FunctionRef action) = 0;
 
   /// Withdraws a receive if no message has come for it: it is complete then, and its status says so.
   /// Returns whether it was withdrawn. Of a send: false.

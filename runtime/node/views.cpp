@@ -1,6 +1,6 @@
 // Views: a step of a part of the network, told to the node below in its own ranks and dimensions.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/node.hpp"
+#include "wormcube/runtime/node/views.hpp"
 
 #include "wormcube/runtime/error.hpp"
 
@@ -153,27 +153,5 @@ Rank position(const Node& node, std::span<const Rank> members) {
 
 GroupView::GroupView(Node& node, std::span<const Rank> members)
     : View(node, complete(node, members.size()), position(node, members)), members_(members) {}
-
-Rank peer_of(const Topology& topology, Rank rank, const Op& op) {
-  if (op.to() == Op::To::rank) {
-    if (op.peer() < 0 || op.peer() >= topology.nodes()) {
-      throw UsageError(
-          fmt::format("{}: peer {} of {} nodes", topology.name(), op.peer(), topology.nodes()));
-    }
-    return op.peer();
-  }
-  for (const Move move : op.moves()) rank = topology.neighbour(rank, move.dimension, move.hops);
-  return rank;
-}
-
-std::string overlap_text(const Topology& topology, Rank rank, const Op& one, const Op& other) {
-  const auto words = [&](const Op& op) {
-    return op.is_send() ? fmt::format("a send of {} bytes", op.bytes())
-                        : fmt::format("the receive from {} of {} bytes",
-                                      peer_of(topology, rank, op), op.bytes());
-  };
-  if (&one == &other) return fmt::format("two pieces of {} overlap in memory", words(one));
-  return fmt::format("{} and {} overlap in memory", words(one), words(other));
-}
 
 }  // namespace wormcube

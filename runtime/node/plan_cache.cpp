@@ -1,6 +1,6 @@
 // Finding a plan by its key.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/plan_cache.hpp"
+#include "wormcube/runtime/node/plan_cache.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -1,7 +1,9 @@
 // The node's interface: addresses, views, charges, plans; in every world.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/node.hpp"
+#include "wormcube/runtime/node/node.hpp"
 
+#include "wormcube/runtime/node/arithmetic.hpp"
+#include "wormcube/runtime/node/views.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
 #include "wormcube/tests/schedule/programs.hpp"
 #include "wormcube/tests/worlds.hpp"

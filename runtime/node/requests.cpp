@@ -1,6 +1,6 @@
 // Finding a node's requests.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/requests.hpp"
+#include "wormcube/runtime/node/requests.hpp"
 
 #include "wormcube/runtime/error.hpp"
 

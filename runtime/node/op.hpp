@@ -9,8 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <type_traits>
-#include <utility>
+#include <string>
 
 namespace wormcube {
 
@@ -152,5 +151,13 @@ inline std::array<Op, 2> exchange(Rank partner, ConstSpan out, Span in, Tag tag 
 inline std::array<Op, 2> exchange(Move partner, ConstSpan out, Span in, Tag tag = 0) {
   return {send(partner, out, tag), receive(partner, in, tag)};
 }
+
+/// The node at the other end of an op of node `rank`: by rank, or where the moves lead. Throws
+/// UsageError if there is none.
+Rank peer_of(const Topology& topology, Rank rank, const Op& op);
+
+/// Two ops of a step of node `rank` whose data overlap, in words: "a send of 8 bytes and the receive
+/// from 1 of 8 bytes overlap in memory". One op twice: of its pieces two overlap.
+std::string overlap_text(const Topology& topology, Rank rank, const Op& one, const Op& other);
 
 }  // namespace wormcube

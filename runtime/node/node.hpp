@@ -1,0 +1,136 @@
+// What a node program sees: one emulated computer, its steps, its memory, its views.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/runtime/node/function_ref.hpp"
+#include "wormcube/runtime/node/memory.hpp"
+#include "wormcube/runtime/node/op.hpp"
+#include "wormcube/runtime/node/plan_cache.hpp"
+#include "wormcube/runtime/topology/topology.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string_view>
+
+namespace wormcube {
+
+/// What a node's work on its own memory is charged as: nothing, permuting blocks, or combining two
+/// operands of a reduction.
+enum class Charge : std::uint8_t { none, rearrange, combine };
+
+class GridView;  // views.hpp
+class GroupView;
+
+/// One emulated computer, as its program sees it. Each executor (threads, fibers, a dry recording,
+/// a proof) implements it; algorithms see nothing else.
+///
+/// A node program is a function of a Node that every node runs. It is oblivious if its control flow
+/// depends on rank, size and block sizes only; collectives are, and touch data in local() only.
+///
+/// Only the node's own program may call these functions.
+class Node {
+ public:
+  virtual ~Node() = default;
+  Node() = default;
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  virtual Rank rank() const = 0;
+  virtual const Topology& topology() const = 0;
+  Rank size() const { return topology().nodes(); }
+  Rank coordinate(int dimension) const { return topology().coordinate(rank(), dimension); }
+  /// The node `hops` away along a dimension; throws UsageError where there is none.
+  Rank neighbour(int dimension, int hops) const {
+    return topology().neighbour(rank(), dimension, hops);
+  }
+
+  /// Posts all sends and receives together and returns when all are complete. Every node takes
+  /// every step, with no ops if it is idle. Messages between two nodes with one tag arrive in the
+  /// order sent.
+  ///
+  /// A byte that is received into belongs to one piece of one receive of the step, and to no send:
+  /// receives overlap neither each other nor sends. Sends may overlap sends. Dry runs and proofs
+  /// refuse whatever breaks this; a Machine what does so in a step of at most 16 pieces, so that a
+  /// step is not slowed by its check; nodes in MPI processes check nothing.
+  ///
+  /// Throws UsageError for a peer or move outside the topology, and for data that overlap; Deadlock,
+  /// Stopped as the machine reports them.
+  virtual void step(std::span<const Op> ops) = 0;
+  void step(std::initializer_list<Op> ops) { step(std::span(ops.begin(), ops.size())); }
+  void step() { step(std::span<const Op>{}); }
+
+  /// Takes `steps` steps without ops.
+  void idle(std::size_t steps) {
+    while (steps-- > 0) step();
+  }
+
+  /// Names the steps from here to the next name or the end, for those who look at a schedule: "two
+  /// hops". Kept by record(); a run knows nothing of it.
+  virtual void phase(std::string_view /*name*/) {}
+
+  /// Says what the local() that follows computes: so many operations on numbers, over so many bytes
+  /// of own memory, read and written. For those who price a schedule: kept by record(); a run knows
+  /// nothing of it.
+  virtual void computes(double /*operations*/, double /*bytes*/) {}
+
+  /// Work on own memory; skipped in a dry run. What a node does between two steps adds up. With a
+  /// window (MachineOptions::window) it first completes the steps under way, and may throw Stopped or
+  /// Deadlock as a step does; then the work is not done. The same goes for rearrange() and combine().
+  void local(FunctionRef work) { this->work(Charge::none, 0, work); }
+  /// Work that permutes `bytes` of blocks in own memory: charged as rearrangement.
+  void rearrange(Bytes bytes, FunctionRef work) { this->work(Charge::rearrange, bytes, work); }
+  /// Work that combines two operands of `bytes` each into one, in a reduction.
+  void combine(Bytes bytes, FunctionRef work) { this->work(Charge::combine, bytes, work); }
+
+  /// Private memory for as long as the result lives; accounted.
+  Memory memory(Bytes bytes, Purpose purpose = Purpose::staging) { return {*this, bytes, purpose}; }
+
+  /// What an algorithm computes from its options, topology() and rank() alone: made by make() in the
+  /// first call of this node, found again in every later one, of later runs of the machine too. The
+  /// reference lives as long as the machine.
+  template <class Plan, class Make>
+  const Plan& plan(std::string_view algorithm, std::span<const std::int64_t> options, Make make) {
+    return plans().get<Plan>(algorithm, options, topology(), rank(), make);
+  }
+  template <class Plan, class Make>
+  const Plan& plan(std::string_view algorithm, std::initializer_list<std::int64_t> options,
+                   Make make) {
+    return plan<Plan>(algorithm, std::span(options.begin(), options.size()), make);
+  }
+
+  /// The line or ring through this node along one dimension, as a node of its own: rank() is the
+  /// coordinate there. Throws UsageError for a dimension that is not there.
+  GridView along(int dimension);
+  /// The part of the network through this node along several dimensions, which keep their shapes.
+  /// Throws UsageError unless the dimensions are there and ascend.
+  GridView along(std::span<const int> dimensions);
+  GridView along(std::initializer_list<int> dimensions);
+  /// The torus or mesh of each spacing-th node in every dimension, counted from this one: its
+  /// coordinates and hops are multiples of the spacing here. Two nodes of a dimension are one cable,
+  /// where either sign leads to the other, on a line as on a ring. Throws UsageError unless all
+  /// dimensions are rings or lines, and of a multiple of the spacing.
+  GridView every(int spacing);
+  /// The nodes `members` (distinct, this one among them, the same list on each) as a complete
+  /// network of their own: rank() is the position in the list, which must outlive the view. Moves in
+  /// it are messages by rank, on the router's way.
+  GroupView group(std::span<const Rank> members);
+
+ protected:
+  friend class Memory;
+  friend class ForwardingNode;
+  virtual void work(Charge charge, Bytes bytes, FunctionRef work) = 0;
+  virtual Span acquire(Bytes bytes, Purpose purpose) = 0;
+  virtual void release(Span data, Purpose purpose) noexcept = 0;
+  /// The plans of this computer, shared by all views of it.
+  virtual PlanCache& plans() = 0;
+};
+
+inline Memory::Memory(Node& node, Bytes bytes, Purpose purpose)
+    : node_(&node), data_(node.acquire(bytes, purpose)), purpose_(purpose) {}
+inline Memory::~Memory() {
+  if (data_.data() != nullptr) node_->release(data_, purpose_);
+}
+
+}  // namespace wormcube
