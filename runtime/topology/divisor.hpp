@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/topology/graph.hpp"
+#include "wormcube/runtime/topology/rank.hpp"
 
 #include <cstdint>
 

@@ -2,24 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/runtime/topology/shapes.hpp"
+
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace wormcube {
 
-/// The number of an emulated node: row-major in the topology's coordinates, last coordinate
-/// fastest. Signed, so that the papers' r - t can be written down before it is reduced modulo p.
-using Rank = std::int32_t;
-/// The largest network, so that links and pairs of dimensions can be counted in 64 bits.
-inline constexpr Rank max_nodes = 1 << 20;
-
-struct CayleyStructure;
-
+/// What a graph is, in the order of its alternatives.
 enum class Shape { line, ring, complete, tree, graph };
 /// The grammar's word: "ring".
 std::string_view to_string(Shape shape);
@@ -51,16 +47,14 @@ class Graph {
   /// comment. Throws UsageError with the line's number.
   static Graph read(const std::string& file);
 
-  Shape shape() const { return shape_; }
+  Shape shape() const { return static_cast<Shape>(shape_.index()); }
   Rank nodes() const { return nodes_; }
   Rank vertices() const;
   std::int64_t links() const;
   /// The grammar's text: "ring:7", "graph:FILE".
   std::string name() const;
 
-  struct Ends {
-    Rank from, to;
-  };
+  using Ends = LinkEnds;
   /// What a degenerate size really is: "a ring of 6"; mostly empty.
   const std::string& note() const;
 
@@ -83,15 +77,15 @@ class Graph {
   /// Whether it has this shape as operator== has it: lines and rings of 1 or 2 nodes have both.
   bool is(Shape shape) const {
     const bool both = has_direction() && nodes_ <= 2;
-    return shape_ == shape || (both && (shape == Shape::line || shape == Shape::ring));
+    return this->shape() == shape || (both && (shape == Shape::line || shape == Shape::ring));
   }
   /// Whether signed hops mean something here: lines and rings.
-  bool has_direction() const { return shape_ == Shape::line || shape_ == Shape::ring; }
+  bool has_direction() const { return shape() == Shape::line || shape() == Shape::ring; }
   /// Whether a move means something here: also in a complete graph, where one of h is one hop, to the
   /// node h numbers further on, modulo n.
-  bool has_moves() const { return has_direction() || shape_ == Shape::complete; }
+  bool has_moves() const { return has_direction() || shape() == Shape::complete; }
   /// True where a signed move can go round: a ring of 3 or more.
-  bool wraps() const { return shape_ == Shape::ring && nodes_ > 2; }
+  bool wraps() const { return shape() == Shape::ring && nodes_ > 2; }
   /// The signed hops from one node of a line or ring to another: the shorter way; '+' when equal.
   int hops(Rank from, Rank to) const;
   /// The node that a move of so many hops leads to; -1 where a line ends before that, or it would go
@@ -120,12 +114,7 @@ class Graph {
   /// trees and graphs. There are about links x ports of them.
   std::vector<std::pair<std::int64_t, std::int64_t>> turns() const;
 
-  /// From each vertex of an arbitrary graph, the sum of the distances to all others; and the
-  /// largest distance.
-  struct Distances {
-    std::vector<std::int64_t> status;
-    int diameter = 0;
-  };
+  using Distances = GraphDistances;
   /// Found by breadth-first searches when first asked for: one if the graph is a Cayley graph, none
   /// if it is a tree. Null if they would look at more than 2^31 links, and for other shapes.
   const Distances* distances() const;
@@ -137,14 +126,12 @@ class Graph {
   std::optional<int> diameter() const;
 
  private:
-  struct Table;
-  Graph(Shape shape, Rank nodes) : shape_(shape), nodes_(nodes) {}
-  static Graph tabled(Rank nodes, const std::vector<std::pair<Rank, Rank>>& edges, std::string name,
-                      std::string note, std::shared_ptr<const CayleyStructure> group);
+  using AnyShape =
+      std::variant<shapes::Line, shapes::Ring, shapes::Complete, shapes::Tree, shapes::Arbitrary>;
+  Graph(AnyShape shape, Rank nodes) : shape_(std::move(shape)), nodes_(nodes) {}
 
-  Shape shape_;
+  AnyShape shape_;
   Rank nodes_;
-  std::shared_ptr<const Table> table_;  // trees and graphs only
 };
 
 }  // namespace wormcube

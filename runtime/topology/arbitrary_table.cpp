@@ -1,6 +1,6 @@
 // Links by vertex, up and down, routes and distances, by search.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/topology/graph_table.hpp"
+#include "wormcube/runtime/topology/arbitrary_table.hpp"
 
 #include "wormcube/runtime/error.hpp"
 
@@ -9,7 +9,7 @@
 
 #include <fmt/core.h>
 
-namespace wormcube {
+namespace wormcube::shapes {
 namespace {
 
 // Links that the search for all distances may look at.
@@ -18,7 +18,7 @@ constexpr std::int64_t max_distance_work = std::int64_t{1} << 31;
 }  // namespace
 
 /// Numbers the links: by vertex, then by ascending neighbour.
-void Graph::Table::connect(Rank nodes, const std::vector<std::pair<Rank, Rank>>& edges) {
+void Arbitrary::Table::connect(Rank nodes, const std::vector<std::pair<Rank, Rank>>& edges) {
   std::vector<std::pair<Rank, Rank>> directed;
   directed.reserve(edges.size() * 2);
   for (const auto& [u, v] : edges) {
@@ -50,7 +50,7 @@ void Graph::Table::connect(Rank nodes, const std::vector<std::pair<Rank, Rank>>&
 
 /// Decides which links go up, from a breadth-first spanning tree with vertex 0 as its root: by
 /// level, then by number.
-void Graph::Table::orient(Rank nodes) {
+void Arbitrary::Table::orient(Rank nodes) {
   std::vector<int> level;
   std::vector<Rank> reached;
   search(0, level, reached);
@@ -71,7 +71,7 @@ void Graph::Table::orient(Rank nodes) {
 
 /// Fills the next-hop table with shortest paths of ups, then downs; of equal ones the lowest
 /// neighbour comes first.
-void Graph::Table::find_routes(Rank nodes) const {
+void Arbitrary::Table::find_routes(Rank nodes) const {
   constexpr int far = std::numeric_limits<int>::max() / 2;
   next.assign(2 * static_cast<std::size_t>(nodes) * static_cast<std::size_t>(nodes), nowhere);
   std::vector<int> after_down(nodes), before_down(nodes);  // hops to the destination
@@ -103,8 +103,8 @@ void Graph::Table::find_routes(Rank nodes) const {
 
 /// Breadth first, until all vertices are found: `queue` has them in order, `distance` is -1 where
 /// there is no way. Returns the links looked at.
-std::int64_t Graph::Table::search(Rank root, std::vector<int>& distance,
-                                  std::vector<Rank>& queue) const {
+std::int64_t Arbitrary::Table::search(Rank root, std::vector<int>& distance,
+                                      std::vector<Rank>& queue) const {
   const std::size_t vertices = first.size() - 1;
   distance.assign(vertices, -1);
   distance[root] = 0;
@@ -123,11 +123,11 @@ std::int64_t Graph::Table::search(Rank root, std::vector<int>& distance,
 }
 
 /// Across the cable above vertex v, everything below v comes one nearer and all else one farther.
-Graph::Distances Graph::Table::distances_in_tree() const {
+GraphDistances Arbitrary::Table::distances_in_tree() const {
   const auto nodes = static_cast<std::int64_t>(order.size());
   std::vector<Rank> above(order.size(), -1);
   std::vector<std::int64_t> below(order.size(), 1);
-  Distances all{std::vector<std::int64_t>(order.size(), 0), 0};
+  GraphDistances all{std::vector<std::int64_t>(order.size(), 0), 0};
   std::vector<int> depth(order.size(), 0), height(order.size(), 0);
   for (const Rank v : order) {
     for (auto link = first[v]; link < first[v + 1]; ++link) {
@@ -148,10 +148,10 @@ Graph::Distances Graph::Table::distances_in_tree() const {
   return all;
 }
 
-std::optional<Graph::Distances> Graph::Table::all_distances() const {
+std::optional<GraphDistances> Arbitrary::Table::all_distances() const {
   if (is_tree()) return distances_in_tree();
   const auto nodes = static_cast<std::int64_t>(order.size());
-  Distances all{std::vector<std::int64_t>(order.size(), 0), 0};
+  GraphDistances all{std::vector<std::int64_t>(order.size(), 0), 0};
   std::vector<int> distance;
   std::vector<Rank> queue;
   std::int64_t work = 0;
@@ -169,4 +169,4 @@ std::optional<Graph::Distances> Graph::Table::all_distances() const {
   return all;
 }
 
-}  // namespace wormcube
+}  // namespace wormcube::shapes
