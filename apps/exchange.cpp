@@ -165,17 +165,23 @@ Runner on(Machine& machine) {
           machine.options().all_port,
           machine.options().virtual_channels,
           nullptr,
-          queues_of(machine.options())};
+          queues_of(machine.options()),
+          &machine};
 }
 
 Runner on(Multicomputer& machine) {
-  return {machine.topology(), [&machine](const Program& program) { return machine.run(program); },
-          false, 2, &machine};
+  return {machine.topology(),
+          [&machine](const Program& program) { return machine.run(program); },
+          false,
+          2,
+          &machine.team(),
+          {},
+          &machine};
 }
 
 std::pair<Rank, Rank> nodes_here(const Runner& runner) {
-  return runner.processes == nullptr ? std::pair(Rank{0}, runner.topology.nodes())
-                                     : runner.processes->nodes_here();
+  return runner.machine == nullptr ? std::pair(Rank{0}, runner.topology.nodes())
+                                   : runner.machine->nodes_here();
 }
 
 bool holds_all(const Runner& runner) {
@@ -211,7 +217,7 @@ double maximum(const Runner& runner, double of_process) {
 void join(const Runner& runner, Span array,
           const std::function<std::pair<std::size_t, std::size_t>(Rank)>& place) {
   if (runner.processes == nullptr) return;
-  const auto [first, last] = runner.processes->nodes_here();
+  const auto [first, last] = nodes_here(runner);
   if (first == last) {
     runner.processes->join(array, 0, 0);
   } else {
@@ -246,7 +252,7 @@ RunFigures measure(const Runner& runner, const RunOptions& options, const Progra
   figures.topology = runner.topology.describe();
   figures.nodes = runner.topology.nodes();
   figures.dimensions = runner.topology.dimensions();
-  figures.has_links = runner.processes == nullptr || runner.processes->has_links();
+  figures.has_links = runner.machine == nullptr || runner.machine->has_links();
   static_cast<MeasuredRun&>(figures) =
       median_run(runner, options, program, after_run, figures.walls);
   if (options.traced) {

@@ -5,7 +5,7 @@
 #include "wormcube/apps/algorithms.hpp"
 #include "wormcube/collectives/harness/memory.hpp"
 #include "wormcube/collectives/registry.hpp"
-#include "wormcube/runtime/machine/multicomputer.hpp"
+#include "wormcube/runtime/machine/machine.hpp"
 #include "wormcube/runtime/replay/machine_model.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
 
@@ -56,8 +56,9 @@ struct Runner {
   std::function<Statistics(const Program&)> run;
   bool all_port = false;
   int virtual_channels = 2;
-  Multicomputer* processes = nullptr;  ///< the machine, where nodes may live in several processes
-  std::optional<FlitQueues> queues = {};  ///< of an emulated network, for estimates of memory
+  Team* processes = nullptr;               ///< null: this one alone
+  std::optional<FlitQueues> queues = {};   ///< of an emulated network, for estimates of memory
+  const Multicomputer* machine = nullptr;  ///< null: a proof
 };
 /// The machine must outlive the runner.
 Runner on(Machine& machine);

@@ -445,8 +445,7 @@ void CollectiveNode::prepare() {
 }
 
 void CollectiveNode::enter() {
-  // Relaxed: what a barrier orders is ordered by its messages.
-  if (verification_ != nullptr) verification_->entered.fetch_add(1, std::memory_order_relaxed);
+  if (verification_ != nullptr && verification_->entered) verification_->entered->add_one();
 }
 
 void CollectiveNode::operator()() {
@@ -481,11 +480,11 @@ void CollectiveNode::compare() {
       if (findings.first.empty()) findings.first = fmt::format("node {}: its input was changed", r);
     }
   }
-  const Rank entered = verification_->entered.load(std::memory_order_relaxed);
-  if (!contract_.operation->moves_data && entered < contract_.nodes) {
-    findings.wrong_elements = static_cast<std::uint64_t>(contract_.nodes - entered);
-    findings.first =
-        fmt::format("node {} left when {} of {} nodes had entered", r, entered, contract_.nodes);
+  const auto nodes = static_cast<std::uint64_t>(contract_.nodes);
+  const std::uint64_t entered = verification_->entered ? verification_->entered->value() : nodes;
+  if (entered < nodes) {
+    findings.wrong_elements = nodes - entered;
+    findings.first = fmt::format("node {} left when {} of {} nodes had entered", r, entered, nodes);
   }
 }
 

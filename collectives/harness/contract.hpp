@@ -5,10 +5,10 @@
 
 #include "wormcube/collectives/registry.hpp"
 #include "wormcube/runtime/host/cores.hpp"
+#include "wormcube/runtime/machine/team.hpp"
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -138,8 +138,11 @@ class Arrivals {
 /// ended.
 class Verification {
  public:
-  explicit Verification(const Contract& contract)
-      : oracle(contract), nodes_(static_cast<std::size_t>(contract.nodes)) {}
+  /// \param team  of the machine that runs it: all of its processes make one each
+  explicit Verification(const Contract& contract, Team& team = team_of_one())
+      : oracle(contract),
+        entered(contract.operation->moves_data ? nullptr : team.counter()),
+        nodes_(static_cast<std::size_t>(contract.nodes)) {}
 
   Findings& of(Rank rank) { return nodes_[static_cast<std::size_t>(rank)]; }
   std::uint64_t wrong_bytes() const { return sum(&Findings::wrong_bytes); }
@@ -153,8 +156,8 @@ class Verification {
   /// A node that compares holds a block of what it must have found: as many at a time as there are
   /// cores.
   std::counting_semaphore<> comparing{usable_cores()};
-  /// Barrier: nodes that have entered.
-  std::atomic<Rank> entered = 0;
+  /// Of a barrier: nodes that have entered it, in all processes.
+  const std::unique_ptr<SharedCounter> entered;
 
  private:
   std::uint64_t sum(std::uint64_t Findings::*count) const;

@@ -34,23 +34,18 @@ class TimedRun {
  public:
   TimedRun(Multicomputer& machine, const Collective& collective, const Collective& barrier,
            const Contract& contract, const CollectiveRun& run)
-      : machine_(machine),
+      : team_(machine.team()),
         first_(machine.nodes_here().first),
         nodes_here_(machine.nodes_here().second - first_),
         collective_(collective),
         barrier_(barrier),
         contract_(contract),
         run_(run),
-        verification_(contract),
+        verification_(contract, team_),
         starts_(static_cast<std::size_t>(run.iterations) * static_cast<std::size_t>(nodes_here_)),
         ends_(starts_.size()),
         first_starts_(run.calls > 0 ? static_cast<std::size_t>(nodes_here_) : 0),
-        last_ends_(first_starts_.size()) {
-    if (machine.processes() == 1 || contract.operation->moves_data) return;
-    // The nodes of a process see its own count; of all nodes, that of the machine.
-    verification_.entered = contract.nodes - nodes_here_;
-    entered_ = machine.counter();
-  }
+        last_ends_(first_starts_.size()) {}
 
   void operator()(Node& node) {
     CollectiveNode call(node, collective_, contract_, &verification_);
@@ -66,14 +61,14 @@ class TimedRun {
         node.local([&] { call.prepare(); });
       }
       pass_barrier(node);
-      if (verified) node.local([&] { enter(call); });
+      if (verified) node.local([&] { call.enter(); });
       const auto start = time_of(node);
       call();
       const auto end = time_of(node);
       if (i >= 0) node.local([&] { note(i, node.rank(), start, end); });
       if (verified) {
         wait_for_others(node);
-        node.local([&] { compare(call, node.rank()); });
+        node.local([&] { call.compare(); });
       }
     }
   }
@@ -90,7 +85,7 @@ class TimedRun {
       times[static_cast<std::size_t>(i)] =
           std::chrono::duration<double, std::micro>(*end - *start).count();
     }
-    machine_.maximum(times);
+    team_.maximum(times);
     return times;
   }
 
@@ -102,7 +97,7 @@ class TimedRun {
       const auto all = std::ranges::max(last_ends_) - std::ranges::min(first_starts_);
       time = std::chrono::duration<double, std::micro>(all).count() / run_.calls;
     }
-    machine_.maximum(std::span(&time, 1));
+    team_.maximum(std::span(&time, 1));
     return time;
   }
 
@@ -115,11 +110,11 @@ class TimedRun {
       bytes += findings.wrong_bytes;
       elements += findings.wrong_elements;
     }
-    machine_.sum(found);
+    team_.sum(found);
     if (not_compared + bytes + elements == 0) return 0;
     return std::max<std::uint64_t>(1, contract_.operation->moves_data ? bytes : elements);
   }
-  std::string first_wrong() const { return machine_.first_text(verification_.first()); }
+  std::string first_wrong() const { return team_.first_text(verification_.first()); }
 
  private:
   // When all that the node has done so far is complete: with a window a step may return before.
@@ -146,22 +141,6 @@ class TimedRun {
     pass_barrier(node);
   }
 
-  void enter(CollectiveNode& call) {
-    call.enter();
-    if (entered_) entered_->add_one();
-  }
-
-  void compare(CollectiveNode& call, Rank rank) {
-    const std::uint64_t entered = entered_ ? entered_->value() : 0;
-    call.compare();
-    const auto nodes = static_cast<std::uint64_t>(contract_.nodes);
-    if (!entered_ || entered >= nodes) return;
-    Findings& findings = verification_.of(rank);
-    findings.wrong_elements = nodes - entered;
-    findings.first =
-        fmt::format("node {} left when {} of {} nodes had entered", rank, entered, nodes);
-  }
-
   void note(int i, Rank r, Clock::time_point start, Clock::time_point end) {
     const auto entry = static_cast<std::size_t>(i) * static_cast<std::size_t>(nodes_here_) +
                        static_cast<std::size_t>(r - first_);
@@ -170,15 +149,13 @@ class TimedRun {
     if (r == 0 && run_.progress) run_.progress(i + 1, run_.iterations);
   }
 
-  Multicomputer& machine_;
+  Team& team_;
   Rank first_, nodes_here_;
   const Collective& collective_;
   const Collective& barrier_;
   const Contract& contract_;
   const CollectiveRun& run_;
   Verification verification_;
-  /// Nodes that have entered a barrier, where there are several processes.
-  std::unique_ptr<Multicomputer::Counter> entered_;
   std::vector<Clock::time_point> starts_, ends_;             // iteration by iteration, rank by rank
   std::vector<Clock::time_point> first_starts_, last_ends_;  // of the calls back to back, by rank
 };
@@ -334,10 +311,9 @@ RunResult run_collective(Machine& machine, const Collective& collective, const C
   collective.require(topology);
   require_ports(machine, collective);
   require_deadlock_free(machine, collective, barrier_between_calls());
-  OneProcess process(machine);
   CollectiveRun here = run;
   here.queues = queues_of(machine.options());
-  RunResult result = run_collective(process, collective, here);
+  RunResult result = run_collective(static_cast<Multicomputer&>(machine), collective, here);
   result.deadlock_free = !dependency_cycle(Routing(topology, machine.options().virtual_channels));
   return result;
 }

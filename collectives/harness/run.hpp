@@ -6,7 +6,6 @@
 #include "wormcube/collectives/harness/memory.hpp"
 #include "wormcube/collectives/registry.hpp"
 #include "wormcube/runtime/machine/machine.hpp"
-#include "wormcube/runtime/machine/multicomputer.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -95,8 +94,8 @@ struct RunResult {
 /// or ports, or needs more memory than there is; what Machine::run throws.
 RunResult run_collective(Machine& machine, const Collective& collective, const CollectiveRun& run);
 
-/// The same on a machine of several processes, all of which get the result. A real network has ways
-/// and ports of its own, so any algorithm runs.
+/// The same on a real network, whose ways and ports are its own, so that any algorithm runs; called by all processes of its
+/// team, each of which gets the result.
 RunResult run_collective(Multicomputer& machine, const Collective& collective,
                          const CollectiveRun& run);
 

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/runtime/machine/multicomputer.hpp"
 #include "wormcube/runtime/network/observer.hpp"
 #include "wormcube/runtime/node/requests.hpp"
 #include "wormcube/runtime/schedule/schedule.hpp"
 #include "wormcube/runtime/topology/topology.hpp"
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <exception>
@@ -16,7 +16,7 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
+#include <utility>
 
 namespace wormcube {
 
@@ -97,74 +97,21 @@ struct MachineOptions {
   static constexpr std::size_t most_channel_capacity = std::size_t{1} << 20;
 };
 
-struct LinkStatistics {
-  /// What one virtual channel of the link carried.
-  struct Channel {
-    std::uint64_t messages = 0;
-    Bytes bytes = 0;
-  };
-
-  Link link;
-  std::uint64_t messages = 0;
-  Bytes bytes = 0;
-  std::array<Channel, 2> channels = {};  ///< messages and bytes again, by virtual channel
-  /// Headers that found one of the link's channels taken, as the host scheduled its threads: no
-  /// figure of the network's contention, which check() computes.
-  std::uint64_t blocked = 0;
-};
-
-struct NodeStatistics {
-  std::uint64_t steps = 0;
-  std::uint64_t messages = 0;  ///< sent
-  Bytes bytes = 0;             ///< sent
-  std::uint64_t parked = 0;    ///< times that the node gave up its core to wait
-  Bytes peak_bytes = 0;        ///< most memory() held at once
-  Bytes peak_block_bytes = 0;  ///< of that, for Purpose::blocks
-  std::uint64_t polls = 0;     ///< questions to its requests that were answered no
-  Bytes peak_early_bytes =
-      0;  ///< with MachineOptions::early_limit: most bytes kept of early messages, with their headers
-  // With MachineOptions::timing, else 0. The first three are time that the node had a core for.
-  std::chrono::nanoseconds local{0};        ///< in local()
-  std::chrono::nanoseconds rearranging{0};  ///< in rearrange()
-  std::chrono::nanoseconds combining{0};    ///< in combine()
-  std::chrono::nanoseconds stepping{0};     ///< in step(): posting, copying for others, waiting
-};
-
-/// What the computer's cores did during a run; the sum is cores times wall time. With more nodes
-/// than cores a node's own clock tells little: while it waits in a step, others compute on its core.
-struct CoreTimes {
-  int cores = 0;  ///< that the process may use; 0: not measured
-  std::chrono::nanoseconds computing{0}, rearranging{0}, combining{0};  ///< in nodes' own work
-  std::chrono::nanoseconds moving_data{0};                              ///< copying messages
-  std::chrono::nanoseconds network{0};  ///< all else: routing, reserving, matching, switching nodes
-  std::chrono::nanoseconds idle{0};     ///< nothing to do, or taken by other programs
-};
-
-struct Statistics {
-  std::chrono::nanoseconds wall{0};
-  CoreTimes cores;  ///< with MachineOptions::timing
-  std::vector<NodeStatistics> nodes;
-  std::vector<LinkStatistics> links;  ///< those that carried or blocked a message, ascending
-  std::vector<UnreceivedMessage> unreceived;  ///< with MachineOptions::allow_unreceived
-};
-
-/// A multicomputer. Its nodes live as long as it does: run() wakes them, then they sleep again. A node
+/// The multicomputer in this process. Its nodes live as long as it does: run() wakes them, then they sleep again. A node
 /// is pinned: it runs on one thread, always the same.
 ///
 /// Threads  any may call run(), one at a time: a second run() meanwhile throws UsageError, and so does
 ///          run() in a process forked from the machine's, which has none of its threads. The
 ///          nodes' threads get no signals that are sent to the process.
-class Machine {
+class Machine final : public Multicomputer {
  public:
   /// Throws UsageError if the routing's channel dependency graph has a cycle (unless allow_cycles),
   /// an option is out of range, there is no memory for its tables, or the system does not give the
   /// threads or stacks.
   explicit Machine(const Topology& topology, const MachineOptions& options = {});
-  ~Machine();
-  Machine(const Machine&) = delete;
-  Machine& operator=(const Machine&) = delete;
+  ~Machine() override;
 
-  const Topology& topology() const;
+  const Topology& topology() const override;
   const MachineOptions& options() const;
 
   /// Runs the program on every node, returns when all have finished. Statistics: of this run alone.
@@ -173,10 +120,14 @@ class Machine {
   /// first exception of a node program NodeFailure, or UsageError if it is one, with the rank in
   /// front; but as it was thrown if it is a UsageError that other nodes throw alike (collective
   /// arguments), or that no other node has come to yet. The machine can run again after each.
-  Statistics run(const Program& program);
+  Statistics run(const Program& program) override;
 
   /// The same, traced: each node's log goes to schedule.ranks[rank].
-  Statistics run(const Program& program, Schedule& trace);
+  Statistics run(const Program& program, Schedule& trace) override;
+
+  std::pair<Rank, Rank> nodes_here() const override { return {0, topology().nodes()}; }
+  bool has_links() const override { return true; }
+  Team& team() override { return team_of_one(); }
 
  private:
   class Impl;

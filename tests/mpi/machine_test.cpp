@@ -195,10 +195,7 @@ std::uint64_t run_all(Bytes eager_limit, Rank fewest_nodes, Rank most_nodes) {
       INFO(algorithm->operation->name << ' ' << collective.text() << " on " << topology.name());
       const Bytes bytes = 16 * static_cast<Bytes>(collective.parts(topology));
       const Contract contract = contract_of(collective, topology.nodes(), bytes, data_seed);
-      Verification verification(contract);
-      // A barrier's own check counts the nodes of one process; run_collective's counts all.
-      const auto [first, end] = machine.nodes_here();
-      verification.entered = topology.nodes() - (end - first);
+      Verification verification(contract, machine);
       Schedule trace{topology, {}};
       machine.run(collective_program(collective, contract, &verification), trace);
       INFO(machine.first_text(verification.first()));

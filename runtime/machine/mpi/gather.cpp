@@ -77,7 +77,7 @@ RankLog unpacked(ConstSpan bytes) {
 
 /// Passive target: the owner takes no part, but its MPI must be called now and then for others to
 /// get on where the network has no remote atomics.
-class WindowCounter final : public Multicomputer::Counter {
+class WindowCounter final : public SharedCounter {
  public:
   explicit WindowCounter(MPI_Comm all) {
     int process = 0;
@@ -216,7 +216,7 @@ void gather_logs(MPI_Comm all, std::pair<Rank, Rank> nodes_here, std::span<RankL
   }
 }
 
-std::unique_ptr<Multicomputer::Counter> make_counter(MPI_Comm all) {
+std::unique_ptr<SharedCounter> make_counter(MPI_Comm all) {
   return std::make_unique<WindowCounter>(all);
 }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/runtime/machine/multicomputer.hpp"
+#include "wormcube/runtime/machine/team.hpp"
 #include "wormcube/runtime/schedule/schedule.hpp"
 
 #include <memory>
@@ -41,7 +41,7 @@ void broadcast_text(MPI_Comm all, std::string& text, int root);
 std::string gather_texts(MPI_Comm all, const std::string& text);
 /// Each node's log to process 0; a process has those of its own nodes.
 void gather_logs(MPI_Comm all, std::pair<Rank, Rank> nodes_here, std::span<RankLog> logs);
-std::unique_ptr<Multicomputer::Counter> make_counter(MPI_Comm all);
+std::unique_ptr<SharedCounter> make_counter(MPI_Comm all);
 
 /// The items of all processes in a row, in every process.
 template <class Item>

@@ -198,7 +198,7 @@ void MpiMachine::join(Span array, std::size_t begin, std::size_t end) {
   }
 }
 
-std::unique_ptr<Multicomputer::Counter> MpiMachine::counter() {
+std::unique_ptr<SharedCounter> MpiMachine::counter() {
   return make_counter(impl_->transport().communicator());
 }
 

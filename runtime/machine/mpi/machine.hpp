@@ -61,7 +61,7 @@ struct MpiOptions {
   bool timing = false;  ///< as in MachineOptions
 };
 
-/// A multicomputer of MPI processes. Node r of N lives in process floor(((r + 1) P - 1) / N) of P:
+/// A multicomputer of MPI processes, and these as its team. Node r of N lives in process floor(((r + 1) P - 1) / N) of P:
 /// neighbouring ranks together. A process with one node runs its program as it is; one with several
 /// runs them as fibers, and messages between them stay in its memory. Any number of nodes on any
 /// number of processes.
@@ -75,7 +75,7 @@ struct MpiOptions {
 /// state with no node waiting.
 ///
 /// Threads  the one that made it. All processes make the same calls in the same order.
-class MpiMachine final : public Multicomputer {
+class MpiMachine final : public Multicomputer, public Team {
  public:
   /// Throws UsageError if an option is out of range, in every process and before they talk, or if
   /// the system does not give this one its stacks.
@@ -86,16 +86,18 @@ class MpiMachine final : public Multicomputer {
   Statistics run(const Program& program) override;
   Statistics run(const Program& program, Schedule& trace) override;
 
+  std::pair<Rank, Rank> nodes_here() const override;
+  bool has_links() const override { return false; }
+  Team& team() override { return *this; }
+
   int process() const override;
   int processes() const override;
   int processes_here() const override;
-  std::pair<Rank, Rank> nodes_here() const override;
-  bool has_links() const override { return false; }
   void sum(std::span<std::uint64_t> values) override;
   void maximum(std::span<double> values) override;
   std::string first_text(std::string text) override;
   void join(Span array, std::size_t begin, std::size_t end) override;
-  std::unique_ptr<Counter> counter() override;
+  std::unique_ptr<SharedCounter> counter() override;
 
  private:
   class Impl;
