@@ -190,7 +190,7 @@ TEST_CASE("the layering test fails on a forbidden include", "[layering]") {
       {"runtime/schedule/check.cpp", "runtime/network/channel.hpp"},
       {"runtime/machine/machine.cpp", "runtime/schedule/check.hpp"},
       {"runtime/machine/machine.cpp", "collectives/registry.hpp"},
-      {"runtime/fiber/fiber.cpp", "runtime/machine/executors.hpp"},
+      {"runtime/fiber/fiber.cpp", "runtime/machine/executor.hpp"},
       {"runtime/new_folder/file.cpp", "runtime/error.hpp"},
       {"collectives/alltoall/ring.cpp", "runtime/routing/routing.hpp"},
       {"collectives/alltoall/ring.cpp", "runtime/node/requests.hpp"},

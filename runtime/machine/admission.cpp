@@ -6,7 +6,7 @@
 #include "wormcube/runtime/host/cores.hpp"
 #include "wormcube/runtime/host/memory.hpp"
 #include "wormcube/runtime/machine/emulated_node.hpp"
-#include "wormcube/runtime/machine/executors.hpp"
+#include "wormcube/runtime/machine/executor.hpp"
 
 #include <string_view>
 #include <utility>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wormcube/runtime/machine/arena.hpp"
-#include "wormcube/runtime/machine/executors.hpp"
+#include "wormcube/runtime/machine/executor.hpp"
 #include "wormcube/runtime/machine/gate.hpp"
 #include "wormcube/runtime/machine/inbox.hpp"
 #include "wormcube/runtime/machine/machine.hpp"

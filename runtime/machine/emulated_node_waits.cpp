@@ -1,10 +1,10 @@
 // How a node waits, for steps, requests and its turn, and how it leaves when the machine stops.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/host/clocks.hpp"
 #include "wormcube/runtime/machine/emulated_node.hpp"
 #include "wormcube/runtime/machine/failure.hpp"
 #include "wormcube/runtime/machine/stopwatch.hpp"
-#include "wormcube/runtime/machine/waiting.hpp"
 
 #include <algorithm>
 #include <thread>
@@ -14,12 +14,12 @@
 namespace wormcube {
 
 void EmulatedNode::wait(Gate& gate) {
-  if (!around_->executor.linger(gate)) park(gate);
+  if (!around_->executor.opens_soon(gate)) park(gate);
 }
 
 void EmulatedNode::wait_for_step() {
   const Gate& gate = gates.step;
-  if (!around_->executor.linger(gate)) wait_until([&] { return gate.is_open(); });
+  if (!around_->executor.opens_soon(gate)) wait_until([&] { return gate.is_open(); });
 }
 
 // Parks until it is done or the machine stops, carrying on what others give back.

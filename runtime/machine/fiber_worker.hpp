@@ -4,7 +4,7 @@
 
 #include "wormcube/runtime/fiber/fiber.hpp"
 #include "wormcube/runtime/host/huge_pages.hpp"
-#include "wormcube/runtime/machine/executors.hpp"
+#include "wormcube/runtime/machine/executor.hpp"
 #include "wormcube/runtime/machine/futex.hpp"
 #include "wormcube/runtime/machine/work_place.hpp"
 

@@ -1,10 +1,11 @@
 // Nodes as fibers: thousands of them on a thread per core.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/host/clocks.hpp"
 #include "wormcube/runtime/host/cores.hpp"
 #include "wormcube/runtime/host/faults.hpp"
 #include "wormcube/runtime/host/signals.hpp"
-#include "wormcube/runtime/machine/executors.hpp"
+#include "wormcube/runtime/machine/executor.hpp"
 #include "wormcube/runtime/machine/fiber_worker.hpp"
 
 #include <algorithm>
@@ -140,7 +141,7 @@ class FiberExecutor final : public NodeExecutor {
     for (FiberWorker& worker : workers_) worker.look();
   }
   // Parking is cheaper than a wait.
-  bool linger(const Gate& gate) override { return gate.is_open(); }
+  bool opens_soon(const Gate& gate) override { return gate.is_open(); }
 
  private:
   void end() noexcept {

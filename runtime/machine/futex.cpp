@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/machine/futex.hpp"
 
-#include "wormcube/runtime/machine/executors.hpp"
-
 #include <cerrno>
 #include <climits>
 #include <ctime>
@@ -35,24 +33,6 @@ bool sleep_while_equal(std::atomic<std::uint32_t>& word, std::uint32_t value,
 
 void wake_sleepers(std::atomic<std::uint32_t>& word) noexcept {
   syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
-}
-
-namespace {
-
-std::chrono::nanoseconds time_of(clockid_t clock) noexcept {
-  timespec time{};
-  clock_gettime(clock, &time);
-  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-}
-
-}  // namespace
-
-std::chrono::nanoseconds processor_time() noexcept { return time_of(CLOCK_THREAD_CPUTIME_ID); }
-
-std::chrono::nanoseconds processor_time_of(pthread_t thread) noexcept {
-  clockid_t clock{};
-  if (pthread_getcpuclockid(thread, &clock) != 0) return {};
-  return time_of(clock);
 }
 
 void pause() noexcept {

@@ -4,17 +4,17 @@
 
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/fiber/fiber.hpp"
+#include "wormcube/runtime/host/clocks.hpp"
 #include "wormcube/runtime/host/cores.hpp"
 #include "wormcube/runtime/host/faults.hpp"
 #include "wormcube/runtime/host/huge_pages.hpp"
 #include "wormcube/runtime/machine/admission.hpp"
 #include "wormcube/runtime/machine/deadlock_report.hpp"
 #include "wormcube/runtime/machine/emulated_node.hpp"
-#include "wormcube/runtime/machine/executors.hpp"
+#include "wormcube/runtime/machine/executor.hpp"
 #include "wormcube/runtime/machine/failure.hpp"
 #include "wormcube/runtime/machine/padded.hpp"
 #include "wormcube/runtime/machine/run_statistics.hpp"
-#include "wormcube/runtime/machine/waiting.hpp"
 #include "wormcube/runtime/network/network.hpp"
 
 #include <algorithm>

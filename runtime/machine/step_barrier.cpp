@@ -34,7 +34,7 @@ void StepBarrier::release(Rank rank) noexcept {
   if (rank >= nodes()) return;
   Place& each = place(rank);
   if (each.finished.load(std::memory_order_relaxed)) return leave(rank);
-  if (each.gate.arrive()) parker_.wake(rank, each.gate);
+  if (each.gate.arrive()) executor_.wake(rank, each.gate);
 }
 
 void StepBarrier::leave(Rank rank) noexcept {
@@ -46,7 +46,7 @@ void StepBarrier::leave(Rank rank) noexcept {
 void StepBarrier::stop() noexcept {
   for (Rank rank = 0; rank < nodes(); ++rank) {
     Gate& gate = place(rank).gate;
-    if (gate.stop()) parker_.wake(rank, gate);
+    if (gate.stop()) executor_.wake(rank, gate);
   }
 }
 

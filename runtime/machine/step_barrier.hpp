@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/runtime/machine/executor.hpp"
 #include "wormcube/runtime/machine/gate.hpp"
 #include "wormcube/runtime/machine/padded.hpp"
-#include "wormcube/runtime/machine/parker.hpp"
 
 #include <atomic>
 #include <vector>
@@ -20,8 +20,8 @@ namespace wormcube {
 ///               others did before theirs, that they have finished among it.
 class StepBarrier {
  public:
-  StepBarrier(Rank nodes, Parker& parker)
-      : parker_(parker), places_(static_cast<std::size_t>(nodes)) {}
+  StepBarrier(Rank nodes, NodeExecutor& executor)
+      : executor_(executor), places_(static_cast<std::size_t>(nodes)) {}
 
   void begin_run() noexcept;
   /// This node has come. It then waits at the gate that is returned, and leaves unless it was stopped.
@@ -47,7 +47,7 @@ class StepBarrier {
   void arrive() noexcept;
   void release(Rank rank) noexcept;
 
-  Parker& parker_;
+  NodeExecutor& executor_;
   std::vector<Place> places_;
   // Written with every barrier; written once by each node.
   Padded<Rank> to_come_{0}, finished_{0};

@@ -1,11 +1,12 @@
 // Nodes as OS threads.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/host/clocks.hpp"
 #include "wormcube/runtime/host/cores.hpp"
 #include "wormcube/runtime/host/faults.hpp"
 #include "wormcube/runtime/host/memory.hpp"
 #include "wormcube/runtime/host/signals.hpp"
-#include "wormcube/runtime/machine/executors.hpp"
+#include "wormcube/runtime/machine/executor.hpp"
 #include "wormcube/runtime/machine/futex.hpp"
 #include "wormcube/runtime/machine/node_threads.hpp"
 
@@ -118,7 +119,7 @@ class ThreadExecutor final : public NodeExecutor {
   // outnumber cores, spinning only delays the node that is waited for. In both cases let the others
   // run twice then, for by then most have sent what they must; other programs, and other machines of
   // this one, may have taken the core that this node was to have (bench/README.md).
-  bool linger(const Gate& gate) override {
+  bool opens_soon(const Gate& gate) override {
     constexpr int spins = 2000, turns = 2;
     for (int i = oversubscribed_ ? spins : 0; i < spins; ++i) {
       if (gate.is_open()) return true;

@@ -3,10 +3,10 @@
 #include "wormcube/runtime/machine/mpi/machine.hpp"
 
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/host/clocks.hpp"
 #include "wormcube/runtime/machine/mpi/gather.hpp"
 #include "wormcube/runtime/machine/mpi/impl.hpp"
 #include "wormcube/runtime/machine/run_statistics.hpp"
-#include "wormcube/runtime/machine/waiting.hpp"
 
 #include <algorithm>
 #include <array>

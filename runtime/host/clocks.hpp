@@ -1,11 +1,17 @@
-// How long a clock can be asked to wait.
+// The computer's clocks: the time that a thread had a processor for, and how long one can be asked to wait.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
 #include <chrono>
 
+#include <pthread.h>
+
 namespace wormcube {
+
+/// The processor time that the calling thread, or another, has had.
+std::chrono::nanoseconds processor_time() noexcept;
+std::chrono::nanoseconds processor_time_of(pthread_t thread) noexcept;
 
 /// A hundred years.
 constexpr std::chrono::hours longest_wait{24 * 365 * 100};

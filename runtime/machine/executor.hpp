@@ -1,15 +1,13 @@
-// The two ways to run nodes in one process: as OS threads, or as fibers on a few threads.
+// Who runs the nodes of one process, takes those that wait off their cores and puts them back: as OS threads, or as fibers on a few.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/runtime/machine/parker.hpp"
+#include "wormcube/runtime/machine/gate.hpp"
 #include "wormcube/runtime/node/node.hpp"
 
 #include <chrono>
 #include <functional>
 #include <memory>
-
-#include <pthread.h>
 
 namespace wormcube {
 
@@ -30,15 +28,27 @@ class ExecutorHost {
 ///
 /// Invariants  a node is pinned: it runs on one thread, the same in every run, as long as the executor
 ///             lives. So thread_local objects, and what its worker keeps for it, stay its own.
-class NodeExecutor : public Parker {
+class NodeExecutor {
  public:
+  virtual ~NodeExecutor() = default;
   /// Starts body(rank) for every node; returns at once. The body must not throw.
   virtual void start(const std::function<void(Rank)>& body) = 0;
 
+  // Called by the node that waits, but for wake().
+
+  /// Before it parks: a short wait on its core, if that may spare it the parking. Whether the gate is open.
+  virtual bool opens_soon(const Gate& gate) = 0;
+  /// After gate.park(); returns when another thread has woken it.
+  virtual void block(Rank rank, Gate& gate) = 0;
+  /// Called by whoever learns from the gate that it must wake the node; of several, one does.
+  virtual void wake(Rank rank, Gate& gate) noexcept = 0;
+  /// The node goes on after others on its core have run, if any can.
+  virtual void yield(Rank rank) = 0;
   /// As yield(), of a node that has asked in vain: a thread of which all nodes do nothing else for a while rests shortly now and then.
   virtual void poll(Rank rank) = 0;
   /// The node goes on after that time; it counts as running meanwhile.
   virtual void sleep_until(Rank rank, std::chrono::steady_clock::time_point time) = 0;
+
   /// Whether all nodes share one thread; then no other changes their gates while one of them runs.
   virtual bool is_one_thread() const noexcept = 0;
   /// Calls host.stop_nodes(), or has it called soon by the one thread that all nodes share. Any thread.
@@ -71,9 +81,5 @@ std::unique_ptr<NodeExecutor> make_thread_executor(ExecutorHost& host,
 /// Throws UsageError that says how many stacks or threads there can be, or cores to bind workers to.
 std::unique_ptr<NodeExecutor> make_fiber_executor(ExecutorHost& host,
                                                   const ExecutorSettings& settings);
-
-/// The processor time that the calling thread, or another, has had.
-std::chrono::nanoseconds processor_time() noexcept;
-std::chrono::nanoseconds processor_time_of(pthread_t thread) noexcept;
 
 }  // namespace wormcube
