@@ -1,13 +1,11 @@
-// Lists by (context, source, tag), in a table that grows.
+// Lists by what must match, in a table that grows.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/runtime/node/node.hpp"
-
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
+#include <utility>
 
 namespace wormcube {
 
@@ -44,13 +42,15 @@ struct MatchList {
   }
 };
 
-/// A hash table of lists; an item has context, from, tag and next, and stays where it is.
+/// A hash table of lists. An item has `next` and key(), of type Item::Key with hash() and ==; it stays where it is.
 ///
 /// Threads     one at a time.
-/// Invariants  items of one (context, from, tag) are in one list, in the order appended.
+/// Invariants  items of one key are in one list, in the order appended.
 template <class Item>
 class MatchLists {
  public:
+  using Key = typename Item::Key;
+
   MatchLists() = default;
   MatchLists(const MatchLists&) = delete;
   MatchLists& operator=(const MatchLists&) = delete;
@@ -58,25 +58,34 @@ class MatchLists {
   /// May throw std::bad_alloc; then nothing has changed.
   void append(Item& item) {
     if (count_ >= most_per_list * (mask_ + 1)) grow();
-    lists_[slot(item.context, item.from, item.tag)].append(item);
+    list(item.key()).append(item);
     ++count_;
   }
   /// The first item of this key, or null.
-  Item* find(std::uint32_t context, Rank from, Tag tag) const {
-    return lists_[slot(context, from, tag)].find(is(context, from, tag));
-  }
+  Item* find(const Key& key) const { return list(key).find(is(key)); }
   /// The same, taken out.
-  Item* take(std::uint32_t context, Rank from, Tag tag) {
-    Item* const item = lists_[slot(context, from, tag)].take(is(context, from, tag));
+  Item* take(const Key& key) {
+    Item* const item = list(key).take(is(key));
     if (item != nullptr) --count_;
     return item;
   }
   /// Takes this item out, if it is here.
   bool remove(const Item& wanted) {
-    const bool found = lists_[slot(wanted.context, wanted.from, wanted.tag)].take(
-                           [&](const Item& item) { return &item == &wanted; }) != nullptr;
+    const auto is_it = [&](const Item& item) { return &item == &wanted; };
+    const bool found = list(wanted.key()).take(is_it) != nullptr;
     if (found) --count_;
     return found;
+  }
+  /// Calls f(item) for all, in no order of note; f may pass the item on.
+  template <class F>
+  void each(F&& f) const {
+    for (std::size_t i = 0; i <= mask_; ++i) {
+      for (Item* item = lists_[i].first; item != nullptr;) {
+        Item* const next = item->next;
+        f(*item);
+        item = next;
+      }
+    }
   }
   std::size_t count() const { return count_; }
 
@@ -86,28 +95,15 @@ class MatchLists {
   }
 
  private:
-  static auto is(std::uint32_t context, Rank from, Tag tag) {
-    return [=](const Item& item) {
-      return item.from == from && item.tag == tag && item.context == context;
-    };
+  static auto is(const Key& key) {
+    return [=](const Item& item) { return item.key() == key; };
   }
-  std::size_t slot(std::uint32_t context, Rank from, Tag tag) const {
-    return (static_cast<std::size_t>(from) + 7U * static_cast<std::size_t>(tag) +
-            13U * static_cast<std::size_t>(context)) &
-           mask_;
-  }
+  MatchList<Item>& list(const Key& key) const { return lists_[key.hash() & mask_]; }
   void grow() {
-    const std::size_t lists = 2 * (mask_ + 1);
-    auto grown = std::make_unique<MatchList<Item>[]>(lists);
-    const std::size_t old = mask_ + 1;
-    mask_ = lists - 1;
-    for (std::size_t i = 0; i < old; ++i) {
-      for (Item* item = lists_[i].first; item != nullptr;) {
-        Item* const next = item->next;
-        grown[slot(item->context, item->from, item->tag)].append(*item);
-        item = next;
-      }
-    }
+    const std::size_t mask = 2 * mask_ + 1;
+    auto grown = std::make_unique<MatchList<Item>[]>(mask + 1);
+    each([&](Item& item) { grown[item.key().hash() & mask].append(item); });
+    mask_ = mask;
     grown_ = std::move(grown);
     lists_ = grown_.get();
   }

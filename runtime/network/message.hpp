@@ -79,6 +79,19 @@ struct Worm : Transfer {
   }
 };
 
+/// What a message and its receive must have alike, at one node.
+struct MatchKey {
+  Rank from;
+  Tag tag;
+  std::uint32_t context;
+
+  std::size_t hash() const {
+    return static_cast<std::size_t>(from) + 7U * static_cast<std::size_t>(tag) +
+           13U * static_cast<std::size_t>(context);
+  }
+  friend bool operator==(const MatchKey&, const MatchKey&) = default;
+};
+
 /// A message that was here before its receive. What is looked at first lies in one cache line, a short body in the next.
 struct alignas(64) EarlyMessage {
   EarlyMessage* next = nullptr;                     ///< of its list
@@ -94,6 +107,8 @@ struct alignas(64) EarlyMessage {
   Bytes capacity = 0;                   ///< of that
   /// Without its body.
   static constexpr Bytes header = 88;
+  using Key = MatchKey;
+  Key key() const { return {from, tag, context}; }
   Span data() { return {bytes <= sizeof own ? own.data() : buffer.get(), bytes}; }
 };
 
@@ -134,6 +149,8 @@ struct Receive : Transfer {
   Receive* next = nullptr;  ///< of its list
   std::uint64_t order = 0;  ///< in which they were posted
 
+  using Key = MatchKey;
+  Key key() const { return {from, tag, context}; }
   bool has_wildcard() const { return from == any_source || tag == any_tag; }
   bool fits(Rank its_from, Tag its_tag, std::uint32_t its_context) const {
     return context == its_context && (from == any_source || from == its_from) &&

@@ -25,12 +25,12 @@ Bytes TagTable::bytes_of_early(std::size_t messages, Bytes longest) {
 }
 
 Receive* TagTable::take_receive(Rank from, Tag tag, std::uint32_t context) {
-  if (with_wildcard_.first == nullptr) return posted_.take(context, from, tag);
+  if (with_wildcard_.first == nullptr) return posted_.take({from, tag, context});
   const auto fits = [&](const Receive& receive) { return receive.fits(from, tag, context); };
   const Receive* const any = with_wildcard_.find(fits);
-  const Receive* const exact = posted_.find(context, from, tag);
+  const Receive* const exact = posted_.find({from, tag, context});
   if (any == nullptr || (exact != nullptr && exact->order < any->order))
-    return posted_.take(context, from, tag);
+    return posted_.take({from, tag, context});
   return with_wildcard_.take(fits);
 }
 
@@ -46,13 +46,13 @@ bool TagTable::withdraw(Receive& receive) {
 }
 
 EarlyMessage* TagTable::take_early(Rank from, Tag tag, std::uint32_t context) {
-  EarlyMessage* const early = early_.take(context, from, tag);
+  EarlyMessage* const early = early_.take({from, tag, context});
   if (early != nullptr) unlink(*early);
   return early;
 }
 
 EarlyMessage* TagTable::look(const Receive& receive) const {
-  if (!receive.has_wildcard()) return early_.find(receive.context, receive.from, receive.tag);
+  if (!receive.has_wildcard()) return early_.find(receive.key());
   if (receive.choice != 0 && receive.from == any_source) return look_for_any(receive);
   EarlyMessage* early = oldest_;
   while (early != nullptr && !receive.fits(early->from, early->tag, early->context)) {

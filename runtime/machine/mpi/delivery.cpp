@@ -40,8 +40,7 @@ bool MpiMachine::Impl::sizes_agree(Bytes sent, const MpiTransfer& receive) {
 }
 
 void MpiMachine::Impl::post_receive(MpiTransfer& receive) {
-  EarlyTransfer* const early =
-      early_.count() == 0 ? nullptr : early_.take(receive.from, receive.to, receive.tag);
+  EarlyTransfer* const early = early_.count() == 0 ? nullptr : early_.take(receive.key());
   if (early == nullptr) {
     posted_.append(receive);
   } else if (sizes_agree(early->bytes, receive)) {
@@ -80,7 +79,7 @@ void MpiMachine::Impl::post_send(MpiTransfer& send) {
     }
     return;
   }
-  if (MpiTransfer* const receive = posted_.take(send.from, send.to, send.tag)) {
+  if (MpiTransfer* const receive = posted_.take(send.key())) {
     if (!sizes_agree(send.bytes, *receive)) return;
     move_data([&] { copy(send.pieces, receive->pieces); });
     complete(*receive);
@@ -107,7 +106,7 @@ void MpiMachine::Impl::arrived(int process, const Header& header, ConstSpan payl
   ++counts_.come;
   const bool is_short = header.kind == Header::Kind::message;
   MpiTransfer* const receive =
-      stopping_ ? nullptr : posted_.take(header.from, header.to, header.tag);
+      stopping_ ? nullptr : posted_.take({header.from, header.to, header.tag});
   if (receive != nullptr && sizes_agree(header.bytes, *receive)) {
     if (is_short) {
       move_data([&] { Cursor(receive->pieces).write(payload); });

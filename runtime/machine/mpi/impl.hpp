@@ -7,12 +7,12 @@
 #include "wormcube/runtime/machine/arena.hpp"
 #include "wormcube/runtime/machine/mpi/failure.hpp"
 #include "wormcube/runtime/machine/mpi/machine.hpp"
-#include "wormcube/runtime/machine/mpi/match_table.hpp"
 #include "wormcube/runtime/machine/mpi/quiescence.hpp"
 #include "wormcube/runtime/machine/mpi/transfer.hpp"
 #include "wormcube/runtime/machine/mpi/transport.hpp"
 #include "wormcube/runtime/machine/node_figures.hpp"
 #include "wormcube/runtime/machine/stopwatch.hpp"
+#include "wormcube/runtime/network/match_lists.hpp"
 
 #include <array>
 #include <chrono>
@@ -115,8 +115,8 @@ class MpiMachine::Impl final : public Transport::Listener {
   const FaultReports faults_{
       [this](auto address, std::span<char> text) { return explain(address, text); }};
 
-  MatchTable<MpiTransfer> posted_;
-  MatchTable<EarlyTransfer> early_;
+  MatchLists<MpiTransfer> posted_;
+  MatchLists<EarlyTransfer> early_;
   EarlyStore early_store_;
 
   // Of this run:

@@ -8,12 +8,27 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <span>
 #include <vector>
 
 namespace wormcube {
+
+/// What a message and its receive must have alike, at any node of this process.
+struct MpiMatchKey {
+  Rank from, to;
+  Tag tag;
+
+  std::size_t hash() const {
+    const auto word = [](auto number) { return std::uint64_t{static_cast<std::uint32_t>(number)}; };
+    std::uint64_t x = (word(from) << 32 | word(to)) ^ word(tag) * 0x9e3779b97f4a7c15U;
+    x = (x ^ x >> 32) * 0xbf58476d1ce4e5b9U;
+    return x ^ x >> 29;
+  }
+  friend bool operator==(const MpiMatchKey&, const MpiMatchKey&) = default;
+};
 
 /// A send or a receive of a step that is under way; in its node's list until the step ends.
 struct MpiTransfer {
@@ -23,7 +38,9 @@ struct MpiTransfer {
   std::span<const Span> pieces;  // the node's memory
   bool is_send = false;
   bool done = true;
-  MpiTransfer* next = nullptr;  // match table's list
+  MpiTransfer* next = nullptr;  // MatchLists'
+  using Key = MpiMatchKey;
+  Key key() const { return {from, to, tag}; }
 };
 
 /// A message that was here before its receive: kept in a buffer, pinned in the memory of a sender
@@ -38,6 +55,8 @@ struct EarlyTransfer {
   std::unique_ptr<std::byte[]> buffer;
   Bytes capacity = 0;
   EarlyTransfer* next = nullptr;
+  using Key = MpiMatchKey;
+  Key key() const { return {from, to, tag}; }
 };
 
 /// Early messages, kept for use again.
