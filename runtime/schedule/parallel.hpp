@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <exception>
 #include <mutex>
@@ -16,7 +17,6 @@
 #include "wormcube/runtime/host/memory.hpp"
 
 #include <cerrno>
-#include <chrono>
 #include <system_error>
 
 #include <tbb/parallel_for.h>
@@ -41,7 +41,9 @@ inline tbb::task_arena& loop_arena() {
 ///
 /// ThreadSanitizer does not see what happens inside the TBB library, and would report every loop;
 /// under it, plain threads do the same, and the bodies are checked.
-template <class Body>
+///
+/// \tparam Clock  what the 0.1 ms are measured by
+template <class Clock = std::chrono::steady_clock, class Body>
 void parallel_for_each_index(std::size_t count, const Body& body) {
   std::mutex mutex;
   std::exception_ptr failure;
@@ -69,9 +71,9 @@ void parallel_for_each_index(std::size_t count, const Body& body) {
 #else
   // Short loops end here: others take a good part of that time to wake up, and spin for as long when they are done.
   constexpr std::chrono::microseconds alone{100};
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   std::size_t first = 0;
-  while (first < count && std::chrono::steady_clock::now() - start < alone) guarded(first++);
+  while (first < count && Clock::now() - start < alone) guarded(first++);
   try {
     if (first < count) loop_arena().execute([&] { tbb::parallel_for(first, count, guarded); });
   } catch (const std::exception& error) {  // the library's own: bodies are guarded
