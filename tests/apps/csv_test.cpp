@@ -5,6 +5,7 @@
 #include "wormcube/apps/io/array.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/tests/apps/support.hpp"
+#include "wormcube/tests/temporary_file.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -23,17 +24,17 @@ using Catch::Matchers::Contains;
 namespace {
 
 std::vector<double> column(const std::string& text, const std::string& name = {}) {
-  const TemporaryFile file(".csv", text);
-  const Array values = read_all(open_csv_column(file.name(), name).values);
+  const test::TemporaryFile file(".csv", text);
+  const Array values = read_all(open_csv_column(file.path(), name).values);
   return {elements<double>(values).begin(), elements<double>(values).end()};
 }
 
 std::string refusal_of(const std::string& text, const std::string& name = {}) {
-  const TemporaryFile file(".csv", text);
+  const test::TemporaryFile file(".csv", text);
   try {
-    open_csv_column(file.name(), name);
+    open_csv_column(file.path(), name);
   } catch (const UsageError& error) {
-    CHECK_THAT(error.what(), Contains(file.name()));
+    CHECK_THAT(error.what(), Contains(file.path()));
     return error.what();
   }
   return "accepted";
@@ -50,8 +51,8 @@ TEST_CASE("a CSV column is found by name and by number from 1", "[apps][csv]") {
   CHECK(column(text, "3") == Values{58, -62.5});
   CHECK(column(text, "year") == Values{1749, 1749});
   CHECK(column("1,10\n2,20\n", "2") == Values{10, 20});
-  const TemporaryFile file(".csv", text);
-  CHECK(open_csv_column(file.name(), "3").name == "value");
+  const test::TemporaryFile file(".csv", text);
+  CHECK(open_csv_column(file.path(), "3").name == "value");
 }
 
 TEST_CASE("the only CSV column needs no name", "[apps][csv]") {
@@ -153,10 +154,10 @@ TEST_CASE("a CSV file is read by parts, from any row to any row", "[apps][csv]")
     text += fmt::format("{};{};0\n", row, static_cast<double>(row) + 0.5);
     if (row % 4096 > 4090) text += "# comment\n";
   }
-  const TemporaryFile file(".csv", text);
-  const Source whole = open_csv_column(file.name(), "1", CsvNumbers::whole_or_real).values;
-  const Source real = open_csv_column(file.name(), header ? "real" : "2").values;
-  const Source table = open_csv_table(file.name());
+  const test::TemporaryFile file(".csv", text);
+  const Source whole = open_csv_column(file.path(), "1", CsvNumbers::whole_or_real).values;
+  const Source real = open_csv_column(file.path(), header ? "real" : "2").values;
+  const Source table = open_csv_table(file.path());
   REQUIRE(whole.type() == ElementType::int64);
   REQUIRE(whole.elements() == rows);
   REQUIRE(table.shape() == std::vector<std::size_t>{rows, 3});
@@ -180,8 +181,8 @@ TEST_CASE("a CSV file is read by parts, from any row to any row", "[apps][csv]")
 }
 
 TEST_CASE("a CSV file that has become shorter is told", "[apps][csv]") {
-  const TemporaryFile file(".csv", "1\n2\n3\n");
-  const Source source = open_csv_column(file.name(), "").values;
-  std::filesystem::resize_file(file.name(), 4);
+  const test::TemporaryFile file(".csv", "1\n2\n3\n");
+  const Source source = open_csv_column(file.path(), "").values;
+  std::filesystem::resize_file(file.path(), 4);
   CHECK_THROWS_WITH(read_all(source), Contains("has become shorter"));
 }

@@ -6,7 +6,9 @@
 #include "wormcube/apps/fft/run.hpp"
 #include "wormcube/apps/io/npy.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/tests/apps/damaging.hpp"
 #include "wormcube/tests/apps/support.hpp"
+#include "wormcube/tests/temporary_file.hpp"
 
 #include <limits>
 
@@ -239,19 +241,19 @@ TEST_CASE("the sunspot record inside the program is the file's", "[apps][fft]") 
 }
 
 TEST_CASE("NaN and infinity in the input are refused with their place", "[apps][fft]") {
-  const TemporaryFile file(".data");
+  const test::TemporaryFile file(".data");
   Complexes x(6, 1);
   x[4] = {0, std::numeric_limits<double>::infinity()};
-  write_npy(file.name(), to_array(x, {2, 3}));
-  CHECK_THROWS_WITH(read_signal(file.name()),
+  write_npy(file.path(), to_array(x, {2, 3}));
+  CHECK_THROWS_WITH(read_signal(file.path()),
                     Contains("value 4 (row 1, column 1; from 0)") && Contains("infinite"));
 }
 
 TEST_CASE("what a file is, its content says, not its name", "[apps][fft]") {
-  const TemporaryFile npy(".csv"), csv(".npy", "a,b\n1,2\n3,4\n");
-  write_npy(npy.name(), to_array(Complexes{1, 2}, {2}));
-  CHECK(read_signal(npy.name()).values == Complexes{1, 2});
-  CHECK(read_signal(csv.name(), "b").values == Complexes{2, 4});
+  const test::TemporaryFile npy(".csv"), csv(".npy", "a,b\n1,2\n3,4\n");
+  write_npy(npy.path(), to_array(Complexes{1, 2}, {2}));
+  CHECK(read_signal(npy.path()).values == Complexes{1, 2});
+  CHECK(read_signal(csv.path(), "b").values == Complexes{2, 4});
 }
 
 TEST_CASE("measured plans compute the same", "[apps][fft]") {
@@ -579,24 +581,24 @@ TEST_CASE("signals are read from .npy and CSV files", "[apps][fft]") {
   CHECK(record.real);
   CHECK_THAT(record.source, Contains("sunspots.csv (sunspots)"));
 
-  const TemporaryFile file(".npy");
+  const test::TemporaryFile file(".npy");
   const Complexes x = random_values(6, 1);
-  write_npy(file.name(), to_array(x, {2, 3}));
-  const Signal image = read_signal(file.name());
+  write_npy(file.path(), to_array(x, {2, 3}));
+  const Signal image = read_signal(file.path());
   CHECK(image.shape == Extents{2, 3});
   CHECK(image.values == x);
   CHECK_FALSE(image.real);
 
-  write_npy(file.name(), {ElementType::int8, {2}, {std::byte{1}, std::byte{255}}});
-  CHECK(read_signal(file.name()).values == Complexes{1, -1});
-  CHECK(read_signal(file.name()).real);
+  write_npy(file.path(), {ElementType::int8, {2}, {std::byte{1}, std::byte{255}}});
+  CHECK(read_signal(file.path()).values == Complexes{1, -1});
+  CHECK(read_signal(file.path()).real);
 
-  CHECK_THROWS_WITH(read_signal(file.name(), "a"), Contains("column 'a'"));
-  write_npy(file.name(), {ElementType::int8, {1, 1, 2}, std::vector<std::byte>(2)});
-  CHECK_THROWS_WITH(read_signal(file.name()), Contains("an array of 3 dimensions"));
-  write_npy(file.name(),
+  CHECK_THROWS_WITH(read_signal(file.path(), "a"), Contains("column 'a'"));
+  write_npy(file.path(), {ElementType::int8, {1, 1, 2}, std::vector<std::byte>(2)});
+  CHECK_THROWS_WITH(read_signal(file.path()), Contains("an array of 3 dimensions"));
+  write_npy(file.path(),
             to_array(Complexes{1, {0, std::numeric_limits<double>::quiet_NaN()}}, {2}));
-  CHECK_THROWS_WITH(read_signal(file.name()), Contains("value 1 (from 0) is not a number"));
+  CHECK_THROWS_WITH(read_signal(file.path()), Contains("value 1 (from 0) is not a number"));
 }
 
 TEST_CASE("generated signals depend on the seed alone", "[apps][fft]") {

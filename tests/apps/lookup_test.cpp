@@ -5,6 +5,7 @@
 #include "wormcube/apps/lookup/run.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/machine/machine.hpp"
+#include "wormcube/tests/apps/damaging.hpp"
 #include "wormcube/tests/apps/support.hpp"
 
 #include <algorithm>

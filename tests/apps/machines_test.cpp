@@ -7,16 +7,14 @@
 #include "wormcube/runtime/replay/replay.hpp"
 #include "wormcube/runtime/topology/topology.hpp"
 #include "wormcube/tests/replay/schedules.hpp"
+#include "wormcube/tests/temporary_file.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 
 #include <catch2/catch.hpp>
 #include <fmt/core.h>
-#include <unistd.h>
 
 using namespace wormcube;
 
@@ -43,18 +41,8 @@ std::string file_of(const std::string& name) {
 }
 
 MachineProfile read_text(const std::string& text) {
-  const std::string file =
-      (std::filesystem::temp_directory_path() / fmt::format("wormcube-machine-{}.json", getpid()))
-          .string();
-  std::ofstream(file) << text;
-  try {
-    MachineProfile profile = find_machine(file);
-    std::filesystem::remove(file);
-    return profile;
-  } catch (...) {
-    std::filesystem::remove(file);
-    throw;
-  }
+  const test::TemporaryFile file(".json", text);
+  return find_machine(file.path());
 }
 
 }  // namespace

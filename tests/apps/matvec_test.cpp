@@ -3,6 +3,7 @@
 #include "wormcube/apps/matvec/run.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/machine/machine.hpp"
+#include "wormcube/tests/apps/damaging.hpp"
 #include "wormcube/tests/apps/support.hpp"
 
 #include <limits>

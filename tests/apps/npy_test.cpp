@@ -4,6 +4,7 @@
 
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/tests/apps/support.hpp"
+#include "wormcube/tests/temporary_file.hpp"
 
 #include <cstring>
 #include <numeric>
@@ -49,11 +50,11 @@ std::string bytes(const std::vector<T>& values) {
 }
 
 std::string refusal_of(const std::string& text) {
-  const TemporaryFile file(".npy", text);
+  const test::TemporaryFile file(".npy", text);
   try {
-    read_npy(file.name());
+    read_npy(file.path());
   } catch (const UsageError& error) {
-    CHECK_THAT(error.what(), Contains(file.name()));
+    CHECK_THAT(error.what(), Contains(file.path()));
     return error.what();
   }
   return "accepted";
@@ -67,22 +68,22 @@ TEST_CASE("an array that is written to a .npy file is read again as it was", "[a
                               std::vector<std::size_t>{7}, std::vector<std::size_t>{0},
                               std::vector<std::size_t>{3, 5}, std::vector<std::size_t>{2, 3, 4});
   const Array array = counted(type, shape);
-  const TemporaryFile file(".npy");
-  write_npy(file.name(), array);
-  const Array again = read_npy(file.name());
+  const test::TemporaryFile file(".npy");
+  write_npy(file.path(), array);
+  const Array again = read_npy(file.path());
   CHECK(again.type == array.type);
   CHECK(again.shape == array.shape);
   CHECK(again.data == array.data);
 }
 
 TEST_CASE("a written .npy file has the bytes that NumPy writes", "[apps][npy]") {
-  const TemporaryFile file(".npy");
-  write_npy(file.name(), counted(ElementType::float64, {2, 3}));
+  const test::TemporaryFile file(".npy");
+  write_npy(file.path(), counted(ElementType::float64, {2, 3}));
   std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }";
   header.resize(117, ' ');
   CHECK(file.text().substr(0, 128) == npy(header + "\n", ""));
 
-  write_npy(file.name(), counted(ElementType::uint8, {4}));
+  write_npy(file.path(), counted(ElementType::uint8, {4}));
   CHECK_THAT(file.text(), Contains("{'descr': '|u1', 'fortran_order': False, 'shape': (4,), }"));
 }
 
@@ -93,8 +94,8 @@ TEST_CASE("all versions and spellings of a .npy header mean the same", "[apps][n
          {"{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }\n",
           "{\"shape\": (2,3), \"fortran_order\":False,\"descr\":\"<f8\"}",
           "{'descr':'=f8','fortran_order':False,'shape':(2L,3L,)}    \n"}) {
-      const TemporaryFile file(".npy", npy(header, elements, version));
-      const Array array = read_npy(file.name());
+      const test::TemporaryFile file(".npy", npy(header, elements, version));
+      const Array array = read_npy(file.path());
       CHECK(array.shape == std::vector<std::size_t>{2, 3});
       CHECK(to_complex(array) == std::vector<Complex>{1, 2, 3, 4, 5, 6});
     }
@@ -102,9 +103,10 @@ TEST_CASE("all versions and spellings of a .npy header mean the same", "[apps][n
 }
 
 TEST_CASE("Fortran order is turned into C order", "[apps][npy]") {
-  const TemporaryFile matrix(".npy", npy("{'descr': '<i2', 'fortran_order': True, 'shape': (2, 3)}",
-                                         bytes(std::vector<std::int16_t>{0, 10, 1, 11, 2, 12})));
-  CHECK(to_complex(read_npy(matrix.name())) == std::vector<Complex>{0, 1, 2, 10, 11, 12});
+  const test::TemporaryFile matrix(".npy",
+                                   npy("{'descr': '<i2', 'fortran_order': True, 'shape': (2, 3)}",
+                                       bytes(std::vector<std::int16_t>{0, 10, 1, 11, 2, 12})));
+  CHECK(to_complex(read_npy(matrix.path())) == std::vector<Complex>{0, 1, 2, 10, 11, 12});
 
   // Element (i, j, k) = 100 i + 10 j + k, the first index fastest in the file.
   std::vector<float> values;
@@ -119,23 +121,23 @@ TEST_CASE("Fortran order is turned into C order", "[apps][npy]") {
       for (int k = 0; k < 4; ++k) wanted.emplace_back(100 * i + 10 * j + k);
     }
   }
-  const TemporaryFile cube(
+  const test::TemporaryFile cube(
       ".npy", npy("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3, 4)}", bytes(values)));
-  CHECK(to_complex(read_npy(cube.name())) == wanted);
+  CHECK(to_complex(read_npy(cube.path())) == wanted);
 }
 
 TEST_CASE("big-endian elements are converted", "[apps][npy]") {
-  const TemporaryFile integers(".npy",
-                               npy("{'descr': '>i4', 'fortran_order': False, 'shape': (2,)}",
-                                   std::string("\0\0\1\2\xff\xff\xff\xfe", 8)));
-  CHECK(to_complex(read_npy(integers.name())) == std::vector<Complex>{258, -2});
+  const test::TemporaryFile integers(".npy",
+                                     npy("{'descr': '>i4', 'fortran_order': False, 'shape': (2,)}",
+                                         std::string("\0\0\1\2\xff\xff\xff\xfe", 8)));
+  CHECK(to_complex(read_npy(integers.path())) == std::vector<Complex>{258, -2});
 
   std::string parts = bytes(std::vector<Complex>{{1.5, -2.25}});
   std::reverse(parts.begin(), parts.begin() + 8);  // each part for itself
   std::reverse(parts.begin() + 8, parts.end());
-  const TemporaryFile complex(
+  const test::TemporaryFile complex(
       ".npy", npy("{'descr': '>c16', 'fortran_order': False, 'shape': (1,)}", parts));
-  CHECK(to_complex(read_npy(complex.name())) == std::vector<Complex>{{1.5, -2.25}});
+  CHECK(to_complex(read_npy(complex.path())) == std::vector<Complex>{{1.5, -2.25}});
 }
 
 TEST_CASE("every element type becomes complex by its value", "[apps][npy]") {
@@ -227,14 +229,14 @@ TEST_CASE("a malformed .npy file is refused with the reason", "[apps][npy]") {
 TEST_CASE("a .npy file larger than the memory is refused before it is read", "[apps][npy]") {
   // A file of holes: 8 TB that take no room on the disk.
   const std::size_t bytes = std::size_t{1} << 43;
-  const TemporaryFile file(
+  const test::TemporaryFile file(
       ".npy", npy("{'descr': '|i1', 'fortran_order': False, 'shape': (8796093022208,)}", ""));
   std::error_code error;
-  std::filesystem::resize_file(file.name(), file.text().size() + bytes, error);
+  std::filesystem::resize_file(file.path(), file.text().size() + bytes, error);
   if (error) {
     WARN("this file system has no files of 8 TB");
     return;
   }
-  CHECK_THROWS_WITH(read_npy(file.name()),
-                    Contains(file.name()) && Contains("needs 8.00 TiB") && Contains("available"));
+  CHECK_THROWS_WITH(read_npy(file.path()),
+                    Contains(file.path()) && Contains("needs 8.00 TiB") && Contains("available"));
 }

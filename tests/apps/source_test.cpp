@@ -9,6 +9,7 @@
 #include "wormcube/apps/transpose/run.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/tests/apps/support.hpp"
+#include "wormcube/tests/temporary_file.hpp"
 
 #include <functional>
 #include <numeric>
@@ -72,23 +73,23 @@ TEST_CASE("any part of a file in any order of elements and bytes is that of the 
     for (const char* type : {"<i4", ">i4"}) {
       for (const char* shape : {"(6, 7)", "(42,)"}) {
         CAPTURE(order, type, shape);
-        const apps::testing::TemporaryFile file(
+        const test::TemporaryFile file(
             ".npy", with_header(fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': {}}}",
                                             type, order, shape),
                                 numbers));
-        const Source source = open_npy(file.name());
+        const Source source = open_npy(file.path());
         CHECK_FALSE(source.is_in_memory());
-        require_parts(source, read_npy(file.name()));
+        require_parts(source, read_npy(file.path()));
       }
     }
   }
 }
 
 TEST_CASE("a file that became shorter is told", "[apps][io]") {
-  const apps::testing::TemporaryFile file(".npy");
-  write_npy(file.name(), {ElementType::int8, {5}, std::vector<std::byte>(5)});
-  const Source source = open_npy(file.name());
-  std::filesystem::resize_file(file.name(), std::filesystem::file_size(file.name()) - 2);
+  const test::TemporaryFile file(".npy");
+  write_npy(file.path(), {ElementType::int8, {5}, std::vector<std::byte>(5)});
+  const Source source = open_npy(file.path());
+  std::filesystem::resize_file(file.path(), std::filesystem::file_size(file.path()) - 2);
   CHECK_THROWS_WITH(Loaded(source, {0, 5}), Contains("has become shorter"));
 }
 
@@ -135,10 +136,10 @@ TEST_CASE("an array in memory is not copied, and one process writes what it has"
   CHECK(Loaded(source, {0, 12}).bytes().data() == source.reader().memory().data());
   CHECK(Loaded::bytes(source, {0, 12}) == 0);
   const Runner runner = proof(Topology::parse("ring:2"));
-  const apps::testing::TemporaryFile npy(".npy"), csv(".csv");
-  write_npy(runner, npy.name(), matrix.type, matrix.shape, {0, 12}, matrix.data);
-  CHECK(read_npy(npy.name()).data == matrix.data);
-  write_list(runner, csv.name(), "a", ElementType::int8, 2, {0, 2},
+  const test::TemporaryFile npy(".npy"), csv(".csv");
+  write_npy(runner, npy.path(), matrix.type, matrix.shape, {0, 12}, matrix.data);
+  CHECK(read_npy(npy.path()).data == matrix.data);
+  write_list(runner, csv.path(), "a", ElementType::int8, 2, {0, 2},
              std::vector<std::byte>{std::byte{5}, std::byte{255}});
   CHECK(csv.text() == "a\n5\n-1\n");
 }

@@ -1,5 +1,4 @@
-// What the tests of the applications share: executors without a network, files that go away, the
-// textbook's sum.
+// What the tests of the applications share: executors without a network, the textbook's sum.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,16 +13,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <filesystem>
-#include <fstream>
 #include <numbers>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <unistd.h>
 
 namespace wormcube::apps::testing {
 
@@ -66,47 +61,6 @@ inline std::vector<Exchange> plain_exchanges(const Topology& topology) {
   return {find_exchange("shift"), {admitted(operations::alltoallv, topology).at(0)}};
 }
 
-/// An exchange that delivers everything, then damages one byte on node 0: what a check must find.
-inline Exchange damaging_exchange() {
-  static const Algorithm damaging = [] {
-    Algorithm algorithm = find_algorithm(operations::alltoall, "shift");
-    algorithm.name = "damaging";
-    algorithm.program = [](Node& node, const Call& call) {
-      find_algorithm(operations::alltoall, "shift").program(node, call);
-      node.local([&] {
-        // The top byte of the first element: its sign and exponent.
-        if (node.rank() == 0) call.output.all()[sizeof(double) - 1] ^= std::byte{0x01};
-      });
-    };
-    return algorithm;
-  }();
-  return {Collective(damaging)};
-}
-
-/// An algorithm of an operation that delivers everything, then damages a byte on every node of rank 0,
-/// its own or a view's: the sign and exponent of the first double, the top byte of the first int64.
-template <const OperationRow& row>
-Collective damaging() {
-  static const auto healthy = [] {
-    Arguments sum;
-    sum.reduction = find_reduction("sum", "double");
-    return admitted(row, Topology::parse("complete:3"), sum).at(0).algorithm;  // runs everywhere
-  };
-  static const Algorithm damaging = [] {
-    Algorithm algorithm = *healthy();
-    algorithm.name = "damaging";
-    algorithm.program = [](Node& node, const Call& call) {
-      healthy()->program(node, call);
-      node.local([&] {
-        const Span output = call.output.all();
-        if (node.rank() == 0 && output.size() >= 8) output[7] ^= std::byte{0x01};
-      });
-    };
-    return algorithm;
-  }();
-  return Collective(damaging);
-}
-
 /// The trace of a run must be the dry run that follows it: of programs whose messages depend on data.
 inline void require_repeated(const Topology& topology,
                              const std::function<void(const Runner&)>& run) {
@@ -124,36 +78,6 @@ inline void require_repeated(const Topology& topology,
     throw std::logic_error("the dry run is not what the run before it did");
   }
 }
-
-/// A file name in the temporary directory; the file is removed at the end.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(std::string_view extension, std::string_view text = {})
-      : name_(std::filesystem::temp_directory_path() /
-              ("wormcube-test-" + std::to_string(getpid()) + "-" + std::to_string(number()++) +
-               std::string(extension))) {
-    std::ofstream(name_, std::ios::binary) << text;
-  }
-  ~TemporaryFile() {
-    std::error_code ignored;
-    std::filesystem::remove(name_, ignored);
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-
-  std::string name() const { return name_.string(); }
-  std::string text() const {
-    std::ifstream stream(name_, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), {}};
-  }
-
- private:
-  static int& number() {
-    static int next = 0;
-    return next;
-  }
-  std::filesystem::path name_;
-};
 
 /// The sum of the definition, in long double. Backwards divided by the number of elements.
 inline std::vector<Complex> transform_by_definition(const std::vector<Complex>& x,

@@ -4,6 +4,7 @@
 
 #include "wormcube/apps/transpose/run.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/tests/apps/damaging.hpp"
 #include "wormcube/tests/apps/support.hpp"
 
 #include <cstring>

@@ -3,7 +3,6 @@
 #include "wormcube/apps/io/array.hpp"
 #include "wormcube/tests/cli/program.hpp"
 
-#include <fstream>
 #include <span>
 
 #include <catch2/catch.hpp>
@@ -18,14 +17,6 @@ using wormcube::test::TemporaryFile;
 
 namespace {
 
-/// A file with this text.
-class TextFile : public TemporaryFile {
- public:
-  TextFile(const std::string& suffix, const std::string& text) : TemporaryFile(suffix) {
-    std::ofstream(path()) << text;
-  }
-};
-
 struct ApplicationMistake {
   std::string arguments, told;  // what standard error must contain
 };
@@ -33,7 +24,8 @@ struct ApplicationMistake {
 }  // namespace
 
 TEST_CASE("matvec reads CSV, multiplies and writes", "[cli][matvec]") {
-  const TextFile matrix(".csv", "1,2,3\n4,5,6\n"), vector(".csv", "name,x\n1,1\n2,0.5\n3,-2\n");
+  const TemporaryFile matrix(".csv", "1,2,3\n4,5,6\n"),
+      vector(".csv", "name,x\n1,1\n2,0.5\n3,-2\n");
   const TemporaryFile csv(".csv"), npy(".npy");
   const std::string command = "matvec --on mesh:2x2 --matrix " + matrix.path() + " --vector " +
                               vector.path() + " --column x";
@@ -52,7 +44,7 @@ TEST_CASE("matvec reads CSV, multiplies and writes", "[cli][matvec]") {
 }
 
 TEST_CASE("sort reads CSV and .npy, and writes what is sorted", "[cli][sort]") {
-  const TextFile csv(".csv", "year,value\n1,5\n2,-3\n3,9007199254740993\n4,5\n");
+  const TemporaryFile csv(".csv", "year,value\n1,5\n2,-3\n3,9007199254740993\n4,5\n");
   const TemporaryFile sorted(".csv"), npy(".npy"), again(".npy");
   const std::string on = "sort --on ring:3 ";
   const auto json = run_wormcube(on + "--input " + csv.path() +
@@ -75,7 +67,8 @@ TEST_CASE("sort reads CSV and .npy, and writes what is sorted", "[cli][sort]") {
 }
 
 TEST_CASE("lookup reads a table and keys, and writes values and what is absent", "[cli][lookup]") {
-  const TextFile table(".csv", "id,price\n7,1.5\n-3,20\n12,0.25\n"), keys(".csv", "12\n7\n8\n12\n");
+  const TemporaryFile table(".csv", "id,price\n7,1.5\n-3,20\n12,0.25\n"),
+      keys(".csv", "12\n7\n8\n12\n");
   const TemporaryFile prices(".csv"), rows(".npy");
   const std::string command =
       "lookup --on line:3 --table " + table.path() + " --table-column id --keys " + keys.path();
@@ -114,7 +107,7 @@ TEST_CASE(
 }
 
 TEST_CASE("mistakes with the applications end with exit code 2 and one line", "[cli]") {
-  const TextFile numbers(".csv", "1\n2\n3\n"), fractions(".csv", "1.5\n2\n3\n"),
+  const TemporaryFile numbers(".csv", "1\n2\n3\n"), fractions(".csv", "1.5\n2\n3\n"),
       holes(".csv", "1\nNaN\n3\n"), repeated(".csv", "1\n2\n1\n"), matrix(".csv", "1,2\n3,4\n");
   const std::string n = numbers.path();
   for (const auto& [arguments, told] : std::vector<ApplicationMistake>{

@@ -27,7 +27,7 @@ void is_refused(const std::string& arguments, const std::string& told) {
 /// A plot of a file of this text is refused.
 void plot_is_refused(const std::string& text, const std::string& told) {
   const TemporaryFile file(".json");
-  std::ofstream(file.path()) << text;
+  file.write(text);
   is_refused("plot " + file.path() + " --svg -", told);
 }
 
@@ -48,8 +48,8 @@ TEST_CASE("plot refuses what it cannot plot", "[cli][draw]") {
   };
   plot_is_refused("[" + row(1) + "," + row(2) + "]", "has results of schemas 1 and 2");
   const TemporaryFile one(".json"), other(".json");
-  std::ofstream(one.path()) << row(1);
-  std::ofstream(other.path()) << row(2);
+  one.write(row(1));
+  other.write(row(2));
   is_refused("plot " + one.path() + " " + other.path() + " --svg -", "has schema 1, '");
   is_refused("plot " + one.path(), "say where to: --html FILE or --svg FILE");
   is_refused("plot " + one.path() + " --svg - --ratio-to y",

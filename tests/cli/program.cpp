@@ -1,37 +1,15 @@
-// Running the built program, and its files.
+// Running the built program.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/tests/cli/program.hpp"
 
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include <catch2/catch.hpp>
 #include <sys/wait.h>
 #include <unistd.h>
 
 namespace wormcube::test {
-
-TemporaryFile::TemporaryFile(const std::string& suffix) {
-  static std::atomic<int> count{0};
-  path_ = (std::filesystem::temp_directory_path() /
-           ("wormcube-" + std::to_string(getpid()) + "-" + std::to_string(count++) + suffix))
-              .string();
-}
-
-TemporaryFile::~TemporaryFile() {
-  std::error_code ignored;
-  std::filesystem::remove(path_, ignored);
-}
-
-std::string read_text(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
 
 Output run_wormcube(const std::string& arguments, const std::string& environment) {
   const TemporaryFile errors(".err");
@@ -45,7 +23,7 @@ Output run_wormcube(const std::string& arguments, const std::string& environment
     output.out.append(buffer, count);
   }
   const int status = pclose(pipe);
-  output.err = read_text(errors.path());
+  output.err = errors.text();
   if (WIFEXITED(status)) output.exit = WEXITSTATUS(status);
   INFO(command);
   CHECK(output.exit >= 0);

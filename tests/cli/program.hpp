@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/tests/temporary_file.hpp"
+
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -21,20 +23,5 @@ Output run_wormcube(const std::string& arguments, const std::string& environment
 
 /// Whether the program can be loaded at all, under the limits that hold now.
 bool wormcube_starts();
-
-/// A file of this test process that is removed at its end.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const std::string& suffix);
-  ~TemporaryFile();
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
-std::string read_text(const std::string& path);
 
 }  // namespace wormcube::test

@@ -20,10 +20,6 @@ using wormcube::test::wormcube_starts;
 
 namespace {
 
-void write(const TemporaryFile& file, const std::string& text) {
-  std::ofstream(file.path(), std::ios::binary) << text;
-}
-
 /// A mistake: told before anything is printed, with exit code 2.
 void is_refused(const char* arguments, const char* told) {
   const auto output = run_wormcube(arguments);
@@ -79,7 +75,7 @@ TEST_CASE("a run over its time limit is named, and the next ones go on") {
 
 TEST_CASE("with --jsonl a file holds this run's results only") {
   const TemporaryFile lines(".jsonl");
-  write(lines, "an earlier run's\n");
+  lines.write("an earlier run's\n");
   CHECK(run_wormcube("run alltoall --on ring:4 --algorithm ring --bytes 8 --iterations 1000000 "
                      "--time-limit 0.2 --jsonl " +
                      lines.path())
@@ -388,7 +384,7 @@ TEST_CASE("every estimate is in the JSON, beside what was used") {
 
 TEST_CASE("a constant series has no period, and JSON says why") {
   const TemporaryFile file(".csv"), json(".json");
-  write(file, "v\n5\n5\n5\n5\n");
+  file.write("v\n5\n5\n5\n5\n");
   const auto output =
       run_wormcube("fft --on ring:2 --input " + file.path() + " --json " + json.path());
   CHECK(output.exit == 0);
@@ -413,7 +409,7 @@ TEST_CASE("values of every size pass their checks") {
     const TemporaryFile file(".csv");
     std::string text = "v\n";
     for (int i = 1; i < 120; ++i) text += std::to_string(i * 37 % 101) + scale + "\n";
-    write(file, text);
+    file.write(text);
     const auto output = run_wormcube("fft --on ring:4 --input " + file.path());
     INFO(output.out << output.err);
     CHECK(output.exit == 0);
@@ -441,7 +437,7 @@ TEST_CASE("what cannot be written is refused with the file and the reason, strea
 
 TEST_CASE("what has no effect is refused") {
   const TemporaryFile series(".csv");
-  write(series, "v\n1\n2\n3\n4\n");
+  series.write("v\n1\n2\n3\n4\n");
   const std::string input = " --input " + series.path();
   const auto refusal = [](const std::string& arguments) {
     const auto output = run_wormcube(arguments);
@@ -496,9 +492,9 @@ TEST_CASE("hints help where they stand") {
   CHECK_THAT(said("run alltoall --on ring:8 --iterations 100000000 --bytes 1G"),
              Contains("or fewer iterations"));
   const TemporaryFile graph(".txt"), twice(".csv");
-  write(graph, "1 2\n2 3\n3 1\n");
+  graph.write("1 2\n2 3\n3 1\n");
   CHECK_THAT(said("topology graph:" + graph.path()), Contains("numbered from 0, not from 1"));
-  write(twice, "v,v\n1,2\n");
+  twice.write("v,v\n1,2\n");
   CHECK_THAT(said("fft --column v --input " + twice.path()),
              Contains("two columns are called 'v'"));
 }

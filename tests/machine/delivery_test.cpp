@@ -4,47 +4,21 @@
 #include "wormcube/runtime/node/arithmetic.hpp"
 #include "wormcube/runtime/node/views.hpp"
 #include "wormcube/tests/machine/support.hpp"
+#include "wormcube/tests/temporary_file.hpp"
 #include "wormcube/tests/topology/samples.hpp"
 
 #include <array>
-#include <filesystem>
-#include <fstream>
 #include <numeric>
-#include <system_error>
 #include <utility>
-
-#include <unistd.h>
 
 using namespace machine_tests;
 
 namespace {
 
-/// A graph's file of this test process, removed at its end.
-class GraphFile {
- public:
-  GraphFile() {
-    std::ofstream file(path_);
-    file << "# a square with a tail\n0 1\n1 2\n2 3\n3 0\n3 4\n";
-    file.close();
-    INFO(path_);
-    REQUIRE(file.good());
-  }
-  ~GraphFile() {
-    std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
-  }
-  GraphFile(const GraphFile&) = delete;
-  GraphFile& operator=(const GraphFile&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_ = (std::filesystem::temp_directory_path() /
-                       ("wormcube-machine-" + std::to_string(getpid()) + ".edges"))
-                          .string();
-};
+constexpr const char* square_with_tail = "# a square with a tail\n0 1\n1 2\n2 3\n3 0\n3 4\n";
 
 /// All kinds, degenerate sizes among them, a graph from a file.
-std::vector<std::string> topologies(const GraphFile& file) {
+std::vector<std::string> topologies(const test::TemporaryFile& file) {
   std::vector<std::string> all = samples::texts();
   all.insert(all.end(), {"torus:2x1x3", "mesh:1x1", "ghc:1x4", "ring:1*tree:3"});
   all.push_back("graph:" + file.path());
@@ -57,7 +31,7 @@ std::vector<std::string> topologies(const GraphFile& file) {
 TEST_CASE("total exchange delivers on every topology, by every kind of machine", "[machine]") {
   const std::vector<MachineOptions> all = with_windows();
   std::size_t turn = 0;
-  const GraphFile file;
+  const test::TemporaryFile file(".edges", square_with_tail);
   for (const std::string& text : topologies(file)) {
     const Topology topology = Topology::parse(text);
     // Each topology on some kinds of machine, one machine for both programs.

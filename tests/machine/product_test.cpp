@@ -4,8 +4,8 @@
 #include "wormcube/collectives/registry.hpp"
 #include "wormcube/runtime/machine/machine.hpp"
 #include "wormcube/runtime/schedule/schedule.hpp"
-#include "wormcube/tests/cli/program.hpp"
 #include "wormcube/tests/machine/support.hpp"
+#include "wormcube/tests/temporary_file.hpp"
 #include "wormcube/tests/topology/samples.hpp"
 
 #include <array>

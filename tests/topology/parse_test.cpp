@@ -3,41 +3,15 @@
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/topology/topology.hpp"
 #include "wormcube/tests/sanitized.hpp"
+#include "wormcube/tests/temporary_file.hpp"
 #include "wormcube/tests/topology/samples.hpp"
 
-#include <filesystem>
-#include <fstream>
 #include <string>
 
 #include <catch2/catch.hpp>
-#include <unistd.h>
 
 using namespace wormcube;
 using Catch::Matchers::Contains;
-
-namespace {
-
-/// A file with this text, gone at the end of the test.
-class File {
- public:
-  explicit File(const std::string& text)
-      : path_(std::filesystem::temp_directory_path() /
-              ("wormcube_parse_test." + std::to_string(getpid()) + ".graph")) {
-    std::ofstream(path_) << text;
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File() {
-    std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
-  }
-  std::string path() const { return path_.string(); }
-
- private:
-  std::filesystem::path path_;
-};
-
-}  // namespace
 
 TEST_CASE("a topology's name is the text that it was read from", "[topology]") {
   const std::string text = GENERATE(from_range(samples::texts()));
@@ -148,7 +122,8 @@ TEST_CASE("a text that is no topology is a usage error that points at the part",
 }
 
 TEST_CASE("an edge list is read with comments, blank lines and any white space", "[topology]") {
-  const File file("# a square\n0 1\n\n  1\t2 # side\r\n2 3\r\n   # nothing\n3 0");
+  const test::TemporaryFile file(".graph",
+                                 "# a square\n0 1\n\n  1\t2 # side\r\n2 3\r\n   # nothing\n3 0");
   const Graph graph = Graph::read(file.path());
   CHECK(graph.nodes() == 4);
   CHECK(graph.links() == 8);
@@ -193,16 +168,16 @@ TEST_CASE("an edge list that cannot be read is a usage error with the line's num
       {"", "no edge in the file"},
   }));
   CAPTURE(text);
-  const File file(text);
+  const test::TemporaryFile file(".graph", text);
   CHECK_THROWS_AS(Graph::read(file.path()), UsageError);
   CHECK_THROWS_WITH(Topology::parse("graph:" + file.path()),
                     Contains("graph:" + file.path()) && Contains(expected));
 }
 
 TEST_CASE("an edge list may have a byte order mark, and commas between the numbers", "[topology]") {
-  const File file(
-      "\xef\xbb\xbf"
-      "0,1\n1, 2\n2 ,0\n");
+  const test::TemporaryFile file(".graph",
+                                 "\xef\xbb\xbf"
+                                 "0,1\n1, 2\n2 ,0\n");
   const Graph graph = Graph::read(file.path());
   CHECK(graph.nodes() == 3);
   CHECK(graph.links() == 6);
@@ -216,7 +191,7 @@ TEST_CASE("an edge list of 300000 vertices and a million edges is read", "[topol
       text += std::to_string(v) + " " + std::to_string((v + step) % n) + "\n";
     }
   }
-  const File file(text);
+  const test::TemporaryFile file(".graph", text);
   const Graph graph = Graph::read(file.path());
   CHECK(graph.nodes() == n);
   CHECK(graph.links() == 6 * n);
