@@ -299,12 +299,10 @@ void require_memory_here(std::string_view what, const Runner& runner, double byt
 void require_memory_to_run(std::string_view what, const Runner& runner, double host_bytes,
                            const Program& program, std::string_view way_out) {
   const FlitQueues* const queues = runner.queues ? &*runner.queues : nullptr;
-  const MemoryNeed need = memory_need(runner.topology, program, 0, queues);
+  const MemoryNeed need = memory_need(runner.topology, program, 0, queues, nodes_here(runner));
   if (queues != nullptr) require_queues(what, need, *queues);
-  const auto [first, last] = nodes_here(runner);
-  const double share = static_cast<double>(last - first) / runner.topology.nodes();
-  require_memory_here(what, runner,
-                      host_bytes + need.nodes * share + queue_bytes(need, 1) + need.early, way_out);
+  require_memory_here(what, runner, host_bytes + need.here + queue_bytes(need, 1) + need.early,
+                      way_out);
 }
 
 }  // namespace wormcube::apps

@@ -154,7 +154,7 @@ void count_queues(MemoryNeed& need, const Schedule& sample, const Topology& topo
 }  // namespace
 
 MemoryNeed memory_need(const Topology& topology, const Program& program, Rank root,
-                       const FlitQueues* queues) {
+                       const FlitQueues* queues, std::pair<Rank, Rank> here) {
   // Collectives are oblivious and their ranks alike: of a large machine some stand for all.
   constexpr Rank tried_ranks = 64;
   const Rank stride = std::max(1, topology.nodes() / tried_ranks);
@@ -169,12 +169,16 @@ MemoryNeed memory_need(const Topology& topology, const Program& program, Rank ro
     program(counting);
   });
   MemoryNeed need;
-  double tried = 0;
+  double tried = 0, tried_here = 0;
   for (Rank rank = 0; rank < topology.nodes(); ++rank) {
     if (!is_tried(rank)) continue;
     const RankLog& log = sample.ranks[static_cast<std::size_t>(rank)];
     ++tried;
     need.nodes += static_cast<double>(log.peak_bytes);
+    if (here.first <= rank && rank < here.second) {
+      ++tried_here;
+      need.here += static_cast<double>(log.peak_bytes);
+    }
     need.plans += plan_bytes(counts_of(rank), topology.nodes());
     need.pieces += counts_of(rank).pieces;
     if (queues != nullptr) need.early += early_bytes(log, *queues);
@@ -186,6 +190,9 @@ MemoryNeed memory_need(const Topology& topology, const Program& program, Rank ro
   const double scale = topology.nodes() / tried;
   for (double* sum : {&need.nodes, &need.schedule, &need.plans, &need.pieces, &need.early})
     *sum *= scale;
+  const double nodes_here = here.second - here.first;
+  need.here = tried_here > 0 ? need.here * nodes_here / tried_here
+                             : need.nodes * nodes_here / topology.nodes();
   if (queues != nullptr) count_queues(need, sample, topology, *queues, scale);
   return need;
 }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 namespace wormcube {
 
@@ -21,6 +22,7 @@ struct FlitQueues {
 /// What a program needs, estimated from dry runs of a few ranks.
 struct MemoryNeed {
   double nodes = 0;     // bytes that the nodes' programs hold at once, all nodes together
+  double here = 0;      // of these those of the nodes that were asked for
   double schedule = 0;  // bytes of the recorded schedule
   double plans = 0;     // bytes of the nodes' plans: messages, and copies kept
   double pieces = 0;    // pieces of memory that all messages are cut into, sent and received
@@ -30,8 +32,9 @@ struct MemoryNeed {
 };
 /// \param root    a rank that is surely among those tried
 /// \param queues  nullptr: no queues are counted
+/// \param here    nodes that are asked for, from the first to one past the last
 MemoryNeed memory_need(const Topology& topology, const Program& program, Rank root = 0,
-                       const FlitQueues* queues = nullptr);
+                       const FlitQueues* queues = nullptr, std::pair<Rank, Rank> here = {0, 0});
 
 /// More pieces of messages in a dry run are refused: it goes through some million a second.
 inline constexpr std::int64_t most_recorded_pieces = 2'000'000'000;

@@ -482,6 +482,21 @@ TEST_CASE("a few ranks tell what all need") {
   CHECK(need.plans == 0);
 }
 
+TEST_CASE(
+    "nodes that differ are asked for by their range; where none of them is tried, as the mean") {
+  const auto of = [](Rank first, Rank end) {
+    return memory_need(
+               Topology::parse("ring:200"),
+               [](Node& node) { const Memory memory = node.memory(node.rank() < 50 ? 1000 : 200); },
+               0, nullptr, {first, end})
+        .here;
+  };
+  CHECK(of(0, 50) == Approx(50 * 1000));
+  CHECK(of(50, 200) == Approx(150 * 200));
+  CHECK(of(1, 3) == Approx(2 * 400).epsilon(0.05));
+  CHECK(of(7, 7) == 0);
+}
+
 namespace {
 
 /// Each node sends `messages` of `bytes` to the next before it receives as many.
