@@ -20,15 +20,14 @@ Part part_here(const Runner& runner, const std::function<Part(Rank)>& of_node) {
 }
 
 void in_order(const Runner& runner, std::size_t elements, std::size_t element_bytes, Part here,
-              ConstSpan mine, const std::function<void(ConstSpan)>& take) {
+              ConstSpan mine, const std::function<void(std::size_t first, ConstSpan)>& look) {
   constexpr std::size_t piece_bytes = std::size_t{1} << 22;
   const std::size_t most = std::max<std::size_t>(1, piece_bytes / element_bytes);
   if (holds_all(runner)) {
     in_all_processes(runner, [&] {
-      for (ConstSpan rest = mine; !rest.empty();) {
-        const std::size_t bytes = std::min(rest.size(), most * element_bytes);
-        take(rest.subspan(0, bytes));
-        rest = rest.subspan(bytes);
+      for (std::size_t first = 0; first < elements; first += most) {
+        look(first,
+             mine.subspan(first * element_bytes, std::min(most, elements - first) * element_bytes));
       }
     });
     return;
@@ -44,9 +43,7 @@ void in_order(const Runner& runner, std::size_t elements, std::size_t element_by
       copy(mine.subspan((begin - here.first) * element_bytes, bytes), whole.subspan(at, bytes));
     }
     runner.processes->join(whole, at, at + bytes);
-    in_all_processes(runner, [&] {
-      if (runner.processes->is_first_process()) take(whole);
-    });
+    in_all_processes(runner, [&] { look(first, whole); });
   }
 }
 
@@ -63,9 +60,10 @@ void write_parts(const Runner& runner, const std::string& file, std::string_view
     stream.emplace(file);
     stream->write(head);
   });
-  in_order(runner, elements, element_bytes, here, mine, [&](ConstSpan bytes) {
-    if (writes) stream->write(text(bytes));
-  });
+  in_order(runner, elements, element_bytes, here, mine,
+           [&](std::size_t /*first*/, ConstSpan bytes) {
+             if (writes) stream->write(text(bytes));
+           });
   in_all_processes(runner, [&] {
     if (writes) stream->finish();
   });

@@ -19,11 +19,12 @@ namespace wormcube::apps {
 /// \param of_node  a node's part
 Part part_here(const Runner& runner, const std::function<Part(Rank)>& of_node);
 
-/// Lets the first process take a whole array, of which each has a part, in order, some at a time: so
-/// none needs to hold it. What take throws, all throw.
+/// Shows every process a whole array, of which each has a part, in order, some at a time: so none needs
+/// to hold it. What look throws, all throw.
 /// \param element_bytes  no element is cut
+/// \param look           at some elements, from `first` on
 void in_order(const Runner& runner, std::size_t elements, std::size_t element_bytes, Part here,
-              ConstSpan mine, const std::function<void(ConstSpan)>& take);
+              ConstSpan mine, const std::function<void(std::size_t first, ConstSpan)>& look);
 
 /// Writes an array of which each process has a part, in NumPy's format. Throws, in all processes,
 /// UsageError if the file cannot be written.

@@ -6,7 +6,6 @@
 #include "wormcube/apps/io/new_file.hpp"
 #include "wormcube/apps/io/read_once.hpp"
 #include "wormcube/apps/io/text.hpp"
-#include "wormcube/runtime/host/memory.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -53,17 +52,6 @@ Source open_matrix_again(const std::string& file) {
   return array;
 }
 
-Array read_list_again(const std::string& file, std::string_view column) {
-  const Source source = open_list_again(file, column);
-  if (!source.is_in_memory()) {
-    require_memory(
-        fmt::format("{}: {} elements of {}", file, source.elements(), to_string(source.type())),
-        static_cast<double>(source.elements() * bytes_of(source.type())),
-        "use a part of the array");
-  }
-  return read_all(source);
-}
-
 }  // namespace
 
 // What is opened of a pipe's copy keeps it.
@@ -72,10 +60,6 @@ Source open_list(const std::string& file, std::string_view column) {
 }
 
 Source open_matrix(const std::string& file) { return read_once(file, open_matrix_again); }
-
-Array read_list(const std::string& file, std::string_view column) {
-  return read_once(file, [&](const std::string& name) { return read_list_again(name, column); });
-}
 
 std::string csv_lines(ElementType type, ConstSpan part) {
   std::string lines;

@@ -74,8 +74,6 @@ std::vector<double> to_doubles(const Array& array, std::string_view what);
 /// Throws UsageError as open_npy and open_csv_column do, and for a column of a .npy file, other
 /// dimensions, complex elements.
 Source open_list(const std::string& file, std::string_view column);
-/// The same in memory.
-Array read_list(const std::string& file, std::string_view column);
 
 /// A matrix: a .npy file of two dimensions, or a whole CSV file; read where and when it is needed.
 /// Throws UsageError as above.

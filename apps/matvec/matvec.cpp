@@ -81,7 +81,7 @@ void matvec(Node& node, const MatvecPlan& plan, ConstSpan matrix, Span x, Span y
     at_root(plan.broadcast, plan.source(j))(column, x);
   }
   const bool sums = plan.grid.columns() > 1;
-  const Memory part = node.memory(sums ? y.size() : 0, Purpose::blocks);
+  const Memory part = node.memory(sums ? plan.y_block_bytes() : 0, Purpose::blocks);
   const Span product = sums ? part.span() : y;
   node.phase("products");
   constexpr double of_element = 2;  // a product and a sum

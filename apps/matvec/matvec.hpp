@@ -63,7 +63,8 @@ struct MatvecPlan {
 /// \param matrix  its block of A: row-major, rows.count(i) x columns.count(j) doubles
 /// \param x       x_block_bytes(): at the source of column j x's block j, zeros behind it; the others
 ///                receive it
-/// \param y       y_block_bytes(); at the sink of row i the result's block i
+/// \param y       y_block_bytes() at the sink of row i, which gets the result's block i; of the others
+///                nothing
 ///
 /// Cost      one broadcast of a block of x along the columns, 2 R C / p operations, one reduction of
 ///           a block of y along the rows, with blocks of n / sqrt(p) elements on a square grid:

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/matvec/run.hpp"
 
+#include "wormcube/apps/io/array.hpp"
 #include "wormcube/apps/parts.hpp"
-#include "wormcube/apps/random.hpp"
 #include "wormcube/collectives/blocks.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/host/memory.hpp"
@@ -22,16 +22,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Throws UsageError for a value that is not finite. Returns the largest magnitude.
-double largest(std::span<const double> values, std::size_t columns, std::string_view what) {
+/// The largest magnitude. Throws UsageError for a value that is not finite.
+/// \param name  what the value at a place is called
+template <class Name>
+double largest(std::span<const double> values, const Name& name) {
   double most = 0;
   for (std::size_t at = 0; at < values.size(); ++at) {
     if (!std::isfinite(values[at])) {
-      throw UsageError(fmt::format(
-          "matvec: {} {}{} is {}; need finite values", what, at,
-          columns > 0 ? fmt::format(" (row {}, column {}; from 0)", at / columns, at % columns)
-                      : " (from 0)",
-          std::isnan(values[at]) ? "not a number (NaN)" : "infinite"));
+      throw UsageError(fmt::format("matvec: {} is {}; need finite values", name(at),
+                                   std::isnan(values[at]) ? "not a number (NaN)" : "infinite"));
     }
     most = std::max(most, std::abs(values[at]));
   }
@@ -39,18 +38,18 @@ double largest(std::span<const double> values, std::size_t columns, std::string_
 }
 
 void require_product(const MatvecJob& job) {
-  const Matrix& matrix = job.matrix;
-  if (matrix.rows == 0 || matrix.columns == 0) {
+  const std::vector<std::size_t>& shape = job.matrix.shape();
+  if (shape.size() != 2 || job.x.shape().size() != 1) {
     throw UsageError(
-        fmt::format("matvec: a {} x {} matrix has no elements", matrix.rows, matrix.columns));
+        fmt::format("matvec: arrays of {} and {} dimensions; need 2 (rows, columns) and 1",
+                    shape.size(), job.x.shape().size()));
   }
-  if (!job.source && matrix.values.size() != matrix.rows * matrix.columns) {
-    throw UsageError(fmt::format("matvec: {} values for a {} x {} matrix", matrix.values.size(),
-                                 matrix.rows, matrix.columns));
+  if (job.matrix.elements() == 0) {
+    throw UsageError(fmt::format("matvec: a {} x {} matrix has no elements", shape[0], shape[1]));
   }
-  if (job.x.size() != matrix.columns) {
+  if (job.x.elements() != shape[1]) {
     throw UsageError(fmt::format("matvec: a {} x {} matrix and a vector of {}; it needs one of {}",
-                                 matrix.rows, matrix.columns, job.x.size(), matrix.columns));
+                                 shape[0], shape[1], job.x.elements(), shape[1]));
   }
 }
 
@@ -67,75 +66,153 @@ void require_finite_sums(double of_matrix, double of_x, std::size_t columns) {
   }
 }
 
-/// A block of a source of real elements, row by row.
-std::vector<double> read_doubles(const Source& source, std::size_t row, std::size_t column,
-                                 std::size_t rows, std::size_t columns) {
-  const std::size_t width = source.shape()[1], element = bytes_of(source.type());
-  std::vector<double> values;
-  values.reserve(rows * columns);
-  constexpr std::size_t piece_bytes = std::size_t{1} << 20;
-  const std::size_t most =
-      std::max<std::size_t>(1, piece_bytes / std::max<std::size_t>(1, columns * element));
-  for (std::size_t done = 0; done < rows && columns > 0; done += most) {
-    const std::size_t count = std::min(most, rows - done);
-    Array piece{source.type(), {count, columns}, std::vector<std::byte>(count * columns * element)};
-    source.reader().read_block((row + done) * width + column, width, count, piece.data);
-    const std::vector<double> converted = to_doubles(piece, "matvec");
-    values.insert(values.end(), converted.begin(), converted.end());
+/// A block of a matrix.
+struct BlockPlace {
+  std::size_t row, column, rows, columns;
+  std::size_t elements() const { return rows * columns; }
+};
+
+/// A block of an array of real elements, row by row. A list is a matrix of one row.
+void read_doubles(const Source& source, const BlockPlace& block, std::span<double> to) {
+  if (block.elements() == 0) return;
+  const std::size_t stride = source.shape().back();
+  const auto read = [&](const BlockPlace& part, Span bytes) {
+    const std::size_t first = part.row * stride + part.column;
+    if (part.rows == 1 || part.columns == stride) {
+      source.reader().read(first, bytes);
+    } else {
+      source.reader().read_block(first, stride, part.rows, bytes);
+    }
+  };
+  if (source.type() == ElementType::float64) return read(block, std::as_writable_bytes(to));
+  constexpr std::size_t piece_elements = std::size_t{1} << 17;
+  const std::size_t width = std::min(block.columns, piece_elements),
+                    height = piece_elements / width;
+  for (std::size_t row = 0; row < block.rows; row += height) {
+    for (std::size_t column = 0; column < block.columns; column += width) {
+      const BlockPlace part{block.row + row, block.column + column,
+                            std::min(height, block.rows - row),
+                            std::min(width, block.columns - column)};
+      Array piece{source.type(),
+                  {part.rows, part.columns},
+                  std::vector<std::byte>(part.elements() * bytes_of(source.type()))};
+      read(part, piece.data);
+      const std::vector<double> converted = to_doubles(piece, "matvec");
+      for (std::size_t i = 0; i < part.rows; ++i) {
+        std::ranges::copy(
+            std::span(converted).subspan(i * part.columns, part.columns),
+            to.begin() + static_cast<std::ptrdiff_t>((row + i) * block.columns + column));
+      }
+    }
   }
-  return values;
 }
 
 /// The block of a node's, of the matrix.
-struct BlockPlace {
-  std::size_t row, column, rows, columns;
-};
 BlockPlace block_place(const MatvecPlan& plan, Rank rank) {
   const Rank i = rank / plan.grid.columns(), j = rank % plan.grid.columns();
   return {plan.rows.first(i), plan.columns.first(j), plan.rows.count(i), plan.columns.count(j)};
 }
 
-/// What the nodes of this process have of a matrix that no process has whole.
-class OwnBlocks {
+/// Whether the vector's block lies at this node at first, the result's at last.
+bool is_source(const MatvecPlan& plan, Rank rank) {
+  return rank / plan.grid.columns() == plan.source(rank % plan.grid.columns());
+}
+bool is_sink(const MatvecPlan& plan, Rank rank) {
+  return rank % plan.grid.columns() == plan.sink(rank / plan.grid.columns());
+}
+
+/// What a node has of the result at last: all but the sinks an empty part, in the nodes' order.
+Part result_part(const MatvecPlan& plan, Rank rank) {
+  const Rank i = rank / plan.grid.columns(), j = rank % plan.grid.columns();
+  const std::size_t first = plan.rows.first(i), last = plan.rows.first(i + 1);
+  const Rank sink = plan.sink(i);
+  return {j <= sink ? first : last, j == sink ? last - first : 0};
+}
+
+/// What the nodes of this process have of the matrix and of the vector at first: where it has all
+/// nodes both arrays whole, else a block for each node.
+class OwnInput {
  public:
-  /// Reads them. To be called in_all_processes().
-  OwnBlocks(const Runner& runner, const MatvecPlan& plan, const Source& source) {
-    const auto [first, last] = nodes_here(runner);
-    first_ = first;
-    for (Rank r = first; r < last; ++r) {
-      const auto [row, column, rows, columns] = block_place(plan, r);
-      blocks_.push_back(read_doubles(source, row, column, rows, columns));
-      for (std::size_t at = 0; at < blocks_.back().size(); ++at) {
-        const double value = blocks_.back()[at];
-        if (!std::isfinite(value)) {
-          throw UsageError(fmt::format(
-              "matvec: matrix element (row {}, column {}; from 0) is {}; need finite values",
-              row + at / columns, column + at % columns,
-              std::isnan(value) ? "not a number (NaN)" : "infinite"));
-        }
-        largest_ = std::max(largest_, std::abs(value));
-      }
+  OwnInput(const Runner& runner, const MatvecPlan& plan)
+      : plan_(plan), nodes_(nodes_here(runner)), whole_(holds_all(runner)) {}
+
+  /// Bytes that it takes.
+  double bytes() const {
+    std::size_t elements = 0;
+    for (Rank r = nodes_.first; r < nodes_.second; ++r) {
+      const BlockPlace block = block_place(plan_, r);
+      elements += block.elements() + (is_source(plan_, r) ? block.columns : 0);
+    }
+    return static_cast<double>(elements) * sizeof(double);
+  }
+
+  /// Throws UsageError for a value that is not finite.
+  void read(const MatvecJob& job) {
+    const std::size_t rows = plan_.rows.items, columns = plan_.columns.items;
+    if (whole_) {
+      add_matrix(job.matrix, {0, 0, rows, columns});
+      add_x(job.x, 0, columns);
+      return;
+    }
+    for (Rank r = nodes_.first; r < nodes_.second; ++r) {
+      const BlockPlace block = block_place(plan_, r);
+      add_matrix(job.matrix, block);
+      add_x(job.x, block.column, is_source(plan_, r) ? block.columns : 0);
     }
   }
-  /// Bytes that they take.
-  static double bytes(const Runner& runner, const MatvecPlan& plan) {
-    double bytes = 0;
-    const auto [first, last] = nodes_here(runner);
-    for (Rank r = first; r < last; ++r) {
-      const BlockPlace place = block_place(plan, r);
-      bytes += static_cast<double>(place.rows * place.columns) * sizeof(double);
+  double largest_of_matrix() const { return largest_of_matrix_; }
+  double largest_of_x() const { return largest_of_x_; }
+
+  void copy_block(Rank node, std::span<double> to) const {
+    if (!whole_) {
+      std::ranges::copy(matrix_[of(node)], to.begin());
+      return;
     }
-    return bytes;
+    const BlockPlace block = block_place(plan_, node);
+    for (std::size_t row = 0; row < block.rows; ++row) {
+      std::ranges::copy(
+          matrix().subspan((block.row + row) * plan_.columns.items + block.column, block.columns),
+          to.begin() + static_cast<std::ptrdiff_t>(row * block.columns));
+    }
   }
-  std::span<const double> of_node(Rank r) const {
-    return blocks_[static_cast<std::size_t>(r - first_)];
+  /// The block of x of a node that is its source.
+  std::span<const double> x_block(Rank node) const {
+    const BlockPlace block = block_place(plan_, node);
+    return whole_ ? x().subspan(block.column, block.columns) : std::span(x_[of(node)]);
   }
-  double largest() const { return largest_; }
+
+  /// Where all nodes are here.
+  std::span<const double> matrix() const { return matrix_.front(); }
+  std::span<const double> x() const { return x_.front(); }
 
  private:
-  Rank first_ = 0;
-  std::vector<std::vector<double>> blocks_;
-  double largest_ = 0;
+  std::size_t of(Rank node) const { return static_cast<std::size_t>(node - nodes_.first); }
+
+  void add_matrix(const Source& source, const BlockPlace& block) {
+    std::vector<double>& values = matrix_.emplace_back(block.elements());
+    read_doubles(source, block, values);
+    const double most = largest(values, [&](std::size_t at) {
+      const std::size_t row = block.row + at / block.columns,
+                        column = block.column + at % block.columns;
+      return fmt::format("matrix element {} (row {}, column {}; from 0)",
+                         row * plan_.columns.items + column, row, column);
+    });
+    largest_of_matrix_ = std::max(largest_of_matrix_, most);
+  }
+  void add_x(const Source& source, std::size_t first, std::size_t count) {
+    std::vector<double>& values = x_.emplace_back(count);
+    read_doubles(source, {0, first, 1, count}, values);
+    const double most = largest(values, [&](std::size_t at) {
+      return fmt::format("vector element {} (from 0)", first + at);
+    });
+    largest_of_x_ = std::max(largest_of_x_, most);
+  }
+
+  const MatvecPlan& plan_;
+  std::pair<Rank, Rank> nodes_;
+  bool whole_;
+  std::vector<std::vector<double>> matrix_, x_;
+  double largest_of_matrix_ = 0, largest_of_x_ = 0;
 };
 
 // The lines of the grid with these roots run side by side, step by step.
@@ -155,8 +232,8 @@ void require_alike(const Collective& collective, const Topology& network, Rank o
 MatvecPlan make_plan(const Runner& runner, const Algorithms& algorithms, const MatvecJob& job) {
   MatvecPlan plan{NodeGrid(runner.topology), {}, {}, job.vectors_on, {}, {}};
   const NodeGrid& grid = plan.grid;
-  plan.rows = {job.matrix.rows, grid.rows()};
-  plan.columns = {job.matrix.columns, grid.columns()};
+  plan.rows = {job.matrix.shape()[0], grid.rows()};
+  plan.columns = {job.matrix.shape()[1], grid.columns()};
   Arguments arguments;
   // One algorithm for all roots: chosen for the highest, as some admit root 0 alone.
   const auto choose = [&](Operation operation, const Topology& network, Rank calls, Bytes bytes,
@@ -190,106 +267,100 @@ Bytes padding(const MatvecPlan& plan) {
 
 class Product {
  public:
-  /// \param blocks  nullptr: the matrix is the job's
-  Product(const MatvecPlan& plan, const MatvecJob& job, const OwnBlocks* blocks,
-          std::span<double> y)
-      : plan_(plan), job_(job), blocks_(blocks), y_(y), host_(static_cast<std::size_t>(nodes())) {}
+  /// \param y  the part of the nodes of this process
+  Product(const MatvecPlan& plan, const OwnInput& input, Part here, std::vector<double>& y)
+      : plan_(plan), input_(input), here_(here), y_(y), host_(static_cast<std::size_t>(nodes())) {}
 
   void operator()(Node& node) {
-    const Rank i = node.rank() / plan_.grid.columns(), j = node.rank() % plan_.grid.columns();
-    const std::size_t rows = plan_.rows.count(i), columns = plan_.columns.count(j);
-    const Memory matrix = node.memory(rows * columns * sizeof(double), Purpose::blocks);
+    const BlockPlace block = block_place(plan_, node.rank());
+    const bool gets_result = is_sink(plan_, node.rank());
+    const Memory matrix = node.memory(block.elements() * sizeof(double), Purpose::blocks);
     const Memory x = node.memory(plan_.x_block_bytes(), Purpose::blocks);
-    const Memory y = node.memory(plan_.y_block_bytes(), Purpose::blocks);
+    const Memory y = node.memory(gets_result ? plan_.y_block_bytes() : 0, Purpose::blocks);
     Clock::duration& host = host_[static_cast<std::size_t>(node.rank())];
     node.local([&] {
       const auto start = Clock::now();
-      const auto block = as<double>(matrix);
-      if (blocks_ != nullptr) std::ranges::copy(blocks_->of_node(node.rank()), block.begin());
-      for (std::size_t row = 0; row < rows && blocks_ == nullptr; ++row) {
-        std::copy_n(job_.matrix.values.data() + (plan_.rows.first(i) + row) * job_.matrix.columns +
-                        plan_.columns.first(j),
-                    columns, block.data() + row * columns);
-      }
-      if (i == plan_.source(j)) {
+      input_.copy_block(node.rank(), as<double>(matrix));
+      if (is_source(plan_, node.rank())) {
         std::ranges::fill(as<double>(x), 0.0);
-        std::copy_n(job_.x.begin() + static_cast<std::ptrdiff_t>(plan_.columns.first(j)), columns,
-                    as<double>(x).begin());
+        std::ranges::copy(input_.x_block(node.rank()), as<double>(x).begin());
       }
       host = Clock::now() - start;
     });
     matvec(node, plan_, matrix, x, y);
     node.local([&] {
-      if (j != plan_.sink(i)) return;
+      if (!gets_result) return;
       const auto start = Clock::now();
-      std::copy_n(as<double>(y).begin(), rows,
-                  y_.begin() + static_cast<std::ptrdiff_t>(plan_.rows.first(i)));
+      std::copy_n(as<double>(y).begin(), block.rows,
+                  y_.begin() + static_cast<std::ptrdiff_t>(block.row - here_.first));
       host += Clock::now() - start;
     });
   }
 
   std::chrono::nanoseconds host_time(const Runner& runner) { return sum(runner, host_) / nodes(); }
 
-  /// What a node has written of y: the sink of each row its block.
-  std::pair<std::size_t, std::size_t> place(Rank rank) const {
-    const Rank i = rank / plan_.grid.columns(), j = rank % plan_.grid.columns();
-    const std::size_t first = plan_.rows.first(i), last = plan_.rows.first(i + 1);
-    const Rank sink = plan_.sink(i);
-    return {(j <= sink ? first : last) * sizeof(double),
-            (j < sink ? first : last) * sizeof(double)};
-  }
-
  private:
   Rank nodes() const { return plan_.grid.rows() * plan_.grid.columns(); }
 
   const MatvecPlan& plan_;
-  const MatvecJob& job_;
-  const OwnBlocks* blocks_;
-  std::span<double> y_;
+  const OwnInput& input_;
+  Part here_;
+  std::vector<double>& y_;
   std::vector<Clock::duration> host_;  // entry r: written by node r
 };
 
-std::vector<double> multiply_serially(const Matrix& matrix, std::span<const double> x) {
-  std::vector<double> y(matrix.rows);
-  for (std::size_t row = 0; row < matrix.rows; ++row) {
-    const auto first = matrix.values.begin() + static_cast<std::ptrdiff_t>(row * matrix.columns);
+std::vector<double> multiply_serially(const OwnInput& input, std::size_t rows) {
+  std::vector<double> y(rows);
+  const std::span<const double> x = input.x();
+  for (std::size_t row = 0; row < rows; ++row) {
+    const auto first = input.matrix().begin() + static_cast<std::ptrdiff_t>(row * x.size());
     y[row] = std::transform_reduce(x.begin(), x.end(), first, 0.0);
   }
   return y;
 }
 
-}  // namespace
-
-namespace {
-
-/// check_product where no process has the whole matrix: each reads some rows again.
-MatvecCheck check_rows(const Runner& runner, const MatvecJob& job, std::span<const double> y) {
-  const Distribution shares{job.matrix.rows, runner.processes->processes()};
-  const Rank process = runner.processes->process();
-  const std::size_t end = shares.first(process + 1);
-  constexpr std::size_t piece_bytes = std::size_t{1} << 22;
-  const std::size_t most =
-      std::max<std::size_t>(1, piece_bytes / (job.matrix.columns * sizeof(double)));
-  struct Found {
-    double ratio = -1, error = 0, tolerance = 0;
-  } worst;
-  std::uint64_t wrong = 0;
-  in_all_processes(runner, [&] {
-    for (std::size_t row = shares.first(process); row < end; row += most) {
-      const std::size_t rows = std::min(most, end - row);
-      const Matrix piece{rows, job.matrix.columns,
-                         read_doubles(*job.source, row, 0, rows, job.matrix.columns)};
-      const MatvecCheck found = check_product(piece, job.x, y.subspan(row, rows));
-      wrong += found.wrong;
-      const double ratio = std::isfinite(found.error) ? found.error / found.tolerance
-                                                      : std::numeric_limits<double>::infinity();
-      if (ratio > worst.ratio) worst = {ratio, found.error, found.tolerance};
-    }
+/// An array that lies elsewhere in memory, and must live on.
+Source view(std::span<const double> values, std::vector<std::size_t> shape) {
+  return made(ElementType::float64, std::move(shape), [values](std::size_t first, Span to) {
+    copy(std::as_bytes(values).subspan(first * sizeof(double), to.size()), to);
   });
-  for (const Found& found : of_all_processes(runner, worst)) {
-    if (found.ratio > worst.ratio) worst = found;
+}
+
+/// How near an element is to what is allowed, or how far beyond: 1 is just allowed.
+double nearness(const MatvecCheck& check) {
+  if (check.elements == 0) return -1;
+  return std::isfinite(check.error) ? check.error / check.tolerance
+                                    : std::numeric_limits<double>::infinity();
+}
+
+void add(const MatvecCheck& part, MatvecCheck& all) {
+  if (nearness(part) > nearness(all)) {
+    all.error = part.error;
+    all.tolerance = part.tolerance;
   }
-  return {true, worst.error, worst.tolerance, sum(runner, wrong)};
+  all.elements += part.elements;
+  all.wrong += part.wrong;
+}
+
+/// check_product of all elements, of which each process has a part: every process sees them all, some
+/// at a time, and compares a share of these.
+MatvecCheck check_by_parts(const Runner& runner, const Source& matrix, const Source& x, Part here,
+                           std::span<const double> y) {
+  const bool several = !holds_all(runner);
+  MatvecCheck mine{.measured = true};
+  in_order(runner, matrix.shape()[0], sizeof(double), here, std::as_bytes(y),
+           [&](std::size_t first, ConstSpan bytes) {
+             const std::span<const double> piece(reinterpret_cast<const double*>(bytes.data()),
+                                                 bytes.size() / sizeof(double));
+             const Distribution shares{piece.size(), several ? runner.processes->processes() : 1};
+             const Rank share = several ? runner.processes->process() : 0;
+             const std::size_t begin = shares.first(share);
+             add(check_product(matrix, x, first + begin, piece.subspan(begin, shares.count(share))),
+                 mine);
+           });
+  MatvecCheck all{.measured = true};
+  for (const MatvecCheck& part : of_all_processes(runner, mine)) add(part, all);
+  return all;
 }
 
 }  // namespace
@@ -297,45 +368,34 @@ MatvecCheck check_rows(const Runner& runner, const MatvecJob& job, std::span<con
 std::vector<Operation> matvec_operations() { return {operations::broadcast, operations::reduce}; }
 
 MatvecResult run_matvec(const Runner& runner, const Algorithms& algorithms, const MatvecJob& job) {
-  if (job.source && holds_all(runner)) {
-    MatvecJob whole = job;
-    in_all_processes(runner, [&] {
-      const std::size_t rows = job.matrix.rows, columns = job.matrix.columns;
-      require_memory_here(fmt::format("a {} x {} matrix of float64", rows, columns), runner,
-                          static_cast<double>(rows) * static_cast<double>(columns) * sizeof(double),
-                          "use a smaller one");
-      whole.matrix.values = read_doubles(*job.source, 0, 0, rows, columns);
-    });
-    whole.source.reset();
-    return run_matvec(runner, algorithms, whole);
-  }
   require_product(job);
   const MatvecPlan plan = make_plan(runner, algorithms, job);
-  const auto what = fmt::format("matvec of {} x {} on {} nodes", job.matrix.rows,
-                                job.matrix.columns, runner.topology.nodes());
+  const std::size_t rows = plan.rows.items, columns = plan.columns.items;
+  const auto what =
+      fmt::format("matvec of {} x {} on {} nodes", rows, columns, runner.topology.nodes());
+  const bool alone = holds_all(runner);
+  const char* const way_out = alone ? "use a smaller matrix" : "use more processes";
   MatvecResult result;
   result.grid_rows = plan.grid.rows();
   result.grid_columns = plan.grid.columns();
-  result.y.resize(job.matrix.rows);
-  std::optional<OwnBlocks> blocks;
-  double of_matrix = 0;
-  if (job.source) {
-    job.options.tell("input");
-    in_all_processes(runner, [&] {
-      require_memory_here(what, runner, OwnBlocks::bytes(runner, plan), "use more processes");
-      blocks.emplace(runner, plan, *job.source);
-    });
-    of_matrix = maximum(runner, blocks->largest());
-  } else {
-    of_matrix = largest(job.matrix.values, job.matrix.columns, "matrix element");
-  }
-  require_finite_sums(of_matrix, largest(job.x, 0, "vector element"), job.matrix.columns);
-  Product product(plan, job, blocks ? &*blocks : nullptr, result.y);
+  result.here = part_here(runner, [&](Rank r) { return result_part(plan, r); });
+  std::optional<OwnInput> input(std::in_place, runner, plan);
+  // Alone, the product is compared with another one.
+  const double host_bytes = static_cast<double>(result.here.count) * sizeof(double) *
+                            (alone && job.options.verify ? 2 : 1);
+  job.options.tell("input");
+  in_all_processes(runner, [&] {
+    require_memory_here(what, runner, input->bytes() + host_bytes, way_out);
+    input->read(job);
+  });
+  require_finite_sums(maximum(runner, input->largest_of_matrix()),
+                      maximum(runner, input->largest_of_x()), columns);
+  Product product(plan, *input, result.here, result.y);
   const Program program = [&](Node& node) { product(node); };
   job.options.tell("memory");
   in_all_processes(runner, [&] {
-    require_memory_to_run(what, runner, static_cast<double>(job.matrix.rows) * sizeof(double),
-                          program, "use a smaller matrix");
+    require_memory_to_run(what, runner, host_bytes, program, way_out);
+    result.y.resize(result.here.count);
   });
   RunFigures known;
   for (const Collective* collective : {&plan.broadcast, &plan.reduce}) {
@@ -345,79 +405,80 @@ MatvecResult run_matvec(const Runner& runner, const Algorithms& algorithms, cons
   known.padding = padding(plan);
   result.figures = measure(runner, job.options, program, std::move(known),
                            [&] { return product.host_time(runner); });
-  join(runner, std::as_writable_bytes(std::span(result.y)),
-       [&](Rank rank) { return product.place(rank); });
   if (!job.options.verify) return result;
-  if (job.source) {
+  if (!alone) {
     job.options.tell("comparison");
-    blocks.reset();
-    result.check = check_rows(runner, job, result.y);
-    return result;
+    input.reset();
+    result.check = check_by_parts(runner, job.matrix, job.x, result.here, result.y);
+  } else {
+    job.options.tell("one serial product");
+    const auto start = Clock::now();
+    const std::vector<double> serial = multiply_serially(*input, rows);
+    result.serial_wall = Clock::now() - start;
+    job.options.tell("comparison");
+    const Source matrix = view(input->matrix(), {rows, columns}), x = view(input->x(), {columns});
+    result.check = check_by_parts(runner, matrix, x, result.here, result.y);
+    // What is compared with must itself be right.
+    if (!check_product(matrix, x, 0, serial).passed()) {
+      throw std::logic_error("matvec: the serial product is wrong");
+    }
   }
-  job.options.tell("one serial product");
-  const auto start = Clock::now();
-  const std::vector<double> serial = multiply_serially(job.matrix, job.x);
-  result.serial_wall = Clock::now() - start;
-  job.options.tell("comparison");
-  result.check = check_product(job.matrix, job.x, result.y);
-  // What is compared with must itself be right.
-  if (!check_product(job.matrix, job.x, serial).passed()) {
-    throw std::logic_error("matvec: the serial product is wrong");
+  if (result.check.elements != rows) {
+    throw std::logic_error(
+        fmt::format("matvec: {} of {} elements were compared", result.check.elements, rows));
   }
   return result;
 }
 
-Source made_real_matrix(std::size_t rows, std::size_t columns, std::uint64_t seed) {
-  return made(ElementType::float64, {rows, columns}, [seed](std::size_t first, Span to) {
-    SplitMix random(seed);
-    random.skip(first);
-    for (double& value :
-         std::span(reinterpret_cast<double*>(to.data()), to.size() / sizeof(double)))
-      value = random.symmetric();
-  });
-}
-
-Matrix generate_matrix(std::size_t rows, std::size_t columns, std::uint64_t seed) {
-  require_memory(fmt::format("a {} x {} matrix of float64", rows, columns),
-                 static_cast<double>(rows) * static_cast<double>(columns) * sizeof(double),
-                 "use a smaller one (--shape)");
-  return {rows, columns, generate_vector(rows * columns, seed)};
-}
-
-std::vector<double> generate_vector(std::size_t elements, std::uint64_t seed) {
-  SplitMix random(seed);
-  std::vector<double> values(elements);
-  for (double& value : values) value = random.symmetric();
-  return values;
-}
-
-MatvecCheck check_product(const Matrix& matrix, std::span<const double> x,
+MatvecCheck check_product(const Source& matrix, const Source& x, std::size_t first_row,
                           std::span<const double> y) {
   constexpr long double unit = 0x1p-53L, smallest = 0x1p-1074L;
-  const auto n = static_cast<long double>(matrix.columns);
+  const std::size_t columns = matrix.shape()[1];
+  const auto n = static_cast<long double>(columns);
   // The reference rounds too: its unit is 2^-64 where long double is wider, and 2^-53 where not.
   constexpr long double reference_unit = std::numeric_limits<long double>::epsilon() / 2;
   const long double gamma =
       n * unit / (1 - n * unit) + n * reference_unit / (1 - n * reference_unit);
+  // Some rows of some columns: 4 MiB of the matrix, half a MiB of x, and as much for the sums.
+  constexpr std::size_t piece_elements = std::size_t{1} << 19, most = std::size_t{1} << 16;
+  const std::size_t width = std::min(columns, most),
+                    height = std::min(piece_elements / width, most);
+  std::vector<double> of_x, block;
+  std::vector<long double> wanted, magnitude;
+  std::size_t x_at = columns;  // the first column of what is held of x
   MatvecCheck check{.measured = true};
-  long double nearest = -1;  // error / tolerance
-  for (std::size_t row = 0; row < matrix.rows; ++row) {
-    long double wanted = 0, magnitude = 0;
-    for (std::size_t j = 0; j < matrix.columns; ++j) {
-      const long double term =
-          static_cast<long double>(matrix.values[row * matrix.columns + j]) * x[j];
-      wanted += term;
-      magnitude += std::abs(term);
+  for (std::size_t row = 0; row < y.size(); row += height) {
+    const std::size_t rows = std::min(height, y.size() - row);
+    wanted.assign(rows, 0);
+    magnitude.assign(rows, 0);
+    for (std::size_t column = 0; column < columns; column += width) {
+      const std::size_t count = std::min(width, columns - column);
+      if (x_at != column) {
+        of_x.resize(count);
+        read_doubles(x, {0, column, 1, count}, of_x);
+        x_at = column;
+      }
+      block.resize(rows * count);
+      read_doubles(matrix, {first_row + row, column, rows, count}, block);
+      for (std::size_t i = 0; i < rows; ++i) {
+        for (std::size_t j = 0; j < count; ++j) {
+          const long double term = static_cast<long double>(block[i * count + j]) * of_x[j];
+          wanted[i] += term;
+          magnitude[i] += std::abs(term);
+        }
+      }
     }
-    const long double error = std::abs(y[row] - wanted), allowed = gamma * magnitude + n * smallest;
-    if (!(error <= allowed)) ++check.wrong;
-    const long double ratio =
-        std::isfinite(error) ? error / allowed : std::numeric_limits<long double>::infinity();
-    if (ratio <= nearest) continue;
-    nearest = ratio;
-    const long double scale = std::max(magnitude, smallest);
-    check.error = static_cast<double>(error / scale);
-    check.tolerance = static_cast<double>(allowed / scale);
+    for (std::size_t i = 0; i < rows; ++i) {
+      const long double error = std::abs(y[row + i] - wanted[i]),
+                        allowed = gamma * magnitude[i] + n * smallest,
+                        scale = std::max(magnitude[i], smallest);
+      add({.measured = true,
+           .elements = 1,
+           .wrong = error <= allowed ? std::size_t{0} : std::size_t{1},
+           .error = static_cast<double>(error / scale),
+           .tolerance = static_cast<double>(allowed / scale)},
+          check);
+    }
   }
   return check;
 }

@@ -4,11 +4,13 @@
 
 #include "wormcube/apps/algorithms.hpp"
 #include "wormcube/apps/exchange.hpp"
-#include "wormcube/apps/io/array.hpp"
+#include "wormcube/apps/io/source.hpp"
 #include "wormcube/apps/matvec/matvec.hpp"
 
-#include <cstdint>
+#include <chrono>
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace wormcube::apps {
@@ -16,35 +18,29 @@ namespace wormcube::apps {
 /// The operations that a product calls.
 std::vector<Operation> matvec_operations();
 
-struct Matrix {
-  std::size_t rows = 0, columns = 0;
-  std::vector<double> values;  ///< row-major
-};
-
 struct MatvecJob {
-  Matrix matrix;
-  std::vector<double> x;
+  Source matrix;  ///< two dimensions, real elements
+  Source x;       ///< one dimension, real elements: as many as the matrix has columns
   VectorsOn vectors_on = VectorsOn::edge;
   RunOptions options = {};
-  /// The matrix, where it is not in memory: real elements, of matrix.rows x matrix.columns; then
-  /// matrix.values is empty. Each process reads the blocks of its own nodes; the vectors all have.
-  std::optional<Source> source = {};
 };
 
-/// The largest error of an element of y, in terms of what rounding may cause.
+/// Elements of y, compared with what they should be.
 struct MatvecCheck {
   bool measured = false;
-  double error = 0;       ///< max |y - A x| / (|A| |x|), by element
-  double tolerance = 0;   ///< of the element that is nearest to it, or beyond
-  std::size_t wrong = 0;  ///< elements beyond it
+  std::size_t elements = 0;  ///< that were compared
+  std::size_t wrong = 0;     ///< of these beyond the tolerance
+  double error = 0;          ///< max |y - A x| / (|A| |x|), by element
+  double tolerance = 0;      ///< of the element that is nearest to it, or beyond
   bool passed() const { return measured && wrong == 0; }
 };
 
 struct MatvecResult {
   RunFigures figures;
   Rank grid_rows = 1, grid_columns = 1;
-  std::vector<double> y;
-  MatvecCheck check;
+  std::vector<double> y;  ///< what the nodes of this process have of the product
+  Part here;              ///< the elements of the whole that they are
+  MatvecCheck check;      ///< of all processes
   /// Of one product on the host; empty if not verified, or where no process has the whole matrix.
   std::optional<std::chrono::nanoseconds> serial_wall;
 
@@ -52,21 +48,19 @@ struct MatvecResult {
   bool passed() const { return check.passed(); }
 };
 
+/// Each process reads and holds the blocks that its nodes have, of the matrix and of both vectors, and
+/// verifies a share of the elements.
 /// Throws UsageError before anything runs: no elements, a vector of another length, values that are
 /// not finite, products that may overflow, an algorithm that does not run here, too little memory.
 MatvecResult run_matvec(const Runner& runner, const Algorithms& algorithms, const MatvecJob& job);
 
-/// A matrix of numbers from -1 to 1 that depend on seed and place.
-Source made_real_matrix(std::size_t rows, std::size_t columns, std::uint64_t seed);
-/// The same in memory.
-Matrix generate_matrix(std::size_t rows, std::size_t columns, std::uint64_t seed);
-std::vector<double> generate_vector(std::size_t elements, std::uint64_t seed);
-
-/// Compares with a product in extended precision. An element y_i passes if
+/// Compares some elements of y with products in extended precision. y_i passes if
 /// |y_i - sum_j a_ij x_j| <= gamma sum_j |a_ij x_j|, gamma = n u / (1 - n u) with u = 2^-53, the
-/// bound for n products summed in any order, plus what subnormal products lose.
+/// bound for n products summed in any order, plus what subnormal products lose. What is needed of
+/// matrix and vector is read again, a piece at a time.
+/// \param first_row  of the first element of y
 /// Source: N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2002, sec. 3.1, eq. 3.4.
-MatvecCheck check_product(const Matrix& matrix, std::span<const double> x,
+MatvecCheck check_product(const Source& matrix, const Source& x, std::size_t first_row,
                           std::span<const double> y);
 
 }  // namespace wormcube::apps

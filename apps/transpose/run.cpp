@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/transpose/run.hpp"
 
+#include "wormcube/apps/made.hpp"
 #include "wormcube/apps/parts.hpp"
-#include "wormcube/apps/random.hpp"
 #include "wormcube/apps/transpose/transpose.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/host/faults.hpp"
@@ -44,36 +44,6 @@ Part rows_here(const Runner& runner, std::size_t rows, std::size_t columns) {
   return part_here(runner, [&](Rank r) {
     return Part{distribution.first(r) * columns, distribution.count(r) * columns};
   });
-}
-
-/// The numbers of a generator that an element takes.
-std::uint64_t draws(ElementType type) {
-  return type == ElementType::complex64 || type == ElementType::complex128 ? 2 : 1;
-}
-
-void make_elements(ElementType type, SplitMix random, Span to) {
-  const Bytes element = bytes_of(type);
-  for (std::size_t at = 0; at < to.size();) {
-    const auto put = [&](auto value) {
-      std::memcpy(&to[at], &value, sizeof value);
-      at += sizeof value;
-    };
-    switch (type) {
-      case ElementType::float32:
-      case ElementType::complex64:
-        put(static_cast<float>(random.symmetric()));
-        break;
-      case ElementType::float64:
-      case ElementType::complex128:
-        put(random.symmetric());
-        break;
-      default: {
-        const std::uint64_t bits = random.next();
-        std::memcpy(&to[at], &bits, element);
-        at += element;
-      }
-    }
-  }
 }
 
 }  // namespace
@@ -145,20 +115,12 @@ TransposeResult run_transpose(Machine& machine, const Exchange& exchange, const 
   return run_transpose(on(machine), exchange, job);
 }
 
-Source made_matrix(ElementType type, std::size_t rows, std::size_t columns, std::uint64_t seed) {
-  return made(type, {rows, columns}, [type, seed](std::size_t first, Span to) {
-    SplitMix random(seed);
-    random.skip(first * draws(type));
-    make_elements(type, random, to);
-  });
-}
-
 Array generate_matrix(ElementType type, std::size_t rows, std::size_t columns, std::uint64_t seed) {
   require_memory(fmt::format("a {} x {} matrix of {}", rows, columns, to_string(type)),
                  static_cast<double>(rows) * static_cast<double>(columns) *
                      static_cast<double>(bytes_of(type)),
                  "use a smaller one (--shape)");
-  return read_all(made_matrix(type, rows, columns, seed));
+  return read_all(made_array(type, {rows, columns}, seed));
 }
 
 std::size_t count_wrong(const Source& matrix, const Array& transposed, std::size_t first_row) {

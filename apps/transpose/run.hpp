@@ -33,9 +33,7 @@ TransposeResult run_transpose(Machine& machine, const Exchange& exchange, const 
 TransposeResult run_transpose(const Runner& runner, const Exchange& exchange,
                               const TransposeJob& job);
 
-/// A matrix of elements that depend on seed and place, all different but for chance.
-Source made_matrix(ElementType type, std::size_t rows, std::size_t columns, std::uint64_t seed);
-/// The same in memory.
+/// made_array() of two dimensions, in memory.
 Array generate_matrix(ElementType type, std::size_t rows, std::size_t columns, std::uint64_t seed);
 
 /// The elements for which out[j][i] != in[i][j], bit for bit. What is needed of the matrix is read

@@ -1,5 +1,7 @@
 // Matrix-vector product on a grid of nodes: every shape of matrix and network.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/io/array.hpp"
+#include "wormcube/apps/made.hpp"
 #include "wormcube/apps/matvec/run.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/machine/machine.hpp"
@@ -21,26 +23,32 @@ using Sides = std::pair<std::size_t, std::size_t>;
 
 Algorithms automatic_matvec() { return {"auto", matvec_operations()}; }
 
+Source source(std::vector<std::size_t> shape, const std::vector<double>& values) {
+  return to_array<double>(ElementType::float64, values, std::move(shape));
+}
+
+std::vector<double> values(const Source& source) { return to_doubles(read_all(source), "a test"); }
+
 MatvecJob job(std::size_t rows, std::size_t columns, VectorsOn vectors_on = VectorsOn::edge) {
-  return {generate_matrix(rows, columns, 1), generate_vector(columns, 2), vectors_on, {}};
+  return {made_array(ElementType::float64, {rows, columns}, 1),
+          made_array(ElementType::float64, {columns}, 2), vectors_on};
 }
 
 // Whole numbers: every order of the sum is exact.
 MatvecJob exact_job(std::size_t rows, std::size_t columns, VectorsOn vectors_on) {
-  MatvecJob job{{rows, columns, {}}, {}, vectors_on, {}};
+  std::vector<double> matrix, x;
   for (std::size_t at = 0; at < rows * columns; ++at) {
-    job.matrix.values.push_back(static_cast<double>(at * 7 % 13) - 6);
+    matrix.push_back(static_cast<double>(at * 7 % 13) - 6);
   }
-  for (std::size_t j = 0; j < columns; ++j) job.x.push_back(static_cast<double>(j % 5) + 1);
-  return job;
+  for (std::size_t j = 0; j < columns; ++j) x.push_back(static_cast<double>(j % 5) + 1);
+  return {source({rows, columns}, matrix), source({columns}, x), vectors_on};
 }
 
 std::vector<double> product(const MatvecJob& job) {
-  std::vector<double> y(job.matrix.rows);
+  const std::vector<double> matrix = values(job.matrix), x = values(job.x);
+  std::vector<double> y(job.matrix.shape()[0]);
   for (std::size_t i = 0; i < y.size(); ++i) {
-    for (std::size_t j = 0; j < job.x.size(); ++j) {
-      y[i] += job.matrix.values[i * job.x.size() + j] * job.x[j];
-    }
+    for (std::size_t j = 0; j < x.size(); ++j) y[i] += matrix[i * x.size() + j] * x[j];
   }
   return y;
 }
@@ -77,6 +85,7 @@ TEST_CASE("a product is right on every network, for every shape and place of vec
     const MatvecJob exact = exact_job(rows, columns, vectors_on);
     const MatvecResult result = run_matvec(proof(topology), automatic_matvec(), exact);
     CHECK(result.y == product(exact));
+    CHECK(result.check.elements == rows);
     CHECK(result.passed());
     CHECK(run_matvec(proof(topology), automatic_matvec(), job(rows, columns, vectors_on)).passed());
     REQUIRE(result.figures.schedule);
@@ -154,22 +163,41 @@ TEST_CASE("a machine multiplies, as threads and as fibers", "[apps][matvec][mach
 TEST_CASE("a check of a product allows rounding and nothing else", "[apps][matvec]") {
   const MatvecJob of = job(20, 300);
   const std::vector<double> y = product(of);
-  const MatvecCheck good = check_product(of.matrix, of.x, y);
+  const MatvecCheck good = check_product(of.matrix, of.x, 0, y);
   CHECK(good.passed());
   CHECK(good.error <= good.tolerance);
   CHECK(good.tolerance < 1e-13);
   for (std::size_t i = 0; i < y.size(); ++i) {
     std::vector<double> bad = y;
     bad[i] += 1e-9;
-    CHECK(check_product(of.matrix, of.x, bad).wrong == 1);
+    CHECK(check_product(of.matrix, of.x, 0, bad).wrong == 1);
     bad[i] = std::numeric_limits<double>::quiet_NaN();
-    CHECK(check_product(of.matrix, of.x, bad).wrong == 1);
+    CHECK(check_product(of.matrix, of.x, 0, bad).wrong == 1);
   }
   // An element that cancels is judged by what it is the sum of.
-  const Matrix cancels{1, 3, {1e16, 1, -1e16}};
-  const std::vector<double> ones{1, 1, 1};
-  CHECK(check_product(cancels, ones, std::vector<double>{0}).passed());
-  CHECK_FALSE(check_product(cancels, ones, std::vector<double>{100}).passed());
+  const Source cancels = source({1, 3}, {1e16, 1, -1e16}), ones = source({3}, {1, 1, 1});
+  CHECK(check_product(cancels, ones, 0, std::vector<double>{0}).passed());
+  CHECK_FALSE(check_product(cancels, ones, 0, std::vector<double>{100}).passed());
+}
+
+TEST_CASE("a check of a product reads matrix and vector by pieces", "[apps][matvec]") {
+  // More than a piece: of rows, of columns, of both, and of whole numbers that are converted.
+  for (const auto& [rows, columns] :
+       {Sides{70000, 1}, Sides{1, 150000}, Sides{20, 70000}, Sides{3000, 301}}) {
+    CAPTURE(rows, columns);
+    const Source matrix = made_array(ElementType::int16, {rows, columns}, 1),
+                 x = made_array(ElementType::int8, {columns}, 2);
+    const std::size_t first = rows / 3;
+    std::vector<double> y = product({matrix, x});
+    y.erase(y.begin(), y.begin() + static_cast<std::ptrdiff_t>(first));
+    const MatvecCheck good = check_product(matrix, x, first, y);
+    CHECK(good.elements == rows - first);
+    CHECK(good.passed());
+    CHECK(good.error == 0);
+    y.front() += 1000;
+    y.back() += 1000;
+    CHECK(check_product(matrix, x, first, y).wrong == (y.size() > 1 ? 2 : 1));
+  }
 }
 
 TEST_CASE("a product over damaging collectives does not pass", "[apps][matvec]") {
@@ -194,15 +222,21 @@ TEST_CASE("a product that cannot be is refused before it runs", "[apps][matvec]"
                            const Algorithms& algorithms = automatic_matvec()) {
     run_matvec(unused, algorithms, job);
   };
-  CHECK_THROWS_WITH(refused({{0, 3, {}}, {1, 2, 3}, {}, {}}), Contains("0 x 3"));
-  CHECK_THROWS_WITH(refused({{1, 2, {1, 2}}, {1, 2, 3}, {}, {}}),
+  const auto of = [](std::size_t rows, std::size_t columns, const std::vector<double>& matrix,
+                     const std::vector<double>& x) {
+    return MatvecJob{source({rows, columns}, matrix), source({x.size()}, x)};
+  };
+  CHECK_THROWS_WITH(refused(of(0, 3, {}, {1, 2, 3})), Contains("0 x 3"));
+  CHECK_THROWS_WITH(refused({source({2}, {1, 2}), source({2}, {1, 2})}),
+                    Contains("arrays of 1 and 1 dimensions"));
+  CHECK_THROWS_WITH(refused(of(1, 2, {1, 2}, {1, 2, 3})),
                     Contains("vector of 3") && Contains("one of 2"));
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  CHECK_THROWS_WITH(refused({{2, 2, {1, 2, nan, 4}}, {1, 2}, {}, {}}),
+  CHECK_THROWS_WITH(refused(of(2, 2, {1, 2, nan, 4}, {1, 2})),
                     Contains("matrix element 2 (row 1, column 0; from 0)") && Contains("NaN"));
-  CHECK_THROWS_WITH(refused({{1, 2, {1, 2}}, {1, HUGE_VAL}, {}, {}}),
+  CHECK_THROWS_WITH(refused(of(1, 2, {1, 2}, {1, HUGE_VAL})),
                     Contains("vector element 1") && Contains("infinite"));
-  CHECK_THROWS_WITH(refused({{1, 2, {1e200, 2}}, {1, 1e200}, {}, {}}), Contains("scale"));
+  CHECK_THROWS_WITH(refused(of(1, 2, {1e200, 2}, {1, 1e200})), Contains("scale"));
   CHECK_THROWS_WITH(
       refused(job(4, 4, VectorsOn::diagonal), Algorithms("reduce=hypercube", matvec_operations())),
       Contains("hypercube") && Contains("root"));

@@ -171,9 +171,9 @@ TEST_CASE("a pipe is read once, whatever reads it, and errors name it", "[apps][
     act();
     writer.join();
   };
-  with("3\n1\n2\n", [&] { CHECK(read_list(pipe, "").elements() == 3); });
+  with("3\n1\n2\n", [&] { CHECK(open_list(pipe, "").elements() == 3); });
   with("1,2\n3,4.5\n", [&] { CHECK(open_matrix(pipe).shape() == std::vector<std::size_t>{2, 2}); });
-  with("1\nx\n", [&] { CHECK_THROWS_WITH(read_list(pipe, ""), Contains(pipe + ": line 2: 'x'")); });
+  with("1\nx\n", [&] { CHECK_THROWS_WITH(open_list(pipe, ""), Contains(pipe + ": line 2: 'x'")); });
 }
 
 TEST_CASE("a blank line between values is a missing value; elsewhere it is nothing",

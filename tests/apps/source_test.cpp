@@ -4,6 +4,7 @@
 
 #include "wormcube/apps/fft/signal.hpp"
 #include "wormcube/apps/io/array.hpp"
+#include "wormcube/apps/made.hpp"
 #include "wormcube/apps/parts.hpp"
 #include "wormcube/apps/sort/run.hpp"
 #include "wormcube/apps/transpose/run.hpp"
@@ -96,7 +97,7 @@ TEST_CASE("a file that became shorter is told", "[apps][io]") {
 TEST_CASE("data that is made by parts is the same as a whole", "[apps][io]") {
   for (const ElementType type :
        {ElementType::float64, ElementType::complex64, ElementType::int16}) {
-    require_parts(made_matrix(type, 5, 8, 3), generate_matrix(type, 5, 8, 3));
+    require_parts(made_array(type, {5, 8}, 3), generate_matrix(type, 5, 8, 3));
   }
   for (const char* kind : {"uniform", "equal", "few", "sorted", "reverse"}) {
     for (const ElementType type : {ElementType::float32, ElementType::int8, ElementType::uint64}) {

@@ -4,6 +4,9 @@
 #include "wormcube/runtime/machine/mpi/machine.hpp"
 
 #include "wormcube/apps/fft/run.hpp"
+#include "wormcube/apps/io/array.hpp"
+#include "wormcube/apps/made.hpp"
+#include "wormcube/apps/matvec/run.hpp"
 #include "wormcube/apps/parts.hpp"
 #include "wormcube/apps/sort/run.hpp"
 #include "wormcube/apps/transpose/run.hpp"
@@ -13,10 +16,12 @@
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 #include "wormcube/runtime/schedule/schedule.hpp"
+#include "wormcube/tests/apps/damaging.hpp"
 #include "wormcube/tests/machine/support.hpp"
 
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <limits>
 #include <thread>
@@ -367,7 +372,7 @@ TEST_CASE("every process has its own part of a transform, and all see what is wr
       CHECK(everywhere(machine, bad.verified() && !bad.inverse.passed() && !bad.passed()));
     }
   }
-  const apps::TransposeJob job{apps::made_matrix(apps::ElementType::int32, 50, 31, 1), {}};
+  const apps::TransposeJob job{apps::made_array(apps::ElementType::int32, {50, 31}, 1), {}};
   const apps::TransposeResult bad = apps::run_transpose(runner, damaging(), job);
   CHECK(everywhere(machine, bad.wrong == std::size_t{1}));
 }
@@ -390,26 +395,52 @@ TEST_CASE("every process has its own part of sorted keys, and all see what is wr
       CHECK(result.sorted.elements() == result.here.count);
     }
   }
-  static const Algorithm healthy =
-      *admitted(operations::alltoallv, machine.topology()).at(0).algorithm;
-  static const Algorithm damaged = [] {
-    Algorithm algorithm = healthy;
-    algorithm.name = "damaging";
-    algorithm.program = [](Node& node, const Call& call) {
-      healthy.program(node, call);
-      node.local([&] {
-        const Span output = call.output.all();
-        if (node.rank() == 3 && output.size() >= 8) output[0] ^= std::byte{1};
-      });
-    };
-    return algorithm;
-  }();
   apps::Algorithms algorithms("auto", apps::sort_operations());
-  algorithms.use(Collective(damaged));
+  algorithms.use(apps::testing::damaging<operations::alltoallv, 3>());
   const apps::SortResult bad = apps::run_sort(
       runner, algorithms,
       {apps::made_keys(apps::KeyKind::uniform, apps::ElementType::int64, 1000, 1), 0, false, {}});
   CHECK(everywhere(machine, bad.check.missing == 1 && !bad.passed()));
+}
+
+TEST_CASE("every process has its own part of a product, and all see what is wrong in one") {
+  MpiMachine machine(Topology::parse("mesh:3x2"));
+  const apps::Runner runner = apps::on(machine);
+  const apps::Algorithms automatic("auto", apps::matvec_operations());
+  for (const auto& [rows, columns] :
+       {std::pair(50, 31), std::pair(1, 40), std::pair(40, 1), std::pair(2, 3)}) {
+    for (const auto vectors_on : {apps::VectorsOn::edge, apps::VectorsOn::diagonal}) {
+      const auto r = static_cast<std::size_t>(rows), c = static_cast<std::size_t>(columns);
+      // Whole numbers: every order of the sum is exact.
+      const apps::MatvecJob job{apps::made_array(apps::ElementType::int8, {r, c}, 1),
+                                apps::made_array(apps::ElementType::int16, {c}, 2), vectors_on};
+      const apps::MatvecResult result = apps::run_matvec(runner, automatic, job);
+      CHECK(everywhere(machine, result.passed() && result.check.elements == r));
+      CHECK(everywhere(machine, result.serial_wall.has_value() == (machine.processes() == 1)));
+      CHECK(apps::sum(runner, result.here.count) == r);
+      std::vector<double> wanted(result.here.count);
+      const auto matrix = apps::to_doubles(apps::read_all(job.matrix), "matrix"),
+                 x = apps::to_doubles(apps::read_all(job.x), "x");
+      for (std::size_t i = 0; i < wanted.size(); ++i) {
+        for (std::size_t j = 0; j < c; ++j) {
+          wanted[i] += matrix[(result.here.first + i) * c + j] * x[j];
+        }
+      }
+      CHECK(everywhere(machine, result.y == wanted));
+    }
+  }
+  // An element of each of the grid's three rows; and what each column multiplies with.
+  for (const bool of_broadcast : {false, true}) {
+    apps::Algorithms algorithms = automatic;
+    algorithms.use(of_broadcast ? apps::testing::damaging<operations::broadcast>()
+                                : apps::testing::damaging<operations::reduce>());
+    const apps::MatvecResult bad =
+        apps::run_matvec(runner, algorithms,
+                         {apps::made_array(apps::ElementType::float64, {50, 31}, 1),
+                          apps::made_array(apps::ElementType::float64, {31}, 2)});
+    CHECK(everywhere(machine, !bad.passed() && bad.check.elements == 50));
+    if (!of_broadcast) CHECK(everywhere(machine, bad.check.wrong == 3));
+  }
 }
 
 TEST_CASE("what one process cannot read, all refuse") {
@@ -425,6 +456,19 @@ TEST_CASE("what one process cannot read, all refuse") {
   };
   for (const std::size_t bad : {std::size_t{0}, std::size_t{63}}) {
     CHECK_THROWS_WITH(refused(bad), Contains(fmt::format("cannot read {}", bad)));
+  }
+  // Of a vector, whose blocks lie in some processes only: not a number, at any place.
+  for (const std::size_t bad : {std::size_t{0}, std::size_t{6}}) {
+    const auto vector =
+        apps::made(apps::ElementType::float64, {7}, [bad](std::size_t first, Span to) {
+          for (std::size_t at = 0; at < to.size() / sizeof(double); ++at) {
+            as<double>(to)[at] = first + at == bad ? std::nan("") : 1;
+          }
+        });
+    CHECK_THROWS_WITH(
+        apps::run_matvec(runner, {"auto", apps::matvec_operations()},
+                         {apps::made_array(apps::ElementType::float64, {5, 7}, 1), vector}),
+        Contains(fmt::format("vector element {} (from 0) is not a number", bad)));
   }
 }
 

@@ -1,9 +1,9 @@
 // wormcube matvec: a distributed matrix-vector product, verified.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/cluster.hpp"
 #include "wormcube/apps/cli/commands/application.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/io/array.hpp"
+#include "wormcube/apps/made.hpp"
 #include "wormcube/apps/matvec/run.hpp"
 #include "wormcube/apps/parts.hpp"
 #include "wormcube/runtime/error.hpp"
@@ -25,29 +25,23 @@ struct MatvecCommand {
   bool shape_given = false;
 };
 
-/// Its size and where it comes from.
-void set_matrix(const MatvecCommand& options, MatvecJob& job) {
-  if (!options.matrix.empty()) {
-    if (options.shape_given) {
-      throw UsageError(
-          "--matrix brings its own shape; --shape makes a matrix instead of reading it");
-    }
-    job.source = open_matrix(options.matrix);
-  } else {
-    const auto shape = parse_shape(options.shape, 2, 2);
-    job.source = made_real_matrix(shape[0], shape[1], options.application.seed);
+Source matrix(const MatvecCommand& options) {
+  if (options.matrix.empty()) {
+    return made_array(ElementType::float64, parse_shape(options.shape, 2, 2),
+                      options.application.seed);
   }
-  job.matrix = {job.source->shape()[0], job.source->shape()[1], {}};
+  if (options.shape_given) {
+    throw UsageError("--matrix brings its own shape; --shape makes a matrix instead of reading it");
+  }
+  return open_matrix(options.matrix);
 }
 
-std::vector<double> vector(const MatvecCommand& options, std::size_t columns) {
-  if (!options.vector.empty()) {
-    return to_doubles(read_list(options.vector, options.column), options.vector);
-  }
+Source vector(const MatvecCommand& options, std::size_t columns) {
+  if (!options.vector.empty()) return open_list(options.vector, options.column);
   if (!options.column.empty()) {
     throw UsageError("--column is of the file of the vector; name it with --vector");
   }
-  return generate_vector(columns, ~options.application.seed);
+  return made_array(ElementType::float64, {columns}, ~options.application.seed);
 }
 
 std::string source(const std::string& file, std::uint64_t seed) {
@@ -59,7 +53,7 @@ void print_result(const MatvecCommand& options, const MatvecJob& job, const Matv
   const ApplicationOptions& application = options.application;
   const OutputOptions& output = application.output;
   print_setting(output, "matrix",
-                fmt::format("{}x{} of float64, {}", job.matrix.rows, job.matrix.columns,
+                fmt::format("{} of float64, {}", shape_text(job.matrix.shape()),
                             source(options.matrix, application.seed)));
   print_setting(output, "vector", source(options.vector, application.seed));
   print_setting(output, "grid",
@@ -72,14 +66,20 @@ void print_result(const MatvecCommand& options, const MatvecJob& job, const Matv
   }
   table.add({"rate", cell_rate(rate), "Gflop/s"});
   print_table(output, table);
-  Table checks(
-      {{"check", "", true}, {"relative to", "", true}, {"largest error"}, {"allowed"}, {"passed"}});
-  constexpr const char* measure = "the element's |A| |x|";
+  Table checks({{"compared with", "", true},
+                {"elements"},
+                {"relative to", "", true},
+                {"largest error"},
+                {"allowed"},
+                {"passed"}});
+  constexpr const char *check = "a product in extended precision",
+                       *measure = "the element's |A| |x|";
   if (result.verified()) {
-    checks.add({"same as a serial product", measure, cell_error(result.check.error),
-                fmt::format("{:.2e}", result.check.tolerance), result.passed() ? "yes" : "NO"});
+    checks.add({check, std::to_string(result.check.elements), measure,
+                cell_error(result.check.error), fmt::format("{:.2e}", result.check.tolerance),
+                result.passed() ? "yes" : "NO"});
   } else {
-    checks.add({"same as a serial product", measure, "-", "-", "?"});
+    checks.add({check, "-", measure, "-", "-", "?"});
   }
   print_table(output, checks);
 }
@@ -87,6 +87,7 @@ void print_result(const MatvecCommand& options, const MatvecJob& job, const Matv
 Json check_json(const MatvecCheck& check) {
   const auto if_measured = [&](auto value) { return check.measured ? Json(value) : Json(nullptr); };
   Json json;
+  put(json, "elements", if_measured(check.elements), not_verified);
   put(json, "error", std::isfinite(check.error) ? if_measured(check.error) : Json(nullptr),
       check.measured ? "an element of the product is not finite" : not_verified);
   put(json, "tolerance", if_measured(check.tolerance), not_verified);
@@ -101,25 +102,22 @@ ExitCode run(const MatvecCommand& options) {
   const std::string& input = options.vector.empty() ? options.vector : options.matrix;
   ApplicationRun run(application, "matvec", input, options.output);
   const Algorithms algorithms = application.algorithms(matvec_operations());
-  MatvecJob job{{}, {}, parse_vectors_on(options.vectors_on), run.run_options()};
-  set_matrix(options, job);
-  job.x = vector(options, job.matrix.columns);
+  const Source a = matrix(options);
+  const std::vector<std::size_t>& shape = a.shape();
+  const MatvecJob job{a, vector(options, shape[1]), parse_vectors_on(options.vectors_on),
+                      run.run_options()};
   const MatvecResult result = run.on_machine(algorithms.all_port(), [&](const Runner& runner) {
     return run_matvec(runner, algorithms, job);
   });
-  const double rate =
-      per_microsecond(2 * job.matrix.rows * job.matrix.columns, result.figures.wall) / 1000;
+  const double rate = per_microsecond(2 * shape[0] * shape[1], result.figures.wall) / 1000;
   run.write_output([&] {
-    // Every process has all of it, and the first one writes.
-    const std::size_t count = is_first_process() ? result.y.size() : 0;
-    const std::size_t first = is_first_process() ? 0 : result.y.size();
-    write_list(run.runner(), options.output, "y", ElementType::float64, result.y.size(),
-               {first, count}, std::as_bytes(std::span(result.y).first(count)));
+    write_list(run.runner(), options.output, "y", ElementType::float64, shape[0], result.here,
+               std::as_bytes(std::span(result.y)));
   });
   print_result(options, job, result, run.machine(), rate);
 
   Json json = run.json(collectives_json(result.figures), result.figures);
-  json["shape"] = {job.matrix.rows, job.matrix.columns};
+  json["shape"] = shape;
   json["grid"] = {result.grid_rows, result.grid_columns};
   json["vectors_on"] = options.vectors_on;
   json["gflop_per_s"] = rate;
@@ -173,8 +171,9 @@ Action add_matvec(CLI::App& program) {
       "The network is cut between two dimensions into a grid of nodes, as square as possible: a "
       "mesh of 5x3 is one of 5 x 3, a hypercube of 64 nodes one of 8 x 8. Node (i, j) has block "
       "(i, j) of the matrix. Each column broadcasts its block of the vector, each node multiplies, "
-      "each row adds up its part of the product. Every element is compared with a serial product "
-      "in extended precision; allowed is what rounding may cause in any order of the sum.\n\n"
+      "each row adds up its part of the product. Every element is compared with a product in "
+      "extended precision, in several processes of what each of them reads or makes again; allowed "
+      "is what rounding may cause in any order of the sum.\n\n"
       "Times: wall is the whole run; the parts are the cores' time, and their sum is cores x wall: "
       "computing, rearranging, combining, host copies, moving data (copying "
       "messages), network and switching (routes, reservations, matching, changing nodes), idle.\n\n"

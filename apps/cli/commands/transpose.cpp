@@ -3,6 +3,7 @@
 #include "wormcube/apps/cli/commands/application.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/io/npy.hpp"
+#include "wormcube/apps/made.hpp"
 #include "wormcube/apps/parts.hpp"
 #include "wormcube/apps/transpose/run.hpp"
 #include "wormcube/runtime/error.hpp"
@@ -40,7 +41,7 @@ Source transposed_matrix(const TransposeCommand& options) {
   }
   const auto shape = parse_shape(options.shape, 2, 2);
   const ElementType type = parse_element_type(options.type);
-  return made_matrix(type, shape[0], shape[1], options.application.seed);
+  return made_array(type, shape, options.application.seed);
 }
 
 void print_result(const TransposeCommand& options, const TransposeJob& job,
