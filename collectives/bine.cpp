@@ -6,6 +6,7 @@
 #include "wormcube/collectives/swing.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -84,6 +85,16 @@ std::vector<Span> BineHolding::heir(int bit) const {
   std::vector<Span> pieces;
   for (std::size_t i = blocks; i < 2 * blocks; ++i) pieces.push_back(all_[order_[i]]);
   return pieces;
+}
+
+Prediction bine_scatter_cost(const Topology& topology) {
+  const double p = topology.nodes();
+  return {.startups = log2_ceiling(topology.nodes()),
+          .transmission_blocks = p - 1,
+          .rearranged_blocks = 0,
+          .working_blocks = std::max(0.0, p / 2 - 1),
+          .link_load = p > 1 ? 1 : 0,
+          .contended_blocks = p - 1};
 }
 
 namespace needs {

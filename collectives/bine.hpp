@@ -57,6 +57,9 @@ class BineHolding {
   Memory memory_;            // the others'
 };
 
+/// Of a scatter or gather along it.
+Prediction bine_scatter_cost(const Topology& topology);
+
 namespace needs {
 /// Rings of 2^L nodes.
 Need rings_of_powers_of_two();

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/circulant.hpp"
 
+#include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 
 #include <algorithm>
@@ -181,6 +182,38 @@ void require_packets(std::string_view algorithm, Rank packets, Rank least) {
   if (packets >= least && packets <= most_circulant_packets) return;
   throw UsageError(fmt::format("{}: {} packets; need {} to {}", algorithm, packets, least,
                                most_circulant_packets));
+}
+
+Option circulant_packets_option() {
+  return {.name = "packets",
+          .least = 0,
+          .most = most_circulant_packets,
+          .help = "N; 0: sqrt((ceil(log2 p) - 1) m tw / ts), the best one"};
+}
+
+void settle_circulant_packets(const Setting& setting, const CostModel& model, Bytes block_bytes,
+                              Options& options) {
+  if (circulant_packets(setting.options) > 0) return;
+  const Rank best = best_circulant_packets(setting.topology.nodes(), block_bytes, model.startup_us,
+                                           model.transfer_us);
+  options.set("packets", std::to_string(best));
+}
+
+Option circulant_all_packets_option() {
+  return {.name = "packets",
+          .preset = 1,
+          .least = 1,
+          .most = most_circulant_packets,
+          .help = "into which each block is cut; more pay where blocks differ in size"};
+}
+
+Rank circulant_parts(const Setting& setting) {
+  return std::max(1, circulant_packets(setting.options));
+}
+
+Prediction predict_circulant_uneven(const Setting& setting) {
+  const Rank p = setting.topology.nodes();
+  return {.startups = p > 1 ? circulant_packets(setting.options) - 1.0 + log2_ceiling(p) : 0};
 }
 
 }  // namespace wormcube

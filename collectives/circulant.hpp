@@ -4,12 +4,15 @@
 
 #include "wormcube/collectives/handover.hpp"
 #include "wormcube/collectives/loads.hpp"
+#include "wormcube/collectives/options.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 
 #include <span>
 #include <vector>
 
 namespace wormcube {
+
+struct Setting;
 
 /// What each node sends and receives in every round of a broadcast from node 0 of p. In round k modulo
 /// q = ceil(log2 p) node r sends to r + skip(k) and receives from r - skip(k), modulo p.
@@ -58,5 +61,20 @@ Rank best_circulant_packets(Rank p, Bytes message, double startup_us, double tra
 inline constexpr Rank most_circulant_packets = 1 << 20;
 /// Throws UsageError unless there can be so many.
 void require_packets(std::string_view algorithm, Rank packets, Rank least);
+
+// For the entries of the algorithms, all of which have an option `packets`.
+/// Of one broadcast or reduction: 0 is the best number, which settle_circulant_packets puts in.
+Option circulant_packets_option();
+void settle_circulant_packets(const Setting& setting, const CostModel& model, Bytes block_bytes,
+                              Options& options);
+/// Of those of all nodes.
+Option circulant_all_packets_option();
+inline Rank circulant_packets(const Options& options) {
+  return static_cast<Rank>(options.number("packets"));
+}
+Rank circulant_parts(const Setting& setting);
+/// Of all nodes' uneven blocks. A step lasts as long as its largest message, which depends on all
+/// sizes: only start-ups have a formula.
+Prediction predict_circulant_uneven(const Setting& setting);
 
 }  // namespace wormcube

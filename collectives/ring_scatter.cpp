@@ -192,4 +192,15 @@ Prediction ring_scatter_cost(const Topology& topology, HalfWay half) {
           .contended_blocks = transmission};
 }
 
+Prediction ring_scatter_and_all_cost(const Topology& topology, HalfWay half) {
+  const double p = topology.nodes();
+  Prediction prediction = ring_scatter_cost(topology, half);
+  const Prediction second = ring_all_port_cost(topology, half);
+  *prediction.startups += *second.startups;
+  prediction.transmission_blocks =
+      (*prediction.transmission_blocks + *second.transmission_blocks) / p;
+  prediction.contended_blocks = prediction.transmission_blocks;
+  return prediction;
+}
+
 }  // namespace wormcube

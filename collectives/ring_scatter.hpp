@@ -97,5 +97,7 @@ class RingScatterRoom {
 
 /// Of a scatter or gather.
 Prediction ring_scatter_cost(const Topology& topology, HalfWay half);
+/// Of a scatter or gather of p parts of a block, and all nodes' exchange of them before or after.
+Prediction ring_scatter_and_all_cost(const Topology& topology, HalfWay half);
 
 }  // namespace wormcube

@@ -27,25 +27,18 @@ WORMCUBE_ALGORITHM(allgather_circulant){
     .contention_free = false,
     .exactly_once = true,
     .remark = "free of contention on complete networks",
-    .options = {{.name = "packets",
-                 .preset = 1,
-                 .least = 1,
-                 .most = most_circulant_packets,
-                 .help = "into which each block is cut; more pay where blocks differ in size"}},
+    .options = {circulant_all_packets_option()},
 
     .predict = [](const Setting& setting) -> Prediction {
-      const auto packets = static_cast<Rank>(setting.options.number("packets"));
+      const auto packets = circulant_packets(setting.options);
       return allgather_cost(circulant_all_cost(setting.topology, packets, false));
     },
     .program =
         [](Node& node, const Call& call) {
           wormcube::allgather_circulant(node, call.input, call.output,
-                                        static_cast<Rank>(call.options.number("packets")));
+                                        circulant_packets(call.options));
         },
-    .parts =
-        [](const Setting& setting) {
-          return std::max(1, static_cast<Rank>(setting.options.number("packets")));
-        },
+    .parts = circulant_parts,
 };
 
 }  // namespace algorithms

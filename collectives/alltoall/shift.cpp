@@ -34,6 +34,18 @@ std::optional<Rank> shift_link_load(const Topology& topology, Rank offset) {
   return most;
 }
 
+void predict_shifts(Prediction& prediction, const Topology& topology) {
+  double most = 0, sum = 0;
+  for (Rank i = 1; i < topology.nodes(); ++i) {
+    const std::optional<Rank> load = shift_link_load(topology, i);
+    if (!load) return;
+    most = std::max<double>(most, *load);
+    sum += *load;
+  }
+  prediction.link_load = most;
+  prediction.contended_blocks = sum;
+}
+
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(alltoall_shift){
@@ -45,18 +57,9 @@ WORMCUBE_ALGORITHM(alltoall_shift){
     .remark = "free of contention on hypercubes and complete networks",
     .rows = {{"5.7", "", "hypercube:4"}, {"5.8", "", "complete:7"}, {"5.13", "", "complete:7"}},
     .predict = [](const Setting& setting) -> Prediction {
-      const Topology& topology = setting.topology;
-      const Rank p = topology.nodes();
+      const Rank p = setting.topology.nodes();
       Prediction prediction{p - 1.0, p - 1.0, 0, 0};
-      double most = 0, sum = 0;
-      for (Rank i = 1; i < p; ++i) {
-        const std::optional<Rank> load = shift_link_load(topology, i);
-        if (!load) return prediction;
-        most = std::max<double>(most, *load);
-        sum += *load;
-      }
-      prediction.link_load = most;
-      prediction.contended_blocks = sum;
+      predict_shifts(prediction, setting.topology);
       return prediction;
     },
     .program = [](Node& node,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wormcube/collectives/blocks.hpp"
+#include "wormcube/collectives/cost.hpp"
 
 #include <optional>
 
@@ -32,5 +33,8 @@ void alltoall_shift(Node& node, ConstBlocks out, Blocks in);
 /// by one more where the lower digits carry. A shift by o among n loads the busiest link of a line,
 /// ring or tree with min(o, n - o) messages.
 std::optional<Rank> shift_link_load(const Topology& topology, Rank offset);
+/// Fills in what links are shared by steps of one block, a shift by each of 1 .. p - 1; nothing for
+/// arbitrary graphs.
+void predict_shifts(Prediction& prediction, const Topology& topology);
 
 }  // namespace wormcube

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/broadcast/itinerary.hpp"
 
+#include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/require.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 
@@ -150,6 +151,10 @@ Option period_option() {
 
 Packets packets_of(const Options& options) {
   return {static_cast<int>(options.number("packets")), static_cast<int>(options.number("period"))};
+}
+
+Rank packet_parts(const Setting& setting) {
+  return static_cast<Rank>(setting.options.number("packets"));
 }
 
 }  // namespace wormcube

@@ -12,6 +12,8 @@
 
 namespace wormcube {
 
+struct Setting;
+
 /// Cuts a message into packets that go one after the other through the same tree.
 struct Packets {
   int count = 1;
@@ -116,6 +118,9 @@ void require_torus_broadcast(std::string_view algorithm, const Topology& topolog
                              const Packets& packets);
 /// The packets alone: one or more, in no more steps than an int counts, for a tree of so many.
 void require_packets(std::string_view algorithm, const Packets& packets, int tree_steps = 1);
+
+/// For the entries of the algorithms: a packet is a part.
+Rank packet_parts(const Setting& setting);
 
 /// One message of the whole block (or packet) on each link in every step.
 Prediction predict_tree(int tree_steps, const Packets& packets);

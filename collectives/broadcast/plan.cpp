@@ -90,8 +90,7 @@ WORMCUBE_ALGORITHM(broadcast_plan){
           wormcube::broadcast_plan(node, call.output.all(), call.arguments.root,
                                    packets_of(call.options));
         },
-    .parts =
-        [](const Setting& setting) { return static_cast<Rank>(setting.options.number("packets")); },
+    .parts = packet_parts,
 };
 
 }  // namespace algorithms

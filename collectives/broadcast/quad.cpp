@@ -95,8 +95,7 @@ WORMCUBE_ALGORITHM(broadcast_quad){
           wormcube::broadcast_quad(node, call.output.all(), call.arguments.root,
                                    packets_of(call.options));
         },
-    .parts =
-        [](const Setting& setting) { return static_cast<Rank>(setting.options.number("packets")); },
+    .parts = packet_parts,
 };
 
 }  // namespace algorithms

@@ -40,16 +40,7 @@ WORMCUBE_ALGORITHM(broadcast_ring_all_port){
 
     .predict =
         [](const Setting& setting) {
-          const Topology& topology = setting.topology;
-          const HalfWay half = half_of(setting.options);
-          const double p = topology.nodes();
-          Prediction prediction = ring_scatter_cost(topology, half);
-          const Prediction second = ring_all_port_cost(topology, half);
-          *prediction.startups += *second.startups;
-          prediction.transmission_blocks =
-              (*prediction.transmission_blocks + *second.transmission_blocks) / p;
-          prediction.contended_blocks = prediction.transmission_blocks;
-          return prediction;
+          return ring_scatter_and_all_cost(setting.topology, half_of(setting.options));
         },
     .program =
         [](Node& node, const Call& call) {

@@ -166,8 +166,7 @@ WORMCUBE_ALGORITHM(broadcast_squeeze){
           wormcube::broadcast_squeeze(node, call.output.all(), call.arguments.root,
                                       packets_of(call.options));
         },
-    .parts =
-        [](const Setting& setting) { return static_cast<Rank>(setting.options.number("packets")); },
+    .parts = packet_parts,
 };
 
 }  // namespace algorithms

@@ -90,8 +90,7 @@ WORMCUBE_ALGORITHM(broadcast_wang_tseng){
           wormcube::broadcast_wang_tseng(node, call.output.all(), call.arguments.root,
                                          wang_tseng_options(call.options));
         },
-    .parts =
-        [](const Setting& setting) { return static_cast<Rank>(setting.options.number("packets")); },
+    .parts = packet_parts,
 };
 
 }  // namespace algorithms

@@ -6,8 +6,6 @@
 #include "wormcube/collectives/bine.hpp"
 #include "wormcube/collectives/scatter/require.hpp"
 
-#include <algorithm>
-
 namespace wormcube {
 
 namespace algorithms {
@@ -46,16 +44,7 @@ WORMCUBE_ALGORITHM(gather_bine){
     .exactly_once = true,
     .needs = {needs::rings_of_powers_of_two()},
     .instead = {"halving", "mesh"},
-
-    .predict = [](const Setting& setting) -> Prediction {
-      const double p = setting.topology.nodes();
-      return {.startups = log2_ceiling(setting.topology.nodes()),
-              .transmission_blocks = p - 1,
-              .rearranged_blocks = 0,
-              .working_blocks = std::max(0.0, p / 2 - 1),
-              .link_load = p > 1 ? 1 : 0,
-              .contended_blocks = p - 1};
-    },
+    .predict = [](const Setting& setting) { return bine_scatter_cost(setting.topology); },
     .program =
         [](Node& node, const Call& call) {
           wormcube::gather_bine(node, call.input.all(), call.output, call.arguments.root);

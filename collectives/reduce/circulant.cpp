@@ -62,20 +62,11 @@ WORMCUBE_ALGORITHM(reduce_circulant){
     .contention_free = false,
     .exactly_once = true,
     .remark = "free of contention on complete networks",
-    .options = {{.name = "packets",
-                 .least = 0,
-                 .most = most_circulant_packets,
-                 .help = "N; 0: sqrt((ceil(log2 p) - 1) m tw / ts), the best one"}},
+    .options = {circulant_packets_option()},
     .needs_commutative = true,
-    .settle =
-        [](const Setting& setting, const CostModel& model, Bytes block_bytes, Options& options) {
-          if (setting.options.number("packets") > 0) return;
-          const Rank best = best_circulant_packets(setting.topology.nodes(), block_bytes,
-                                                   model.startup_us, model.transfer_us);
-          options.set("packets", std::to_string(best));
-        },
+    .settle = settle_circulant_packets,
     .predict = [](const Setting& setting) -> Prediction {
-      const auto packets = static_cast<Rank>(setting.options.number("packets"));
+      const auto packets = circulant_packets(setting.options);
       if (packets == 0) return {.rearranged_blocks = 0};
       Prediction prediction =
           circulant_cost(setting.topology, setting.arguments.root, packets, true);
@@ -86,12 +77,9 @@ WORMCUBE_ALGORITHM(reduce_circulant){
         [](Node& node, const Call& call) {
           wormcube::reduce_circulant(node, call.arguments.reduction, call.input.all(),
                                      call.output.all(), call.arguments.root,
-                                     static_cast<Rank>(call.options.number("packets")));
+                                     circulant_packets(call.options));
         },
-    .parts =
-        [](const Setting& setting) {
-          return std::max(1, static_cast<Rank>(setting.options.number("packets")));
-        },
+    .parts = circulant_parts,
 };
 
 }  // namespace algorithms

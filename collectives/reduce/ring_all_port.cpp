@@ -48,14 +48,9 @@ WORMCUBE_ALGORITHM(reduce_ring_all_port){
         [](const Setting& setting) {
           const Topology& topology = setting.topology;
           const HalfWay half = half_of(setting.options);
-          const double p = topology.nodes();
-          Prediction prediction = ring_scatter_cost(topology, half);
-          const Prediction second = ring_all_port_cost(topology, half);
-          *prediction.startups += *second.startups;
-          prediction.transmission_blocks =
-              (*prediction.transmission_blocks + *second.transmission_blocks) / p;
-          prediction.contended_blocks = prediction.transmission_blocks;
-          prediction.combined_blocks = *second.combined_blocks / p;
+          Prediction prediction = ring_scatter_and_all_cost(topology, half);
+          prediction.combined_blocks =
+              *ring_all_port_cost(topology, half).combined_blocks / topology.nodes();
           return prediction;
         },
     .program =

@@ -42,15 +42,7 @@ WORMCUBE_ALGORITHM(reduce_scatter_pairwise){
       const Rank p = setting.topology.nodes();
       Prediction prediction{p - 1.0, p - 1.0, 0};
       prediction.combined_blocks = p > 2 ? p : p - 1;
-      double most = 0, sum = 0;
-      for (Rank t = 1; t < p; ++t) {
-        const std::optional<Rank> load = shift_link_load(setting.topology, t);
-        if (!load) return prediction;
-        most = std::max<double>(most, *load);
-        sum += *load;
-      }
-      prediction.link_load = most;
-      prediction.contended_blocks = sum;
+      predict_shifts(prediction, setting.topology);
       return prediction;
     },
     .program =

@@ -7,8 +7,6 @@
 
 namespace wormcube::algorithms {
 
-// A step lasts as long as its largest message, which depends on all sizes: only start-ups have a
-// formula.
 WORMCUBE_ALGORITHM(reduce_scatterv_circulant){
     .operation = operations::reduce_scatterv,
     .name = "circulant",
@@ -18,28 +16,15 @@ WORMCUBE_ALGORITHM(reduce_scatterv_circulant){
     .contention_free = false,
     .exactly_once = true,
     .remark = "free of contention on complete networks",
-    .options = {{.name = "packets",
-                 .preset = 1,
-                 .least = 1,
-                 .most = most_circulant_packets,
-                 .help = "into which each block is cut; more pay where blocks differ in size"}},
+    .options = {circulant_all_packets_option()},
     .needs_commutative = true,
-    .predict = [](const Setting& setting) -> Prediction {
-      const auto packets = static_cast<Rank>(setting.options.number("packets"));
-      return {.startups = setting.topology.nodes() > 1
-                              ? packets - 1.0 + log2_ceiling(setting.topology.nodes())
-                              : 0};
-    },
+    .predict = predict_circulant_uneven,
     .program =
         [](Node& node, const Call& call) {
           wormcube::reduce_scatter_circulant(node, call.arguments.reduction, call.input,
-                                             call.output.all(),
-                                             static_cast<Rank>(call.options.number("packets")));
+                                             call.output.all(), circulant_packets(call.options));
         },
-    .parts =
-        [](const Setting& setting) {
-          return std::max(1, static_cast<Rank>(setting.options.number("packets")));
-        },
+    .parts = circulant_parts,
 };
 
 }  // namespace wormcube::algorithms

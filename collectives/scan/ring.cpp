@@ -55,6 +55,14 @@ Prediction scan_ring_cost(Rank p, Prefix prefix, Rank segments) {
   return prediction;
 }
 
+Option segments_option() {
+  return {.name = "segments",
+          .preset = 1,
+          .least = 1,
+          .most = 4096,
+          .help = "parts of a block that follow each other"};
+}
+
 namespace algorithms {
 
 WORMCUBE_ALGORITHM(scan_ring){
@@ -65,28 +73,20 @@ WORMCUBE_ALGORITHM(scan_ring){
     .contention_free = true,
     .exactly_once = true,
     .remark = "our extension: a pipeline",
-    .options = {{.name = "segments",
-                 .preset = 1,
-                 .least = 1,
-                 .most = 4096,
-                 .help = "parts of a block that follow each other"}},
+    .options = {segments_option()},
     .needs = {needs::line_or_ring()},
     .instead = {"hypercube"},
     .predict =
         [](const Setting& setting) {
           return scan_ring_cost(setting.topology.nodes(), Prefix::inclusive,
-                                static_cast<Rank>(setting.options.number("segments")));
+                                segments_of(setting.options));
         },
     .program =
         [](Node& node, const Call& call) {
           wormcube::scan_ring(node, call.arguments.reduction, call.input.all(), call.output.all(),
-                              Prefix::inclusive,
-                              static_cast<Rank>(call.options.number("segments")));
+                              Prefix::inclusive, segments_of(call.options));
         },
-    .parts =
-        [](const Setting& setting) {
-          return static_cast<Rank>(setting.options.number("segments"));
-        },
+    .parts = [](const Setting& setting) { return segments_of(setting.options); },
 };
 
 }  // namespace algorithms

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wormcube/collectives/blocks.hpp"
+#include "wormcube/collectives/options.hpp"
 #include "wormcube/collectives/reduction.hpp"
 #include "wormcube/collectives/scan/hypercube.hpp"
 
@@ -27,5 +28,11 @@ void scan_ring(Node& node, const Reduction& reduction, ConstSpan mine, Span resu
                Rank segments);
 
 Prediction scan_ring_cost(Rank p, Prefix prefix, Rank segments);
+
+/// The option `segments` of both.
+Option segments_option();
+inline Rank segments_of(const Options& options) {
+  return static_cast<Rank>(options.number("segments"));
+}
 
 }  // namespace wormcube
