@@ -10,6 +10,7 @@
 #include <array>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -24,7 +25,7 @@
 namespace interleavings {
 namespace {
 
-constexpr int most_threads = 4, most_locations = 40;
+constexpr int most_threads = 4, most_locations = 40, most_stores = 250;
 constexpr int host = most_threads - 1;  // begins and ends each execution
 constexpr std::uint32_t cell_magic = 0x5ca1ab1e, trace_magic = 0x0ddba115;
 constexpr int most_plain = 20'000;  // uses of plain variables in one execution
@@ -105,15 +106,16 @@ class States {
 
 struct Store {
   std::uint64_t value;
+  bool change;  // of a read-modify-write: nothing comes between it and what that has read
   View view;
   Hash hash;
 };
 
 struct Location {
   const Cell* cell = nullptr;  // null: it is no more
-  std::vector<Store> stores;
-  int last_sequential = 0;  // no sequentially consistent load sees less
-  View sleepers;            // the system's own lock
+  std::vector<Store> stores;   // in the order in which they take effect
+  int last_sequential = 0;     // no sequentially consistent load sees less
+  View sleepers;               // the system's own lock
   std::array<std::uint16_t, most_threads> used = {};
 };
 
@@ -472,7 +474,7 @@ class Execution {
     location.last_sequential = 0;
     location.sleepers = {};
     location.used = {};
-    Store first{cell.value_, {}, {}};
+    Store first{cell.value_, false, {}, {}};
     seal(first);
     location.stores.push_back(first);
     return location;
@@ -480,6 +482,7 @@ class Execution {
   static void seal(Store& store) {
     store.hash = {};
     store.hash.add(store.value);
+    store.hash.add(static_cast<std::uint64_t>(store.change));
     store.hash.add(store.view);
   }
 
@@ -541,36 +544,43 @@ class Execution {
         }
       }
       case Kind::store: {
-        put(location, number, mine, operation.operand,
-            met(Order::Of::store, operation.order, operation), nullptr);
+        const auto order = met(Order::Of::store, operation.order, operation);
+        const Places places(location, mine.seen[number], order);
+        put(location, number, mine, operation.operand, order,
+            places.after[choose_seen(places.count)], false);
         return {operation.operand, true};
       }
       case Kind::change: {
         const auto order = met(Order::Of::change, operation.order, operation);
-        const std::uint64_t old = see(i, location, number, mine, order, latest);
-        put(location, number, mine, operation.apply(old, operation.operand), order,
-            &stores[latest].view);
+        const Places places(location, mine.seen[number], order);
+        const int at = places.after[choose_seen(places.count)];
+        const std::uint64_t old = see(i, location, number, mine, order, at);
+        put(location, number, mine, operation.apply(old, operation.operand), order, at, true);
         return {old, true};
       }
       case Kind::compare: {
         const auto success = met(Order::Of::change, operation.order, operation);
         const auto failure = met(Order::Of::failure, operation.failure, operation);
+        Places fit(location, mine.seen[number], success);
+        fit.keep([&](int at) { return stores[at].value == operation.expected; });
         const bool fits = stores[latest].value == operation.expected;
         const int first = first_visible(i, location, number, mine, failure);
         // Success first, then the stores that it may fail by, the latest first,
         // then for no reason.
-        std::array<int, 64> others = {};
+        std::array<std::uint8_t, most_stores> others = {};
         int count = 0;
-        for (int at = latest; at >= first && count < 60; --at) {
-          if (stores[at].value != operation.expected) others[count++] = at;
+        for (int at = latest; at >= first && count < most_stores; --at) {
+          if (stores[at].value != operation.expected)
+            others[count++] = static_cast<std::uint8_t>(at);
         }
         const bool early = fits && operation.weak && may_return_early();
-        int chosen = choose_seen((fits ? 1 : 0) + count + (early ? 1 : 0));
-        if (fits && chosen-- == 0) {
-          see(i, location, number, mine, success, latest);
-          put(location, number, mine, operation.operand, success, &stores[latest].view);
+        int chosen = choose_seen(fit.count + count + (early ? 1 : 0));
+        if (chosen < fit.count) {
+          see(i, location, number, mine, success, fit.after[chosen]);
+          put(location, number, mine, operation.operand, success, fit.after[chosen], true);
           return {operation.expected, true};
         }
+        chosen -= fit.count;
         if (chosen < count) {
           return {see(i, location, number, mine, failure, others[chosen]), false};
         }
@@ -637,21 +647,60 @@ class Execution {
       location.last_sequential = std::max(location.last_sequential, at);
     return store.value;
   }
-  // \param replaced  the view of the store that a read-modify-write has read:
-  // it goes on as part of its release sequence
+  /// After which stores another can take effect, the latest first: none that its thread knows to be hidden, nor
+  /// one that a read-modify-write has read.
+  struct Places {
+    Places(const Location& location, int known, std::memory_order order) {
+      const int first =
+          order == std::memory_order_seq_cst ? std::max(known, location.last_sequential) : known;
+      const int latest = static_cast<int>(location.stores.size()) - 1;
+      for (int at = latest; at >= first && count < most_stores; --at) {
+        if (at == latest || !location.stores[at + 1].change)
+          after[count++] = static_cast<std::uint8_t>(at);
+      }
+    }
+    template <class Condition>
+    void keep(Condition&& condition) {
+      count = static_cast<int>(
+          std::remove_if(after.begin(), after.begin() + count, std::not_fn(condition)) -
+          after.begin());
+    }
+    std::array<std::uint8_t, most_stores> after = {};
+    int count = 0;
+  };
+  // \param change  of a read-modify-write, which has read the store before: it goes on as part of its
+  // release sequence
   void put(Location& location, int number, View& mine, std::uint64_t value, std::memory_order order,
-           const View* replaced) {
-    const std::size_t at = location.stores.size();
-    if (at > 250) fail("too many stores to one word");
+           int after, bool change) {
+    const int at = after + 1;
+    if (at < static_cast<int>(location.stores.size())) make_room(location, number, at);
+    if (location.stores.size() + 1 == most_stores) fail("too many stores to one word");
     mine.seen[number] = static_cast<std::uint8_t>(at);
-    Store store{value, {}, {}};
+    if (running_ < host) threads_[running_].again[number] = 0;
+    Store store{value, change, {}, {}};
     if (releases(order)) store.view = mine;
-    if (replaced != nullptr) store.view.join(*replaced);
+    if (change) store.view.join(location.stores[after].view);
     store.view.seen[number] = static_cast<std::uint8_t>(at);
     seal(store);
-    location.stores.push_back(store);
-    if (order == std::memory_order_seq_cst) location.last_sequential = static_cast<int>(at);
+    location.stores.insert(location.stores.begin() + at, store);
+    if (order == std::memory_order_seq_cst)
+      location.last_sequential = std::max(location.last_sequential, at);
     if (releases(order)) ++mine.clock[running_];  // what comes now is not told by it
+  }
+  // What is stored from there on has the next number.
+  void make_room(Location& location, int number, int from) {
+    const auto renumber = [&](View& view) {
+      if (view.seen[number] >= from) ++view.seen[number];
+    };
+    for (Thread& thread : threads_) renumber(thread.view);
+    for (int i = 0; i < count_; ++i) {
+      renumber(locations_[i].sleepers);
+      for (Store& store : locations_[i].stores) {
+        renumber(store.view);
+        seal(store);
+      }
+    }
+    if (location.last_sequential >= from) ++location.last_sequential;
   }
 
   bool is_able(int i) {

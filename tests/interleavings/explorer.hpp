@@ -16,9 +16,9 @@ namespace interleavings {
 
 /// What is explored, docs/concurrency.md: each order in which the threads'
 /// atomic operations can take place, for each load each store that it may see,
-/// and each early return that is allowed. Memory is C++20's with two
-/// restrictions: stores to one word take effect in the order in which they are
-/// executed, and no load sees a store that is executed after it.
+/// for each store each place among those to the same word, and each early return
+/// that is allowed. Memory is C++20's with one restriction: no load sees a store
+/// that is executed after it.
 struct Bounds {
   std::size_t states = 20'000'000;
   int operations = 400;  ///< in one execution; more: it does not end

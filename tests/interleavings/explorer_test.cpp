@@ -73,6 +73,69 @@ struct LoadBuffering {
   void end() { outcome(fmt::format("{}{}", int{seen[0]}, int{seen[1]})); }
 };
 
+// Each of two threads stores to both words: whose store stays?
+template <std::memory_order Order>
+struct TwoStores {
+  static constexpr int threads = 2;
+  std::array<Atomic<int>, 2> word;
+  void thread(int i) {
+    word[i].store(1, Order);
+    word[1 - i].store(2, Order);
+  }
+  void end() { outcome(fmt::format("{}{}", word[0].load(relaxed), word[1].load(relaxed))); }
+};
+
+// Each stores to a word; one has stored to the other's before, the other then loads it.
+template <std::memory_order Order>
+struct StoreAndLoad {
+  static constexpr int threads = 2;
+  std::array<Atomic<int>, 2> word;
+  Plain<int> seen = 0;
+  void thread(int i) {
+    if (i == 0) {
+      word[0].store(1, Order);
+      word[1].store(1, Order);
+    } else {
+      word[1].store(2, Order);
+      seen = word[0].load(Order == release ? acquire : Order);
+    }
+  }
+  void end() { outcome(fmt::format("{}{}", word[1].load(relaxed), int{seen})); }
+};
+
+// One stores to a word, then to a flag; the other sees the flag, then changes the word, or stores to
+// it: does that come before the first store?
+template <std::memory_order Store, std::memory_order Load, bool Changes>
+struct StoreBehind {
+  static constexpr int threads = 2;
+  Atomic<int> word, flag;
+  Plain<int> came = 0;
+  void thread(int i) {
+    if (i == 0) {
+      word.store(1, relaxed);
+      flag.store(1, Store);
+    } else {
+      came = flag.load(Load);
+      Changes ? static_cast<void>(word.fetch_add(2, relaxed)) : word.store(2, relaxed);
+    }
+  }
+  void end() { outcome(fmt::format("{}{}", int{came}, word.load(relaxed))); }
+};
+
+// Nothing comes between what a read-modify-write has read and what it stores.
+struct Additions {
+  static constexpr int threads = 3;
+  Atomic<int> word;
+  void thread(int i) {
+    if (i == 0) {
+      word.store(4, relaxed);
+    } else {
+      word.fetch_add(i, relaxed);
+    }
+  }
+  void end() { outcome(fmt::format("{}", word.load(relaxed))); }
+};
+
 // One thread stores data, then a flag; the other looks at the flag, then at the
 // data.
 template <std::memory_order Store, std::memory_order Load>
@@ -360,6 +423,23 @@ TEST_CASE("the explorer allows what weak orders allow, and no more", "[interleav
   CHECK(all_of<OneOrder<release, acquire>>().contains("100"));
   CHECK_FALSE(all_of<OneOrder<seq_cst, seq_cst>>().contains("100"));
   CHECK(all_of<OneOrder<seq_cst, seq_cst>>().size() == 7);
+}
+
+TEST_CASE("the explorer lets stores take effect in each order that coherence allows",
+          "[interleavings]") {
+  CHECK(all_of<TwoStores<relaxed>>() == Outcomes{"11", "12", "21", "22"});
+  CHECK(all_of<TwoStores<release>>() == Outcomes{"11", "12", "21", "22"});
+  CHECK(all_of<TwoStores<seq_cst>>() == Outcomes{"12", "21", "22"});
+  CHECK(all_of<StoreAndLoad<release>>() == Outcomes{"10", "11", "20", "21"});
+  CHECK(all_of<StoreAndLoad<seq_cst>>() == Outcomes{"10", "11", "21"});
+
+  const Outcomes changed{"01", "03", "11", "13"}, stored{"01", "02", "11", "12"};
+  CHECK(all_of<StoreBehind<relaxed, acquire, true>>() == changed);
+  CHECK(all_of<StoreBehind<release, relaxed, true>>() == changed);
+  CHECK(all_of<StoreBehind<release, acquire, true>>() == Outcomes{"01", "03", "13"});
+  CHECK(all_of<StoreBehind<relaxed, relaxed, false>>() == stored);
+  CHECK(all_of<StoreBehind<release, acquire, false>>() == Outcomes{"01", "02", "12"});
+  CHECK(all_of<Additions>() == Outcomes{"4", "5", "6", "7"});
 }
 
 TEST_CASE("the explorer's memory has a restriction: no load sees a later store",

@@ -17,6 +17,16 @@ struct Scenario {
 
   Report explore(const Weakened* weakened = nullptr) const { return of(bounds, weakened); }
 };
+/// On one class each, and what it is used with.
+std::vector<Scenario> reservation_scenarios();
+std::vector<Scenario> inbox_scenarios();
+std::vector<Scenario> gate_scenarios();
+std::vector<Scenario> completion_scenarios();
+std::vector<Scenario> node_threads_scenarios();
+std::vector<Scenario> work_list_scenarios();
+std::vector<Scenario> work_place_scenarios();
+std::vector<Scenario> lazy_table_scenarios();
+/// All.
 const std::vector<Scenario>& scenarios();
 
 }  // namespace interleavings

@@ -101,7 +101,7 @@ def code_columns(line):
     return result[:len(line)]
 
 
-def mutants_of(path, text):
+def mutants_of(path, text, changes=CHANGES):
     """All mutants of one file."""
     found = []
     for number, line in enumerate(text.splitlines(), 1):
@@ -109,7 +109,7 @@ def mutants_of(path, text):
         if not bare or bare.startswith(("#", "//", "static_assert", "WORMCUBE_ASSERT", "using ", "namespace ", "template")):
             continue
         code = code_columns(line)
-        for pattern, replacement in CHANGES:
+        for pattern, replacement in changes:
             for match in re.finditer(pattern, line):
                 if not all(code[match.start():match.end()]):
                     continue
@@ -208,20 +208,20 @@ def build(target):
     return done.returncode == 0, done.stdout[-2000:]
 
 
-def ends_well(command, limit, **where):
-    """Whether a process ends with 0 within so many seconds; what it has started ends with it."""
+def status(command, limit, **where):
+    """What a process ends with within so many seconds, or None; what it has started ends with it."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, **where)
     try:
-        return process.wait(limit) == 0
+        return process.wait(limit)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-        return False
+        return None
 
 
 def passes(command, only, limit):
     """Whether the tests pass within so many seconds."""
-    return ends_well(command, limit, shell=True, cwd=BUILD, env={**os.environ, **({"WORMCUBE_TEST_ONLY": only} if only else {})})
+    return status(command, limit, shell=True, cwd=BUILD, env={**os.environ, **({"WORMCUBE_TEST_ONLY": only} if only else {})}) == 0
 
 
 def configure():
