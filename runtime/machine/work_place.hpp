@@ -69,7 +69,9 @@ class BasicWorkers {
 /// Invariants    the worker that is the last to become idle has found that no node runs. If it has
 ///               nodes that have not ended, the run cannot end while it tells the host; else it lets
 ///               one look that has some.
-/// Memory order  WorkList's and BasicWorkers'. left_ is written by the worker; others read it when they
+/// Memory order  WorkList's and BasicWorkers'. Who asks it to look when it has been asked already leaves it at
+///               that: the worker takes that back by a read-modify-write, so it sees what all who
+///               asked did before. left_ is written by the worker; others read it when they
 ///               have found that nobody is busy.
 template <class Item, class Atomics = HostAtomics>
 class BasicWorkPlace {
@@ -96,7 +98,7 @@ class BasicWorkPlace {
     for (Item* item = given_.take(); item != nullptr;) {
       Item* const next = item->next;
       if (item == &look_) {
-        to_look_.store(false, std::memory_order_release);
+        to_look_.exchange(false, std::memory_order_acq_rel);
       } else {
         f(*item);
       }

@@ -29,13 +29,13 @@ import mutate  # noqa: E402
 
 # Of each header the scenarios (tests/interleavings/scenarios) and the tests.
 HEADERS = {"runtime/network/reservation.hpp": (["reservation"], ["network/reservation"]),
-           "runtime/network/completion.hpp": (["completion"], []),
+           "runtime/network/completion.hpp": (["completion"], ["network/completion"]),
            "runtime/network/lazy_table.hpp": (["lazy_table"], ["network/lazy_table"]),
            "runtime/machine/gate.hpp": (["gate", "completion", "node_threads", "work_place"], ["machine/gate"]),
            "runtime/machine/inbox.hpp": (["inbox", "gate"], ["machine/inbox"]),
            "runtime/machine/work_list.hpp": (["work_list", "work_place"], ["machine/work_list"]),
            "runtime/machine/work_place.hpp": (["work_place"], []),
-           "runtime/machine/node_threads.hpp": (["node_threads", "gate", "completion"], [])}
+           "runtime/machine/node_threads.hpp": (["node_threads", "gate", "completion"], ["machine/node_threads"])}
 # What is changed besides mutate.CHANGES: conditions, the values that words have, statements in braces, of two lines, or in a cast.
 CHANGES = (*mutate.CHANGES, (r"(?<=\bif \()(?=\w)", "!"), (r"(?<=\bwhile \()(?=\w)", "!"), (r"\b(?:held|idle|dozing|closed)\(\)", "nullptr"),
            (r"\bparked\b", "stopped"), (r"\bstopped\b", "called"), (r"\bcalled\b", "parked"), (r"\bProgress::pending", "Progress::watched"),

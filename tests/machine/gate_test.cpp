@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/machine/gate.hpp"
 
+#include "wormcube/tests/machine/counted.hpp"
+
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -91,6 +93,31 @@ TEST_CASE("stop and the last arrival may both find the node parked; one of them 
   CHECK(gate.arrive());
   CHECK(gate.unpark());
   CHECK_FALSE(gate.unpark());
+}
+
+TEST_CASE("a gate of one thread does the same, and locks nothing", "[machine]") {
+  using machine_tests::changes;
+  for (const bool one_thread : {false, true}) {
+    CAPTURE(one_thread);
+    wormcube::BasicGate<machine_tests::CountedAtomics> gate;
+    if (one_thread) gate.use_one_thread();
+    const int before = changes;
+    gate.arm(5);
+    gate.arrive_here(2);
+    CHECK_FALSE(gate.arrive());
+    CHECK_FALSE(gate.call());
+    CHECK_FALSE(gate.park());
+    gate.answer();
+    CHECK(gate.park());
+    CHECK_FALSE(gate.arrive());
+    CHECK(gate.arrive());
+    CHECK(gate.stop());
+    CHECK(gate.unpark());
+    CHECK_FALSE(gate.unpark());
+    CHECK(gate.is_open());
+    CHECK(gate.is_stopped());
+    CHECK(changes - before == (one_thread ? 0 : 11));
+  }
 }
 
 // The node arms and parks again and again; others arrive once each per round, one of them stops it

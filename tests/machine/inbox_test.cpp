@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/machine/inbox.hpp"
 
+#include "wormcube/tests/machine/counted.hpp"
+
 #include <atomic>
 #include <deque>
 #include <thread>
@@ -26,6 +28,27 @@ TEST_CASE("an inbox takes waiters while it is open", "[machine]") {
   CHECK(inbox.put(c));
   CHECK(inbox.close() == &c);
   CHECK_FALSE(inbox.put(a));
+}
+
+TEST_CASE("an inbox of one thread does the same, and locks nothing", "[machine]") {
+  using machine_tests::changes;
+  for (const bool one_thread : {false, true}) {
+    CAPTURE(one_thread);
+    BasicInbox<Waiter, machine_tests::CountedAtomics> inbox;
+    if (one_thread) inbox.use_one_thread();
+    const int before = changes;
+    Waiter a(Waiter::Kind::worm), b(Waiter::Kind::worm);
+    CHECK_FALSE(inbox.put(a));
+    inbox.open();
+    CHECK(inbox.put(a));
+    CHECK(inbox.put(b));
+    CHECK(inbox.take() == &a);
+    CHECK(a.next == &b);
+    CHECK(inbox.put(a));
+    CHECK(inbox.close() == &a);
+    CHECK_FALSE(inbox.put(b));
+    CHECK(changes - before == (one_thread ? 0 : 5));
+  }
 }
 
 // Three threads put what they have, again and again, into an inbox that opens and closes; what is

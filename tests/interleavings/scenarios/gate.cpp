@@ -137,6 +137,42 @@ struct GivenBack : Nodes {
   }
 };
 
+// A node on a worker of its own, which two others call, one of them twice. Whoever unparks it hands the
+// worker its task, which is in one list at a time; the node sees what it was called for, or is called again.
+struct Called {
+  static constexpr int threads = 3;
+  static constexpr std::array<int, 2> calls{2, 1};
+  Gate gate;
+  Plain<int> task = 0;  // how often it was handed over
+  Atomic<int> handed = 0;
+  std::array<Atomic<int>, 2> asked;
+
+  Called() { gate.arm(1); }  // for what does not come
+  void thread(int i) { i == 0 ? run() : call(i - 1); }
+  void run() {
+    int woken = 0;
+    do {
+      if (gate.park()) {
+        handed.await(++woken);
+        require(task == woken, "it is handed over once");
+      }
+      forget(woken);
+      gate.answer();
+    } while (asked[0].load(relaxed) < calls[0] || asked[1].load(relaxed) < calls[1]);
+  }
+  void call(int i) {
+    for (int k = 1; k <= calls[i]; ++k) {
+      asked[i].store(k, relaxed);
+      if (gate.call() && gate.unpark()) {
+        task = task + 1;
+        handed.store(task, release);
+      }
+      forget(k);
+    }
+  }
+  void end() { require(!gate.is_parked(), "it is awake"); }
+};
+
 }  // namespace
 }  // namespace programs
 
@@ -150,6 +186,7 @@ std::vector<Scenario> gate_scenarios() {
       wide<programs::Stopped<3>>("gate: stopped, 3 threads, wider"),
       quick<programs::GivenBack<2, false>>("gate and inbox: 2 threads, an item"),
       quick<programs::GivenBack<2, true>>("gate and inbox: 2 threads, 2 items", fewer),
+      quick<programs::Called>("gate: called by 2 threads, three times", fewer),
   };
 }
 

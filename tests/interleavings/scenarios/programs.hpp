@@ -11,7 +11,8 @@ namespace interleavings {
 namespace programs {
 
 using Gate = wormcube::BasicGate<Explored>;
-constexpr auto acquire = std::memory_order_acquire, release = std::memory_order_release;
+constexpr auto relaxed = std::memory_order_relaxed, acquire = std::memory_order_acquire,
+               release = std::memory_order_release;
 
 /// What lists are made of: an item of one thread, that others carry on.
 template <class Self>

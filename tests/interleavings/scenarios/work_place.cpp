@@ -35,8 +35,9 @@ struct Workers {
   }
   static int home(int node) { return BothOnOne ? 0 : node; }
 
-  void all_wait() {
+  void all_wait(int worker) {
     require(Deadlock, "some node runs, or all have ended");
+    require(!BothOnOne || worker == 0, "the run cannot end meanwhile: it is told by who has nodes");
     found = found + 1;
     for (const Plain<int>& each : work) require(each == 1, "it sees what all have done");
     for (int node = 0; node < 2; ++node) {
@@ -64,6 +65,7 @@ struct Workers {
   }
   void all_ended() {
     require(ended.exchange(1, release) == 0, "all end once");
+    for (const Plain<int>& each : work) require(each == 1, "what all have done is done");
     for (int worker = 0; worker < 2; ++worker) places[worker].send(finish[worker]);
   }
   void thread(int i) {
@@ -89,11 +91,79 @@ struct Workers {
       } else if (finished) {
         return;
       } else {
-        places[i].rest([this] { all_wait(); });
+        places[i].rest([this, i] { all_wait(i); });
       }
     }
   }
   void end() { require(found == (Deadlock ? 1 : 0), "a deadlock is found, once"); }
+};
+
+// A worker with a node, and who starts them: the last of the two to have nothing to do finds that
+// the node waits for what never comes.
+template <bool Deadlock>
+struct Started {
+  static constexpr int threads = 2;
+  wormcube::BasicWorkers<Item, Explored> all;
+  wormcube::BasicWorkPlace<Item, Explored> place{all};
+  Item start, task;
+  Gate gate;
+  Plain<int> found = 0;
+
+  Started() { gate.arm(1); }
+  void all_wait() {
+    require(Deadlock && gate.is_parked(), "the node runs, has not begun or has ended");
+    found = found + 1;
+    require(gate.stop() && gate.unpark(), "it waits");
+    place.send(task);
+  }
+  void thread(int i) {
+    if (i == 1) {
+      all.begin();
+      place.send(start);
+      all.started([this] { all_wait(); });
+      return;
+    }
+    for (bool ended = false; !ended;) {
+      forget(0);
+      bool any = false;
+      place.take([&](Item& item) {
+        any = true;
+        if (&item == &start) place.begin(1);
+        if (Deadlock && gate.park()) return;
+        require(place.one_has_ended(), "it is the only one");
+        ended = true;
+      });
+      if (!any) place.rest([this] { all_wait(); });
+    }
+  }
+  void end() { require(found == (Deadlock ? 1 : 0), "a deadlock is found, once"); }
+};
+
+// A worker looks when it is asked to; each time it sees what was done before, and rests until there is more.
+struct Looks {
+  static constexpr int threads = 2;
+  static constexpr int times = 2;
+  wormcube::BasicWorkers<Item, Explored> all;
+  wormcube::BasicWorkPlace<Item, Explored> place{all};
+  Atomic<int> done = 0;
+
+  Looks() { all.begin(); }  // who asks is busy
+  void thread(int i) {
+    if (i == 1) {
+      for (int k = 1; k <= times; ++k) {
+        done.store(k, relaxed);
+        place.look();
+      }
+      return;
+    }
+    for (;;) {
+      forget(0);
+      place.take([](Item&) { require(false, "it is handed nothing"); });
+      if (done.load(relaxed) == times) return;
+      place.rest([] { require(false, "somebody is busy"); });
+    }
+  }
+  void end() {}
 };
 
 }  // namespace
@@ -105,6 +175,9 @@ std::vector<Scenario> work_place_scenarios() {
       quick<programs::Workers<true, false>>("workers: 2, a deadlock", fewer),
       quick<programs::Workers<true, true>>("workers: one with 2 nodes, one with none, a deadlock",
                                            fewer),
+      quick<programs::Started<false>>("workers: one is started, a node that ends"),
+      quick<programs::Started<true>>("workers: one is started, a deadlock"),
+      quick<programs::Looks>("workers: one is asked to look twice", fewer),
       wide<programs::Workers<false, false>>("workers: 2, a message, wider"),
       wide<programs::Workers<true, false>>("workers: 2, a deadlock, wider"),
   };
