@@ -63,6 +63,32 @@ struct Lists {
   void end() { require(found == 1, "it is found, once"); }
 };
 
+// Threads hand an idle worker an item each: one of them counts it, and must wake it.
+template <int Threads>
+struct Handed {
+  static constexpr int threads = Threads;
+  wormcube::BasicBusy<Explored> busy;
+  wormcube::WorkList<Item, Explored> list{busy};
+  std::array<Item, Threads> items;
+  std::array<Plain<int>, Threads> woke;
+  Handed() {
+    busy.begin();
+    require(list.rest() && busy.end(), "it is idle");
+    for (int i = 0; i < Threads; ++i) busy.begin();
+  }
+  void thread(int i) {
+    woke[i] = list.push(items[i]) ? 1 : 0;
+    require(!busy.end(), "the worker is busy");
+  }
+  void end() {
+    int wake = 0, taken = 0;
+    for (const Plain<int>& each : woke) wake += each;
+    for (Item* item = list.take(); item != nullptr; item = item->next) ++taken;
+    require(wake == 1 && taken == Threads, "all is there, and one wakes it");
+    require(list.rest() && busy.end(), "it was counted once");
+  }
+};
+
 // One hands items to a worker, which dozes when it has none: for no time at
 // first, then until it is woken.
 struct Dozes {
@@ -103,6 +129,8 @@ std::vector<Scenario> work_list_scenarios() {
   return {
       quick<programs::Lists<1>>("work lists: 2 workers, one item, 1 hop", fewer),
       wide<programs::Lists<2>>("work lists: 2 workers, one item, 2 hops"),
+      quick<programs::Handed<2>>("work lists: 2 hand an idle worker an item each"),
+      quick<programs::Handed<3>>("work lists: 3 hand an idle worker an item each"),
       quick<programs::Dozes>("work lists: a worker that dozes, 2 items"),
   };
 }
