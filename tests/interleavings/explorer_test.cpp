@@ -122,6 +122,31 @@ struct StoreBehind {
   void end() { outcome(fmt::format("{}{}", int{came}, word.load(relaxed))); }
 };
 
+// Two store to a word. A third reads it twice; or sees by a flag, or by what the first does not see, that the first has
+// stored, and reads it then.
+enum class Knows { by_reading, by_flag, by_order };
+template <Knows How>
+struct TwoStoresAndLoads {
+  static constexpr int threads = 3;
+  Atomic<int> word, flag;
+  std::array<Plain<int>, 2> seen;
+  void thread(int i) {
+    if (i == 0) {
+      word.store(1, How == Knows::by_order ? seq_cst : relaxed);
+      if (How == Knows::by_flag) flag.store(1, release);
+      if (How == Knows::by_order) seen[0] = 1 - flag.load(seq_cst);
+    } else if (i == 1) {
+      word.store(2, relaxed);
+    } else {
+      if (How == Knows::by_reading) seen[0] = word.load(relaxed);
+      if (How == Knows::by_flag) seen[0] = flag.load(acquire);
+      if (How == Knows::by_order) flag.store(1, seq_cst);
+      seen[1] = word.load(How == Knows::by_order ? seq_cst : relaxed);
+    }
+  }
+  void end() { outcome(fmt::format("{}{}{}", int{seen[0]}, int{seen[1]}, word.load(relaxed))); }
+};
+
 // Nothing comes between what a read-modify-write has read and what it stores.
 struct Additions {
   static constexpr int threads = 3;
@@ -439,6 +464,13 @@ TEST_CASE("the explorer lets stores take effect in each order that coherence all
   CHECK(all_of<StoreBehind<release, acquire, true>>() == Outcomes{"01", "03", "13"});
   CHECK(all_of<StoreBehind<relaxed, relaxed, false>>() == stored);
   CHECK(all_of<StoreBehind<release, acquire, false>>() == Outcomes{"01", "02", "12"});
+  // 1 and then 2, and yet 2 is what comes before 1.
+  CHECK(all_of<TwoStoresAndLoads<Knows::by_reading>>().contains("122"));
+  CHECK_FALSE(all_of<TwoStoresAndLoads<Knows::by_reading>>().contains("121"));
+  CHECK(all_of<TwoStoresAndLoads<Knows::by_flag>>().contains("122"));
+  CHECK_FALSE(all_of<TwoStoresAndLoads<Knows::by_flag>>().contains("121"));
+  CHECK(all_of<TwoStoresAndLoads<Knows::by_order>>().contains("122"));
+  CHECK_FALSE(all_of<TwoStoresAndLoads<Knows::by_order>>().contains("121"));
   CHECK(all_of<Additions>() == Outcomes{"4", "5", "6", "7"});
 }
 
