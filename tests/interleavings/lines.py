@@ -9,7 +9,7 @@ build/release. An exploration may take six times the states that it takes else: 
 says nothing. Memory orders are weakened by the tests themselves ("what threads share holds in every execution, and each of
 its orders is needed or judged").
 
-  tests/interleavings/lines.py                                        all; half an hour
+  tests/interleavings/lines.py                                        all; some ten minutes of processor time
   tests/interleavings/lines.py runtime/machine/gate.hpp --json FILE   one, with every mutant
 """
 # SPDX-License-Identifier: Apache-2.0

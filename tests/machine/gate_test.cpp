@@ -59,6 +59,9 @@ TEST_CASE("a stopped gate is open for good, armed again or not", "[machine]") {
   CHECK(gate.is_stopped());
   gate.reset();
   CHECK_FALSE(gate.is_stopped());
+  CHECK(gate.is_open());
+  gate.arm(1);
+  CHECK(gate.park());
 }
 
 TEST_CASE("a call keeps a node from parking, or wakes it, until it has answered", "[machine]") {

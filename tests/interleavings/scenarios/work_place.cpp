@@ -105,7 +105,7 @@ struct Started {
   static constexpr int threads = 2;
   wormcube::BasicWorkers<Item, Explored> all;
   wormcube::BasicWorkPlace<Item, Explored> place{all};
-  Item start, task;
+  Item start, task, finish;
   Gate gate;
   Plain<int> found = 0;
 
@@ -121,15 +121,17 @@ struct Started {
       all.begin();
       place.send(start);
       all.started([this] { all_wait(); });
+      if (!Deadlock) place.send(finish);
       return;
     }
-    for (bool ended = false; !ended;) {
-      forget(0);
+    for (bool ended = false, finished = Deadlock; !ended || !finished;) {
+      forget((ended ? 1 : 0) + (finished ? 2 : 0));
       bool any = false;
       place.take([&](Item& item) {
         any = true;
+        finished |= &item == &finish;
         if (&item == &start) place.begin(1);
-        if (Deadlock && gate.park()) return;
+        if (&item == &finish || (Deadlock && gate.park())) return;
         require(place.one_has_ended(), "it is the only one");
         ended = true;
       });
@@ -175,8 +177,8 @@ std::vector<Scenario> work_place_scenarios() {
       quick<programs::Workers<true, false>>("workers: 2, a deadlock", fewer),
       quick<programs::Workers<true, true>>("workers: one with 2 nodes, one with none, a deadlock",
                                            fewer),
-      quick<programs::Started<false>>("workers: one is started, a node that ends"),
-      quick<programs::Started<true>>("workers: one is started, a deadlock"),
+      quick<programs::Started<false>>("workers: one is started, a node that ends", fewer),
+      quick<programs::Started<true>>("workers: one is started, a deadlock", fewer),
       quick<programs::Looks>("workers: one is asked to look twice", fewer),
       wide<programs::Workers<false, false>>("workers: 2, a message, wider"),
       wide<programs::Workers<true, false>>("workers: 2, a deadlock, wider"),
