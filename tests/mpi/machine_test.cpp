@@ -38,7 +38,6 @@ MpiOptions options_with(Bytes eager_limit, bool pack_pieces = true) {
   MpiOptions options;
   options.eager_limit = eager_limit;
   options.pack_pieces = pack_pieces;
-  options.stack_bytes = Bytes{128} << 10;
   return options;
 }
 
