@@ -8,7 +8,7 @@
 namespace wormcube {
 
 void RequestTable::ask(Receive::Action action, const MessagePattern& pattern, bool may_wait) {
-  require(pattern);
+  require(pattern.source);
   stir();
   question_.action = action;
   question_.may_wait = may_wait;
@@ -54,7 +54,7 @@ Request RequestTable::taken(Status& status) {
   status = status_of(question_);
   status.truncated = false;
   const Request request = fresh();
-  Slot& slot = slot_of(request);
+  Slot& slot = new_slot(request);
   slot.taken = true;
   slot.receive.action = Receive::Action::deliver;
   slot.receive.exact = false;
@@ -85,9 +85,8 @@ void RequestTable::receive(Request request, Span room) {
         fmt::format("requests: node {} receives a message that it has not taken", rank_));
   }
   slot.taken = false;
-  slot.pieces.assign(1, room);
   slot.receive.bytes = room.size();
-  slot.receive.data = slot.pieces;
+  slot.receive.set_data(std::span(&room, 1));
   go(slot);
 }
 

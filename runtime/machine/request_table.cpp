@@ -10,18 +10,9 @@
 
 namespace wormcube {
 
-Request RequestTable::fresh() {
-  if (unused_.empty()) {
-    slots_.push_back(std::make_unique<Slot>());
-    unused_.push_back(static_cast<std::uint32_t>(slots_.size() - 1));
-  }
-  const std::uint32_t index = unused_.back();
-  unused_.pop_back();
-  Slot& slot = *slots_[index];
-  slot.in_use = true;
-  slot.active = slot.persistent = slot.is_send = slot.taken = slot.cancelled = false;
-  slot.is_open = false;
-  return {index, ++slot.generation};
+void RequestTable::add_slot() {
+  slots_.push_back(std::make_unique<Slot>());
+  unused_.push_back(static_cast<std::uint32_t>(slots_.size() - 1));
 }
 
 void RequestTable::refuse() const {
@@ -29,16 +20,8 @@ void RequestTable::refuse() const {
       fmt::format("requests: node {} names a request that has ended, or is another node's", rank_));
 }
 
-void RequestTable::release(Request& request, Slot& slot) {
-  slot.in_use = slot.active = false;
-  unused_.push_back(request.index_);
-  request = {};
-}
-
-void RequestTable::require(const MessagePattern& pattern) const {
-  if (pattern.source == any_source || (pattern.source >= 0 && pattern.source < nodes_)) return;
-  throw UsageError(
-      fmt::format("requests: node {} names node {} of {} nodes", rank_, pattern.source, nodes_));
+void RequestTable::refuse(Rank node) const {
+  throw UsageError(fmt::format("requests: node {} names node {} of {} nodes", rank_, node, nodes_));
 }
 
 void RequestTable::fill(Slot& slot, const Op& op, std::uint32_t context, Mode mode,
@@ -46,18 +29,18 @@ void RequestTable::fill(Slot& slot, const Op& op, std::uint32_t context, Mode mo
   if (op.to() != Op::To::rank) {
     throw UsageError("requests: messages go by rank; moves are for steps");
   }
-  require(MessagePattern{.source = op.peer()});
+  require(op.peer());
   if (op.peer() == any_source || op.tag() == any_tag) {
     throw UsageError("requests: wildcards are for receives by pattern");
   }
-  slot.pieces.assign(op.pieces().begin(), op.pieces().end());
+  const std::span<const Span> pieces = kept(slot, op.pieces());
   slot.is_send = op.is_send();
   if (op.is_send()) {
     host_.address(slot.worm, op);
     slot.worm.tag = op.tag();
     slot.worm.context = context;
     slot.worm.bytes = op.bytes();
-    slot.worm.data = slot.pieces;
+    slot.worm.set_data(pieces);
     slot.worm.synchronous = mode == Mode::synchronous;
     slot.worm.action = nullptr;
     slot.worm.note = note;
@@ -71,12 +54,10 @@ void RequestTable::fill(Slot& slot, const Op& op, std::uint32_t context, Mode mo
   receive.tag = op.tag();
   receive.context = context;
   receive.bytes = op.bytes();
-  receive.data = slot.pieces;
+  receive.set_data(pieces);
 }
 
 void RequestTable::fill(Slot& slot, const MessagePattern& from, Span room) {
-  require(from);
-  slot.pieces.assign(1, room);
   slot.is_send = false;
   Receive& receive = slot.receive;
   receive.action = Receive::Action::receive;
@@ -86,7 +67,7 @@ void RequestTable::fill(Slot& slot, const MessagePattern& from, Span room) {
   receive.tag = from.tag;
   receive.context = from.context;
   receive.bytes = room.size();
-  receive.data = slot.pieces;
+  receive.set_data(std::span(&room, 1));
 }
 
 void RequestTable::poll() {
@@ -122,27 +103,33 @@ void RequestTable::go(Slot& slot, Transfer::Progress progress) {
 }
 
 // A slot that could not be filled is not left behind.
-template <class... What>
-Request RequestTable::filled(const What&... what) {
+Request RequestTable::filled(const Op& op, std::uint32_t context, Mode mode, std::uint64_t note) {
   Request request = fresh();
   try {
-    fill(slot_of(request), what...);
+    fill(new_slot(request), op, context, mode, note);
   } catch (...) {
-    release(request, slot_of(request));
+    release(request, new_slot(request));
     throw;
   }
   return request;
 }
 
+Request RequestTable::filled(const MessagePattern& from, Span room) {
+  require(from.source);
+  const Request request = fresh();
+  fill(new_slot(request), from, room);
+  return request;
+}
+
 Request RequestTable::start(const Op& op, std::uint32_t context, Mode mode, std::uint64_t note) {
   const Request request = filled(op, context, mode, note);
-  go(slot_of(request));
+  go(new_slot(request));
   return request;
 }
 
 Request RequestTable::start(const MessagePattern& from, Span room) {
   const Request request = filled(from, room);
-  go(slot_of(request));
+  go(new_slot(request));
   return request;
 }
 
@@ -150,10 +137,10 @@ Request RequestTable::start(const MessagePattern& from, Span room) {
 void RequestTable::act_at(Rank to, Bytes bytes, FunctionRef action) {
   Request request =
       filled(send(to, ConstSpan()), std::uint32_t{0}, Mode::standard, std::uint64_t{0});
-  Worm& worm = slot_of(request).worm;
-  worm.bytes = bytes;
-  worm.action = &action;
-  go(slot_of(request));
+  Slot& slot = new_slot(request);
+  slot.worm.bytes = bytes;
+  slot.worm.action = &action;
+  go(slot);
   wait(request);
 }
 
@@ -214,42 +201,9 @@ void RequestTable::free(Request& request) {
   release(request, slot);
 }
 
-Status RequestTable::status_of(const Receive& receive) {
-  return {.source = receive.source,
-          .tag = receive.source_tag,
-          .bytes = receive.source_bytes,
-          .truncated = receive.source_bytes > receive.bytes,
-          .cancelled = false,
-          .was_early = receive.was_early,
-          .note = receive.source_note};
-}
-
-Status RequestTable::status_of(const Slot& slot) {
-  if (slot.is_open) return {};
-  if (slot.is_send) return {.source = slot.worm.to, .tag = slot.worm.tag, .bytes = slot.worm.bytes};
-  Status status;
-  if (slot.cancelled) {
-    status.cancelled = true;
-    return status;
-  }
-  return status_of(slot.receive);
-}
-
-Status RequestTable::end(Request& request) {
-  return request.is_null() ? Status() : end(request, slot_of(request));
-}
-
-Status RequestTable::end(Request& request, Slot& slot) {
-  if (slot.taken) {
-    throw UsageError(fmt::format(
-        "requests: node {} waits for a message that it has taken and not received", rank_));
-  }
-  if (!slot.active) return {};
-  const Status status = status_of(slot);
-  if (!slot.is_send && !slot.cancelled && !slot.is_open) host_.count_received();
-  slot.active = false;
-  if (!slot.persistent) release(request, slot);
-  return status;
+void RequestTable::refuse_taken() const {
+  throw UsageError(fmt::format(
+      "requests: node {} waits for a message that it has taken and not received", rank_));
 }
 
 bool RequestTable::is_ready(Request request) {
@@ -279,7 +233,7 @@ Status RequestTable::wait(Request& request) {
     Transfer* const own = &transfer(slot);
     host_.wait_for_all(std::span(&own, 1));
   }
-  return end(request, slot);
+  return end(request);
 }
 
 void RequestTable::wait_all(std::span<Request> requests, std::span<Status> statuses) {
@@ -290,10 +244,9 @@ void RequestTable::wait_all(std::span<Request> requests, std::span<Status> statu
     if (!is_complete(slot)) waited_for_.push_back(&transfer(slot));
   }
   if (!waited_for_.empty()) host_.wait_for_all(waited_for_);
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    const Status status = end(requests[i]);
-    if (i < statuses.size()) statuses[i] = status;
-  }
+  const std::size_t told = std::min(requests.size(), statuses.size());
+  for (std::size_t i = 0; i < told; ++i) statuses[i] = end(requests[i]);
+  for (std::size_t i = told; i < requests.size(); ++i) static_cast<void>(end(requests[i]));
 }
 
 // Whether any is active; those that are not complete are in waited_for_ if none is.

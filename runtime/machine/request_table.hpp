@@ -105,7 +105,7 @@ class RequestTable final : public Requests {
     bool is_open = false;  // no message
     Worm worm;
     Receive receive;
-    std::vector<Span> pieces;
+    std::vector<Span> pieces;  // if they are several
   };
 
   static Transfer& transfer(Slot& slot) {
@@ -114,9 +114,21 @@ class RequestTable final : public Requests {
   static const Transfer& transfer(const Slot& slot) {
     return slot.is_send ? static_cast<const Transfer&>(slot.worm) : slot.receive;
   }
-  Request fresh();
-  template <class... What>
-  Request filled(const What&... what);
+  Request fresh() {
+    if (unused_.empty()) add_slot();
+    const std::uint32_t index = unused_.back();
+    unused_.pop_back();
+    Slot& slot = *slots_[index];
+    slot.in_use = true;
+    slot.active = slot.persistent = slot.is_send = false;
+    slot.taken = slot.cancelled = slot.is_open = false;
+    return {index, ++slot.generation};
+  }
+  void add_slot();
+  /// Of one that fresh() has just made.
+  Slot& new_slot(Request request) { return *slots_[request.index_]; }
+  Request filled(const Op& op, std::uint32_t context, Mode mode, std::uint64_t note);
+  Request filled(const MessagePattern& from, Span room);
   /// Throws UsageError where it is none of this node's, or has ended.
   Slot& slot_of(Request request) {
     if (request.index_ < slots_.size()) {
@@ -126,6 +138,12 @@ class RequestTable final : public Requests {
     refuse();
   }
   [[noreturn]] void refuse() const;
+  /// Pieces that the caller may let go of. One needs no place of its own.
+  static std::span<const Span> kept(Slot& slot, std::span<const Span> pieces) {
+    if (pieces.size() == 1) return pieces;
+    slot.pieces.assign(pieces.begin(), pieces.end());
+    return slot.pieces;
+  }
   void fill(Slot& slot, const Op& op, std::uint32_t context, Mode mode, std::uint64_t note);
   void fill(Slot& slot, const MessagePattern& from, Span room);
   void go(Slot& slot, Transfer::Progress progress = Transfer::Progress::pending);
@@ -134,16 +152,47 @@ class RequestTable final : public Requests {
   std::uint32_t choice();
   bool is_complete(Request request) { return request.is_null() || is_complete(slot_of(request)); }
   static bool is_complete(const Slot& slot) { return !slot.active || transfer(slot).is_complete(); }
-  static Status status_of(const Slot& slot);
-  Status end(Request& request);
-  Status end(Request& request, Slot& slot);
-  void release(Request& request, Slot& slot);
+  static Status status_of(const Slot& slot) {
+    if (slot.is_open) return {};
+    if (slot.is_send)
+      return {.source = slot.worm.to, .tag = slot.worm.tag, .bytes = slot.worm.bytes};
+    if (slot.cancelled) return {.cancelled = true};
+    return status_of(slot.receive);
+  }
+  /// A complete one, or null.
+  Status end(Request& request) {
+    if (request.is_null()) return {};
+    Slot& slot = slot_of(request);
+    if (slot.taken) refuse_taken();
+    if (!slot.active) return {};
+    if (!slot.is_send && !slot.cancelled && !slot.is_open) host_.count_received();
+    slot.active = false;
+    if (!slot.persistent) release(request, slot);
+    return status_of(slot);
+  }
+  [[noreturn]] void refuse_taken() const;
+  void release(Request& request, Slot& slot) {
+    slot.in_use = slot.active = false;
+    unused_.push_back(request.index_);
+    request = {};
+  }
   bool wait_for_any_of(std::span<const Request> requests);
   void ask(Receive::Action action, const MessagePattern& pattern, bool may_wait);
   void ask();
   Request taken(Status& status);
-  void require(const MessagePattern& pattern) const;
-  static Status status_of(const Receive& receive);
+  void require(Rank node) const {
+    if (node < -1 || node >= nodes_) refuse(node);
+  }
+  [[noreturn]] void refuse(Rank node) const;
+  static Status status_of(const Receive& receive) {
+    return {.source = receive.source,
+            .tag = receive.source_tag,
+            .bytes = receive.source_bytes,
+            .truncated = receive.source_bytes > receive.bytes,
+            .cancelled = false,
+            .was_early = receive.was_early,
+            .note = receive.source_note};
+  }
 
   RequestHost& host_;
   Rank rank_, nodes_;

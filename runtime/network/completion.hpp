@@ -33,13 +33,14 @@ class BasicCompletion {
   bool is_complete() const noexcept {
     return progress_.load(std::memory_order_acquire) == Progress::complete;
   }
-  /// Completes it; returns what it was.
+  /// Completes it; returns what it was. \tparam Threads  OneThread: the node and who completes it share one
+  template <class Threads = SeveralThreads>
   Progress settle() noexcept {
     if (progress_.load(std::memory_order_relaxed) == Progress::awaited) {
       progress_.store(Progress::complete, std::memory_order_release);
       return Progress::awaited;
     }
-    return progress_.exchange(Progress::complete, std::memory_order_acq_rel);
+    return Threads::word(progress_).exchange(Progress::complete, std::memory_order_acq_rel);
   }
 
  private:

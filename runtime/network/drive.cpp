@@ -287,7 +287,7 @@ class Network::Drive {
     tell(receive, receive.to);
   }
   void tell(Transfer& transfer, Rank owner) {
-    switch (transfer.settle()) {
+    switch (transfer.template settle<Threads>()) {
       case Transfer::Progress::awaited:
         return network_.host_.completed(owner);
       case Transfer::Progress::watched:
