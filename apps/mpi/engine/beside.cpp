@@ -166,7 +166,7 @@ RequestObject& new_collective(Call& call, MPI_Comm on, Function function,
   object.program =
       std::make_shared<BesideProgram>(call.rank(), communicator, function, std::move(program));
   object.at = call.rank().call.at;
-  object.started_by = name_of(function);
+  object.started_by = function;
   object.bytes = 0;
   object.inner = {};
   return object;

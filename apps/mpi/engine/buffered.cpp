@@ -35,12 +35,12 @@ Copied copied(Call& call, const void* data, Bytes bytes, const Datatype& type, M
   std::shared_ptr<SendBuffer> buffer = buffer_of(rank, call.communicator(on));
   const bool any = buffer && buffer->memory == MPI_BUFFER_AUTOMATIC;
   const std::int64_t room = buffer ? buffer->bytes : 0, used = buffer ? buffer->used : 0;
-  if (!any && static_cast<std::int64_t>(bytes) + MPI_BSEND_OVERHEAD > room - used) {
+  if (!any && SendBuffer::taken_by(static_cast<std::int64_t>(bytes)) > room - used) {
     throw Failure(
         MPI_ERR_BUFFER,
         fmt::format("{} bytes with {} of overhead do not fit into the attached buffer of {}, "
                     "of which {} are in use",
-                    bytes, static_cast<int>(MPI_BSEND_OVERHEAD), room, used));
+                    bytes, SendBuffer::overhead, room, used));
   }
   Copied copy{std::make_unique_for_overwrite<std::byte[]>(std::max<Bytes>(bytes, 1)),
               static_cast<std::int64_t>(bytes), std::move(buffer)};
@@ -60,7 +60,7 @@ void send_copy(Call& call, Copied copy, int to, int tag, MPI_Comm on) {
   object.packed = std::move(copy.data);
   if (object.to_nobody) return call.rank().pool.give_back(object);
   object.buffer = std::move(copy.buffer);
-  object.buffer->used += copy.bytes + MPI_BSEND_OVERHEAD;
+  object.buffer->used += SendBuffer::taken_by(copy.bytes);
   call.rank().pool.detached.push_back(&object);
 }
 
@@ -228,7 +228,7 @@ RequestObject& start_claimed(Call& call, void* data, std::int64_t count, MPI_Dat
   object.tag = message->tag;
   object.bytes = static_cast<std::int64_t>(room);
   object.at = rank.call.at;
-  object.started_by = name_of(call.function());
+  object.started_by = call.function();
   object.elements = data;
   object.active = true;
   object.inner = message->inner;

@@ -14,8 +14,7 @@
 namespace wormcube::mpi {
 namespace {
 
-RankState& rank_that_calls(Function function) {
-  if (current_rank != nullptr) return *current_rank;
+[[noreturn]] RankState& refuse_thread(Function function) {
   fmt::print(
       stderr,
       "wormcube: {} was called by a thread that a rank has made, or before any rank ran (by a "
@@ -36,26 +35,32 @@ const char* name_of(Function function) {
 }
 
 Call::Call(Function function, const void* at, When when)
-    : rank_(rank_that_calls(function)),
-      errno_(errno),
+    : rank_(current_rank != nullptr ? *current_rank : refuse_thread(function)),
+      errno_(*rank_.thread_errno),
       is_watched_(rank_.timed || rank_.witnesses != nullptr) {
   CurrentCall& now = rank_.call;
-  if (now.inside) outer_ = now;
-  if (is_watched_ && !outer_) begin_watch(function);
+  if (now.inside || is_watched_) begin_within_another_or_watched(function);
   now.function = function;
   now.at = at;
   now.inside = true;
   now.waits = CurrentCall::Waits::not_at_all;
   now.communicator = nullptr;
   ++rank_.calls[static_cast<std::size_t>(function)];
-  if (when == When::any_time || (rank_.initialized && !rank_.finalized) || rank_.sessions > 0)
-    return;
-  rank_.job.end_here(1, fmt::format("rank {}: {} is called {}{}", rank_.rank, name_of(function),
+  if (when == When::between && !(rank_.initialized && !rank_.finalized) && rank_.sessions <= 0)
+    refuse_time(at);
+}
+
+void Call::refuse_time(const void* at) const {
+  rank_.job.end_here(1, fmt::format("rank {}: {} is called {}{}", rank_.rank, name_of(function()),
                                     rank_.finalized ? "after MPI_Finalize" : "before MPI_Init",
                                     rank_.job.place(at)));
 }
 
-void Call::begin_watch(Function function) {
+void Call::begin_within_another_or_watched(Function function) {
+  if (rank_.call.inside) {
+    outer_ = rank_.call;
+    return;
+  }
   if (rank_.timed) rank_.entered = RankState::Clock::now();
   if (rank_.witnesses != nullptr) rank_.witnesses->enter(rank_.rank, function);
 }
@@ -131,15 +136,12 @@ Communicator& Call::intracommunicator(MPI_Comm handle) {
   throw Failure(MPI_ERR_COMM, found.name + " is an intercommunicator, this is for one group");
 }
 
-std::size_t Call::count(std::int64_t count, const char* name) const {
-  if (count >= 0) return static_cast<std::size_t>(count);
+void Call::refuse_count(std::int64_t count, const char* name) {
   throw Failure(MPI_ERR_COUNT, fmt::format("{} {} is negative", name, count));
 }
 
-std::size_t Call::elements(std::int64_t count, const TypeView& type) const {
-  constexpr std::size_t most = std::size_t{1} << 47U;  // bytes that can be addressed
-  const std::size_t elements = this->count(count);
-  const auto fit = [&](std::size_t bytes) { return bytes == 0 || elements <= most / bytes; };
+void Call::require_room(std::size_t elements, const TypeView& type) {
+  const auto fit = [&](std::size_t bytes) { return bytes == 0 || elements <= most_bytes / bytes; };
   if (!fit(type.size)) {
     throw Failure(MPI_ERR_COUNT, fmt::format("count {} of {} bytes each is more than memory can "
                                              "hold",
@@ -152,45 +154,25 @@ std::size_t Call::elements(std::int64_t count, const TypeView& type) const {
                                              "memory can hold",
                                              elements, type.extent));
   }
-  return elements;
 }
 
-void Call::destination(const Communicator& on, int rank) const {
-  if ((rank >= 0 && rank < on.peers().size()) || rank == MPI_PROC_NULL) return;
-  throw Failure(MPI_ERR_RANK, fmt::format("dest {} is no rank of {} ({} ranks)", rank, on.name,
-                                          on.peers().size()));
-}
-
-void Call::source(const Communicator& on, int rank) const {
-  if ((rank >= 0 && rank < on.peers().size()) || rank == MPI_PROC_NULL || rank == MPI_ANY_SOURCE)
-    return;
-  throw Failure(MPI_ERR_RANK, fmt::format("source {} is no rank of {} ({} ranks)", rank, on.name,
+void Call::refuse_rank(const Communicator& on, int rank, const char* name) {
+  throw Failure(MPI_ERR_RANK, fmt::format("{} {} is no rank of {} ({} ranks)", name, rank, on.name,
                                           on.peers().size()));
 }
 
 void Call::root(const Communicator& on, int rank) const {
-  if (rank >= 0 && rank < on.peers().size()) return;
+  if (is_peer(on, rank)) return;
   if (on.remote && (rank == MPI_ROOT || rank == MPI_PROC_NULL)) return;
   throw Failure(MPI_ERR_ROOT, fmt::format("root {} is no rank of {} ({} ranks)", rank, on.name,
                                           on.peers().size()));
 }
 
-void Call::send_tag(int tag) const {
-  if (tag >= 0) return;
-  throw Failure(MPI_ERR_TAG,
-                fmt::format("tag {} is negative{}", tag,
-                            tag == MPI_ANY_TAG ? " (MPI_ANY_TAG is for receives)" : ""));
+void Call::refuse_tag(int tag, const char* why) {
+  throw Failure(MPI_ERR_TAG, fmt::format("tag {} is negative{}", tag, why));
 }
 
-void Call::receive_tag(int tag) const {
-  if (tag >= 0 || tag == MPI_ANY_TAG) return;
-  throw Failure(MPI_ERR_TAG, fmt::format("tag {} is negative", tag));
-}
-
-void Call::pointer(const void* data, Bytes bytes, const char* name, std::int64_t first) const {
-  const std::uintptr_t lowest =
-      reinterpret_cast<std::uintptr_t>(data) + static_cast<std::uintptr_t>(first);
-  if (bytes == 0 || (lowest > 4095 && data != MPI_IN_PLACE)) return;
+void Call::refuse_pointer(const void* data, Bytes bytes, const char* name) {
   throw Failure(MPI_ERR_BUFFER,
                 data == nullptr ? fmt::format("{} is null, for {} bytes", name, bytes)
                 : data == MPI_IN_PLACE
@@ -198,16 +180,14 @@ void Call::pointer(const void* data, Bytes bytes, const char* name, std::int64_t
                     : fmt::format("{} is no address", name));
 }
 
-RequestObject& Call::request(MPI_Request handle) const {
-  auto* const object = reinterpret_cast<RequestObject*>(handle);
+void Call::refuse_request(MPI_Request handle) {
   if (is_predefined(handle)) {
     throw Failure(MPI_ERR_REQUEST,
                   fmt::format("{:#x} is no request", reinterpret_cast<std::uintptr_t>(handle)));
   }
-  if (object->magic == RequestObject::alive) return *object;
-  throw Failure(MPI_ERR_REQUEST, object->magic == RequestObject::dead
-                                     ? "the request has ended, or was freed"
-                                     : "the request's handle is none");
+  const bool is_dead = reinterpret_cast<RequestObject*>(handle)->magic == RequestObject::dead;
+  throw Failure(MPI_ERR_REQUEST,
+                is_dead ? "the request has ended, or was freed" : "the request's handle is none");
 }
 
 }  // namespace wormcube::mpi

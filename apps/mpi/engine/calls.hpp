@@ -3,10 +3,10 @@
 #pragma once
 
 #include "wormcube/apps/mpi/engine/error.hpp"
+#include "wormcube/apps/mpi/engine/handles.hpp"
 #include "wormcube/apps/mpi/engine/job.hpp"
 #include "wormcube/apps/mpi/engine/types.hpp"
 
-#include <cerrno>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,7 +39,7 @@ class Call {
     rank_.call.inside = false;
     if (outer_) rank_.call = *outer_;
     current_rank = &rank_;
-    errno = errno_;
+    *rank_.thread_errno = errno_;
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
@@ -78,23 +78,63 @@ class Call {
   /// The same, of one group.
   Communicator& intracommunicator(MPI_Comm handle);
   /// A count that is not negative.
-  std::size_t count(std::int64_t count, const char* name = "count") const;
+  std::size_t count(std::int64_t count, const char* name = "count") const {
+    if (count < 0) refuse_count(count, name);
+    return static_cast<std::size_t>(count);
+  }
   /// The same of elements that lie in memory, which there must be.
-  std::size_t elements(std::int64_t count, const TypeView& type) const;
+  std::size_t elements(std::int64_t count, const TypeView& type) const {
+    const std::size_t elements = this->count(count);
+    std::size_t bytes = 0;
+    const bool fit = !__builtin_mul_overflow(elements, type.size, &bytes) && bytes <= most_bytes;
+    if (!fit || !type.dense) require_room(elements, type);
+    return elements;
+  }
   /// A rank of the communicator, or PROC_NULL.
-  void destination(const Communicator& on, int rank) const;
-  void source(const Communicator& on, int rank) const;
+  void destination(const Communicator& on, int rank) const {
+    if (!is_peer(on, rank) && rank != MPI_PROC_NULL) refuse_rank(on, rank, "dest");
+  }
+  void source(const Communicator& on, int rank) const {
+    if (!is_peer(on, rank) && rank != MPI_PROC_NULL && rank != MPI_ANY_SOURCE)
+      refuse_rank(on, rank, "source");
+  }
   /// Of an intercommunicator: a rank of the other group, ROOT or PROC_NULL.
   void root(const Communicator& on, int rank) const;
-  void send_tag(int tag) const;
-  void receive_tag(int tag) const;
+  void send_tag(int tag) const {
+    if (tag < 0) refuse_tag(tag, tag == MPI_ANY_TAG ? " (MPI_ANY_TAG is for receives)" : "");
+  }
+  void receive_tag(int tag) const {
+    if (tag < 0 && tag != MPI_ANY_TAG) refuse_tag(tag, "");
+  }
   /// \param first  where the lowest byte is: types of addresses are used with MPI_BOTTOM
-  void pointer(const void* data, Bytes bytes, const char* name, std::int64_t first = 0) const;
-  RequestObject& request(MPI_Request handle) const;
+  void pointer(const void* data, Bytes bytes, const char* name, std::int64_t first = 0) const {
+    const std::uintptr_t lowest =
+        reinterpret_cast<std::uintptr_t>(data) + static_cast<std::uintptr_t>(first);
+    if (bytes > 0 && (lowest <= highest_of_no_address || data == MPI_IN_PLACE))
+      refuse_pointer(data, bytes, name);
+  }
+  RequestObject& request(MPI_Request handle) const {
+    auto* const object = reinterpret_cast<RequestObject*>(handle);
+    if (is_predefined(handle) || object->magic != RequestObject::alive) refuse_request(handle);
+    return *object;
+  }
 
  private:
+  static constexpr std::size_t most_bytes = std::size_t{1} << 47U;  // that can be addressed
+  static constexpr std::uintptr_t highest_of_no_address = 4095;
+
+  static bool is_peer(const Communicator& on, int rank) {
+    return rank >= 0 && rank < on.peers().size();
+  }
+  [[noreturn]] static void refuse_count(std::int64_t count, const char* name);
+  static void require_room(std::size_t elements, const TypeView& type);
+  [[noreturn]] static void refuse_rank(const Communicator& on, int rank, const char* name);
+  [[noreturn]] static void refuse_tag(int tag, const char* why);
+  [[noreturn]] static void refuse_pointer(const void* data, Bytes bytes, const char* name);
+  [[noreturn]] static void refuse_request(MPI_Request handle);
+  void begin_within_another_or_watched(Function function);
+  [[noreturn]] void refuse_time(const void* at) const;
   int failed(int error_class, const std::string& text) noexcept;
-  void begin_watch(Function function);
   void end_watch();
 
   RankState& rank_;
@@ -175,9 +215,12 @@ RequestObject& start_send(Call& call, const void* data, std::int64_t count, MPI_
 RequestObject& start_receive(Call& call, void* data, std::int64_t count, MPI_Datatype type,
                              int from, int tag, MPI_Comm on, bool persistent = false);
 /// What travels with a message whose types are compared at its other end; else 0.
-std::uint64_t note_of(const Call& call, const TypeView& type, std::size_t count);
-/// Why a message is not for a receive of elements of this type: with JobOptions::strict. \param on  to name the sender
-std::optional<Failure> wrong_match(Job& job, const Datatype* type, const Status& found,
+std::uint64_t strict_note_of(const Call& call, const TypeView& type, std::size_t count);
+inline std::uint64_t note_of(const Call& call, const TypeView& type, std::size_t count) {
+  return call.rank().job.options().strict ? strict_note_of(call, type, count) : 0;
+}
+/// With JobOptions::strict: why a message is not for a receive of elements of this type. \param on  to name the sender
+std::optional<Failure> wrong_match(const Datatype* type, const Status& found,
                                    const Communicator& on);
 /// Starts a send of which all partitions are ready.
 void send_partitions(Call& call, RequestObject& object);

@@ -138,6 +138,8 @@ void attach(Communicator& communicator, RankState& rank, std::shared_ptr<SharedC
   communicator.magic = Communicator::alive;
   communicator.shared = std::move(shared);
   communicator.remote = std::move(remote);
+  communicator.others = (communicator.remote ? communicator.remote : communicator.shared).get();
+  communicator.number = std::min(communicator.shared->id(), communicator.others->id());
   communicator.rank = communicator.shared->rank_of(rank.rank);
   communicator.collectives = communicator.made = 0;
   communicator.name = communicator.shared->name;

@@ -249,12 +249,14 @@ struct Communicator {
   std::shared_ptr<SendBuffer> send_buffer;   ///< MPI_Comm_attach_buffer
   std::shared_ptr<SessionState> of_session;  ///< null: it comes from none
 
-  std::uint32_t context() const {
-    return remote ? std::min(shared->id(), remote->id()) : shared->id();
-  }
+  /// By attach(), of both groups.
+  std::uint32_t number = 0;
+  const SharedCommunicator* others = nullptr;
+
+  std::uint32_t context() const { return number; }
   Rank size() const { return shared->size(); }
   /// Those whom messages go to and come from.
-  const SharedCommunicator& peers() const { return remote ? *remote : *shared; }
+  const SharedCommunicator& peers() const { return *others; }
   Rank world_rank(int peer) const { return peers().members()[static_cast<std::size_t>(peer)]; }
 };
 /// The next collective call of this rank on it, compared with the others'; returns its number. Throws Failure.

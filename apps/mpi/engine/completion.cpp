@@ -27,7 +27,35 @@ int settle_generalized(RankState& rank, MPI_Request* handle, RequestObject& obje
   return queried != MPI_SUCCESS ? queried : freed;
 }
 
+/// A received message: longer than the room, or of other types.
+int check_match(const RequestObject& object, const Status& found, std::string* words) {
+  int error = MPI_SUCCESS;
+  if (const auto wrong = wrong_match(object.checked.get(), found, *object.communicator)) {
+    error = wrong->error_class();
+    if (words != nullptr) *words = wrong->text();
+  }
+  if (!found.truncated) return error;
+  if (words != nullptr) {
+    *words = fmt::format("the message from rank {}, tag {} has {} bytes, the buffer room for {}",
+                         object.communicator->peers().rank_of(found.source), found.tag, found.bytes,
+                         object.bytes);
+  }
+  return MPI_ERR_TRUNCATE;
+}
+
 }  // namespace
+
+void RequestPool::let_go(RequestObject& object) {
+  object.program.reset();
+  object.packed.reset();
+  object.packed_send.reset();
+  object.type.reset();
+  object.checked.reset();
+  if (object.buffer) object.buffer->used -= SendBuffer::taken_by(object.bytes);
+  object.buffer.reset();
+  for (RequestObject* const each : object.flushed) give_back(*each);
+  object.flushed.clear();
+}
 
 int settle(RankState& rank, MPI_Request* handle, RequestObject& object, const Status& found,
            MPI_Status* status, std::string* words) {
@@ -40,7 +68,8 @@ int settle(RankState& rank, MPI_Request* handle, RequestObject& object, const St
     object.inner = {};
     if (const auto& failure = object.program->failure()) {
       error = failure->error_class();
-      if (words != nullptr) *words = fmt::format("{}: {}", object.started_by, failure->text());
+      if (words != nullptr)
+        *words = fmt::format("{}: {}", name_of(object.started_by), failure->text());
     }
   } else if (object.kind == RequestObject::Kind::send) {
     write_sent_status(status);
@@ -52,22 +81,12 @@ int settle(RankState& rank, MPI_Request* handle, RequestObject& object, const St
     const auto room = static_cast<Bytes>(object.bytes);
     const Bytes bytes = std::min(found.bytes, room);
     if (object.packed) unpack(*object.type, object.packed.get(), bytes, object.elements);
-    const int source = object.communicator->peers().rank_of(found.source);
-    write_status(status, source, object.is_partitioned ? object.tag : found.tag,
-                 static_cast<std::int64_t>(bytes));
-    if (const auto wrong =
-            wrong_match(rank.job, object.checked.get(), found, *object.communicator)) {
-      error = wrong->error_class();
-      if (words != nullptr) *words = wrong->text();
+    if (status != MPI_STATUS_IGNORE) {
+      write_status(status, object.communicator->peers().rank_of(found.source),
+                   object.is_partitioned ? object.tag : found.tag,
+                   static_cast<std::int64_t>(bytes));
     }
-    if (found.truncated) {
-      error = MPI_ERR_TRUNCATE;
-      if (words != nullptr) {
-        *words =
-            fmt::format("the message from rank {}, tag {} has {} bytes, the buffer room for {}",
-                        source, found.tag, found.bytes, room);
-      }
-    }
+    if (object.checked || found.truncated) error = check_match(object, found, words);
   }
   if (object.persistent) return error;
   rank.pool.give_back(object);

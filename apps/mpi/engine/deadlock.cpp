@@ -176,7 +176,7 @@ std::vector<Need> needs_of(const Job& job, const RankState& rank) {
           if (object.program == nullptr || object.program->has_ended()) continue;
           Need need = collective_need(job, on, object.program->number(), 0,
                                       object.persistent ? object.program.get() : nullptr);
-          need.text = fmt::format("{}: {}", object.started_by, need.text);
+          need.text = fmt::format("{}: {}", name_of(object.started_by), need.text);
           needs.push_back(std::move(need));
           continue;
         }
@@ -453,12 +453,13 @@ std::vector<std::string> Job::leftovers(std::span<const UnreceivedMessage> messa
       if (++active > most) return;
       if (object.kind == RequestObject::Kind::collective ||
           object.kind == RequestObject::Kind::generalized) {
-        requests.push_back(fmt::format("  rank {}: {} on {}{}", state->rank, object.started_by,
-                                       object.communicator->name, place(object.at)));
+        requests.push_back(fmt::format("  rank {}: {} on {}{}", state->rank,
+                                       name_of(object.started_by), object.communicator->name,
+                                       place(object.at)));
         return;
       }
       requests.push_back(fmt::format(
-          "  rank {}: {} of {} bytes, {} {}, {} on {}{}", state->rank, object.started_by,
+          "  rank {}: {} of {} bytes, {} {}, {} on {}{}", state->rank, name_of(object.started_by),
           object.bytes, object.kind == RequestObject::Kind::send ? "dest" : "source",
           object.peer == MPI_ANY_SOURCE ? std::string("any") : std::to_string(object.peer),
           tag_text(object.tag), object.communicator->name, place(object.at)));

@@ -142,6 +142,7 @@ void Job::run_rank(Node& node) {
   if (node.rank() >= ranks()) return;
   RankState& state = rank(node.rank());
   state.requests = &requests_of(node);
+  state.thread_errno = &errno;
   state.node = &node;
   if (options_.matrix) {
     state.counted = std::make_unique<CountingNode>(node, state);

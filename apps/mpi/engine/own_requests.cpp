@@ -23,7 +23,7 @@ int grequest_start(MPI_Grequest_query_function* query, MPI_Grequest_free_functio
     object.inner = {};
     object.bytes = 0;
     object.at = rank.call.at;
-    object.started_by = name_of(call.function());
+    object.started_by = call.function();
     object.active = object.held = true;
     *request = reinterpret_cast<MPI_Request>(&object);
   });

@@ -102,6 +102,7 @@ struct RankState {
   const Rank rank;
   Node* node = nullptr;  ///< for collectives on all
   Requests* requests = nullptr;
+  int* thread_errno = nullptr;     ///< of the thread that it stays on
   std::unique_ptr<Node> counted;   ///< with a matrix: the node that counts
   Recording* recording = nullptr;  ///< where it is told; else null
   Witnesses* witnesses = nullptr;  ///< null: nobody is told anything

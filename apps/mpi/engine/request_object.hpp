@@ -14,11 +14,17 @@ namespace wormcube::mpi {
 
 struct Communicator;
 class BesideProgram;
+enum class Function : std::uint16_t;
 
 /// Room that the program lends for copies of what it sends; only accounted for.
 struct SendBuffer {
   void* memory = nullptr;  ///< or MPI_BUFFER_AUTOMATIC: as much as is needed
   std::int64_t bytes = 0, used = 0;
+
+  /// Beside a message's data. MPI_BSEND_OVERHEAD is the most that any library takes; MPICH takes this, and programs
+  /// whose buffer has room for that much run there.
+  static constexpr std::int64_t overhead = 96;
+  static std::int64_t taken_by(std::int64_t data) { return data + overhead; }
 };
 
 /// Threads  its rank's.
@@ -27,23 +33,36 @@ struct RequestObject {
   std::uint32_t magic = dead;
   enum class Kind : std::uint8_t { send, receive, collective, generalized };
   Kind kind = Kind::send;
+  Function started_by{};
   bool persistent = false, active = false;
   bool to_nobody = false;  ///< PROC_NULL: complete at once
   bool copies = false;     ///< each start sends such a copy
   /// Active, and not in the network's hands: only a call of its own rank leads on, MPI_Grequest_complete or MPI_Pready.
   bool held = false;
   bool is_partitioned = false;
+  bool with_send = false, from_nobody = false;
   Request inner;
   /// Of a receive with a send: the send, to be waited for when the receive is complete; it is `inner` then, and
   /// `next` null.
   Request next;
-  bool with_send = false, from_nobody = false;
-  Status received;  ///< of that receive, when it is complete
-  int destination = 0, send_tag = 0;
-  std::int64_t send_bytes = 0;
-  std::unique_ptr<std::byte[]> packed_send;
+  Communicator* communicator = nullptr;
+  int peer = 0, tag = 0;  ///< as the caller named them
+  std::int64_t bytes = 0;
+  void* elements = nullptr;
+  const void* at = nullptr;  ///< where it was started
+  // What it owns. Elements that lie apart travel packed.
+  std::unique_ptr<std::byte[]> packed, packed_send;
+  DatatypePointer type;
+  DatatypePointer checked;  ///< if types are compared (JobOptions::strict): of a receive's elements
+  std::shared_ptr<SendBuffer> buffer;  ///< its data are a copy in there
   std::shared_ptr<BesideProgram>
       program;  ///< of a collective; `inner` is complete when it has ended
+  /// Of a flush: the sends that it waits for, given back with it; `inner` is the one behind the first `to_flush`.
+  std::vector<RequestObject*> flushed;
+  std::size_t to_flush = 0;
+  Status received;  ///< of the receive that has a send, when it is complete
+  int destination = 0, send_tag = 0;
+  std::int64_t send_bytes = 0;
   struct Generalized {
     MPI_Grequest_query_function* query;
     MPI_Grequest_free_function* free;
@@ -54,20 +73,12 @@ struct RequestObject {
   std::vector<bool> partitions;  ///< of a message in partitions: those that are ready
   /// It is complete with more than one request of the node.
   bool has_parts() const { return with_send || !flushed.empty(); }
-  Communicator* communicator = nullptr;
-  int peer = 0, tag = 0;  ///< as the caller named them
-  std::int64_t bytes = 0;
-  const void* at = nullptr;  ///< where it was started
-  const char* started_by = "";
-  // Elements that lie apart travel packed.
-  DatatypePointer type;
-  void* elements = nullptr;
-  std::unique_ptr<std::byte[]> packed;
-  std::shared_ptr<SendBuffer> buffer;  ///< its data are a copy in there
-  /// Of a flush: the sends that it waits for, given back with it; `inner` is the one behind the first `to_flush`.
-  std::vector<RequestObject*> flushed;
-  std::size_t to_flush = 0;
-  DatatypePointer checked;  ///< if types are compared (JobOptions::strict): of a receive's elements
+  bool owns_anything() const {
+    // All at once: there is no use in passing seven branches.
+    const auto is = [](const auto& pointer) -> unsigned { return pointer != nullptr ? 1 : 0; };
+    return (is(packed) | is(packed_send) | is(type) | is(checked) | is(buffer) | is(program) |
+            (flushed.empty() ? 0U : 1U)) != 0;
+  }
 };
 
 /// A rank's requests; an object stays where it is, so one that has ended is told from one that lives.
@@ -81,23 +92,14 @@ class RequestPool {
     RequestObject& object = *unused_.back();
     unused_.pop_back();
     object.magic = RequestObject::alive;
-    object.persistent = object.active = object.to_nobody = false;
-    object.with_send = object.from_nobody = object.copies = false;
-    object.held = object.is_partitioned = false;
+    object.persistent = object.active = object.to_nobody = object.copies = false;
+    object.held = object.is_partitioned = object.with_send = object.from_nobody = false;
     object.next = {};
     return object;
   }
   void give_back(RequestObject& object) {
     object.magic = RequestObject::dead;
-    object.program.reset();
-    object.packed.reset();
-    object.packed_send.reset();
-    object.type.reset();
-    object.checked.reset();
-    if (object.buffer) object.buffer->used -= object.bytes + MPI_BSEND_OVERHEAD;
-    object.buffer.reset();
-    for (RequestObject* const each : object.flushed) give_back(*each);
-    object.flushed.clear();
+    if (object.owns_anything()) let_go(object);
     unused_.push_back(&object);
   }
   /// Calls f(object) for each that lives.
@@ -111,6 +113,8 @@ class RequestPool {
   std::vector<RequestObject*> detached;
 
  private:
+  void let_go(RequestObject& object);
+
   std::deque<RequestObject> all_;
   std::vector<RequestObject*> unused_;
 };

@@ -19,7 +19,7 @@ int request_free(MPI_Request* handle) {
     if (object.active && object.kind == RequestObject::Kind::collective) {
       throw Failure(MPI_ERR_REQUEST, fmt::format("a collective that is under way ({}) cannot be "
                                                  "freed: wait for it",
-                                                 object.started_by));
+                                                 name_of(object.started_by)));
     }
     *handle = MPI_REQUEST_NULL;
     if (object.active && !object.to_nobody) {
@@ -42,8 +42,8 @@ int cancel(MPI_Request* handle) {
       return fail_if(its.cancel(its.state, object.held ? 0 : 1), "its cancel function failed");
     }
     if (object.kind == RequestObject::Kind::collective) {
-      throw Failure(MPI_ERR_REQUEST,
-                    fmt::format("a collective ({}) cannot be cancelled", object.started_by));
+      throw Failure(MPI_ERR_REQUEST, fmt::format("a collective ({}) cannot be cancelled",
+                                                 name_of(object.started_by)));
     }
     if (object.active && !object.to_nobody && !object.held)
       static_cast<void>(call.rank().requests->cancel(object.inner));

@@ -80,8 +80,8 @@ bool sends_copy(Function function) {
 
 }  // namespace
 
-std::uint64_t note_of(const Call& call, const TypeView& type, std::size_t count) {
-  if (!call.rank().job.options().strict || sends_copy(call.function())) return 0;
+std::uint64_t strict_note_of(const Call& call, const TypeView& type, std::size_t count) {
+  if (sends_copy(call.function())) return 0;
   const Datatype& datatype = **type.type;
   const Signature signature = datatype.signature(static_cast<std::int64_t>(count));
   const std::uint64_t kind = (signature.hash & hash_bits) | (signature.has_packed ? is_packed : 0);
@@ -98,9 +98,9 @@ std::uint64_t note_of(const Call& call, const TypeView& type, std::size_t count)
   return kind | is_note | (ready ? is_ready_send : 0);
 }
 
-std::optional<Failure> wrong_match(Job& job, const Datatype* type, const Status& found,
+std::optional<Failure> wrong_match(const Datatype* type, const Status& found,
                                    const Communicator& on) {
-  if (!job.options().strict || type == nullptr || (found.note & is_note) == 0) return std::nullopt;
+  if (type == nullptr || (found.note & is_note) == 0) return std::nullopt;
   const int source = on.peers().rank_of(found.source);
   if ((found.note & is_ready_send) != 0 && found.was_early) {
     return Failure(MPI_ERR_OTHER,

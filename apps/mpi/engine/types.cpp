@@ -12,13 +12,37 @@
 
 namespace wormcube::mpi {
 
+namespace {
+
+TypeView view_of(const DatatypePointer& type, MPI_Datatype handle, std::uint64_t serial) {
+  return {static_cast<Bytes>(type->size()), type->extent(), type->is_dense(), handle, serial, &type,
+          type->true_lower_bound()};
+}
+
+/// By what their handles exceed first_predefined; without a type: there is none.
+constexpr std::uintptr_t first_predefined = 0x200;
+using PredefinedViews = std::array<TypeView, 0x100>;
+
+PredefinedViews predefined_views() {
+  PredefinedViews views;
+  for (std::uintptr_t place = 0; place < views.size(); ++place) {
+    const auto handle = reinterpret_cast<MPI_Datatype>(first_predefined + place);
+    const DatatypePointer& type = Datatype::predefined(handle);
+    if (type != nullptr) views[place] = view_of(type, handle, first_predefined + place);
+  }
+  return views;
+}
+
+}  // namespace
+
 MPI_Datatype new_type(DatatypePointer type, bool committed) {
   static std::atomic<std::uint64_t> next{4096};  // behind the predefined ones' values
   auto* const object = new TypeObject;
+  const auto handle = reinterpret_cast<MPI_Datatype>(object);
   object->committed = committed;
-  object->serial = next++;
   object->type = std::move(type);
-  return reinterpret_cast<MPI_Datatype>(object);
+  object->view = view_of(object->type, handle, next++);
+  return handle;
 }
 
 TypeObject& made_type(MPI_Datatype handle) {
@@ -31,27 +55,21 @@ TypeObject& made_type(MPI_Datatype handle) {
                                                                 : "the datatype's handle is none");
 }
 
-TypeView type_view(MPI_Datatype handle, bool must_be_committed) {
-  const DatatypePointer* found = nullptr;
-  std::uint64_t serial = reinterpret_cast<std::uintptr_t>(handle);
+const TypeView& type_view(MPI_Datatype handle, bool must_be_committed) {
   if (is_predefined(handle)) {
-    found = &Datatype::predefined(handle);
-    if (*found == nullptr) {
-      throw Failure(MPI_ERR_TYPE, handle == MPI_DATATYPE_NULL
-                                      ? std::string("the datatype is MPI_DATATYPE_NULL")
-                                      : fmt::format("{:#x} is no datatype", serial));
-    }
-  } else {
-    const TypeObject& object = made_type(handle);
-    if (must_be_committed && !object.committed) {
-      throw Failure(MPI_ERR_TYPE, "the datatype is not committed (MPI_Type_commit)");
-    }
-    found = &object.type;
-    serial = object.serial;
+    static const PredefinedViews views = predefined_views();
+    const auto number = reinterpret_cast<std::uintptr_t>(handle);
+    const std::uintptr_t place = number - first_predefined;
+    if (place < views.size() && views[place].type != nullptr) return views[place];
+    throw Failure(MPI_ERR_TYPE, handle == MPI_DATATYPE_NULL
+                                    ? std::string("the datatype is MPI_DATATYPE_NULL")
+                                    : fmt::format("{:#x} is no datatype", number));
   }
-  const Datatype& type = **found;
-  return {static_cast<Bytes>(type.size()), type.extent(), type.is_dense(), handle, serial, found,
-          type.true_lower_bound()};
+  const TypeObject& object = made_type(handle);
+  if (must_be_committed && !object.committed) {
+    throw Failure(MPI_ERR_TYPE, "the datatype is not committed (MPI_Type_commit)");
+  }
+  return object.view;
 }
 
 }  // namespace wormcube::mpi

@@ -13,7 +13,7 @@
 
 namespace wormcube::mpi {
 
-/// What is known of a type that a call names; valid during the call.
+/// What is known of a type that a call names; valid while the handle is.
 struct TypeView {
   Bytes size = 0;             ///< of the data of one element
   std::ptrdiff_t extent = 0;  ///< from one element to the next
@@ -29,8 +29,8 @@ struct TypeObject {
   static constexpr std::uint32_t alive = 0x54595031, dead = 0x54595030;
   std::uint32_t magic = alive;
   bool committed = false;
-  std::uint64_t serial = 0;
   DatatypePointer type;
+  TypeView view;
   std::string name;
   AttributeSet<MPI_Datatype> attributes;
 };
@@ -39,7 +39,7 @@ MPI_Datatype new_type(DatatypePointer type, bool committed = false);
 /// Throws Failure(MPI_ERR_TYPE) for predefined ones, and what is none.
 TypeObject& made_type(MPI_Datatype handle);
 /// Throws Failure(MPI_ERR_TYPE) for what is no type, or, where it is to be used, not committed.
-TypeView type_view(MPI_Datatype type, bool must_be_committed = true);
+const TypeView& type_view(MPI_Datatype type, bool must_be_committed = true);
 
 /// Between elements in memory and bytes in a row. \param bytes  to unpack: as many as have come
 inline void pack(const Datatype& type, const void* elements, Bytes bytes, std::byte* to) {

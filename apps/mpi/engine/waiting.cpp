@@ -54,50 +54,59 @@ std::vector<Request>& inner_of(Call& call, const MPI_Request* handles, int count
   return inner;
 }
 
-void settle_all(Call& call, MPI_Request* handles, int count, MPI_Status* statuses) {
+/// Of a call that reports several statuses: the error of each, of success too. The standard wants it written with
+/// MPI_ERR_IN_STATUS only, but there are programs that read it always, since MPICH and Open MPI write it.
+void write_error(MPI_Status* status, int error) {
+  if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = error;
+}
+
+/// Those of wait_all(), with what they wait for: the requests below are complete.
+void settle_all(Call& call, MPI_Request* handles, int count, MPI_Status* statuses,
+                bool any_has_parts) {
   RankState& rank = call.rank();
-  for (int i = 0; i < count; ++i) {  // sends that go with receives
+  const auto found_of = [&](int i) -> Status& {
+    return rank.statuses[static_cast<std::size_t>(i)];
+  };
+  for (int i = 0; any_has_parts && i < count; ++i) {  // sends that go with receives
     RequestObject* const object = object_of(call, handles[i]);
     if (object == nullptr || !object->active || !object->has_parts()) continue;
-    Status& found = rank.statuses[static_cast<std::size_t>(i)];
-    if (!is_whole(*object, found)) found = wait_for_whole(rank, *object);
+    if (!is_whole(*object, found_of(i))) found_of(i) = wait_for_whole(rank, *object);
   }
-  int errors = 0;
+  bool any_failed = false;
   std::string words;
-  std::vector<int> classes;
   for (int i = 0; i < count; ++i) {
     RequestObject* const object = object_of(call, handles[i]);
-    int error = MPI_SUCCESS;
+    MPI_Status* const status = at(statuses, i);
     if (object == nullptr || !object->active) {
-      write_empty_status(at(statuses, i));
-    } else {
-      error = settle(rank, handles + i, *object, rank.statuses[static_cast<std::size_t>(i)],
-                     at(statuses, i), &words);
+      write_empty_status(status);
+      continue;
     }
-    if (error == MPI_SUCCESS && errors == 0) continue;
-    if (errors++ == 0) classes.assign(static_cast<std::size_t>(count), MPI_SUCCESS);
-    classes[static_cast<std::size_t>(i)] = error;
+    const int error = settle(rank, handles + i, *object, found_of(i), status, &words);
+    write_error(status, error);
+    any_failed |= error != MPI_SUCCESS;
   }
-  if (errors == 0) return;
-  for (int i = 0; i < count && statuses != MPI_STATUSES_IGNORE; ++i) {
-    statuses[i].MPI_ERROR = classes[static_cast<std::size_t>(i)];
-  }
-  throw Failure(MPI_ERR_IN_STATUS, words);
+  if (any_failed) throw Failure(MPI_ERR_IN_STATUS, words);
 }
 
 int wait_all(int count, MPI_Request handles[], MPI_Status statuses[]) {
   WORMCUBE_MPI_CALL(MPI_Waitall);
   return call([&] {
-    call.count(count);
-    std::vector<Request>& inner = inner_of(call, handles, count);
+    RankState& rank = call.rank();
+    rank.inner.resize(call.count(count));
+    rank.statuses.resize(rank.inner.size());
+    bool any_has_parts = false;
     for (int i = 0; i < count; ++i) {
-      if (const RequestObject* const object = object_of(call, handles[i])) need_others(*object);
+      const RequestObject* const object = object_of(call, handles[i]);
+      const bool is_active = object != nullptr && object->active;
+      rank.inner[static_cast<std::size_t>(i)] =
+          is_active && !object->to_nobody ? object->inner : Request();
+      if (!is_active) continue;
+      need_others(*object);
+      any_has_parts |= object->has_parts();
     }
     note_requests(call, handles, count, false);
-    RankState& rank = call.rank();
-    rank.statuses.assign(static_cast<std::size_t>(count), {});
-    rank.requests->wait_all(inner, rank.statuses);
-    settle_all(call, handles, count, statuses);
+    rank.requests->wait_all(rank.inner, rank.statuses);
+    settle_all(call, handles, count, statuses, any_has_parts);
   });
 }
 
@@ -115,9 +124,9 @@ int test_all(int count, MPI_Request handles[], int* flag, MPI_Status statuses[])
         *flag = is_ready(rank, *object) ? 1 : 0;
     }
     if (*flag == 0) return call.asked_in_vain();
-    rank.statuses.assign(static_cast<std::size_t>(count), {});
+    rank.statuses.resize(inner.size());
     rank.requests->wait_all(inner, rank.statuses);
-    settle_all(call, handles, count, statuses);
+    settle_all(call, handles, count, statuses, true);
   });
 }
 
@@ -201,11 +210,12 @@ void end_some(Call& call, int count, MPI_Request* handles, int* ended, int indic
   if (!ready && !waits) return call.asked_in_vain();
   if (!ready) need_any_others(call, inner, handles, count);
   std::string words;
-  std::vector<int> classes;
+  bool any_failed = false;
   const auto take = [&](int i, const Status& found) {
-    const int error =
-        settle(rank, handles + i, call.request(handles[i]), found, at(statuses, *ended), &words);
-    classes.push_back(error);
+    MPI_Status* const status = at(statuses, *ended);
+    const int error = settle(rank, handles + i, call.request(handles[i]), found, status, &words);
+    write_error(status, error);
+    any_failed |= error != MPI_SUCCESS;
     indices[(*ended)++] = i;
   };
   for (int i = 0; i < count; ++i) {
@@ -229,11 +239,7 @@ void end_some(Call& call, int count, MPI_Request* handles, int* ended, int indic
       if (*ended == 0) return end_some(call, count, handles, ended, indices, statuses, waits);
     }
   }
-  if (std::ranges::all_of(classes, [](int error) { return error == MPI_SUCCESS; })) return;
-  for (std::size_t k = 0; k < classes.size() && statuses != MPI_STATUSES_IGNORE; ++k) {
-    statuses[k].MPI_ERROR = classes[k];
-  }
-  throw Failure(MPI_ERR_IN_STATUS, words);
+  if (any_failed) throw Failure(MPI_ERR_IN_STATUS, words);
 }
 
 int wait_some(int count, MPI_Request handles[], int* ended, int indices[], MPI_Status statuses[]) {
