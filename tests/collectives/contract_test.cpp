@@ -4,6 +4,8 @@
 
 #include "wormcube/tests/collectives/cases.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
 #include <set>
@@ -328,6 +330,34 @@ TEST_CASE("a single wrong bit is one wrong byte, in whole words and in the rest"
   CHECK_THAT(found.first, Contains("node 0, block " + std::to_string(at / 11)));
 }
 
+TEST_CASE("words and tags are those of splitmix64", "[collectives][contract]") {
+  // Steele, Lea, Flood 2014: the finaliser, and the step of its counter.
+  constexpr std::uint64_t golden = 0x9e3779b97f4a7c15U;
+  const auto mixed = [](std::uint64_t x) {
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+    return x ^ (x >> 31);
+  };
+  const auto word_of = [](const std::vector<std::byte>& block, std::size_t i) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, &block[8 * i], 8);
+    return word;
+  };
+  Contract contract = contract_for(operations::alltoall, 6, 24, Pattern::words);
+  contract.seed =
+      3;  // the salt has its highest bit by itself with half of the seeds, not with this one
+  const std::vector<std::byte> words = input_block(Oracle(contract), 5, 3);
+  contract.pattern = Pattern::tags;
+  const std::vector<std::byte> tags = input_block(Oracle(contract), 5, 3);
+  const std::uint64_t first = std::uint64_t{5} << 40 | 3U << 16;
+  const std::uint64_t salt = mixed(3 + golden) | std::uint64_t{1} << 63;
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(word_of(words, i) == mixed(mixed(3 ^ mixed(first)) + i * golden));
+    CHECK(word_of(tags, i) == ((first | i) ^ salt));
+    CHECK(read_tag(contract, word_of(tags, i)) == (first | i));
+  }
+}
+
 TEST_CASE("other seeds, origins, blocks and places have other words", "[collectives][contract]") {
   std::set<std::uint64_t> words;
   Contract contract = contract_for(operations::alltoall, 6, 32, Pattern::words);
@@ -433,12 +463,13 @@ void by_way_of_node_0_twice(Node& node, const Call& call) {
   }
 }
 
+template <Rank block>
 void changes_its_input(Node& node, const Call& call) {
   shift(node, call);
   node.local([&] {
     if (node.rank() == 3) {
-      const ConstSpan first = call.input[0];
-      const_cast<std::byte*>(first.data())[2] ^= std::byte{1};
+      const ConstSpan changed = call.input[block];
+      const_cast<std::byte*>(changed.data())[2] ^= std::byte{1};
     }
   });
 }
@@ -475,15 +506,24 @@ TEST_CASE("wrong programs fail, each in its way", "[collectives][contract]") {
     CHECK(found.repeated == 2);
   }
   SECTION("an input that was changed") {
-    const cases::Outcome found = outcome(exchange, changes_its_input, 6);
-    CHECK_FALSE(found.delivered);
-    CHECK(found.wrong_bytes == 1);
-    CHECK(found.first == "node 3: its input was changed");
+    for (const Program4 program : {changes_its_input<0>, changes_its_input<5>}) {
+      const cases::Outcome found = outcome(exchange, program, 6);
+      CHECK_FALSE(found.delivered);
+      CHECK(found.wrong_bytes == 1);
+      CHECK(found.first == "node 3: its input was changed");
+    }
   }
   SECTION("a barrier that does not wait") {
     const cases::Outcome found = outcome(operations::barrier, says_nothing, 6);
     CHECK_FALSE(found.delivered);
     CHECK(found.first == "node 0 left when 1 of 6 nodes had entered");
+    CHECK(found.wrong_elements == 5 + 4 + 3 + 2 + 1);  // one enters after the other
+  }
+  SECTION("a barrier that waits") {
+    const cases::Outcome found = outcome(
+        operations::barrier, find_algorithm(operations::barrier, "dissemination").program, 6);
+    CHECK(found.delivered);
+    CHECK(found.first.empty());
   }
   SECTION("nothing compared is not a pass") {
     const Verification verification(contract_for(exchange, 6, 16, Pattern::tags));
@@ -643,6 +683,217 @@ TEST_CASE("an exscan must leave node 0's output as it was", "[collectives][contr
   const cases::Outcome found = outcome(operations::exscan, exscan<true>, 5);
   CHECK_FALSE(found.delivered);
   CHECK_THAT(found.first, Contains("node 0, block 0, byte 0: not left as it was"));
+}
+
+namespace {
+
+/// What node 2 writes in place of its first element.
+std::array<std::byte, sizeof(Interval)> instead{};
+void writes_instead(Node& node, const Call& call) {
+  if (call.arguments.reduction.apply) {
+    allreduce<Mistake::none>(node, call);
+  } else {
+    shift(node, call);
+  }
+  if (node.rank() != 2) return;
+  node.local([&] {
+    const Span first = call.output[0].first(call.arguments.reduction.apply ? sizeof(Interval) : 8);
+    std::copy_n(instead.begin(), first.size(), first.begin());
+  });
+}
+
+}  // namespace
+
+TEST_CASE("what stands in the place of a result is told, if it is one", "[collectives][contract]") {
+  const Topology topology({Graph::complete(5)});
+  const auto found = [&](Operation operation, const Arguments& arguments, const auto& element) {
+    std::memcpy(instead.data(), &element, sizeof(element));
+    Algorithm algorithm = find_algorithm(operations::alltoall, "shift");
+    algorithm.operation = operation;
+    algorithm.program = writes_instead;
+    return cases::outcome({Collective(algorithm, arguments), topology,
+                           two_elements(operation, Pattern::tags), Pattern::tags},
+                          topology)
+        .first;
+  };
+  Contract contract = contract_for(operations::alltoall, 5, 16, Pattern::tags);
+  const auto tag = [&](Rank origin, Rank block) {
+    return found(operations::alltoall, {}, tag_in(contract, origin, block, 0));
+  };
+  const std::string place = "node 2, block 0, byte 0: not from block 2 of node 0";
+  CHECK(tag(4, 4) == place + ", but from block 4 of node 4");
+  CHECK(tag(5, 4) == place);
+  CHECK(tag(4, 5) == place);
+
+  const auto interval = [&](Rank first, Rank last, std::uint32_t block) {
+    return found(operations::allreduce, some_arguments(),
+                 Interval{first, last, read_block(contract, block), 0});
+  };
+  const std::string result =
+      "node 2, block 0, byte 0: not the combination of nodes 0 to 4, block 0, but ";
+  CHECK(interval(0, 4, 0) == result + "the combination of nodes 0 to 3, block 0");
+  CHECK(interval(3, 5, 0) == result + "the combination of nodes 3 to 4, block 0");
+  CHECK(interval(0, 5, 7) == result + "the combination of nodes 0 to 4, block 7");
+  const std::string none = result + "what was not combined in the order of ranks, or twice";
+  CHECK(interval(-1, 4, 0) == none);
+  CHECK(interval(3, 6, 0) == none);
+  CHECK(interval(3, 3, 0) == none);
+  CHECK(interval(3, 2, 0) == none);
+}
+
+TEST_CASE("a witness that commutes sees another block, or another element, in a sum",
+          "[collectives][contract]") {
+  Contract contract = contract_for(operations::reduce_scatter, 3, 32, Pattern::tags);
+  contract.commutes = true;
+  const Oracle oracle(contract);
+  const Reduction reduction =
+      witnessed(cases::collective_of(operations::reduce_scatter, "pairwise"), contract)
+          .arguments.reduction;
+  const auto sum_with = [&](const std::vector<std::byte>& other) {
+    std::vector<std::byte> sum = input_block(oracle, 0, 1);
+    reduction.apply(sum.data(), other.data(), sum.data(), sum.size() / reduction.element_bytes);
+    return sum;
+  };
+  std::vector<std::byte> wanted(32);
+  oracle.write({0, 2, 1}, wanted);
+  std::vector<std::byte> other = input_block(oracle, 1, 1);
+  CHECK(sum_with(other) == wanted);
+  std::rotate(other.begin(), other.begin() + 16, other.end());
+  CHECK(sum_with(other) != wanted);
+  CHECK(sum_with(input_block(oracle, 1, 2)) != wanted);
+  CHECK(sum_with(input_block(oracle, 2, 1)) != wanted);
+  for (Rank block = 0; block < 3; ++block) {
+    std::uint32_t name = 0;
+    std::memcpy(&name, &input_block(oracle, 0, block)[8], sizeof(name));
+    CHECK(read_block(contract, name) == static_cast<std::uint32_t>(block));
+  }
+}
+
+TEST_CASE("results that grow shorter from rank to rank have their operands",
+          "[collectives][contract]") {
+  // Every operation of the registry asks for sums of ever more ranks, a plugin's need not.
+  static const OperationRow shorter = [] {
+    OperationRow row = *Operation(operations::scan).operator->();
+    row.name = "shorter";
+    row.result = [](const Instance& on, Rank rank, Rank) { return Content{0, on.nodes - rank, 0}; };
+    return row;
+  }();
+  const Oracle oracle(contract_for(shorter, 4, 48, Pattern::words));
+  for (Rank rank = 0; rank < 4; ++rank) {
+    std::vector<std::byte> wanted(48);
+    oracle.write({0, rank + 1, 0}, wanted);
+    CHECK(wanted == right_block(oracle, {0, rank + 1, 0}));
+  }
+}
+
+TEST_CASE("what the oracle, arrivals and tables take is what they hold",
+          "[collectives][contract]") {
+  const auto oracle = [](Operation operation, Rank nodes, Pattern pattern = Pattern::words) {
+    Contract contract = contract_for(operation, nodes, 48, pattern);
+    if (nodes < 4) contract.arguments.root = 0;
+    return Oracle::bytes(contract);
+  };
+  CHECK(oracle(operations::alltoall, 4) == 0);
+  CHECK(oracle(operations::allreduce, 4, Pattern::tags) == 0);
+  CHECK(oracle(operations::allreduce, 4) == 48);
+  CHECK(oracle(operations::reduce, 4) == 48);
+  CHECK(oracle(operations::reduce_scatter, 4) == 4 * 48);
+  CHECK(oracle(operations::scan, 4) == 4 * 48);
+  CHECK(oracle(operations::scan, 2) == 2 * 48);
+  CHECK(oracle(operations::k_reduce, 4) == 2 * 48);
+
+  const auto arrivals = [](Operation operation, Rank nodes, Bytes bytes) {
+    return Arrivals::bytes(contract_for(operation, nodes, bytes, Pattern::tags));
+  };
+  CHECK(arrivals(operations::alltoall, 4, 16) == 4 * 4 * (4 * 2) / 8);  // a bit each
+  CHECK(arrivals(operations::alltoallv, 4, 16) == 2 * 16);  // a block may have twice the mean
+  CHECK(Arrivals::bytes(contract_for(operations::alltoall, 4, 16, Pattern::words)) == 0);
+  const double one = arrivals(operations::allreduce, 4, 32) / (4 * 2 * 3);
+  CHECK(one > 32);
+  CHECK(arrivals(operations::allreduce, 16, 32) == Approx(one * (16 * 2 * 5)));
+  CHECK(arrivals(operations::allreduce, 16, 64) == Approx(one * (16 * 4 * 5)));
+  Contract from_0 = contract_for(operations::broadcast, 4, 16, Pattern::tags);
+  from_0.arguments.root = 0;
+  CHECK(Arrivals(from_0).counted());
+
+  const auto table = [](Operation operation) {
+    return CollectiveNode::table_bytes(contract_for(operation, 4, 16, Pattern::words)) /
+           sizeof(Bytes);
+  };
+  CHECK(table(operations::alltoall) == 4 * (2 + 4 + 4));
+  CHECK(table(operations::scatter) == 4 * 2 + 4 + 4);
+  CHECK(table(operations::allgatherv) == 4 * (2 + 1 + 4) + 4 * 4);  // and all sizes at each node
+}
+
+TEST_CASE("what is neither a tag nor a combination is not counted twice",
+          "[collectives][contract]") {
+  const auto repeated = [](const Contract& contract, const auto& element) {
+    std::array<std::byte, sizeof(element)> bytes{};
+    std::memcpy(bytes.data(), &element, sizeof(element));
+    const Span piece[]{bytes};
+    Arrivals arrivals(contract);
+    for (int i = 0; i < 2; ++i) arrivals.add(1, piece);
+    return arrivals.repeated();
+  };
+  const Contract exchange = contract_for(operations::alltoall, 4, 16, Pattern::tags);
+  const auto tag = [&](Rank origin, Rank block, std::uint64_t index) {
+    return repeated(exchange, tag_in(exchange, origin, block, index));
+  };
+  CHECK(tag(3, 3, 1) == 1);
+  CHECK(tag(4, 3, 1) == 0);
+  CHECK(tag(3, 4, 1) == 0);
+  CHECK(tag(3, 3, 2) == 0);
+
+  const Contract sums = contract_for(operations::allreduce, 4, 32, Pattern::tags);
+  const auto interval = [&](Rank first, Rank last, std::uint32_t block, std::uint32_t index) {
+    return repeated(sums, Interval{first, last, read_block(sums, block), index});
+  };
+  CHECK(interval(0, 4, 0, 1) == 1);
+  CHECK(interval(0, 4, 1, 1) == 0);
+  CHECK(interval(0, 4, 0, 2) == 0);
+  CHECK(interval(-1, 2, 0, 1) == 0);
+  CHECK(interval(3, 3, 0, 1) == 0);
+  CHECK(interval(3, 2, 0, 1) == 0);
+  CHECK(interval(2, 5, 0, 1) == 0);
+}
+
+TEST_CASE("an operator without operands of its own gets words", "[collectives][contract]") {
+  Contract contract = contract_for(operations::allreduce, 3, 48, Pattern::words);
+  contract.arguments.reduction.operands = nullptr;
+  const Oracle oracle(contract);
+  CHECK(input_block(oracle, 0, 0) != input_block(oracle, 1, 0));
+}
+
+TEST_CASE("each comparison forgets the one before", "[collectives][contract]") {
+  const Collective exchange = cases::alltoall("shift");
+  const Contract contract = contract_of(exchange, 4, 16, 1, Pattern::words);
+  Verification verification(contract);
+  prove(Topology::parse("ring:4"), [&](Node& node) {
+    CollectiveNode call(node, exchange, contract, &verification);
+    node.local([&] {
+      call.prepare();
+      call.compare();
+    });
+    CHECK(verification.of(node.rank()).wrong_bytes == 4 * 16);
+    call();
+    node.local([&] { call.compare(); });
+  });
+  CHECK(verification.passed());
+  CHECK(verification.first().empty());
+}
+
+TEST_CASE("in place no node has memory for an input", "[collectives][contract]") {
+  const Collective ring = cases::collective_of(operations::allgather, "ring");
+  const auto peak = [&](bool in_place) {
+    const Contract contract = contract_of(ring, 4, 24, 1, Pattern::words, in_place);
+    const Schedule schedule =
+        record(Topology::parse("ring:4"), collective_program(ring, contract, nullptr));
+    std::vector<Bytes> peaks;
+    for (const RankLog& log : schedule.ranks) peaks.push_back(log.peak_bytes);
+    return peaks;
+  };
+  CHECK(peak(true) == std::vector<Bytes>(4, 4 * 24));
+  CHECK(peak(false) == std::vector<Bytes>(4, 5 * 24));
 }
 
 TEST_CASE("blocks must be whole elements, and tags fit", "[collectives][contract]") {

@@ -449,6 +449,45 @@ TEST_CASE("a run's figures are of all nodes, of one node too, and of the mean of
   CHECK(run_collective(alone, named(operations::alltoall, "shift"), run).max_us > 0);
 }
 
+TEST_CASE("times are summed up by their quartiles, whatever their order") {
+  const auto summary = [](std::vector<double> times) {
+    const TimeSummary found = summarize(std::move(times));
+    return std::array{found.min, found.quartile1, found.median, found.quartile3, found.max};
+  };
+  CHECK(summary({7}) == std::array{7.0, 7.0, 7.0, 7.0, 7.0});
+  CHECK(summary({3, 1}) == std::array{1.0, 1.0, 2.0, 3.0, 3.0});
+  CHECK(summary({10, 3, 1, 2}) == std::array{1.0, 1.0, 2.5, 10.0, 10.0});
+  CHECK(summary({5, 1, 4, 2, 3}) == std::array{1.0, 2.0, 3.0, 4.0, 5.0});
+  CHECK(summary({9, 1, 8, 2, 7, 3, 6, 4, 5}) == std::array{1.0, 3.0, 5.0, 7.0, 9.0});
+}
+
+TEST_CASE("a run makes the calls that it is asked for, and tells of each timed one") {
+  static std::atomic<int> made{0};
+  Algorithm counted = shift();
+  counted.program = [](Node& node, const Call& call) {
+    node.local([] { ++made; });
+    call_shift(node, call);
+  };
+  for (const char* const text : {"ring:1", "ring:4"}) {
+    for (const int calls : {0, 1, 2}) {
+      made = 0;
+      const Topology ring = Topology::parse(text);
+      Machine machine(ring);
+      std::vector<std::pair<int, int>> told;
+      CollectiveRun run{.block_bytes = 8, .iterations = 3, .warmup = 4, .calls = calls};
+      run.progress = [&](int done, int total) { told.emplace_back(done, total); };
+      const RunResult result = run_collective(machine, Collective(counted), run);
+      CHECK(result.wrong == 0U);
+      CHECK(made == ring.nodes() * (3 + 4 + calls));
+      CHECK(told == std::vector<std::pair<int, int>>{{1, 3}, {2, 3}, {3, 3}});
+      REQUIRE(result.back_to_back_us.has_value() == (calls > 0));
+      if (calls > 0) CHECK((*result.back_to_back_us > 0 && *result.back_to_back_us < 1e9));
+      CHECK(result.times_us.size() == 3);
+      for (const double time : result.times_us) CHECK((time > 0 && time < 1e9));
+    }
+  }
+}
+
 TEST_CASE("a run is refused, before it starts, for memory, ports and counts") {
   // Two times of each node for each call.
   CHECK_THROWS_WITH(

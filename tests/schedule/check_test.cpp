@@ -318,6 +318,14 @@ TEST_CASE("a ring without its second virtual channel can deadlock, and the cycle
 }
 
 TEST_CASE("long cycles are found, and named by their beginning", "[check]") {
+  const auto cycle_of = [](Rank p) {
+    Schedule schedule = idle("ring:" + std::to_string(p));
+    for (Rank r = 0; r < p; ++r) message(schedule, r, mod(r + 2, p), 8);
+    return checked(schedule, false, 1).cycle;
+  };
+  CHECK(cycle_of(8) == "a cycle of 8 channels: 0->1, 1->2, 2->3, 3->4, 4->5, 5->6, 6->7, 7->0");
+  CHECK(cycle_of(9) ==
+        "a cycle of 9 channels: 0->1, 1->2, 2->3, 3->4, 4->5, 5->6, 6->7, 7->8, ...");
   const Schedule schedule = record(Topology::parse("ring:1500"), [](Node& node) {
     const Memory data = node.memory(16);
     node.step({send(Move{0, -2}, data.subspan(0, 8)),
@@ -357,14 +365,72 @@ TEST_CASE("routes that turn both ways can deadlock on a mesh; in dimension order
     });
   };
   CHECK(checked(corners(true)).deadlock_free);
+  CHECK(checked(corners(true)).deadlock_free_in_lock_step);
   const ScheduleReport report = checked(corners(false));
   CHECK_FALSE(report.deadlock_free);
+  CHECK_FALSE(report.deadlock_free_in_lock_step);
   CHECK_THAT(report.cycle, Contains("a cycle of 4 channels"));
+  // Two of the messages in a step of their own: one step's routes have no cycle, those of both have.
+  Schedule apart = corners(false, 0, 1);
+  for (const std::size_t rank : {1, 2}) {
+    RankLog& log = apart.ranks[rank];
+    log.step_ends[0] = 0;
+  }
+  CHECK_FALSE(checked(apart).deadlock_free);
+  CHECK(checked(apart).deadlock_free_in_lock_step);
   // One step among thousands, which several threads share: one has seen it, the others have not.
   for (const std::size_t before : {0, 2000, 4000}) {
     CHECK_FALSE(checked(corners(false, before, 4000 - before)).deadlock_free);
     CHECK(checked(corners(true, before, 4000 - before)).deadlock_free);
   }
+}
+
+TEST_CASE("routes of which each turns both ways can deadlock", "[check]") {
+  // Round three sides of a square, clockwise, from each of its corners.
+  const Schedule schedule = record(Topology::parse("mesh:2x2"), [](Node& node) {
+    const Memory data = node.memory(16);
+    const std::array<Move, 4> round{Move{1, 1}, Move{0, 1}, Move{1, -1}, Move{0, -1}};
+    const std::array<Rank, 4> corners{0, 1, 3, 2};
+    const auto at =
+        static_cast<std::size_t>(std::ranges::find(corners, node.rank()) - corners.begin());
+    const std::array<Move, 3> moves{round[at], round[(at + 1) % 4], round[(at + 2) % 4]};
+    node.step({send(std::span<const Move>(moves), data.subspan(0, 8)),
+               receive(corners[(at + 1) % 4], data.subspan(8, 8))});
+  });
+  const ScheduleReport report = checked(schedule);
+  CHECK(report.unmatched == 0);
+  CHECK_FALSE(report.deadlock_free);
+  CHECK_THAT(report.cycle, Contains("a cycle of 4 channels"));
+}
+
+TEST_CASE("of links that are equally busy the first is named, and up to four of its messages",
+          "[check]") {
+  const auto contention = [](int messages) {
+    Schedule schedule = idle("line:9");
+    for (Rank r = 0; r < messages; ++r) message(schedule, r, 8, 8);
+    for (Rank r = 0; r < 2; ++r) message(schedule, 8, 5 + r, 8);
+    return checked(schedule).contention.at(0);
+  };
+  CHECK(contention(0) == "step 0: link 8->7 carries 2 messages: 8 to 5, 8 to 6");
+  CHECK(contention(4) == "step 0: link 3->4 carries 4 messages: 0 to 8, 1 to 8, 2 to 8, 3 to 8");
+  CHECK(contention(5) ==
+        "step 0: link 4->5 carries 5 messages: 0 to 8, 1 to 8, 2 to 8, 3 to 8, ...");
+  CHECK(contention(6) ==
+        "step 0: link 5->6 carries 6 messages: 0 to 8, 1 to 8, 2 to 8, 3 to 8, ...");
+}
+
+TEST_CASE("a node's figures end with its steps", "[check]") {
+  Schedule schedule = record(Topology::parse("ring:2"), [](Node& node) {
+    node.idle(node.rank() == 0 ? 1 : 4);
+    node.rearrange(8, [] {});
+  });
+  // What a vector held before lies behind its end.
+  std::vector<Bytes>& rearranged = schedule.ranks[0].rearranged;
+  rearranged.resize(6, 1000);
+  rearranged.resize(2);
+  const ScheduleReport report = checked(schedule);
+  CHECK(report.steps == 4);
+  CHECK(report.rearranged == 8 + 8);
 }
 
 TEST_CASE("a schedule that is not of this network is refused", "[check]") {
@@ -451,16 +517,25 @@ TEST_CASE("a problem is told whichever of the host's threads finds it", "[check]
       for (std::size_t t = 0; t < 3000; ++t) {
         if (t == where && node.rank() == 7) {
           node.step({receive(8, data)});
+        } else if (t == where && node.rank() == 0) {
+          node.step({send(3, data), send(5, data)});
+        } else if (t == where && (node.rank() == 3 || node.rank() == 5)) {
+          node.step({receive(0, data)});
         } else {
           node.step();
         }
       }
     });
     const ScheduleReport report = checked(schedule);
+    const std::string step = "step " + std::to_string(where) + ": ";
     CHECK(report.unmatched == 1);
-    REQUIRE(report.problems.size() == 1);
-    CHECK_THAT(report.problems[0],
-               Contains("step " + std::to_string(where) + ": node 7 receives 8 bytes from node 8"));
+    REQUIRE(report.problems.size() == 2);
+    CHECK_THAT(report.problems[0], Contains(step + "node 7 receives 8 bytes from node 8"));
+    CHECK(report.problems[1] == step + "node 0 sends 2 messages");
+    REQUIRE(report.contention.size() == 1);
+    CHECK_THAT(report.contention[0], Contains(step + "link 0->1 carries 2 messages"));
+    CHECK(report.max_hops == 5);
+    CHECK(report.link_load_max == 2);
   }
 }
 

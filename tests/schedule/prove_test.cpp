@@ -3,11 +3,13 @@
 #include "wormcube/runtime/schedule/prove.hpp"
 
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/schedule/dry_run_limit.hpp"
 #include "wormcube/tests/schedule/dies.hpp"
 #include "wormcube/tests/schedule/programs.hpp"
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <exception>
 #include <functional>
 #include <new>
@@ -229,6 +231,23 @@ TEST_CASE("memory of a proof run holds nothing useful before a message brings it
   });
 }
 
+TEST_CASE("a node of a proof gets as many bytes as it asks for", "[prove]") {
+  prove(Topology::parse("line:1"), [](Node& node) {
+    for (const Bytes bytes : {0, 1, 2, 65}) {
+      if (node.memory(bytes).size() != bytes) throw std::runtime_error("other bytes");
+    }
+  });
+}
+
+TEST_CASE("a proof without an end ends at the limit of dry runs", "[prove]") {
+  const DryRunLimit limit(std::chrono::milliseconds(1));
+  CHECK_THROWS_AS(prove(Topology::parse("ring:3"),
+                        [](Node& node) {
+                          while (true) node.step();
+                        }),
+                  TimeLimit);
+}
+
 TEST_CASE("of two failures that of the earlier step is told, also if a node passed it idly",
           "[prove]") {
   const Topology topology = Topology::parse("ring:4");
@@ -380,6 +399,20 @@ TEST_CASE("when a node throws, all others unwind and its exception leaves with t
   CHECK_THROWS_AS(run(4, 0, mine), NodeFailure);
   CHECK(stopped == 15);
   CHECK(alive == 0);
+}
+
+TEST_CASE("no program goes on behind the step in which it is stopped", "[prove]") {
+  int went_on = 0;
+  CHECK_THROWS_AS(prove(Topology::parse("ring:4"),
+                        [&](Node& node) {
+                          const Memory data = node.memory(8);
+                          node.step();
+                          if (node.rank() == 0) throw std::runtime_error("failed");
+                          node.step({receive(Rank{0}, data)});
+                          ++went_on;
+                        }),
+                  NodeFailure);
+  CHECK(went_on == 0);
 }
 
 TEST_CASE("a mismatch unwinds all programs too", "[prove]") {

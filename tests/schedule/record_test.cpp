@@ -3,10 +3,12 @@
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 #include "wormcube/runtime/node/views.hpp"
+#include "wormcube/runtime/schedule/dry_run_limit.hpp"
 #include "wormcube/runtime/schedule/schedule.hpp"
 #include "wormcube/tests/schedule/dies.hpp"
 
 #include <array>
+#include <chrono>
 #include <exception>
 #include <stdexcept>
 #include <string>
@@ -219,6 +221,95 @@ TEST_CASE("a dry run in a dry run is reported with its own node", "[schedule]") 
                touch(node);
              }),
              Contains("step 1 on line:1"));
+}
+
+TEST_CASE("a fault after a dry run in a dry run has failed is the outer one's", "[schedule]") {
+  if (sanitized) return;
+  const Topology outer = Topology::parse("line:1"), inner = Topology::parse("ring:1");
+  const std::string text = end_of([&] {
+                             record(outer, [&](Node& node) {
+                               node.step();
+                               try {
+                                 record(inner, [](Node&) { throw std::runtime_error("failed"); });
+                               } catch (const NodeFailure&) {
+                               }
+                               const Memory data = node.memory(8);
+                               *static_cast<volatile std::byte*>(data.data()) = std::byte{1};
+                             });
+                           }).text;
+  CHECK_THAT(text, Contains("node 0, step 1 on line:1"));
+}
+
+TEST_CASE("what nodes compute, and the pieces of their messages, are recorded", "[schedule]") {
+  const Schedule schedule = record(Topology::parse("ring:2"), [](Node& node) {
+    const Memory data = node.memory(16);
+    const std::array<Span, 2> pieces{data.subspan(0, 3), data.subspan(3, 5)};
+    node.computes(10, 4);
+    node.computes(5, 2);
+    node.step({send_pieces(1 - node.rank(), pieces), receive(1 - node.rank(), data.subspan(8, 8))});
+    if (node.rank() == 1) node.computes(1, 0);
+  });
+  REQUIRE(schedule.computed.size() == 2);
+  for (const std::size_t rank : {0, 1}) {
+    const std::vector<Computed>& computed = schedule.computed[rank];
+    REQUIRE(computed.size() == 1 + rank);
+    CHECK(computed[0].step == 0);
+    CHECK(computed[0].operations == 15);
+    CHECK(computed[0].bytes == 6);
+    CHECK(schedule.pieces[rank] == 3);
+  }
+  CHECK(schedule.computed[1][1].step == 1);
+  CHECK(schedule.computed[1][1].operations == 1);
+  CHECK(schedule.computed[1][1].bytes == 0);
+  CHECK(record(Topology::parse("ring:2"), [](Node& node) { node.step(); }).computed.empty());
+}
+
+TEST_CASE("a dry run without an end ends at the limit", "[schedule]") {
+  const DryRunLimit limit(std::chrono::milliseconds(1));
+  CHECK_THROWS_AS(record(Topology::parse("line:1"),
+                         [](Node& node) {
+                           while (true) node.step();
+                         }),
+                  TimeLimit);
+}
+
+TEST_CASE("all addresses of a node are given, and again what was given back", "[schedule]") {
+  const Topology topology = Topology::parse("line:1");
+  Bytes all = 0;
+  try {
+    record(topology, [](Node& node) { node.memory(~Bytes{0}); });
+  } catch (const UsageError& error) {
+    const std::string text = error.what();
+    all = std::stoull(text.substr(text.find("a node has ") + 11));
+  }
+  REQUIRE(all > 1 << 20);
+  const auto require = [](bool right, const char* what) {
+    if (!right) throw std::logic_error(what);
+  };
+  record(topology, [&](Node& node) {
+    Memory first = node.memory(64), second = node.memory(100), gap = node.memory(1);
+    const Memory rest = node.memory(all - 64 - 128 - 64);
+    require(reinterpret_cast<std::uintptr_t>(first.data()) % 64 == 0, "not aligned");
+    require(rest.data() == first.data() + 256, "not one behind the other");
+    std::byte *const at_first = first.data(), *const at_second = second.data();
+    const auto fits = [&](Bytes bytes) {
+      try {
+        return node.memory(bytes).data();
+      } catch (const UsageError&) {
+        return static_cast<std::byte*>(nullptr);
+      }
+    };
+    require(fits(1) == nullptr, "more than all");
+    { const Memory gone = std::move(second); }
+    require(fits(128) == at_second, "the hole is not found");
+    require(fits(129) == nullptr, "more than the hole");
+    { const Memory gone = std::move(first); }
+    require(fits(192) == at_first, "the larger hole is not found");
+    require(fits(193) == nullptr, "more than the larger hole");
+    const Memory low = node.memory(64);
+    require(low.data() == at_first, "not the first hole");
+    require(fits(128) == at_second, "not behind what is held");
+  });
 }
 
 TEST_CASE("the exception of the lowest rank leaves a dry run", "[schedule]") {
