@@ -19,6 +19,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -59,6 +60,17 @@ int main(int count, char** states) {
 }
 """
 SECONDS = 300  # what takes longer never ends
+
+
+def status(command, limit):
+    """What a process ends with within so many seconds, or None; what it has started ends with it."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    try:
+        return process.wait(limit)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        return None
 
 
 class Bench:
@@ -107,11 +119,11 @@ class Bench:
                 program = self.exploration(folder, each)
                 if program is None:
                     return "does not compile"
-                if mutate.status([program, *self.bounds[each]], SECONDS) not in (0, 2, None):
+                if status([program, *self.bounds[each]], SECONDS) not in (0, 2, None):
                     return "explorer"
             for each in tests:
                 self.compile(ROOT / f"tests/{each}_test.cpp", folder / "test.o", "-I", folder, check=True)
-                if mutate.status([self.link(folder / "test", folder / "test.o", self.work / "main.o"), "~[stress]"], SECONDS) != 0:
+                if status([self.link(folder / "test", folder / "test.o", self.work / "main.o"), "~[stress]"], SECONDS) != 0:
                     return "tests"
         return "nobody"
 

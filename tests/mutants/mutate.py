@@ -1,34 +1,48 @@
 #!/usr/bin/env python3
-"""Changes one operator, constant or statement at a time, builds, runs the tests that matter, and lists the survivors.
+"""Changes one operator, constant or statement at a time, runs the tests that matter, and lists the survivors.
 
 A survivor is a change that no test notices: a test is missing, or the change is equivalent (the program does the same). What
 was found equivalent stands in tests/mutants/equivalent.txt, with the reason, and is not tried again.
 
 It works on a copy of the tracked files, build/mutants/source, with a build tree of its own in it: the first run builds
-everything (with CCACHE_BASEDIR above both, ccache has it from build/release), then every file of the changed folders by itself; each mutant
-one file, at -O1, which a link puts before the library. What survives the near tests is built as a whole and meets all tests; with --near
-it is not. Our warnings are errors there too. Of all that walks the registry the tests then see the algorithms of the changed file only,
-or of its folder (WORMCUBE_TEST_ONLY). Default: 10 random mutants of the .cpp files of collectives/ and runtime/schedule/; a
-header, which much depends on, is changed only if it is named. Ends with 1 if any survived. Needs python3.
+everything (with CCACHE_BASEDIR above both, ccache has it from build/release), then every file of the changed folders by itself, which
+a link puts before the library. All mutants of a file are compiled at once, each chosen at run time (schema.py); what is needed at
+compile time is compiled alone. First the near tests run once and say which mutants' places each test reaches: a mutant meets
+only those, quick ones first, and what no near test reaches survives without a run. A mutant may take 3 seconds of the processor and five times what
+the tests take without it. What survives is compiled as it stands, our warnings being errors, and, with --all, meets all tests, the
+program as a process too. Of all that walks the registry the tests see the algorithms of the changed file only, or of its folder
+(WORMCUBE_TEST_ONLY). Every verdict goes to build/mutants/results.jsonl, and the next run goes on from there: what was killed is not
+tried again until its file changes, nor what survived until a test does.
+
+Default: 10 random mutants of the .cpp files of collectives/ and runtime/schedule/; a header, which much depends on, is changed only
+if it is named. Ends with 1 if any survived. Needs python3.
 
   ./run mutants                                            10 anywhere
   ./run mutants --sample 50 --seconds 3600 collectives/alltoall/kim_array.cpp
+  ./run mutants --sample 0 --seconds 1e9 runtime/schedule  all, from where the last run stopped
   ./run mutants --list runtime/schedule/check.cpp          shows them, builds nothing
 """
 # SPDX-License-Identifier: Apache-2.0
 import argparse
+import concurrent.futures
 import functools
+import hashlib
 import json
 import os
 import pathlib
 import random
 import re
+import resource
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import dataclass
+
+import schema
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WORK = ROOT / "build/mutants"
@@ -36,38 +50,40 @@ BUILD = WORK / "source/build/release"
 FOLDERS = ("collectives", "runtime/schedule")
 ELSEWHERE = ("collectives/mpi/", "collectives/plugin.cpp")  # other programs test these: tests/mpi, tests/package
 
-# The tests that can see a change, by where it is, the first prefix that fits: files of tests, near and quick ones first. A
-# mutant meets the next group only if it survives the one before, and at last all tests.
-ALL = (f"ctest -j{os.cpu_count()} -L unit --stop-on-failure", "")  # a minute and a half
+RESULTS = WORK / "results.jsonl"
+ALONE = WORK / "alone.txt"  # mutants that no schema can hold, as far as known
+
+# The near tests, by where the change is, the first prefix that fits: files of tests, or tags of theirs.
+ALL = f"ctest -j{os.cpu_count()} -L unit --stop-on-failure"  # a minute and a half
 WALK = "algorithms"  # all algorithms that WORMCUBE_TEST_ONLY leaves
-TESTS = (("runtime/schedule/text", ["text golden"]),
-         ("runtime/schedule/", ["check prove record text golden", "harness block_array", WALK]),
-         ("collectives/harness/choose", ["registry", WALK]),
-         ("collectives/harness/", ["harness contract", "mutants", "prove registry reductions", WALK]),
-         ("collectives/block_array", ["block_array torus_core", WALK]),
-         ("collectives/alltoall/product/", [WALK, "product"]),
-         ("collectives/alltoall/mesh", ["mesh_order", WALK, "mesh_exchange"]),
-         ("collectives/alltoall/suh_mesh", ["mesh_order", WALK, "mesh_exchange"]),
-         ("collectives/alltoall/", ["golden torus_core torus_mutants", WALK, "torus_exchange mesh_exchange alltoall_textbook"]),
-         ("collectives/broadcast/", ["golden", WALK, "torus_broadcast broadcast broadcast_figure"]),
-         ("collectives/all", ["golden", WALK, "allgather reductions"]),
-         ("collectives/reduc", ["golden reduction", WALK, "reductions"]),
-         ("collectives/k_", ["golden", WALK, "k_to_all"]),
-         ("collectives/shift", ["golden", WALK, "shift"]),
-         ("collectives/scatter", ["golden", WALK, "scatter_gather"]),
-         ("collectives/gather", ["golden", WALK, "scatter_gather"]),
-         ("collectives/", ["registry needs options call contract harness block_array pattern_load", WALK, "reductions"]))
+TESTS = (("runtime/schedule/", "check prove record text golden phases harness block_array run_trace faults " + WALK),
+         ("collectives/harness/choose", "registry work options"),
+         ("collectives/harness/work", "work registry"),
+         ("collectives/harness/", "harness contract mutants needs call run registry work check " + WALK),
+         ("collectives/block_array", "block_array torus_core " + WALK),
+         ("collectives/alltoall/product/", "product " + WALK),
+         ("collectives/alltoall/mesh", "mesh_order mesh_exchange " + WALK),
+         ("collectives/alltoall/suh_mesh", "mesh_order mesh_exchange " + WALK),
+         ("collectives/alltoall/", "golden torus_core torus_mutants torus_exchange mesh_exchange alltoall_textbook " + WALK),
+         ("collectives/broadcast/", "golden torus_broadcast broadcast broadcast_figure " + WALK),
+         ("collectives/all", "golden allgather reductions " + WALK),
+         ("collectives/reduc", "golden reduction reductions " + WALK),
+         ("collectives/k_", "golden k_to_all " + WALK),
+         ("collectives/shift", "golden shift " + WALK),
+         ("collectives/scatter", "golden scatter_gather " + WALK),
+         ("collectives/gather", "golden scatter_gather " + WALK),
+         ("collectives/", "registry needs options call contract harness block_array pattern_load reductions " + WALK))
 # For changes that are no operation's: one algorithm of each kind.
 KINDS = ("alltoall/suh-torus alltoall/suh-mesh alltoall/shift alltoall/product broadcast/park allgather/ring allreduce/ring "
          "scan/hypercube scatter/halving barrier k_broadcast/split alltoallv/shift")
 
 # Each is looked for in code, outside of comments, strings and preprocessor lines.
 CHANGES = ((r"(?<![<>=!\-])<(?![<=])(?= )", "<="), (r"<=(?!>)", "<"), (r"(?<![>\-])>=", ">"), (r"(?<= )>(?= )", ">="),
-           (r"==", "!="), (r"!=", "=="), (r"&&", "||"), (r"\|\|", "&&"), (r"(?<= )\+(?= )", "-"), (r"(?<= )-(?= )", "+"),
+           (r"==", "!="), (r"!=", "=="), (r"(?<= )&&(?= |$)", "||"), (r"(?<= )\|\|(?= |$)", "&&"), (r"(?<= )\+(?= )", "-"), (r"(?<= )-(?= )", "+"),
            (r"(?<= )\*(?= )", "+"), (r"(?<= )/(?= )", "*"), (r"(?<= )%(?= )", "/"), (r"\+=", "-="), (r"-=", "+="),
            (r"(?<= )\^(?= )", "|"), (r"<<(?= \w)", ">>"), (r"\btrue\b", "false"), (r"\bfalse\b", "true"),
            (r"\bmin\(", "max("), (r"\bmax\(", "min("), (r"(?<=\()!(?=\w)", ""), (r"(?<= )!(?=\w)", ""),
-           (r"(?<![\w.\"'])\d+(?![\w.\"'])", None))  # None: the next number
+           (r"(?<![\w.\"'])(?<!\de-)\d+(?![\w.\"'])", None))  # None: the next number
 STATEMENT = re.compile(r"^\s*(?:break|continue|[\w.\->\[\]():]+ (?:[+\-*/|&^]?=) .*|[\w.\->:\[\]]+\(.*\)|\+\+\S+|--\S+);$")
 
 
@@ -75,11 +91,21 @@ STATEMENT = re.compile(r"^\s*(?:break|continue|[\w.\->\[\]():]+ (?:[+\-*/|&^]?=)
 class Mutant:
     path: str
     line: int  # from 1
-    before: str
+    before: str  # the whole line
     after: str
+    begin: int  # columns of what is changed
+    end: int
+    replacement: str
+
+    @property
+    def statement(self):
+        return self.replacement == ";"
 
     def key(self):
         return f"{self.path}: {self.before.strip()} => {self.after.strip()}"
+
+    def __str__(self):
+        return f"{self.path}:{self.line}: {self.before.strip()}  =>  {self.after.strip()}"
 
 
 def code_columns(line):
@@ -103,20 +129,25 @@ def code_columns(line):
 
 def mutants_of(path, text, changes=CHANGES):
     """All mutants of one file."""
-    found = []
+    found, begins = [], True
     for number, line in enumerate(text.splitlines(), 1):
         bare = line.strip()
+        begins_here = begins  # a statement may
         if not bare or bare.startswith(("#", "//", "static_assert", "WORMCUBE_ASSERT", "using ", "namespace ", "template")):
             continue
         code = code_columns(line)
+        words = "".join(c for c, is_code in zip(line, code) if is_code).strip()
+        if words:
+            begins = words.endswith((";", "{", "}", ")", ":", "else"))
         for pattern, replacement in changes:
             for match in re.finditer(pattern, line):
                 if not all(code[match.start():match.end()]):
                     continue
                 new = str(int(match.group()) + 1) if replacement is None else replacement
-                found.append(Mutant(path, number, line, line[:match.start()] + new + line[match.end():]))
-        if STATEMENT.match(line):
-            found.append(Mutant(path, number, line, line[:len(line) - len(line.lstrip())] + ";"))
+                found.append(Mutant(path, number, line, line[:match.start()] + new + line[match.end():], *match.span(), new))
+        if begins_here and STATEMENT.match(line) and schema.balanced(words):
+            blanks = len(line) - len(line.lstrip())
+            found.append(Mutant(path, number, line, line[:blanks] + ";", blanks, len(line), ";"))
     return found
 
 
@@ -125,6 +156,11 @@ def copy_tree():
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, encoding="utf-8").stdout.split("\n")
     for name in filter(None, tracked):
         source, target = ROOT / name, WORK / "source" / name
+        if source.is_symlink():  # include/wormcube/
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.unlink(missing_ok=True)
+            target.symlink_to(os.readlink(source))
+            continue
         if not source.is_file() or (target.exists() and target.read_bytes() == source.read_bytes()):
             continue
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -155,73 +191,269 @@ def walked(path):
     return " ".join(names[::(len(names) + 9) // 10]) if names else KINDS
 
 
-def commands(path, arguments):
-    """What must pass for a mutant of this file to survive: (command, WORMCUBE_TEST_ONLY), in order."""
-    if arguments.command:
-        return [(arguments.command, "")]
+def near_tests(path, arguments):
+    """Catch2's specification of the near tests, and WORMCUBE_TEST_ONLY."""
     if arguments.tests:
-        return [(f"tests/wormcube_tests --abort '{arguments.tests}'", walked(path))]
-    groups = next(groups for prefix, groups in TESTS if path.startswith(prefix))
-    specs = [",".join(f"[#{file}_test]~[.]~[stress]" for file in group.split()) for group in groups]
-    return [*((f"tests/wormcube_tests -# --abort '{tests}'", walked(path)) for tests in specs), ALL]
+        return arguments.tests, walked(path)
+    files = next(files for prefix, files in TESTS if path.startswith(prefix))
+    return ",".join(f"[#{file}_test]~[.]~[stress]" for file in files.split()), walked(path)
 
 
 class NearBuild:
-    """The test program with one file of the library changed: that file is compiled alone and linked before the library, whose units are
-    not drawn then, as the other files of its folder stand there by themselves, too."""
+    """Programs with some files of the library changed: these are compiled alone and linked before the library, whose units are
+    not drawn then, as the other files of their folders stand there by themselves, too."""
 
-    def __init__(self, folders):
-        commands = subprocess.run(["ninja", "-C", str(BUILD), "-t", "compdb"], check=True, capture_output=True, encoding="utf-8").stdout
-        unit = next(entry for entry in json.loads(commands) if "/wormcube.dir/Unity/" in entry["output"] and entry["file"].endswith(".cxx"))
-        self.compiler = unit["command"].split(" -MD ")[0].replace(" -O3", " -O1").split()
-        link = subprocess.run(["ninja", "-C", str(BUILD), "-t", "commands", "-s", "tests/wormcube_tests"], check=True, capture_output=True,
+    def __init__(self, folders, jobs, launcher):
+        self.launcher = launcher
+        compdb = subprocess.run(["ninja", "-C", str(BUILD), "-t", "compdb"], check=True, capture_output=True, encoding="utf-8").stdout
+        compdb = json.loads(compdb)
+        unit = next(entry for entry in compdb if "/wormcube.dir/Unity/" in entry["output"] and entry["file"].endswith(".cxx"))
+        self.compiler = shlex.split(unit["command"].split(" -MD ")[0].replace(" -O3", " -O1"))
+        (WORK / "objects").mkdir(exist_ok=True)
+        # What tells what each test reaches; Catch's interface for it is not in the precompiled header.
+        test = next(entry for entry in compdb if "/wormcube_tests.dir/Unity/" in entry["output"] and entry["file"].endswith(".cxx"))
+        listener = [*shlex.split(re.sub(r" -include \S+", "", test["command"].split(" -MD ")[0])), "-o", WORK / "objects/reached.o", "-c", ROOT / "tests/mutants/reached.cpp"]
+        subprocess.run([*launcher, *listener], cwd=BUILD, check=True)
+        paths = [str(source.relative_to(WORK / "source")) for folder in folders for source in sorted((WORK / "source" / folder).glob("*.cpp"))]
+        self.objects = {path: self.object_of(path, "plain") for path in paths}
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            for path, log in zip(paths, pool.map(lambda path: self.compile(WORK / "source" / path, self.objects[path]), paths)):
+                if log:
+                    raise RuntimeError(f"{path} does not compile by itself:\n{log}")
+
+    @staticmethod
+    def object_of(path, kind):
+        return WORK / "objects" / f"{path.replace('/', '_')}.{kind}.o"
+
+    def compile(self, source, target, *options):
+        """What the compiler says if it fails."""
+        done = subprocess.run([*self.launcher, *self.compiler, *options, "-o", target, "-c", source], cwd=BUILD, capture_output=True, encoding="utf-8")
+        return "" if done.returncode == 0 else done.stderr or "killed"
+
+    def link(self, program, output, changed, *more):
+        """A program of the tree, with these objects for these files and some more."""
+        link = subprocess.run(["ninja", "-C", str(BUILD), "-t", "commands", "-s", program], check=True, capture_output=True,
                               encoding="utf-8").stdout.strip().split("\n")[-1]
         # The library is not linked whole, as it is else (wormcube_link_first): it would define again what the files define.
-        link = re.sub(r"-Wl,--whole-archive,\S+ ", "", link.removeprefix(": && ").split(" && ")[0])
-        self.linker = link.replace("-o tests/wormcube_tests", "-o tests/wormcube_mutant") + (" -fuse-ld=lld" if shutil.which("ld.lld") else "")
-        self.library = next(word for word in link.split() if word.endswith("libwormcube.a"))
-        self.objects = {}
-        for folder in folders:
-            for source in sorted((WORK / "source" / folder).glob("*.cpp")):
-                path = str(source.relative_to(WORK / "source"))
-                self.objects[path] = BUILD / "mutants" / (path.replace("/", "_") + ".o")
-                if not self.compile(path, self.objects[path])[0]:
-                    raise RuntimeError(f"{path} does not compile by itself")
+        link = re.sub(r"-Wl,--whole-archive,\S+libwormcube.a,\S+ ", "", link.removeprefix(": && ").split(" && ")[0])
+        link = link.replace(f"-o {program} ", f"-o {shlex.quote(str(output))} ") + (" -fuse-ld=lld" if shutil.which("ld.lld") else "")
+        library = next(word for word in link.split() if word.endswith("libwormcube.a"))
+        objects = " ".join(str(place) for place in [*more, *({**self.objects, **changed}.values())])
+        command = [*self.launcher, "sh", "-c", link.replace(library, f"{objects} {library}", 1)]
+        done = subprocess.run(command, cwd=BUILD, capture_output=True, encoding="utf-8")
+        if done.returncode != 0:
+            raise RuntimeError("does not link:\n" + done.stderr[-2000:])
 
-    def compile(self, path, target):
-        target.parent.mkdir(exist_ok=True)
-        done = subprocess.run([*self.compiler, "-o", target, "-c", WORK / "source" / path], cwd=BUILD, capture_output=True, encoding="utf-8")
-        return done.returncode == 0, done.stderr[-2000:]
 
-    def build(self, path=None):
-        """With this file as it is now."""
-        changed = BUILD / "mutants/changed.o"
-        if path is not None and not self.compile(path, changed)[0]:
+def changed_text(m, text):
+    lines = text.splitlines(keepends=True)
+    lines[m.line - 1] = m.after + "\n"
+    return "".join(lines)
+
+
+def compile_schema(near, path, mutants):
+    """Compiles a file with all its mutants, {number: mutant}, and returns the object and those that it does not hold."""
+    text = (WORK / "source" / path).read_text(encoding="utf-8")
+    code = "".join("".join(c if is_code else " " for c, is_code in zip(line, code_columns(line))) + "\n" for line in text.splitlines())
+    place, target, alone = WORK / "schema" / path, near.object_of(path, "schema"), set()
+    if ALONE.exists():
+        known = set(ALONE.read_text(encoding="utf-8").splitlines())
+        alone = {number for number, m in mutants.items() if str(m) in known}
+    place.parent.mkdir(parents=True, exist_ok=True)
+    for _ in range(10):
+        held = {number: m for number, m in mutants.items() if number not in alone}
+        written, left = schema.schema(text, code, held)
+        alone |= left
+        place.write_text(written, encoding="utf-8")
+        log = near.compile(place, target, "-w")
+        if not log:
+            return target, alone
+        wrong = {int(n) for n in re.findall(rf"/schema/{re.escape(path)}:(\d+)[:,].*(?:error:|required from)", log)}
+        found = schema.named(written, wrong) - alone
+        if not found:
+            break
+        alone |= found
+        with ALONE.open("a", encoding="utf-8") as file:
+            file.write("".join(f"{mutants[number]}\n" for number in found))
+    print(f"{path}: no schema:\n{log[:3000]}", file=sys.stderr)
+    return near.objects[path], set(mutants)
+
+
+def limited(seconds):
+    """For a process of tests: so many seconds of the processor, and 12 GB of data (stacks that nobody touches among them)."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 2))
+        resource.setrlimit(resource.RLIMIT_DATA, (12 << 30, 12 << 30))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    return limit
+
+
+def ends_well(command, seconds, launcher, environment):
+    """Whether the tests pass within so many seconds of the processor, or ten minutes, and say so: a fiber that returns to nowhere ends
+    the process with 0. What the process has started ends with it."""
+    process = subprocess.Popen([*launcher, *command], cwd=BUILD, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
+                               preexec_fn=limited(seconds), env={**os.environ, **environment}, encoding="utf-8", errors="replace")
+    try:
+        said, _ = process.communicate(timeout=600)
+        return process.returncode == 0 and re.search("All tests passed|100% tests passed", said) is not None
+    except subprocess.TimeoutExpired:
+        return False
+    finally:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.wait()
+
+
+def reach(program, tests, only, launcher):
+    """Runs the tests: {name: (seconds of the processor, the mutants that it reaches)}; those whose change does not compile."""
+    places = WORK / "reached"
+    told = WORK / "reached.txt"
+    places.write_bytes(bytes(1 << 16))
+    told.unlink(missing_ok=True)
+    done = subprocess.run([*launcher, program, "-#", tests], cwd=BUILD, capture_output=True, encoding="utf-8", preexec_fn=limited(3600),
+                          env={**os.environ, "WORMCUBE_TEST_ONLY": only, "WORMCUBE_MUTANTS_REACHED": str(places)})
+    if done.returncode != 0:
+        raise RuntimeError(f"the unchanged tree fails: WORMCUBE_TEST_ONLY='{only}' {program} -# '{tests}'\n{done.stdout[-3000:]}")
+    found, always, invalid = {}, set(), set()
+    for line in told.read_text(encoding="utf-8").splitlines():
+        name, seconds, numbers = line.split("\t")
+        numbers = [int(n) for n in numbers.split()]
+        invalid |= {-n for n in numbers if n < 0}
+        if name:
+            found[name] = float(seconds), {n for n in numbers if n > 0}
+        else:
+            always |= {n for n in numbers if n > 0}
+    return {name: (seconds, numbers | always) for name, (seconds, numbers) in found.items()}, invalid
+
+
+def portions(tests):
+    """{name: seconds} as lists of names, quick ones first: of a third of a second, of three, and the rest."""
+    result, spent = [[], [], []], 0.0
+    for name, seconds in sorted(tests.items(), key=lambda test: test[1]):
+        spent += seconds
+        result[0 if spent < 0.3 else 1 if spent < 3 else 2].append(name)
+    return [names for names in result if names]
+
+
+def survives(program, number, tests, only, launcher):
+    """Whether all these tests pass."""
+    names = WORK / f"names-{threading.get_ident()}"
+    for portion in portions(tests):
+        names.write_text("".join(re.sub(r'([\\,\["])', r"\\\1", name) + "\n" for name in portion), encoding="utf-8")
+        limit = 3 + 5 * sum(tests[name] for name in portion)
+        if not ends_well([program, "--abort", "--input-file", str(names)], limit, launcher, {"WORMCUBE_TEST_ONLY": only, "WORMCUBE_MUTANT": str(number)}):
             return False
-        objects = [str(changed if name == path else place) for name, place in self.objects.items()]
-        command = self.linker.replace(self.library, " ".join([*objects, self.library]), 1)
-        return subprocess.run(command, shell=True, cwd=BUILD, capture_output=True).returncode == 0
+    return True
+
+
+def digest(*paths):
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(paths))).hexdigest()[:16]
+
+
+class Results:
+    """What was found, kept from run to run."""
+
+    def __init__(self):
+        self.tests = digest(*(ROOT / "tests").rglob("*.[ch]pp"))
+        self.known = {}
+        if RESULTS.exists():
+            for line in RESULTS.read_text(encoding="utf-8").splitlines():
+                entry = json.loads(line)
+                self.known[entry["path"], entry["line"], entry["after"]] = entry
+
+    def verdict(self, m):
+        """Of an earlier run, if it still holds."""
+        entry = self.known.get((m.path, m.line, m.after))
+        if entry is None or entry["file"] != digest(ROOT / m.path):
+            return None
+        return entry["verdict"] if not entry["verdict"].startswith("survived") or entry["tests"] == self.tests else None
+
+    def add(self, m, verdict):
+        entry = {"path": m.path, "line": m.line, "after": m.after, "verdict": verdict, "file": digest(ROOT / m.path), "tests": self.tests}
+        with RESULTS.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(entry) + "\n")
+
+
+class Trial:
+    """Tries mutants, a list: all that a schema holds, then the others one by one."""
+
+    def __init__(self, mutants, arguments):
+        self.arguments, self.launcher = arguments, shlex.split(arguments.launcher)
+        self.numbers = dict(enumerate(mutants, 1))
+        self.near = NearBuild(sorted({str(pathlib.Path(m.path).parent) for m in mutants}), arguments.jobs, self.launcher)
+        paths = sorted({m.path for m in mutants})
+        self.alone, self.objects = set(), {}
+        with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+            compiled = pool.map(lambda path: compile_schema(self.near, path, {n: m for n, m in self.numbers.items() if m.path == path}), paths)
+            for path, (target, alone) in zip(paths, compiled):
+                self.objects[path] = target
+                self.alone |= alone
+        self.program = WORK / "tests_with_mutants"
+        self.near.link("tests/wormcube_tests", self.program, self.objects, WORK / "objects/reached.o")
+        self.reached, self.invalid = {}, set()
+        for tests in {near_tests(path, arguments) for path in paths}:
+            self.reached[tests], invalid = reach(str(self.program), *tests, self.launcher)
+            self.invalid |= invalid
+            times = {name: seconds for name, (seconds, _) in self.reached[tests].items()}
+            if not survives(str(self.program), 0, times, tests[1], self.launcher):
+                raise RuntimeError(f"the unchanged tree fails, quick tests first: WORMCUBE_TEST_ONLY='{tests[1]}' {self.program} '{tests[0]}'")
+
+    def try_near(self, number):
+        m = self.numbers[number]
+        _, only = tests = near_tests(m.path, self.arguments)
+        reached = self.reached[tests]
+        if number in self.invalid:
+            return "does not compile"
+        mine = WORK / f"alone-{threading.get_ident()}"
+        source, target, program = mine.with_suffix(".cpp"), mine.with_suffix(".o"), str(self.program)
+        names = {name: seconds for name, (seconds, numbers) in reached.items() if number in self.alone or number in numbers}
+        text = changed_text(m, (WORK / "source" / m.path).read_text(encoding="utf-8"))
+        if number in self.alone:
+            source.write_text(text, encoding="utf-8")
+            if self.near.compile(source, target):
+                return "does not compile"
+            program = str(mine)
+            self.near.link("tests/wormcube_tests", program, {m.path: target})
+        if not survives(program, number, names, only, self.launcher):
+            return "killed"
+        if number not in self.alone:  # our warnings have not seen it yet
+            source.write_text(text, encoding="utf-8")
+            if self.near.compile(source, target, "-fsyntax-only"):
+                return "does not compile"
+        return "survived" if names else "survived, and no near test reaches it"
+
+    def try_all(self, numbers):
+        """Of these, those that survive all tests, the program as a process among them: it and the tests are linked anew, with the mutants."""
+        programs, survivors = ("tests/wormcube_tests", "wormcube"), []
+        try:
+            for number in [0, *numbers]:
+                m = self.numbers.get(number)
+                if number in (0, *(self.alone & set(numbers))):
+                    changed = self.objects
+                    if number in self.alone:
+                        source, target = WORK / "alone.cpp", WORK / "alone.o"
+                        source.write_text(changed_text(m, (WORK / "source" / m.path).read_text(encoding="utf-8")), encoding="utf-8")
+                        self.near.compile(source, target)
+                        changed = {m.path: target}
+                    for program in programs:
+                        self.near.link(program, BUILD / program, changed)
+                passes = ends_well(shlex.split(ALL), 3600, self.launcher, {"WORMCUBE_MUTANT": str(number)})
+                if number == 0 and not passes:
+                    raise RuntimeError("the unchanged tree fails: " + ALL)
+                if number != 0 and passes:
+                    survivors.append(number)
+        finally:
+            for program in programs:
+                (BUILD / program).unlink(missing_ok=True)
+        return survivors
 
 
 def build(target):
     done = subprocess.run(["ninja", "-C", str(BUILD), target], capture_output=True, encoding="utf-8")
-    return done.returncode == 0, done.stdout[-2000:]
-
-
-def status(command, limit, **where):
-    """What a process ends with within so many seconds, or None; what it has started ends with it."""
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, **where)
-    try:
-        return process.wait(limit)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        return None
-
-
-def passes(command, only, limit):
-    """Whether the tests pass within so many seconds."""
-    return status(command, limit, shell=True, cwd=BUILD, env={**os.environ, **({"WORMCUBE_TEST_ONLY": only} if only else {})}) == 0
+    if done.returncode != 0:
+        raise RuntimeError("the unchanged tree does not build:\n" + done.stdout[-2000:])
 
 
 def configure():
@@ -236,10 +468,11 @@ def main():
     parser.add_argument("--sample", type=int, default=10, metavar="N", help="so many, chosen at random; 0: all")
     parser.add_argument("--seconds", type=float, default=1800, help="start no mutant after so long")
     parser.add_argument("--seed", type=int, default=int(time.time()), help="of the choice")
-    parser.add_argument("--tests", metavar="SPEC", help="a Catch2 test spec instead of the usual one")
-    parser.add_argument("--target", default="wormcube_tests", help="what is built")
-    parser.add_argument("--command", help="run in the build tree instead of the tests")
-    parser.add_argument("--near", action="store_true", help="the near tests alone: what survives them is not tried with all")
+    parser.add_argument("--tests", metavar="SPEC", help="a Catch2 test spec instead of the near tests")
+    parser.add_argument("--all", action="store_true", help="what survives the near tests meets all: minutes each")
+    parser.add_argument("--again", action="store_true", help="forget what earlier runs found")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="so many at a time")
+    parser.add_argument("--launcher", default="", metavar="COMMAND", help="put before each process, such as `nice`")
     parser.add_argument("--list", action="store_true", help="show the mutants and stop")
     arguments = parser.parse_args()
 
@@ -252,70 +485,59 @@ def main():
     mutants = [m for path in files for m in mutants_of(str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")) if m.key() not in equivalent]
     random.Random(arguments.seed).shuffle(mutants)
     print(f"{len(mutants)} mutants of {len(files)} files; seed {arguments.seed}")
-    mutants = mutants[:arguments.sample or None]
+    order = [str(path.relative_to(ROOT)) for path in files]
+    mutants = sorted(mutants[:arguments.sample or None], key=lambda m: (order.index(m.path), m.line, m.begin, m.after))
     if arguments.list:
-        for m in sorted(mutants, key=lambda m: (m.path, m.line)):
-            print(f"{m.path}:{m.line}: {m.before.strip()}  =>  {m.after.strip()}")
+        print("\n".join(map(str, mutants)))
         return 0
 
     start = time.monotonic()
-    copy_tree()
-    configure()
-    built, log = build(arguments.target)
-    if not built:
-        print("the unchanged tree does not build:\n" + log)
-        return 2
-    near = None
-    if arguments.target == "wormcube_tests" and not arguments.command:
-        near = NearBuild(sorted({str(pathlib.Path(m.path).parent) for m in mutants}))
-        if not near.build():
-            print("the files of the changed folders do not link by themselves")
-            return 2
+    WORK.mkdir(parents=True, exist_ok=True)
+    if arguments.again:
+        RESULTS.unlink(missing_ok=True)
+    results, counts = Results(), {}
 
-    def tests_of(path):
-        """The near ones, with the near build, and the last."""
-        tests = commands(path, arguments)
-        if near is None:
-            return [], tests
-        near_tests = [(command.replace("tests/wormcube_tests", "tests/wormcube_mutant"), only) for command, only in tests if command != ALL[0]]
-        return near_tests, [] if arguments.near or arguments.tests else [ALL]
+    def tell(m, verdict):
+        counts.setdefault(m.path, {}).setdefault(verdict, []).append(m)
+        if verdict.startswith("survived"):
+            print(f"{verdict}: {m}", flush=True)
+        if sys.stderr.isatty():
+            done = sum(len(found) for verdicts in counts.values() for found in verdicts.values())
+            print(f"\r{done} of {len(mutants)}", end="", file=sys.stderr, flush=True)
 
-    # The unchanged tree must pass; how long it takes says when a mutant hangs.
-    limits = {}
-    for test in {test for m in mutants for tests in tests_of(m.path) for test in tests}:
-        began = time.monotonic()
-        if not passes(*test, 3600):
-            print(f"the unchanged tree fails: WORMCUBE_TEST_ONLY='{test[1]}' {test[0]}")
-            return 2
-        limits[test] = 30 + 4 * (time.monotonic() - began)
-    counts = {"killed": 0, "does not compile": 0, "survived": 0, "not tried": 0}
+    open_ones = []
     for m in mutants:
-        if time.monotonic() - start > arguments.seconds:
-            counts["not tried"] += 1
-            continue
-        file = WORK / "source" / m.path
-        text = file.read_text(encoding="utf-8")
-        lines = text.splitlines(keepends=True)
-        lines[m.line - 1] = m.after + "\n"
-        file.write_text("".join(lines), encoding="utf-8")
-        try:
-            near_tests, last_tests = tests_of(m.path)
-            if not (near.build(m.path) if near else build(arguments.target)[0]):
-                verdict = "does not compile"
-            elif not all(passes(*test, limits[test]) for test in near_tests):
-                verdict = "killed"
-            elif last_tests and near and not build(arguments.target)[0]:
-                verdict = "does not compile"
-            elif all(passes(*test, limits[test]) for test in last_tests):
-                verdict = "survived"
-            else:
-                verdict = "killed"
-        finally:
-            file.write_text(text, encoding="utf-8")
-        counts[verdict] += 1
-        print(f"{verdict:16}  {m.path}:{m.line}: {m.before.strip()}  =>  {m.after.strip()}", flush=True)
-    print(", ".join(f"{count} {verdict}" for verdict, count in counts.items()))
-    return 1 if counts["survived"] else 0
+        verdict = results.verdict(m)
+        if verdict is None:
+            open_ones.append(m)
+        else:
+            tell(m, verdict)
+    if open_ones:
+        copy_tree()
+        configure()
+        build("wormcube_tests")
+        trial, survivors = Trial(open_ones, arguments), []
+        with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+            # What a schema holds is quick: it goes first.
+            numbers = sorted(trial.numbers, key=lambda number: (number in trial.alone, number))
+            tries = pool.map(lambda n: trial.try_near(n) if time.monotonic() - start < arguments.seconds else "not tried", numbers)
+            for number, verdict in zip(numbers, tries):
+                m = trial.numbers[number]
+                if verdict.startswith("survived") and arguments.all:
+                    survivors.append((number, verdict))
+                    continue
+                if verdict != "not tried":
+                    results.add(m, verdict)
+                tell(m, verdict)
+        if survivors:
+            left = trial.try_all([number for number, _ in survivors])
+            for number, verdict in survivors:
+                verdict = verdict if number in left else "killed"
+                results.add(trial.numbers[number], verdict)
+                tell(trial.numbers[number], verdict)
+    for path, verdicts in sorted(counts.items()):
+        print(f"{path}: " + ", ".join(f"{len(found)} {verdict}" for verdict, found in sorted(verdicts.items())))
+    return 1 if any(verdict.startswith("survived") for verdicts in counts.values() for verdict in verdicts) else 0
 
 
 if __name__ == "__main__":

@@ -264,13 +264,37 @@ TEST_CASE("what nodes compute, and the pieces of their messages, are recorded", 
   CHECK(record(Topology::parse("ring:2"), [](Node& node) { node.step(); }).computed.empty());
 }
 
-TEST_CASE("a dry run without an end ends at the limit", "[schedule]") {
-  const DryRunLimit limit(std::chrono::milliseconds(1));
-  CHECK_THROWS_AS(record(Topology::parse("line:1"),
-                         [](Node& node) {
-                           while (true) node.step();
-                         }),
-                  TimeLimit);
+TEST_CASE("a dry run without an end ends at the limit, one within it does not", "[schedule]") {
+  const Topology line = Topology::parse("line:1");
+  const Program few = [](Node& node) { node.idle(3); };
+  {
+    const DryRunLimit limit(std::chrono::milliseconds(1));
+    CHECK_THROWS_AS(record(line,
+                           [](Node& node) {
+                             while (true) node.step();
+                           }),
+                    TimeLimit);
+    CHECK_THROWS_WITH(record(line,
+                             [](Node& node) {
+                               while (true) node.step();
+                             }),
+                      Contains("after 1 ms"));
+  }
+  const DryRunLimit hours(std::chrono::hours(3));
+  CHECK_NOTHROW(record(line, few));
+}
+
+TEST_CASE("a limit of nothing is none", "[schedule]") {
+  const DryRunLimit none(std::chrono::milliseconds(0));
+  CHECK_NOTHROW(record(Topology::parse("line:1"), [](Node& node) { node.idle(3); }));
+}
+
+TEST_CASE("blocks that were given back are no part of the peak", "[schedule]") {
+  const Schedule schedule = record(Topology::parse("line:1"), [](Node& node) {
+    for (int i = 0; i < 3; ++i) const Memory blocks = node.memory(10, Purpose::blocks);
+  });
+  CHECK(schedule.ranks[0].peak_bytes == 10);
+  CHECK(schedule.ranks[0].peak_block_bytes == 10);
 }
 
 TEST_CASE("all addresses of a node are given, and again what was given back", "[schedule]") {
