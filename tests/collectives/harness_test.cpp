@@ -461,7 +461,8 @@ TEST_CASE("times are summed up by their quartiles, whatever their order") {
   CHECK(summary({9, 1, 8, 2, 7, 3, 6, 4, 5}) == std::array{1.0, 3.0, 5.0, 7.0, 9.0});
 }
 
-TEST_CASE("a run makes the calls that it is asked for, and tells of each timed one") {
+TEST_CASE("a run makes the calls that it is asked for, and tells of each timed one",
+          "[collectives]") {
   static std::atomic<int> made{0};
   Algorithm counted = shift();
   counted.program = [](Node& node, const Call& call) {
@@ -469,19 +470,19 @@ TEST_CASE("a run makes the calls that it is asked for, and tells of each timed o
     call_shift(node, call);
   };
   for (const char* const text : {"ring:1", "ring:4"}) {
-    for (const int calls : {0, 1, 2}) {
+    for (const int more : {0, 1, 2}) {
       made = 0;
       const Topology ring = Topology::parse(text);
       Machine machine(ring);
       std::vector<std::pair<int, int>> told;
-      CollectiveRun run{.block_bytes = 8, .iterations = 3, .warmup = 4, .calls = calls};
+      CollectiveRun run{.block_bytes = 8, .iterations = 3, .warmup = 4, .calls = more};
       run.progress = [&](int done, int total) { told.emplace_back(done, total); };
       const RunResult result = run_collective(machine, Collective(counted), run);
       CHECK(result.wrong == 0U);
-      CHECK(made == ring.nodes() * (3 + 4 + calls));
+      CHECK(made == ring.nodes() * (3 + 4 + more));
       CHECK(told == std::vector<std::pair<int, int>>{{1, 3}, {2, 3}, {3, 3}});
-      REQUIRE(result.back_to_back_us.has_value() == (calls > 0));
-      if (calls > 0) CHECK((*result.back_to_back_us > 0 && *result.back_to_back_us < 1e9));
+      REQUIRE(result.back_to_back_us.has_value() == (more > 0));
+      if (more > 0) CHECK((*result.back_to_back_us > 0 && *result.back_to_back_us < 1e9));
       CHECK(result.times_us.size() == 3);
       for (const double time : result.times_us) CHECK((time > 0 && time < 1e9));
     }
