@@ -124,7 +124,8 @@ struct Started {
       if (!Deadlock) place.send(finish);
       return;
     }
-    for (bool ended = false, finished = Deadlock; !ended || !finished;) {
+    bool ended = false, finished = Deadlock;
+    while (!ended || !finished) {
       forget((ended ? 1 : 0) + (finished ? 2 : 0));
       bool any = false;
       place.take([&](Item& item) {
