@@ -5,6 +5,7 @@
 
 #include "wormcube/runtime/machine/machine.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
+#include "wormcube/tests/alive.hpp"
 #include "wormcube/tests/sanitized.hpp"
 
 #include <algorithm>
@@ -134,18 +135,6 @@ inline MachineOptions plain(NodesAs nodes_as) {
   options.stack_bytes = Bytes{256} << 10;
   return options;
 }
-
-/// Counts the objects of a run that are alive: at its end all nodes' stacks have been unwound.
-class Alive {
- public:
-  explicit Alive(std::atomic<int>& count) : count_(count) { ++count_; }
-  ~Alive() { --count_; }
-  Alive(const Alive&) = delete;
-  Alive& operator=(const Alive&) = delete;
-
- private:
-  std::atomic<int>& count_;
-};
 
 /// Sizes around the flit's and the eager limits, zero among them.
 inline Bytes some_size(std::uint64_t seed, Rank from, Rank to) {

@@ -4,6 +4,7 @@
 
 #include "wormcube/runtime/node/arithmetic.hpp"
 #include "wormcube/runtime/node/views.hpp"
+#include "wormcube/tests/alive.hpp"
 #include "wormcube/tests/schedule/programs.hpp"
 #include "wormcube/tests/worlds.hpp"
 
@@ -17,6 +18,7 @@
 #include <catch2/catch.hpp>
 
 using namespace wormcube;
+using machine_tests::Alive;
 using programs::get;
 using programs::put;
 using programs::word;
@@ -24,18 +26,6 @@ using programs::word_bytes;
 using worlds::runs;
 
 namespace {
-
-/// Lives on a part's stack: counted, so that a test sees all of them unwound.
-class Alive {
- public:
-  explicit Alive(std::atomic<int>& count) : count_(count) { ++count_; }
-  ~Alive() { --count_; }
-  Alive(const Alive&) = delete;
-  Alive& operator=(const Alive&) = delete;
-
- private:
-  std::atomic<int>& count_;
-};
 
 /// A word once round the ring of a dimension, `steps` hops; the tag keeps parts apart.
 void travel(Node& node, int dimension, int steps, Tag tag) {
