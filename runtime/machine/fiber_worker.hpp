@@ -4,6 +4,7 @@
 
 #include "wormcube/runtime/fiber/fiber.hpp"
 #include "wormcube/runtime/host/huge_pages.hpp"
+#include "wormcube/runtime/machine/block_queue.hpp"
 #include "wormcube/runtime/machine/executor.hpp"
 #include "wormcube/runtime/machine/futex.hpp"
 #include "wormcube/runtime/machine/work_place.hpp"
@@ -28,6 +29,7 @@ struct FiberTask {
   Fiber* fiber = nullptr;  // from its start to its end in a run
   Rank rank = 0;
   FiberWorker* home = nullptr;
+  TaskBlock<FiberTask>* block = nullptr;
   FiberTask* next = nullptr;  // in one list at a time: what its worker is handed, or its queue
 };
 
@@ -52,10 +54,10 @@ class FiberWorker {
   /// Once, before it runs: its tasks, a stack for each of them, and whom to tell.
   void own(std::span<FiberTask> tasks, const Stacks& stacks, std::size_t first_stack,
            const std::atomic<bool>& nobody_sleeps, ExecutorHost& host) {
-    constexpr std::size_t in_the_cache = 512;
-    own_ = tasks;
-    fresh_ = own_.size();
-    far_ = tasks.size() > in_the_cache;
+    constexpr std::size_t in_the_cache = 512;  // nodes, and what their messages touch
+    nodes_ = tasks.size();
+    far_ = nodes_ > in_the_cache;
+    queue_.own(tasks, far_ ? in_the_cache / 2 : in_the_cache);
     stacks_ = &stacks;
     first_stack_ = first_stack;
     fibers_ = decltype(fibers_)(tasks.size());
@@ -80,13 +82,19 @@ class FiberWorker {
   }
 
   void append(FiberTask& task) {
-    queue(task);
+    queue_.append(task);
+    in_vain_ = 0;
+    idle_turns_since_.reset();
+  }
+  /// Others first.
+  void append_later(FiberTask& task) {
+    queue_.append_later(task);
     in_vain_ = 0;
     idle_turns_since_.reset();
   }
   /// It has asked in vain.
   void append_polling(FiberTask& task) {
-    queue(task);
+    queue_.append_later(task);
     ++in_vain_;
   }
   void append_sleeping(FiberTask& task, Clock::time_point until) {
@@ -101,7 +109,7 @@ class FiberWorker {
     for (;;) {
       take_given();
       if (!sleepers_.empty()) wake_sleepers();
-      if (in_vain_ > 2 * queued_) rest_if_all_poll();
+      if (in_vain_ > 2 * queue_.size()) rest_if_all_poll();
       if (FiberTask* const task = next()) {
         if (task->fiber == nullptr) task->fiber = fiber();
         running_ = task->rank;
@@ -150,13 +158,6 @@ class FiberWorker {
     }
   }
 
-  void queue(FiberTask& task) {
-    task.next = nullptr;
-    (last_ == nullptr ? first_ : last_->next) = &task;
-    last_ = &task;
-    ++queued_;
-  }
-
   void wake_sleepers() {
     const auto now =
         nobody_sleeps_->load(std::memory_order_relaxed) ? Clock::time_point::max() : Clock::now();
@@ -180,18 +181,12 @@ class FiberWorker {
     }
   }
 
-  // Those that have not run yet come first, in their order.
   FiberTask* next() {
-    if (fresh_ < own_.size()) return &own_[fresh_++];
-    FiberTask* const task = first_;
-    if (task == nullptr) return nullptr;
-    --queued_;
-    first_ = task->next;
-    if (first_ == nullptr) {
-      last_ = nullptr;
-    } else if (far_ && first_->next != nullptr) {
-      first_->next->fiber->prefetch();
-      if (const FiberTask* const later = first_->next->next) __builtin_prefetch(later->fiber);
+    FiberTask* const task = queue_.next();
+    const FiberTask* const ahead = far_ ? queue_.ahead() : nullptr;
+    if (ahead != nullptr && ahead->next != nullptr) {
+      ahead->next->fiber->prefetch();
+      if (const FiberTask* const later = ahead->next->next) __builtin_prefetch(later->fiber);
     }
     return task;
   }
@@ -200,8 +195,8 @@ class FiberWorker {
     place_.take([&](FiberTask& task) {
       if (&task == &start_) {
         idle_.store(0, std::memory_order_relaxed);
-        place_.begin(own_.size());
-        fresh_ = 0;
+        place_.begin(nodes_);
+        queue_.start();
       } else if (&task == &finish_) {
         finished_ = true;
       } else if (&task == &stop_) {
@@ -243,9 +238,8 @@ class FiberWorker {
   // A reply that has not come in the time of some hundred wake-ups is none that a rest would hold up much.
   static constexpr std::chrono::microseconds most_idle_turn{5}, patience{1000}, short_rest{50};
 
-  FiberTask* first_ = nullptr;
-  FiberTask* last_ = nullptr;
-  std::size_t queued_ = 0, in_vain_ = 0;  // turns, since anything else happened
+  BlockQueue<FiberTask> queue_;
+  std::size_t in_vain_ = 0;  // turns, since anything else happened
   Clock::time_point last_round_;
   std::optional<Clock::time_point> idle_turns_since_;
   using Sleeper = std::pair<Clock::time_point, FiberTask*>;
@@ -254,16 +248,15 @@ class FiberWorker {
   bool far_ = false;  // the next fiber's stack is in no cache that is near
   bool finished_ = false;
   bool has_ended_ = false;  // the node whose fiber has just suspended
-  std::span<FiberTask> own_;
+  std::size_t nodes_ = 0;
   const Stacks* stacks_ = nullptr;
   std::size_t first_stack_ = 0, made_ = 0;
   std::vector<std::optional<Fiber>, HugePages<std::optional<Fiber>>> fibers_;  // the first made_
   std::vector<Fiber*> unused_;  // of these; room for all
   const std::function<void(Rank)>* body_ = nullptr;
-  std::size_t fresh_ = 0;  // the first of own_ that has not run yet in this run
   const std::atomic<bool>* nobody_sleeps_ = nullptr;
   ExecutorHost* host_ = nullptr;
-  FiberTask start_, finish_, stop_;  // as given: all of own_; no more; in one list at a time
+  FiberTask start_, finish_, stop_;  // as given: all of its own; no more; in one list at a time
   std::atomic<bool> timing_{false};
   std::atomic<std::int64_t> idle_{0}, idle_since_{busy_now};
   BasicWorkPlace<FiberTask> place_;

@@ -118,7 +118,7 @@ class FiberExecutor final : public NodeExecutor {
     return ours ? current_worker->running() : -1;
   }
   void yield(Rank rank) override {
-    tasks_[rank].home->append(tasks_[rank]);
+    tasks_[rank].home->append_later(tasks_[rank]);
     tasks_[rank].fiber->suspend();
   }
   void poll(Rank rank) override {
