@@ -4,8 +4,11 @@
 
 #include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
+#include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,16 +25,6 @@ Algorithm shift_of_which_is_said() {
   shift.contention_free = false;
   shift.predict = [](const Setting&) { return said_of_shift; };
   return shift;
-}
-
-double bytes_sent(const Schedule& schedule) {
-  double sum = 0;
-  for (const RankLog& log : schedule.ranks) {
-    for (const OpRecord& op : log.ops) {
-      if (op.kind == Op::Kind::send) sum += static_cast<double>(op.bytes);
-    }
-  }
-  return sum;
 }
 
 }  // namespace
@@ -57,9 +50,10 @@ TEST_CASE("a dry run that weighs has the uneven sizes that a check has") {
   const Collective shift(find_algorithm(operations::alltoallv, "shift"));
   const Contract contract =
       contract_of(shift, 4, unit_block_bytes(shift, ring), CheckOptions().seed, Pattern::tags);
-  CHECK(counted(shift, ring, 3, [](const Schedule& schedule, Bytes) {
-          return bytes_sent(schedule);
-        }) == bytes_sent(record(ring, collective_program(shift, contract, nullptr))));
+  const Schedule checked = record(ring, collective_program(shift, contract, nullptr));
+  CHECK(counted(shift, ring, 3, [&](const Schedule& schedule, Bytes) {
+          return schedule == checked ? 1.0 : 0.0;
+        }) == 1);
 }
 
 TEST_CASE("contention is what the formulas say, or none by claim, or counted, or unknown") {
@@ -105,4 +99,36 @@ TEST_CASE("ranked is what needs no more than the ports there are, and no order o
   const Topology torus = Topology::parse("torus:5x5");
   REQUIRE_FALSE(refusal(Collective(find_algorithm(operations::broadcast, "park")), torus));
   CHECK_FALSE(has(ranked("broadcast", "torus:5x5", Ports::all), operations::broadcast, "park"));
+}
+
+TEST_CASE("what takes no time as far as is known, its contention unknown, is ranked last") {
+  // Its dry run is refused. Runs nowhere later: the registry keeps it.
+  static bool open = false;
+  static const Algorithm unknown{.operation = operations::barrier,
+                                 .name = "test-unknown",
+                                 .summary = "with a dry run that is refused",
+                                 .source = "a test",
+                                 .require =
+                                     [](const Setting&) {
+                                       if (!open) throw UsageError("test-unknown: closed");
+                                     },
+                                 .predict =
+                                     [](const Setting&) {
+                                       return Prediction{.startups = 0,
+                                                         .transmission_blocks = 1,
+                                                         .rearranged_blocks = 0,
+                                                         .working_blocks = 0};
+                                     },
+                                 .program = [](Node&, const Call&) { throw UsageError("no"); }};
+  static const bool added = (add_algorithm(unknown, "a test"), true);
+  CHECK(added);
+  open = true;
+  const auto ranked =
+      ranking(operations::barrier, Topology::parse("ring:4"), CostModel(), 0, Ports::one);
+  open = false;
+  REQUIRE(ranked.size() > 1);
+  CHECK(ranked.back().collective.name() == "test-unknown");
+  CHECK(ranked.back().contention == Contention::unknown);
+  CHECK(ranked.back().us == 0);
+  CHECK(ranked.front().us > 0);
 }
