@@ -1,4 +1,4 @@
-// What a program will take: exactly what is counted of the ranks tried, and what becomes of the others.
+// What a program will take: what is counted of the ranks tried, and what of all follows from it.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/product/product.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
@@ -171,7 +171,7 @@ TEST_CASE("a recorded schedule takes its ops, moves, ends of steps and gaps, and
 namespace {
 
 /// Makes a plan, and sends two messages that it might have placed: their pieces lie right before
-/// and right behind their op. The root's node sends one more. Nothing before the plan is of the plan.
+/// and right behind their op. The root sends one more. What comes before the plan is not of it.
 void placed_messages(Node& node, Rank root) {
   const Memory memory = node.memory(64);
   const Span data = memory.span();

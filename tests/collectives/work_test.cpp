@@ -72,8 +72,8 @@ TEST_CASE("short blocks that are picked up one by one, or rearranged, are work")
 TEST_CASE("a message by moves, what is combined, and blocks of a byte or of none are work") {
   const Topology ring = Topology::parse("ring:4");
   const Routing routing(ring);
-  // Node 0 sends 16 bytes the long way round, over 3 links. Each node combines 10 bytes in its only step, and
-  // node 2 rearranges 6.
+  // Node 0 sends 16 bytes the long way round, over 3 links. Each node combines 10 bytes before its
+  // only step, and node 2 rearranges 6.
   const Schedule schedule = record(ring, [](Node& node) {
     const Memory memory = node.memory(16);
     node.combine(10, [] {});
