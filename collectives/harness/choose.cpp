@@ -34,13 +34,12 @@ std::vector<Options> combinations(const Algorithm& algorithm) {
   std::vector<Options> all{Options(algorithm.options)};
   for (const Option& option : algorithm.options) {
     const std::string preset = option.text(option.preset);
-    const std::size_t of_the_others = all.size();
+    const std::vector<Options> of_the_others = all;
     for (const std::string_view choice : option.choices) {
       if (choice == preset) continue;
-      for (std::size_t i = 0; i < of_the_others; ++i) {
-        Options changed = all[i];
-        changed.set(option.name, choice);
-        all.push_back(std::move(changed));
+      for (const Options& others : of_the_others) {
+        all.push_back(others);
+        all.back().set(option.name, choice);
       }
     }
   }

@@ -5,6 +5,7 @@
 #include "wormcube/collectives/harness/choose.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -43,13 +44,14 @@ double work_of(const Schedule& schedule, const Routing& routing, Bytes unit_byte
 namespace {
 
 /// As if each node did what the busiest does, a step a message, of one piece at each end.
-std::optional<double> work_by_formula(const Prediction& prediction, Rank nodes, Bytes block_bytes) {
-  if (!prediction.startups || !prediction.transmission_blocks) return std::nullopt;
+std::optional<double> work_by_formula(double startups, const Prediction& prediction, Rank nodes,
+                                      Bytes block_bytes) {
+  if (!prediction.transmission_blocks) return std::nullopt;
   constexpr Bytes of_startup = work_of_message + work_of_link + work_of_step + 2 * work_of_piece;
   const double rearranged = prediction.rearranged_blocks.value_or(0);
   const double blocks = *prediction.transmission_blocks + rearranged +
                         prediction.combined_blocks.value_or(0) * work_of_combined_byte;
-  return nodes * (*prediction.startups * static_cast<double>(of_startup) +
+  return nodes * (startups * static_cast<double>(of_startup) +
                   rearranged * static_cast<double>(work_of_piece) +
                   blocks * static_cast<double>(block_bytes));
 }
@@ -65,7 +67,8 @@ std::optional<double> work_of(const Collective& collective, const Routing& routi
                             [&](const Schedule& schedule, Bytes unit_bytes) {
                               return work_of(schedule, routing, unit_bytes, block_bytes);
                             });
-  return work ? work : work_by_formula(prediction, topology.nodes(), block_bytes);
+  return work ? work
+              : work_by_formula(*prediction.startups, prediction, topology.nodes(), block_bytes);
 }
 
 Collective least_work(Operation operation, const Topology& topology, Bytes block_bytes, Ports ports,
@@ -73,11 +76,11 @@ Collective least_work(Operation operation, const Topology& topology, Bytes block
   const CostModel model;
   const Routing routing(topology);
   std::optional<Collective> least;
-  double least_work = 0;
+  double least_work = std::numeric_limits<double>::infinity();
   for (const Priced& priced : ranking(operation, topology, model, block_bytes, ports, arguments)) {
     if (!is_chosen_by_auto(*priced.collective.algorithm)) continue;
     const std::optional<double> work = work_of(priced.collective, routing, block_bytes);
-    if (work && (!least || *work < least_work)) least = priced.collective, least_work = *work;
+    if (work && *work < least_work) least = priced.collective, least_work = *work;
   }
   return least ? *least : cheapest(operation, topology, model, block_bytes, ports, arguments);
 }

@@ -1,14 +1,10 @@
 // The harness notices what is wrong: mutants of algorithms, of formulas, of schedules.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/allreduce/recursive_doubling.hpp"
-#include "wormcube/collectives/alltoall/product/product.hpp"
 #include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
-#include "wormcube/collectives/harness/memory.hpp"
 #include "wormcube/collectives/harness/run.hpp"
 #include "wormcube/runtime/error.hpp"
-#include "wormcube/tests/resident.hpp"
-#include "wormcube/tests/sanitized.hpp"
 
 #include <algorithm>
 #include <array>
@@ -509,98 +505,6 @@ TEST_CASE("a run is refused, before it starts, for memory, ports and counts") {
   Machine cube(Topology::parse("hypercube:2"));
   CHECK_THROWS_WITH(run_collective(cube, named(operations::alltoall, "hypercube-all-port"), {}),
                     Contains("ports"));
-}
-
-TEST_CASE("a few ranks tell what all need") {
-  const Topology ring = Topology::parse("ring:200");
-  const MemoryNeed need = memory_need(ring, [](Node& node) {
-    const Memory memory = node.memory(1000);
-    node.step();
-  });
-  CHECK(need.nodes == Approx(200 * 1000));
-  CHECK(need.schedule > 0);
-  CHECK(need.plans == 0);
-}
-
-TEST_CASE(
-    "nodes that differ are asked for by their range; where none of them is tried, as the mean") {
-  const auto of = [](Rank first, Rank end) {
-    return memory_need(
-               Topology::parse("ring:200"),
-               [](Node& node) { const Memory memory = node.memory(node.rank() < 50 ? 1000 : 200); },
-               0, nullptr, {first, end})
-        .here;
-  };
-  CHECK(of(0, 50) == Approx(50 * 1000));
-  CHECK(of(50, 200) == Approx(150 * 200));
-  CHECK(of(1, 3) == Approx(2 * 400).epsilon(0.05));
-  CHECK(of(7, 7) == 0);
-}
-
-namespace {
-
-/// Each node sends `messages` of `bytes` to the next before it receives as many.
-void early_messages(Node& node, int messages, Bytes bytes) {
-  const Rank p = node.size(), r = node.rank();
-  const Memory out = node.memory(bytes), in = node.memory(bytes);
-  for (int i = 0; i < messages; ++i) node.step({send((r + 1) % p, out)});
-  for (int i = 0; i < messages; ++i) node.step({receive((r + p - 1) % p, in)});
-}
-
-}  // namespace
-
-TEST_CASE("buffers for messages that come early are among what a run needs, up to their bound") {
-  const Topology ring = Topology::parse("ring:200");
-  const auto need = [&](int messages, Bytes bytes, const FlitQueues& queues) {
-    return memory_need(
-               ring, [&](Node& node) { early_messages(node, messages, bytes); }, 0, &queues)
-               .early /
-           ring.nodes();
-  };
-  const FlitQueues preset, none{.eager_limit = 99}, all{.eager_limit = ~Bytes{0}};
-  CHECK(need(0, 100, preset) == 0);
-  const double one = need(1, 100, preset);
-  CHECK((one >= 128 && one < 512));
-  CHECK(need(10, 100, preset) == Approx(10 * one));
-  CHECK(need(64, 100, preset) == Approx(64 * one));
-  CHECK(need(1000, 100, preset) == Approx(64 * one));
-  CHECK(need(10, 100, none) == 0);
-  CHECK(need(10, 1000, preset) > need(10, 100, preset));
-  CHECK(need(10, 1025, preset) == 0);
-  // However long they may be: 256 KiB are kept, in buffers of up to twice that.
-  CHECK(need(64, Bytes{1} << 24, all) < 1.1 * (512 << 10));
-  FlitQueues scaled = preset;
-  scaled.scale = 10;
-  CHECK(need(10, 100, scaled) == Approx(need(10, 1000, preset)));
-  CHECK(need(10, 103, scaled) == 0);
-}
-
-TEST_CASE("early messages take the memory that was foreseen") {
-  const Topology ring = Topology::parse("ring:400");
-  Machine machine(ring, {.nodes_as = NodesAs::fibers});
-  machine.run([](Node& node) { early_messages(node, 1, 1024); });
-  const double before = resident_bytes();
-  const Program program = [](Node& node) { early_messages(node, 64, 1024); };
-  machine.run(program);
-  const double taken = resident_bytes() - before;
-  const FlitQueues queues;
-  const double foreseen = memory_need(ring, program, 0, &queues).early;
-  CAPTURE(foreseen, taken);
-  CHECK(foreseen > 20e6);
-  if (!sanitized) CHECK((taken > foreseen / 1.3 && taken < foreseen * 1.3));
-}
-
-TEST_CASE("the plans of a product's exchange are among what a run needs") {
-  const Topology torus = Topology::parse("torus:5x4");
-  const Collective product = named(operations::alltoall, "product");
-  const Contract contract = contract_of(product, torus.nodes(), 8, 1);
-  const MemoryNeed need = memory_need(torus, collective_program(product, contract, nullptr));
-  double bytes = 0;
-  for (Rank rank = 0; rank < torus.nodes(); ++rank) {
-    bytes +=
-        static_cast<double>(make_plan(rank, product_rounds(torus)).places.size() * sizeof(Rank));
-  }
-  CHECK(need.plans == bytes);
 }
 
 namespace {

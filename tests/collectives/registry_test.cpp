@@ -211,7 +211,8 @@ TEST_CASE("the cheapest is sought among all combinations of choices", "[collecti
       .source = "a test",
       .options = {{.name = "first", .choices = {"a", "b"}, .preset = 1, .help = "of two"},
                   {.name = "number", .preset = 2, .least = 1, .most = 9, .help = "of no choice"},
-                  {.name = "second", .choices = {"x", "y", "z"}, .help = "of two"}},
+                  {.name = "second", .choices = {"x", "y", "z"}, .help = "of two"},
+                  {.name = "third", .choices = {"same", "equal"}, .help = "of no effect"}},
       .require =
           [](const Setting&) {
             if (!open) throw UsageError("test-paired: closed");

@@ -7,8 +7,11 @@
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/operations.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -64,6 +67,68 @@ TEST_CASE("short blocks that are picked up one by one, or rearranged, are work")
   CHECK(blocks > 0);
   CHECK(work_of(moved, routing, 8, 8) ==
         Approx(work_of(still, routing, 8, 8) + blocks * (work_of_piece + 8)));
+}
+
+TEST_CASE("a message by moves, what is combined, and blocks of a byte or of none are work") {
+  const Topology ring = Topology::parse("ring:4");
+  const Routing routing(ring);
+  // Node 0 sends 16 bytes the long way round, over 3 links. Each node combines 10 bytes before its
+  // only step, and node 2 rearranges 6.
+  const Schedule schedule = record(ring, [](Node& node) {
+    const Memory memory = node.memory(16);
+    node.combine(10, [] {});
+    if (node.rank() == 2) node.rearrange(6, [] {});
+    if (node.rank() == 0) return node.step({send(Move{0, 3}, memory)});
+    if (node.rank() == 3) return node.step({receive(Move{0, -3}, memory)});
+    node.step();
+  });
+  const double fixed = work_of_message + 3 * work_of_link + 4 * work_of_step;
+  constexpr double bytes = 16 + 4 * 10 * work_of_combined_byte + 6;
+  for (const auto& [unit, blocks] : {std::pair<Bytes, Bytes>{3, 2}, {2, 3}, {1, 6}, {0, 6}}) {
+    const double times = unit == 0 ? 1 : static_cast<double>(unit);
+    CHECK(work_of(schedule, routing, unit, 60) ==
+          fixed + static_cast<double>((2 + blocks) * work_of_piece) + bytes * 60 / times);
+  }
+}
+
+TEST_CASE("of calls that are too long to count each node's formulas are taken, if there are any") {
+  const Topology ring = Topology::parse("ring:4");
+  static Prediction said;
+  Algorithm algorithm = find_algorithm(parse_operation("allreduce"), "ring");
+  algorithm.predict = [](const Setting&) { return said; };
+  Arguments arguments;
+  arguments.reduction = find_reduction("sum", "int64");
+  const auto work = [&](const Prediction& prediction) {
+    said = prediction;
+    return work_of(Collective(algorithm, arguments), Routing(ring), 100);
+  };
+  constexpr double startups = (1 << 15) + 1;  // 4 messages too many
+  constexpr double of_startup = 8192 + 128 + 512 + 2 * 192;
+  CHECK(work({.startups = startups, .transmission_blocks = 5}) ==
+        4 * (startups * of_startup + 5 * 100));
+  CHECK(work({.startups = startups,
+              .transmission_blocks = 5,
+              .rearranged_blocks = 3,
+              .combined_blocks = 2}) ==
+        4 * (startups * of_startup + 3 * 192 + (5 + 3 + 2 * 3) * 100));
+  CHECK(work({.startups = startups}) == std::nullopt);
+  CHECK(work({.transmission_blocks = 5}) == std::nullopt);
+}
+
+TEST_CASE("of calls of equal work the cheapest by formula is taken") {
+  const Topology pair = Topology::parse("ring:2");
+  const Operation alltoall = parse_operation("alltoall");
+  std::vector<std::pair<double, std::string>> works;
+  for (const Priced& priced : ranking(alltoall, pair, CostModel(), 64, Ports::one)) {
+    if (!is_chosen_by_auto(*priced.collective.algorithm)) continue;
+    const auto work = work_of(priced.collective, Routing(pair), 64);
+    if (work) works.emplace_back(*work, priced.collective.text());
+  }
+  REQUIRE_FALSE(works.empty());
+  const auto work = &std::pair<double, std::string>::first;
+  const auto least = std::ranges::min_element(works, {}, work);  // the first of them
+  REQUIRE(std::ranges::count(works, least->first, work) > 1);
+  CHECK(least_work(alltoall, pair, 64, Ports::one).text() == least->second);
 }
 
 TEST_CASE("the choice by work is the least of what dry runs of the whole call count") {

@@ -1,0 +1,134 @@
+// What an algorithm is taken for: which contention is known and how, and what is ranked.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/harness/choose.hpp"
+
+#include "wormcube/collectives/harness/check.hpp"
+#include "wormcube/collectives/harness/contract.hpp"
+#include "wormcube/runtime/error.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+using namespace wormcube;
+
+namespace {
+
+/// Shift, which every network admits, with formulas of the test's own.
+Prediction said_of_shift;
+Algorithm shift_of_which_is_said() {
+  Algorithm shift = find_algorithm(operations::alltoall, "shift");
+  shift.contention_free = false;
+  shift.predict = [](const Setting&) { return said_of_shift; };
+  return shift;
+}
+
+}  // namespace
+
+TEST_CASE("a dry run counts what is of up to 2^17 messages, where they can be routed") {
+  const Topology ring = Topology::parse("ring:4");
+  const Collective shift(find_algorithm(operations::alltoall, "shift"));
+  const auto seven = [](const Schedule&, Bytes) { return 7.0; };
+  CHECK(counted(shift, ring, 1 << 15, seven) == 7);
+  CHECK_FALSE(counted(shift, ring, (1 << 15) + 0.25, seven));
+  const auto line_as_graph = [](Rank nodes) {
+    std::vector<std::pair<Rank, Rank>> edges;
+    for (Rank rank = 1; rank < nodes; ++rank) edges.emplace_back(rank - 1, rank);
+    return Topology({Graph::arbitrary(nodes, edges, "a line")});
+  };
+  const Collective barrier(find_algorithm(operations::barrier, "dissemination"));
+  CHECK(counted(barrier, line_as_graph(4), 2, seven) == 7);
+  CHECK_FALSE(counted(barrier, line_as_graph(8193), 14, seven));
+}
+
+TEST_CASE("a dry run that weighs has the uneven sizes that a check has") {
+  const Topology ring = Topology::parse("ring:4");
+  const Collective shift(find_algorithm(operations::alltoallv, "shift"));
+  const Contract contract =
+      contract_of(shift, 4, unit_block_bytes(shift, ring), CheckOptions().seed, Pattern::tags);
+  const Schedule checked = record(ring, collective_program(shift, contract, nullptr));
+  CHECK(counted(shift, ring, 3, [&](const Schedule& schedule, Bytes) {
+          return schedule == checked ? 1.0 : 0.0;
+        }) == 1);
+}
+
+TEST_CASE("contention is what the formulas say, or none by claim, or counted, or unknown") {
+  const Topology ring = Topology::parse("ring:4");
+  Algorithm shift = shift_of_which_is_said();
+  const auto weighed = [&](const Prediction& prediction) {
+    said_of_shift = prediction;
+    const Weighed found = weigh(Collective(shift), ring);
+    return std::pair(found.contention, found.prediction.contended_blocks);
+  };
+  using Found = std::pair<Contention, std::optional<double>>;
+  CHECK(weighed({.contended_blocks = 9}) == Found{Contention::formula, 9});
+  CHECK(weighed({.startups = 3}) == Found{Contention::unknown, {}});
+  CHECK(weighed({.transmission_blocks = 3}) == Found{Contention::unknown, {}});
+  // Between opposite nodes two messages share a link: 1 + 2 + 1.
+  CHECK(weighed({.startups = 3, .transmission_blocks = 3}) == Found{Contention::counted, 4});
+  CHECK(weighed({.startups = 3, .transmission_blocks = 1}) == Found{Contention::counted, 4});
+  CHECK(weighed({.startups = 3, .transmission_blocks = 0}) == Found{Contention::none, 0});
+  CHECK(weighed({.startups = 1e9, .transmission_blocks = 3}) == Found{Contention::unknown, {}});
+  shift.contention_free = true;
+  CHECK(weighed({.startups = 3, .transmission_blocks = 3}) == Found{Contention::none, 3});
+}
+
+TEST_CASE("ranked is what needs no more than the ports there are, and no order of its own") {
+  const auto ranked = [](const char* operation, const char* network, Ports ports) {
+    std::vector<const Algorithm*> algorithms;
+    for (const Priced& priced :
+         ranking(parse_operation(operation), Topology::parse(network), CostModel(), 64, ports)) {
+      algorithms.push_back(priced.collective.algorithm);
+    }
+    return algorithms;
+  };
+  const auto has = [](const std::vector<const Algorithm*>& algorithms, Operation operation,
+                      std::string_view name) {
+    return std::ranges::count(algorithms, &find_algorithm(operation, name)) == 1;
+  };
+  const auto of_one = ranked("alltoall", "hypercube:3", Ports::one),
+             of_all = ranked("alltoall", "hypercube:3", Ports::all);
+  CHECK(has(of_one, operations::alltoall, "shift"));
+  CHECK_FALSE(has(of_one, operations::alltoall, "hypercube-all-port"));
+  CHECK(has(of_all, operations::alltoall, "shift"));
+  CHECK(has(of_all, operations::alltoall, "hypercube-all-port"));
+  const Topology torus = Topology::parse("torus:5x5");
+  REQUIRE_FALSE(refusal(Collective(find_algorithm(operations::broadcast, "park")), torus));
+  CHECK_FALSE(has(ranked("broadcast", "torus:5x5", Ports::all), operations::broadcast, "park"));
+}
+
+TEST_CASE("what takes no time as far as is known, its contention unknown, is ranked last") {
+  // Its dry run is refused. Runs nowhere later: the registry keeps it.
+  static bool open = false;
+  static const Algorithm unknown{.operation = operations::barrier,
+                                 .name = "test-unknown",
+                                 .summary = "with a dry run that is refused",
+                                 .source = "a test",
+                                 .require =
+                                     [](const Setting&) {
+                                       if (!open) throw UsageError("test-unknown: closed");
+                                     },
+                                 .predict =
+                                     [](const Setting&) {
+                                       return Prediction{.startups = 0,
+                                                         .transmission_blocks = 1,
+                                                         .rearranged_blocks = 0,
+                                                         .working_blocks = 0};
+                                     },
+                                 .program = [](Node&, const Call&) { throw UsageError("no"); }};
+  static const bool added = (add_algorithm(unknown, "a test"), true);
+  CHECK(added);
+  open = true;
+  const auto ranked =
+      ranking(operations::barrier, Topology::parse("ring:4"), CostModel(), 0, Ports::one);
+  open = false;
+  REQUIRE(ranked.size() > 1);
+  CHECK(ranked.back().collective.name() == "test-unknown");
+  CHECK(ranked.back().contention == Contention::unknown);
+  CHECK(ranked.back().us == 0);
+  CHECK(ranked.front().us > 0);
+}

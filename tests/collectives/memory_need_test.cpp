@@ -1,0 +1,343 @@
+// What a program will take: what is counted of the ranks tried, and what of all follows from it.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/alltoall/product/product.hpp"
+#include "wormcube/collectives/harness/contract.hpp"
+#include "wormcube/collectives/harness/memory.hpp"
+#include "wormcube/collectives/registry.hpp"
+#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/machine/machine.hpp"
+#include "wormcube/runtime/network/tag_table.hpp"
+#include "wormcube/tests/resident.hpp"
+#include "wormcube/tests/sanitized.hpp"
+
+#include <array>
+#include <cstdint>
+#include <mutex>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+using namespace wormcube;
+using Catch::Matchers::StartsWith;
+
+TEST_CASE("a few ranks tell what all need") {
+  const Topology ring = Topology::parse("ring:200");
+  const MemoryNeed need = memory_need(ring, [](Node& node) {
+    const Memory memory = node.memory(1000);
+    node.step();
+  });
+  CHECK(need.nodes == Approx(200 * 1000));
+  CHECK(need.schedule > 0);
+  CHECK(need.plans == 0);
+}
+
+TEST_CASE(
+    "nodes that differ are asked for by their range; where none of them is tried, as the mean") {
+  const auto of = [](Rank first, Rank end) {
+    return memory_need(
+               Topology::parse("ring:200"),
+               [](Node& node) { const Memory memory = node.memory(node.rank() < 50 ? 1000 : 200); },
+               0, nullptr, {first, end})
+        .here;
+  };
+  CHECK(of(0, 50) == Approx(50 * 1000));
+  CHECK(of(50, 200) == Approx(150 * 200));
+  CHECK(of(1, 3) == Approx(2 * 400).epsilon(0.05));
+  CHECK(of(7, 7) == 0);
+}
+
+namespace {
+
+/// Each node sends `messages` of `bytes` to the next before it receives as many.
+void early_messages(Node& node, int messages, Bytes bytes) {
+  const Rank p = node.size(), r = node.rank();
+  const Memory out = node.memory(bytes), in = node.memory(bytes);
+  for (int i = 0; i < messages; ++i) node.step({send((r + 1) % p, out)});
+  for (int i = 0; i < messages; ++i) node.step({receive((r + p - 1) % p, in)});
+}
+
+}  // namespace
+
+TEST_CASE("buffers for messages that come early are among what a run needs, up to their bound") {
+  const Topology ring = Topology::parse("ring:200");
+  const auto need = [&](int messages, Bytes bytes, const FlitQueues& queues) {
+    return memory_need(
+               ring, [&](Node& node) { early_messages(node, messages, bytes); }, 0, &queues)
+               .early /
+           ring.nodes();
+  };
+  const FlitQueues preset, none{.eager_limit = 99}, all{.eager_limit = ~Bytes{0}};
+  CHECK(need(0, 100, preset) == 0);
+  const double one = need(1, 100, preset);
+  CHECK((one >= 128 && one < 512));
+  CHECK(need(10, 100, preset) == Approx(10 * one));
+  CHECK(need(64, 100, preset) == Approx(64 * one));
+  CHECK(need(1000, 100, preset) == Approx(64 * one));
+  CHECK(need(10, 100, none) == 0);
+  CHECK(need(10, 1000, preset) > need(10, 100, preset));
+  CHECK(need(10, 1025, preset) == 0);
+  // However long they may be: 256 KiB are kept, in buffers of up to twice that.
+  CHECK(need(64, Bytes{1} << 24, all) < 1.1 * (512 << 10));
+  FlitQueues scaled = preset;
+  scaled.scale = 10;
+  CHECK(need(10, 100, scaled) == Approx(need(10, 1000, preset)));
+  CHECK(need(10, 103, scaled) == 0);
+}
+
+TEST_CASE("early messages take the memory that was foreseen") {
+  const Topology ring = Topology::parse("ring:400");
+  Machine machine(ring, {.nodes_as = NodesAs::fibers});
+  machine.run([](Node& node) { early_messages(node, 1, 1024); });
+  const double before = resident_bytes();
+  const Program program = [](Node& node) { early_messages(node, 64, 1024); };
+  machine.run(program);
+  const double taken = resident_bytes() - before;
+  const FlitQueues queues;
+  const double foreseen = memory_need(ring, program, 0, &queues).early;
+  CAPTURE(foreseen, taken);
+  CHECK(foreseen > 20e6);
+  if (!sanitized) CHECK((taken > foreseen / 1.3 && taken < foreseen * 1.3));
+}
+
+TEST_CASE("the plans of a product's exchange are among what a run needs") {
+  const Topology torus = Topology::parse("torus:5x4");
+  const Collective product(find_algorithm(operations::alltoall, "product"));
+  const Contract contract = contract_of(product, torus.nodes(), 8, 1);
+  const MemoryNeed need = memory_need(torus, collective_program(product, contract, nullptr));
+  double bytes = 0;
+  for (Rank rank = 0; rank < torus.nodes(); ++rank) {
+    bytes +=
+        static_cast<double>(make_plan(rank, product_rounds(torus)).places.size() * sizeof(Rank));
+  }
+  CHECK(need.plans == bytes);
+}
+
+TEST_CASE("of up to 127 nodes all are tried, of 128 every other one, and the root") {
+  const auto tried = [](const char* ring, Rank root) {
+    std::mutex mutex;
+    std::set<Rank> ranks;
+    memory_need(
+        Topology::parse(ring),
+        [&](Node& node) {
+          const std::lock_guard lock(mutex);
+          ranks.insert(node.rank());
+        },
+        root);
+    return ranks;
+  };
+  CHECK(tried("ring:1", 0) == std::set<Rank>{0});
+  std::set<Rank> expected;
+  for (Rank rank = 0; rank < 127; ++rank) expected.insert(rank);
+  CHECK(tried("ring:127", 5) == expected);
+  expected = {5};
+  for (Rank rank = 0; rank < 128; rank += 2) expected.insert(rank);
+  CHECK(tried("ring:128", 5) == expected);
+}
+
+TEST_CASE("what nodes hold is added up, those asked for apart") {
+  // 8, 16, .. 48 bytes.
+  const auto need = [](Rank first, Rank end) {
+    return memory_need(Topology::parse("ring:6"),
+                       [](Node& node) {
+                         const Memory memory = node.memory(8 * static_cast<Bytes>(node.rank() + 1));
+                       },
+                       0, nullptr, {first, end});
+  };
+  CHECK(need(0, 0).nodes == 168);
+  CHECK(need(0, 0).here == 0);
+  CHECK(need(1, 2).here == 16);
+  CHECK(need(1, 3).here == 40);
+  CHECK(need(0, 6).here == 168);
+}
+
+TEST_CASE("a recorded schedule takes its ops, moves, ends of steps and gaps, and each node's log") {
+  const Topology ring = Topology::parse("ring:6");
+  const MemoryNeed need = memory_need(ring, [](Node& node) {
+    const Memory memory = node.memory(8);
+    const std::array moves{Move{0, 1}, Move{0, 1}};
+    node.step({send(moves, memory), send(0, memory), send(1, memory)});
+    node.step();
+    node.rearrange(8, [] {});
+    node.combine(8, [] {});
+  });
+  constexpr std::size_t steps = 2, gaps = 3;
+  CHECK(need.schedule ==
+        6.0 * (3 * sizeof(OpRecord) + 2 * sizeof(Move) + steps * sizeof(std::uint32_t) +
+               2 * gaps * sizeof(Bytes) + sizeof(RankLog)));
+}
+
+namespace {
+
+/// Makes a plan, and sends two messages that it might have placed: their pieces lie right before
+/// and right behind their op. The root sends one more. What comes before the plan is not of it.
+void placed_messages(Node& node, Rank root) {
+  const Memory memory = node.memory(64);
+  const Span data = memory.span();
+  struct {
+    std::array<Span, 3> before;
+    std::array<Op, 1> op;
+    std::array<Span, 2> behind;
+  } placed{{data.subspan(0, 8), data.subspan(8, 8), data.subspan(16, 8)},
+           {send(0, data)},
+           {data.subspan(24, 8), data.subspan(32, 8)}};
+  const auto sends = [&](std::span<const Span> pieces) {
+    placed.op[0] = send_pieces(0, pieces);
+    node.step(placed.op);
+  };
+  sends(placed.before);
+  node.local([] {});
+  node.plan<int>("test", {}, [] { return 0; });
+  sends(placed.before);
+  sends(placed.behind);
+  if (node.rank() == root) sends(placed.behind);
+  node.step({send(0, data)});
+  node.local([] {});
+  node.local([] {});
+}
+
+}  // namespace
+
+TEST_CASE("a plan keeps a word of each message, or each message that it places, and copies") {
+  const auto need = [](const char* ring, Rank root) {
+    return memory_need(
+        Topology::parse(ring), [&](Node& node) { placed_messages(node, root); }, root);
+  };
+  const MemoryNeed six = need("ring:6", -1);
+  CHECK(six.pieces == 6 * (3 + 3 + 2 + 1));
+  CHECK(six.plans == 6 * (2 * 150 + 5 * 8 + 2 * 12 * 6));
+  // Of 65 ranks tried one sends more.
+  const MemoryNeed many = need("ring:128", 5);
+  CHECK(many.pieces == Approx(128 * (9 + 2 / 65.0)));
+  CHECK(many.plans == Approx(128 * (340 + (150 + 2 * 8) / 65.0 + 2 * 12 * 128)));
+  // No more than 1024 copies.
+  CHECK(need("ring:12800", 0).plans ==
+        Approx(12800 * (340 + (150 + 2 * 8) / 64.0 + 2 * 12 * 1024)));
+
+  const auto unplaced = [](int plans) {
+    return memory_need(Topology::parse("ring:6"),
+                       [&](Node& node) {
+                         const Memory memory = node.memory(8), other = node.memory(8);
+                         if (plans > 0) node.plan<int>("test", {}, [] { return 0; });
+                         node.step({send(0, memory), receive(1, other)});
+                         node.step({send(0, memory)});
+                         node.local([] {});
+                       })
+        .plans;
+  };
+  CHECK(unplaced(0) == 0);
+  CHECK(unplaced(1) == 6 * 3 * sizeof(Rank));
+}
+
+TEST_CASE("buffers are for the short messages that a node receives, each as long as the longest") {
+  const Topology ring = Topology::parse("ring:6");
+  const auto early = [&](const FlitQueues& queues) {
+    return memory_need(
+               ring,
+               [](Node& node) {
+                 const Memory memory = node.memory(4000);
+                 const Span data = memory.span();
+                 node.step({receive(1, data.subspan(0, 100)), receive(2, data.subspan(100, 300)),
+                            receive(3, data.subspan(400, 3000)), send(0, data.subspan(3400, 400))});
+                 node.step({receive(0, data.subspan(0, 200))});
+               },
+               0, &queues)
+        .early;
+  };
+  const auto buffers = [](std::size_t messages, Bytes longest) {
+    return 6.0 * static_cast<double>(TagTable::bytes_of_early(messages, longest));
+  };
+  CHECK(early({}) == buffers(3, 300));
+  CHECK(early({.eager_limit = 300}) == buffers(3, 300));
+  CHECK(early({.eager_limit = 299}) == buffers(2, 200));
+  CHECK(early({.eager_limit = 3000}) == buffers(4, 3000));
+  CHECK(early({.eager_limit = 3000, .scale = 10}) == buffers(3, 3000));
+  CHECK(early({.eager_limit = 99}) == 0);
+}
+
+TEST_CASE(
+    "each channel that a message takes counts once, with its queue if flits follow a header") {
+  const auto need = [](Bytes unit, const FlitQueues& queues) {
+    return memory_need(
+        Topology::parse("line:5"),
+        [&](Node& node) {
+          const Memory memory = node.memory(1025);
+          const auto first = [&](Bytes bytes) { return ConstSpan(memory.span().first(bytes)); };
+          switch (node.rank()) {
+            case 0:  // up to 3: no queue; up to 2
+              node.step({send(3, first(64 / unit))});
+              return node.step({send(2, first(80 / unit))});
+            case 1:  // as long as a short one can be
+              return node.step({send(2, first(1024 / unit))});
+            case 2:  // down to 0
+              return node.step({send(Move{0, -2}, first(128 / unit))});
+            case 3:  // down to 2, too long for queues
+              return node.step({send(2, first(1024 / unit + 1))});
+            default:
+              return node.step();
+          }
+        },
+        0, &queues);
+  };
+  constexpr double channel = 112, flit = 8, ends = 192;
+  const MemoryNeed lines = need(1, {});
+  CHECK(lines.queues == 6 * channel + 4 * (4 * flit + ends));
+  CHECK(lines.flits == (3 * 1 + 2 * 1.25 + 1 * 16 + 2 * 2) * flit);
+  CHECK(need(1, {.capacity = 9}).queues == 6 * channel + 4 * (9 * flit + ends));
+  CHECK(need(16, {.scale = 16}).queues == lines.queues);
+  CHECK(need(16, {.scale = 16}).flits == lines.flits);
+}
+
+TEST_CASE("channels are as many as all nodes may take, or as there are") {
+  const FlitQueues queues;
+  const auto need = [&](bool far) {
+    return memory_need(
+        Topology::parse("line:128"),
+        [&](Node& node) {
+          const Memory memory = node.memory(128);
+          node.step({send(far ? 127 - node.rank() : node.rank() + 1, memory)});
+        },
+        0, &queues);
+  };
+  constexpr double of_each = 112 + 4 * 8 + 192, flits = 2 * 8;
+  // Each second node is tried.
+  CHECK(need(false).queues == 128 * of_each);
+  CHECK(need(false).flits == 128 * flits);
+  CHECK(need(true).queues == 254 * of_each);  // not twice the 252 of those tried
+}
+
+TEST_CASE("queues that are not all touched count as far as flits go through them") {
+  const MemoryNeed need{.queues = 100, .flits = 30};
+  CHECK(queue_bytes(need, 0) == 0);
+  CHECK(queue_bytes(need, 3) == 90);
+  CHECK(queue_bytes(need, 4) == 100);
+}
+
+TEST_CASE("as many pieces are recorded as are allowed, more are refused with both figures") {
+  const Program program = [](Node& node) {
+    const Memory memory = node.memory(8);
+    node.step({send(0, memory), send(1, memory)});
+  };
+  const auto with_at_most = [&](std::int64_t most) {
+    return need_to_record("check it", Topology::parse("ring:6"), program, 0, most,
+                          ", or wait (--longer)");
+  };
+  CHECK(with_at_most(12).pieces == 12);
+  CHECK_THROWS_WITH(
+      with_at_most(11),
+      "check it: the dry run would go through 12 pieces of messages, 2 of each node; "
+      "up to 11 are recorded; use fewer nodes or another algorithm, or wait (--longer)");
+}
+
+TEST_CASE("a schedule is recorded with the table of routes, which may be what does not fit") {
+  // 2 tables of a 16-bit word for each pair: 931 GiB; the schedule is 70 MiB.
+  constexpr Rank nodes = 500'000;
+  std::vector<std::pair<Rank, Rank>> edges;
+  for (Rank rank = 1; rank < nodes; ++rank) edges.emplace_back(rank - 1, rank);
+  const Topology large({Graph::arbitrary(nodes, edges, "large")});
+  CHECK_THROWS_WITH(need_to_record(
+                        "check it", large, [](Node&) {}, 0),
+                    StartsWith("check it: the recorded schedule needs 931 GiB of memory, ") &&
+                        Catch::Matchers::EndsWith("; use fewer nodes"));
+}
