@@ -245,7 +245,7 @@ class Peer:
         if self.name == "copying":
             if operation != "alltoall":
                 return []
-            out = run([self.options.messages, str(self.options.seconds), "copying", "-", network("torus", ranks)] + [str(size) for size in sizes],
+            out = run([self.options.messages, str(self.options.seconds), "copying", "receivers", network("torus", ranks)] + [str(size) for size in sizes],
                       self.options.limit)
             rows = rows_of(out.replace("copying ", "alltoall "), operation, ranks, {"peer": "copying"})
             return rows

@@ -1,6 +1,6 @@
 // Messages between nodes, measured as peer.c measures those of an MPI library; and two cores that copy.
 //   wormcube_messages SECONDS OPERATION threads|fibers torus:8x8 BYTES..
-//   wormcube_messages SECONDS copying - torus:8x8 BYTES..
+//   wormcube_messages SECONDS copying receivers|senders|shift|pairs torus:8x8 BYTES..
 // A line for each size, as peer.c's: operation, bytes, us of a call between barriers (median), us of a call back to back, least
 // us between barriers, calls of each kind, wrong bytes.
 // SPDX-License-Identifier: Apache-2.0
@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <atomic>
 #include <barrier>
+#include <bit>
 #include <chrono>
 #include <cstring>
 #include <functional>
@@ -171,8 +172,34 @@ void measure(const std::string& operation, Exchange exchange, Machine& machine, 
   print(operation, bytes, summary(between, span(0) / calls), wrong);
 }
 
-/// Two threads copy what an all-to-all exchange of so many nodes moves, receiver by receiver, and do nothing else.
-void measure_copying(Rank nodes, Bytes bytes, double seconds) {
+/// Which block is copied after which: a copier's nodes, half of all, each receive from all, or each send to all; or in each
+/// step all of them send, to the node so many further on (`shift`), or whose number differs so (`pairs`).
+struct Copy {
+  std::size_t sender, receiver;
+};
+std::vector<Copy> order_of_copies(const std::string& order, std::size_t count, std::size_t first,
+                                  std::size_t last) {
+  std::vector<Copy> copies;
+  if (order == "receivers" || order == "senders") {
+    for (std::size_t node = first; node < last; ++node) {
+      for (std::size_t other = 0; other < count; ++other)
+        copies.push_back(order == "senders" ? Copy{node, other} : Copy{other, node});
+    }
+    return copies;
+  }
+  if (order == "pairs" && !std::has_single_bit(count))
+    throw UsageError(fmt::format("copying: pairs are of 2^k nodes, not of {}", count));
+  if (order != "shift" && order != "pairs")
+    throw UsageError("copying: receivers, senders, shift or pairs, not '" + order + "'");
+  for (std::size_t step = 0; step < count; ++step) {
+    for (std::size_t node = first; node < last; ++node)
+      copies.push_back({node, order == "shift" ? (node + step) % count : node ^ step});
+  }
+  return copies;
+}
+
+/// Two threads copy what an all-to-all exchange of so many nodes moves, in that order, and do nothing else.
+void measure_copying(const std::string& order, Rank nodes, Bytes bytes, double seconds) {
   constexpr std::size_t copiers = 2;
   const auto count = static_cast<std::size_t>(nodes);
   const std::size_t blocks = count * count;
@@ -181,13 +208,14 @@ void measure_copying(Rank nodes, Bytes bytes, double seconds) {
     std::fill_n(from.begin() + static_cast<std::ptrdiff_t>(i * bytes), bytes,
                 byte_of(static_cast<Rank>(i / count)));
   }
+  std::vector<std::vector<Copy>> copies;
+  for (std::size_t copier = 0; copier < copiers; ++copier)
+    copies.push_back(
+        order_of_copies(order, count, count * copier / copiers, count * (copier + 1) / copiers));
   const auto copy = [&](std::size_t copier) {
-    for (std::size_t receiver = count * copier / copiers; receiver < count * (copier + 1) / copiers;
-         ++receiver) {
-      for (std::size_t sender = 0; sender < count; ++sender) {
-        std::memcpy(&to[(receiver * count + sender) * bytes],
-                    &from[(sender * count + receiver) * bytes], bytes);
-      }
+    for (const Copy& each : copies[copier]) {
+      std::memcpy(&to[(each.receiver * count + each.sender) * bytes],
+                  &from[(each.sender * count + each.receiver) * bytes], bytes);
     }
   };
   std::barrier barrier(copiers);
@@ -234,8 +262,8 @@ void measure_copying(Rank nodes, Bytes bytes, double seconds) {
 int measure_all(const std::vector<std::string>& arguments) {
   if (arguments.size() < 5) {
     throw UsageError(
-        "usage: wormcube_messages SECONDS ping-pong|messages|halo|copying threads|fibers TOPOLOGY "
-        "BYTES..");
+        "usage: wormcube_messages SECONDS ping-pong|messages|halo threads|fibers TOPOLOGY BYTES..; "
+        "or SECONDS copying receivers|senders|shift|pairs TOPOLOGY BYTES..");
   }
   const double seconds = std::stod(arguments[0]);
   const std::string& operation = arguments[1];
@@ -243,7 +271,7 @@ int measure_all(const std::vector<std::string>& arguments) {
   std::vector<Bytes> sizes;
   for (std::size_t i = 4; i < arguments.size(); ++i) sizes.push_back(std::stoull(arguments[i]));
   if (operation == "copying") {
-    for (const Bytes bytes : sizes) measure_copying(topology.nodes(), bytes, seconds);
+    for (const Bytes bytes : sizes) measure_copying(arguments[2], topology.nodes(), bytes, seconds);
     return 0;
   }
   const Exchange exchange = operation == "ping-pong"  ? ping_pong
