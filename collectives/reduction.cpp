@@ -27,25 +27,30 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// Wrapping arithmetic: the sum of integers is modulo 2^n, so that any order is the same.
-template <class T>
-T wrapping_sum(T x, T y) {
-  if constexpr (std::is_integral_v<T>) {
-    return static_cast<T>(static_cast<std::uint64_t>(x) + static_cast<std::uint64_t>(y));
-  } else {
-    return x + y;
+// Wrapping arithmetic: the sum of integers is modulo 2^n, so that any order is the same. Objects, not functions: the loop
+// that applies one takes it in, and several elements at once.
+struct WrappingSum {
+  template <class T>
+  T operator()(T x, T y) const {
+    if constexpr (std::is_integral_v<T>) {
+      return static_cast<T>(static_cast<std::uint64_t>(x) + static_cast<std::uint64_t>(y));
+    } else {
+      return x + y;
+    }
   }
-}
-template <class T>
-T wrapping_product(T x, T y) {
-  if constexpr (std::is_integral_v<T>) {
-    return static_cast<T>(static_cast<std::uint64_t>(x) * static_cast<std::uint64_t>(y));
-  } else if constexpr (std::is_same_v<T, Complex>) {
-    return x * y + T();  // no part is -0, whose sign would tell how products were bracketed
-  } else {
-    return x * y;
+};
+struct WrappingProduct {
+  template <class T>
+  T operator()(T x, T y) const {
+    if constexpr (std::is_integral_v<T>) {
+      return static_cast<T>(static_cast<std::uint64_t>(x) * static_cast<std::uint64_t>(y));
+    } else if constexpr (std::is_same_v<T, Complex>) {
+      return x * y + T();  // no part is -0, whose sign would tell how products were bracketed
+    } else {
+      return x * y;
+    }
   }
-}
+};
 
 template <class T>
 Reduction make(std::string_view operation) {
@@ -54,8 +59,8 @@ Reduction make(std::string_view operation) {
     const auto compose = [](Affine f, Affine g) { return Affine{f.a * g.a, f.b * g.a + g.b}; };
     return elementwise<T>(name, compose, false);
   } else {
-    if (operation == "sum") return elementwise<T>(name, wrapping_sum<T>, true);
-    if (operation == "product") return elementwise<T>(name, wrapping_product<T>, true);
+    if (operation == "sum") return elementwise<T>(name, WrappingSum(), true);
+    if (operation == "product") return elementwise<T>(name, WrappingProduct(), true);
     if constexpr (!std::is_same_v<T, Complex>) {
       if (operation == "min")
         return elementwise<T>(
