@@ -6,7 +6,10 @@
 #include "wormcube/runtime/error.hpp"
 
 #include <array>
+#include <atomic>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -113,6 +116,15 @@ TEST_CASE("each law that is broken and each formula that is wrong is told with i
   CHECK(result.failures[0] == "1 sends and receives without a partner");
   CHECK(result.failures[1] == "a port is used twice in a step 1 times");
   CHECK(std::vector(result.failures.begin() + 2, result.failures.end()) == result.report.problems);
+}
+
+TEST_CASE("one message on each link is what a claim of freedom from contention says",
+          "[collectives]") {
+  const Algorithm& claims = find_algorithm(operations::alltoall, "suh-torus");
+  REQUIRE(claims.contention_free);
+  const CheckResult result = check_collective(Collective(claims), Topology::parse("torus:4x4"));
+  CHECK(result.report.link_load_max == 1);
+  CHECK(result.failures == std::vector<std::string>{});
 }
 
 TEST_CASE("a count may differ from its formula by a millionth, and from a bound", "[collectives]") {
@@ -277,12 +289,17 @@ TEST_CASE(
   CHECK_FALSE(permuted.delivered.has_value());
 }
 
-TEST_CASE("a check of a network too large to route in is refused as such", "[collectives]") {
+TEST_CASE("a check of a network too large to route in is refused before any dry run",
+          "[collectives]") {
   std::vector<std::pair<Rank, Rank>> edges;
   for (Rank r = 0; r < 9000; ++r) edges.emplace_back(r, (r + 1) % 9000);
   const Topology large({Graph::arbitrary(9000, edges, "long ring")});
-  CHECK_THROWS_WITH(
-      check_collective(Collective(find_algorithm(operations::barrier, "tree")), large),
-      StartsWith("long ring: 9000 nodes and 18000 links; ") &&
-          Contains("messages are routed in graphs of up to 8192 nodes"));
+  static std::atomic<bool> ran;
+  ran = false;
+  Algorithm watched = find_algorithm(operations::barrier, "tree");
+  watched.program = [](Node&, const Call&) { ran = true; };
+  CHECK_THROWS_WITH(check_collective(Collective(watched), large),
+                    StartsWith("long ring: 9000 nodes and 18000 links; ") &&
+                        Contains("messages are routed in graphs of up to 8192 nodes"));
+  CHECK_FALSE(ran);
 }
