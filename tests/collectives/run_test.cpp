@@ -289,7 +289,7 @@ TEST_CASE("the time of an iteration, and of calls back to back, holds all that t
   using Clock = std::chrono::steady_clock;
   // Calls of nodes that wait for nobody, one after the other: when each began and ended, by node.
   static std::array<std::vector<std::pair<Clock::time_point, Clock::time_point>>, 4> made;
-  for (auto& calls : made) calls.clear();
+  for (auto& by_node : made) by_node.clear();
   Algorithm watched = find_algorithm(operations::alltoall, "shift");
   watched.program = [](Node& node, const Call&) {
     node.local([&] {
@@ -299,12 +299,15 @@ TEST_CASE("the time of an iteration, and of calls back to back, holds all that t
       made[static_cast<std::size_t>(node.rank())].emplace_back(begin, end);
     });
   };
-  constexpr int calls = 50, iterations = 8;
+  constexpr int in_a_row = 50, iterations = 8;
   Machine machine(Topology::parse("ring:4"), one_worker);
   const auto begin = Clock::now();
-  const RunResult result = run_collective(
-      machine, Collective(watched),
-      {.block_bytes = 8, .iterations = iterations, .warmup = 0, .calls = calls, .verify = false});
+  const RunResult result = run_collective(machine, Collective(watched),
+                                          {.block_bytes = 8,
+                                           .iterations = iterations,
+                                           .warmup = 0,
+                                           .calls = in_a_row,
+                                           .verify = false});
   const double all_us = std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
   // From the first node that begins the call `first` to the last one that ends the call `last`.
   const auto passed_us = [](std::size_t first, std::size_t last) {
@@ -315,11 +318,11 @@ TEST_CASE("the time of an iteration, and of calls back to back, holds all that t
     }
     return std::chrono::duration<double, std::micro>(to - from).count();
   };
-  const double back_to_back = *result.back_to_back_us * calls;
-  CHECK(back_to_back >= passed_us(0, calls - 1) * (1 - 1e-12));
+  const double back_to_back = *result.back_to_back_us * in_a_row;
+  CHECK(back_to_back >= passed_us(0, in_a_row - 1) * (1 - 1e-12));
   REQUIRE(result.times_us.size() == iterations);
   for (std::size_t i = 0; i < iterations; ++i) {
-    CHECK(result.times_us[i] >= passed_us(calls + i, calls + i));
+    CHECK(result.times_us[i] >= passed_us(in_a_row + i, in_a_row + i));
   }
   CHECK(std::accumulate(result.times_us.begin(), result.times_us.end(), back_to_back) <= all_us);
 }
@@ -328,12 +331,12 @@ TEST_CASE("barriers are around the calls back to back, before each iteration, an
           "[collectives]") {
   const Topology ring = Topology::parse("ring:4");
   Machine machine(ring, one_worker);
-  const auto messages = [&](const Collective& collective, int calls, bool verify) {
+  const auto messages = [&](const Collective& collective, int in_a_row, bool verify) {
     return run_collective(machine, collective,
                           {.block_bytes = collective.operation()->moves_data ? Bytes{8} : 0,
                            .iterations = 2,
                            .warmup = 1,
-                           .calls = calls,
+                           .calls = in_a_row,
                            .verify = verify})
         .messages;
   };
@@ -356,11 +359,11 @@ TEST_CASE("inputs are filled before the first call, after calls back to back, an
     inner(stream, data);
   };
   Machine machine(Topology::parse("ring:4"));
-  const auto fillings = [&](int calls, bool verify) {
+  const auto fillings = [&](int in_a_row, bool verify) {
     filled = 0;
     const RunResult result = run_collective(
         machine, sum,
-        {.block_bytes = 8, .iterations = 3, .warmup = 2, .calls = calls, .verify = verify});
+        {.block_bytes = 8, .iterations = 3, .warmup = 2, .calls = in_a_row, .verify = verify});
     CHECK(result.wrong.has_value() == verify);
     return filled / 4;
   };
@@ -461,10 +464,11 @@ TEST_CASE("a ring without its second channel is run where cycles are allowed, an
 
 TEST_CASE("numbers of calls that are none are refused", "[collectives]") {
   Machine machine(Topology::parse("ring:2"));
-  const auto refused = [&](int iterations, int warmup, int calls, const char* text) {
-    CHECK_THROWS_WITH(run_collective(machine, preset_of(operations::alltoall, "shift"),
-                                     {.iterations = iterations, .warmup = warmup, .calls = calls}),
-                      text + std::string("; need at least 1, 0 and 0"));
+  const auto refused = [&](int iterations, int warmup, int in_a_row, const char* text) {
+    CHECK_THROWS_WITH(
+        run_collective(machine, preset_of(operations::alltoall, "shift"),
+                       {.iterations = iterations, .warmup = warmup, .calls = in_a_row}),
+        text + std::string("; need at least 1, 0 and 0"));
   };
   refused(0, 0, 0, "0 timed calls, 0 before them to warm up, 0 back to back");
   refused(1, -1, 0, "1 timed calls, -1 before them to warm up, 0 back to back");
@@ -490,12 +494,12 @@ namespace {
 /// Each node of a square sends to the one opposite, clockwise: a cycle of turns if two steps may meet, or all at once.
 template <bool at_once>
 void round_a_square(Node& node, const Call& call) {
-  if (call.input.bytes() % 3 != 0) throw UsageError("dry runs are of whole parts");
+  if (call.input.all().size() % 3 != 0) throw UsageError("dry runs are of whole parts");
   static constexpr std::array<std::array<Move, 2>, 4> turns{
       {{{{1, 1}, {0, 1}}}, {{{0, 1}, {1, -1}}}, {{{0, -1}, {1, 1}}}, {{{1, -1}, {0, -1}}}}};
   const Rank r = node.rank(), opposite = 3 - r;
-  const Op out = send(turns[static_cast<std::size_t>(r)], call.input[opposite]),
-           in = receive(opposite, call.output[opposite]);
+  const Op out = send(turns[static_cast<std::size_t>(r)], call.input.all()),
+           in = receive(opposite, call.output.all());
   if (at_once) return node.step({out, in});
   for (Rank sender = 0; sender < 4; ++sender) {
     if (sender == r) {
@@ -512,23 +516,27 @@ void round_a_square(Node& node, const Call& call) {
 
 TEST_CASE("routes in any order are run if their machine takes them and they cannot wait in a cycle",
           "[collectives]") {
-  Algorithm free = find_algorithm(operations::alltoall, "shift");
+  // Its dry runs are of blocks that are whole elements and whole parts.
+  Algorithm free = find_algorithm(operations::allreduce, "recursive-doubling");
   free.any_order = true;
   free.parts = [](const Setting&) { return Rank{3}; };
+  Arguments arguments;
+  arguments.reduction = find_reduction("sum", "int64");
   const Topology square = Topology::parse("mesh:2x2");
   const auto on = [&](const MachineOptions& options) {
     Machine machine(square, options);
-    const CollectiveRun run{.block_bytes = 6, .iterations = 1, .verify = false};
-    return run_collective(machine, Collective(free), run).times_us.size();
+    const CollectiveRun run{.block_bytes = 24, .iterations = 1, .verify = false};
+    return run_collective(machine, Collective(free, arguments), run).times_us.size();
   };
-  const auto refusal_says =
-      StartsWith("alltoall shift on mesh:2x2: its routes can deadlock: a cycle of 4 channels: ");
+  const auto refusal_says = StartsWith(
+      "allreduce recursive-doubling on mesh:2x2: its routes can deadlock: a cycle of 4 channels: ");
   const auto way_out =
       EndsWith("; the routes of each step alone cannot: use lock step (--lockstep)");
   free.program = round_a_square<false>;
-  CHECK_THROWS_WITH(on({}),
-                    "alltoall shift: its messages take the dimensions in any order, which this "
-                    "machine refuses (MachineOptions::any_order)");
+  CHECK_THROWS_WITH(
+      on({}),
+      "allreduce recursive-doubling: its messages take the dimensions in any order, which this "
+      "machine refuses (MachineOptions::any_order)");
   CHECK_THROWS_WITH(on({.any_order = true}), refusal_says && way_out);
   CHECK(on({.lock_step = true, .any_order = true}) == 1);
   free.program = round_a_square<true>;
@@ -587,11 +595,11 @@ TEST_CASE("what a run needs: queues that its calls go through, and buffers of ea
   queues.scale = 10;
   const MemoryNeed need =
       memory_need(ring, collective_program(exchange, contract, nullptr), 0, &queues);
-  constexpr int calls = 1 + 2 + 3;
+  constexpr int in_a_row = 1 + 2 + 3;
   REQUIRE(need.early > 0);
-  REQUIRE(queue_bytes(need, calls) > queue_bytes(need, calls - 1));
+  REQUIRE(queue_bytes(need, in_a_row) > queue_bytes(need, in_a_row - 1));
   const double bytes =
-      4 * 8 * 640 + 4 * (2 + 4 + 4) * 8 + 4 * 2 * 8 + queue_bytes(need, calls) + need.early;
+      4 * 8 * 640 + 4 * (2 + 4 + 4) * 8 + 4 * 2 * 8 + queue_bytes(need, in_a_row) + need.early;
   CHECK(memory_needed(exchange, "ring:4",
                       {.block_bytes = 640,
                        .iterations = 1,
