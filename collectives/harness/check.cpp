@@ -132,14 +132,6 @@ std::string reason_not_to_prove(const CheckResult& result, const CheckOptions& o
   return {};
 }
 
-/// Of a proof: what the nodes hold, their plans and tables, who has received what, and of each node
-/// a page or two of stack and its state: 4.1 KiB, `check broadcast --on torus:64x64`, 2026-11-21.
-double bytes_to_prove(const MemoryNeed& need, const Contract& contract) {
-  constexpr double fiber_bytes = 5 << 10;
-  return need.nodes + need.plans + CollectiveNode::table_bytes(contract) +
-         Arrivals::bytes(contract) + fiber_bytes * contract.nodes;
-}
-
 /// Whether an exception of a proof, or one nested in it, says that the system has no memory, threads
 /// or stacks left: then nothing is known of the program.
 bool lacks_room(const std::exception& error) {
@@ -182,13 +174,11 @@ void prove_by_run(CheckResult& result, const Topology& topology, const Contract&
     }
   } catch (const std::exception& error) {
     if (lacks_room(error)) {
-      result.delivered = result.exactly_once = std::nullopt;
       result.proof = fmt::format("not proved: the run had no room: {}", error.what());
     } else {
       result.delivered = false;
       result.proof = error.what();
     }
-    result.arrivals = result.proof;
   }
 }
 
@@ -257,7 +247,6 @@ void prove_by_schedule(CheckResult& result, const Schedule& schedule, Rank root,
         "not proved: its messages are parts of the block, which a schedule alone does not tell "
         "apart";
   }
-  result.arrivals = result.proof;
 }
 
 }  // namespace
@@ -278,10 +267,16 @@ std::optional<bool> CheckResult::optimal() const {
   return lower_bound.exact->ceil() == static_cast<std::int64_t>(report.startups);
 }
 
+double bytes_to_prove(const MemoryNeed& need, const Contract& contract) {
+  constexpr double fiber_bytes = 5 * 1024;
+  return need.nodes + need.plans + CollectiveNode::table_bytes(contract) +
+         Arrivals::bytes(contract) + fiber_bytes * contract.nodes;
+}
+
 std::optional<bool> broadcast_reaches_all(const Schedule& schedule, Rank root, Bytes block_bytes,
                                           bool& exactly_once) {
-  std::vector<char> has(schedule.ranks.size(), 0);
-  has[root] = 1;
+  std::vector<bool> has(schedule.ranks.size());
+  has[root] = true;
   std::size_t reached = 1;
   exactly_once = true;
   std::vector<Rank> informed;
@@ -291,14 +286,17 @@ std::optional<bool> broadcast_reaches_all(const Schedule& schedule, Rank root, B
       for (const OpRecord& op : schedule.ops(rank, step)) {
         if (op.bytes != block_bytes) return std::nullopt;
         if (op.kind != Op::Kind::send) continue;
-        if (has[rank] == 0) return false;
+        if (!has[rank]) return false;
         informed.push_back(op.peer);
       }
     }
     for (const Rank rank : informed) {
-      if (has[rank] != 0) exactly_once = false;
-      reached += has[rank] == 0 ? 1 : 0;
-      has[rank] = 1;
+      if (has[rank]) {
+        exactly_once = false;
+      } else {
+        ++reached;
+      }
+      has[rank] = true;
     }
   }
   return reached == schedule.ranks.size();
@@ -313,7 +311,6 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
                              const CheckOptions& options) {
   const Activity activity(fmt::format("{} {}", collective.operation()->name, collective.text()));
   CheckResult result;
-  result.collective = collective;
   const Operation operation = collective.operation();
   const Contract contract =
       contract_of(collective, topology.nodes(), unit_block_bytes(collective, topology),

@@ -395,9 +395,9 @@ std::string Verification::first() const {
 }
 
 std::uint64_t Verification::sum(std::uint64_t Findings::*count) const {
-  std::uint64_t sum = 0;
-  for (const Findings& findings : nodes_) sum += findings.*count;
-  return sum;
+  std::uint64_t all = 0;
+  for (const Findings& findings : nodes_) all += findings.*count;
+  return all;
 }
 
 CollectiveNode::CollectiveNode(Node& node, const Collective& collective, const Contract& contract,
@@ -415,8 +415,8 @@ CollectiveNode::CollectiveNode(Node& node, const Collective& collective, const C
 
 double CollectiveNode::table_bytes(const Contract& contract) {
   double entries = 0;
-  for (Rank rank = 0; rank < contract.nodes; ++rank) {
-    entries += 2.0 + contract.gives(rank) + contract.ends_with(rank);
+  for (Rank r = 0; r < contract.nodes; ++r) {
+    entries += 2.0 + contract.gives(r) + contract.ends_with(r);
   }
   entries += static_cast<double>(contract.known_sizes().size()) * contract.nodes;
   return entries * sizeof(Bytes);

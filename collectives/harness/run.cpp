@@ -106,7 +106,7 @@ class TimedRun {
     auto& [not_compared, bytes, elements] = found;
     for (Rank rank = first_; rank < first_ + nodes_here_; ++rank) {
       const Findings& findings = verification_.of(rank);
-      not_compared += findings.compared ? 0 : 1;
+      if (!findings.compared) ++not_compared;
       bytes += findings.wrong_bytes;
       elements += findings.wrong_elements;
     }

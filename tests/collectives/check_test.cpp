@@ -1,0 +1,314 @@
+// Checking a collective: what is counted, compared, judged and proved, to the number and the word.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/harness/check.hpp"
+
+#include "wormcube/collectives/harness/contract.hpp"
+#include "wormcube/runtime/error.hpp"
+
+#include <array>
+#include <atomic>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+using namespace wormcube;
+using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
+
+namespace {
+
+/// An alltoall on a ring of 4 that takes one step: each node's two blocks to the node opposite, two
+/// hops on. It holds five blocks, permutes two and combines one.
+Algorithm one_step() {
+  Algorithm algorithm = find_algorithm(operations::alltoall, "shift");
+  algorithm.predict = [](const Setting&) { return Prediction{}; };
+  algorithm.bound = [](const Setting&, Ports) { return LowerBound{}; };
+  algorithm.program = [](Node& node, const Call& call) {
+    const Bytes m = call.input.bytes();
+    const Memory held = node.memory(5 * m, Purpose::blocks);
+    node.rearrange(2 * m, [] {});
+    node.step(
+        {send(Move{0, 2}, call.input.range(0, 2)), receive(Move{0, -2}, held.subspan(0, 2 * m))});
+    node.combine(m, [] {});
+  };
+  return algorithm;
+}
+
+const CheckOptions unproved{.prove_up_to = 3};
+
+CheckResult check_on_ring(const Algorithm& algorithm, const CheckOptions& options = unproved) {
+  return check_collective(Collective(algorithm), Topology::parse("ring:4"), options);
+}
+
+}  // namespace
+
+TEST_CASE("a check counts in blocks, and says what it was of", "[collectives]") {
+  const CheckResult result = check_on_ring(one_step());
+  CHECK(result.failures == std::vector<std::string>{"combined: counted 1, the formula says 0"});
+  CHECK(result.topology == "ring:4");
+  CHECK(result.nodes == 4);
+  CHECK(result.block_bytes == 8);
+  CHECK_FALSE(result.all_port);
+  CHECK(result.report.startups == 1);
+  CHECK(result.transmission_blocks == 2);
+  CHECK(result.contended_blocks == 4);
+  CHECK(result.rearranged_blocks == 2);
+  CHECK(result.combined_blocks == 1);
+  CHECK(result.total_blocks == 8);
+  CHECK(result.block_hops == 16);
+  CHECK(result.working_blocks == 5);
+  CHECK(result.peak_blocks == 5);
+  CHECK(check_on_ring(one_step(), {.all_port = true, .prove_up_to = 3}).all_port);
+}
+
+TEST_CASE("the most blocks that a node holds are those of the largest result, if that is more",
+          "[collectives]") {
+  const auto peak = [](Operation operation, const char* name) {
+    const CheckResult result =
+        check_collective(Collective(find_algorithm(operation, name)), Topology::parse("ring:4"));
+    CHECK(result.passed());
+    return result.peak_blocks;
+  };
+  CHECK(peak(operations::alltoall, "shift") == 4);
+  CHECK(peak(operations::gather, "halving") == 4);  // of node 0 alone
+  CHECK(peak(operations::barrier, "tree") == 0);
+}
+
+TEST_CASE("each law that is broken and each formula that is wrong is told with its numbers",
+          "[collectives]") {
+  Algorithm wrong = one_step();
+  wrong.contention_free = true;
+  wrong.predict = [](const Setting&) {
+    return Prediction{.startups = 7,
+                      .transmission_blocks = 7,
+                      .rearranged_blocks = 7,
+                      .working_blocks = 7,
+                      .link_load = 7,
+                      .contended_blocks = 7};
+  };
+  CHECK(check_on_ring(wrong).failures ==
+        std::vector<std::string>{"a link carries 2 messages in one step; its source claims 1",
+                                 "start-ups: counted 1, the formula says 7",
+                                 "transmission: counted 2, the formula says 7",
+                                 "rearrangement: counted 2, the formula says 7",
+                                 "combined: counted 1, the formula says 0",
+                                 "contended: counted 4, the formula says 7",
+                                 "working blocks: counted 5, the formula says 7",
+                                 "link load: counted 2, the formula says 7",
+                                 "step 0: link 0->1 carries 2 messages: 0 to 2, 3 to 1"});
+
+  // Two messages out of one node in a step; one of them has no partner.
+  wrong = one_step();
+  wrong.program = [](Node& node, const Call& call) {
+    if (node.rank() == 0) {
+      node.step({send(1, call.input[1]), send(3, call.input[3])});
+    } else if (node.rank() == 1) {
+      node.step({receive(0, call.output[0])});
+    } else {
+      node.step();
+    }
+  };
+  const CheckResult result = check_on_ring(wrong);
+  REQUIRE(result.failures.size() == 4);
+  CHECK(result.failures[0] == "1 sends and receives without a partner");
+  CHECK(result.failures[1] == "a port is used twice in a step 1 times");
+  CHECK(std::vector(result.failures.begin() + 2, result.failures.end()) == result.report.problems);
+}
+
+TEST_CASE("one message on each link is what a claim of freedom from contention says",
+          "[collectives]") {
+  const Algorithm& claims = find_algorithm(operations::alltoall, "suh-torus");
+  REQUIRE(claims.contention_free);
+  const CheckResult result = check_collective(Collective(claims), Topology::parse("torus:4x4"));
+  CHECK(result.report.link_load_max == 1);
+  CHECK(result.failures == std::vector<std::string>{});
+}
+
+TEST_CASE("a count may differ from its formula by a millionth, and from a bound", "[collectives]") {
+  Algorithm algorithm = one_step();
+  static double formula, bound;
+  algorithm.program = [](Node&, const Call&) {};
+  algorithm.predict = [](const Setting&) { return Prediction{.rearranged_blocks = formula}; };
+  algorithm.bound = [](const Setting&, Ports) {
+    return LowerBound{.startups = bound, .transmission_blocks = bound, .source = "a test"};
+  };
+  formula = bound = 1e-6;
+  CHECK(check_on_ring(algorithm).failures == std::vector<std::string>{});
+  formula = bound = 2e-6;
+  CHECK(check_on_ring(algorithm).failures ==
+        std::vector<std::string>{
+            "rearrangement: counted 0, the formula says 2e-06",
+            "start-ups: counted 0, fewer than the bound 2e-06, a test",
+            "transmission with contention: counted 0, fewer than the bound 2e-06, a test"});
+  formula = -2e-6;
+  bound = 0;
+  CHECK(check_on_ring(algorithm).failures ==
+        std::vector<std::string>{"rearrangement: counted 0, the formula says -2e-06"});
+  algorithm.predict = [](const Setting&) { return Prediction{}; };
+  algorithm.bound = [](const Setting&, Ports) {
+    return LowerBound{.startups = 5, .exact = Rational(1, 2)};
+  };
+  CHECK(check_on_ring(algorithm).failures ==
+        std::vector<std::string>{"start-ups: counted 0, fewer than the bound 1/2"});
+}
+
+TEST_CASE(
+    "a bound on steps is met where it is the count, and no count is better where it is rounded",
+    "[collectives]") {
+  CheckResult result;
+  result.report.startups = 3;
+  const auto met_and_optimal = [&](std::optional<Rational> exact) {
+    result.lower_bound.exact = exact;
+    return std::pair(result.bound_met(), result.optimal());
+  };
+  CHECK(met_and_optimal(Rational(3)) == std::pair(std::optional(true), std::optional(true)));
+  CHECK(met_and_optimal(Rational(5, 2)) == std::pair(std::optional(false), std::optional(true)));
+  CHECK(met_and_optimal(Rational(2)) == std::pair(std::optional(false), std::optional(false)));
+  CHECK(met_and_optimal(std::nullopt) == std::pair<std::optional<bool>, std::optional<bool>>());
+}
+
+TEST_CASE("any formula is one, but of what is combined only where that is not none by itself",
+          "[collectives]") {
+  const auto has_formulas = [](const Prediction& prediction,
+                               Operation operation = operations::alltoall,
+                               const char* name = "shift") {
+    CheckResult result;
+    result.collective = Collective(find_algorithm(operation, name));
+    result.predicted = prediction;
+    return result.has_formulas();
+  };
+  CHECK(has_formulas({.startups = 0}));
+  CHECK(has_formulas({.transmission_blocks = 0}));
+  CHECK(has_formulas({.rearranged_blocks = 0}));
+  CHECK(has_formulas({.working_blocks = 0}));
+  CHECK(has_formulas({.link_load = 0}));
+  CHECK(has_formulas({.contended_blocks = 0}));
+  CHECK(has_formulas({.combined_blocks = 0}, operations::allreduce, "ring"));
+  CHECK_FALSE(has_formulas({.combined_blocks = 0}));
+  CHECK_FALSE(has_formulas({}, operations::allreduce, "ring"));
+}
+
+TEST_CASE("as many nodes as asked for are proved, and of more is said how many", "[collectives]") {
+  const Algorithm& shift = find_algorithm(operations::alltoall, "shift");
+  const CheckResult proved = check_on_ring(shift, {.prove_up_to = 4});
+  CHECK(proved.delivered == true);
+  CHECK(proved.proof == "proved by a run with blocks that remember where they come from");
+  CHECK(proved.arrivals == "each node's arrivals were counted, block by block");
+  const CheckResult result = check_on_ring(shift, {.prove_up_to = 3});
+  CHECK(result.proof == "not proved: 4 nodes, proved up to 3 (--prove-up-to)");
+  CHECK(result.arrivals == result.proof);
+  CHECK_FALSE(result.verdict().has_value());
+}
+
+TEST_CASE("what needs an operator that commutes is proved with one", "[collectives]") {
+  const Algorithm& reorders = find_algorithm(operations::reduce_scatter, "circulant");
+  REQUIRE(reorders.needs_commutative);
+  const CheckResult result = check_collective(Collective(reorders), Topology::parse("ring:5"));
+  CHECK(result.delivered == true);
+  CHECK(result.arrivals == "each node's arrivals were counted, combination by combination");
+  CHECK(result.failures == std::vector<std::string>{});
+}
+
+TEST_CASE("what a proof takes", "[collectives]") {
+  const Contract contract = contract_of(Collective(find_algorithm(operations::alltoall, "shift")),
+                                        4, 16, 1, Pattern::tags);
+  // Beside its memory and plans: offsets of 4 blocks in and 4 out, 16 blocks of two tags each that may come to
+  // each node, a bit for each, and 5 KiB.
+  CHECK(bytes_to_prove({.nodes = 1000, .plans = 100}, contract) ==
+        1000 + 100 + 4 * (2 + 4 + 4) * 8 + 4 * 16 * 2 / 8 + 4 * 5120);
+}
+
+namespace {
+
+/// A broadcast from node 0 to all others, one after the other.
+template <class Send, class Receive>
+void one_after_the_other(Node& node, Send send_to, Receive receive_it) {
+  for (Rank q = 1; q < node.size(); ++q) {
+    if (node.rank() == 0) {
+      send_to(q);
+    } else if (node.rank() == q) {
+      receive_it();
+    } else {
+      node.step();
+    }
+  }
+}
+
+Algorithm broadcast_of(void (*program)(Node&, const Call&)) {
+  Algorithm algorithm = find_algorithm(operations::broadcast, "binomial");
+  algorithm.predict = [](const Setting&) { return Prediction{}; };
+  algorithm.program = program;
+  return algorithm;
+}
+
+}  // namespace
+
+TEST_CASE("a schedule tells whether nobody hears a broadcast twice", "[collectives]") {
+  const CheckResult once = check_on_ring(broadcast_of([](Node& node, const Call& call) {
+    const Span message = call.output.all();
+    one_after_the_other(
+        node, [&](Rank q) { node.step({send(q, message)}); },
+        [&] { node.step({receive(0, message)}); });
+  }));
+  CHECK(once.delivered == true);
+  CHECK(once.exactly_once == true);
+  CHECK(once.proof == once.arrivals);
+  CHECK(once.passed());
+  Algorithm again = broadcast_of([](Node& node, const Call& call) {
+    const Span message = call.output.all();
+    for (int i = 0; i < 2; ++i) {
+      one_after_the_other(
+          node, [&](Rank q) { node.step({send(q, message)}); },
+          [&] { node.step({receive(0, message)}); });
+    }
+  });
+  again.exactly_once = true;
+  const CheckResult twice = check_on_ring(again);
+  CHECK(twice.delivered == true);
+  CHECK(twice.exactly_once == false);
+  CHECK(twice.failures == std::vector{"not exactly once: " + twice.proof});
+}
+
+TEST_CASE(
+    "a broadcast of the message in pieces, or that permutes it, is counted and not proved by its "
+    "schedule",
+    "[collectives]") {
+  const CheckResult pieces = check_on_ring(broadcast_of([](Node& node, const Call& call) {
+    const Span message = call.output.all();
+    const std::array<Span, 2> halves{message.first(4), message.last(4)};
+    one_after_the_other(
+        node, [&](Rank q) { node.step({send_pieces(q, halves)}); },
+        [&] { node.step({receive_pieces(0, halves)}); });
+  }));
+  CHECK(pieces.transmission_blocks == 3);
+  CHECK_FALSE(pieces.delivered.has_value());
+  CHECK_THAT(pieces.proof, StartsWith("not proved: the message's size reaches all nodes"));
+
+  const CheckResult permuted = check_on_ring(broadcast_of([](Node& node, const Call& call) {
+    const Span message = call.output.all();
+    node.rearrange(3 * message.size(), [] {});
+    one_after_the_other(
+        node, [&](Rank q) { node.step({send(q, message)}); },
+        [&] { node.step({receive(0, message)}); });
+  }));
+  CHECK(permuted.rearranged_blocks == 3);
+  CHECK_FALSE(permuted.delivered.has_value());
+}
+
+TEST_CASE("a check of a network too large to route in is refused before any dry run",
+          "[collectives]") {
+  std::vector<std::pair<Rank, Rank>> edges;
+  for (Rank r = 0; r < 9000; ++r) edges.emplace_back(r, (r + 1) % 9000);
+  const Topology large({Graph::arbitrary(9000, edges, "long ring")});
+  static std::atomic<bool> ran;
+  ran = false;
+  Algorithm watched = find_algorithm(operations::barrier, "tree");
+  watched.program = [](Node&, const Call&) { ran = true; };
+  CHECK_THROWS_WITH(check_collective(Collective(watched), large),
+                    StartsWith("long ring: 9000 nodes and 18000 links; ") &&
+                        Contains("messages are routed in graphs of up to 8192 nodes"));
+  CHECK_FALSE(ran);
+}
