@@ -415,6 +415,18 @@ TEST_CASE("no program goes on behind the step in which it is stopped", "[prove]"
   CHECK(went_on == 0);
 }
 
+TEST_CASE("no program goes on behind a step that does not match", "[prove]") {
+  int went_on = 0;
+  CHECK_THROWS_WITH(prove(Topology::parse("ring:4"),
+                          [&](Node& node) {
+                            const Memory data = node.memory(8);
+                            node.step({send(node.rank(), data)});
+                            ++went_on;
+                          }),
+                    "step 0: node 0 sends 8 bytes to node 0 (tag 0), which has no receive for it");
+  CHECK(went_on == 0);
+}
+
 TEST_CASE("a mismatch unwinds all programs too", "[prove]") {
   int unwound = 0;
   struct Count {
