@@ -9,6 +9,7 @@
 
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -120,6 +121,13 @@ TEST_CASE("the text says what is in the schedule, and nothing more", "[schedule]
   CHECK(schedule_text(schedule) == sample);
 }
 
+TEST_CASE("a schedule's text ends where its bytes do, whatever comes after", "[schedule][text]") {
+  REQUIRE(sample.ends_with("rearrange 9\n"));
+  const std::string more = sample.substr(0, sample.size() - 1) + "99";
+  CHECK(parse_schedule(std::string_view(more).substr(0, sample.size() - 1), "x") ==
+        parse_schedule(sample, "x"));
+}
+
 TEST_CASE("comments, blanks and line ends of other systems mean nothing", "[schedule][text]") {
   std::string loose = "# made by hand\r\n";
   for (const char c : sample) loose += c == '\n' ? "   # note\r\n\r\n" : std::string(1, c);
@@ -165,7 +173,7 @@ TEST_CASE("a schedule's text that is wrong is refused with its line", "[schedule
 
 TEST_CASE("blanks may stand around every word and sign of a schedule's text", "[schedule][text]") {
   CHECK(
-      parse_schedule("wormcube schedule 1\n"
+      parse_schedule(" \twormcube schedule 1\n"
                      "\ttopology \t ring:4 \n"
                      "steps\t2\n"
                      "step\t 0\n"
