@@ -254,8 +254,8 @@ TEST_CASE("no step comes after a node's end", "[schedule][text]") {
 }
 
 TEST_CASE("a few bytes of text that ask for too much memory are refused", "[schedule][text]") {
-  CHECK_THAT(refusal_of("wormcube schedule 1\ntopology ring:1000000\nsteps 4000000000\n"),
-             Contains("memory"));
+  CHECK(refusal_of("wormcube schedule 1\ntopology ring:1000000\nsteps 4000000000\n") ==
+        "file.txt: line 3: the schedule would take more than 8192 MiB of memory");
   CHECK_THROWS_WITH(parse_schedule(sample, "x", 100), Contains("memory"));
 }
 
@@ -266,9 +266,6 @@ TEST_CASE("a schedule's text may ask for the memory that its logs take, and for 
                        6 * sizeof(OpRecord) + 3 * sizeof(Move);
   CHECK(parse_schedule(sample, "x", bytes) == parse_schedule(sample, "x"));
   CHECK_THROWS_AS(parse_schedule(sample, "x", bytes - 1), UsageError);
-  CHECK_THROWS_WITH(
-      parse_schedule("wormcube schedule 1\ntopology ring:9\nsteps 1000000\n", "x", 3 << 20),
-      "x: line 3: the schedule would take more than 3 MiB of memory");
 }
 
 TEST_CASE("messages about a schedule's text are short and cannot command a terminal",
