@@ -17,7 +17,6 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <ranges>
 #include <string>
 #include <utility>
 #include <vector>
@@ -94,7 +93,9 @@ class RecordingNode final : public Node {
   /// What was named, each until the next one; what has no step is left out.
   std::vector<Phase> take_phases() {
     std::size_t end = steps();
-    for (Phase& phase : std::views::reverse(phases_)) phase.last = std::exchange(end, phase.first);
+    for (auto phase = phases_.rbegin(); phase != phases_.rend(); ++phase) {
+      phase->last = std::exchange(end, phase->first);
+    }
     std::erase_if(phases_, [](Phase& phase) { return phase.first == phase.last--; });
     return std::move(phases_);
   }
