@@ -49,8 +49,54 @@ class Problems {
   std::vector<Problem> list_;  // by step; of one step in the order found
 };
 
+/// What is found in some of the steps, or in all.
+class Findings {
+ public:
+  void add(Findings& other) {
+    const ScheduleReport& o = other.report_;
+    report_.startups += o.startups;
+    report_.transmission += o.transmission;
+    report_.contended += o.contended;
+    report_.rearranged += o.rearranged;
+    report_.combined += o.combined;
+    report_.messages += o.messages;
+    report_.total_bytes += o.total_bytes;
+    report_.byte_hops += o.byte_hops;
+    report_.sum_max_hops += o.sum_max_hops;
+    report_.max_hops = std::max(report_.max_hops, o.max_hops);
+    report_.link_load_max = std::max(report_.link_load_max, o.link_load_max);
+    report_.port_violations += o.port_violations;
+    report_.unmatched += o.unmatched;
+    unmatched_.add(std::move(other.unmatched_));
+    ports_.add(std::move(other.ports_));
+    contention_.add(std::move(other.contention_));
+  }
+
+  ScheduleReport finish(const Routing& routing, std::span<const Channel> cycle,
+                        bool steps_are_acyclic) {
+    report_.deadlock_free = cycle.empty();
+    report_.deadlock_free_in_lock_step = steps_are_acyclic;
+    if (!cycle.empty()) {
+      std::string& text = report_.cycle = fmt::format("a cycle of {} channels", cycle.size());
+      constexpr std::size_t named = 8;
+      for (std::size_t i = 0; i < std::min(cycle.size(), named); ++i) {
+        text += (i == 0 ? ": " : ", ") + routing.channel_name(cycle[i]);
+      }
+      if (cycle.size() > named) text += ", ...";
+    }
+    unmatched_.move_to(report_.problems);
+    ports_.move_to(report_.problems);
+    contention_.move_to(report_.contention);
+    return std::move(report_);
+  }
+
+ protected:
+  ScheduleReport report_;
+  Problems unmatched_, ports_, contention_;
+};
+
 /// What one thread finds in its share of the steps.
-class Checker {
+class Checker : public Findings {
  public:
   /// \param per_step  shared by all threads: each writes the entries of its own steps, in which what is
   ///                  rearranged and combined is there
@@ -91,26 +137,6 @@ class Checker {
     report_.max_hops = std::max(report_.max_hops, longest_);
   }
 
-  void add(Checker& other) {
-    const ScheduleReport& o = other.report_;
-    report_.startups += o.startups;
-    report_.transmission += o.transmission;
-    report_.contended += o.contended;
-    report_.rearranged += o.rearranged;
-    report_.combined += o.combined;
-    report_.messages += o.messages;
-    report_.total_bytes += o.total_bytes;
-    report_.byte_hops += o.byte_hops;
-    report_.sum_max_hops += o.sum_max_hops;
-    report_.max_hops = std::max(report_.max_hops, o.max_hops);
-    report_.link_load_max = std::max(report_.link_load_max, o.link_load_max);
-    report_.port_violations += o.port_violations;
-    report_.unmatched += o.unmatched;
-    unmatched_.add(std::move(other.unmatched_));
-    ports_.add(std::move(other.ports_));
-    contention_.add(std::move(other.contention_));
-  }
-
   /// The second pass, for other routes: what follows what in them.
   void follow(std::size_t step, Dependencies& dependencies) {
     for (Rank rank = 0; rank < routing_.topology().nodes(); ++rank) {
@@ -120,23 +146,6 @@ class Checker {
         dependencies.add(path_);
       }
     }
-  }
-
-  ScheduleReport finish(std::span<const Channel> cycle, bool steps_are_acyclic) {
-    report_.deadlock_free = cycle.empty();
-    report_.deadlock_free_in_lock_step = steps_are_acyclic;
-    if (!cycle.empty()) {
-      std::string& text = report_.cycle = fmt::format("a cycle of {} channels", cycle.size());
-      constexpr std::size_t named = 8;
-      for (std::size_t i = 0; i < std::min(cycle.size(), named); ++i) {
-        text += (i == 0 ? ": " : ", ") + routing_.channel_name(cycle[i]);
-      }
-      if (cycle.size() > named) text += ", ...";
-    }
-    unmatched_.move_to(report_.problems);
-    ports_.move_to(report_.problems);
-    contention_.move_to(report_.contention);
-    return std::move(report_);
   }
 
  private:
@@ -303,8 +312,6 @@ class Checker {
   LinkUse use_;
   std::atomic<bool>& orderly_;
   std::vector<Channel> path_;
-  ScheduleReport report_;
-  Problems unmatched_, ports_, contention_;
 
   // The step being checked.
   std::size_t step_ = 0;
@@ -346,24 +353,23 @@ ScheduleReport check(const Schedule& schedule, const Routing& routing, bool all_
   tbb::enumerable_thread_specific<Checker> checkers(
       [&] { return Checker(schedule, routing, all_port, per_step, orderly); });
   parallel_for_each_index(steps + 1, [&](std::size_t step) { checkers.local().check(step); });
-  Checker& whole = *checkers.begin();
-  for (auto checker = std::next(checkers.begin()); checker != checkers.end(); ++checker)
-    whole.add(*checker);
+  Findings whole;
+  for (Checker& checker : checkers) whole.add(checker);
 
   std::vector<Channel> cycle;
   if (!orderly || dependency_cycle(routing)) {
     Dependencies dependencies;
-    for (std::size_t step = 0; step < steps; ++step) whole.follow(step, dependencies);
+    for (std::size_t step = 0; step < steps; ++step) checkers.local().follow(step, dependencies);
     cycle = dependencies.cycle();
   }
   bool steps_are_acyclic = true;
   for (std::size_t step = 0; !cycle.empty() && steps_are_acyclic && step < steps; ++step) {
     Dependencies dependencies;
-    whole.follow(step, dependencies);
+    checkers.local().follow(step, dependencies);
     steps_are_acyclic = dependencies.cycle().empty();
   }
 
-  ScheduleReport report = whole.finish(cycle, steps_are_acyclic);
+  ScheduleReport report = whole.finish(routing, cycle, steps_are_acyclic);
   report.steps = steps;
   report.per_step = std::move(per_step);
   for (const RankLog& log : schedule.ranks) {

@@ -16,6 +16,8 @@
 #include <limits>
 #include <new>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -134,15 +136,17 @@ class Proof {
   }
 
  private:
+  void resume(ProofNode& node) {
+    resumed_ = &node;
+    node.run();
+  }
+
   /// Runs those whose step is done to their next or to their end, and goes on to the first step that
   /// anybody waits for; false if none is left or one has failed there.
   bool advance() {
     std::size_t next = none;
     for (ProofNode* node : running_) {
-      if (!node->ended() && (node->at() == step_ || step_ == none)) {
-        resumed_ = node;
-        node->run();
-      }
+      if (!node->ended() && (node->at() == step_ || step_ == none)) resume(*node);
       if (!node->ended() || node->failure() != nullptr) next = std::min(next, node->at());
     }
     std::erase_if(running_, [](ProofNode* node) { return node->ended() && !node->failure(); });
@@ -215,26 +219,18 @@ class Proof {
 
   /// The report of a stack that the node's program resumed last has used up.
   std::size_t explain(std::optional<const std::byte*> address, std::span<char> text) const {
-    if (address && !Fiber::is_below_stack(*address)) return 0;
-    auto end =
-        fmt::format_to_n(text.data(), text.size(), "{}node {}, step {} on {}: ", Activity::prefix(),
-                         resumed_->rank(), resumed_->at(), topology_.name());
-    std::size_t bytes = std::min<std::size_t>(end.size, text.size());
-    if (!address) return bytes;
-    end =
-        fmt::format_to_n(text.data() + bytes, text.size() - bytes,
-                         "a node program has used up its stack of {} bytes in a proof (too deep a "
-                         "recursion, or too large a local array?)",
-                         stack_bytes);
-    bytes = std::min<std::size_t>(bytes + end.size, text.size());
-    return bytes;
+    if (resumed_ == nullptr || (address && !Fiber::is_below_stack(*address))) return 0;
+    const auto end = fmt::format_to_n(text.data(), text.size(), "{}node {}, step {} on {}: {}",
+                                      Activity::prefix(), resumed_->rank(), resumed_->at(),
+                                      topology_.name(), address ? used_up_ : std::string_view());
+    return std::min<std::size_t>(end.size, text.size());
   }
 
   /// Every program leaves the step it waits in by Stopped, so that its stack unwinds.
   void stop() {
     stopping_ = true;
     for (ProofNode& node : nodes_) {
-      if (!node.ended()) node.run();
+      if (!node.ended()) resume(node);
     }
   }
 
@@ -271,7 +267,12 @@ class Proof {
   std::exception_ptr failure_;
   /// Whose program has thrown failure_; none: the delivery or the listener has.
   std::optional<Rank> failed_;
-  const ProofNode* resumed_ = nullptr;
+  const ProofNode* resumed_ = nullptr;  // the last one; none: nobody has begun
+  /// Put together here: the report of a fault takes no memory.
+  const std::string used_up_ = fmt::format(
+      "a node program has used up its stack of {} bytes in a proof (too deep a recursion, or too "
+      "large a local array?)",
+      stack_bytes);
 };
 
 ProofNode::ProofNode(Proof& proof, Rank rank, const Stacks& stacks)

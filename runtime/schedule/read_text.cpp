@@ -31,7 +31,8 @@ class Reader {
       : rest_(text), name_(name), most_bytes_(most_bytes) {}
 
   Schedule read() {
-    if (!next_line() || line_ != schedule_first_line) {
+    next_line();
+    if (line_ != schedule_first_line) {
       fail(fmt::format("the first line is not '{}'; not a schedule, or of another version",
                        schedule_first_line));
     }
@@ -57,9 +58,9 @@ class Reader {
 
   // Lines.
 
-  /// The next line that says something, blanks around it and comments removed; false at the end,
-  /// with an empty line.
-  bool next_line() {
+  /// The next line that says something, blanks around it and comments removed; an empty one at the
+  /// end.
+  void next_line() {
     while (!rest_.empty()) {
       const std::size_t end = std::min(rest_.find('\n'), rest_.size());
       line_ = rest_.substr(0, end);
@@ -68,10 +69,9 @@ class Reader {
       line_ = line_.substr(0, line_.find('#'));
       skip_blanks();
       while (!line_.empty() && is_blank(line_.back())) line_.remove_suffix(1);
-      if (!line_.empty()) return true;
+      if (!line_.empty()) return;
     }
     line_ = {};
-    return false;
   }
   static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
@@ -197,7 +197,7 @@ class Reader {
     for (std::size_t next = 0; !at_section(); next_line()) {
       const Nodes these = nodes(next);
       for (std::size_t node = these.first; node <= these.last; ++node) {
-        if (logs[node].step_ends.size() <= step) fail(fmt::format("node {} has ended", node));
+        if (!takes(logs[node], step)) fail(fmt::format("node {} has ended", node));
       }
       do {
         read_part(logs, these, step);
@@ -210,12 +210,11 @@ class Reader {
     if (accept("end")) {
       for (std::size_t node = nodes.first; node <= nodes.last; ++node) {
         RankLog& log = logs[node];
-        if (log.step_ends.size() <= step || has_content(log, step))
-          fail("'end' stands alone on its line");
+        if (!takes(log, step) || has_content(log, step)) fail("'end' stands alone on its line");
         log.step_ends.pop_back();
         for (const GapFigure& figure : gap_figures) (log.*figure.of).pop_back();
       }
-    } else if (logs[nodes.first].step_ends.size() <= step) {
+    } else if (!takes(logs[nodes.first], step)) {
       fail("'end' stands alone on its line");
     } else if (const GapFigure* figure = accept_gap_figure()) {
       const auto bytes = number<Bytes>("a number of bytes");
@@ -226,6 +225,10 @@ class Reader {
     }
   }
 
+  /// While a step is read: whether this node takes it, or has ended.
+  static bool takes(const RankLog& log, std::size_t step) {
+    return log.step_ends.size() == step + 1;
+  }
   static bool has_content(const RankLog& log, std::size_t step) {
     const std::size_t begin = step == 0 ? 0 : log.step_ends[step - 1];
     return log.ops.size() > begin || std::ranges::any_of(gap_figures, [&](const GapFigure& figure) {
@@ -243,7 +246,8 @@ class Reader {
   void read_op(RankLog& log, Nodes nodes, std::size_t step) {
     const bool is_send = accept("send");
     if (!is_send && !accept("receive")) {
-      fail(fmt::format("send, receive, rearrange or end expected before '{}'", shown(line_)));
+      fail(fmt::format("send, receive, rearrange, combine or end expected before '{}'",
+                       shown(line_)));
     }
     if (nodes.several()) fail("a message belongs to one node; nodes A..B have none");
     const auto bytes = number<Bytes>("a number of bytes");
@@ -302,7 +306,8 @@ class Reader {
         const GapFigure* const figure = accept_gap_figure();
         const bool blocks = figure == nullptr && accept("peak_blocks");
         if (figure == nullptr && !blocks && !accept("peak")) {
-          fail(fmt::format("rearrange, peak or peak_blocks expected before '{}'", shown(line_)));
+          fail(fmt::format("rearrange, combine, peak or peak_blocks expected before '{}'",
+                           shown(line_)));
         }
         const auto bytes = number<Bytes>("a number of bytes");
         for (std::size_t node = these.first; node <= these.last; ++node) {

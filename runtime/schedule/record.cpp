@@ -92,8 +92,9 @@ class RecordingNode final : public Node {
   std::vector<Computed> take_computed() { return std::move(computed_); }
   /// What was named, each until the next one; what has no step is left out.
   std::vector<Phase> take_phases() {
-    for (std::size_t i = 0; i < phases_.size(); ++i) {
-      phases_[i].last = i + 1 < phases_.size() ? phases_[i + 1].first : steps();
+    std::size_t end = steps();
+    for (auto phase = phases_.rbegin(); phase != phases_.rend(); ++phase) {
+      phase->last = std::exchange(end, phase->first);
     }
     std::erase_if(phases_, [](Phase& phase) { return phase.first == phase.last--; });
     return std::move(phases_);

@@ -7,12 +7,13 @@
 #include "wormcube/runtime/schedule/prove.hpp"
 #include "wormcube/tests/schedule/dies.hpp"
 
+#include <string>
+#include <thread>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
 using namespace wormcube;
-using Catch::Matchers::Contains;
 using Catch::Matchers::StartsWith;
 
 namespace {
@@ -63,8 +64,79 @@ TEST_CASE("a stack used up in a proof is told with node, step and network", "[sc
     prove(Topology::parse("ring:4"), program);
   });
   CHECK(end.exit_code == 2);
-  CHECK_THAT(end.text,
-             StartsWith("barrier mine: node 2, step 1 on ring:4: ") && Contains("in a proof"));
+  CHECK(end.text ==
+        "barrier mine: node 2, step 1 on ring:4: a node program has used up its stack of 262144 "
+        "bytes in a proof (too deep a recursion, or too large a local array?)\n");
+}
+
+TEST_CASE("a stack used up while a proof stops its programs is told with the node that does it",
+          "[schedule]") {
+  if (sanitized) return;
+  struct Sinks {
+    ~Sinks() { use_up_stack(); }
+  };
+  const End end = end_of([&] {
+    prove(Topology::parse("ring:4"), [](Node& node) {
+      if (node.rank() == 3) throw 1;
+      if (node.rank() != 1) return;
+      const Sinks sinks;
+      node.step({receive(Rank{3}, {})});
+    });
+  });
+  CHECK(end.exit_code == 2);
+  CHECK_THAT(end.text, StartsWith("node 1, step 0 on ring:4: a node program has used up"));
+}
+
+// A thread that has done nothing of the kind before, of a process that has: its first stack for signals.
+TEST_CASE("a stack used up in a dry run or a proof on a new thread is told", "[schedule]") {
+  if (sanitized) return;
+  for (const bool proof : {false, true}) {
+    const End end = end_of([&] {
+      std::thread([&] {
+        const Topology topology = Topology::parse("ring:4");
+        proof ? prove(topology, program) : static_cast<void>(record(topology, program));
+      }).join();
+    });
+    CHECK(end.exit_code == 2);
+    CHECK_THAT(end.text, StartsWith("node 2, step 1 on ring:4: a node program has used up"));
+  }
+}
+
+TEST_CASE(
+    "where a thread is in a dry run or a proof is told, as far as there is room, and of no "
+    "other thread",
+    "[schedule]") {
+  const auto now = [](std::size_t most) {
+    std::string text(most, ' ');
+    text.resize(where_now(text));
+    return text;
+  };
+  int asked = 0;
+  const auto asks = [&](Node& node) {
+    node.step();
+    if (node.rank() != 1) return;
+    ++asked;
+    CHECK(now(100) == "node 1, step 1 on line:2: ");
+    CHECK(now(6) == "node 1");
+    std::string elsewhere = "?";
+    std::thread([&] { elsewhere = now(100); }).join();
+    CHECK(elsewhere.empty());
+  };
+  const Topology line = Topology::parse("line:2");
+  record(line, asks);
+  prove(line, asks);
+  CHECK(asked == 2);
+  CHECK(now(100).empty());
+}
+
+TEST_CASE("a fault in a proof that is no stack's goes where it went before", "[schedule]") {
+  if (sanitized) return;
+  CHECK(dies([&] {
+    prove(Topology::parse("line:1"), [](Node& /*node*/) {
+      volatile int* volatile nowhere = nullptr;
+      *nowhere = 1;
+    });
+  }));
 }
 
 TEST_CASE("a stack used up on the machine is told with node, step and network", "[machine]") {

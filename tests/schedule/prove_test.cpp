@@ -172,6 +172,16 @@ TEST_CASE("a log used again starts empty", "[trace]") {
   CHECK(log == record(topology, exchange_at_once).ranks[0]);
 }
 
+TEST_CASE("a traced node gives memory back to the one that it has it from", "[trace]") {
+  RankLog log;
+  const Schedule schedule = record(Topology::parse("line:1"), [&](Node& node) {
+    TracingNode traced(node, log);
+    for (int i = 0; i < 3; ++i) const Memory data = traced.memory(10, Purpose::blocks);
+  });
+  CHECK(schedule.ranks[0].peak_bytes == 10);
+  CHECK(schedule.ranks[0].peak_block_bytes == 10);
+}
+
 TEST_CASE("pieces are gathered and scattered, cut differently on both sides", "[prove]") {
   prove(Topology::parse("ring:2"), [](Node& node) {
     const Memory out = node.memory(12), in = node.memory(12);
@@ -412,6 +422,18 @@ TEST_CASE("no program goes on behind the step in which it is stopped", "[prove]"
                           ++went_on;
                         }),
                   NodeFailure);
+  CHECK(went_on == 0);
+}
+
+TEST_CASE("no program goes on behind a step that does not match", "[prove]") {
+  int went_on = 0;
+  CHECK_THROWS_WITH(prove(Topology::parse("ring:4"),
+                          [&](Node& node) {
+                            const Memory data = node.memory(8);
+                            node.step({send(node.rank(), data)});
+                            ++went_on;
+                          }),
+                    "step 0: node 0 sends 8 bytes to node 0 (tag 0), which has no receive for it");
   CHECK(went_on == 0);
 }
 

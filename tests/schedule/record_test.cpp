@@ -448,6 +448,21 @@ TEST_CASE("a step is refused if a receive overlaps a send or another receive", "
       UsageError);
 }
 
+TEST_CASE("a node has no ops in the step behind its last, whatever lies in memory there",
+          "[schedule]") {
+  Schedule schedule{Topology::parse("line:1"), std::vector<RankLog>(1)};
+  RankLog& log = schedule.ranks[0];
+  log.ops.assign(5, OpRecord{Op::Kind::send, 0, 0, 0, 0, 8});
+  log.step_ends = {2, 5};
+  log.step_ends.pop_back();
+  CHECK(schedule.ops(0, 0).size() == 2);
+  CHECK(schedule.ops(0, 1).empty());
+}
+
+TEST_CASE("a program may take a thousand steps for each node and more", "[schedule]") {
+  CHECK(record(Topology::parse("line:2"), [](Node& node) { node.idle(3000); }).steps() == 3000);
+}
+
 TEST_CASE("ranks may end at different steps", "[schedule]") {
   const Schedule schedule = record(Topology::parse("ring:3"), [](Node& node) {
     for (Rank i = 0; i < node.rank(); ++i) node.step();

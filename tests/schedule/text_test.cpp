@@ -9,6 +9,8 @@
 
 #include <random>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -97,6 +99,12 @@ TEST_CASE("nodes may take different numbers of steps", "[schedule][text]") {
   CHECK(parse_schedule(schedule_text(schedule), "x") == schedule);
 }
 
+TEST_CASE("logs that nobody has begun are written as nodes without a step", "[schedule][text]") {
+  const Topology line = Topology::parse("line:2");
+  CHECK(schedule_text({line, std::vector<RankLog>(2)}) ==
+        "wormcube schedule 1\ntopology line:2\nsteps 0\n\nend\n");
+}
+
 TEST_CASE("the text says what is in the schedule, and nothing more", "[schedule][text]") {
   const Schedule schedule = parse_schedule(sample, "x");
   CHECK(schedule.topology.name() == "ring:4");
@@ -111,6 +119,13 @@ TEST_CASE("the text says what is in the schedule, and nothing more", "[schedule]
   CHECK(schedule.ranks[1].peak_bytes == 64);
   CHECK(schedule.ranks[1].peak_block_bytes == 32);
   CHECK(schedule_text(schedule) == sample);
+}
+
+TEST_CASE("a schedule's text ends where its bytes do, whatever comes after", "[schedule][text]") {
+  REQUIRE(sample.ends_with("rearrange 9\n"));
+  const std::string more = sample.substr(0, sample.size() - 1) + "99";
+  CHECK(parse_schedule(std::string_view(more).substr(0, sample.size() - 1), "x") ==
+        parse_schedule(sample, "x"));
 }
 
 TEST_CASE("comments, blanks and line ends of other systems mean nothing", "[schedule][text]") {
@@ -156,6 +171,82 @@ TEST_CASE("a schedule's text that is wrong is refused with its line", "[schedule
   CHECK_THAT(refusal_of(sample.substr(0, sample.find("end\n\nend"))), Contains("line "));
 }
 
+TEST_CASE("blanks may stand around every word and sign of a schedule's text", "[schedule][text]") {
+  CHECK(
+      parse_schedule(" \twormcube schedule 1\n"
+                     "\ttopology \t ring:4 \n"
+                     "steps\t2\n"
+                     "step\t 0\n"
+                     "node 0 :rearrange 8 ,send  16 to\t1 by 0 + 1,receive 16 from 3\n"
+                     "node\t1: receive 16 from 0 , send 16 to 3 by 0 +1\t0+ 1  tag 5,send 0 to 1\n"
+                     "nodes 2 . . 3 :\trearrange 4\n"
+                     "step 1\n"
+                     "node 0:send 8 to 1 tag -7\n"
+                     "nodes 2 ..3:end\n"
+                     "end\n"
+                     "nodes 0.. 1:peak 64,peak_blocks 32\n"
+                     "node 3:rearrange 9",
+                     "x") == parse_schedule(sample, "x"));
+}
+
+TEST_CASE("a schedule's text that is refused is shown from where it is wrong", "[schedule][text]") {
+  const std::string file = "file.txt: line ";
+  CHECK(refusal_of("wormcube schedule 1\n") == file + "1: 'topology' expected before ''");
+  CHECK(refusal_of("wormcube schedule 1\n\ntopology ring:4\n") ==
+        file + "3: 'steps' expected before ''");
+  CHECK(refusal_of(with("steps 2", "steps 2  3")) == file + "3: '3' is too much");
+  CHECK(refusal_of(with("step 0", "step 0  1")) == file + "5: '1' is too much");
+  CHECK(refusal_of(with("to 1 by", "to 1 via")) == file +
+                                                       "6: 'via 0+1, receive 16 from 3' is too "
+                                                       "much");
+  CHECK(refusal_of(with("rearrange 8", "conbine 8")) ==
+        file +
+            "6: send, receive, rearrange, combine or end expected before 'conbine 8, send 16 to 1 "
+            "by 0+1, "
+            "receive ...'");
+  CHECK(refusal_of(with("send 16 to 1", "send 16 at 1")) ==
+        file + "6: 'to' expected before 'at 1 by 0+1, receive 16 from 3'");
+  CHECK(refusal_of(with("16 from 3", "16 to 3")) == file + "6: 'from' expected before 'to 3'");
+  CHECK(refusal_of(with("node 0: rearrange", "node -1: rearrange")) ==
+        file + "6: node -1; ring:4 has nodes 0 to 3");
+  CHECK(refusal_of(with("nodes 2..3: rearrange", "nodes 2.3: rearrange")) ==
+        file + "8: '..' expected, as in nodes 0..3:");
+  CHECK(refusal_of(with("nodes 2..3: rearrange", "nodes 3..2: rearrange")) ==
+        file + "8: nodes 3..2: the first is the larger");
+  CHECK(refusal_of(with("\n\nend\n", "\n\nend 1\n")) == file + "14: '1' is too much");
+  CHECK(refusal_of(with("peak 64", "top 64")) ==
+        file +
+            "15: rearrange, combine, peak or peak_blocks expected before 'top 64, peak_blocks 32'");
+  CHECK(refusal_of(with("blocks 32", "blocks 32 33")) == file + "15: '33' is too much");
+}
+
+TEST_CASE("'end' stands alone on its line, and ends a node that has talked before",
+          "[schedule][text]") {
+  const auto steps = [](const std::string& first, const std::string& second,
+                        const std::string& third) {
+    return "wormcube schedule 1\ntopology ring:4\nsteps 3\nstep 0\n" + first + "\nstep 1\n" +
+           second + "\nstep 2\n" + third + "\nend\n";
+  };
+  const std::string talk = "node 1: receive 0 from 1", end = "node 1: end",
+                    both = "node 1: receive 0 from 1, end";
+  CHECK(parse_schedule(steps(talk, end, ""), "x").ranks[1].step_ends ==
+        std::vector<std::uint32_t>{1});
+  CHECK(parse_schedule(steps(talk, "", end), "x").ranks[1].step_ends ==
+        std::vector<std::uint32_t>{1, 1});
+  const std::string alone = ": 'end' stands alone on its line";
+  CHECK(refusal_of(steps(both, "", "")) == "file.txt: line 5" + alone);
+  CHECK(refusal_of(steps("", both, "")) == "file.txt: line 7" + alone);
+  CHECK(refusal_of(steps("", talk, both)) == "file.txt: line 9" + alone);
+  CHECK(refusal_of(steps("", end + ", end", "")) == "file.txt: line 7" + alone);
+  CHECK(refusal_of(steps("", end + ", rearrange 1", "")) == "file.txt: line 7" + alone);
+  CHECK(refusal_of(steps("", "node 1: combine 1, end", "")) == "file.txt: line 7" + alone);
+}
+
+TEST_CASE("one node may be written as several from it to itself", "[schedule][text]") {
+  CHECK(parse_schedule(with("node 3: rearrange 9", "nodes 3..3: rearrange 9"), "x") ==
+        parse_schedule(sample, "x"));
+}
+
 TEST_CASE("no step comes after a node's end", "[schedule][text]") {
   std::string text = with("steps 2", "steps 3");
   text.replace(text.find("\nend\n"), 1, "\nstep 2\nnode 2: send 1 to 0\n\n");
@@ -163,9 +254,18 @@ TEST_CASE("no step comes after a node's end", "[schedule][text]") {
 }
 
 TEST_CASE("a few bytes of text that ask for too much memory are refused", "[schedule][text]") {
-  CHECK_THAT(refusal_of("wormcube schedule 1\ntopology ring:1000000\nsteps 4000000000\n"),
-             Contains("memory"));
+  CHECK(refusal_of("wormcube schedule 1\ntopology ring:1000000\nsteps 4000000000\n") ==
+        "file.txt: line 3: the schedule would take more than 8192 MiB of memory");
   CHECK_THROWS_WITH(parse_schedule(sample, "x", 100), Contains("memory"));
+}
+
+TEST_CASE("a schedule's text may ask for the memory that its logs take, and for no byte more",
+          "[schedule][text]") {
+  // Of 4 nodes, the ends of 2 steps and one more, and two figures of each gap; 6 messages; 3 moves.
+  const double bytes = 4.0 * (sizeof(RankLog) + 3 * (sizeof(std::uint32_t) + 2 * sizeof(Bytes))) +
+                       6 * sizeof(OpRecord) + 3 * sizeof(Move);
+  CHECK(parse_schedule(sample, "x", bytes) == parse_schedule(sample, "x"));
+  CHECK_THROWS_AS(parse_schedule(sample, "x", bytes - 1), UsageError);
 }
 
 TEST_CASE("messages about a schedule's text are short and cannot command a terminal",
@@ -175,6 +275,22 @@ TEST_CASE("messages about a schedule's text are short and cannot command a termi
   CHECK(text.size() < 300);
   CHECK_THAT(text, Contains("\\x1b") && !Contains("\x1b"));
   CHECK(refusal_of(with("ring:4", "ring:\x1b" + std::string(100000, 'x'))).size() < 800);
+
+  const std::string forty = "40 bytes, with blanks and some more bytes";
+  const std::string before = "file.txt: line 5: 'step' expected before '";
+  CHECK(refusal_of(with("step 0", forty.substr(0, 40))) == before + forty.substr(0, 40) + "'");
+  CHECK(refusal_of(with("step 0", forty)) == before + forty.substr(0, 40) + "...'");
+  CHECK(refusal_of(with("step 0", "\x1f~\x7f\xff")) == before + "\\x1f~\\x7f\\xff'");
+}
+
+TEST_CASE("of an error of the topology 400 bytes are shown", "[schedule][text]") {
+  CHECK(refusal_of(with("ring:4", std::string(1000, 'x'))) ==
+        "file.txt: line 2: topology '" + std::string(390, 'x') + "...");
+  std::string name = "ring:4";
+  while (name.size() < 400) name += "*ring:1";
+  std::string text = with("ring:4", name);
+  text.replace(text.find("by 0+1,"), 7, "by 999+1,");
+  CHECK(refusal_of(text) == "file.txt: line 6: " + name.substr(0, 400) + "...");
 }
 
 TEST_CASE("a schedule's text with any bytes changed is read or refused", "[schedule][text]") {
