@@ -155,23 +155,23 @@ void prove_by_run(CheckResult& result, const Topology& topology, const Contract&
     Arrivals arrivals(contract);
     prove(topology, collective_program(result.collective, contract, &verification),
           [&](const Delivery& delivery) { arrivals.add(delivery.to, delivery.pieces); });
-    result.delivered = verification.passed();
-    result.proof = *result.delivered
-                       ? "proved by a run with blocks that remember where they come from"
-                       : verification.first();
+    const bool passed = verification.passed();
+    result.proof = passed ? "proved by a run with blocks that remember where they come from"
+                          : verification.first();
     if (arrivals.counted()) {
-      result.exactly_once = arrivals.repeated() == 0;
       result.arrivals =
           arrivals.repeated() == 0
               ? contract.operation->reduces
                     ? "each node's arrivals were counted, combination by combination"
                     : "each node's arrivals were counted, block by block"
               : fmt::format("{} ({} times in all)", arrivals.first(), arrivals.repeated());
+      result.exactly_once = arrivals.repeated() == 0;
     } else {
       result.arrivals = contract.operation->moves_data
                             ? "arrivals not counted: it would take more than 1.2 GB"
                             : fmt::format("a {} moves no data", contract.operation->name);
     }
+    result.delivered = passed;  // last: where a text has no room, nothing is known
   } catch (const std::exception& error) {
     if (lacks_room(error)) {
       result.proof = fmt::format("not proved: the run had no room: {}", error.what());
