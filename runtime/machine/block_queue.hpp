@@ -45,8 +45,8 @@ class TaskBlock {
 
 /// A queue of blocks, each with a queue of its tasks. One block has its turn: its tasks that have not run
 /// yet, in their order, then those that can go on, first come, first served, those that become ready meanwhile
-/// among them; so it ends when none of them can go on, or `most_rounds` tasks of the block on average have.
-/// Blocks have their turns first come, first served. A task has `next` and `block`.
+/// among them. It ends when none of them can go on, or when `most_rounds` times as many have as the block has
+/// tasks. Blocks have their turns first come, first served. A task has `next` and `block`.
 ///
 /// Threads     the worker's.
 /// Invariants  a task is in one list at most. A block with tasks in a list, or fresh ones, waits for its turn or
