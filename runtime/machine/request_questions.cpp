@@ -8,7 +8,7 @@
 namespace wormcube {
 
 void RequestTable::ask(Receive::Action action, const MessagePattern& pattern, bool may_wait) {
-  require(pattern.source);
+  require(pattern.source, pattern.context);
   stir();
   question_.action = action;
   question_.may_wait = may_wait;

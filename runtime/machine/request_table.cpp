@@ -24,12 +24,19 @@ void RequestTable::refuse(Rank node) const {
   throw UsageError(fmt::format("requests: node {} names node {} of {} nodes", rank_, node, nodes_));
 }
 
+void RequestTable::refuse_context() const {
+  throw UsageError(
+      fmt::format("requests: node {} names context {}, which is that of steps; contexts 0 to {} "
+                  "are for requests",
+                  rank_, step_context, step_context - 1));
+}
+
 void RequestTable::fill(Slot& slot, const Op& op, std::uint32_t context, Mode mode,
                         std::uint64_t note) {
   if (op.to() != Op::To::rank) {
     throw UsageError("requests: messages go by rank; moves are for steps");
   }
-  require(op.peer());
+  require(op.peer(), context);
   if (op.peer() == any_source || op.tag() == any_tag) {
     throw UsageError("requests: wildcards are for receives by pattern");
   }
@@ -115,7 +122,7 @@ Request RequestTable::filled(const Op& op, std::uint32_t context, Mode mode, std
 }
 
 Request RequestTable::filled(const MessagePattern& from, Span room) {
-  require(from.source);
+  require(from.source, from.context);
   const Request request = fresh();
   fill(new_slot(request), from, room);
   return request;

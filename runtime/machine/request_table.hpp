@@ -180,10 +180,12 @@ class RequestTable final : public Requests {
   void ask(Receive::Action action, const MessagePattern& pattern, bool may_wait);
   void ask();
   Request taken(Status& status);
-  void require(Rank node) const {
+  void require(Rank node, std::uint32_t context) const {
     if (node < -1 || node >= nodes_) refuse(node);
+    if (context == step_context) refuse_context();
   }
   [[noreturn]] void refuse(Rank node) const;
+  [[noreturn]] void refuse_context() const;
   static Status status_of(const Receive& receive) {
     return {.source = receive.source,
             .tag = receive.source_tag,

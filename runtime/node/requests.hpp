@@ -17,7 +17,8 @@ inline constexpr Rank any_source = -1;
 inline constexpr Tag any_tag = std::numeric_limits<Tag>::min();
 
 /// Which messages a receive or a probe is for. Messages of one context are for receives of that
-/// context only; those of steps have a context of their own, so no wildcard takes them.
+/// context only; those of steps have a context of their own, so no wildcard takes them: the highest,
+/// which no request may name.
 struct MessagePattern {
   Rank source = any_source;
   Tag tag = any_tag;

@@ -427,6 +427,24 @@ TEST_CASE("what is misused is refused in words", "[machine][requests]") {
                  requests.start(send(Move{0, 1}, out(number)));
                }),
                Contains("moves are for steps"));
+    // Else a wildcard of it would take what a step waits for.
+    constexpr std::uint32_t of_steps = 0xffff'ffff;
+    CHECK_THAT(refusal_of([&](Node&, Requests& requests) {
+                 requests.start(send(2, out(number)), of_steps);
+               }),
+               Contains("node 1 names context 4294967295, which is that of steps; contexts 0 to "
+                        "4294967294 are for requests"));
+    CHECK_THAT(refusal_of([&](Node&, Requests& requests) {
+                 requests.prepare(receive(2, in(number)), of_steps);
+               }),
+               Contains("names context 4294967295"));
+    CHECK_THAT(refusal_of([&](Node&, Requests& requests) {
+                 requests.start(MessagePattern{.context = of_steps}, in(number));
+               }),
+               Contains("names context 4294967295"));
+    CHECK_THAT(
+        refusal_of([&](Node&, Requests& requests) { requests.probe({.context = of_steps}); }),
+        Contains("names context 4294967295"));
     CHECK_THAT(refusal_of([&](Node& node, Requests& requests) {
                  Request request = requests.start(send(node.rank(), out(number)));
                  const Request copy = request;
