@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -45,7 +46,9 @@ struct MatchList {
 /// A hash table of lists. An item has `next` and key(), of type Item::Key with hash() and ==; it stays where it is.
 ///
 /// Threads     one at a time.
-/// Invariants  items of one key are in one list, in the order appended.
+/// Invariants  items of one key are in one list, in the order appended. Lists that are not in use are empty.
+/// Memory      a table that was large once and has been emptied begins with the lists in here again: what lies on
+///             the heap is far from all that is touched with it.
 template <class Item>
 class MatchLists {
  public:
@@ -57,7 +60,7 @@ class MatchLists {
 
   /// May throw std::bad_alloc; then nothing has changed.
   void append(Item& item) {
-    if (count_ >= most_per_list * (mask_ + 1)) grow();
+    if (count_ >= most_per_list * (std::size_t{mask_} + 1)) grow();
     list(item.key()).append(item);
     ++count_;
   }
@@ -66,14 +69,14 @@ class MatchLists {
   /// The same, taken out.
   Item* take(const Key& key) {
     Item* const item = list(key).take(is(key));
-    if (item != nullptr) --count_;
+    if (item != nullptr) one_less();
     return item;
   }
   /// Takes this item out, if it is here.
   bool remove(const Item& wanted) {
     const auto is_it = [&](const Item& item) { return &item == &wanted; };
     const bool found = list(wanted.key()).take(is_it) != nullptr;
-    if (found) --count_;
+    if (found) one_less();
     return found;
   }
   /// Calls f(item) for all, in no order of note; f may pass the item on.
@@ -91,7 +94,7 @@ class MatchLists {
 
   void clear() {
     for (std::size_t i = 0; i <= mask_; ++i) lists_[i] = {};
-    count_ = 0;
+    empty();
   }
 
  private:
@@ -100,19 +103,38 @@ class MatchLists {
   }
   MatchList<Item>& list(const Key& key) const { return lists_[key.hash() & mask_]; }
   void grow() {
-    const std::size_t mask = 2 * mask_ + 1;
-    auto grown = std::make_unique<MatchList<Item>[]>(mask + 1);
-    each([&](Item& item) { grown[item.key().hash() & mask].append(item); });
+    if (mask_ >= grown_mask_) {
+      const std::uint32_t mask = 2 * mask_ + 1;
+      auto grown = std::make_unique<MatchList<Item>[]>(std::size_t{mask} + 1);
+      move_to(grown.get(), mask);
+      grown_ = std::move(grown);
+      grown_mask_ = mask;
+    } else {
+      move_to(grown_.get(), grown_mask_);
+    }
+    own_ = {};
+  }
+  void move_to(MatchList<Item>* lists, std::uint32_t mask) {
+    each([&](Item& item) { lists[item.key().hash() & mask].append(item); });
+    lists_ = lists;
     mask_ = mask;
-    grown_ = std::move(grown);
-    lists_ = grown_.get();
+  }
+  void one_less() {
+    if (--count_ == 0) empty();
+  }
+  // Its lists are.
+  void empty() {
+    count_ = 0;
+    lists_ = own_.data();
+    mask_ = first_lists - 1;
   }
 
   static constexpr std::size_t first_lists = 2, most_per_list = 2;
 
   std::array<MatchList<Item>, first_lists> own_;
   MatchList<Item>* lists_ = own_.data();
-  std::size_t mask_ = first_lists - 1, count_ = 0;
+  std::uint32_t mask_ = first_lists - 1, count_ = 0;
+  std::uint32_t grown_mask_ = 0;
   std::unique_ptr<MatchList<Item>[]> grown_;
 };
 

@@ -90,6 +90,10 @@ void TagTable::unlink(EarlyMessage& early) {
 }
 
 EarlyMessage* TagTable::fresh() {
+  if (own_is_free_) {
+    own_is_free_ = false;
+    return &own_;
+  }
   if (unused_ == nullptr) {
     all_.push_back(std::make_unique<EarlyMessage>());
     return all_.back().get();
@@ -151,6 +155,10 @@ void TagTable::recycle(EarlyMessage* early, const Limits& limits) {
       early->capacity = 0;
     }
   }
+  if (early == &own_) {
+    own_is_free_ = true;
+    return;
+  }
   early->next = unused_;
   unused_ = early;
 }
@@ -174,8 +182,8 @@ void TagTable::reset() noexcept {
   early_.clear();
   with_wildcard_ = questions_ = {};
   oldest_ = newest_ = nullptr;
-  own_.next = nullptr;
-  unused_ = &own_;
+  own_is_free_ = true;
+  unused_ = nullptr;
   for (const auto& early : all_) early->next = std::exchange(unused_, early.get());
   buffers_ = 0;
   buffered_ = peak_ = 0;

@@ -90,14 +90,15 @@ class alignas(64) TagTable final : public Reservation {
   std::uint64_t next_order_ = 0;
   MatchLists<EarlyMessage> early_;
   EarlyMessage *oldest_ = nullptr, *newest_ = nullptr;
-  EarlyMessage* unused_ = &own_;  // a list by `next`
+  EarlyMessage* unused_ = nullptr;  // a list by `next`, without own_
   MatchList<Receive> questions_;
-  std::size_t buffers_ = 0;                         // in use
+  std::uint32_t buffers_ = 0;  // in use
+  bool own_is_free_ = true;
   Bytes buffered_ = 0;                              // in them
   Bytes peak_ = 0;                                  // the most of that
   Bytes capacity_ = 0;                              // of all buffers there are
   std::vector<std::unique_ptr<EarlyMessage>> all_;  // owns every other
-  EarlyMessage own_;                                // most nodes need one at a time
+  EarlyMessage own_;  // most nodes need one at a time, so this goes first
 };
 
 }  // namespace wormcube

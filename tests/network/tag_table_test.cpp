@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <map>
 #include <random>
 #include <utility>
@@ -109,6 +110,66 @@ TEST_CASE("short messages find no early buffer when all are full, and again when
     CHECK(table.leftover() == nullptr);
     CHECK(table.take_early(0, 0) == nullptr);
   }
+}
+
+TEST_CASE("a table that has grown and is emptied matches as before, and grows again", "[network]") {
+  TagTable table;
+  for (const int count : {3, 5, 40, 4, 200, 6, 1, 300, 5}) {
+    CAPTURE(count);
+    std::deque<Receive> receives;
+    std::deque<Worm> worms;
+    const auto from = [](int i) { return Rank{i % 7}; };
+    const auto tag = [](int i) { return Tag{i / 14}; };  // two of each
+    for (int i = 0; i < count; ++i) table.post(receive_of(receives, from(i), tag(i)));
+    for (int i = count; i-- > 0;) {
+      const bool is_second = i % 14 >= 7;
+      // All but the last by a message; that is withdrawn.
+      Receive& wanted = receives[static_cast<std::size_t>(is_second                     ? i - 7
+                                                          : i + 7 < count && i % 14 < 7 ? i + 7
+                                                                                        : i)];
+      if (i > 0) {
+        REQUIRE(table.take_receive(from(i), tag(i)) == &wanted);
+      } else {
+        REQUIRE(table.withdraw(wanted));
+        REQUIRE_FALSE(table.withdraw(wanted));
+      }
+    }
+    for (int i = 0; i < count; ++i) REQUIRE(table.take_receive(from(i), tag(i)) == nullptr);
+
+    for (int i = 0; i < count; ++i) table.keep_absorbed(worm_of(worms, from(i), tag(i)));
+    for (int i = 0; i < count; ++i) {
+      EarlyMessage* const early = table.take_early(from(i), tag(i));
+      REQUIRE(early != nullptr);
+      REQUIRE(early->worm == &worms[static_cast<std::size_t>(i)]);
+      table.recycle(early);
+    }
+    CHECK(table.leftover() == nullptr);
+  }
+}
+
+TEST_CASE("an early message has the table's own place, if that is free", "[network]") {
+  TagTable table;
+  std::deque<Worm> worms;
+  std::vector<EarlyMessage*> all;
+  const auto keep = [&] {
+    all.push_back(table.keep_short(worm_of(worms, 0, 0, 8)));
+    REQUIRE(all.back() != nullptr);
+  };
+  for (int i = 0; i < 6; ++i) keep();
+  EarlyMessage* const own = all.front();
+  CHECK((std::less{}(static_cast<void*>(&table), static_cast<void*>(own)) &&
+         std::less{}(static_cast<void*>(own), static_cast<void*>(&table + 1))));
+  for (const EarlyMessage* const each : all) {  // its own is given back first
+    REQUIRE(table.take_early(0, 0) == each);
+    table.recycle(const_cast<EarlyMessage*>(each));
+  }
+  keep();
+  CHECK(all.back() == own);
+  keep();
+  CHECK(all.back() != own);
+  table.reset();
+  keep();
+  CHECK(all.back() == own);
 }
 
 // The oracle is a queue per source and tag.
