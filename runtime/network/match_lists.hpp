@@ -94,7 +94,7 @@ class MatchLists {
 
   void clear() {
     for (std::size_t i = 0; i <= mask_; ++i) lists_[i] = {};
-    empty();
+    begin_anew();
   }
 
  private:
@@ -120,10 +120,10 @@ class MatchLists {
     mask_ = mask;
   }
   void one_less() {
-    if (--count_ == 0) empty();
+    if (--count_ == 0) begin_anew();
   }
-  // Its lists are.
-  void empty() {
+  // All lists are empty.
+  void begin_anew() {
     count_ = 0;
     lists_ = own_.data();
     mask_ = first_lists - 1;

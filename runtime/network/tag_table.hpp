@@ -94,7 +94,7 @@ class alignas(64) TagTable final : public Reservation {
   MatchList<Receive> questions_;
   std::uint32_t buffers_ = 0;  // in use
   bool own_is_free_ = true;
-  Bytes buffered_ = 0;                              // in them
+  Bytes buffered_ = 0;                              // in these buffers
   Bytes peak_ = 0;                                  // the most of that
   Bytes capacity_ = 0;                              // of all buffers there are
   std::vector<std::unique_ptr<EarlyMessage>> all_;  // owns every other
