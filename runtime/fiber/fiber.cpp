@@ -8,6 +8,7 @@
 #include "wormcube/runtime/host/faults.hpp"
 #include "wormcube/runtime/host/memory.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
@@ -19,6 +20,7 @@
 #include <cxxabi.h>
 #include <fmt/core.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #ifdef WORMCUBE_ASAN
@@ -58,32 +60,53 @@ void Fiber::Switch::start(Transfer from) noexcept {
   jump(fiber.outside_, nullptr);
 }
 
+std::size_t Stacks::guard_for(std::size_t count) {
+#if defined(WORMCUBE_ASAN) || defined(WORMCUBE_TSAN)
+  return static_cast<void>(count), page_bytes();
+#else
+  constexpr std::size_t all = std::size_t{64} << 30;
+  rlimit addresses{};
+  if (getrlimit(RLIMIT_AS, &addresses) != 0 || addresses.rlim_cur != RLIM_INFINITY) {
+    return page_bytes();
+  }
+  const std::size_t each = std::min(most_guard_bytes, all / std::max<std::size_t>(count, 1));
+  return std::max(each / page_bytes(), std::size_t{1}) * page_bytes();
+#endif
+}
+
 Stacks::Stacks(std::size_t count, std::size_t stack_bytes, bool may_guard) {
+  const std::size_t page = page_bytes();
   const auto no_room = [&](int error) {
     return NoRoom(
-        fmt::format("fibers: no room for {} stacks of {} bytes ({}); "
-                    "use fewer nodes or smaller "
-                    "stacks, or raise "
-                    "the limit (ulimit -v)",
+        fmt::format("fibers: no room for {} stacks of {} bytes ({}); use fewer nodes or smaller "
+                    "stacks, or raise the limit (ulimit -v)",
                     count, stack_bytes, std::strerror(error)));
   };
-  const std::size_t page = page_bytes();
   constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
   if (stack_bytes > all - 2 * page || count > all / (stack_bytes + 2 * page)) throw no_room(ENOMEM);
   stack_bytes_ = (stack_bytes + page - 1) / page * page;
-  slot_bytes_ = stack_bytes_ + page;
-  map_bytes_ = count * slot_bytes_;
-  void* map = mmap(nullptr, map_bytes_, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  if (map == MAP_FAILED) throw no_room(errno);
-  map_ = static_cast<std::byte*>(map);
-  // Without guards in between, a huge page would make the first touch of a
-  // stack cost 2 MiB. Fails where the kernel has no huge pages.
+  const std::size_t wide = guard_for(count);
+  if (!map(count, wide) && (wide == page || !map(count, page))) throw no_room(errno);
+  // Without guards in between, a huge page would make the first touch of a stack cost 2 MiB. Fails
+  // where the kernel has no huge pages.
   static_cast<void>(madvise(map_, map_bytes_, MADV_NOHUGEPAGE));
-  guarded_ = may_guard && count <= most_memory_maps() / 4;
-  for (std::size_t i = 0; guarded_ && i < count; ++i) {
-    guarded_ = mprotect(map_ + i * slot_bytes_, page, PROT_NONE) == 0;  // fails: too many maps
+  bool guarded = may_guard && count <= most_memory_maps() / 4;
+  const std::size_t gap = slot_bytes_ - stack_bytes_;
+  for (std::size_t i = 0; guarded && i < count; ++i) {
+    guarded = mprotect(map_ + i * slot_bytes_, gap, PROT_NONE) == 0;  // fails: too many maps
   }
+  if (guarded) guard_bytes_ = gap;
+}
+
+bool Stacks::map(std::size_t count, std::size_t gap) {
+  slot_bytes_ = stack_bytes_ + gap;
+  if (count > std::numeric_limits<std::size_t>::max() / slot_bytes_) return false;
+  map_bytes_ = count * slot_bytes_;
+  void* const map = mmap(nullptr, map_bytes_, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  if (map == MAP_FAILED) return false;
+  map_ = static_cast<std::byte*>(map);
+  return true;
 }
 
 Stacks::~Stacks() {
@@ -102,7 +125,7 @@ Fiber::Fiber(std::unique_ptr<Stacks> stack, std::function<void()> entry)
 }
 
 Fiber::Fiber(const Stacks& stacks, std::size_t i, std::function<void()> entry)
-    : entry_(std::move(entry)), stack_(stacks[i]), guarded_(stacks.guarded()) {
+    : entry_(std::move(entry)), stack_(stacks[i]), guard_bytes_(stacks.guard_bytes()) {
   // All stacks begin at a page's end; without this shift their hot ends would
   // share a few sets of the caches.
   const auto begin = reinterpret_cast<std::uintptr_t>(stack_.data());
@@ -114,18 +137,20 @@ Fiber::Fiber(const Stacks& stacks, std::size_t i, std::function<void()> entry)
 #endif
 }
 
-Fiber::~Fiber() {  // NOLINT(modernize-use-equals-default): with ThreadSanitizer
-                   // it is not
+Fiber::~Fiber() {  // NOLINT(modernize-use-equals-default): with ThreadSanitizer it is not
 #ifdef WORMCUBE_TSAN
   __tsan_destroy_fiber(tsan_inside_);
 #endif
 }
 
-// Reading a page that was never written takes no memory.
+// Reading a page that was never written takes no memory. A frame may leave gaps, so the words looked
+// at reach over the frames of several small functions.
 void Fiber::require_stack() const {
-  std::uint64_t low[4];
+  std::uint64_t low[32];
   std::memcpy(low, stack_.data(), sizeof low);
-  if ((low[0] | low[1] | low[2] | low[3]) == 0) return;
+  std::uint64_t written = 0;
+  for (const std::uint64_t word : low) written |= word;
+  if (written == 0) return;
   report_fault(stack_.data() - 1);
   fmt::print(stderr, "fiber: its stack of {} bytes has overflowed; use larger stacks\n",
              stack_.size());
@@ -136,7 +161,8 @@ bool Fiber::is_below_stack(const std::byte* address) noexcept {
   if (innermost_ == nullptr) return is_below_thread_stack(address);
   const std::less<const std::byte*> before;
   const std::byte* const low = innermost_->stack_.data();
-  return before(address, low) && !before(address, low - page_bytes());
+  return before(address, low) &&
+         !before(address, low - std::max(innermost_->guard_bytes_, page_bytes()));
 }
 
 }  // namespace wormcube

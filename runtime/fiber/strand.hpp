@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -33,6 +34,8 @@ class Strand {
   /// Gives it the body for the next resume(); the body must outlive its run and throw nothing.
   void give(const std::function<void()>& body) { body_ = &body; }
   void resume() { fiber_.resume(); }
+  /// Where the locals of the body lie.
+  std::span<const std::byte> stack() const { return fiber_.stack(); }
   /// From inside the body.
   void suspend() { fiber_.suspend(); }
 

@@ -91,8 +91,8 @@ inline void Fiber::resume() {
 #endif
   std::memcpy(&exceptions_, thread_exceptions, sizeof outside);
   std::memcpy(thread_exceptions, &outside, sizeof outside);
-  if (!last_->guarded_) last_->require_stack();
-  if (last_ != this && !guarded_) require_stack();
+  if (last_->guard_bytes_ == 0) last_->require_stack();
+  if (last_ != this && guard_bytes_ == 0) require_stack();
   innermost_ = outer;
 }
 

@@ -69,6 +69,7 @@ std::atomic<void (*)(std::string_view)> end_by_fault{nullptr};
 
 struct ThreadStack {
   std::uintptr_t low = 0;
+  std::size_t guard = 0;
   ThreadStack() {
     pthread_attr_t attributes;
     if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
@@ -76,6 +77,7 @@ struct ThreadStack {
     std::size_t bytes = 0;
     if (pthread_attr_getstack(&attributes, &begin, &bytes) == 0)
       low = reinterpret_cast<std::uintptr_t>(begin);
+    if (pthread_attr_getguardsize(&attributes, &guard) != 0) guard = 0;
     pthread_attr_destroy(&attributes);
   }
 };
@@ -140,11 +142,13 @@ void keep_signal_stack() {
 
 bool is_below_thread_stack(const std::byte* address) noexcept {
   if (thread_stack == nullptr || thread_stack->low == 0) return false;
-  // The guard lies below or above what is told as the lowest address; the first thread's stack ends
-  // where the next map is near.
+  // The guard lies below or above what the system calls the lowest address; the first thread's stack
+  // ends where the next map is near.
   constexpr std::uintptr_t near = std::uintptr_t{1} << 20;
+  const std::uintptr_t below = std::max<std::uintptr_t>(near, thread_stack->guard);
   const auto at = reinterpret_cast<std::uintptr_t>(address);
-  return at + near >= thread_stack->low && at < thread_stack->low + near / 16;
+  return at + below >= thread_stack->low &&
+         at < thread_stack->low + thread_stack->guard + near / 16;
 }
 
 namespace {

@@ -69,7 +69,8 @@ std::string waits_text(const Network& network, std::span<const EmulatedNode> nod
 
 }  // namespace
 
-std::string deadlock_table(const Network& network, std::span<const EmulatedNode> nodes) {
+std::string deadlock_table(const Network& network, std::span<const EmulatedNode> nodes,
+                           const StepBarrier* barrier) {
   constexpr Rank most_rows = 64;
   const auto finished = static_cast<Rank>(
       std::ranges::count_if(nodes, [](const EmulatedNode& node) { return node.finished.load(); }));
@@ -81,8 +82,10 @@ std::string deadlock_table(const Network& network, std::span<const EmulatedNode>
   for (const EmulatedNode& node : nodes) {
     if (node.finished) continue;
     if (++rows > most_rows) continue;
-    std::string what = waits_text(network, nodes, node);
-    if (what.empty()) what = "the other nodes at the barrier of the lock step";
+    // There it waits for no message of its own, whatever its open requests are.
+    const std::string what = barrier != nullptr && barrier->is_parked(node.rank())
+                                 ? "the other nodes at the barrier of the lock step"
+                                 : waits_text(network, nodes, node);
     table += fmt::format("\n{:>6} {:>6}  {}", node.rank(), node.waits_in_step(), what);
   }
   if (rows > most_rows) table += fmt::format("\n   ... and {} more", rows - most_rows);

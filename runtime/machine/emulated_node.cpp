@@ -59,7 +59,7 @@ void EmulatedNode::restart() {
   received = 0;
   steps_in_a_row_ = 0;
   attendant_ = nullptr;
-  attending_ = false;
+  attending_ = is_unwinding_ = false;
   stopped = false;
   finished.store(false, std::memory_order_relaxed);
   usage_error.reset();
@@ -180,7 +180,9 @@ void EmulatedNode::step(std::span<const Op> ops) {
       post(step);
       if (steps_.is_full()) complete_or_unwind(1);
     }
-    if (has_steps_under_way() && is_on_stack(ops)) complete_or_unwind(steps_.open());
+    if (has_steps_under_way() && StepWindow::returns_complete(ops, own_stack())) {
+      complete_or_unwind(steps_.open());
+    }
   }
   count_turn();
   ++statistics.steps;
@@ -202,22 +204,14 @@ void EmulatedNode::keep_apart(std::span<const Op> ops) {
   for (const Op& op : ops) {
     steps = std::max(steps, steps_.in_the_way_of(op));
     if (!around_->options.all_port || !op.is_send()) continue;
-    steps = std::max(steps, steps_.to_overtake(op, peer_of(topology(), rank_, op)));
+    steps = std::max(steps, steps_.that_could_be_passed(op, peer_of(topology(), rank_, op)));
   }
   if (steps > 0) complete_or_unwind(steps);
 }
 
-// Such data may be gone when the step has returned.
-bool EmulatedNode::is_on_stack(std::span<const Op> ops) const {
+Extent EmulatedNode::own_stack() const {
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-  const Extent stack{std::min(here, stack_), std::max(here, stack_)};
-  return std::ranges::any_of(ops, [&](const Op& op) {
-    return std::ranges::any_of(op.pieces(), [&](const Span& piece) {
-      Extent extent;
-      extent.add(std::span(&piece, 1));
-      return stack.overlaps(extent);
-    });
-  });
+  return {std::min(here, stack_), std::max(here, stack_)};
 }
 
 void EmulatedNode::let_go(Span data) noexcept {

@@ -54,7 +54,7 @@ class EmulatedNode final : public RequestNode, public RequestHost {
   const Surroundings* around_ = nullptr;
   Rank rank_ = 0;
   int steps_in_a_row_ = 0;
-  bool attending_ = false;
+  bool attending_ = false, is_unwinding_ = false;
   Attendant* attendant_ = nullptr;
   Arena arena_;
 
@@ -108,6 +108,9 @@ class EmulatedNode final : public RequestNode, public RequestHost {
   /// Between runs, after one that failed.
   void reset();
 
+  /// Whether it waits for requests while an exception is on its way through its program. While it waits.
+  bool is_unwinding() const { return is_unwinding_; }
+
   /// Calls f(worm) or f(receive) for each end of a message that is under way. While it waits.
   template <class F>
   void each_incomplete(F&& f) const {
@@ -141,7 +144,7 @@ class EmulatedNode final : public RequestNode, public RequestHost {
   void prepare(StepMessages& step, std::span<const Op> ops);
   void post(StepMessages& step);
   void keep_apart(std::span<const Op> ops);
-  bool is_on_stack(std::span<const Op> ops) const;
+  Extent own_stack() const;
   void let_go(Span data) noexcept;
 
   void wait(Gate& gate);
@@ -171,6 +174,7 @@ class EmulatedNode final : public RequestNode, public RequestHost {
   void count_received() override { ++received; }
   void arrive() override { static_cast<void>(gates.step.arrive()); }
   void set_attendant(Attendant* attendant) override;
+  void set_unwinding(bool is_unwinding) noexcept override { is_unwinding_ = is_unwinding; }
   void attend();
 
   void work(Charge charge, Bytes bytes, FunctionRef work) override;

@@ -7,6 +7,7 @@
 #include "wormcube/runtime/host/clocks.hpp"
 #include "wormcube/runtime/host/cores.hpp"
 #include "wormcube/runtime/host/faults.hpp"
+#include "wormcube/runtime/host/floating_point.hpp"
 #include "wormcube/runtime/host/huge_pages.hpp"
 #include "wormcube/runtime/machine/admission.hpp"
 #include "wormcube/runtime/machine/deadlock_report.hpp"
@@ -40,8 +41,9 @@ namespace wormcube {
 ///               again. A run that ends well leaves network and gates as it found them; so only after
 ///               a failure (dirty_) is anything reset.
 /// Memory order  who is told that all wait sees what all did before they parked (ExecutorHost); so it
-///               may read all nodes' state. Who claims a failure writes error_ and thrower_, and
-///               publishes them by stopping_ (release).
+///               may read all nodes' state. Who claims a failure writes error_ and thrower_ (of a
+///               deadlock unwinding_, too), and publishes them by stopping_ (release). After that the
+///               node unwinding_ alone may write the first two again, before it ends.
 class Machine::Impl final : public NetworkHost, public ExecutorHost {
  public:
   Impl(const Topology& topology, const MachineOptions& options);
@@ -72,6 +74,7 @@ class Machine::Impl final : public NetworkHost, public ExecutorHost {
   bool is_of_one_node(const EmulatedNode& thrower) const;
   void main(Rank rank) noexcept;
   void caught(Rank rank) noexcept;
+  void report(Rank rank, std::exception_ptr error, bool is_usage_error = false) noexcept;
   void wake(Rank rank, Gate& gate) noexcept { executor_->wake(rank, gate); }
   bool stopping() const noexcept { return stopping_.load(std::memory_order_acquire); }
   std::size_t explain(std::optional<const std::byte*> address, std::span<char> text) const;
@@ -91,6 +94,9 @@ class Machine::Impl final : public NetworkHost, public ExecutorHost {
   std::atomic_flag has_failed_;
   std::exception_ptr error_;
   const EmulatedNode* thrower_ = nullptr;  // whose program threw error_, if that is a UsageError
+  // Whose exception led to the Deadlock in error_, and replaces it.
+  const EmulatedNode* unwinding_ = nullptr;
+  FloatingPointState floating_point_;  // that nodes begin with: that of who called run()
 
   std::mutex mutex_;  // guards these, for the thread that called run()
   std::condition_variable done_;
@@ -167,7 +173,8 @@ Statistics Machine::Impl::run(const Program& program) {
   has_failed_.clear();
   exits_are_open_.clear();
   error_ = nullptr;
-  thrower_ = nullptr;
+  thrower_ = unwinding_ = nullptr;
+  floating_point_ = FloatingPointState();
   all_done_ = all_stopped_ = false;
   program_ = &program;
 
@@ -234,6 +241,7 @@ void Machine::Impl::main(Rank rank) noexcept {
   EmulatedNode& node = nodes_[rank];
   if (rank + 1 < topology().nodes()) nodes_[rank + 1].prefetch();
   node.restart();
+  floating_point_.restore();
   node.set_stack(__builtin_frame_address(0));
   try {
     (*program_)(node);
@@ -271,21 +279,34 @@ void Machine::Impl::caught(Rank rank) noexcept {
   } catch (const Stopped&) {
     // Another node's failure is the one to report.
   } catch (const UsageErrorOfNode&) {
-    stop(std::current_exception());
+    report(rank, std::current_exception());
   } catch (const UsageError& error) {
     try {
       node.usage_error = std::make_unique<std::string>(error.what());
-      stop(std::current_exception(), &node);
+      report(rank, std::current_exception(), true);
     } catch (...) {
-      stop(std::current_exception());
+      report(rank, std::current_exception());
     }
   } catch (...) {
-    stop(error_of_node(rank, std::current_exception()));
+    report(rank, error_of_node(rank, std::current_exception()));
   }
 }
 
+void Machine::Impl::report(Rank rank, std::exception_ptr error, bool is_usage_error) noexcept {
+  const EmulatedNode& node = nodes_[rank];
+  const EmulatedNode* const thrower = is_usage_error ? &node : nullptr;
+  if (stop(error, thrower) || &node != unwinding_) return;
+  error_ = std::move(error);
+  thrower_ = thrower;
+}
+
 void Machine::Impl::wrong(const WrongMessage& message) noexcept {
-  if (options_.on_wrong_message) options_.on_wrong_message(message);
+  if (!options_.on_wrong_message) return;
+  try {
+    options_.on_wrong_message(message);
+  } catch (...) {
+    stop(std::current_exception());
+  }
 }
 
 void Machine::Impl::failed(Rank rank, std::uint64_t step, std::exception_ptr error) noexcept {
@@ -322,9 +343,11 @@ void Machine::Impl::all_wait() noexcept {
     return;
   }
   if (!claim_failure()) return;  // somebody else is about to stop the machine, from outside
+  const auto unwinding = std::ranges::find_if(nodes_, &EmulatedNode::is_unwinding);
+  if (unwinding != nodes_.end()) unwinding_ = &*unwinding;
   std::exception_ptr error;
   try {
-    std::string text = deadlock_table(network_, nodes_);
+    std::string text = deadlock_table(network_, nodes_, barrier_ ? &*barrier_ : nullptr);
     if (options_.deadlock_text) text = options_.deadlock_text(text, network_.unreceived());
     error = std::make_exception_ptr(Deadlock(text));
   } catch (...) {

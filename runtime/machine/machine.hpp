@@ -54,7 +54,7 @@ struct MachineOptions {
   /// once, by the thread that has found it, which sees all that the nodes did. Empty: the table.
   std::function<std::string(const std::string& table, std::span<const UnreceivedMessage> messages)>
       deadlock_text = {};
-  /// Told before the machine stops for it; by any thread.
+  /// Called before the machine stops for it; by any thread. What it throws, run() throws.
   std::function<void(const WrongMessage&)> on_wrong_message = {};
   /// Told why the machine stops, before it does, once a run; by any thread. It must not throw.
   std::function<void(const std::exception_ptr& error)> on_failure = {};
@@ -115,6 +115,7 @@ class Machine final : public Multicomputer {
   const MachineOptions& options() const;
 
   /// Runs the program on every node, returns when all have finished. Statistics: of this run alone.
+  /// Each node begins with the caller's floating-point environment (rounding mode, flush to zero).
   ///
   /// Throws Deadlock with a table if all nodes wait and nothing is in flight; TimeLimit; for the
   /// first exception of a node program NodeFailure, or UsageError if it is one, with the rank in

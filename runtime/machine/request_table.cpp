@@ -5,6 +5,7 @@
 #include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
+#include <exception>
 
 #include <fmt/core.h>
 
@@ -96,6 +97,7 @@ std::uint32_t RequestTable::choice() {
 void RequestTable::go(Slot& slot, Transfer::Progress progress) {
   stir();
   slot.active = true;
+  slot.scope = scope_;
   slot.cancelled = false;
   transfer(slot).begin(progress);
   if (slot.is_send) {
@@ -300,6 +302,34 @@ std::size_t RequestTable::wait_some(std::span<Request> requests, std::span<std::
   return count;
 }
 
+bool RequestTable::close_scope(std::uint32_t scope) noexcept {
+  scope_ = scope - 1;
+  const auto each_of_scope = [&](auto&& act) {
+    for (std::uint32_t i = 0; i < slots_.size(); ++i) {
+      Slot& slot = *slots_[i];
+      const bool is_message = slot.in_use && slot.active && !slot.is_open;
+      if (is_message && slot.scope >= scope) act(Request(i, slot.generation), slot);
+    }
+  };
+  host_.set_unwinding(std::uncaught_exceptions() > 0);
+  bool all_ended = true;
+  try {
+    each_of_scope([&](Request request, Slot&) { static_cast<void>(cancel(request)); });
+    each_of_scope([&](Request request, Slot& slot) {
+      if (!slot.persistent) return static_cast<void>(wait(request));
+      if (!is_complete(slot)) {
+        Transfer* const own = &transfer(slot);
+        host_.wait_for_all(std::span(&own, 1));
+      }
+      slot.active = false;
+    });
+  } catch (...) {  // the machine has stopped, and nobody touches this node's memory any more
+    all_ended = false;
+  }
+  host_.set_unwinding(false);
+  return all_ended;
+}
+
 std::optional<std::string> RequestTable::unfinished() const {
   std::size_t count = 0;
   std::string first;
@@ -345,6 +375,7 @@ void RequestTable::reset() {
   }
   asking_ = false;
   served_last_ = 0;
+  scope_ = 0;
   polls_ = 0;
   if (shuffle_) {
     std::seed_seq seed{static_cast<std::uint32_t>(*shuffle_),

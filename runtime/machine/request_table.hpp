@@ -38,6 +38,8 @@ class RequestHost {
   /// Something that the node waits for is complete by its own doing.
   virtual void arrive() = 0;
   virtual void set_attendant(Attendant* attendant) = 0;
+  /// Whether an exception is on its way through the program while it waits for requests.
+  virtual void set_unwinding(bool is_unwinding) noexcept = 0;
 };
 
 /// Threads     the node's own program.
@@ -72,6 +74,8 @@ class RequestTable final : public Requests {
   void receive(Request taken, Span room) override;
   void act_at(Rank to, Bytes bytes, FunctionRef action) override;
   bool cancel(Request request) override;
+  std::uint32_t open_scope() noexcept override { return ++scope_; }
+  bool close_scope(std::uint32_t scope) noexcept override;
   Request open() override;
   void settle(Request request) override;
   void set_attendant(Attendant* attendant) override { host_.set_attendant(attendant); }
@@ -102,7 +106,8 @@ class RequestTable final : public Requests {
     bool in_use = false, active = false, persistent = false, is_send = false;
     bool taken = false;  // a message that is to be received
     bool cancelled = false;
-    bool is_open = false;  // no message
+    bool is_open = false;     // no message
+    std::uint32_t scope = 0;  // in which it was started
     Worm worm;
     Receive receive;
     std::vector<Span> pieces;  // if they are several
@@ -121,8 +126,10 @@ class RequestTable final : public Requests {
     Slot& slot = *slots_[index];
     slot.in_use = true;
     slot.active = slot.persistent = slot.is_send = false;
+    slot.scope = scope_;
     slot.taken = slot.cancelled = slot.is_open = false;
-    return {index, ++slot.generation};
+    if (++slot.generation == 0) ++slot.generation;  // 0 is that of the null request
+    return {index, slot.generation};
   }
   void add_slot();
   /// Of one that fresh() has just made.
@@ -206,6 +213,7 @@ class RequestTable final : public Requests {
   Receive question_;
   bool asking_ = false;
   std::size_t served_last_ = 0;
+  std::uint32_t scope_ = 0;  // the innermost that is open; 0: none
   std::vector<Transfer*> waited_for_;
 };
 

@@ -5,11 +5,26 @@
 #include "wormcube/runtime/machine/step_messages.hpp"
 
 #include <cstddef>
+#include <span>
 
 namespace wormcube {
 
-/// A ring of so many steps. With a window of 1 the one that is being taken is not counted: it ends
-/// before step() returns.
+/// A ring of steps. With a window of 1 the one that is being taken is not counted: it ends before
+/// step() returns.
+///
+/// With a larger window a step returns before it is complete, by rules that keep a program from
+/// telling. Each says what has to be complete first:
+///
+/// Return   The step itself, if its data may be gone once it has returned: if they lie on the
+///          stack of the program, or on that of a part of together() (Op::is_transient()).
+/// Memory   Before an op begins or memory is given back: each step that still receives into that
+///          memory, or sends from it while the op receives.
+/// Empty    Before a send begins: each step that waits for a message without data.
+/// Order    Before a send begins: each step with an incomplete worm to the same node with the same
+///          tag, unless that worm cannot be passed. It cannot if it has been launched and both take
+///          the same path: they then queue for the same reservations, first come, first served. A
+///          worm that follows another of its step may not have been launched yet, and a worm on
+///          another path is in other queues; both can be passed.
 ///
 /// Threads  the node's.
 class StepWindow {
@@ -57,12 +72,15 @@ class StepWindow {
     for (int line = 0; line < 3; ++line) __builtin_prefetch(first + 64 * line, 1);
   }
 
-  /// How many of the oldest must be complete before the op may begin, for its data's sake.
+  /// How many of the oldest must be complete before the op may begin: rules Memory and Empty.
   std::size_t in_the_way_of(const Op& op) const;
-  /// The same for a send that must not overtake another of its destination and tag on a different way.
-  std::size_t to_overtake(const Op& send, Rank to) const;
-  /// The same before data may be given back.
+  /// The same by rule Order. \param to  where the send goes
+  std::size_t that_could_be_passed(const Op& send, Rank to) const;
+  /// The same before data may be given back: rule Memory.
   std::size_t that_use(Span data) const;
+  /// Whether the step with these ops must be complete when it returns: rule Return.
+  /// \param stack  from where its program begins to where it is
+  static bool returns_complete(std::span<const Op> ops, const Extent& stack);
 
  private:
   /// The i-th under way, the oldest first.

@@ -1,6 +1,7 @@
 // Nodes as OS threads.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/fiber/fiber.hpp"
 #include "wormcube/runtime/host/clocks.hpp"
 #include "wormcube/runtime/host/cores.hpp"
 #include "wormcube/runtime/host/faults.hpp"
@@ -52,6 +53,9 @@ class ThreadExecutor final : public NodeExecutor {
     int error = stack_bytes > std::numeric_limits<Bytes>::max() / 2
                     ? ENOMEM
                     : pthread_attr_setstacksize(&attributes, stack_bytes + SignalStack::bytes);
+    if (error == 0)
+      error = pthread_attr_setguardsize(&attributes,
+                                        Stacks::guard_for(static_cast<std::size_t>(nodes)));
     for (Rank rank = 0; rank < nodes && error == 0; ++rank) {
       if (!cores.empty()) {
         // Neighbouring ranks share a core: most messages stay on it.

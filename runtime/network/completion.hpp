@@ -28,7 +28,10 @@ class BasicCompletion {
   void begin(Progress progress) noexcept { progress_.store(progress, std::memory_order_relaxed); }
   /// False: it is complete.
   [[nodiscard]] bool await() noexcept { return change(Progress::pending, Progress::awaited); }
-  [[nodiscard]] bool watch() noexcept { return change(Progress::pending, Progress::watched); }
+  /// One that is watched already stays so.
+  [[nodiscard]] bool watch() noexcept {
+    return change(Progress::pending, Progress::watched) || !is_complete();
+  }
   void unwatch() noexcept { static_cast<void>(change(Progress::watched, Progress::pending)); }
   bool is_complete() const noexcept {
     return progress_.load(std::memory_order_acquire) == Progress::complete;

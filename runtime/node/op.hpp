@@ -68,6 +68,15 @@ class Op {
   }
   bool is_unread() const { return unread_; }
 
+  /// The same with data that may be gone once the step has returned. A step with such an op is
+  /// complete when it returns, whatever the window (MachineOptions::window).
+  Op transient() const {
+    Op op = *this;
+    op.transient_ = true;
+    return op;
+  }
+  bool is_transient() const { return transient_; }
+
   /// The same with another peer, other moves, another tag, or several pieces.
   Op with(Rank peer) const {
     Op op = *this;
@@ -100,7 +109,7 @@ class Op {
 
   Kind kind_;
   To to_;
-  bool in_pieces_ = false, unread_ = false;
+  bool in_pieces_ = false, unread_ = false, transient_ = false;
   Tag tag_;
   Rank peer_ = 0;
   Move move_;

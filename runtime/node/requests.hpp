@@ -78,7 +78,8 @@ class Attendant {
 };
 
 /// A node's requests. A request is started, and completed by test or wait, which make it null, or
-/// inactive if it is persistent. Its data belong to the network meanwhile.
+/// inactive if it is persistent. Its data belong to the network meanwhile, and must outlive the request:
+/// see RequestScope for local variables.
 ///
 /// Order        messages of one source and context are matched in the order in which they were
 ///              started: of those that fit a receive the oldest, of receives that fit a message the
@@ -157,12 +158,41 @@ class Requests {
   virtual Request open() = 0;
   virtual void settle(Request request) = 0;
 
+  /// The number of a new scope, within those that are open. For RequestScope.
+  virtual std::uint32_t open_scope() noexcept = 0;
+  /// Ends all requests that were started since. False: the machine stops.
+  virtual bool close_scope(std::uint32_t scope) noexcept = 0;
+
   /// Who attends from now on; null: nobody. Not with steps in a window (MachineOptions::window), nor in lock step.
   virtual void set_attendant(Attendant* attendant) = 0;
   /// The attendant's own: a send, or a receive of exactly so many bytes, as of a step.
   virtual Request start_attended(const Op& op, std::uint32_t context) = 0;
   /// Ends one of those if it is complete, and says whether it was. Lets nobody run meanwhile.
   virtual bool end_attended(Request& request) = 0;
+};
+
+/// Ends what was started in its scope, whether the scope is left by a return or by an exception:
+/// withdraws receives that no message has come for, and waits for all other requests. Persistent ones
+/// become inactive. So the data of a request may be local variables that are declared before the scope:
+///
+///     std::array<std::byte, 4096> room;
+///     RequestScope scope(requests_of(node));
+///     Request answer = requests_of(node).start(MessagePattern{.tag = 7}, room);
+///     parse(question);  // may throw
+///
+/// Without a scope, an exception that leaves while a request is active frees the locals first: what then
+/// arrives overwrites whatever is there. If a node leaves a scope by an exception and the sends that it
+/// waits for are never received, the run throws that exception, not Deadlock.
+class RequestScope {
+ public:
+  explicit RequestScope(Requests& requests) : requests_(requests), number_(requests.open_scope()) {}
+  ~RequestScope() { static_cast<void>(requests_.close_scope(number_)); }
+  RequestScope(const RequestScope&) = delete;
+  RequestScope& operator=(const RequestScope&) = delete;
+
+ private:
+  Requests& requests_;
+  std::uint32_t number_;
 };
 
 /// The requests of a node. Throws UsageError where there are none: in a dry run and in a proof, since

@@ -6,8 +6,10 @@
 #include "wormcube/runtime/fiber/strand.hpp"
 #include "wormcube/runtime/node/forwarding_node.hpp"
 
+#include <algorithm>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -45,10 +47,22 @@ class PartNode final : public ForwardingNode {
     if (strand_ != nullptr) run();
   }
   bool ended() const { return ended_; }
-  /// The ops of the step that it waits in.
-  std::span<const Op> posted() const { return posted_; }
+  /// Appends the ops of the step that it waits in. The part's stack changes once that step has
+  /// returned, and the node below does not know that stack.
+  void add_posted(std::vector<Op>& ops) const {
+    for (const Op& op : posted_) ops.push_back(is_on_stack(op) ? op.transient() : op);
+  }
 
  private:
+  bool is_on_stack(const Op& op) const {
+    const std::span<const std::byte> stack = strand_->stack();
+    const std::less<const std::byte*> before;
+    return std::ranges::any_of(op.pieces(), [&](const Span& piece) {
+      return !piece.empty() && before(piece.data(), stack.data() + stack.size()) &&
+             before(stack.data(), piece.data() + piece.size());
+    });
+  }
+
   const Part& part_;
   std::unique_ptr<Strand> strand_;  // while the part runs
   std::function<void()> body_ = [this] {
@@ -79,7 +93,7 @@ void together(Node& node, std::span<const Part> parts) {
         part.run();
         if (part.ended()) continue;
         all_ended = false;
-        ops.insert(ops.end(), part.posted().begin(), part.posted().end());
+        part.add_posted(ops);
       }
       if (all_ended) return;
       node.step(std::span<const Op>(ops));

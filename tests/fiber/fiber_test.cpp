@@ -294,6 +294,14 @@ TEST_CASE("a stack that overflows dies at its guard page", "[fiber]") {
     });
     fiber.resume();
   }));
+  CHECK(dies([] {  // beyond the first page below the stack
+    Fiber fiber(stack, [] {
+      std::array<char, stack + 100'000> data;
+      volatile char* bytes = data.data();
+      bytes[0] = 1;
+    });
+    fiber.resume();
+  }));
   CHECK_FALSE(dies([] {
     Fiber fiber(stack, [] {
       std::array<char, stack / 2> data;

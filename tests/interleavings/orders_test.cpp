@@ -108,6 +108,12 @@ TEST_CASE("what threads share holds in every execution of wide scenarios", "[.][
   }
 }
 
+TEST_CASE("a message that follows another of its step is passed where nothing waits for it",
+          "[interleavings]") {
+  const Report report = passing_without_its_rule().explore();
+  CHECK(report.failure.find("messages arrive in the order sent") != std::string::npos);
+}
+
 // Then each order is weakened where it stands, step by step: a scenario must
 // fail, or a reason be given.
 TEST_CASE(

@@ -26,6 +26,9 @@ std::vector<Scenario> node_threads_scenarios();
 std::vector<Scenario> work_list_scenarios();
 std::vector<Scenario> work_place_scenarios();
 std::vector<Scenario> lazy_table_scenarios();
+std::vector<Scenario> passing_scenarios();
+/// Not among all: it must fail.
+Scenario passing_without_its_rule();
 /// All.
 const std::vector<Scenario>& scenarios();
 

@@ -3,6 +3,7 @@
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/network/tag_table.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
+#include "wormcube/runtime/node/requests.hpp"
 #include "wormcube/tests/machine/support.hpp"
 
 #include <array>
@@ -306,4 +307,20 @@ TEST_CASE("a run that takes longer than its time limit is stopped", "[machine]")
     CHECK_NOTHROW(machine.run([](Node& node) { exchange(node, 1); }));
     CHECK_THROWS_AS(machine.run(wait_for_each_other), Deadlock);
   }
+}
+
+TEST_CASE("a node at the barrier of the lock step does not wait for its open requests",
+          "[machine][requests]") {
+  MachineOptions options = plain(NodesAs::fibers);
+  options.lock_step = true;
+  Machine machine(Topology::parse("line:2"), options);
+  const std::string table = message_of<Deadlock>([&] {
+    machine.run([](Node& node) {
+      const Memory data = node.memory(8);
+      if (node.rank() == 1) return node.step({receive(0, data, 3)});
+      static_cast<void>(requests_of(node).start(receive(1, data, 4)));
+      node.step();
+    });
+  });
+  CHECK_THAT(table, Contains("     0      1  the other nodes at the barrier of the lock step\n"));
 }

@@ -5,6 +5,8 @@
 #include "wormcube/tests/machine/support.hpp"
 
 #include <array>
+#include <atomic>
+#include <cfenv>
 #include <chrono>
 #include <exception>
 #include <memory>
@@ -505,4 +507,40 @@ TEST_CASE("a node is not unwound while a message is on its way into its memory",
           });
         }) == "node 0: lost");
   CHECK_FALSE(observer.too_early);
+}
+
+TEST_CASE("what on_wrong_message throws, the run throws", "[machine]") {
+  for (MachineOptions options : variations()) {
+    options.on_wrong_message = [](const WrongMessage&) {
+      throw std::runtime_error("from on_wrong_message");
+    };
+    CAPTURE(describe(options));
+    Machine machine(Topology::parse("ring:2"), options);
+    CHECK(message_of<std::runtime_error>([&] {
+            machine.run([](Node& node) {
+              const Memory data = node.memory(2);
+              node.step({node.rank() == 1 ? send(0, data.subspan(0, 1)) : receive(1, data.span())});
+            });
+          }) == "from on_wrong_message");
+  }
+}
+
+TEST_CASE("a node begins with the floating-point environment of who runs it", "[machine]") {
+  for (MachineOptions options : variations()) {
+    options.workers = 1;
+    CAPTURE(describe(options));
+    Machine machine(Topology::parse("ring:8"), options);
+    for (const int mode : {FE_TONEAREST, FE_DOWNWARD, FE_TONEAREST}) {
+      std::fesetround(mode);
+      std::atomic<int> others{0};
+      machine.run([&](Node& node) {
+        if (std::fegetround() != mode) ++others;
+        if (node.rank() % 2 == 0) std::fesetround(FE_UPWARD);
+        node.step();
+        if (node.rank() % 2 == 0 && std::fegetround() != FE_UPWARD) ++others;
+      });
+      std::fesetround(FE_TONEAREST);
+      CHECK(others == 0);
+    }
+  }
 }

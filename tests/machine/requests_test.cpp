@@ -12,6 +12,7 @@
 #include <deque>
 #include <numeric>
 #include <set>
+#include <thread>
 
 using namespace machine_tests;
 using Catch::Matchers::Contains;
@@ -752,4 +753,100 @@ TEST_CASE("a request that is asked whether it is ready stays as it is", "[machin
     CHECK(request.is_null());
     CHECK(value == 17);
   });
+}
+
+TEST_CASE("a request that is named twice in a wait is waited for once", "[machine][requests]") {
+  run_on_all("line:2", [](Node& node) {
+    Requests& requests = requests_of(node);
+    int value = node.rank() == 0 ? 0 : 7;
+    if (node.rank() == 1) {
+      for (int turns = 0; turns < 200; ++turns) node.step();
+      Request request = requests.start(send(0, out(value)));
+      requests.wait(request);
+      return;
+    }
+    Request request = requests.start(receive(1, in(value)));
+    std::array<Request, 2> both{request, request};
+    Status status;
+    expect(requests.wait_any(both, status).has_value() && value == 7, "it has come");
+    node.idle(200);
+  });
+}
+
+namespace {
+
+[[gnu::noinline]] void throw_with_an_open_receive(Node& node) {
+  std::array<std::byte, 60'000> room{};
+  const RequestScope scope(requests_of(node));
+  static_cast<void>(requests_of(node).start(receive(1, Span(room))));
+  throw std::runtime_error("bad input");
+}
+[[gnu::noinline]] bool is_overwritten() {
+  std::array<std::byte, 60'000> mine{};
+  mine.fill(std::byte{7});
+  asm volatile("" : : "r"(mine.data()) : "memory");
+  for (int turns = 0; turns < 100; ++turns) std::this_thread::yield();
+  asm volatile("" : : "r"(mine.data()) : "memory");
+  return std::ranges::any_of(mine, [](std::byte byte) { return byte != std::byte{7}; });
+}
+
+}  // namespace
+
+TEST_CASE("what a scope has started ends with it", "[machine][requests]") {
+  for (MachineOptions options : variations()) {
+    if (options.lock_step) continue;
+    CAPTURE(describe(options));
+    std::atomic<bool> overwritten{false};
+    options.on_failure = [&](const std::exception_ptr&) { overwritten = is_overwritten(); };
+    Machine machine(Topology::parse("line:2"), options);
+    const std::vector<std::byte> data(60'000, std::byte{1});
+    for (int run = 0; run < 20; ++run) {
+      const std::string text = message_of<NodeFailure>([&] {
+        machine.run([&](Node& node) {
+          if (node.rank() == 0) return throw_with_an_open_receive(node);
+          Request request = requests_of(node).start(send(0, ConstSpan(data)));
+          requests_of(node).wait(request);
+        });
+      });
+      CHECK(text == "node 0: bad input");
+      CHECK_FALSE(overwritten);
+    }
+    // Left without an exception: sends complete, receives are withdrawn, and the run ends well.
+    CHECK_NOTHROW(machine.run([&](Node& node) {
+      std::array<std::byte, 5000> room{};
+      {
+        const RequestScope outer(requests_of(node));
+        static_cast<void>(requests_of(node).start(MessagePattern{.tag = 9}, Span(room)));
+        const RequestScope inner(requests_of(node));
+        static_cast<void>(requests_of(node).start(node.rank() == 0 ? send(1, ConstSpan(room))
+                                                                   : receive(0, Span(room))));
+        if (node.rank() == 1) requests_of(node).wait_for({.source = 0, .tag = 0});
+      }
+    }));
+  }
+}
+
+TEST_CASE("a node whose sends nobody receives throws what it was about to throw",
+          "[machine][requests]") {
+  for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
+    Machine machine(Topology::parse("line:2"), plain(nodes_as));
+    const auto run = [&](bool catches) {
+      machine.run([&](Node& node) {
+        std::array<std::byte, 5000> data{};
+        try {
+          const RequestScope scope(requests_of(node));
+          if (node.rank() == 0) {
+            static_cast<void>(requests_of(node).start(send(1, ConstSpan(data))));
+            throw std::runtime_error("bad input");
+          }
+        } catch (const std::runtime_error&) {
+          if (!catches) throw;
+        }
+        if (node.rank() == 1) node.step({receive(0, Span(data).first(8), 5)});
+      });
+    };
+    CHECK(message_of<NodeFailure>([&] { run(false); }) == "node 0: bad input");
+    CHECK_THAT(message_of<Deadlock>([&] { run(true); }), Contains("node 1 to receive 5000 bytes"));
+    CHECK_NOTHROW(machine.run([](Node& node) { exchange(node, 1); }));
+  }
 }

@@ -3,6 +3,7 @@
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 #include "wormcube/runtime/node/requests.hpp"
+#include "wormcube/runtime/node/together.hpp"
 #include "wormcube/tests/machine/support.hpp"
 
 #include <array>
@@ -242,6 +243,63 @@ TEST_CASE("messages, bytes, steps and peaks are the same with every window", "[m
       }
     }
   }
+}
+
+// The second message of the first step is launched when the first is complete, and not before.
+TEST_CASE("a message is not passed by one of a later step on the same path", "[machine][window]") {
+  for (const int window : {1, 2, 4}) {
+    for (const bool all_port : {false, true}) {
+      CAPTURE(window, all_port);
+      MachineOptions options = one_worker(window);
+      options.all_port = all_port;
+      Machine machine(Topology::parse("line:2"), options);
+      machine.run([](Node& node) {
+        const Memory long_one = node.memory(100'000), first = node.memory(4),
+                     second = node.memory(4);
+        if (node.rank() == 0) {
+          node.local([&] {
+            fill(first, 1);
+            fill(second, 2);
+          });
+          node.step({send(Move{0, 1}, long_one), send(Move{0, 1}, first)});
+          node.step({send(Move{0, 1}, second)});
+        } else {
+          for (int turns = 0; turns < 500; ++turns) node.step();
+          node.step({receive(Move{0, -1}, long_one), receive(Move{0, -1}, first)});
+          node.step({receive(Move{0, -1}, second)});
+          node.local([&] {
+            expect_payload(first.span(), 1, "the message of the first step");
+            expect_payload(second.span(), 2, "the message of the second step");
+          });
+        }
+      });
+    }
+  }
+}
+
+TEST_CASE("a step of a part with data on its stack is complete when it returns",
+          "[machine][window][together]") {
+  with_each_window([](Machine& machine) {
+    std::atomic<bool> returned{false};
+    bool too_early = false;
+    machine.run([&](Node& node) {
+      const Memory data = node.memory(4096);
+      node.local([&] { fill(data, 1); });
+      together(node, {[&](Node& part) {
+                 if (node.rank() == 0) {
+                   std::array<std::byte, 4096> room{};
+                   part.step({receive(1, Span(room))});
+                   returned = true;
+                   expect_payload(room, 1, "the message on the stack");
+                 } else {
+                   for (int turns = 0; turns < 500; ++turns) part.step();
+                   too_early = returned;
+                   part.step({send(0, data)});
+                 }
+               }});
+    });
+    CHECK_FALSE(too_early);
+  });
 }
 
 TEST_CASE("what goes wrong in a step under way names that step", "[machine][window]") {

@@ -112,6 +112,8 @@ class WitnessedRequests final : public Requests {
   void act_at(Rank to, Bytes bytes, FunctionRef action) override;
   bool cancel(Request request) override { return below_.cancel(request); }
   void sleep(std::chrono::nanoseconds time) override { below_.sleep(time); }
+  std::uint32_t open_scope() noexcept override { return below_.open_scope(); }
+  bool close_scope(std::uint32_t scope) noexcept override { return below_.close_scope(scope); }
   Request open() override;
   void settle(Request request) override { below_.settle(request); }
   void set_attendant(Attendant* attendant) override { below_.set_attendant(attendant); }
