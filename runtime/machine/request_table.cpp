@@ -324,6 +324,7 @@ bool RequestTable::close_scope(std::uint32_t scope) noexcept {
       slot.active = false;
     });
   } catch (...) {  // the machine has stopped, and nobody touches this node's memory any more
+    each_of_scope([](Request, Slot& slot) { slot.active = false; });
     all_ended = false;
   }
   host_.set_unwinding(false);
