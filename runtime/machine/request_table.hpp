@@ -83,6 +83,11 @@ class RequestTable final : public Requests {
   bool end_attended(Request& request) override;
   void sleep(std::chrono::nanoseconds time) override { host_.sleep(time); }
 
+  /// Of the next request in the same slot: never 0, which is that of the null request.
+  static constexpr std::uint32_t generation_after(std::uint32_t generation) {
+    return generation == ~std::uint32_t{0} ? 1 : generation + 1;
+  }
+
   std::uint64_t polls() const { return polls_; }
   /// A request that has not ended, in words; nothing if all have.
   std::optional<std::string> unfinished() const;
@@ -128,7 +133,7 @@ class RequestTable final : public Requests {
     slot.active = slot.persistent = slot.is_send = false;
     slot.scope = scope_;
     slot.taken = slot.cancelled = slot.is_open = false;
-    if (++slot.generation == 0) ++slot.generation;  // 0 is that of the null request
+    slot.generation = generation_after(slot.generation);
     return {index, slot.generation};
   }
   void add_slot();

@@ -3,6 +3,7 @@
 #include "wormcube/runtime/node/requests.hpp"
 
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/machine/request_table.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 #include "wormcube/runtime/node/views.hpp"
 #include "wormcube/runtime/schedule/prove.hpp"
@@ -753,6 +754,11 @@ TEST_CASE("a request that is asked whether it is ready stays as it is", "[machin
     CHECK(request.is_null());
     CHECK(value == 17);
   });
+}
+
+TEST_CASE("after four thousand million requests of a slot none is null", "[machine][requests]") {
+  CHECK(RequestTable::generation_after(0) == 1);
+  CHECK(RequestTable::generation_after(~std::uint32_t{0}) == 1);
 }
 
 TEST_CASE("a request that is named twice in a wait is waited for once", "[machine][requests]") {
