@@ -7,6 +7,7 @@
 #include "wormcube/runtime/fiber/sanitizers.hpp"
 #include "wormcube/runtime/host/faults.hpp"
 #include "wormcube/runtime/host/memory.hpp"
+#include "wormcube/runtime/host/print_error.hpp"
 
 #include <cerrno>
 #include <cstdint>
@@ -127,8 +128,8 @@ void Fiber::require_stack() const {
   std::memcpy(low, stack_.data(), sizeof low);
   if ((low[0] | low[1] | low[2] | low[3]) == 0) return;
   report_fault(stack_.data() - 1);
-  fmt::print(stderr, "fiber: its stack of {} bytes has overflowed; use larger stacks\n",
-             stack_.size());
+  print_error(fmt::format("fiber: its stack of {} bytes has overflowed; use larger stacks\n",
+                          stack_.size()));
   std::abort();
 }
 
