@@ -126,7 +126,8 @@ void handle_crash(int signal, siginfo_t* info, void*) {
   struct sigaction plain {};
   plain.sa_handler = SIG_DFL;
   sigaction(signal, &plain, nullptr);
-  if (info->si_code <= 0) raise(signal);  // else the same instruction does it again
+  // After other faults the same instruction does it again.
+  if (info->si_code <= 0 || signal == SIGTRAP || signal == SIGSYS) raise(signal);
 }
 
 constexpr std::array ending_signals{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU};
