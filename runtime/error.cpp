@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/error.hpp"
 
+#include <cstdio>
 #include <cstdlib>
 
 #include <fmt/core.h>
@@ -9,7 +10,9 @@
 namespace wormcube {
 
 void assertion_failed(const char* expression, const char* file, int line) noexcept {
-  fmt::print(stderr, "wormcube: broken invariant at {}:{}: {}\n", file, line, expression);
+  std::fputs(
+      fmt::format("wormcube: broken invariant at {}:{}: {}\n", file, line, expression).c_str(),
+      stderr);
   std::abort();
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <sstream>
 #include <string>
@@ -122,6 +123,23 @@ TEST_CASE("no two files define a class of the same name that others can see", "[
     }
   }
   CHECK(definitions.repeated() == std::vector<std::string>{});
+}
+
+// fmt::print throws where a stream is closed or full: print(), print_data() and print_error() do
+// not.
+TEST_CASE("nothing is printed by functions that throw", "[layering]") {
+  namespace fs = std::filesystem;
+  const fs::path root = WORMCUBE_SOURCE_DIR;
+  for (const char* const folder : {"runtime", "collectives", "apps"}) {
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / folder)) {
+      const std::string extension = entry.path().extension().string();
+      if (extension != ".hpp" && extension != ".cpp") continue;
+      std::ifstream file(entry.path());
+      const std::string text{std::istreambuf_iterator<char>(file), {}};
+      INFO(entry.path());
+      CHECK(text.find("fmt::print(") == std::string::npos);
+    }
+  }
 }
 
 TEST_CASE("the test for repeated names finds one", "[layering]") {

@@ -6,6 +6,7 @@
 #include "wormcube/apps/cli/output/print.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/program.hpp"
+#include "wormcube/apps/io/new_file.hpp"
 #include "wormcube/runtime/host/faults.hpp"
 
 #include <algorithm>
@@ -21,6 +22,7 @@
 #include <system_error>
 #include <thread>
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -34,11 +36,13 @@ namespace {
 std::atomic<int> concluded{-1};
 std::atomic<bool> running{false};
 
-/// From the thread that faulted to the one that waits for signals.
-const int fault_signal = SIGRTMIN;
+/// From a signal handler to the thread that waits for signals.
+const int wake_signal = SIGRTMIN;
+/// The signal that a handler has passed on to that thread; 0: none.
+std::atomic<int> passed_on{0};
 constexpr unsigned patience_s = 10;  // the heap may be locked by the program that faulted
 
-/// Written by the thread that faulted, before it sends fault_signal.
+/// Written by the thread that faulted, before it sends wake_signal.
 struct {
   pthread_t reader;
   std::array<char, 1000> text;
@@ -53,8 +57,9 @@ void hand_over(std::string_view text, int signal) {
     fault.bytes = std::min(text.size(), fault.text.size());
     std::copy_n(text.begin(), fault.bytes, fault.text.begin());
     fault.signal = signal;
-    pthread_kill(fault.reader, fault_signal);
+    std::signal(SIGALRM, SIG_DFL);
     alarm(patience_s);
+    pthread_kill(fault.reader, wake_signal);
   }
 }
 
@@ -68,12 +73,24 @@ struct Crash {
   int signal;
   const char* what;
 };
-constexpr std::array crashes{Crash{SIGSEGV, "segmentation fault"}, Crash{SIGBUS, "bus error"},
+constexpr std::array crashes{Crash{SIGSEGV, "segmentation fault"},
+                             Crash{SIGBUS, "bus error"},
                              Crash{SIGFPE, "arithmetic error"},
-                             Crash{SIGILL, "illegal instruction"}, Crash{SIGABRT, "abort"}};
+                             Crash{SIGILL, "illegal instruction"},
+                             Crash{SIGABRT, "abort"},
+                             Crash{SIGTRAP, "trap"},
+                             Crash{SIGSYS, "bad system call"}};
+
+/// A signal from outside: the thread that it has met goes on, and may finish the row that it
+/// writes.
+void pass_on(int signal) {
+  int none = 0;
+  if (passed_on.compare_exchange_strong(none, signal)) pthread_kill(fault.reader, wake_signal);
+}
 
 /// Says where, lets the results be finished, and lets the signal do what it does.
 void handle_crash(int signal, siginfo_t* info, void*) {
+  if (info->si_code <= 0 && info->si_pid != getpid()) return pass_on(signal);
   std::array<char, 1000> text;
   std::size_t bytes = where_now(std::span(text).first(text.size() - 1));
   const auto say = [&](std::string_view more) {
@@ -109,47 +126,51 @@ void handle_crash(int signal, siginfo_t* info, void*) {
   struct sigaction plain {};
   plain.sa_handler = SIG_DFL;
   sigaction(signal, &plain, nullptr);
-  if (info->si_code <= 0) raise(signal);  // else the same instruction does it again
-}
-
-/// Where nobody else, a sanitizer or a test, has something to say.
-void tell_of_crashes() {
-  for (const Crash& crash : crashes) {
-    struct sigaction ours {
-    }, before{};
-    if (sigaction(crash.signal, nullptr, &before) != 0 || (before.sa_flags & SA_SIGINFO) != 0 ||
-        before.sa_handler != SIG_DFL) {
-      continue;
-    }
-    ours.sa_sigaction = handle_crash;
-    ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    sigaction(crash.signal, &ours, nullptr);
-  }
+  // After other faults the same instruction does it again.
+  if (info->si_code <= 0 || signal == SIGTRAP || signal == SIGSYS) raise(signal);
 }
 
 constexpr std::array ending_signals{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU};
+/// These end a program too, but an MPI program or a plugin may have handlers of its own for them,
+/// which take the place of ours. So they are not blocked.
+constexpr std::array other_signals{SIGALRM, SIGVTALRM, SIGPROF,   SIGUSR1,
+                                   SIGUSR2, SIGIO,     SIGSTKFLT, SIGPWR};
+
+/// Whether nobody, a sanitizer, a test or whoever has started the program, wants a signal
+/// otherwise.
+bool is_default(int signal) {
+  struct sigaction now {};
+  return sigaction(signal, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) == 0 &&
+         now.sa_handler == SIG_DFL;
+}
 
 std::string name_of(int signal) { return fmt::format("SIG{}", sigabbrev_np(signal)); }
 
+/// Whether a signal leaves a core dump, where the system is set so.
+bool dumps_core(int signal) {
+  return signal == SIGQUIT || std::ranges::find(crashes, signal, &Crash::signal) != crashes.end();
+}
+
 /// What the waiting thread does when a signal has come. Ordinary code.
 void end_by(int signal) {
-  const bool is_fault = signal == fault_signal;
-  if (is_fault) {
+  if (signal == wake_signal) {
     const std::string text(fault.text.data(), fault.bytes);
     Results::no_result_now(crashed, text);
     complain(Results::doing() + text);
+    apps::remove_unfinished();
     if (fault.signal == 0) std::_Exit(usage);
     fault.told = true;  // the thread that faulted goes on, to its own end
     for (;;) pause();
   }
   Results::finish_now();
+  apps::remove_unfinished();
   flush_output();
   if (const int code = concluded; code >= 0) std::_Exit(code);
   if (is_first_process()) {
     complain(fmt::format("{}stopped by {}{}", Results::doing(), name_of(signal),
                          signal == SIGXCPU ? " (the limit of CPU time)" : ""));
   }
-  if (signal == SIGQUIT) {  // asks for a core dump
+  if (dumps_core(signal)) {
     std::signal(signal, SIG_DFL);
     sigset_t one;
     sigemptyset(&one);
@@ -158,6 +179,20 @@ void end_by(int signal) {
     raise(signal);
   }
   std::_Exit(128 + signal);
+}
+
+void install_handlers() {
+  struct sigaction ours {};
+  ours.sa_sigaction = handle_crash;
+  ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  for (const Crash& crash : crashes) {
+    if (is_default(crash.signal)) sigaction(crash.signal, &ours, nullptr);
+  }
+  ours.sa_flags = SA_ONSTACK | SA_RESTART;
+  ours.sa_handler = pass_on;
+  for (const int signal : other_signals) {
+    if (is_default(signal)) sigaction(signal, &ours, nullptr);
+  }
 }
 
 bool is_ignored(int signal) {
@@ -175,20 +210,33 @@ void finish_on_signals() {
     if (signal == SIGHUP && is_ignored(signal)) continue;  // nohup
     sigaddset(&signals, signal);
   }
-  sigaddset(&signals, fault_signal);
+  sigaddset(&signals, wake_signal);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // in all threads started from now on
   const auto wait = [signals] {
     int signal = 0;
-    if (sigwait(&signals, &signal) == 0) end_by(signal);
+    if (sigwait(&signals, &signal) != 0) return;
+    const int outer = passed_on;
+    end_by(signal == wake_signal && outer != 0 ? outer : signal);
   };
   try {
     std::thread waiting(wait);
     fault.reader = waiting.native_handle();
     waiting.detach();
     end_by_fault_with(end_by_report);
-    tell_of_crashes();
+    install_handlers();
   } catch (const std::system_error&) {
     pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+  }
+}
+
+/// A standard stream that the caller has closed becomes /dev/null, for reading: else the first file
+/// that is opened gets its number, and a table is printed into the results. Writing to it fails as
+/// before.
+void reserve_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) == 0 || errno != EBADF) continue;
+    // open() gives the lowest number that is free: this one, as those below it are taken.
+    if (open("/dev/null", O_RDONLY) < 0) open("/", O_RDONLY);
   }
 }
 
@@ -198,12 +246,14 @@ void end_by_exit(int code, void*) {
   complain(fmt::format("{}something in this process called exit({}) (a plugin?)", Results::doing(),
                        code));
   Results::no_result_now(crashed, fmt::format("exit({})", code));
+  apps::remove_unfinished();
   std::_Exit(failed);
 }
 
 }  // namespace
 
 Running::Running() {
+  reserve_standard_streams();
   concluded = -1;
   begin_output();
   static std::atomic<pid_t> done_in{-1};  // tests call main() many times, and in child processes
@@ -218,7 +268,7 @@ Running::Running() {
 }
 
 int Running::conclude(int code) {
-  if (output_error() == EPIPE) code = 128 + SIGPIPE;
+  if (output_error() == EPIPE && code == passed) code = 128 + SIGPIPE;
   concluded = code;
   return code;
 }

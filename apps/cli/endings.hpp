@@ -4,14 +4,16 @@
 
 namespace wormcube::cli {
 
-/// The program runs: ends from outside and from within are told, with what was being done, and keep
-/// what was finished. SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGXCPU end with 128 + signal, faults with
-/// their own signal; a closed pipe and a file that grew too large are errors of writing.
+/// While one lives, the program reports how it is ended, from outside or from within, with what it
+/// was doing, and keeps what was finished. Signals end it with 128 + signal; those that leave a
+/// core dump, and faults, end it by the signal itself. SIGKILL and real-time signals end it as
+/// ever. A closed pipe and a file that grew too large are errors of writing.
 class Running {
  public:
   Running();
   /// All is said: signals after that change nothing, and say nothing.
-  /// \return the exit code: 128 + SIGPIPE where standard output is a pipe that nobody reads
+  /// \return the exit code: instead of 0, 128 + SIGPIPE where standard output is a pipe that nobody
+  /// reads
   static int conclude(int code);
   ~Running();
   Running(const Running&) = delete;

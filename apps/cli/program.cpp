@@ -23,7 +23,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -92,9 +91,8 @@ End act(const Action& action) {
   try {
     const ExitCode code = action();
     flush_output();
-    if (const int error = output_error(); error != 0 && error != EPIPE) {
-      return {usage, fmt::format("cannot write to standard output: {}", std::strerror(error))};
-    }
+    if (std::string failure = output_failure(); !failure.empty())
+      return {usage, std::move(failure)};
     return {code};
   } catch (const NobodyReads&) {
     return {};
@@ -191,6 +189,16 @@ std::string told(const CLI::App& command, const CLI::ParseError& error, int argc
   }
   if (const std::size_t at = text.find(": At Most 1 required"); at != text.npos) {
     return fmt::format("{}: given more than once", text.substr(0, at));
+  }
+  // "--route: At Most 2 required but received 3"
+  constexpr std::string_view received = " required but received ";
+  for (const std::string_view bound : {": At Most ", ": At least "}) {
+    const std::size_t at = text.find(bound), end = text.find(received);
+    if (at == text.npos || end == text.npos) continue;
+    const std::string_view given = text.substr(end + received.size());
+    return fmt::format("{} needs {} values, but {} {} given", text.substr(0, at),
+                       text.substr(at + bound.size(), end - at - bound.size()), given,
+                       given == "1" ? "is" : "are");
   }
   return std::string(text) + option_meant(command, argc, argv);
 }

@@ -3,9 +3,9 @@
 #include "wormcube/apps/cli/progress.hpp"
 
 #include "wormcube/apps/cli/cluster.hpp"
+#include "wormcube/runtime/host/print_error.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <system_error>
 #include <utility>
@@ -26,9 +26,7 @@ std::mutex terminal;                   // guards what follows, and every line
 Progress* current_progress = nullptr;  // the one whose line may be shown
 
 void put(const std::string& text) {
-  if (text.empty()) return;
-  std::fputs(text.c_str(), stderr);
-  std::fflush(stderr);
+  if (!text.empty()) print_error(text);
 }
 
 /// A terminal that can take a line away.

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/draw/page.hpp"
 
+#include "wormcube/runtime/topology/words.hpp"
+
 #include <fmt/core.h>
 
 namespace wormcube::apps {
@@ -12,7 +14,7 @@ extern const std::string_view player_script, plot_script, page_style;
 std::string escaped(std::string_view text) {
   std::string result;
   result.reserve(text.size());
-  for (const char c : text) {
+  for (const char c : printable(text, "\n\t")) {
     switch (c) {
       case '<':
         result += "&lt;";

@@ -79,13 +79,65 @@ void draw_series_mark(std::size_t i, Point p, const std::string& data, Marks& ma
   marks.push_back(std::move(mark));
 }
 
+/// Half decades around all values of a logarithmic axis. All stays finite and above 0, even at the
+/// ends of what a double can hold; without a value above 0 it is one decade.
+void widen_to_half_decades(double& low, double& high) {
+  if (!(low <= high)) low = 1, high = 10;
+  constexpr double least = std::numeric_limits<double>::denorm_min(),
+                   most = std::numeric_limits<double>::max();
+  low = std::max(std::pow(10, std::floor(2 * std::log10(low) - 0.05) / 2), least);
+  high = std::min(std::pow(10, std::ceil(2 * std::log10(high) + 0.05) / 2), most);
+}
+
+/// Where a value lies between the ends of a logarithmic axis, from 0 to 1. No quotient, which might
+/// leave what a double can hold.
+double log_share(double value, double low, double high) {
+  return (std::log(value) - std::log(low)) / (std::log(high) - std::log(low));
+}
+
+struct Tick {
+  double value;
+  bool is_decade;
+};
+/// The decades of a logarithmic axis, and twice and five times each; of more than 12 decades every
+/// second, third, ..
+std::vector<Tick> log_ticks(double low, double high) {
+  const int first = static_cast<int>(std::floor(std::log10(low))),
+            last = static_cast<int>(std::floor(std::log10(high) + 0.01));
+  constexpr int most_decades = 12;
+  const int every = 1 + (last - first) / (most_decades + 1);
+  std::vector<Tick> ticks;
+  for (int e = first; e <= last; ++e) {
+    if (e % every != 0) continue;
+    for (const double factor : {1.0, 2.0, 5.0}) {
+      if (factor > 1 && every > 1) continue;
+      const double value = factor * std::pow(10, e);
+      if (!std::isfinite(value) || value < low * 0.999 || value > high * 1.001) continue;
+      ticks.push_back({value, factor == 1});
+    }
+  }
+  return ticks;
+}
+
+/// Between the lines of a linear axis from 0: 2 or 5, and of larger values 1, 2 or 5 times a power
+/// of ten, at most 20 lines.
+double linear_step(double high) {
+  if (high <= 20) return 2;
+  if (high <= 100) return 5;
+  const double decade = std::pow(10, std::floor(std::log10(high / 20)));
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (high / (factor * decade) <= 20) return factor * decade;
+  }
+  return 10 * decade;
+}
+
 struct LinePlotter {
   const LinePlot& plot;
   Marks marks = {};
-  double low = 0, high = 0, bottom = 0, x_low = 0, x_high = 0;
+  double low = 0, high = 0, step = 0, bottom = 0, x_low = 0, x_high = 0;
 
   double x(double value) const {
-    const double share = x_high > x_low ? std::log(value / x_low) / std::log(x_high / x_low) : 0.5;
+    const double share = x_high > x_low ? log_share(value, x_low, x_high) : 0.5;
     return plot_left + share * (plot_width - plot_left - plot_right);
   }
   std::string_view noun() const {
@@ -95,8 +147,7 @@ struct LinePlotter {
   }
   bool linear() const { return plot.y == LinePlot::Y::count; }
   double y(double value) const {
-    const double share =
-        linear() ? value / high : std::log(std::max(value, 1e-30) / low) / std::log(high / low);
+    const double share = linear() ? value / high : log_share(std::max(value, low), low, high);
     return bottom - share * (bottom - plot_top);
   }
   std::string x_text(double value) const {
@@ -135,13 +186,12 @@ struct LinePlotter {
       x_low = std::min(x_low, point.x), x_high = std::max(x_high, point.x);
     });
     if (linear()) {
-      const double between = high > 20 ? 5 : 2;
-      low = 0, high = std::ceil(high / between) * between;
+      step = linear_step(high);
+      low = 0, high = std::clamp(std::ceil(high / step), 1.0, 20.0) * step;
+      high = std::min(high, std::numeric_limits<double>::max());
       return;
     }
-    // Half decades.
-    low = std::pow(10, std::floor(2 * std::log10(low) - 0.05) / 2);
-    high = std::pow(10, std::ceil(2 * std::log10(high) + 0.05) / 2);
+    widen_to_half_decades(low, high);
   }
 
   void axes(double end, double lower_end) {
@@ -157,22 +207,16 @@ struct LinePlotter {
     marks.push_back(text_mark({(plot_left + plot_width - plot_right) / 2, lower_end + 44},
                               plot.x_name, 13, colours::ink, 0));
     if (linear()) {
-      const double between = high > 20 ? 5 : 2;
-      for (double value = 0; value <= high; value += between) value_line(value);
+      for (double value = 0; value <= high; value += step) value_line(value);
       return;
     }
-    for (int e = static_cast<int>(std::floor(std::log10(low))); e <= std::log10(high) + 0.01; ++e) {
-      for (const double factor : {1.0, 2.0, 5.0}) {
-        const double value = factor * std::pow(10, e);
-        if (value < low * 0.999 || value > high * 1.001) continue;
-        const double at = y(value);
-        if (factor > 1) {
-          marks.push_back(
-              path_mark({{{plot_left - 2, at}, {plot_left + 3, at}}}, colours::faint, 1));
-          continue;
-        }
-        value_line(value);
+    for (const Tick& tick : log_ticks(low, high)) {
+      if (tick.is_decade) {
+        value_line(tick.value);
+        continue;
       }
+      const double at = y(tick.value);
+      marks.push_back(path_mark({{{plot_left - 2, at}, {plot_left + 3, at}}}, colours::faint, 1));
     }
   }
   void value_line(double value) {
@@ -277,7 +321,9 @@ struct LinePlotter {
       for (const PlotPoint& point : points_of(series)) {
         const double other = value_at(point.x);
         if (other <= 0 || point.y <= 0) continue;
-        line.push_back({point.x, share ? other / point.y : point.y / other});
+        constexpr double most_times = 1e300;
+        const double times = std::min(share ? other / point.y : point.y / other, most_times);
+        line.push_back({point.x, times});
         most = std::max(most, line.back().y);
       }
     }
@@ -400,10 +446,9 @@ std::string plot_svg(const DotPlot& plot, bool themed) {
   }
   left = std::min(left, 420.0);
   const double right = plot_width - 40;
-  low = std::pow(10, std::floor(2 * std::log10(low) - 0.05) / 2);
-  high = std::pow(10, std::ceil(2 * std::log10(high) + 0.05) / 2);
+  widen_to_half_decades(low, high);
   const auto x_of = [&](double x) {
-    return left + std::log(std::max(x, low) / low) / std::log(high / low) * (right - left);
+    return left + log_share(std::max(x, low), low, high) * (right - left);
   };
   const double bottom = top + row_height * static_cast<double>(plot.rows.size());
   const std::vector<std::string> foot = foot_lines(plot.foot, left);
@@ -412,15 +457,12 @@ std::string plot_svg(const DotPlot& plot, bool themed) {
     draw_series_mark(i, {x + 6, 85}, "", marks);
     return true;
   });
-  for (int e = static_cast<int>(std::floor(std::log10(low))); e <= std::log10(high) + 0.01; ++e) {
-    for (const double factor : {1.0, 2.0, 5.0}) {
-      const double value = factor * std::pow(10, e);
-      if (value < low * 0.999 || value > high * 1.001) continue;
-      marks.push_back(path_mark({{{x_of(value), top - 8}, {x_of(value), bottom}}},
-                                factor == 1 ? colours::faint : colours::rule, 1));
-      marks.push_back(text_mark({x_of(value), bottom + 20}, fmt::format("{:.6g}", value), 13,
-                                colours::mute, 0));
-    }
+  for (const Tick& tick : log_ticks(low, high)) {
+    const double x = x_of(tick.value);
+    marks.push_back(path_mark({{{x, top - 8}, {x, bottom}}},
+                              tick.is_decade ? colours::faint : colours::rule, 1));
+    marks.push_back(
+        text_mark({x, bottom + 20}, fmt::format("{:.6g}", tick.value), 13, colours::mute, 0));
   }
   marks.push_back(text_mark({(left + right) / 2, bottom + 44}, plot.x_name, 13, colours::ink, 0));
   for (std::size_t r = 0; r < plot.rows.size(); ++r) {
@@ -476,7 +518,9 @@ std::string plot_svg(const WinnerMap& map, bool themed) {
       Mark ground = rect_mark(corner, {cell, cell_height}, 0,
                               colours::line(static_cast<std::size_t>(c.winner)));
       ground.opacity = opacity;
-      const std::string text = c.factor < 1.005 ? "=" : fmt::format("{:.1f}", c.factor);
+      const std::string text = c.factor < 1.005  ? "="
+                               : c.factor < 1000 ? fmt::format("{:.1f}", c.factor)
+                                                 : fmt::format("{:.3g}", c.factor);
       ground.data = fmt::format(
           " data-x=\"{:.17g}\" data-nodes=\"{}\" data-winner=\"{}\" data-factor=\"{:.6g}\"",
           map.sizes[j], row.nodes, escaped(map.algorithms[static_cast<std::size_t>(c.winner)]),

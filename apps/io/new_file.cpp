@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
+#include <set>
 #include <utility>
 
 #include <fcntl.h>
@@ -75,6 +77,25 @@ std::string resolved(const std::string& name) {
   return path.string();
 }
 
+std::mutex besides_mutex;
+/// The names of files beside their targets, of all threads. Never destroyed: a signal may come
+/// late.
+std::set<std::string>& besides = *new std::set<std::string>;
+
+void remove_beside(const std::string& name) {
+  const std::scoped_lock lock(besides_mutex);
+  unlink(name.c_str());
+  besides.erase(name);
+}
+
+/// It takes its target's place. \return 0, or the reason
+int rename_beside(const std::string& name, const std::string& target) {
+  const std::scoped_lock lock(besides_mutex);
+  if (std::rename(name.c_str(), target.c_str()) != 0) return errno;
+  besides.erase(name);
+  return 0;
+}
+
 struct Beside {
   int descriptor = -1;
   std::string name;
@@ -90,8 +111,10 @@ Beside make_beside(const std::string& name, const std::string& target) {
   for (int number = 0;; ++number) {
     std::string beside = fmt::format("{}.~{}", target, getpid());
     if (number > 0) beside += fmt::format("-{}", number);
+    const std::scoped_lock lock(besides_mutex);
     const int descriptor = open(beside.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, all);
     if (descriptor >= 0) {
+      besides.insert(beside);
       if (there) static_cast<void>(fchmod(descriptor, status.st_mode & bits));
       return {descriptor, std::move(beside)};
     }
@@ -113,6 +136,11 @@ int open_directly(const std::string& name) {
 
 }  // namespace
 
+void remove_unfinished() noexcept {
+  besides_mutex.lock();  // for good
+  for (const std::string& name : besides) unlink(name.c_str());
+}
+
 NewFile::NewFile(const std::string& name) : name_(name), target_(resolved(name)) {
   Beside beside = make_beside(name, target_);
   beside_ = std::move(beside.name);
@@ -121,7 +149,7 @@ NewFile::NewFile(const std::string& name) : name_(name), target_(resolved(name))
 
 NewFile::~NewFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
-  if (!beside_.empty()) unlink(beside_.c_str());
+  if (!beside_.empty()) remove_beside(beside_);
 }
 
 void NewFile::write(std::string_view text) {
@@ -132,7 +160,7 @@ void NewFile::finish() {
   const int closed = ::close(std::exchange(descriptor_, -1));
   if (closed != 0) cannot_write(name_, errno);
   if (beside_.empty()) return;
-  if (std::rename(beside_.c_str(), target_.c_str()) != 0) cannot_write(name_, errno);
+  if (const int error = rename_beside(beside_, target_)) cannot_write(name_, error);
   beside_.clear();
 }
 
@@ -178,7 +206,7 @@ void WholeFile::take(Step step) {
   require(ftruncate(spare_, static_cast<off_t>(step.end())) == 0 ? 0 : errno);
   const bool exchanged = !first && renameat2(AT_FDCWD, beside_.c_str(), AT_FDCWD, target_.c_str(),
                                              RENAME_EXCHANGE) == 0;
-  if (!exchanged) require(std::rename(beside_.c_str(), target_.c_str()) == 0 ? 0 : errno);
+  if (!exchanged) require(rename_beside(beside_, target_));
   std::swap(current_, spare_);
   if (!exchanged && spare_ >= 0) ::close(std::exchange(spare_, -1));
   last_ = std::move(step);
@@ -198,7 +226,7 @@ void WholeFile::close() {
 
 void WholeFile::drop_spare() {
   ::close(std::exchange(spare_, -1));
-  unlink(beside_.c_str());
+  remove_beside(beside_);
 }
 
 LineFile::~LineFile() {
@@ -215,10 +243,10 @@ void LineFile::add(std::string_view lines) {
       if (error != 0) cannot_write(name_, error);
       return;
     }
-    if (error == 0 && std::rename(beside.name.c_str(), target.c_str()) != 0) error = errno;
+    if (error == 0) error = rename_beside(beside.name, target);
     if (error == 0) return;
     ::close(std::exchange(descriptor_, -1));
-    unlink(beside.name.c_str());
+    remove_beside(beside.name);
     cannot_write(name_, error);
   }
   const off_t end = lseek(descriptor_, 0, SEEK_CUR);  // -1 of a pipe

@@ -16,6 +16,10 @@ struct CannotWrite : UsageError {
   using UsageError::UsageError;
 };
 
+/// Removes the files beside those that are written (NAME.~PROCESS), whose destructors will not run:
+/// the process ends. A thread that makes another file after that waits forever.
+void remove_unfinished() noexcept;
+
 /// A file under a name of its own beside the one it is for (NAME.~PROCESS), which it takes when it is
 /// complete: until then what was there is untouched. Follows a symbolic link, keeps the permissions of
 /// the file that it replaces. What is no regular file (a pipe, a device), or lies in a folder where
@@ -43,7 +47,8 @@ class NewFile {
 /// written to a second file beside it, and then they change names. Either one is a step behind the
 /// other, so that a step costs twice its own size, not that of the file.
 ///
-/// After SIGKILL the second file stays behind, as NAME.~PROCESS. Pipes and devices get all at once, at
+/// After SIGKILL the second file stays behind, as NAME.~PROCESS; before other ends see
+/// remove_unfinished(). Pipes and devices get all at once, at
 /// the end.
 ///
 /// All functions but the destructor throw CannotWrite; what was in the file before is there then.

@@ -7,6 +7,7 @@
 #include "wormcube/runtime/fiber/sanitizers.hpp"
 #include "wormcube/runtime/host/faults.hpp"
 #include "wormcube/runtime/host/memory.hpp"
+#include "wormcube/runtime/host/print_error.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -152,8 +153,8 @@ void Fiber::require_stack() const {
   for (const std::uint64_t word : low) written |= word;
   if (written == 0) return;
   report_fault(stack_.data() - 1);
-  fmt::print(stderr, "fiber: its stack of {} bytes has overflowed; use larger stacks\n",
-             stack_.size());
+  print_error(fmt::format("fiber: its stack of {} bytes has overflowed; use larger stacks\n",
+                          stack_.size()));
   std::abort();
 }
 

@@ -32,7 +32,7 @@ namespace wormcube {
 /// - A node's `rearrange` stands in the step that it comes before; after the last step, in `end`.
 ///   `combine` likewise, of what a reduction combines. Zeros are left out.
 /// - A node without a line takes the step idle. `end` in a step: the node takes neither this step
-///   nor a later one (nodes of one schedule need not take equally many).
+///   nor a later one (nodes of one schedule need not take equally many). A node has one at most.
 /// - `nodes A..B` are alike; only lines without messages are joined so.
 /// - '#' starts a comment; empty lines and the amount of blanks mean nothing.
 std::string schedule_text(const Schedule& schedule);

@@ -98,7 +98,7 @@ class Parser {
   }
 
   [[noreturn]] void fail(std::string_view problem) const {
-    throw UsageError(fmt::format("topology '{}': {}", text_, problem));
+    throw UsageError(fmt::format("topology '{}': {}", printable(text_), problem));
   }
   /// Where a view into the text starts, counted from 1.
   std::size_t position(std::string_view part) const { return part.data() - text_.data() + 1; }
@@ -182,6 +182,12 @@ class Parser {
   void parse_graph(std::string_view file) {
     if (file.empty()) {
       fail(fmt::format("a file name is missing at position {}, as in graph:FILE", position(file)));
+    }
+    if (const std::string shown = printable(file); shown != file) {
+      fail(fmt::format(
+          "the file name '{}' has a control character, or a byte that is not UTF-8, which "
+          "files of results cannot hold; rename the file, or make a link to it",
+          shown));
     }
     name_ += file;
     add(Graph::read(std::string(file)), file);
@@ -305,7 +311,7 @@ std::optional<Failure> take_failure(std::string_view& text) {
 /// A network without what has failed, as one graph: its nodes keep their order, and get new numbers.
 Topology without(const Topology& whole, const std::vector<Failure>& failures, std::string name) {
   const auto fail = [&](const std::string& why) {
-    throw UsageError(fmt::format("topology '{}': {}", name, why));
+    throw UsageError(fmt::format("topology '{}': {}", printable(name), why));
   };
   const Rank nodes = whole.nodes();
   std::set<std::pair<Rank, Rank>> cables;
@@ -319,15 +325,16 @@ Topology without(const Topology& whole, const std::vector<Failure>& failures, st
   std::vector<bool> failed(static_cast<std::size_t>(nodes), false);
   for (const Failure& failure : failures) {
     if (failure.one >= nodes || failure.other >= nodes) {
-      fail(fmt::format("'{}' has failed; the nodes of {} are 0 to {}", failure.text, whole.name(),
+      fail(fmt::format("failed {} '{}' is out of range; the nodes of {} are 0 to {}",
+                       failure.other < 0 ? "node" : "cable", failure.text, whole.name(),
                        nodes - 1));
     }
     if (failure.other < 0) {
       failed[static_cast<std::size_t>(failure.one)] = true;
     } else if (cables.erase({std::min(failure.one, failure.other),
                              std::max(failure.one, failure.other)}) == 0) {
-      fail(fmt::format("'{}' has failed; {} has no cable there, or it is named twice", failure.text,
-                       whole.name()));
+      fail(fmt::format("failed cable '{}': {} has no cable there, or it is named twice",
+                       failure.text, whole.name()));
     }
   }
   std::vector<Rank> number(static_cast<std::size_t>(nodes), -1);
@@ -359,7 +366,7 @@ Topology without(const Topology& whole, const std::vector<Failure>& failures, st
   }
   if (std::cmp_less(reached.size(), left)) {
     const auto cut_off = std::ranges::find(seen, false) - seen.begin();
-    fail(fmt::format("what is left is not connected: no way leads from node {} of {} to node {}",
+    fail(fmt::format("what is left is not connected: no path leads from node {} of {} to node {}",
                      std::ranges::find(number, 0) - number.begin(), whole.name(),
                      std::ranges::find(number, static_cast<Rank>(cut_off)) - number.begin()));
   }

@@ -1,4 +1,4 @@
-// Lists of names, and the nearest one by edit distance.
+// Lists of names, the nearest one by edit distance, and characters that can be shown.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/topology/words.hpp"
 
@@ -27,6 +27,25 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+/// The bytes of the character that starts a text; 0: it is not UTF-8, or a control character, or
+/// one that XML does not admit.
+std::size_t shown_bytes(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned first = byte(0);
+  if (first < 0x80) return first >= 0x20 && first != 0x7f ? 1 : 0;
+  const std::size_t bytes = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 0;
+  if (bytes == 0 || text.size() < bytes) return 0;
+  constexpr unsigned payload[] = {0, 0, 0x1f, 0x0f, 0x07}, least[] = {0, 0, 0xa0, 0x800, 0x10000};
+  unsigned character = first & payload[bytes];
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+    character = character << 6 | (byte(i) & 0x3f);
+  }
+  const bool is_surrogate = character >= 0xd800 && character < 0xe000;
+  const bool is_none = (character & 0xfffe) == 0xfffe || character > 0x10ffff;
+  return character < least[bytes] || is_surrogate || is_none ? 0 : bytes;
+}
+
 }  // namespace
 
 std::string listed(std::span<const std::string_view> names) {
@@ -43,6 +62,22 @@ std::string did_you_mean(std::string_view text, std::span<const std::string_view
       names, {}, [&](std::string_view name) { return distance(text, name); });
   if (nearest == names.end() || distance(text, *nearest) > (text.size() + 1) / 3) return {};
   return fmt::format(" (did you mean '{}{}'?)", before, *nearest);
+}
+
+std::string printable(std::string_view text, std::string_view kept) {
+  std::string clean;
+  clean.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t bytes =
+        kept.find(text.front()) != std::string_view::npos ? 1 : shown_bytes(text);
+    if (bytes > 0) {
+      clean += text.substr(0, bytes);
+    } else {
+      clean += fmt::format("\\x{:02x}", static_cast<unsigned char>(text.front()));
+    }
+    text.remove_prefix(bytes > 0 ? bytes : 1);
+  }
+  return clean;
 }
 
 }  // namespace wormcube

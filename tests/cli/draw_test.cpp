@@ -3,6 +3,8 @@
 #include "wormcube/tests/cli/program.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -57,6 +59,97 @@ TEST_CASE("plot refuses what it cannot plot", "[cli][draw]") {
   const Output plotted = run_wormcube("plot " + one.path() + " --svg -");
   CHECK(plotted.exit == 0);
   CHECK_THAT(plotted.out, StartsWith("<svg") && Contains("data-y=\"5\""));
+}
+
+TEST_CASE("plot draws every finite number, with few lines", "[cli][draw]") {
+  const auto row = [](const char* algorithm, double bytes, double us) {
+    return nlohmann::json{{"operation", "shift"}, {"algorithm", algorithm},
+                          {"topology", "ring:4"}, {"block_bytes", bytes},
+                          {"time_median_us", us}, {"time_quartile1_us", 0},
+                          {"nodes", 1e308},       {"algbw_gb_per_s", us}};
+  };
+  constexpr double values[] = {5e-324, 1e-308, 1e-30, 1,
+                               12345,  1e300,  1e308, 1.7976931348623157e308};
+  for (const double one : values) {
+    for (const double other : values) {
+      const TemporaryFile file(".json");
+      file.write(nlohmann::json{row("x", 8, one), row("y", 8, other), row("x", 1e308, other),
+                                row("y", 1e308, one)}
+                     .dump());
+      const Output plotted = run_wormcube("plot --copy-limit 1e-300 " + file.path() + " --svg -");
+      CAPTURE(one, other, plotted.err);
+      CHECK(plotted.exit == 0);
+      CHECK_THAT(plotted.out, StartsWith("<svg") && !Contains("\"nan") && !Contains("\"-nan") &&
+                                  !Contains("\"inf") && !Contains("\"-inf"));
+      CHECK(plotted.out.size() < 100'000);
+    }
+  }
+  const TemporaryFile paper(".json");
+  paper.write(
+      R"([{"paper":"kim","rows":[{"topology":"ring:4","row":"r","startups":{"counted":1e308}},
+          {"topology":"ring:5","row":"r","startups":{"counted":1e-308,"corrected":0}},
+          {"topology":"ring:6","row":"r","startups":{"counted":-1}}]},
+         {"paper":"wang-tseng","series":[{"name":"EDN","points":[{"n":4,"steps":1e308},
+          {"n":1e308,"steps":2},{"n":-5,"steps":1}]}]}])");
+  const TemporaryFile html(".html");
+  CHECK(run_wormcube("plot " + paper.path() + " --html " + html.path()).exit == 0);
+  CHECK(html.text().size() < 1'000'000);
+}
+
+TEST_CASE("plot reads up to a limit, of devices and sparse files too", "[cli][draw]") {
+  const std::string limit = "has more than 256 MiB, the most that plot reads";
+  is_refused("plot /dev/zero --svg -", limit);
+  const TemporaryFile sparse(".json", "[");
+  std::filesystem::resize_file(sparse.path(), std::uintmax_t{1} << 40);
+  is_refused("plot " + sparse.path() + " --svg -", limit);
+}
+
+TEST_CASE("the map of all ports has the algorithms that need one", "[cli][draw]") {
+  const TemporaryFile file(".json"), svg(".svg");
+  CHECK(run_wormcube("list allreduce --on torus:4x4,torus:8x8 --bytes 8,64 --ts 50 --json " +
+                     file.path())
+            .exit == 0);
+  double least = 1e300;
+  std::string fastest;
+  for (const auto& row : nlohmann::json::parse(file.text())) {
+    if (row.value("topology", "") != "torus:4x4" || row.value("block_bytes", 0) != 8 ||
+        row.value("model_contention", "unknown") == "unknown" ||
+        !row["model_time_us"].is_number()) {
+      continue;
+    }
+    if (row["model_time_us"] < least) least = row["model_time_us"], fastest = row["algorithm"];
+  }
+  CHECK(run_wormcube("plot " + file.path() + " --svg " + svg.path()).exit == 0);
+  const std::string second = svg.path().substr(0, svg.path().size() - 4) + "-2.svg";
+  const std::string map = read_text(second);
+  std::filesystem::remove(second);
+  CHECK_THAT(map, Contains("the fastest algorithm by model time, all ports"));
+  CHECK_THAT(map, Contains("data-x=\"8\" data-nodes=\"16\" data-winner=\"" + fastest));
+}
+
+TEST_CASE("control characters of names do not reach a picture, a page or a schedule",
+          "[cli][draw]") {
+  const TemporaryFile file(".json"), html(".html");
+  file.write(
+      "[{\"operation\":\"shift\",\"algorithm\":\"x\\u0001\\u001b[31m\\uffff\",\"topology\":\"ring:"
+      "4\","
+      "\"block_bytes\":8,\"time_median_us\":5}]");
+  const Output plotted = run_wormcube("plot " + file.path() + " --svg -");
+  CHECK_THAT(plotted.out, Contains("x\\x01\\x1b[31m\\xef\\xbf\\xbf"));
+  CHECK(run_wormcube("plot " + file.path() + " --html " + html.path()).exit == 0);
+  for (const std::string& text : {plotted.out, html.text()}) {
+    CHECK(std::ranges::none_of(text, [](char c) { return c == '\x01' || c == '\x1b'; }));
+  }
+  for (const std::string bad : {"a\nb", "a\x01", "a\xff", "a\xed\xa0\x80"}) {
+    const TemporaryFile graph("-" + bad + ".txt", "0 1\n1 2\n");
+    is_refused("show alltoall --on 'graph:" + graph.path() + "' --schedule -",
+               "has a control character, or a byte that is not UTF-8");
+  }
+  const TemporaryFile graph("-\xc3\xa4 \xe2\x82\xac.txt", "0 1\n1 2\n"), schedule(".txt");
+  CHECK(
+      run_wormcube("show alltoall --on 'graph:" + graph.path() + "' --schedule " + schedule.path())
+          .exit == 0);
+  CHECK(run_wormcube("check --schedule " + schedule.path()).exit == 0);
 }
 
 TEST_CASE("draw refuses what is too large, with both numbers", "[cli][draw]") {

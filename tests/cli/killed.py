@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Kills a sweep at random moments, with every signal that ends a process: every row of the table must be in the
-JSON, JSON lines and CSV, and these whole.
+"""Sends signals at random moments to commands that write JSON, JSON lines and CSV: every finished row must be in each
+file, every file whole, and nothing left beside them. Standard output or standard error may be closed, full, or a pipe
+that nobody reads.
 
-usage: killed.py PROGRAM [TIMES, default 5] [SEED, default 1]
+usage: killed.py PROGRAM [SIGNALS, default 30 or $WORMCUBE_SIGNALS] [SEED, default 1]
 """
+import collections
 import csv
 import json
 import os
@@ -17,31 +19,35 @@ import tempfile
 import time
 
 NETWORKS = "torus:4x4,mesh:4x4,hypercube:4,ring:6,ring:4*line:3"
-# Those that the program tells of; the others end it where it stands.
-TOLD = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU]
-DUMPS = [signal.SIGQUIT, signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL]  # told, then by the signal
-OTHERS = [signal.SIGKILL, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGVTALRM, signal.SIGPROF, signal.SIGSYS,
-          signal.SIGTRAP, signal.SIGIO]
+SWEEPS = {  # their rows, and how many words of a row of the table name it
+    "run": f"run alltoall --on {NETWORKS} --algorithm all --bytes 64,1K --iterations 2 --nodes-as fibers",
+    "run on threads": f"run alltoall --on {NETWORKS} --algorithm all --bytes 64,1K --iterations 2 --nodes-as threads",
+    "check": f"check alltoall --on {NETWORKS},torus:8x8,torus:12x12,hypercube:7 --algorithm all",
+}
+OBJECTS = {  # those that give one object
+    "fft": "fft --on torus:4x4 --shape 65536 --iterations 60",
+    "sort": "sort --on torus:4x4 --count 400000 --iterations 20",
+}
+# The program ends by itself after these, with 128 + signal.
+HANDLED = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU, signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF,
+           signal.SIGUSR1, signal.SIGUSR2, signal.SIGIO, signal.SIGPWR, signal.SIGSTKFLT]
+# These end it, when all is written: they leave a core dump.
+DUMPS = [signal.SIGQUIT, signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP, signal.SIGSYS]
+SIGNALS = [*HANDLED, *DUMPS, signal.SIGKILL]
+STREAMS = ["read", "read", "read", "closed", "full", "broken"]
 
 
-def rows_of(table):
+def rows_of(table, words):
     """Network, algorithm and block size of each row; what the last line lacks it was killed in."""
-    rows = []
-    for line in table.splitlines():
-        if line.startswith("  "):
-            words = line.split()
-            rows.append((words[0], words[1], int(words[2])))
-    return rows
+    return [tuple(line.split()[:words]) for line in table.splitlines() if line.startswith("  ")]
 
 
-def key(result):
-    return result["topology"], result["algorithm"], result["block_bytes"]
+def key(result, words):
+    return tuple(str(result[name]) for name in ("topology", "algorithm", "block_bytes")[:words])
 
 
 def shown(cell, value):
     """Long names are cut in the middle in the table, and have options there."""
-    if not isinstance(cell, str):
-        return cell == value
     head, dots, tail = cell.partition("..")
     return value.split(":")[0].startswith(head.split(":")[0]) and (not dots or ":" in head or ":" in tail or value.endswith(tail))
 
@@ -51,65 +57,109 @@ def require(condition, what, evidence=""):
         raise SystemExit(f"killed.py: {what}\n{evidence}")
 
 
-def kill_once(program, folder, number, generator, span):
+def stream(kind):
+    """What a standard stream is given, and what is to be closed here afterwards."""
+    if kind == "read":
+        return subprocess.PIPE, []
+    if kind == "full":
+        full = os.open("/dev/full", os.O_WRONLY)
+        return full, [full]
+    if kind == "broken":
+        end, write = os.pipe()
+        os.close(end)
+        return write, [write]
+    return subprocess.DEVNULL, []  # closed in the child
+
+
+def kill_once(program, folder, number, generator, spans):
+    """The signal, whether it has met the program, and how many rows or objects are kept."""
+    name = generator.choice([*SWEEPS, *OBJECTS])
+    sweeps = name in SWEEPS
     files = {kind: f"{folder}/{number}.{kind}" for kind in ("json", "jsonl", "csv")}
     with open(files["jsonl"], "w", encoding="utf-8") as stale:
         stale.write('{"of": "an earlier run"}\n')
-    arguments = [program, "run", "alltoall", "--on", NETWORKS, "--algorithm", "all", "--bytes", "64,1K", "--iterations",
-                 "2", "--nodes-as", generator.choice(["threads", "fibers"])]
+    arguments = [program, *(SWEEPS | OBJECTS)[name].split()]
     arguments += [word for kind, file in files.items() for word in (f"--{kind}", file)]
-    stop = generator.choice(generator.choice([TOLD, DUMPS, OTHERS]))
-    delay = generator.uniform(0, span)
+    stop = generator.choice(SIGNALS)
+    kinds = {"stdout": generator.choice(STREAMS), "stderr": "read"}
+    if kinds["stdout"] == "read":
+        kinds["stderr"] = generator.choice(STREAMS)
+    given = {where: stream(kind) for where, kind in kinds.items()}
+
+    def prepare():
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        for descriptor, where in ((1, "stdout"), (2, "stderr")):
+            if kinds[where] == "closed":
+                os.close(descriptor)
+
+    delay = generator.uniform(0, spans[name])
     start = time.monotonic()
-    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
-                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
+    process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, encoding="utf-8", preexec_fn=prepare,
+                               **{where: end for where, (end, _) in given.items()})
+    for _, ends in given.values():
+        for end in ends:
+            os.close(end)
     try:
         out, err = process.communicate(timeout=delay)
     except subprocess.TimeoutExpired:
         process.send_signal(stop)
-        out, err = process.communicate(timeout=60)
+        try:
+            out, err = process.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise SystemExit(f"killed.py: {name}: goes on 60 s after {stop.name} ({kinds})") from None
     code = process.returncode
-    took = time.monotonic() - start
-    told = f"run {number}: {stop.name} after {delay:.3f} s: exit code {code}\n{err}\n{out[-2000:]}"
-    allowed = (0, -stop, 128 + stop) if stop in TOLD else (0, -stop)
-    require(code in allowed, "the exit code is neither 0 nor that of the signal", told)
-    printed = rows_of(out)
-    if code == -stop and stop in TOLD:  # before the program was there to wait for it
-        require(not printed, "killed by the signal itself, with rows printed", told)
-    if code == 128 + stop or (code == -signal.SIGQUIT and printed):
-        require(f"stopped by {stop.name}" in err, "no word about the signal", told)
-    if not os.path.exists(files["json"]):  # the sweep had not begun
-        require(not printed, "rows are printed, and there is no JSON", told)
-        return 0, took, code
-    with open(files["json"], encoding="utf-8") as file:
-        results = json.load(file)
-    kept = [key(result) for result in results if "status" not in result]
-    with open(files["jsonl"], encoding="utf-8") as file:
-        text = file.read()
-    require(text == "" or text.endswith("\n"), "the last JSON line is not complete", told)
-    if "earlier run" in text:
-        require(not kept, "the JSON has rows, JSON lines are those of an earlier run", told)
-        text = ""
-    lines = [key(result) for result in map(json.loads, text.splitlines()) if "status" not in result]
-    table = []
-    if os.path.exists(files["csv"]):
-        with open(files["csv"], newline="", encoding="utf-8") as file:
-            table = [row for row in csv.DictReader(file) if not row.get("status")]
-    columns = [(row["topology"], row["algorithm"], int(row["block_bytes"])) for row in table]
-    require(all(None not in row and None not in row.values() for row in table), "a line of the CSV is cut", told)
-    def agree(rows, what):
-        """What ends the program at once, or stops the thread that writes, may do so between the table and a file: one row."""
-        slack = 1 if code == -stop and stop in OTHERS + DUMPS else 0
-        require(len(printed) - slack <= len(rows) <= len(printed),
-                f"the table has {len(printed)} rows, {what} {len(rows)}", told)
-        require(all(shown(cut, whole) for row, result in zip(printed, rows) for cut, whole in zip(row, result)),
-                f"the table and {what} have other rows", told)
-    agree(kept, "the JSON")
-    agree(lines, "JSON lines")
-    agree(columns, "the CSV")
-    left = sorted(name for name in os.listdir(folder) if name.startswith(f"{number}.") and ".~" in name)
-    require(not left or code == -stop, f"left behind: {left}", told)
-    return len(kept), took, code
+    spans[name] = max(0.2, 0.9 * (time.monotonic() - start)) if code in (0, 2, 141) else spans[name]
+    out, err = out or "", err or ""
+    told = f"{number}: {name}, {stop.name} after {delay:.3f} s, {kinds}: exit code {code}\n{err}\n{out[-2000:]}"
+    ends = {0} if kinds["stdout"] in ("read", "broken") else {2}  # without the signal
+    if kinds["stdout"] == "broken":
+        ends.add(141)
+    require(code in ends | {-stop} | ({128 + stop} if stop in HANDLED else set()), "the exit code is not that of the signal", told)
+    met = code == 128 + stop if stop in HANDLED else code == -stop
+    left = sorted(file for file in os.listdir(folder) if file.startswith(f"{number}.") and ".~" in file)
+    require(not left or stop == signal.SIGKILL, f"left behind: {left}", told)
+    words = 2 if name == "check" else 3
+    printed = rows_of(out, words) if sweeps and kinds["stdout"] == "read" else None
+    if code == -stop and stop in HANDLED:  # before the program was there to wait for it
+        require(not printed and not os.path.exists(files["json"]), "ended by the signal itself, with results", told)
+    if code == 128 + stop and kinds["stderr"] == "read":
+        require(f"stopped by {stop.name.replace('SIGIO', 'SIGPOLL')}" in err or f"stopped by {stop.name}" in err,
+                "no word about the signal", told)
+
+    kept = {}
+    for kind, file in files.items():
+        kept[kind] = None
+        if not os.path.exists(file):
+            continue
+        with open(file, newline="", encoding="utf-8") as opened:
+            text = opened.read()
+        if kind == "json":
+            document = json.loads(text)
+            kept[kind] = document if isinstance(document, list) else [document]
+        elif kind == "jsonl":
+            require(text == "" or text.endswith("\n"), "the last JSON line is not complete", told)
+            if "earlier run" not in text:
+                kept[kind] = [json.loads(line) for line in text.splitlines()]
+        else:
+            require(text == "" or text.endswith("\n"), "the last line of the CSV is not complete", told)
+            kept[kind] = list(csv.DictReader(text.splitlines()))
+            require(all(None not in row and None not in row.values() for row in kept[kind]), "a line of the CSV is cut", told)
+    slack = 1 if stop == signal.SIGKILL else 0  # it may come between the table and a file, or between two files
+    counts = {}
+    for kind, results in kept.items():
+        rows = [result for result in results or [] if not result.get("status")]
+        counts[kind] = len(rows)
+        if printed is None:
+            continue
+        require(len(printed) - slack <= len(rows) <= len(printed), f"the table has {len(printed)} rows, {kind} {len(rows)}", told)
+        require(all(shown(cut, whole) for row, result in zip(printed, rows) for cut, whole in zip(row, key(result, words))),
+                f"the table and {kind} have other rows", told)
+    most, least = max(counts.values()), min(counts.values())
+    require(most - least <= slack, f"files differ: {counts}", told)
+    if code in ends:
+        require(least > 0, f"ended by itself, with files that lack results: {counts}", told)
+    return stop, met, most
 
 
 def refused(program, folder, what, arguments, limit=None):
@@ -147,21 +197,20 @@ def piped(program, folder):
 
 def main():
     program = sys.argv[1]
-    times = int(sys.argv[2]) if len(sys.argv) > 2 else 5
+    signals = int(sys.argv[2]) if len(sys.argv) > 2 else int(os.environ.get("WORMCUBE_SIGNALS", "30"))
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
     generator = random.Random(seed)
-    span, kept, codes = 4.0, [], {}
+    spans = {name: 4.0 for name in [*SWEEPS, *OBJECTS]}
+    hits, kept = collections.Counter(), 0
     with tempfile.TemporaryDirectory() as folder:
-        for number in range(times):
-            rows, took, code = kill_once(program, folder, number, generator, span)
-            if code == 0:  # finished: kill the next ones earlier
-                span = max(0.2, 0.9 * took)
-            kept.append(rows)
-            codes[code] = codes.get(code, 0) + 1
+        for number in range(signals):
+            stop, met, rows = kill_once(program, folder, number, generator, spans)
+            hits[stop.name] += met
+            kept += rows
         refused(program, folder, "a file size limit", [], (resource.RLIMIT_FSIZE, (30000, 30000)))
         piped(program, folder)
-    print(f"{times} runs, seed {seed}: {sum(kept)} rows kept, at most {max(kept)} in one run; exit codes "
-          + ", ".join(f"{code}: {count} times" for code, count in sorted(codes.items())))
+    print(f"{signals} runs, seed {seed}: {sum(hits.values())} ended by their signals, {kept} rows and objects kept; "
+          + ", ".join(f"{name} {count}" for name, count in sorted(hits.items()) if count > 0))
     return 0
 
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/tests/cli/program.hpp"
 
+#include <filesystem>
 #include <sstream>
 #include <string>
 
@@ -11,6 +12,7 @@ using Catch::Matchers::Contains;
 using Catch::Matchers::StartsWith;
 using wormcube::test::Output;
 using wormcube::test::run_wormcube;
+using wormcube::test::TemporaryFile;
 
 namespace {
 
@@ -141,6 +143,61 @@ TEST_CASE("topology tells nodes, links and deadlock freedom") {
   CHECK(cyclic["cycle"].is_string());
   const auto degenerate = run_wormcube("topology torus:2x1");
   CHECK_THAT(degenerate.out, Catch::Contains("one cable") && Catch::Contains("no link"));
+}
+
+TEST_CASE("what topology and check judge with one virtual channel is in words", "[cli]") {
+  const std::string moves = "messages that go up to once round a ring, as a program's moves may";
+  CHECK_THAT(run_wormcube("topology ring:3 --virtual-channels 1").out,
+             Catch::Contains("# deadlock free    no: messages that go up to once round a ring"));
+  const auto refused = run_wormcube("run alltoallv --on ring:3 --virtual-channels 1");
+  CHECK(refused.exit == 2);
+  CHECK_THAT(refused.err,
+             Catch::Contains(moves) && Catch::Contains("`check` counts one algorithm"));
+  CHECK(run_wormcube("check alltoallv --on ring:3 --virtual-channels 1 --json -")
+            .json()["deadlock_free"] == true);
+}
+
+TEST_CASE("a failed node out of range, and too many values, are named", "[cli]") {
+  const auto error = [](const char* arguments) {
+    const auto output = run_wormcube(arguments);
+    CHECK(output.exit == 2);
+    return output.err;
+  };
+  CHECK_THAT(error("topology 'ring:4~9~1'"),
+             Catch::Contains("failed node '9' is out of range; the nodes of ring:4 are 0 to 3"));
+  CHECK_THAT(error("topology 'ring:4~0-9'"), Catch::Contains("failed cable '0-9' is out of range"));
+  CHECK_THAT(error("topology 'ring:4~0-2'"),
+             Catch::Contains("failed cable '0-2': ring:4 has no cable there"));
+  CHECK_THAT(error("topology ring:4 --route 0,1,2"),
+             Catch::Contains("--route needs 2 values, but 3 are given"));
+}
+
+TEST_CASE("--markdown writes the files that are asked for, or is refused", "[cli]") {
+  const TemporaryFile json(".json"), csv(".csv");
+  for (const std::string arguments : {"list scatter", "best scatter --on ring:3"}) {
+    const auto output =
+        run_wormcube(arguments + " --markdown --json " + json.path() + " --csv " + csv.path());
+    CAPTURE(arguments, output.err);
+    CHECK(output.exit == 0);
+    CHECK_THAT(output.out, Catch::Contains("|---|"));
+    CHECK_FALSE(nlohmann::json::parse(json.text()).empty());
+    CHECK_THAT(csv.text(), Catch::Contains("scatter"));
+    std::filesystem::remove(json.path());
+    std::filesystem::remove(csv.path());
+    for (const char* form : {"--json", "--jsonl", "--csv"}) {
+      const auto both = run_wormcube(arguments + " --markdown " + form + " -");
+      CHECK(both.exit == 2);
+      CHECK(both.out.empty());
+      CHECK_THAT(both.err, Catch::Contains("--markdown and " + std::string(form) +
+                                           " - both want standard output"));
+    }
+  }
+  for (const char* option : {"--on ring:3", "--bytes 64", "--by work", "--machine paragon"}) {
+    const auto output = run_wormcube(std::string("list scatter --markdown ") + option);
+    CAPTURE(option);
+    CHECK(output.exit == 2);
+    CHECK_THAT(output.err, Catch::Contains("--markdown lists algorithms without a network"));
+  }
 }
 
 TEST_CASE("topology shows a node's neighbours and a route") {

@@ -186,7 +186,7 @@ TEST_CASE("a network is the same without what has failed, its nodes numbered ane
   told("ring:5~0-2", "no cable there");
   told("ring:5~0-1~0-1", "no cable there");
   told("ring:5~7", "nodes of ring:5 are 0 to 4");
-  told("line:3~1", "not connected: no way leads from node 0 of line:3 to node 2");
+  told("line:3~1", "not connected: no path leads from node 0 of line:3 to node 2");
   CHECK(Topology::parse("line:2~0").nodes() == 1);
   told("tree:4~1", "switches have no numbers");
   told("ring:3~x", "'3~x'");

@@ -11,6 +11,7 @@
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/apps/cli/output/json.hpp"
+#include "wormcube/apps/cli/output/print.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/cli/progress.hpp"
@@ -287,6 +288,7 @@ std::string reigns_text(const std::vector<Contest>& contests) {
 ExitCode best(const BestCommand& given) {
   BestCommand options = given;
   options.output.validate();
+  if (options.markdown) options.output.require_text("--markdown");
   options.model = options.choice.cost_model(options.model);
   const std::vector<Bytes> sizes = parse_sizes(options.bytes);
   const std::vector<Topology> topologies = parse_topologies(options.on);
@@ -331,7 +333,7 @@ ExitCode best(const BestCommand& given) {
         heads += ports == Ports::one ? " one port |" : " all ports |";
         rule += "---|";
       }
-      fmt::print("\n### {}\n\n{}\n{}\n", operation->name, heads, rule);
+      print(fmt::format("\n### {}\n\n{}\n{}\n", operation->name, heads, rule));
     }
     for (const Topology& topology : topologies) {
       const std::unique_ptr<CallFigures> figures = call_figures(options.choice, topology);
@@ -360,11 +362,13 @@ ExitCode best(const BestCommand& given) {
                      second ? name_of(at.ranked[1]) : "-", cell(at.margin())});
         }
       }
-      if (options.markdown) fmt::print("| {} |{}\n", topology.name(), row);
+      if (options.markdown) print(fmt::format("| {} |{}\n", topology.name(), row));
     }
   }
   if (options.markdown) {
-    if (options.choice.by != "formula") fmt::print("\n{}.\n", agreement_text(formula_takes));
+    if (options.choice.by != "formula")
+      print(fmt::format("\n{}.\n", agreement_text(formula_takes)));
+    write_results(options.output, results, false);
     return passed;
   }
   if (!any) throw UsageError("no algorithm with formulas runs on any of these networks");

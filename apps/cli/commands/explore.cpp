@@ -2,23 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/explore.hpp"
 
+#include "wormcube/apps/cli/child.hpp"
 #include "wormcube/apps/cli/commands/foreign_words.hpp"
+#include "wormcube/apps/cli/output/print.hpp"
 #include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <vector>
 
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace wormcube::cli {
 namespace {
@@ -50,41 +46,15 @@ std::vector<std::string> own_command() {
   return kept;
 }
 
-Outcome outcome_of(std::vector<std::string> words) {
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) {
-    throw UsageError(fmt::format("--explore: no pipe: {}", std::strerror(errno)));
+Outcome outcome_of(const std::vector<std::string>& words) {
+  const Child child = run_child("/proc/self/exe", words);
+  if (child.error != 0) {
+    throw UsageError(
+        fmt::format("--explore: a run does not start: {}", std::strerror(child.error)));
   }
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  pid_t child = 0;
-  const int error =
-      posix_spawn(&child, "/proc/self/exe", &actions, nullptr, pointers.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  close(ends[1]);
-  std::string text;
-  std::array<char, 4096> part{};
-  for (ssize_t count = 1; error == 0 && count > 0;) {
-    count = read(ends[0], part.data(), part.size());
-    if (count > 0) text.append(part.data(), static_cast<std::size_t>(count));
-    if (count < 0 && errno == EINTR) count = 1;
-  }
-  close(ends[0]);
-  if (error != 0) {
-    throw UsageError(fmt::format("--explore: a run does not start: {}", std::strerror(error)));
-  }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  constexpr int signalled = 128;
+  const std::string& text = child.out;
   Outcome outcome;
-  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : signalled + WTERMSIG(status);
+  outcome.code = child.code;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     outcome.lines.push_back(text.substr(at, end - at));
@@ -127,8 +97,9 @@ ExitCode explore(int runs) {
     ++others;
     text += fmt::format("  --shuffle {}: {}\n", seed, difference(outcome, first));
   }
-  fmt::print("{} runs: {} end and print as the first, without --shuffle ({}); {} otherwise\n{}",
-             runs, runs - others, words_of_code(first.code), others, text);
+  print(fmt::format(
+      "{} runs: {} end and print as the first, without --shuffle ({}); {} otherwise\n{}", runs,
+      runs - others, words_of_code(first.code), others, text));
   return static_cast<ExitCode>(others > 0 ? 1 : first.code);
 }
 

@@ -426,11 +426,20 @@ ExitCode list(const ListCommand& given) {
   options.output.validate();
   options.model = options.choice.cost_model(options.model);
   const auto algorithms = chosen(options.operation);
+  std::vector<Json> results;
   if (options.markdown) {
+    options.output.require_text("--markdown");
+    if (!options.on.empty() || options.bytes_option->count() > 0 ||
+        options.choice.by != "formula" || options.choice.has_machine()) {
+      throw UsageError(
+          "--markdown lists algorithms without a network; leave out --on, --bytes, --by and "
+          "--machine, or --markdown");
+    }
     print_markdown(algorithms);
+    for (const Algorithm* algorithm : algorithms) results.push_back(describe(*algorithm));
+    write_results(options.output, results, false);
     return passed;
   }
-  std::vector<Json> results;
   bool complete = true;
   if (options.on.empty()) {
     if (options.bytes_option->count() > 0) {

@@ -1,5 +1,6 @@
 // wormcube mpicc, mpicxx: a compiler's command, with what a program needs to be a rank.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/cli/child.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/commands/foreign_words.hpp"
 #include "wormcube/apps/cli/output/print.hpp"
@@ -11,11 +12,13 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
@@ -63,19 +66,22 @@ CompilerCall understood(const std::vector<std::string>& words) {
   return call;
 }
 
-std::string answer_of(const std::string& compiler, const std::string& question) {
-  FILE* const pipe = popen((compiler + " " + question).c_str(), "r");
-  if (pipe == nullptr) return "";
-  std::array<char, 4096> line{};
-  const bool has_line = std::fgets(line.data(), line.size(), pipe) != nullptr;
-  pclose(pipe);
-  std::string text = has_line ? line.data() : "";
-  while (text.ends_with('\n')) text.pop_back();
-  return text;
+/// The first line that a compiler prints.
+std::string answer_of(std::vector<std::string> compiler, const std::string& question) {
+  compiler.push_back(question);
+  const std::string program = compiler.front();
+  const std::string out = run_child(program, std::move(compiler)).out;
+  return out.substr(0, out.find('\n'));
 }
 
-/// A compiler that is named with options of its own, "ccache gcc-12": its words.
-std::vector<std::string> split_words(const std::string& text) {
+/// The compiler as words: a path to an executable file is one word, whatever blanks it has; other
+/// text ends its words at blanks, "ccache gcc-12". No shell reads it.
+std::vector<std::string> compiler_words(const std::string& text, const char* variable) {
+  std::error_code ignored;
+  if (text.find('/') != std::string::npos && access(text.c_str(), X_OK) == 0 &&
+      std::filesystem::is_regular_file(text, ignored)) {
+    return {text};
+  }
   std::vector<std::string> words;
   std::size_t from = 0;
   while ((from = text.find_first_not_of(' ', from)) != std::string::npos) {
@@ -83,21 +89,32 @@ std::vector<std::string> split_words(const std::string& text) {
     words.push_back(text.substr(from, to - from));
     from = to;
   }
+  if (words.empty()) {
+    throw UsageError(
+        fmt::format("{} is blank; name a compiler, as in {}=gcc-12", variable, variable));
+  }
   return words;
 }
 
-std::vector<std::string> whole_command(const std::string& compiler,
+/// For a shell.
+std::string quoted(const std::string& word) {
+  if (word.find_first_of(" '\"$`\\") == std::string::npos) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
+  return text + "'";
+}
+
+std::vector<std::string> whole_command(const std::vector<std::string>& compiler,
                                        const std::vector<std::string>& words, bool is_cxx,
                                        const CompilerCall& call) {
   const mpi::Kit kit = mpi::find_kit();
-  std::vector<std::string> command = split_words(compiler);
+  std::vector<std::string> command = compiler;
   for (const std::string& word : words) {
     if (word != "-show" && word != "--showme" && word != "-pie") command.push_back(word);
   }
   command.push_back("-I" + kit.include);
   command.emplace_back("-fPIC");  // last, so that it wins
-  const bool is_clang =
-      answer_of(compiler, "--version 2>/dev/null").find("clang") != std::string::npos;
+  const bool is_clang = answer_of(compiler, "--version").find("clang") != std::string::npos;
   // Else inline variables, statics of templates and of inline functions are one for all ranks.
   if (is_cxx && !is_clang) command.emplace_back("-fno-gnu-unique");
   if (!call.links || (!call.has_input && !call.shows)) return command;
@@ -119,16 +136,19 @@ std::vector<std::string> whole_command(const std::string& compiler,
 }
 
 ExitCode run(bool is_cxx) {
-  const char* const told = std::getenv(is_cxx ? "WORMCUBE_CXX" : "WORMCUBE_CC");
-  const std::string compiler = told != nullptr && *told != '\0' ? std::string(told)
-                               : is_cxx                         ? std::string(cxx_compiler)
-                                                                : std::string(c_compiler);
+  const char* const variable = is_cxx ? "WORMCUBE_CXX" : "WORMCUBE_CC";
+  const char* const named = std::getenv(variable);
+  const std::vector<std::string> compiler =
+      compiler_words(named != nullptr && *named != '\0' ? named
+                     : is_cxx                           ? cxx_compiler
+                                                        : c_compiler,
+                     variable);
   const std::vector<std::string>& words = foreign_words();
   const CompilerCall call = understood(words);
   std::vector<std::string> command = whole_command(compiler, words, is_cxx, call);
   if (call.shows) {
     std::string text;
-    for (const std::string& word : command) text += (text.empty() ? "" : " ") + word;
+    for (const std::string& word : command) text += (text.empty() ? "" : " ") + quoted(word);
     print_data(text + "\n");
     return passed;
   }
@@ -143,7 +163,7 @@ ExitCode run(bool is_cxx) {
   std::signal(SIGXFSZ, SIG_DFL);
   execvp(arguments.front(), arguments.data());
   throw UsageError(fmt::format("{}: {}; name a compiler by {}", arguments.front(),
-                               std::strerror(errno), is_cxx ? "WORMCUBE_CXX" : "WORMCUBE_CC"));
+                               std::strerror(errno), variable));
 }
 
 Action add_compiler(CLI::App& program, const std::string& name, bool is_cxx) {
@@ -152,7 +172,9 @@ Action add_compiler(CLI::App& program, const std::string& name, bool is_cxx) {
                         is_cxx ? "C++" : "C"));
   app.footer(fmt::format(
       "Everything behind {0} goes to the compiler that wormcube was built with, or ${1}, with what "
-      "a program needs to be loaded once for each rank. -show prints that command.\n\n"
+      "a program needs to be loaded once for each rank. -show prints that command.\n"
+      "{1} is the path of an executable file, which may have blanks, or words between "
+      "blanks (ccache gcc-12). No shell reads it.\n\n"
       "Examples:\n"
       "  wormcube {0} -O2 ring.{2} -o ring\n"
       "  make {3}=\"wormcube {0}\"\n"

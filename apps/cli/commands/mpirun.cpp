@@ -18,6 +18,7 @@
 #include "wormcube/apps/mpi/engine/run.hpp"
 #include "wormcube/collectives/registry.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/host/print_error.hpp"
 #include "wormcube/runtime/schedule/text.hpp"
 
 #include <algorithm>
@@ -111,26 +112,31 @@ void write_recording(mpi::Recording& recording, const TraceOptions& trace,
                                    fmt::format("\"topology\":{}", Json(topology.name()).dump()));
     });
     if (!options.output.quiet) {
-      fmt::print(
-          stderr, "# trace {}: {} slices{}\n", trace.file, counts.events,
-          counts.left_out > 0 ? fmt::format(", {} left out by MPI_Pcontrol", counts.left_out) : "");
+      print_error(fmt::format("# trace {}: {} slices{}\n", trace.file, counts.events,
+                              counts.left_out > 0
+                                  ? fmt::format(", {} left out by MPI_Pcontrol", counts.left_out)
+                                  : ""));
     }
   }
   if (options.schedule.empty()) return;
   const mpi::Recording::Messages messages = recording.messages(topology);
   write_text(options.schedule, schedule_text(messages.schedule));
   if (options.output.quiet) return;
-  fmt::print(
-      stderr, "# schedule {}: {} messages in {} steps{}\n", options.schedule, messages.kept,
+  print_error(fmt::format(
+      "# schedule {}: {} messages in {} steps{}\n", options.schedule, messages.kept,
       messages.schedule.steps(),
       messages.left_out > 0
           ? fmt::format(", {} left out: never received, or by MPI_Pcontrol", messages.left_out)
-          : "");
+          : ""));
 }
 
 [[noreturn]] void end_process(int code) {
   std::fflush(nullptr);
   flush_output();
+  if (const std::string failure = output_failure(); !failure.empty()) {
+    complain(failure);
+    if (code == passed) code = usage;
+  }
   std::_Exit(Running::conclude(code));
 }
 
@@ -200,7 +206,7 @@ ExitCode run(const MpirunCommand& options) {
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);             // a line of a rank stays whole
   auto* const job = new mpi::Run(topology, std::move(run));  // its ranks may outlive this
   const mpi::JobEnd end = job->wait();
-  std::fflush(stdout);
+  flush_output();
   int code = end.code;
   if (!end.text.empty()) complain(end.text);
   std::vector<std::string> left;

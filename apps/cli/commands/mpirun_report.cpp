@@ -4,6 +4,7 @@
 
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
+#include "wormcube/runtime/host/print_error.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -221,7 +222,7 @@ void print_report(const Json& json) {
     }
   }
   if (any) text += collectives.text(false);
-  fmt::print(stderr, "{}", text);
+  print_error(text);
 }
 
 std::string matrix_text(const mpi::Job& job) {

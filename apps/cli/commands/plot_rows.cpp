@@ -8,12 +8,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <set>
 #include <sstream>
+#include <system_error>
 
 #include <fmt/core.h>
 
@@ -25,6 +28,10 @@ std::optional<double> number_of(const Json& row, const char* key) {
   const auto value = row.find(key);
   if (value == row.end() || !value->is_number()) return std::nullopt;
   return value->get<double>();
+}
+/// A number of nodes or a side; 0: it is none.
+Rank rank_of(double value) {
+  return value >= 0 && value <= std::numeric_limits<Rank>::max() ? static_cast<Rank>(value) : 0;
 }
 std::string text_of(const Json& row, const char* key) {
   const auto value = row.find(key);
@@ -64,7 +71,8 @@ void read_timed_row(const Json& json, PlotFile& file) {
   row.network = text_of(json, "topology");
   row.ports = text_of(json, "ports");
   if (row.what.empty() || row.algorithm.empty()) return;
-  row.nodes = number_of(json, "nodes").value_or(number_of(json, "nodes_in_all").value_or(0));
+  row.nodes =
+      rank_of(number_of(json, "nodes").value_or(number_of(json, "nodes_in_all").value_or(0)));
   if (row.nodes <= 0 && !row.network.empty()) row.nodes = nodes_of(row.network);
   row.bytes = number_of(json, "block_bytes").value_or(0);
   row.model = number_of(json, "model_time_us");
@@ -133,7 +141,7 @@ void read_broadcast_figure(const Json& json, PlotFile& file) {
   std::set<Rank> sides;
   for (const Json& series : list_of(json, "series")) {
     for (const Json& point : list_of(series, "points")) {
-      if (const auto n = number_of(point, "n")) sides.insert(static_cast<Rank>(*n));
+      if (const auto n = number_of(point, "n")) sides.insert(rank_of(*n));
     }
   }
   figure.sides.assign(sides.begin(), sides.end());
@@ -144,7 +152,7 @@ void read_broadcast_figure(const Json& json, PlotFile& file) {
     for (const Json& point : list_of(json_series, "points")) {
       const auto n = number_of(point, "n");
       if (!n) continue;
-      const auto at = std::ranges::find(figure.sides, static_cast<Rank>(*n));
+      const auto at = std::ranges::find(figure.sides, rank_of(*n));
       series->steps[static_cast<std::size_t>(at - figure.sides.begin())] =
           number_of(point, "steps");
     }
@@ -183,6 +191,7 @@ void read_benchmarks(const Json& json, PlotFile& file) {
     row.kind = PlotRow::Kind::benchmark;
     row.what = rest.substr(0, rest.find('/')), row.algorithm = rest, row.bytes = x;
     row.value = factor * *time;
+    if (!std::isfinite(row.value)) continue;
     file.rows.push_back(std::move(row));
   }
   const auto context = json.find("context");
@@ -195,7 +204,7 @@ void read_benchmarks(const Json& json, PlotFile& file) {
 void read_made(const Json& row, PlotFile& file) {
   const auto made = row.find("made");
   if (made == row.end() || !made->is_object()) return;
-  const auto schema = static_cast<long>(number_of(*made, "schema").value_or(0));
+  const Rank schema = rank_of(number_of(*made, "schema").value_or(0));
   if (file.schema != 0 && schema != file.schema) {
     throw UsageError(
         fmt::format("plot: '{}' has results of schemas {} and {}; plot one schema at a time",
@@ -238,20 +247,43 @@ PlotFile plot_file_of(Json json, const std::string& name) {
   return file;
 }
 
-PlotFile read_plot_file(const std::string& name) {
-  std::ifstream input(name, std::ios::binary);
-  std::ostringstream text;
-  if (input) text << input.rdbuf();
-  if (!input || input.bad()) {
-    throw UsageError(fmt::format("plot: cannot read '{}': {}", name, std::strerror(errno)));
-  }
-  if (std::filesystem::is_directory(name)) {
+namespace {
+
+/// All of a file. A device may have no end, a sparse file more bytes than its disk: more than the
+/// limit is refused.
+std::string read_whole(const std::string& name) {
+  constexpr std::size_t limit = std::size_t{256} << 20, piece = std::size_t{1} << 20;
+  std::error_code ignored;
+  if (std::filesystem::is_directory(name, ignored)) {
     throw UsageError(fmt::format("plot: cannot read '{}': it is a directory", name));
   }
-  Json json = Json::parse(text.str(), nullptr, false);
+  std::ifstream input(name, std::ios::binary);
+  std::string text;
+  while (input && text.size() <= limit) {
+    const std::size_t before = text.size();
+    text.resize(before + piece);
+    input.read(text.data() + before, static_cast<std::streamsize>(piece));
+    text.resize(before + static_cast<std::size_t>(input.gcount()));
+  }
+  if (text.size() > limit) {
+    throw UsageError(fmt::format(
+        "plot: '{}' has more than {} MiB, the most that plot reads; give it results of fewer runs",
+        name, limit >> 20));
+  }
+  if (!input.eof()) {
+    throw UsageError(fmt::format("plot: cannot read '{}': {}", name, std::strerror(errno)));
+  }
+  return text;
+}
+
+}  // namespace
+
+PlotFile read_plot_file(const std::string& name) {
+  const std::string text = read_whole(name);
+  Json json = Json::parse(text, nullptr, false);
   if (json.is_discarded()) {  // JSON lines?
     json = Json::array();
-    std::istringstream lines(text.str());
+    std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
       if (line.find_first_not_of(" \t\r") == line.npos) continue;
       Json object = Json::parse(line, nullptr, false);

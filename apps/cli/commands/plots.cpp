@@ -9,6 +9,7 @@
 #include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -85,7 +86,8 @@ Plotted plotted(const LinePlot& plot) {
 Plotted winners_of(std::vector<PlotRow> rows, const std::string& what, const std::string& ports,
                    const std::vector<std::string>& foot) {
   WinnerMap map;
-  map.title = fmt::format("{}: the fastest {}-port algorithm by model time", what, ports);
+  map.title = fmt::format("{}: the fastest algorithm by model time, {} {}", what, ports,
+                          ports == "one" ? "port" : "ports");
   map.below =
       "number: how many times faster than the second; pale: no clear winner; busy links shared";
   map.foot = foot;
@@ -124,9 +126,9 @@ Plotted winners_of(std::vector<PlotRow> rows, const std::string& what, const std
         const auto index = static_cast<int>(std::ranges::find(map.algorithms, row.algorithm) -
                                             map.algorithms.begin());
         if (cell.winner < 0 || row.value < best) {
-          second = cell.winner < 0 ? 0 : best;
+          if (cell.winner >= 0 && cell.winner != index) second = best;
           best = row.value, cell.winner = index;
-        } else if (second == 0 || row.value < second) {
+        } else if (cell.winner != index && (second == 0 || row.value < second)) {
           second = row.value;
         }
       }
@@ -268,7 +270,8 @@ std::vector<Plotted> plots_of(std::vector<PlotRow> rows, const std::vector<std::
         std::map<double, double> data;
         for (const PlotRow& row : here) data[row.bytes] = row.data_bytes * row.nodes;
         for (const auto& [at, bytes] : data)
-          plot.limit.push_back({at, bytes / options.copy_limit / 1000});
+          if (const double least = bytes / options.copy_limit / 1000; std::isfinite(least))
+            plot.limit.push_back({at, least});
         plot.limit_name = "copy limit";
       }
       finish(std::move(plot));
@@ -293,11 +296,14 @@ std::vector<Plotted> plots_of(std::vector<PlotRow> rows, const std::vector<std::
     }
     if (kind == PlotRow::Kind::modelled && sizes.size() > 1 && nodes.size() > 1) {
       for (const char* const ports : {"one", "all"}) {
+        // An algorithm that needs one port runs where there are more.
         std::vector<PlotRow> here;
+        bool any = false;
         for (const PlotRow& row : group) {
-          if (row.ports == ports) here.push_back(row);
+          any = any || row.ports == ports;
+          if (row.ports == ports || row.ports == "one") here.push_back(row);
         }
-        if (!here.empty()) plots.push_back(winners_of(here, what, ports, foot)), drawn = true;
+        if (any) plots.push_back(winners_of(here, what, ports, foot)), drawn = true;
       }
     }
     for (const auto& [bytes, of_size] : nodes) {

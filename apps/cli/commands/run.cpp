@@ -72,9 +72,10 @@ struct Plan {
 void require_acyclic(const Topology& topology, int virtual_channels) {
   if (const auto cycle = dependency_cycle(Routing(topology, virtual_channels))) {
     throw UsageError(
-        fmt::format("{} with {} virtual channel per ring link can deadlock: a cycle of channels "
-                    "that wait for each other, {}; "
-                    "use --virtual-channels 2",
+        fmt::format("{} with {} virtual channel per ring link can deadlock: messages that go up to "
+                    "once round a ring, as a program's moves may, can wait for each other in a "
+                    "cycle, {}; use --virtual-channels 2 (`check` counts one algorithm's own "
+                    "routes, which may have no cycle)",
                     topology.name(), virtual_channels, *cycle));
   }
 }

@@ -399,7 +399,9 @@ ExitCode show(const TopologyCommand& options) {
              fmt::format("{}, {} in all", virtual_channels_text(topology, options.virtual_channels),
                          routing.channels()));
   print_fact(output, "deadlock free",
-             cycle ? "no: messages on these links can wait for each other: " + *cycle
+             cycle ? "no: messages that go up to once round a ring, as a program's moves may, can "
+                     "wait for each other on these links: " +
+                         *cycle
                    : "yes: the channel dependency graph has no cycle");
 
   Json result{{"topology", topology.name()}, {"description", topology.describe()},

@@ -38,6 +38,13 @@ void OutputOptions::validate() const {
   for (const std::string& file : {json, jsonl, csv, links}) require_writable(file);
 }
 
+void OutputOptions::require_text(std::string_view option) const {
+  if (text()) return;
+  const std::string_view other = json == "-" ? "--json" : jsonl == "-" ? "--jsonl" : "--csv";
+  throw UsageError(
+      fmt::format("{0} and {1} - both want standard output; give {1} a file", option, other));
+}
+
 bool OutputOptions::has_files() const {
   for (const std::string* file : {&json, &jsonl, &csv, &links}) {
     if (!file->empty() && *file != "-") return true;

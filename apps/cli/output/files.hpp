@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include <CLI/CLI.hpp>
 
@@ -18,6 +19,8 @@ struct OutputOptions {
   void validate() const;
   /// Whether lines for people are wanted: not when standard output belongs to JSON or CSV.
   bool text() const { return json != "-" && jsonl != "-" && csv != "-"; }
+  /// Throws UsageError where JSON or CSV has standard output, which this option wants.
+  void require_text(std::string_view option) const;
   /// Whether results go to files too.
   bool has_files() const;
   /// Whether '#' lines are wanted.

@@ -3,11 +3,14 @@
 #include "wormcube/apps/cli/output/print.hpp"
 
 #include "wormcube/apps/cli/progress.hpp"
+#include "wormcube/runtime/host/print_error.hpp"
+#include "wormcube/runtime/topology/words.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 #include <fmt/core.h>
 
@@ -22,35 +25,9 @@ void note_output_error() {
   first_output_error.compare_exchange_strong(none, errno != 0 ? errno : EIO);
 }
 
-/// The bytes of the character that starts a text; 0: it is no UTF-8, or a control character.
-std::size_t shown_bytes(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  if (byte(0) < 0x80) return byte(0) >= 0x20 && byte(0) != 0x7f ? 1 : 0;
-  const std::size_t bytes = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : byte(0) >= 0xc2 ? 2 : 0;
-  if (bytes == 0 || byte(0) > 0xf4 || text.size() < bytes) return 0;
-  for (std::size_t i = 1; i < bytes; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  return byte(0) == 0xc2 && byte(1) < 0xa0 ? 0 : bytes;
-}
-
 }  // namespace
 
-std::string cleaned(std::string_view text) {
-  std::string clean;
-  clean.reserve(text.size());
-  while (!text.empty()) {
-    const bool white = text.front() == '\n' || text.front() == '\t';
-    const std::size_t bytes = white ? 1 : shown_bytes(text);
-    if (bytes > 0) {
-      clean += text.substr(0, bytes);
-    } else {
-      clean += fmt::format("\\x{:02x}", static_cast<unsigned char>(text.front()));
-    }
-    text.remove_prefix(bytes > 0 ? bytes : 1);
-  }
-  return clean;
-}
+std::string cleaned(std::string_view text) { return printable(text, "\n\t"); }
 
 void print_data(std::string_view data) {
   const auto alone = Progress::pause();
@@ -66,6 +43,12 @@ void flush_output() {
 }
 
 int output_error() { return first_output_error; }
+
+std::string output_failure() {
+  const int error = first_output_error;
+  if (error == 0 || error == EPIPE) return {};
+  return fmt::format("cannot write to standard output: {}", std::strerror(error));
+}
 
 void begin_output() {
   first_output_error = 0;
@@ -94,7 +77,7 @@ std::string with_short_words(std::string_view text) {
 void complain(std::string_view text) {
   flush_output();
   const auto alone = Progress::pause();
-  fmt::print(stderr, "wormcube: {}\n", with_short_words(cleaned(text)));
+  print_error(fmt::format("wormcube: {}\n", with_short_words(cleaned(text))));
 }
 
 }  // namespace wormcube::cli

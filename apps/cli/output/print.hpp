@@ -18,6 +18,9 @@ void print_data(std::string_view data);
 void flush_output();
 /// Why standard output takes nothing any more, an errno: print() says nothing of it. 0: it does.
 int output_error();
+/// "cannot write to standard output: No space left on device"; empty if all is written, or the
+/// reader of a pipe has left.
+std::string output_failure();
 /// Forgets that: the program begins.
 void begin_output();
 

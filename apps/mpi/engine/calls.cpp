@@ -5,6 +5,7 @@
 #include "wormcube/apps/mpi/engine/errors.hpp"
 #include "wormcube/apps/mpi/engine/handles.hpp"
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/host/print_error.hpp"
 
 #include <exception>
 
@@ -15,11 +16,10 @@ namespace wormcube::mpi {
 namespace {
 
 [[noreturn]] RankState& refuse_thread(Function function) {
-  fmt::print(
-      stderr,
+  print_error(fmt::format(
       "wormcube: {} was called by a thread that a rank has made, or before any rank ran (by a "
       "constructor): MPI calls are the rank's own thread's (MPI_THREAD_FUNNELED)\n",
-      name_of(function));
+      name_of(function)));
   _exit(2);
 }
 

@@ -8,6 +8,7 @@
 #include "wormcube/apps/mpi/engine/plain_functions.hpp"
 #include "wormcube/apps/mpi/engine/reductions.hpp"
 #include "wormcube/apps/mpi/engine/window.hpp"
+#include "wormcube/runtime/host/print_error.hpp"
 #include "wormcube/runtime/node/forwarding_node.hpp"
 
 #include <algorithm>
@@ -51,7 +52,7 @@ class CountingNode final : public ForwardingNode {
       stage == 0 ? std::string("no stage provides it") : fmt::format("stage {}", stage);
   const RankState* const rank = current_rank;
   if (rank == nullptr) {
-    fmt::print(stderr, "wormcube: {} is not provided ({})\n", name, what);
+    print_error(fmt::format("wormcube: {} is not provided ({})\n", name, what));
     _exit(2);
   }
   rank->job.end_here(2, fmt::format("rank {}: {} is not provided ({})", rank->rank, name, what));

@@ -1,5 +1,6 @@
 // The nodes' turns, the rounds that end a run, and how all processes stop.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/runtime/host/print_error.hpp"
 #include "wormcube/runtime/machine/mpi/gather.hpp"
 #include "wormcube/runtime/machine/mpi/impl.hpp"
 
@@ -124,11 +125,11 @@ void MpiMachine::Impl::watch_clock() {
   const auto now = std::chrono::steady_clock::now();
   if (stopping_ && !drained_ && now - stopped_at_ > options_.grace) {
     // Some process does not listen: in a loop of its own, or in a call of the MPI library.
-    fmt::print(stderr,
-               "wormcube: {}\nwormcube: process {} of {} waited {} ms for the others to stop; "
-               "aborting all\n",
-               failure_ ? failure_->text : "another process failed", transport_.process(),
-               transport_.processes(), options_.grace.count());
+    print_error(
+        fmt::format("wormcube: {}\nwormcube: process {} of {} waited {} ms for the others to stop; "
+                    "aborting all\n",
+                    failure_ ? failure_->text : "another process failed", transport_.process(),
+                    transport_.processes(), options_.grace.count()));
     const bool is_usage = failure_ && (failure_->kind == MpiFailure::Kind::usage ||
                                        failure_->kind == MpiFailure::Kind::usage_of_program);
     MpiSession::abort(is_usage ? 2 : 1);
@@ -139,8 +140,9 @@ void MpiMachine::Impl::watch_clock() {
   const bool may_get_verdict = round_ != MPI_REQUEST_NULL && counts_.come == mine_[1];
   if (may_get_verdict && now - start_ < limit + options_.grace) return;
   if (may_get_verdict) {
-    fmt::print(stderr, "wormcube: not finished {} ms after the time limit of {} ms; aborting all\n",
-               options_.grace.count(), limit.count());
+    print_error(
+        fmt::format("wormcube: not finished {} ms after the time limit of {} ms; aborting all\n",
+                    options_.grace.count(), limit.count()));
     MpiSession::abort(4);
   }
   failed({first_, MpiFailure::Kind::time_limit,

@@ -1,6 +1,7 @@
 // The life of MPI in this process.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/host/print_error.hpp"
 #include "wormcube/runtime/machine/mpi/gather.hpp"
 #include "wormcube/runtime/machine/mpi/machine.hpp"
 
@@ -66,7 +67,7 @@ class MpiSession::Impl {
       MPI_Request request = MPI_REQUEST_NULL;
       MPI_Ibarrier(ends, &request);
       if (!completes(request, grace)) {
-        fmt::print(stderr, "wormcube: an exception has left one process alone; aborting all\n");
+        print_error("wormcube: an exception has left one process alone; aborting all\n");
         abort(1);
       }
     }
@@ -106,8 +107,8 @@ int MpiSession::agree(int exit_code, std::string& text) const {
   if (text.empty()) {
     await(request);
   } else if (!completes(request, grace)) {
-    fmt::print(stderr, "wormcube: {}\nwormcube: process {} of {} alone; aborting all\n", text,
-               process(), processes());
+    print_error(fmt::format("wormcube: {}\nwormcube: process {} of {} alone; aborting all\n", text,
+                            process(), processes()));
     abort(exit_code);
   }
   const int first = -most[1];
