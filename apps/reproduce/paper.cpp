@@ -4,6 +4,8 @@
 
 #include "wormcube/runtime/error.hpp"
 
+#include <numeric>
+
 #include <fmt/core.h>
 
 namespace wormcube::apps {
@@ -46,6 +48,31 @@ void require_rows(const Paper& paper, std::span<const Topology> topologies) {
     }
   }
   throw UsageError(text);
+}
+
+double require_pieces(std::string_view what, std::span<const double> pieces,
+                      const CheckOptions& options) {
+  const double sum = std::accumulate(pieces.begin(), pieces.end(), 0.0);
+  if (sum <= static_cast<double>(options.record_pieces)) return sum;
+  throw UsageError(
+      fmt::format("{}: its {} dry runs would go through {:.0f} pieces of messages, some million a "
+                  "second; up to "
+                  "{} are recorded; use smaller networks, or allow more and wait (--record-pieces)",
+                  what, pieces.size(), sum, options.record_pieces));
+}
+
+std::vector<double> pieces_to_reproduce(const Paper& paper, std::span<const Topology> topologies,
+                                        const CheckOptions& options) {
+  std::vector<double> pieces;
+  for (const Topology& topology : topologies) {
+    for (const PaperRow& row : paper.rows) {
+      const Collective collective = collective_of(row);
+      if (refusal_of_row(row, collective, topology)) continue;
+      pieces.push_back(need_to_check(collective, topology, options).pieces);
+    }
+  }
+  require_pieces(fmt::format("reproduce {}", paper.name), pieces, options);
+  return pieces;
 }
 
 ReproducedTable reproduce(const Paper& paper, const Topology& topology, const CheckOptions& options,

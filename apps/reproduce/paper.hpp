@@ -83,7 +83,17 @@ struct ReproducedTable {
 /// Throws UsageError, with the reasons, if none of these networks admits any row.
 void require_rows(const Paper& paper, std::span<const Topology> topologies);
 
-/// \param each  told of every row when it is there; may be empty
+/// The pieces of messages in the dry runs of all rows, each row of each network in its order. Throws
+/// UsageError, with the figures, if one needs more memory than there is, or all together more pieces
+/// than CheckOptions::record_pieces.
+std::vector<double> pieces_to_reproduce(const Paper& paper, std::span<const Topology> topologies,
+                                        const CheckOptions& options);
+
+/// The sum; throws as pieces_to_reproduce(). \param what  "reproduce kim"
+double require_pieces(std::string_view what, std::span<const double> pieces,
+                      const CheckOptions& options);
+
+/// \param each  called with every row when it is there; may be empty
 ReproducedTable reproduce(const Paper& paper, const Topology& topology, const CheckOptions& options,
                           const std::function<void(const ReproducedRow&)>& each = {});
 

@@ -9,6 +9,7 @@
 #include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -85,7 +86,7 @@ Plotted plotted(const LinePlot& plot) {
 Plotted winners_of(std::vector<PlotRow> rows, const std::string& what, const std::string& ports,
                    const std::vector<std::string>& foot) {
   WinnerMap map;
-  map.title = fmt::format("{}: the fastest {}-port algorithm by model time", what, ports);
+  map.title = fmt::format("{}: the fastest algorithm with {} by model time", what, ports);
   map.below =
       "number: how many times faster than the second; pale: no clear winner; busy links shared";
   map.foot = foot;
@@ -101,6 +102,7 @@ Plotted winners_of(std::vector<PlotRow> rows, const std::string& what, const std
         "left out where links are shared and the model does not know how often:" + names);
     std::erase_if(rows, [](const PlotRow& row) { return row.at_least; });
   }
+  std::erase_if(rows, [](const PlotRow& row) { return !row.chosen_by_auto; });
   std::set<double> sizes;
   std::set<std::pair<double, std::string>> networks;
   for (const PlotRow& row : rows) {
@@ -292,13 +294,15 @@ std::vector<Plotted> plots_of(std::vector<PlotRow> rows, const std::vector<std::
       drawn = true;
     }
     if (kind == PlotRow::Kind::modelled && sizes.size() > 1 && nodes.size() > 1) {
-      for (const char* const ports : {"one", "all"}) {
-        std::vector<PlotRow> here;
-        for (const PlotRow& row : group) {
-          if (row.ports == ports) here.push_back(row);
-        }
-        if (!here.empty()) plots.push_back(winners_of(here, what, ports, foot)), drawn = true;
+      // With all ports those that need one take part, too.
+      const auto one_port = [](const PlotRow& row) { return row.ports == "one"; };
+      std::vector<PlotRow> here;
+      std::ranges::copy_if(group, std::back_inserter(here), one_port);
+      if (!here.empty()) plots.push_back(winners_of(here, what, "one port", foot));
+      if (here.size() < group.size()) {
+        plots.push_back(winners_of(group, what, "all ports", foot));
       }
+      drawn = true;
     }
     for (const auto& [bytes, of_size] : nodes) {
       if (of_size.size() < 2 || (kind == PlotRow::Kind::modelled && nodes.size() > 1)) continue;
