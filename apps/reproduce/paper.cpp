@@ -54,11 +54,11 @@ double require_pieces(std::string_view what, std::span<const double> pieces,
                       const CheckOptions& options) {
   const double sum = std::accumulate(pieces.begin(), pieces.end(), 0.0);
   if (sum <= static_cast<double>(options.record_pieces)) return sum;
-  throw UsageError(
-      fmt::format("{}: its {} dry runs would go through {:.0f} pieces of messages, some million a "
-                  "second; up to "
-                  "{} are recorded; use smaller networks, or allow more and wait (--record-pieces)",
-                  what, pieces.size(), sum, options.record_pieces));
+  throw UsageError(fmt::format(
+      "{}: its {} dry runs would go through {:.0f} pieces of messages, about a million a "
+      "second; up to "
+      "{} are recorded; use smaller networks, or allow more and wait (--record-pieces)",
+      what, pieces.size(), sum, options.record_pieces));
 }
 
 std::vector<double> pieces_to_reproduce(const Paper& paper, std::span<const Topology> topologies,

@@ -33,7 +33,7 @@ struct ReproduceCommand {
   std::string paper;
   std::vector<std::string> on;
   std::vector<int> sizes;
-  CheckOptions check{.prove_up_to = 1024};
+  CheckOptions check{.prove_up_to = 1024, .record_pieces = 200'000'000};
   Rank count_up_to = 40000;  // wang-tseng
   const CLI::Option* count_up_to_option = nullptr;
   std::string svg;

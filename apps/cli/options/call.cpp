@@ -163,7 +163,7 @@ void add_record_pieces_option(CLI::App& app, std::int64_t& pieces) {
   app.add_option(
          "--record-pieces", pieces,
          "Refuse dry runs that go through more pieces of messages, sent and received, of all "
-         "nodes: some million a second")
+         "nodes: a million a second or more")
       ->type_name("N")
       ->check(at_least(1))
       ->capture_default_str()
