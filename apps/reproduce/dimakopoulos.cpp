@@ -73,17 +73,15 @@ std::span<const Erratum> dimakopoulos_errata() {
 
 std::vector<double> pieces_of_products(std::span<const Topology> topologies,
                                        const CheckOptions& options) {
-  std::vector<double> pieces;
+  std::vector<CheckedRow> rows;
   for (const Topology& topology : topologies) {
     require_factors("dimakopoulos", topology, Ports::one);
     for (const auto& [label, name] : exchanges) {
       const Collective collective(find_algorithm(operations::alltoall, name));
-      if (refusal(collective, topology)) continue;
-      pieces.push_back(need_to_check(collective, topology, options).pieces);
+      if (!refusal(collective, topology)) rows.push_back({collective, &topology});
     }
   }
-  require_pieces("reproduce dimakopoulos", pieces, options);
-  return pieces;
+  return require_to_check("reproduce dimakopoulos", rows, options);
 }
 
 ProductRow reproduce_product(const Topology& topology, const CheckOptions& options,

@@ -50,29 +50,38 @@ void require_rows(const Paper& paper, std::span<const Topology> topologies) {
   throw UsageError(text);
 }
 
-double require_pieces(std::string_view what, std::span<const double> pieces,
-                      const CheckOptions& options) {
-  const double sum = std::accumulate(pieces.begin(), pieces.end(), 0.0);
-  if (sum <= static_cast<double>(options.record_pieces)) return sum;
-  throw UsageError(fmt::format(
-      "{}: its {} dry runs would go through {:.0f} pieces of messages, about a million a "
-      "second; up to "
-      "{} are recorded; use smaller networks, or allow more and wait (--record-pieces)",
-      what, pieces.size(), sum, options.record_pieces));
+std::vector<double> require_to_check(std::string_view what, std::span<const CheckedRow> rows,
+                                     const CheckOptions& options) {
+  const auto require = [&](std::string_view unit, std::span<const double> each) {
+    const double sum = std::accumulate(each.begin(), each.end(), 0.0);
+    if (sum <= static_cast<double>(options.record_pieces)) return;
+    throw UsageError(fmt::format(
+        "{}: its {} dry runs would go through {:.0f} {}, about a million a second; up to {} are "
+        "recorded; use smaller networks, or allow more and wait (--record-pieces)",
+        what, rows.size(), sum, unit, options.record_pieces));
+  };
+  std::vector<double> steps, pieces;  // the former cost nothing to ask
+  for (const auto& [collective, topology] : rows) {
+    steps.push_back(collective.predict(*topology).startups.value_or(0) * topology->nodes());
+  }
+  require("steps", steps);
+  for (const auto& [collective, topology] : rows) {
+    pieces.push_back(need_to_check(collective, *topology, options).pieces);
+  }
+  require("pieces of messages", pieces);
+  return pieces;
 }
 
 std::vector<double> pieces_to_reproduce(const Paper& paper, std::span<const Topology> topologies,
                                         const CheckOptions& options) {
-  std::vector<double> pieces;
+  std::vector<CheckedRow> rows;
   for (const Topology& topology : topologies) {
     for (const PaperRow& row : paper.rows) {
       const Collective collective = collective_of(row);
-      if (refusal_of_row(row, collective, topology)) continue;
-      pieces.push_back(need_to_check(collective, topology, options).pieces);
+      if (!refusal_of_row(row, collective, topology)) rows.push_back({collective, &topology});
     }
   }
-  require_pieces(fmt::format("reproduce {}", paper.name), pieces, options);
-  return pieces;
+  return require_to_check(fmt::format("reproduce {}", paper.name), rows, options);
 }
 
 ReproducedTable reproduce(const Paper& paper, const Topology& topology, const CheckOptions& options,

@@ -119,10 +119,10 @@ TEST_CASE("the time limit of check includes what comes before the check", "[cli]
 
 TEST_CASE("what would take too long or too much memory is refused with the figures", "[cli]") {
   const auto [arguments, text] = GENERATE(
-      std::tuple("reproduce kim --on torus:1024x1024", "torus:1024x1024"),
-      std::tuple("reproduce kim --on torus:8x8 --record-pieces 1000", "pieces of messages"),
-      std::tuple("reproduce dimakopoulos --on torus:8x8 --record-pieces 1000",
-                 "pieces of messages"),
+      std::tuple("reproduce kim --on torus:1024x1024", "steps, about a million a second"),
+      std::tuple("reproduce kim --on torus:512x512", "steps, about a million a second"),
+      std::tuple("reproduce suh --on mesh:512x512", "steps, about a million a second"),
+      std::tuple("reproduce dimakopoulos --on torus:64x64", "steps, about a million a second"),
       std::tuple("best alltoall --on torus:64x64 --by replay", "up to 100000000 are replayed"),
       std::tuple("run alltoall --on hypercube:20", "1048576 nodes as threads"));
   CAPTURE(arguments);
