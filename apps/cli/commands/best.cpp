@@ -199,6 +199,8 @@ std::vector<Ports> ports_of(const std::string& text) {
   return {text == "one" ? Ports::one : Ports::all};
 }
 
+std::string_view ports_name(Ports ports) { return ports == Ports::one ? "one port" : "all ports"; }
+
 /// An exact operator, for which no algorithm is left out.
 Arguments arguments_for(Operation operation) {
   Arguments arguments;
@@ -401,8 +403,8 @@ ExitCode best(const BestCommand& given) {
       for (const Ports ports : ports_of(options.ports)) {
         std::vector<Contest> contests;
         for (const Bytes bytes : sizes) {
-          progress.doing(fmt::format("{} of {} on {}, {} port", operation->name, size_text(bytes),
-                                     topology.name(), to_string(ports)));
+          progress.doing(fmt::format("{} of {} on {}, {}", operation->name, size_text(bytes),
+                                     topology.name(), ports_name(ports)));
           progress(done++, total);
           contests.push_back(contest_of(options, operation, weighed, bytes, ports, figures.get(),
                                         runs ? &*runs : nullptr));
@@ -414,8 +416,8 @@ ExitCode best(const BestCommand& given) {
         }
         if (const auto unknown = unknown_of(contests); !unknown.empty()) {
           notes.push_back(fmt::format(
-              "{} on {}, {} port: not compared, for their contention is unknown: {}",
-              operation->name, topology.name(), to_string(ports), fmt::join(unknown, ", ")));
+              "{} on {}, {}: not compared, for their contention is unknown: {}", operation->name,
+              topology.name(), ports_name(ports), fmt::join(unknown, ", ")));
         }
         row += fmt::format(" {} |", reigns_text(contests));
         for (const auto& [first, last] : reigns(contests)) {
