@@ -3,6 +3,7 @@
 #include "wormcube/collectives/circulant.hpp"
 
 #include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/packets.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 
 #include <algorithm>
@@ -171,31 +172,27 @@ Prediction circulant_all_cost(const Topology& topology, Rank packets, bool backw
   return prediction;
 }
 
-Rank best_circulant_packets(Rank p, Bytes message, double startup_us, double transfer_us) {
-  const int q = log2_ceiling(p);
-  if (q <= 1) return 1;
-  const double best = std::sqrt(transfer_us * static_cast<double>(message) * (q - 1) / startup_us);
-  return static_cast<Rank>(std::clamp<double>(std::round(best), 1, most_circulant_packets));
+Rank best_circulant_packets(Rank p, Bytes message, const CostModel& model) {
+  return best_packets(message, log2_ceiling(p) - 1, model);
 }
 
 void require_packets(std::string_view algorithm, Rank packets, Rank least) {
-  if (packets >= least && packets <= most_circulant_packets) return;
-  throw UsageError(fmt::format("{}: {} packets; need {} to {}", algorithm, packets, least,
-                               most_circulant_packets));
+  if (packets >= least && packets <= most_packets) return;
+  throw UsageError(
+      fmt::format("{}: {} packets; need {} to {}", algorithm, packets, least, most_packets));
 }
 
 Option circulant_packets_option() {
   return {.name = "packets",
           .least = 0,
-          .most = most_circulant_packets,
-          .help = "N; 0: sqrt((ceil(log2 p) - 1) m tw / ts), the best one"};
+          .most = most_packets,
+          .help = "N; 0: sqrt((ceil(log2 p) - 1) m tw / ts), at most m and 4096"};
 }
 
 void settle_circulant_packets(const Setting& setting, const CostModel& model, Bytes block_bytes,
                               Options& options) {
   if (circulant_packets(setting.options) > 0) return;
-  const Rank best = best_circulant_packets(setting.topology.nodes(), block_bytes, model.startup_us,
-                                           model.transfer_us);
+  const Rank best = best_circulant_packets(setting.topology.nodes(), block_bytes, model);
   options.set("packets", std::to_string(best));
 }
 
@@ -203,7 +200,7 @@ Option circulant_all_packets_option() {
   return {.name = "packets",
           .preset = 1,
           .least = 1,
-          .most = most_circulant_packets,
+          .most = most_packets,
           .help = "into which each block is cut; more pay where blocks differ in size"};
 }
 

@@ -56,9 +56,8 @@ Prediction circulant_cost(const Topology& topology, Rank root, Rank packets, boo
 /// Of the reduce-scatter, or the all-gather.
 Prediction circulant_all_cost(const Topology& topology, Rank packets, bool backwards);
 
-/// The number of packets that takes least: sqrt((q - 1) m tw / ts).
-Rank best_circulant_packets(Rank p, Bytes message, double startup_us, double transfer_us);
-inline constexpr Rank most_circulant_packets = 1 << 20;
+/// The number of packets that takes least, of q - 1 rounds after the first (best_packets()).
+Rank best_circulant_packets(Rank p, Bytes message, const CostModel& model);
 /// Throws UsageError unless there can be so many.
 void require_packets(std::string_view algorithm, Rank packets, Rank least);
 

@@ -16,8 +16,9 @@ class DimensionLoad {
       : graph_(topology.factor(dimension)),
         // Of a line or ring: the links that leave each node going '+', then those going '-'.
         links_(graph_.has_direction() ? 2 * std::int64_t{graph_.nodes()} : graph_.links()) {
-    if (graph_.has_direction())
-      load_.resize(static_cast<std::size_t>(links_ * (topology.nodes() / graph_.nodes()) + 1));
+    const std::int64_t all = links_ * (topology.nodes() / graph_.nodes());
+    if (graph_.has_direction() || all <= most_links_of_node * topology.nodes())
+      load_.resize(static_cast<std::size_t>(all + 1));
   }
 
   void add(Rank line, Rank from, Rank to) {
@@ -82,17 +83,18 @@ class DimensionLoad {
     }
     bool up = true;
     for (Rank at = from; at != to;) {
-      const std::int64_t link = graph_.next(at, to, up);
-      f(used_[line * links_ + link]);
+      const std::int64_t link = graph_.next(at, to, up), of_all = line * links_ + link;
+      f(load_.empty() ? used_[of_all] : load_[static_cast<std::size_t>(of_all)]);
       at = graph_.ends(link).to;
     }
   }
 
+  static constexpr std::int64_t most_links_of_node = 64;
+
   const Graph& graph_;
   std::int64_t links_;
-  std::vector<int> load_;  // of lines and rings, with differences
-  std::unordered_map<std::int64_t, int>
-      used_;  // of other graphs: a dense one has more links than memory
+  std::vector<int> load_;  // of lines and rings with differences; empty for dense graphs
+  std::unordered_map<std::int64_t, int> used_;  // of dense graphs: they have more links than memory
 };
 
 /// Calls f(dimension, line, from, to) for each dimension that a message crosses, in its order.

@@ -29,6 +29,10 @@ Schedule record_call(const Collective& collective, const Topology& topology, Byt
   return record(topology, program, title);
 }
 
+bool takes_all_ports(const Algorithm& algorithm, Ports ports) {
+  return ports == Ports::all || algorithm.ports == Ports::all;
+}
+
 const CallFigures::Answer& CallFigures::operator()(const Collective& collective, Bytes block_bytes,
                                                    bool all_port) {
   const auto [entry, is_new] = answers_.try_emplace(
@@ -50,15 +54,32 @@ CallFigures::Least CallFigures::least(Operation operation, const CostModel& cost
   Least least{ranked.empty() ? cheapest(operation, topology_, cost, block_bytes, ports, arguments)
                              : ranked.front().collective,
               {}};
+  require_affordable(fmt::format("auto of {} on {} by replay", operation->name, topology_.name()),
+                     messages_of(ranked, topology_.nodes()));
   for (const Priced& priced : ranked) {
     if (!is_chosen_by_auto(*priced.collective.algorithm)) continue;
-    const bool all_port = ports == Ports::all || priced.collective.algorithm->ports == Ports::all;
+    const bool all_port = takes_all_ports(*priced.collective.algorithm, ports);
     const Answer& answer = (*this)(priced.collective, block_bytes, all_port);
     if (answer.figure && (!least.figure || *answer.figure < *least.figure)) {
       least = {priced.collective, answer.figure};
     }
   }
   return least;
+}
+
+double messages_of(std::span<const Priced> ranked, Rank nodes) {
+  double messages = 0;
+  for (const Priced& priced : ranked) messages += priced.prediction.startups.value_or(0) * nodes;
+  return messages;
+}
+
+void ReplayedTimes::require_affordable(std::string_view what, double messages) const {
+  constexpr double most_messages = 1e8;
+  if (messages <= most_messages) return;
+  throw UsageError(fmt::format(
+      "{}: the replays would have up to {:.0f} messages, some 100 000 a second; up to "
+      "{:.0f} are replayed; take a smaller network or fewer sizes, or choose by formula",
+      what, messages, most_messages));
 }
 
 CallFigures::Answer ReplayedTimes::figure_of(const Collective& collective, Bytes block_bytes,
@@ -86,14 +107,26 @@ std::unique_ptr<CallFigures> call_figures(const ChoiceOptions& choice, const Top
 
 namespace {
 
-template <typename Figures>
-AutoChooser chooser_by(const std::string& by, const OutputOptions& output, Figures figures_on) {
+/// Shows what is chosen while it is.
+AutoChooser chooser_by(const std::string& by, const OutputOptions& output, AutoChooser choose) {
   return [=](Operation operation, const Topology& topology, const CostModel& cost,
              Bytes block_bytes, Ports ports, const Arguments& arguments) {
     Progress progress(output, "auto by " + by);
     progress.doing(fmt::format("{} on {}", operation->name, topology.name()));
-    return figures_on(topology).least(operation, cost, block_bytes, ports, arguments).collective;
+    return choose(operation, topology, cost, block_bytes, ports, arguments);
   };
+}
+
+template <typename Figures>
+AutoChooser chooser_by(const std::string& by, const OutputOptions& output, Figures figures_on) {
+  return chooser_by(
+      by, output,
+      AutoChooser([=](Operation operation, const Topology& topology, const CostModel& cost,
+                      Bytes block_bytes, Ports ports, const Arguments& arguments) {
+        return figures_on(topology)
+            .least(operation, cost, block_bytes, ports, arguments)
+            .collective;
+      }));
 }
 
 }  // namespace
@@ -110,10 +143,14 @@ AutoChooser chooser_by_work(const OutputOptions& output) {
                     [](const Topology& topology) { return EmulationWork(topology); });
 }
 
+AutoChooser chooser_by_formula(const OutputOptions& output) {
+  return chooser_by("formula", output, AutoChooser(cheapest));
+}
+
 AutoChooser auto_chooser(const ChoiceOptions& choice, const OutputOptions& output,
                          int virtual_channels) {
   if (choice.by_work()) return chooser_by_work(output);
-  if (!choice.by_replay()) return {};
+  if (!choice.by_replay()) return chooser_by_formula(output);
   return replaying_chooser(choice.resolve().model, output, virtual_channels);
 }
 

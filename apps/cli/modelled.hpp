@@ -5,6 +5,7 @@
 #include "wormcube/apps/cli/options/algorithms.hpp"
 #include "wormcube/apps/cli/options/choice.hpp"
 #include "wormcube/apps/cli/options/model.hpp"
+#include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/collectives/registry.hpp"
 #include "wormcube/runtime/replay/replay.hpp"
 
@@ -12,7 +13,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 
 namespace wormcube::cli {
 
@@ -20,6 +23,9 @@ namespace wormcube::cli {
 /// memory or time than there is.
 Schedule record_call(const Collective& collective, const Topology& topology, Bytes block_bytes,
                      bool in_place = false);
+
+/// Whether a call is replayed on a machine with all ports: they were asked for, or it needs them.
+bool takes_all_ports(const Algorithm& algorithm, Ports ports);
 
 inline double microseconds_of(Ticks ticks) { return static_cast<double>(ticks) / 1e6; }
 
@@ -31,6 +37,9 @@ class CallFigures {
     std::string reason;  // where there is none
   };
   virtual ~CallFigures() = default;
+  /// Throws UsageError, with both figures, if figures of calls with so many messages in all would take
+  /// minutes. \param what  "best of alltoall on torus:64x64"
+  virtual void require_affordable(std::string_view /*what*/, double /*messages*/) const {}
   const Answer& operator()(const Collective& collective, Bytes block_bytes, bool all_port);
 
   struct Least {
@@ -55,12 +64,16 @@ class CallFigures {
   std::map<std::string, Answer> answers_;
 };
 
+/// The messages of calls of all of these, at most; those without a formula are not counted.
+double messages_of(std::span<const Priced> ranked, Rank nodes);
+
 /// Times in ticks on a machine. A call may have none: a deadlock.
 class ReplayedTimes final : public CallFigures {
  public:
   /// \param model  all_port is as each call has it
   ReplayedTimes(const Topology& topology, const MachineModel& model, int virtual_channels = 2)
       : CallFigures(topology), model_(model), routing_(topology, virtual_channels) {}
+  void require_affordable(std::string_view what, double messages) const override;
 
  private:
   Answer figure_of(const Collective& collective, Bytes block_bytes, bool all_port) const override;
@@ -82,12 +95,13 @@ class EmulationWork final : public CallFigures {
 std::unique_ptr<CallFigures> call_figures(const ChoiceOptions& choice, const Topology& topology,
                                           int virtual_channels = 2);
 
-/// For select(): by replays or by work where the choice says so, else nothing, and formulas choose.
+/// For select(): by replays or by work where the choice says so, else by formulas.
 AutoChooser auto_chooser(const ChoiceOptions& choice, const OutputOptions& output,
                          int virtual_channels = 2);
 /// \param model  to replay on
 AutoChooser replaying_chooser(const MachineModel& model, const OutputOptions& output,
                               int virtual_channels);
 AutoChooser chooser_by_work(const OutputOptions& output);
+AutoChooser chooser_by_formula(const OutputOptions& output);
 
 }  // namespace wormcube::cli

@@ -1,4 +1,4 @@
-// One line on a terminal that says what takes so long.
+// Progress of a long command.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/progress.hpp"
 
@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 #include <system_error>
 #include <utility>
 
@@ -36,7 +37,9 @@ bool is_terminal() {
          std::string_view(kind) != "dumb";
 }
 
+/// 0: no terminal.
 std::size_t terminal_columns() {
+  if (!is_terminal()) return 0;
   winsize size{};
   const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
   return known ? size.ws_col : 80;
@@ -44,11 +47,13 @@ std::size_t terminal_columns() {
 
 ProgressLine::Timing timing() {
   ProgressLine::Timing timing;
+  if (!is_terminal()) timing = ProgressLine::in_a_file();
   const char* const after = std::getenv("WORMCUBE_PROGRESS_AFTER");
   if (after == nullptr) return timing;
   const double seconds = std::clamp(std::strtod(after, nullptr), 0.0, 1e6);
   timing.patience = std::chrono::milliseconds(static_cast<long>(seconds * 1000));
   timing.interval = std::min(timing.interval, timing.patience);
+  if (!is_terminal()) timing.interval = std::max<std::chrono::milliseconds>(timing.interval, 1s);
   return timing;
 }
 
@@ -63,6 +68,8 @@ void ProgressLine::doing(std::string_view phase) {
   done_ = total_ = 0;
 }
 
+void ProgressLine::part(double done) { part_ = done; }
+
 void ProgressLine::count(long done, long total) {
   done_ = done;
   total_ = total;
@@ -75,21 +82,37 @@ std::string ProgressLine::update(Clock::time_point now) {
   std::string text = what_;
   if (!phase_.empty()) text += ": " + phase_;
   if (total_ > 0) text += fmt::format(", {} of {}", done_, total_);
+  text += loop_;
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - start_).count();
   if (seconds > 0) text += fmt::format(", {} s", seconds);
+  if (seconds > 0 && part_ > 0 && part_ < 1) {
+    text +=
+        fmt::format(", {:.0f} s or so left", static_cast<double>(seconds) * (1 - part_) / part_);
+  }
+  if (columns_ == 0) return fmt::format("wormcube: {}\n", text);
   if (text.size() >= columns_) text.resize(std::max<std::size_t>(columns_, 1) - 1);
   return take_away + text;
 }
 
-std::string ProgressLine::clear() { return std::exchange(shown_, false) ? take_away : ""; }
+void ProgressLine::loop(const std::optional<LongLoop::State>& state) {
+  loop_.clear();
+  if (!state) return;
+  const auto& [what, done, total] = *state;
+  loop_ = total > 0 ? fmt::format(", {} {} %", what, 100 * std::min(done, total) / total)
+                    : fmt::format(", {}, step {}", what, done);
+}
+
+std::string ProgressLine::clear() {
+  return columns_ > 0 && std::exchange(shown_, false) ? take_away : "";
+}
 
 Progress::Progress(const OutputOptions& options, std::string what)
-    : shown_(!options.quiet && is_first_process() && is_terminal()),
+    : shown_(!options.quiet && is_first_process()),
       line_(std::move(what), ProgressLine::Clock::now(), timing(), terminal_columns()),
       timing_(timing()) {
   if (!shown_) return;
   const std::scoped_lock lock(terminal);
-  current_progress = this;
+  outer_ = std::exchange(current_progress, this);
   show();
   try {
     ticker_ = std::thread([this] {
@@ -100,7 +123,7 @@ Progress::Progress(const OutputOptions& options, std::string what)
       }
     });
   } catch (const std::system_error&) {
-    // No thread to spare: the line changes when something is told.
+    // No thread to spare: the line changes when the command reports something.
   }
 }
 
@@ -109,7 +132,7 @@ Progress::~Progress() {
   {
     const std::scoped_lock lock(terminal);
     put(line_.clear());
-    current_progress = nullptr;
+    if (current_progress == this) current_progress = outer_;
     ended_ = true;
   }
   end_.notify_all();
@@ -117,7 +140,9 @@ Progress::~Progress() {
 }
 
 void Progress::show() {
-  if (current_progress == this) put(line_.update(ProgressLine::Clock::now()));
+  if (current_progress != this) return;
+  line_.loop(LongLoop::now());
+  put(line_.update(ProgressLine::Clock::now()));
 }
 
 void Progress::doing(std::string_view phase) {
@@ -134,10 +159,27 @@ void Progress::operator()(long done, long total) {
   show();
 }
 
+void Progress::part(double done) {
+  if (!shown_) return;
+  const std::scoped_lock lock(terminal);
+  line_.part(done);
+}
+
 std::unique_lock<std::mutex> Progress::pause() {
   std::unique_lock lock(terminal);
   if (current_progress != nullptr) put(current_progress->line_.clear());
   return lock;
+}
+
+RowsDone::RowsDone(Progress& progress, std::vector<double> work)
+    : progress_(progress),
+      work_(std::move(work)),
+      sum_(std::accumulate(work_.begin(), work_.end(), 0.0)) {}
+
+void RowsDone::add() {
+  if (rows_ < work_.size()) done_ += work_[rows_++];
+  progress_(static_cast<long>(rows_), static_cast<long>(work_.size()));
+  progress_.part(sum_ > 0 ? done_ / sum_ : 0);
 }
 
 }  // namespace wormcube::cli

@@ -1,15 +1,18 @@
-// One line on a terminal that says what takes so long.
+// Progress of a long command: one line on a terminal, a line every ten seconds elsewhere.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "wormcube/apps/cli/output/files.hpp"
+#include "wormcube/runtime/schedule/long_loop.hpp"
 
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 namespace wormcube::cli {
 
@@ -21,29 +24,35 @@ class ProgressLine {
     std::chrono::milliseconds patience{1000};  // nothing is shown before
     std::chrono::milliseconds interval{200};   // the least between two texts
   };
+  static Timing in_a_file() { return {std::chrono::seconds{10}, std::chrono::seconds{10}}; }
 
   /// \param what     "fft on torus:8x8"
-  /// \param columns  of the terminal; the line is cut to fit
+  /// \param columns  of the terminal; the line is cut to fit. 0: no terminal, each text a line
   ProgressLine(std::string what, Clock::time_point start, Timing timing, std::size_t columns);
   /// What is done now, in place of what was: "dry run". Its count starts anew.
   void doing(std::string_view phase);
   void count(long done, long total);
-  /// What the terminal gets now; empty if nothing is due.
+  /// The part of all work that is done, for an estimate of the time that is left.
+  void part(double done);
+  /// What the loop that takes long is at: "dry run, 37 %".
+  void loop(const std::optional<LongLoop::State>& state);
+  /// What the terminal or the file gets now; empty if nothing is due.
   std::string update(Clock::time_point now);
   /// What takes the line away; empty if none is shown.
   std::string clear();
 
  private:
-  std::string what_, phase_;
+  std::string what_, phase_, loop_;
   long done_ = 0, total_ = 0;
+  double part_ = 0;
   Clock::time_point start_, last_;
   Timing timing_;
   std::size_t columns_;
   bool shown_ = false;
 };
 
-/// A ProgressLine on standard error, where that is a terminal, after a second of work; while nothing
-/// is told, a thread of its own counts the seconds. $WORMCUBE_PROGRESS_AFTER gives other seconds.
+/// A ProgressLine on standard error, after a second of work on a terminal, else after ten; a thread of
+/// its own counts the seconds. $WORMCUBE_PROGRESS_AFTER gives other seconds. Nothing with --quiet.
 ///
 /// Threads  any may tell it something, and any may pause it; whoever holds the pause takes no other
 ///          lock.
@@ -55,6 +64,7 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
   void doing(std::string_view phase);
   void operator()(long done, long total);
+  void part(double done);
 
   /// Takes the line away and keeps it away while the lock is held: for whatever else is printed.
   [[nodiscard]] static std::unique_lock<std::mutex> pause();
@@ -62,12 +72,28 @@ class Progress {
  private:
   void show();
 
-  bool shown_;  // on a terminal
+  bool shown_;
   ProgressLine line_;
   ProgressLine::Timing timing_;
   bool ended_ = false;
+  Progress* outer_ = nullptr;  // shown again after this one
   std::condition_variable end_;
   std::thread ticker_;
+};
+
+/// Rows that are done one after the other, shown by their number and by the part of all work.
+class RowsDone {
+ public:
+  /// \param work  of each row, in any unit
+  RowsDone(Progress& progress, std::vector<double> work);
+  /// One more is done.
+  void add();
+
+ private:
+  Progress& progress_;
+  std::vector<double> work_;
+  double sum_, done_ = 0;
+  std::size_t rows_ = 0;
 };
 
 }  // namespace wormcube::cli

@@ -1,4 +1,4 @@
-// A time limit for dry runs.
+// Time limits: a thread that watches the clock.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/time_limited.hpp"
 
@@ -12,20 +12,16 @@
 
 namespace wormcube::cli {
 
-TimeLimited::TimeLimited(std::chrono::milliseconds limit) : steps_(limit) {
+CommandLimit::CommandLimit(std::chrono::milliseconds limit, std::chrono::milliseconds grace) {
   if (limit.count() <= 0) return;
-  constexpr std::chrono::seconds grace{1};
   watch_ = std::thread([this, limit, grace] {
     std::unique_lock lock(mutex_);
     if (end_.wait_for(lock, limit + grace, [this] { return ended_; })) return;
-    end_over_time_limit(
-        fmt::format("the dry run is not finished after {} ms, the time limit; a node's program "
-                    "runs on outside of steps",
-                    limit.count()));
+    end_over_time_limit(fmt::format("not finished after {} ms, the time limit", limit.count()));
   });
 }
 
-TimeLimited::~TimeLimited() {
+CommandLimit::~CommandLimit() {
   if (!watch_.joinable()) return;
   {
     const std::scoped_lock lock(mutex_);

@@ -1,4 +1,4 @@
-// A time limit for what this thread does itself: dry runs, proofs.
+// Time limits for what this process does itself: choosing, dry runs, proofs, replays.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,22 +12,34 @@
 
 namespace wormcube::cli {
 
-/// While one of these lives, dry runs and proofs that take longer throw TimeLimit at their next step. A
-/// second later the program ends (end_over_time_limit), if it still lives: a program loops between steps.
-class TimeLimited {
+/// Ends the program (end_over_time_limit) if it still lives after the limit: for a whole command.
+class CommandLimit {
  public:
   /// \param limit  0: none
-  explicit TimeLimited(std::chrono::milliseconds limit);
-  ~TimeLimited();
-  TimeLimited(const TimeLimited&) = delete;
-  TimeLimited& operator=(const TimeLimited&) = delete;
+  /// \param grace  for what ends by itself at the limit
+  explicit CommandLimit(std::chrono::milliseconds limit, std::chrono::milliseconds grace = {});
+  ~CommandLimit();
+  CommandLimit(const CommandLimit&) = delete;
+  CommandLimit& operator=(const CommandLimit&) = delete;
 
  private:
-  DryRunLimit steps_;
   std::mutex mutex_;
   std::condition_variable end_;
   bool ended_ = false;
   std::thread watch_;
+};
+
+/// While one of these lives, dry runs and proofs that take longer throw TimeLimit at their next step:
+/// for a row, after which the next one begins. What takes no steps ends the program a second later.
+class TimeLimited {
+ public:
+  /// \param limit  0: none
+  explicit TimeLimited(std::chrono::milliseconds limit)
+      : steps_(limit), command_(limit, std::chrono::seconds{1}) {}
+
+ private:
+  DryRunLimit steps_;
+  CommandLimit command_;
 };
 
 /// Keeps what was finished, says what was over its limit, and ends the program with exit code 4.

@@ -71,7 +71,21 @@ std::span<const Erratum> dimakopoulos_errata() {
   return errata;
 }
 
-ProductRow reproduce_product(const Topology& topology, const CheckOptions& options) {
+std::vector<double> pieces_of_products(std::span<const Topology> topologies,
+                                       const CheckOptions& options) {
+  std::vector<CheckedRow> rows;
+  for (const Topology& topology : topologies) {
+    require_factors("dimakopoulos", topology, Ports::one);
+    for (const auto& [label, name] : exchanges) {
+      const Collective collective(find_algorithm(operations::alltoall, name));
+      if (!refusal(collective, topology)) rows.push_back({collective, &topology});
+    }
+  }
+  return require_to_check("reproduce dimakopoulos", rows, options);
+}
+
+ProductRow reproduce_product(const Topology& topology, const CheckOptions& options,
+                             const std::function<void()>& each) {
   require_factors("dimakopoulos", topology, Ports::one);
   ProductRow row;
   row.network = topology.name();
@@ -91,6 +105,7 @@ ProductRow reproduce_product(const Topology& topology, const CheckOptions& optio
     ProductExchange& exchange = row.exchanges.emplace_back();
     exchange.label = label;
     exchange.check = check_collective(collective, topology, with_ports);
+    if (each) each();
   }
   return row;
 }

@@ -6,6 +6,7 @@
 #include "wormcube/apps/reproduce/paper.hpp"
 #include "wormcube/runtime/topology/theory.hpp"
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,8 +31,13 @@ struct ProductRow {
   std::vector<std::string> refused;
 };
 
+/// The same as pieces_to_reproduce().
+std::vector<double> pieces_of_products(std::span<const Topology> topologies,
+                                       const CheckOptions& options);
 /// Throws UsageError for dimensions that the exchanges do not take.
-ProductRow reproduce_product(const Topology& topology, const CheckOptions& options);
+/// \param each  called after each exchange; may be empty
+ProductRow reproduce_product(const Topology& topology, const CheckOptions& options,
+                             const std::function<void()>& each = {});
 
 extern const std::string_view dimakopoulos_citation;
 std::span<const char* const> dimakopoulos_networks();

@@ -4,6 +4,8 @@
 
 #include "wormcube/runtime/error.hpp"
 
+#include <numeric>
+
 #include <fmt/core.h>
 
 namespace wormcube::apps {
@@ -46,6 +48,40 @@ void require_rows(const Paper& paper, std::span<const Topology> topologies) {
     }
   }
   throw UsageError(text);
+}
+
+std::vector<double> require_to_check(std::string_view what, std::span<const CheckedRow> rows,
+                                     const CheckOptions& options) {
+  const auto require = [&](std::string_view unit, std::span<const double> each) {
+    const double sum = std::accumulate(each.begin(), each.end(), 0.0);
+    if (sum <= static_cast<double>(options.record_pieces)) return;
+    throw UsageError(fmt::format(
+        "{}: its {} dry runs would go through {:.0f} {}, about a million a second; up to {} are "
+        "recorded; use smaller networks, or allow more and wait (--record-pieces)",
+        what, rows.size(), sum, unit, options.record_pieces));
+  };
+  std::vector<double> steps, pieces;  // the former cost nothing to ask
+  for (const auto& [collective, topology] : rows) {
+    steps.push_back(collective.predict(*topology).startups.value_or(0) * topology->nodes());
+  }
+  require("steps", steps);
+  for (const auto& [collective, topology] : rows) {
+    pieces.push_back(need_to_check(collective, *topology, options).pieces);
+  }
+  require("pieces of messages", pieces);
+  return pieces;
+}
+
+std::vector<double> pieces_to_reproduce(const Paper& paper, std::span<const Topology> topologies,
+                                        const CheckOptions& options) {
+  std::vector<CheckedRow> rows;
+  for (const Topology& topology : topologies) {
+    for (const PaperRow& row : paper.rows) {
+      const Collective collective = collective_of(row);
+      if (!refusal_of_row(row, collective, topology)) rows.push_back({collective, &topology});
+    }
+  }
+  return require_to_check(fmt::format("reproduce {}", paper.name), rows, options);
 }
 
 ReproducedTable reproduce(const Paper& paper, const Topology& topology, const CheckOptions& options,

@@ -83,7 +83,21 @@ struct ReproducedTable {
 /// Throws UsageError, with the reasons, if none of these networks admits any row.
 void require_rows(const Paper& paper, std::span<const Topology> topologies);
 
-/// \param each  told of every row when it is there; may be empty
+/// One check of several.
+struct CheckedRow {
+  Collective collective;
+  const Topology* topology;
+};
+/// The pieces of messages in each dry run, before any is made. Throws UsageError, with the figures, if
+/// one needs more memory than there is, or all together go through more pieces, or steps of nodes, than
+/// CheckOptions::record_pieces. \param what  "reproduce kim"
+std::vector<double> require_to_check(std::string_view what, std::span<const CheckedRow> rows,
+                                     const CheckOptions& options);
+/// The same of each row of each network, in their order.
+std::vector<double> pieces_to_reproduce(const Paper& paper, std::span<const Topology> topologies,
+                                        const CheckOptions& options);
+
+/// \param each  called with every row when it is there; may be empty
 ReproducedTable reproduce(const Paper& paper, const Topology& topology, const CheckOptions& options,
                           const std::function<void(const ReproducedRow&)>& each = {});
 

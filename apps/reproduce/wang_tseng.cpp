@@ -101,6 +101,10 @@ std::vector<Rank> broadcast_figure_sides() {
           32, 40, 49, 64, 98, 128, 200, 256, 343, 512, 686, 1024, 2048, 4096};
 }
 
+long figure_points(std::span<const Rank> sides) {
+  return std::ssize(lines) * static_cast<long>(sides.size());
+}
+
 BroadcastFigure reproduce_broadcast_figure(
     std::span<const Rank> sides, Rank count_up_to,
     const std::function<void(const BroadcastFigure&)>& so_far) {

@@ -34,6 +34,8 @@ struct BroadcastFigure {
 
 std::vector<Rank> broadcast_figure_sides();
 
+/// The points of all its lines.
+long figure_points(std::span<const Rank> sides);
 /// \param count_up_to  nodes; on larger tori programs are not recorded, and only formulas stand
 /// \param so_far       told of the figure after every point; may be empty
 BroadcastFigure reproduce_broadcast_figure(

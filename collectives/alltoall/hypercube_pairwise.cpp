@@ -50,8 +50,8 @@ std::vector<int> exchange_loads(const Graph& graph) {
   return loads;
 }
 
-/// Loads of graphs and large rings take long to find.
-constexpr Rank most_nodes_of_graph = 4096;
+/// Loads of large rings, and all routes of a graph together, take long to find.
+constexpr Rank most_nodes_of_ring = 4096, most_nodes_of_graph = 1024;
 
 Prediction predict_hypercube_pairwise(const Setting& setting) {
   const Topology& topology = setting.topology;
@@ -60,7 +60,8 @@ Prediction predict_hypercube_pairwise(const Setting& setting) {
   std::vector<std::vector<int>> loads;
   for (int d = 0; d < topology.dimensions(); ++d) {
     const Shape shape = topology.factor(d).shape();
-    if ((shape == Shape::graph || shape == Shape::ring) && topology.size(d) > most_nodes_of_graph) {
+    if ((shape == Shape::graph && topology.size(d) > most_nodes_of_graph) ||
+        (shape == Shape::ring && topology.size(d) > most_nodes_of_ring)) {
       return prediction;
     }
     loads.push_back(exchange_loads(topology.factor(d)));

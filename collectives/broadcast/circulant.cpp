@@ -14,10 +14,7 @@ void broadcast_circulant(Node& node, Span message, Rank root, Rank packets) {
   require_root("broadcast_circulant", node.size(), root);
   require_packets("broadcast_circulant", packets, 0);
   const Rank p = node.size(), r = node.rank();
-  const CostModel model;
-  const Rank n =
-      packets > 0 ? packets
-                  : best_circulant_packets(p, message.size(), model.startup_us, model.transfer_us);
+  const Rank n = packets > 0 ? packets : best_circulant_packets(p, message.size(), CostModel());
   const Circulant circulant(p);
   std::vector<Op> ops;
   for (const auto& [k, sent, received] : circulant.rounds(mod(r - root, p), n)) {

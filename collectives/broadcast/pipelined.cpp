@@ -3,10 +3,9 @@
 #include "wormcube/collectives/broadcast/pipelined.hpp"
 
 #include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/packets.hpp"
 #include "wormcube/collectives/require.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include <fmt/core.h>
@@ -19,13 +18,8 @@ extern const Algorithm broadcast_pipelined;
 
 namespace {
 
-constexpr Rank most_packets = 1 << 20;
-
-Rank best_packets(Bytes message, int d, const CostModel& model = {}) {
-  if (d <= 1) return 1;  // nothing to overlap
-  const double best =
-      std::sqrt(model.transfer_us * static_cast<double>(message) * d / model.startup_us);
-  return static_cast<Rank>(std::clamp<double>(std::round(best), 1, most_packets));
+Rank best_pipelined_packets(Bytes message, int d, const CostModel& model) {
+  return d <= 1 ? 1 : best_packets(message, d, model);  // d = 1: nothing to overlap
 }
 
 /// The packet that a node, labelled by its difference from the root, sends in step t over dimension
@@ -51,7 +45,7 @@ void broadcast_pipelined(Node& node, Span message, Rank root, Rank packets) {
                     packets, most_packets));
   }
   const int d = node.topology().dimensions();
-  const Rank count = packets > 0 ? packets : best_packets(message.size(), d);
+  const Rank count = packets > 0 ? packets : best_pipelined_packets(message.size(), d, {});
   const Rank label = node.rank() ^ root;
   const auto valid = [count](Rank packet) { return packet >= 0 && packet < count; };
 
@@ -86,14 +80,15 @@ WORMCUBE_ALGORITHM(broadcast_pipelined){
     .options = {{.name = "packets",
                  .least = 0,
                  .most = most_packets,
-                 .help = "N; 0: sqrt(tw m d / ts), the best one"}},
+                 .help = "N; 0: sqrt(tw m d / ts), at most m and 4096"}},
     .rows = {{"1.15", "packets=8", "hypercube:3"}, {"1.15", "packets=0", "hypercube:3"}},
     .needs = {needs::hypercube()},
     .instead = {"scatter-allgather", "halving"},
     .settle =
         [](const Setting& setting, const CostModel& model, Bytes block_bytes, Options& options) {
           if (packets(setting) > 0) return;
-          const Rank best = best_packets(block_bytes, setting.topology.dimensions(), model);
+          const Rank best =
+              best_pipelined_packets(block_bytes, setting.topology.dimensions(), model);
           options.set("packets", std::to_string(best));
         },
     .predict = [](const Setting& setting) -> Prediction {

@@ -304,7 +304,29 @@ std::optional<bool> broadcast_reaches_all(const Schedule& schedule, Rank root, B
 
 Bytes unit_block_bytes(const Collective& collective, const Topology& topology) {
   const Bytes element = collective.operation()->reduces ? sizeof(Interval) : sizeof(std::uint64_t);
-  return element * static_cast<Bytes>(collective.parts(topology));
+  const auto parts = static_cast<Bytes>(collective.parts(topology));
+  if (const Bytes most = largest_tagged_block / element; parts > most) {
+    throw UsageError(fmt::format(
+        "{} {} on {} cuts a block into {} parts; a dry run tells up to {} apart: {}",
+        collective.operation()->name, collective.text(), topology.name(), parts, most,
+        collective.options.declared().empty() ? "use fewer nodes or another algorithm"
+                                              : "use smaller options, fewer nodes or another "
+                                                "algorithm"));
+  }
+  return element * parts;
+}
+
+MemoryNeed need_to_check(const Collective& collective, const Topology& topology,
+                         const CheckOptions& options) {
+  const Contract contract =
+      contract_of(collective, topology.nodes(), unit_block_bytes(collective, topology),
+                  options.seed, Pattern::tags, options.in_place);
+  const Collective witness = witnessed(collective, contract);
+  return need_to_record(fmt::format("check {} {} on {}", collective.operation()->name,
+                                    collective.name(), topology.name()),
+                        topology, collective_program(witness, contract, nullptr),
+                        collective.arguments.root, options.record_pieces,
+                        ", or allow more and wait (--record-pieces)");
 }
 
 CheckResult check_collective(const Collective& collective, const Topology& topology,
@@ -319,12 +341,8 @@ CheckResult check_collective(const Collective& collective, const Topology& topol
   topology.require_routable();
   (collective.arguments.reduction.apply ? collective : result.collective).require(topology);
   // Before the formulas, which count the links of large networks.
+  const MemoryNeed need = need_to_check(collective, topology, options);
   const Program program = collective_program(result.collective, contract, nullptr);
-  const MemoryNeed need =
-      need_to_record(fmt::format("check {} {} on {}", collective.operation()->name,
-                                 collective.name(), topology.name()),
-                     topology, program, collective.arguments.root, options.record_pieces,
-                     ", or allow more and wait (--record-pieces)");
   result.topology = topology.name();
   result.nodes = topology.nodes();
   result.all_port = options.all_port;

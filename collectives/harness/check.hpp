@@ -87,6 +87,11 @@ struct LockStepTime {
 };
 LockStepTime lock_step_time(const ScheduleReport& report, const CostModel& model);
 
+/// What check_collective() goes through. Throws UsageError, with the figures, if the dry run would need
+/// more memory than there is, or go through more pieces than CheckOptions::record_pieces.
+MemoryNeed need_to_check(const Collective& collective, const Topology& topology,
+                         const CheckOptions& options);
+
 /// The unit of a dry run's blocks: its counts in blocks are exact.
 Bytes unit_block_bytes(const Collective& collective, const Topology& topology);
 

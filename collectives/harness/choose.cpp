@@ -12,7 +12,6 @@
 #include <exception>
 #include <limits>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include <fmt/core.h>
@@ -74,16 +73,18 @@ std::optional<double> counted(const Collective& collective, const Topology& topo
                               const std::function<double(const Schedule&, Bytes)>& count) {
   constexpr double most_messages = 1 << 17;
   if (startups * topology.nodes() > most_messages) return std::nullopt;
-  const Bytes block_bytes = unit_block_bytes(collective, topology);
-  const Contract contract =
-      contract_of(collective, topology.nodes(), block_bytes, 1, Pattern::tags);
   try {
+    const Bytes block_bytes = unit_block_bytes(collective, topology);
+    const Contract contract =
+        contract_of(collective, topology.nodes(), block_bytes, 1, Pattern::tags);
     topology.require_routable();
     return count(
         record(topology, collective_program(collective, contract, nullptr), collective.name()),
         block_bytes);
+  } catch (const TimeLimit&) {
+    throw;
   } catch (const std::exception&) {
-    return std::nullopt;  // who calls it will be told what is wrong with it
+    return std::nullopt;  // whoever calls it learns what is wrong with it
   }
 }
 
@@ -106,10 +107,27 @@ Weighed weigh(const Collective& collective, const Topology& topology) {
   return result;
 }
 
+const Weighed& Weights::operator()(const Collective& collective) {
+  const auto [entry, is_new] =
+      known_.try_emplace(fmt::format("{} {}", collective.operation()->name, collective.text()));
+  if (is_new) entry->second = weigh(collective, topology_);
+  return entry->second;
+}
+
+Standing standing(const std::optional<double>& us, Contention contention) {
+  return {!us, contention == Contention::unknown, us.value_or(0)};
+}
+
 std::vector<Priced> ranking(Operation operation, const Topology& topology, const CostModel& model,
                             Bytes block_bytes, Ports ports, const Arguments& arguments) {
-  // No formulas, contention unknown, the time, not made for these ports: the least first.
-  using Cost = std::tuple<bool, bool, double, bool>;
+  Weights weights(topology);
+  return ranking(operation, weights, model, block_bytes, ports, arguments);
+}
+
+std::vector<Priced> ranking(Operation operation, Weights& weights, const CostModel& model,
+                            Bytes block_bytes, Ports ports, const Arguments& arguments) {
+  const Topology& topology = weights.topology();
+  using Cost = std::pair<Standing, bool>;  // and whether it was made for other ports
   std::vector<std::pair<Cost, Priced>> ranked;
   for (Collective& collective : admitted(operation, topology, arguments)) {
     const Algorithm& algorithm = *collective.algorithm;
@@ -120,11 +138,10 @@ std::vector<Priced> ranking(Operation operation, const Topology& topology, const
       if (refusal(collective, topology) || rounds_differently(collective)) continue;
       collective.settle(topology, model, block_bytes);
       const auto [prediction, contention] =
-          algorithm.chosen_by_auto ? weigh(collective, topology) : Weighed{};
+          algorithm.chosen_by_auto ? weights(collective) : Weighed{};
       std::optional<double> us;
       if (prediction.complete()) us = predicted_us(prediction, model, block_bytes);
-      const Cost cost{!us, contention == Contention::unknown, us.value_or(0),
-                      algorithm.ports != ports};
+      const Cost cost{standing(us, contention), algorithm.ports != ports};
       if (!least || cost < least->first) {
         least = {cost, Priced{collective, prediction, contention, us}};
       }

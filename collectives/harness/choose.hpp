@@ -7,8 +7,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace wormcube {
@@ -37,6 +40,24 @@ struct Weighed {
 /// counted, of at most 2^17 messages.
 Weighed weigh(const Collective& collective, const Topology& topology);
 
+/// weigh() on one network, once for each collective. All calls of one operation have the same
+/// arguments.
+class Weights {
+ public:
+  explicit Weights(const Topology& topology) : topology_(topology) {}
+  const Weighed& operator()(const Collective& collective);
+  const Topology& topology() const { return topology_; }
+
+ private:
+  const Topology& topology_;
+  std::map<std::string, Weighed, std::less<>> known_;
+};
+
+/// The order of all rankings, the least first: those whose time is known, by time; then those of
+/// unknown contention, by the least that they can take; then those without a time.
+using Standing = std::tuple<bool, bool, double>;
+Standing standing(const std::optional<double>& us, Contention contention);
+
 /// An algorithm with its cheapest options, and what it costs.
 struct Priced {
   Collective collective;
@@ -44,12 +65,14 @@ struct Priced {
   Contention contention = Contention::unknown;
   std::optional<double> us;  ///< nothing where a formula is missing, or `auto` does not ask for it
 };
-/// Those admitted that need no more than these ports, the cheapest first, by predicted_us of what
-/// weigh() says; of options that are choices, the cheapest combination; those that the size decides
-/// are settled. Left out are those by which nodes may end with different bits (brackets_differ, an operator that is
-/// not exact). Of equals those made for these ports come first, then the first by name; last those
-/// whose contention is unknown (a time without it is too short to compare), then those without
-/// formulas.
+/// The algorithms that this network admits and that need no more than these ports, by standing() of
+/// predicted_us of what weigh() says; of options that are choices, the cheapest combination; those that
+/// the size decides are settled. Left out are those by which nodes may end with different bits
+/// (brackets_differ, an operator that is not exact). Of equals those made for these ports come first,
+/// then the first by name. The commands `best`, `list` and `auto` all rank by this function.
+std::vector<Priced> ranking(Operation operation, Weights& weights, const CostModel& model,
+                            Bytes block_bytes, Ports ports, const Arguments& arguments = {});
+/// The same for one call.
 std::vector<Priced> ranking(Operation operation, const Topology& topology, const CostModel& model,
                             Bytes block_bytes, Ports ports, const Arguments& arguments = {});
 

@@ -14,7 +14,6 @@ namespace wormcube {
 namespace {
 
 constexpr Bytes word_bytes = sizeof(std::uint64_t);
-constexpr Bytes largest_tagged_block = word_bytes << 16;
 constexpr std::byte untouched{0xA5};
 
 /// splitmix64's finaliser (Steele, Lea, Flood 2014): every bit of x changes half of the result's.

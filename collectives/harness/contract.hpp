@@ -35,6 +35,9 @@ enum class Pattern : std::uint8_t {
   tags,
 };
 
+/// The largest block of Pattern::tags: 16 bits number its elements.
+inline constexpr Bytes largest_tagged_block = Bytes{1} << 19;
+
 /// An operation's pre- and postcondition on a number of nodes.
 struct Contract {
   Operation operation;

@@ -18,10 +18,7 @@ void reduce_circulant(Node& node, const Reduction& reduction, ConstSpan mine, Sp
   require_commutative("reduce_circulant", reduction);
   require_packets("reduce_circulant", packets, 0);
   const Rank p = node.size(), r = node.rank();
-  const CostModel model;
-  const Rank n = packets > 0
-                     ? packets
-                     : best_circulant_packets(p, mine.size(), model.startup_us, model.transfer_us);
+  const Rank n = packets > 0 ? packets : best_circulant_packets(p, mine.size(), CostModel());
   const std::vector<Bytes> offsets = part_offsets(mine.size(), reduction.element_bytes, n);
   const auto packet = [&](auto of, Rank i) {
     const Bytes first = offsets[static_cast<std::size_t>(i)];

@@ -4,7 +4,9 @@
 
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/schedule/dependencies.hpp"
+#include "wormcube/runtime/schedule/dry_run_limit.hpp"
 #include "wormcube/runtime/schedule/link_use.hpp"
+#include "wormcube/runtime/schedule/long_loop.hpp"
 #include "wormcube/runtime/schedule/parallel.hpp"
 #include "wormcube/runtime/schedule/step_matcher.hpp"
 
@@ -352,7 +354,14 @@ ScheduleReport check(const Schedule& schedule, const Routing& routing, bool all_
   std::atomic<bool> orderly{true};
   tbb::enumerable_thread_specific<Checker> checkers(
       [&] { return Checker(schedule, routing, all_port, per_step, orderly); });
-  parallel_for_each_index(steps + 1, [&](std::size_t step) { checkers.local().check(step); });
+  {
+    LongLoop loop("counting", steps + 1);
+    parallel_for_each_index(steps + 1, [&](std::size_t step) {
+      DryRunLimit::require();
+      checkers.local().check(step);
+      loop.step();
+    });
+  }
   Findings whole;
   for (Checker& checker : checkers) whole.add(checker);
 

@@ -22,13 +22,19 @@ std::atomic<std::chrono::milliseconds::rep> limit_ms{0};
 
 }  // namespace
 
-DryRunLimit::DryRunLimit(std::chrono::milliseconds limit) {
+DryRunLimit::DryRunLimit(std::chrono::milliseconds limit)
+    : outer_end_(limit_end), outer_ms_(limit_ms) {
   if (limit.count() <= 0) return;
+  const LimitClock::rep end = (LimitClock::now() + limit).time_since_epoch().count();
+  if (end >= outer_end_) return;
   limit_ms = limit.count();
-  limit_end = (LimitClock::now() + limit).time_since_epoch().count();
+  limit_end = end;
 }
 
-DryRunLimit::~DryRunLimit() { limit_end = no_end; }
+DryRunLimit::~DryRunLimit() {
+  limit_end = outer_end_;
+  limit_ms = outer_ms_;
+}
 
 void DryRunLimit::require() {
   const LimitClock::rep end = limit_end.load(std::memory_order_relaxed);

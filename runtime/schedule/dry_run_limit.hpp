@@ -7,7 +7,8 @@
 namespace wormcube {
 
 /// While one of these lives, every step of a dry run or a proof after so long throws TimeLimit. What
-/// a program does between two steps cannot be ended from outside.
+/// a program does between two steps cannot be ended from outside. Of several, one inside the other,
+/// the one that ends first holds.
 ///
 /// Threads  one at a time makes and destroys; any may take steps.
 class DryRunLimit {
@@ -20,6 +21,10 @@ class DryRunLimit {
 
   /// Throws TimeLimit if it has passed.
   static void require();
+
+ private:
+  std::chrono::steady_clock::rep outer_end_;
+  std::chrono::milliseconds::rep outer_ms_;
 };
 
 }  // namespace wormcube

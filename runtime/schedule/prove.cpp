@@ -7,6 +7,7 @@
 #include "wormcube/runtime/host/faults.hpp"
 #include "wormcube/runtime/schedule/dry_run_limit.hpp"
 #include "wormcube/runtime/schedule/logger.hpp"
+#include "wormcube/runtime/schedule/long_loop.hpp"
 #include "wormcube/runtime/schedule/step_matcher.hpp"
 
 #include <algorithm>
@@ -100,7 +101,9 @@ class Proof {
       nodes_.emplace_back(*this, rank, stacks_);
     }
     for (ProofNode& node : nodes_) running_.push_back(&node);
+    LongLoop loop("proof", 0);
     while (advance()) {
+      loop.step();
       try {
         deliver();
       } catch (...) {

@@ -6,6 +6,7 @@
 #include "wormcube/runtime/host/memory.hpp"
 #include "wormcube/runtime/schedule/dry_run_limit.hpp"
 #include "wormcube/runtime/schedule/logger.hpp"
+#include "wormcube/runtime/schedule/long_loop.hpp"
 #include "wormcube/runtime/schedule/parallel.hpp"
 #include "wormcube/runtime/schedule/schedule.hpp"
 
@@ -253,6 +254,7 @@ Schedule record(const Topology& topology, const Program& program, std::string_vi
   NamedSteps named;
   schedule.computed.resize(nodes);
   schedule.pieces.resize(nodes);
+  LongLoop loop("dry run", nodes);
   parallel_for_each_index(nodes, [&](std::size_t rank) {
     keep_signal_stack();
     RankLog& log = schedule.ranks[rank];
@@ -272,6 +274,7 @@ Schedule record(const Topology& topology, const Program& program, std::string_vi
     named.add(node.take_phases());
     schedule.computed[rank] = node.take_computed();
     schedule.pieces[rank] = node.pieces();
+    loop.step();
   });
   schedule.phases = named.take();
   if (std::ranges::all_of(schedule.computed, &std::vector<Computed>::empty)) {

@@ -123,7 +123,7 @@ TEST_CASE("the map of all ports has the algorithms that need one", "[cli][draw]"
   const std::string second = svg.path().substr(0, svg.path().size() - 4) + "-2.svg";
   const std::string map = read_text(second);
   std::filesystem::remove(second);
-  CHECK_THAT(map, Contains("the fastest algorithm by model time, all ports"));
+  CHECK_THAT(map, Contains("the fastest algorithm with all ports by model time"));
   CHECK_THAT(map, Contains("data-x=\"8\" data-nodes=\"16\" data-winner=\"" + fastest));
 }
 

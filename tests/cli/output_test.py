@@ -16,6 +16,7 @@ import sys
 import tempfile
 import termios
 import unittest
+import unittest.mock
 
 try:
     import jsonschema
@@ -435,10 +436,13 @@ class Terminal(unittest.TestCase):
     def test_nothing_is_shown_in_the_first_second(self):
         self.assertEqual(self.on_terminal("topology torus:4x4", WORMCUBE_PROGRESS_AFTER="600"), "")
 
-    def test_nothing_is_shown_where_it_is_not_wanted_or_cannot_be(self):
-        for more, environment in ((("--quiet",), {}), ((), {"TERM": "dumb"})):
-            self.assertEqual(self.on_terminal("topology torus:4x4", *more, **environment), "")
-        os.environ["WORMCUBE_PROGRESS_AFTER"] = "0"
+    def test_without_a_terminal_progress_is_a_line_of_its_own(self):
+        self.assertEqual(self.on_terminal("topology torus:4x4", "--quiet"), "")
+        dumb = self.on_terminal("topology torus:4x4", TERM="dumb").replace("\r\n", "\n")
+        with unittest.mock.patch.dict(os.environ, {"WORMCUBE_PROGRESS_AFTER": "0"}):
+            for shown in (dumb, run("topology torus:4x4").stderr):
+                self.assertRegex(shown, r"\A(wormcube: topology torus:4x4[^\n]*\n)+\Z")
+            self.assertEqual(run("topology torus:4x4 --quiet").stderr, "")
         self.assertEqual(run("topology torus:4x4").stderr, "")
 
 

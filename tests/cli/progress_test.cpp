@@ -51,6 +51,34 @@ TEST_CASE("the line is taken away once, and comes back at once", "[cli][progress
   CHECK(!line.update(start + 2150ms).empty());
 }
 
+TEST_CASE("in a file the first line comes after ten seconds, then one every ten seconds",
+          "[cli][progress]") {
+  ProgressLine line("check", start, ProgressLine::in_a_file(), 0);
+  line.doing("shift on ring:4");
+  std::string all;
+  for (auto now = 0ms; now < 35s; now += 100ms) all += line.update(start + now);
+  CHECK(all ==
+        "wormcube: check: shift on ring:4, 10 s\n"
+        "wormcube: check: shift on ring:4, 20 s\n"
+        "wormcube: check: shift on ring:4, 30 s\n");
+  CHECK(line.clear().empty());
+}
+
+TEST_CASE("the line says how far a long loop is, and what time is left", "[cli][progress]") {
+  ProgressLine line("reproduce kim", start, {}, 80);
+  line.count(1, 4);
+  line.part(0.25);
+  line.loop(wormcube::LongLoop::State{"dry run", 37, 100});
+  CHECK(line.update(start + 10s) ==
+        std::string(clear) + "reproduce kim, 1 of 4, dry run 37 %, 10 s, 30 s or so left");
+  line.loop(wormcube::LongLoop::State{"proof", 5, 0});
+  line.part(0);
+  CHECK(line.update(start + 20s) ==
+        std::string(clear) + "reproduce kim, 1 of 4, proof, step 5, 20 s");
+  line.loop({});
+  CHECK(line.update(start + 30s) == std::string(clear) + "reproduce kim, 1 of 4, 30 s");
+}
+
 TEST_CASE("the line is shorter than the terminal is wide", "[cli][progress]") {
   ProgressLine line(std::string(200, 'x'), start, {}, 40);
   CHECK(line.update(start + 2s).size() == 39 + std::string(clear).size());

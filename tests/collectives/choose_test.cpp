@@ -77,6 +77,53 @@ TEST_CASE("contention is what the formulas say, or none by claim, or counted, or
   CHECK(weighed({.startups = 3, .transmission_blocks = 3}) == Found{Contention::none, 3});
 }
 
+TEST_CASE("known times stand before bounds, and bounds before nothing") {
+  using enum Contention;
+  CHECK(standing(9, counted) < standing(1, unknown));
+  CHECK(standing(9, formula) < standing(10, none));
+  CHECK(standing(1, unknown) < standing(2, unknown));
+  CHECK(standing(2, unknown) < standing(std::nullopt, unknown));
+}
+
+TEST_CASE("a broadcast whose contention is unknown does not win over one that is known") {
+  const auto network = GENERATE("mesh:64x64", "torus:64x64");
+  const Topology topology = Topology::parse(network);
+  const auto ranked =
+      ranking(operations::broadcast, topology, CostModel(), Bytes{1} << 20, Ports::one);
+  REQUIRE(!ranked.empty());
+  CHECK(ranked.front().collective.name() == "scatter-allgather");
+  CHECK(ranked.front().contention != Contention::unknown);
+  const auto unknown = std::ranges::find(
+      ranked, "circulant", [](const Priced& priced) { return priced.collective.name(); });
+  REQUIRE(unknown != ranked.end());
+  CHECK(unknown->contention == Contention::unknown);
+  CHECK(unknown->us < ranked.front().us);
+}
+
+TEST_CASE("routes of all pairs are walked on networks with failed links of up to 1024 nodes") {
+  const Collective pairwise(find_algorithm(operations::alltoall, "hypercube-pairwise"));
+  const auto contention = [&](const char* network) {
+    return weigh(pairwise, Topology::parse(network)).contention;
+  };
+  CHECK(contention("torus:32x32~0-1") == Contention::formula);
+  CHECK(contention("torus:32x64~0-1") == Contention::unknown);
+}
+
+TEST_CASE("weights ask each collective once") {
+  static int asked = 0;
+  Algorithm shift = shift_of_which_is_said();
+  shift.predict = [](const Setting&) {
+    ++asked;
+    return Prediction{.startups = 3, .transmission_blocks = 3};
+  };
+  const Topology ring = Topology::parse("ring:4");
+  Weights weights(ring);
+  const Collective collective(shift);
+  CHECK(weights(collective).prediction.contended_blocks == 4);
+  CHECK(weights(collective).contention == Contention::counted);
+  CHECK(asked == 1);
+}
+
 TEST_CASE("ranked is what needs no more than the ports there are, and no order of its own") {
   const auto ranked = [](const char* operation, const char* network, Ports ports) {
     std::vector<const Algorithm*> algorithms;

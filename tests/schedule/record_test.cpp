@@ -4,10 +4,12 @@
 #include "wormcube/runtime/node/arithmetic.hpp"
 #include "wormcube/runtime/node/views.hpp"
 #include "wormcube/runtime/schedule/dry_run_limit.hpp"
+#include "wormcube/runtime/schedule/long_loop.hpp"
 #include "wormcube/runtime/schedule/schedule.hpp"
 #include "wormcube/tests/schedule/dies.hpp"
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <exception>
 #include <stdexcept>
@@ -282,6 +284,50 @@ TEST_CASE("a dry run without an end ends at the limit, one within it does not", 
   }
   const DryRunLimit hours(std::chrono::hours(3));
   CHECK_NOTHROW(record(line, few));
+}
+
+TEST_CASE("of two limits, one inside the other, the one that ends first holds", "[schedule]") {
+  const Topology line = Topology::parse("line:1");
+  const Program endless = [](Node& node) {
+    while (true) node.step();
+  };
+  const DryRunLimit outer(std::chrono::milliseconds(2));
+  {
+    const DryRunLimit inner(std::chrono::hours(3));
+    CHECK_THROWS_WITH(record(line, endless), Contains("after 2 ms"));
+  }
+  { const DryRunLimit none(std::chrono::milliseconds(0)); }
+  CHECK_THROWS_WITH(record(line, endless), Contains("after 2 ms"));
+}
+
+TEST_CASE("a dry run says how many of its ranks are done", "[schedule]") {
+  CHECK_FALSE(LongLoop::now());
+  std::atomic<bool> shown = true;
+  record(Topology::parse("ring:4"), [&](Node&) {
+    const auto state = LongLoop::now();
+    if (!state || std::string_view(state->what) != "dry run" || state->total != 4 ||
+        state->done > 3) {
+      shown = false;
+    }
+  });
+  CHECK(shown);
+  CHECK_FALSE(LongLoop::now());
+}
+
+TEST_CASE("of loops at the same time the first one is shown", "[schedule]") {
+  LongLoop outer("outer", 2);
+  outer.step();
+  {
+    LongLoop inner("inner", 9);
+    inner.step();
+    inner.step();
+    const auto state = LongLoop::now();
+    REQUIRE(state);
+    CHECK(state->what == std::string_view("outer"));
+    CHECK(state->done == 1);
+    CHECK(state->total == 2);
+  }
+  CHECK(LongLoop::now());
 }
 
 TEST_CASE("a limit of nothing is none", "[schedule]") {

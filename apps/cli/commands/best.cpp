@@ -15,6 +15,7 @@
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/cli/progress.hpp"
+#include "wormcube/apps/cli/time_limited.hpp"
 #include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/collectives/harness/run.hpp"
 #include "wormcube/runtime/error.hpp"
@@ -23,6 +24,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -80,10 +82,14 @@ struct Contestant {
   MeasuredTimes::Answer measured;
   std::optional<double> us;  // what decides
   bool first_by_formula = false;
+  bool by_formula = true;
   const Collective& collective() const { return priced.collective; }
+  /// How `us` knows the contention: what was replayed, emulated or measured contains it.
+  Contention contention() const { return by_formula ? priced.contention : Contention::counted; }
+  bool is_comparable() const { return us && contention() != Contention::unknown; }
 };
 
-/// Who wins with blocks of one size: the algorithms with formulas, the cheapest first.
+/// Who wins with blocks of one size: the algorithms with formulas, the cheapest first, by standing().
 struct Contest {
   Bytes block_bytes;
   std::vector<Contestant> ranked;
@@ -94,7 +100,7 @@ struct Contest {
   std::vector<std::string> ties() const {
     constexpr double rounding = 1e-9;
     std::vector<std::string> ties;
-    for (std::size_t i = 1; i < ranked.size() && ranked[i].us; ++i) {
+    for (std::size_t i = 1; i < ranked.size() && ranked[i].is_comparable(); ++i) {
       if (*ranked[i].us <= *winner().us * (1 + rounding))
         ties.push_back(ranked[i].collective().text());
     }
@@ -115,8 +121,18 @@ struct Contest {
   }
   /// The next one's time in the winner's.
   std::optional<double> margin() const {
-    if (ranked.size() < 2 || !ranked[1].us || *winner().us == 0) return std::nullopt;
+    if (ranked.size() < 2 || !ranked[1].is_comparable() || *winner().us == 0) return std::nullopt;
     return *ranked[1].us / *winner().us;
+  }
+  /// Those whose contention is unknown, and which would be quicker than the winner without any.
+  std::vector<std::string_view> unknown() const {
+    std::vector<std::string_view> names;
+    if (!has_winner()) return names;
+    for (const Contestant& each : ranked) {
+      if (each.us && !each.is_comparable() && *each.us < *winner().us)
+        names.push_back(each.collective().name());
+    }
+    return names;
   }
 };
 
@@ -150,6 +166,16 @@ std::vector<Reign> reigns(const std::vector<Contest>& contests) {
   return all;
 }
 
+/// Contest::unknown() of any size.
+std::set<std::string_view> unknown_of(const std::vector<Contest>& contests) {
+  std::set<std::string_view> names;
+  for (const Contest& contest : contests) {
+    const auto unknown = contest.unknown();
+    names.insert(unknown.begin(), unknown.end());
+  }
+  return names;
+}
+
 /// As it is written: "4K".
 std::string size_text(Bytes bytes) {
   for (const auto& [unit, size] : {std::pair{'G', Bytes{1} << 30}, std::pair{'M', Bytes{1} << 20},
@@ -174,6 +200,8 @@ std::vector<Ports> ports_of(const std::string& text) {
   return {text == "one" ? Ports::one : Ports::all};
 }
 
+std::string_view ports_name(Ports ports) { return ports == Ports::one ? "one port" : "all ports"; }
+
 /// An exact operator, for which no algorithm is left out.
 Arguments arguments_for(Operation operation) {
   Arguments arguments;
@@ -182,11 +210,11 @@ Arguments arguments_for(Operation operation) {
 }
 
 /// By formula, or by replays or runs of those that have formulas.
-Contest contest_of(const BestCommand& options, Operation operation, const Topology& topology,
-                   Bytes bytes, Ports ports, CallFigures* figures, MeasuredTimes* runs) {
+Contest contest_of(const BestCommand& options, Operation operation, Weights& weights, Bytes bytes,
+                   Ports ports, CallFigures* figures, MeasuredTimes* runs) {
   Contest contest{bytes, {}};
   for (Priced& priced :
-       ranking(operation, topology, options.model, bytes, ports, arguments_for(operation))) {
+       ranking(operation, weights, options.model, bytes, ports, arguments_for(operation))) {
     Contestant contestant{std::move(priced),
                           {{}, "--by replay was not given"},
                           {{}, "--by work was not given"},
@@ -194,8 +222,8 @@ Contest contest_of(const BestCommand& options, Operation operation, const Topolo
                           {}};
     contestant.us = contestant.priced.us;
     contestant.first_by_formula = contest.ranked.empty() && contestant.us.has_value();
-    const bool all_port =
-        ports == Ports::all || contestant.collective().algorithm->ports == Ports::all;
+    contestant.by_formula = runs == nullptr && figures == nullptr;
+    const bool all_port = takes_all_ports(*contestant.collective().algorithm, ports);
     if (runs != nullptr && contestant.us) {
       contestant.measured = (*runs)(contestant.collective(), bytes, all_port);
       contestant.us = contestant.measured.us;
@@ -209,7 +237,7 @@ Contest contest_of(const BestCommand& options, Operation operation, const Topolo
     contest.ranked.push_back(std::move(contestant));
   }
   std::ranges::stable_sort(contest.ranked, {}, [](const Contestant& contestant) {
-    return std::pair(!contestant.us, contestant.us.value_or(0));
+    return standing(contestant.us, contestant.contention());
   });
   return contest;
 }
@@ -220,8 +248,9 @@ Json ranked_json(const Contestant& contestant) {
             {"options", options_json(priced.collective.options)},
             {"ports", to_string(priced.collective.algorithm->ports)},
             {"predicted", prediction_json(priced.prediction)}};
-  put(json, "model_time_us", json_value(priced.us),
-      "its source gives no formula, or auto leaves it out");
+  constexpr const char* no_formula = "its source gives no formula, or auto leaves it out";
+  put(json, "model_time_us", json_value(priced.us), no_formula);
+  put(json, "model_contention", contention_json(priced.prediction, priced.contention), no_formula);
   const auto put_figure = [&](const char* key, const CallFigures::Answer& answer) {
     put(json, key, answer.figure ? Json(*answer.figure) : Json(nullptr), answer.reason);
   };
@@ -243,7 +272,7 @@ Json contest_json(const BestCommand& options, Operation operation, const Topolog
   put(json, "model_time_us", won ? json_value(contest.winner().priced.us) : Json(nullptr),
       "no algorithm with formulas runs here");
   put(json, "margin", won ? json_value(contest.margin()) : Json(nullptr),
-      "there is no other with formulas, or it takes no time");
+      "there is no other whose time is known, or it takes no time");
   const auto takes = won ? contest.formula_takes() : std::nullopt;
   put(json, "formula_winner",
       takes ? Json(contest.by_formula()->collective().text()) : Json(nullptr),
@@ -285,8 +314,31 @@ std::string reigns_text(const std::vector<Contest>& contests) {
   return text.empty() ? "-" : text;
 }
 
+/// Before hours of replays.
+void require_affordable(const BestCommand& options, const std::vector<Operation>& operations,
+                        std::vector<Weights>& weights, const std::vector<Bytes>& sizes) {
+  double messages = 0;
+  std::string where;
+  for (Weights& weighed : weights) {
+    const Topology& topology = weighed.topology();
+    where += (where.empty() ? "" : ", ") + topology.name();
+    for (const Operation operation : operations) {
+      for (const Ports ports : ports_of(options.ports)) {
+        const auto ranked = ranking(operation, weighed, options.model, sizes.front(), ports,
+                                    arguments_for(operation));
+        messages += messages_of(ranked, topology.nodes()) * static_cast<double>(sizes.size());
+      }
+    }
+  }
+  call_figures(options.choice, weights.front().topology())
+      ->require_affordable(fmt::format("best on {} with {} sizes (--time-limit SECONDS allows it)",
+                                       where, sizes.size()),
+                           messages);
+}
+
 ExitCode best(const BestCommand& given) {
   BestCommand options = given;
+  const CommandLimit limit(options.machine.time_limit_ms());
   options.output.validate();
   if (options.markdown) options.output.require_text("--markdown");
   options.model = options.choice.cost_model(options.model);
@@ -309,6 +361,11 @@ ExitCode best(const BestCommand& given) {
   if (measured && !options.markdown) {
     print_setting(options.output, "machine", machine_text(options.machine.resolve(false)));
   }
+  const std::vector<Operation> operations = operations_of(options.operation);
+  std::vector<Weights> weights(topologies.begin(), topologies.end());
+  if (by_replay && options.machine.time_limit <= 0) {
+    require_affordable(options, operations, weights, sizes);
+  }
   Progress progress(options.output, "best");
   Table table({{.head = "operation", .text = true},
                {.head = "topology", .text = true, .cut = 14},
@@ -326,7 +383,11 @@ ExitCode best(const BestCommand& given) {
   std::vector<Json> results;
   bool any = false;
   std::vector<double> formula_takes;
-  for (const Operation operation : operations_of(options.operation)) {
+  std::vector<std::string> notes;
+  const auto total = static_cast<long>(operations.size() * topologies.size() *
+                                       ports_of(options.ports).size() * sizes.size());
+  long done = 0;
+  for (const Operation operation : operations) {
     if (options.markdown) {
       std::string heads = "| network |", rule = "|---|";
       for (const Ports ports : ports_of(options.ports)) {
@@ -335,16 +396,19 @@ ExitCode best(const BestCommand& given) {
       }
       print(fmt::format("\n### {}\n\n{}\n{}\n", operation->name, heads, rule));
     }
-    for (const Topology& topology : topologies) {
+    for (Weights& weighed : weights) {
+      const Topology& topology = weighed.topology();
       const std::unique_ptr<CallFigures> figures = call_figures(options.choice, topology);
       std::optional<MeasuredTimes> runs;
       if (measured) runs.emplace(topology, options);
-      progress.doing(fmt::format("{} on {}", operation->name, topology.name()));
       std::string row;
       for (const Ports ports : ports_of(options.ports)) {
         std::vector<Contest> contests;
         for (const Bytes bytes : sizes) {
-          contests.push_back(contest_of(options, operation, topology, bytes, ports, figures.get(),
+          progress.doing(fmt::format("{} of {} on {}, {}", operation->name, size_text(bytes),
+                                     topology.name(), ports_name(ports)));
+          progress(done++, total);
+          contests.push_back(contest_of(options, operation, weighed, bytes, ports, figures.get(),
                                         runs ? &*runs : nullptr));
           results.push_back(contest_json(options, operation, topology, ports, contests.back()));
           any = any || contests.back().has_winner();
@@ -352,13 +416,18 @@ ExitCode best(const BestCommand& given) {
               contests.back().has_winner() ? contests.back().formula_takes() : std::nullopt;
           if (takes) formula_takes.push_back(*takes);
         }
+        if (const auto unknown = unknown_of(contests); !unknown.empty()) {
+          notes.push_back(fmt::format(
+              "{} on {}, {}: not compared, for their contention is unknown: {}", operation->name,
+              topology.name(), ports_name(ports), fmt::join(unknown, ", ")));
+        }
         row += fmt::format(" {} |", reigns_text(contests));
         for (const auto& [first, last] : reigns(contests)) {
           const Contest& at = contests[first];
           const bool second = at.margin().has_value();
           table.add({std::string(operation->name), topology.name(), std::string(to_string(ports)),
                      size_text(at.block_bytes), size_text(contests[last].block_bytes),
-                     name_of(at.winner()), cell_rate(at.winner().us),
+                     name_of(at.winner()), model_cell(at.winner().us, at.winner().contention()),
                      second ? name_of(at.ranked[1]) : "-", cell(at.margin())});
         }
       }
@@ -381,6 +450,7 @@ ExitCode best(const BestCommand& given) {
                          : measured ? "by the least times measured of those that have formulas, "
                                       "on this computer: the emulator's throughput"
                                     : "by formulas, with what messages that share links prolong"));
+  for (const std::string& note : notes) print_note(options.output, note);
   if (options.choice.by != "formula") print_note(options.output, agreement_text(formula_takes));
   write_results(options.output, results, false);
   return passed;
@@ -410,6 +480,7 @@ Action add_best(CLI::App& program) {
       ->group("Measuring");
   add_machine_options(app, options->machine);
   for (const CLI::Option* const option : app.get_options()) {
+    if (option->get_name() == "--time-limit") continue;  // of the whole command
     if (option->get_group() == "Machine" || option->get_group() == "Measuring") {
       options->of_measuring.push_back(option);
     }

@@ -27,6 +27,8 @@
 #include <algorithm>
 #include <exception>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -195,7 +197,8 @@ ExitCode check_one(const Topology& topology, const Collective& collective,
   check.all_port = all_port(options.algorithm, *collective.algorithm);
   results.begin(call_json(collective, topology, options, block_bytes));
   try {
-    const TimeLimited limited(milliseconds_of(options.time_limit));
+    std::optional<TimeLimited> limited;  // of one row the command's holds
+    if (!only) limited.emplace(milliseconds_of(options.time_limit));
     return checked(topology, collective, options, check, block_bytes, results);
   } catch (...) {
     const auto found = trouble_of(std::current_exception());
@@ -214,6 +217,7 @@ ExitCode check_one(const Topology& topology, const Collective& collective,
 
 ExitCode check(const CheckCommand& given) {
   CheckCommand options = given;
+  std::optional<TimeLimited> choosing(std::in_place, milliseconds_of(options.time_limit));
   options.output.validate();
   options.model = options.choice.cost_model(options.model);
   if (!options.schedule.empty()) {
@@ -275,6 +279,7 @@ ExitCode check(const CheckCommand& given) {
   ExitCode worst = passed;
   long done = 0, total = 0;
   for (const Selection& selection : selections) total += std::ssize(selection.collectives);
+  if (total > 1) choosing.reset();
   for (std::size_t i = 0; i < topologies.size(); ++i) {
     for (const Collective& collective : selections[i].collectives) {
       progress.doing(
@@ -326,14 +331,7 @@ Action add_check(CLI::App& program) {
       ->check(at_least(0))
       ->capture_default_str()
       ->group("What");
-  app.add_option(
-         "--record-pieces", options->check.record_pieces,
-         "Refuse a dry run that goes through more pieces of messages, sent and received, of "
-         "all nodes: some million a second")
-      ->type_name("N")
-      ->check(at_least(1))
-      ->capture_default_str()
-      ->group("What");
+  add_record_pieces_option(app, options->check.record_pieces);
   options->seed_option =
       app.add_option("--seed", options->check.seed,
                      "For the block sizes of the operations whose names end with v")

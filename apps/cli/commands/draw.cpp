@@ -3,6 +3,7 @@
 #include "wormcube/apps/cli/commands/check_json.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/help.hpp"
+#include "wormcube/apps/cli/modelled.hpp"
 #include "wormcube/apps/cli/options/algorithms.hpp"
 #include "wormcube/apps/cli/options/call.hpp"
 #include "wormcube/apps/cli/options/cost.hpp"
@@ -16,6 +17,7 @@
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/cli/progress.hpp"
+#include "wormcube/apps/cli/time_limited.hpp"
 #include "wormcube/apps/draw/layout.hpp"
 #include "wormcube/apps/draw/page.hpp"
 #include "wormcube/apps/draw/play.hpp"
@@ -80,6 +82,7 @@ struct DrawCommand {
   std::string bytes = "1K", page_limit = "10000000", html, svg, pdf, thumbnail, layout = "plain",
               clock = "auto";
   long step = -1;
+  double time_limit = 0;
   CheckOptions check;
   OutputOptions output;
 };
@@ -487,6 +490,7 @@ std::string without_script(const Sheet& sheet) {
 
 ExitCode draw(const DrawCommand& given) {
   DrawCommand options = given;
+  const CommandLimit limit(milliseconds_of(options.time_limit));
   const ModelOptions::Resolved resolved = options.machine.resolve();
   options.model = resolved.cost;
   options.check.virtual_channels = options.machine.virtual_channels;
@@ -517,8 +521,10 @@ ExitCode draw(const DrawCommand& given) {
   const Arguments arguments = options.call.resolve(operation);
   const Bytes block_bytes = parse_bytes(options.bytes);
   const std::size_t page_limit = parse_bytes(options.page_limit);
-  const Selection selection =
-      select(options.algorithm, operation, topology, arguments, options.model, block_bytes, false);
+  OutputOptions output = options.output;
+  for (const std::string* file : files) output.quiet = output.quiet || *file == "-";
+  const Selection selection = select(options.algorithm, operation, topology, arguments,
+                                     options.model, block_bytes, false, chooser_by_formula(output));
   require_some(operation, std::span(&selection, 1));
   if (selection.collectives.size() > most_plays) {
     throw UsageError(
@@ -530,8 +536,6 @@ ExitCode draw(const DrawCommand& given) {
   const Routing routing(topology, options.check.virtual_channels);
   const Layout layout = apps::layout(routing, options.layout == "folded");
 
-  OutputOptions output = options.output;
-  for (const std::string* file : files) output.quiet = output.quiet || *file == "-";
   Progress progress(output, "draw");
   std::vector<Play> plays;
   bool all_passed = true;
@@ -667,6 +671,7 @@ Action add_draw(CLI::App& program) {
       "  wormcube draw alltoall --on torus:8x8 --algorithm shift --machine t3d --html replay.html\n"
       "  wormcube draw broadcast --on mesh:4x4 --pdf broadcast.pdf\n"
       "  wormcube draw allgather --on ring:12 --step 2 --svg step.svg");
+  add_command_limit_option(app, options->time_limit);
   app.add_flag("--quiet", options->output.quiet, "Print nothing")->group("Output");
   return [options] { return draw(*options); };
 }

@@ -6,6 +6,7 @@
 #include "wormcube/apps/cli/options/algorithms.hpp"
 #include "wormcube/apps/cli/options/choice.hpp"
 #include "wormcube/apps/cli/options/cost.hpp"
+#include "wormcube/apps/cli/options/machine.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
@@ -14,14 +15,15 @@
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/cli/progress.hpp"
+#include "wormcube/apps/cli/time_limited.hpp"
 #include "wormcube/apps/cli/trouble.hpp"
+#include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/collectives/registry.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/host/memory.hpp"
 
 #include <algorithm>
 #include <exception>
-#include <limits>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -40,6 +42,7 @@ struct ListCommand {
   std::vector<std::string> bytes{"1K"};
   const CLI::Option* bytes_option = nullptr;
   bool markdown = false;
+  double time_limit = 0;
   OutputOptions output;
 };
 
@@ -157,10 +160,10 @@ struct AutoChoice {
   std::optional<Collective> one_port, all_port;
 
   /// \param figures  what decides; nullptr: formulas
-  AutoChoice(Operation operation, const Topology& topology, const CostModel& model, Bytes bytes,
+  AutoChoice(Operation operation, Weights& weights, const CostModel& model, Bytes bytes,
              CallFigures* figures)
-      : one_port(taken(operation, topology, model, bytes, Ports::one, figures)),
-        all_port(taken(operation, topology, model, bytes, Ports::all, figures)) {}
+      : one_port(taken(operation, weights, model, bytes, Ports::one, figures)),
+        all_port(taken(operation, weights, model, bytes, Ports::all, figures)) {}
 
   static bool is(const std::optional<Collective>& choice, const Algorithm& algorithm) {
     return choice && choice->algorithm == &algorithm;
@@ -173,32 +176,31 @@ struct AutoChoice {
   }
 
  private:
-  static std::optional<Collective> taken(Operation operation, const Topology& topology,
+  static std::optional<Collective> taken(Operation operation, Weights& weights,
                                          const CostModel& model, Bytes bytes, Ports ports,
                                          CallFigures* figures) {
+    const Arguments arguments = plain_arguments(operation);
     try {
       if (figures != nullptr) {
-        return figures->least(operation, model, bytes, ports, plain_arguments(operation))
-            .collective;
+        return figures->least(operation, model, bytes, ports, arguments).collective;
       }
-      return cheapest(operation, topology, model, bytes, ports, plain_arguments(operation));
-    } catch (const UsageError&) {
-      return std::nullopt;
+      const auto ranked = ranking(operation, weights, model, bytes, ports, arguments);
+      if (!ranked.empty()) return ranked.front().collective;
+    } catch (const UsageError&) {  // none runs here
     }
+    return std::nullopt;
   }
 };
 
 /// Rows of one network, until it is known which are the cheapest.
 struct ListRow {
   Operation operation;
-  std::size_t size;              // which of the block sizes
-  std::optional<double> figure;  // what decides: a time, or work
+  std::size_t size;  // which of the block sizes
+  Standing standing;
   std::vector<std::string> cells;
 
   bool operator<(const ListRow& other) const {
-    constexpr double last = std::numeric_limits<double>::infinity();
-    return std::tuple(size, figure.value_or(last)) <
-           std::tuple(other.size, other.figure.value_or(last));
+    return std::tie(size, standing) < std::tie(other.size, other.standing);
   }
 };
 
@@ -232,15 +234,16 @@ std::vector<Table::Column> columns_of_admitted(bool several_sizes, bool reduce,
 }
 
 /// "84.2 us" or "12.5 KiB of work", by whatever `auto` went by.
-std::string taken_text(const Collective& taken, const Topology& topology, const CostModel& model,
+std::string taken_text(const Collective& taken, Weights& weights, const CostModel& model,
                        Bytes bytes, const ChoiceOptions& choice, CallFigures* figures) {
   if (figures != nullptr) {
-    const auto& answer = (*figures)(taken, bytes, taken.algorithm->ports == Ports::all);
+    const auto& answer = (*figures)(taken, bytes, takes_all_ports(*taken.algorithm, Ports::one));
     if (!answer.figure) return "?";
     return fmt::format("{} {}", cell_rate(choice.cell_figure(*answer.figure)),
                        choice.by_work() ? "KiB of work" : "us");
   }
-  return cell_rate(model_time_us(weigh(taken, topology).prediction, model, bytes)) + " us";
+  const auto& [prediction, contention] = weights(taken);
+  return model_cell(model_time_us(prediction, model, bytes), contention) + " us";
 }
 
 /// \return  whether every algorithm answered
@@ -255,16 +258,19 @@ bool list_admitted(const std::vector<const Algorithm*>& algorithms, const Topolo
     print_setting(output, "block", bytes_text(static_cast<double>(sizes.front())));
   print_choice(output, options.choice, model);
   const std::unique_ptr<CallFigures> figures = call_figures(options.choice, topology);
+  Weights weights(topology);
   const bool reduce = std::ranges::any_of(
       algorithms, [](const Algorithm* algorithm) { return algorithm->operation->reduces; });
   Progress progress(output, fmt::format("list on {}", topology.name()));
   std::vector<ListRow> rows;
   std::vector<std::string> refused, takes, broken;
+  long done = 0;
   std::map<std::pair<std::string_view, std::size_t>, AutoChoice> choices;
   std::map<std::tuple<std::string_view, Ports, decltype(Algorithm::bound)>, LowerBound> bounds;
   for (const Algorithm* algorithm : algorithms) {
     const Operation operation = algorithm->operation;
     progress.doing(fmt::format("{} {}", operation->name, algorithm->name));
+    progress(done++, std::ssize(algorithms));
     const auto list_one = [&] {
       const Collective open(*algorithm, plain_arguments(operation));
       Json common = describe(*algorithm);
@@ -279,12 +285,12 @@ bool list_admitted(const std::vector<const Algorithm*>& algorithms, const Topolo
       }
       for (std::size_t size = 0; size < sizes.size(); ++size) {
         const auto [choice, is_new] = choices.try_emplace(
-            {operation->name, size}, operation, topology, model, sizes[size], figures.get());
+            {operation->name, size}, operation, weights, model, sizes[size], figures.get());
         if (const auto& taken = choice->second.one_port; is_new && taken) {
           takes.push_back(fmt::format(
               "{} of {}: {}, {}", operation->name, bytes_text(static_cast<double>(sizes[size])),
               taken->text(),
-              taken_text(*taken, topology, model, sizes[size], options.choice, figures.get())));
+              taken_text(*taken, weights, model, sizes[size], options.choice, figures.get())));
         }
         Collective collective = open;
         collective.settle(topology, model, sizes[size]);
@@ -294,18 +300,19 @@ bool list_admitted(const std::vector<const Algorithm*>& algorithms, const Topolo
           bounds[of_operation] = collective.lower_bound(topology, algorithm->ports);
         }
         const LowerBound& bound = bounds[of_operation];
-        const auto [prediction, contention] = weigh(collective, topology);
+        const auto& [prediction, contention] = weights(collective);
         const auto model_us = model_time_us(prediction, model, sizes[size]);
         const TimeParts parts = time_parts(prediction, model, sizes[size]);
         CallFigures::Answer answer;
         if (figures != nullptr) {
-          answer = (*figures)(collective, sizes[size], algorithm->ports == Ports::all);
+          answer = (*figures)(collective, sizes[size], takes_all_ports(*algorithm, Ports::one));
         }
         std::optional<double> figure;
         if (answer.figure) figure = options.choice.cell_figure(*answer.figure);
         rows.push_back({operation,
                         size,
-                        figures != nullptr ? figure : model_us,
+                        figures != nullptr ? standing(figure, Contention::counted)
+                                           : standing(model_us, contention),
                         {std::string(operation->name), std::string(algorithm->name),
                          std::string(to_string(algorithm->ports)), std::to_string(sizes[size]),
                          cell(prediction.startups), cell(prediction.transmission_blocks),
@@ -423,6 +430,7 @@ void print_markdown(const std::vector<const Algorithm*>& algorithms) {
 
 ExitCode list(const ListCommand& given) {
   ListCommand options = given;
+  const CommandLimit limit(milliseconds_of(options.time_limit));
   options.output.validate();
   options.model = options.choice.cost_model(options.model);
   const auto algorithms = chosen(options.operation);
@@ -472,6 +480,7 @@ Action add_list(CLI::App& program) {
                "Tables of all algorithms as markdown: docs/algorithms.md")
       ->group("Output");
   add_choice_options(app, options->choice, options->model, "--by");
+  add_command_limit_option(app, options->time_limit);
   add_output_options(app, options->output);
   app.footer(
       "Columns with --on, by the formulas of each algorithm's source: startups (steps), "

@@ -76,6 +76,8 @@ void read_timed_row(const Json& json, PlotFile& file) {
   if (row.nodes <= 0 && !row.network.empty()) row.nodes = nodes_of(row.network);
   row.bytes = number_of(json, "block_bytes").value_or(0);
   row.model = number_of(json, "model_time_us");
+  const auto considered = json.find("considered_by_auto");
+  row.chosen_by_auto = considered == json.end() || *considered != Json(false);
   row.at_least = text_of(json, "model_contention") == "unknown";
   const auto counted = json.find("time_lockstep_us");
   if (const auto median = number_of(json, "time_median_us")) {

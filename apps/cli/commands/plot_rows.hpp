@@ -24,6 +24,7 @@ struct PlotRow {
   std::optional<double> low = {}, high = {}, model = {}, bandwidth = {};
   double data_bytes = 0;
   std::string ports = {};
+  bool chosen_by_auto = true;
   bool at_least = false;  ///< links are shared, and the model does not know how often
 };
 

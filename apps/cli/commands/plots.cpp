@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -86,8 +87,7 @@ Plotted plotted(const LinePlot& plot) {
 Plotted winners_of(std::vector<PlotRow> rows, const std::string& what, const std::string& ports,
                    const std::vector<std::string>& foot) {
   WinnerMap map;
-  map.title = fmt::format("{}: the fastest algorithm by model time, {} {}", what, ports,
-                          ports == "one" ? "port" : "ports");
+  map.title = fmt::format("{}: the fastest algorithm with {} by model time", what, ports);
   map.below =
       "number: how many times faster than the second; pale: no clear winner; busy links shared";
   map.foot = foot;
@@ -103,6 +103,7 @@ Plotted winners_of(std::vector<PlotRow> rows, const std::string& what, const std
         "left out where links are shared and the model does not know how often:" + names);
     std::erase_if(rows, [](const PlotRow& row) { return row.at_least; });
   }
+  std::erase_if(rows, [](const PlotRow& row) { return !row.chosen_by_auto; });
   std::set<double> sizes;
   std::set<std::pair<double, std::string>> networks;
   for (const PlotRow& row : rows) {
@@ -295,16 +296,15 @@ std::vector<Plotted> plots_of(std::vector<PlotRow> rows, const std::vector<std::
       drawn = true;
     }
     if (kind == PlotRow::Kind::modelled && sizes.size() > 1 && nodes.size() > 1) {
-      for (const char* const ports : {"one", "all"}) {
-        // An algorithm that needs one port runs where there are more.
-        std::vector<PlotRow> here;
-        bool any = false;
-        for (const PlotRow& row : group) {
-          any = any || row.ports == ports;
-          if (row.ports == ports || row.ports == "one") here.push_back(row);
-        }
-        if (any) plots.push_back(winners_of(here, what, ports, foot)), drawn = true;
+      // With all ports those that need one take part, too.
+      const auto one_port = [](const PlotRow& row) { return row.ports == "one"; };
+      std::vector<PlotRow> here;
+      std::ranges::copy_if(group, std::back_inserter(here), one_port);
+      if (!here.empty()) plots.push_back(winners_of(here, what, "one port", foot));
+      if (here.size() < group.size()) {
+        plots.push_back(winners_of(group, what, "all ports", foot));
       }
+      drawn = true;
     }
     for (const auto& [bytes, of_size] : nodes) {
       if (of_size.size() < 2 || (kind == PlotRow::Kind::modelled && nodes.size() > 1)) continue;

@@ -9,6 +9,7 @@
 #include "wormcube/apps/cli/options/call.hpp"
 #include "wormcube/apps/cli/options/choice.hpp"
 #include "wormcube/apps/cli/options/cost.hpp"
+#include "wormcube/apps/cli/options/machine.hpp"
 #include "wormcube/apps/cli/options/model.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
@@ -17,6 +18,7 @@
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/cli/progress.hpp"
+#include "wormcube/apps/cli/time_limited.hpp"
 #include "wormcube/apps/trace.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/replay/analysis.hpp"
@@ -43,6 +45,7 @@ struct ReplayCommand {
   std::string by = "formula", messages = "auto", explain;
   TraceOptions trace;
   bool critical_path = false;
+  double time_limit = 0;
   const CLI::Option* bytes_option = nullptr;
   OutputOptions output;
 };
@@ -444,6 +447,7 @@ void require_one_source(const ReplayCommand& options) {
 
 ExitCode replay_command(const ReplayCommand& given) {
   ReplayCommand options = given;
+  const CommandLimit limit(milliseconds_of(options.time_limit));
   require_one_source(options);
   options.output.validate();
   options.trace.validate();
@@ -490,7 +494,7 @@ ExitCode replay_command(const ReplayCommand& given) {
       options.by == "replay"
           ? replaying_chooser(resolved.model, output, options.model.virtual_channels)
       : options.by == "work" ? chooser_by_work(output)
-                             : AutoChooser();
+                             : chooser_by_formula(output);
   struct Plan {
     const Topology* topology;
     Bytes bytes;
@@ -603,6 +607,7 @@ Action add_replay(CLI::App& program) {
       ->check(CLI::IsMember({"on", "off", "auto"}))
       ->capture_default_str()
       ->group("Reports");
+  add_command_limit_option(app, options->time_limit);
   add_output_options(app, options->output);
   app.footer(
       "The schedule is recorded without data and simulated in whole picoseconds: worms hold and "

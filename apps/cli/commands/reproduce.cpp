@@ -4,6 +4,8 @@
 #include "wormcube/apps/cli/commands/reproduce_json.hpp"
 #include "wormcube/apps/cli/commands/reproduce_products.hpp"
 #include "wormcube/apps/cli/options/algorithms.hpp"
+#include "wormcube/apps/cli/options/call.hpp"
+#include "wormcube/apps/cli/options/machine.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
@@ -11,6 +13,7 @@
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/cli/progress.hpp"
+#include "wormcube/apps/cli/time_limited.hpp"
 #include "wormcube/apps/reproduce/paper.hpp"
 #include "wormcube/apps/reproduce/wang_tseng.hpp"
 #include "wormcube/runtime/error.hpp"
@@ -30,10 +33,11 @@ struct ReproduceCommand {
   std::string paper;
   std::vector<std::string> on;
   std::vector<int> sizes;
-  CheckOptions check{.prove_up_to = 1024};
+  CheckOptions check{.prove_up_to = 1024, .record_pieces = 200'000'000};
   Rank count_up_to = 40000;  // wang-tseng
   const CLI::Option* count_up_to_option = nullptr;
   std::string svg;
+  double time_limit = 0;
   OutputOptions output;
 };
 
@@ -149,8 +153,10 @@ ExitCode reproduce_figure(const ReproduceCommand& options) {
   progress.doing(fmt::format("{} sides", sides.size()));
   Results results(output, {});
   results.keep_whole(figure_json({}, std::nullopt));
-  const BroadcastFigure figure = reproduce_broadcast_figure(
-      sides, options.count_up_to, [&results](const BroadcastFigure& so_far) {
+  long done = 0;
+  const BroadcastFigure figure =
+      reproduce_broadcast_figure(sides, options.count_up_to, [&](const BroadcastFigure& so_far) {
+        progress(++done, figure_points(sides));
         results.keep_whole(figure_json(so_far, std::nullopt));
       });
   std::vector<Table::Column> columns{{"n"}};
@@ -176,6 +182,7 @@ ExitCode reproduce_figure(const ReproduceCommand& options) {
 }
 
 ExitCode reproduce_paper(const ReproduceCommand& options) {
+  const CommandLimit limit(milliseconds_of(options.time_limit));
   const OutputOptions& output = options.output;
   output.validate();
   if (options.paper != "wang-tseng" && options.count_up_to_option->count() > 0) {
@@ -197,6 +204,8 @@ ExitCode reproduce_paper(const ReproduceCommand& options) {
   if (networks.empty()) networks = paper.default_networks;
   const std::vector<Topology> topologies = parse_topologies(networks);
   require_rows(paper, topologies);
+  Progress progress(output, fmt::format("reproduce {}", paper.name));
+  RowsDone rows_done(progress, pieces_to_reproduce(paper, topologies, options.check));
 
   print_setting(output, "paper", paper.citation);
   print_setting(output, "proof", fmt::format("up to {} nodes", options.check.prove_up_to));
@@ -209,20 +218,19 @@ ExitCode reproduce_paper(const ReproduceCommand& options) {
   };
   keep({});
   bool all_passed = true;
-  Progress progress(output, fmt::format("reproduce {}", paper.name));
   std::vector<std::string> notes;  // below the last table, each once
   const auto note = [&](std::string text) {
     if (std::ranges::find(notes, text) == notes.end()) notes.push_back(std::move(text));
   };
   for (std::size_t i = 0; i < topologies.size(); ++i) {
     progress.doing(topologies[i].name());
-    progress(static_cast<long>(i), static_cast<long>(topologies.size()));
     Table printed = rows_table();
     const auto each = [&](const ReproducedRow& row) {
       add_row(printed, row);
       rows.push_back(row_json(topologies[i].name(), row));
       all_passed = all_passed && row.passed();
       keep({});
+      rows_done.add();
     };
     const ReproducedTable table = reproduce(paper, topologies[i], options.check, each);
     print_fact(output, "topology", topology_text(topologies[i]));
@@ -278,6 +286,8 @@ Action add_reproduce(CLI::App& program) {
   app.add_option("--svg", options->svg, "wang-tseng: draw the figure into this file")
       ->type_name("FILE")
       ->check(file_name());
+  add_record_pieces_option(app, options->check.record_pieces);
+  add_command_limit_option(app, options->time_limit);
   add_output_options(app, options->output, false, true);
   app.footer(
       "For start-ups, transmission and rearrangement, a line each, what the paper's formula "

@@ -79,6 +79,8 @@ ExitCode reproduce_products(const std::vector<std::string>& networks, const Chec
   std::vector<std::string> names = networks;
   if (names.empty()) names.assign(dimakopoulos_networks().begin(), dimakopoulos_networks().end());
   const std::vector<Topology> topologies = parse_topologies(names);
+  Progress progress(output, "reproduce dimakopoulos");
+  RowsDone rows_done(progress, pieces_of_products(topologies, check));
 
   print_setting(output, "paper", dimakopoulos_citation);
   print_setting(output, "proof", fmt::format("up to {} nodes", check.prove_up_to));
@@ -102,11 +104,10 @@ ExitCode reproduce_products(const std::vector<std::string>& networks, const Chec
   keep({});
   std::vector<std::string> notes;
   bool all_passed = true;
-  Progress progress(output, "reproduce dimakopoulos");
   for (std::size_t i = 0; i < topologies.size(); ++i) {
     progress.doing(topologies[i].name());
-    progress(static_cast<long>(i), static_cast<long>(topologies.size()));
-    const ProductRow row = reproduce_product(topologies[i], check);
+    const ProductRow row =
+        reproduce_product(topologies[i], check, [&rows_done] { rows_done.add(); });
     add_row(table, row);
     rows.push_back(row_json(row));
     for (const ProductExchange& exchange : row.exchanges) {

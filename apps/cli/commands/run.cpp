@@ -113,10 +113,13 @@ std::vector<Plan> make_plans(const RunCommand& options, Operation operation,
     for (const Bytes bytes : sizes) {
       CollectiveRun run = options.run;
       run.block_bytes = bytes;
-      selections.push_back(
-          select(options.algorithm, operation, topology, arguments, run.model, bytes,
-                 options.on.size() > 1,
-                 auto_chooser(options.choice, options.output, options.machine.virtual_channels)));
+      {
+        const TimeLimited choosing(options.machine.time_limit_ms());
+        selections.push_back(
+            select(options.algorithm, operation, topology, arguments, run.model, bytes,
+                   options.on.size() > 1,
+                   auto_chooser(options.choice, options.output, options.machine.virtual_channels)));
+      }
       troubles.emplace_back();
       for (const Collective& collective : selections.back().collectives) {
         Results::set_doing(fmt::format("{} {} on {}, dry run", operation->name, collective.text(),

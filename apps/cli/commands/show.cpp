@@ -3,6 +3,7 @@
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/commands/follow_block.hpp"
 #include "wormcube/apps/cli/help.hpp"
+#include "wormcube/apps/cli/modelled.hpp"
 #include "wormcube/apps/cli/options/algorithms.hpp"
 #include "wormcube/apps/cli/options/call.hpp"
 #include "wormcube/apps/cli/options/cost.hpp"
@@ -268,6 +269,7 @@ ExitCode show_block(const ShowCommand& options, const OutputOptions& output,
 }
 
 ExitCode show(const ShowCommand& options) {
+  const CommandLimit limit(milliseconds_of(options.time_limit));
   const OutputOptions output = validated(options);
   if (!options.schedule_in.empty()) {
     if (!options.operation.empty() || !options.on.empty() || !options.block.empty()) {
@@ -295,9 +297,9 @@ ExitCode show(const ShowCommand& options) {
     throw UsageError("show takes one algorithm; `wormcube list` names them");
   const Arguments arguments = options.call.resolve(operation);
   const Bytes bytes = parse_bytes(options.bytes);
-  const Collective collective =
-      select(options.algorithm, operation, topology, arguments, options.model, bytes, false)
-          .collectives.front();
+  const Collective collective = select(options.algorithm, operation, topology, arguments,
+                                       options.model, bytes, false, chooser_by_formula(output))
+                                    .collectives.front();
   const std::string title = fmt::format("{} {}", operation->name, collective.text());
   const Program program =
       collective_program(collective,
@@ -306,7 +308,6 @@ ExitCode show(const ShowCommand& options) {
                          nullptr);
   Progress progress(output, "show " + title);
   progress.doing("dry run");
-  const TimeLimited limited(milliseconds_of(options.time_limit));
   need_to_record(fmt::format("show {} on {}", title, topology.name()), topology, program,
                  arguments.root);
   const Schedule schedule = record(topology, program, title);
@@ -367,7 +368,7 @@ Action add_show(CLI::App& program) {
       ->capture_default_str()
       ->group("What");
   add_virtual_channels_option(app, options->virtual_channels);
-  add_time_limit_option(app, options->time_limit, "What");
+  add_command_limit_option(app, options->time_limit);
   add_call_options(app, options->call);
   add_cost_options(app, options->model);
   add_output_options(app, options->output);

@@ -14,6 +14,7 @@
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/cli/progress.hpp"
+#include "wormcube/apps/cli/time_limited.hpp"
 #include "wormcube/apps/cost_fit.hpp"
 #include "wormcube/apps/io/new_file.hpp"
 #include "wormcube/apps/machines.hpp"
@@ -203,6 +204,7 @@ void save(const std::string& file, const MachineProfile& profile) {
 }
 
 ExitCode tune(const TuneCommand& options) {
+  const CommandLimit limit(options.machine.time_limit_ms());
   const OutputOptions& output = options.output;
   output.validate();
   require_writable(options.save);

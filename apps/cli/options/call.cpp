@@ -159,4 +159,15 @@ Json arguments_json(Operation operation, const Arguments& arguments) {
   return json;
 }
 
+void add_record_pieces_option(CLI::App& app, std::int64_t& pieces) {
+  app.add_option(
+         "--record-pieces", pieces,
+         "Refuse dry runs that go through more pieces of messages, sent and received, of all "
+         "nodes: a million a second or more")
+      ->type_name("N")
+      ->check(at_least(1))
+      ->capture_default_str()
+      ->group("Limits");
+}
+
 }  // namespace wormcube::cli

@@ -39,4 +39,7 @@ std::string arguments_text(Operation operation, const Arguments& arguments);
 /// {"root": 0}, {"operator": "sum", "type": "double"}, ..
 Json arguments_json(Operation operation, const Arguments& arguments);
 
+/// --record-pieces.
+void add_record_pieces_option(CLI::App& app, std::int64_t& pieces);
+
 }  // namespace wormcube::cli

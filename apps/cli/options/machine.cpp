@@ -7,6 +7,7 @@
 #include "wormcube/apps/cli/time_limited.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/host/cores.hpp"
+#include "wormcube/runtime/machine/executor.hpp"
 
 #include <cmath>
 
@@ -70,6 +71,7 @@ void add_machine_options(CLI::App& app, MachineFlags& flags) {
 }
 
 void require_workers(const MachineFlags& flags, const Topology& topology) {
+  if (flags.nodes_as == "threads") require_threads(topology.nodes());
   if (flags.workers == 0 || flags.in_processes()) return;
   if (flags.nodes_as == "threads") {
     throw UsageError(
@@ -92,15 +94,27 @@ void require_workers(const MachineFlags& flags, const Topology& topology) {
   }
 }
 
-void add_time_limit_option(CLI::App& app, double& seconds, const std::string& group) {
-  app.add_option(
-         "--time-limit", seconds,
-         "Give up after so many seconds, the dry run's and the run's each (exit code 4); 0: "
-         "never")
+namespace {
+
+void add_limit(CLI::App& app, double& seconds, const std::string& group, const std::string& text) {
+  app.add_option("--time-limit", seconds, text)
       ->type_name("SECONDS")
       ->check(between(0, 1e6))
       ->capture_default_str()
       ->group(group);
+}
+
+}  // namespace
+
+void add_time_limit_option(CLI::App& app, double& seconds, const std::string& group) {
+  add_limit(app, seconds, group,
+            "Give up after so many seconds, the dry run's and the run's each (exit code 4); 0: "
+            "never");
+}
+
+void add_command_limit_option(CLI::App& app, double& seconds) {
+  add_limit(app, seconds, "Limits",
+            "Stop the command after this many seconds (exit code 4); 0: never");
 }
 
 std::chrono::milliseconds milliseconds_of(double seconds) {

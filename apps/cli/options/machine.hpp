@@ -35,6 +35,8 @@ void add_machine_options(CLI::App& app, MachineFlags& flags);
 void require_workers(const MachineFlags& flags, const Topology& topology);
 /// --time-limit, in seconds. 0: none.
 void add_time_limit_option(CLI::App& app, double& seconds, const std::string& group);
+/// For a whole command that runs on no machine.
+void add_command_limit_option(CLI::App& app, double& seconds);
 std::chrono::milliseconds milliseconds_of(double seconds);
 void add_virtual_channels_option(CLI::App& app, int& virtual_channels);
 std::string machine_text(const MachineOptions& options);

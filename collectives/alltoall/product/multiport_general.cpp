@@ -5,6 +5,7 @@
 #include "wormcube/collectives/alltoall/product/edge_colouring.hpp"
 #include "wormcube/collectives/alltoall/product/factor.hpp"
 #include "wormcube/collectives/require.hpp"
+#include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 
 #include <algorithm>
@@ -246,6 +247,12 @@ void alltoall_product_multiport_general(Node& node, ConstBlocks out, Blocks in) 
 
 void require_alltoall_product_multiport_general(const Topology& topology) {
   require_factors("product-multiport-general", topology, Ports::all);
+  constexpr Rank most_nodes = 8192;  // more take seconds to plan, and half a GB
+  if (topology.nodes() <= most_nodes) return;
+  throw UsageError(fmt::format(
+      "product-multiport-general: {} has {} nodes; up to {} are planned, for a plan grows "
+      "with their square; use fewer nodes or shift",
+      topology.name(), topology.nodes(), most_nodes));
 }
 
 Prediction predict_alltoall_product_multiport_general(const Topology& topology) {

@@ -1,0 +1,64 @@
+// How many packets a message is cut into, by constants that leave no best number too.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/packets.hpp"
+
+#include "wormcube/collectives/harness/check.hpp"
+#include "wormcube/runtime/error.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace wormcube;
+using Catch::Matchers::Contains;
+
+TEST_CASE("the best number of packets is a square root, of at least 1 and at most one a byte",
+          "[collectives]") {
+  CHECK(best_packets(40'000, 5, {.startup_us = 2, .transfer_us = 0.001}) == 10);
+  CHECK(best_packets(40'000, 5, {.startup_us = 1e6, .transfer_us = 0.001}) == 1);
+  CHECK(best_packets(7, 5, {.startup_us = 1e-9, .transfer_us = 1}) == 7);
+  CHECK(best_packets(40'000, 0, {}) == 1);
+}
+
+TEST_CASE("without start-ups there is no best number of packets, but a most", "[collectives]") {
+  CHECK(best_packets(64, 2, {.startup_us = 0}) == 64);
+  CHECK(best_packets(Bytes{1} << 30, 2, {.startup_us = 0}) == 4096);
+  CHECK(best_packets(Bytes{1} << 30, 2, {.startup_us = 1e-300}) == 4096);
+  CHECK(best_packets(0, 2, {.startup_us = 0}) == 1);
+  CHECK(best_packets(64, 2, {.startup_us = 0, .transfer_us = 0}) == 1);
+}
+
+TEST_CASE("packets=0 is never more packets than bytes", "[collectives]") {
+  const Topology cube = Topology::parse("hypercube:3");
+  for (const auto& [operation, name] : {std::pair(operations::broadcast, "pipelined"),
+                                        std::pair(operations::broadcast, "circulant"),
+                                        std::pair(operations::reduce, "circulant")}) {
+    Collective collective(find_algorithm(operation, name));
+    collective.settle(cube, {.startup_us = 0}, 64);
+    CHECK(collective.options.number("packets") == 64);
+  }
+}
+
+TEST_CASE("as many packets as the option accepts can be checked", "[collectives]") {
+  const Topology ring = Topology::parse("ring:3");
+  const std::string most = std::to_string(most_packets);
+  Arguments sum;
+  sum.reduction = find_reduction("sum", "double");
+  CHECK(check_collective(parse_collective(operations::broadcast, "circulant:packets=" + most), ring)
+            .passed());
+  CHECK(
+      check_collective(parse_collective(operations::reduce, "circulant:packets=" + most, sum), ring)
+          .passed());
+  CHECK_THROWS_WITH(parse_collective(operations::broadcast,
+                                     "circulant:packets=" + std::to_string(most_packets + 1)),
+                    Contains("packets is '32769'; need 0..32768"));
+}
+
+TEST_CASE("a block in more parts than a dry run tells apart is refused by its parts",
+          "[collectives]") {
+  const Topology cube = Topology::parse("hypercube:16");
+  Arguments sum;
+  sum.reduction = find_reduction("sum", "double");
+  CHECK_THROWS_WITH(
+      check_collective(parse_collective(operations::allreduce, "reduce-scatter-allgather", sum),
+                       cube),
+      Contains("cuts a block into 65536 parts; a dry run tells up to 32768 apart: use "));
+}
