@@ -17,8 +17,8 @@
 #endif
 __attribute__((section(".interp"), used)) static const char loader[] = LOADER;
 
-/* main may be hidden; these are not. */
-extern int main(int argc, char **argv, char **environment);
+/* main may be hidden; these are not. A shared library that is linked with this has none. */
+__attribute__((weak)) extern int main(int argc, char **argv, char **environment);
 __attribute__((visibility("default"))) int (*const wormcube_rank_main)(int, char **, char **) = main;
 
 extern void *__dso_handle;
