@@ -13,6 +13,7 @@ static void large(size_t bytes) {
   volatile char array[bytes];
   array[0] = 1; /* the low end only */
   MPI_Barrier(MPI_COMM_WORLD);
+  array[0] += array[bytes - 1];
 }
 
 int main(int argc, char** argv) {

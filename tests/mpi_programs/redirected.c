@@ -36,7 +36,7 @@ int main(int argc, char** argv) {
   const char *const way = argc > 1 ? argv[1] : "", *const file = argc > 2 ? argv[2] : "";
   printf("%d before\n", rank);
   MPI_Barrier(MPI_COMM_WORLD);
-  const int kept = dup(1);
+  const int kept = strcmp(way, "dup2") == 0 ? dup(1) : -1;
   if (rank > 0) redirect(way, file);
   MPI_Barrier(MPI_COMM_WORLD);
   printf("%d printf\n", rank);

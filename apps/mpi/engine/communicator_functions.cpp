@@ -118,6 +118,7 @@ void split(Call& call, Communicator& parent, int colour, int key, MPI_Comm* made
     swap_between(call, parent, std::as_bytes(std::span(all)),
                  std::as_writable_bytes(std::span(others)));
   }
+  call.result(made, "newcomm");
   *made = MPI_COMM_NULL;
   if (colour == MPI_UNDEFINED) return;
   const std::vector<Rank> members = members_of_colour(all, colour, *parent.shared);
@@ -186,7 +187,10 @@ void free_communicator(Call& call, MPI_Comm* on) {
 
 int comm_free(MPI_Comm* on) {
   WORMCUBE_MPI_CALL(MPI_Comm_free);
-  return call([&] { free_communicator(call, on); });
+  return call([&] {
+    call.result(on, "comm");
+    free_communicator(call, on);
+  });
 }
 
 // The program has completed what it has started, so nothing but the others is waited for.

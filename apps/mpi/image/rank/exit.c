@@ -8,8 +8,8 @@
 __attribute__((weak, visibility("default"), noreturn)) extern void wormcube_rank_exit(
     int code, int with_handlers);
 
-/* Libraries of the program end the rank, too. */
-#define RANK_STATE __attribute__((visibility("default")))
+/* For the program and its libraries. */
+#define RANK_STATE __attribute__((visibility("default"), weak))
 
 static _Noreturn void end(const char* name, int code, int with_handlers) {
   if (wormcube_rank_exit) wormcube_rank_exit(code, with_handlers);

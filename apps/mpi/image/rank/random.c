@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* For the program and its libraries. */
-#define RANK_STATE __attribute__((visibility("default")))
+/* For the program and its libraries. Weak: a program may have functions of these names. */
+#define RANK_STATE __attribute__((visibility("default"), weak))
 
 enum { STATE_BYTES = 128 };
 static struct random_data generator;

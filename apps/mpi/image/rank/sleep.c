@@ -9,8 +9,8 @@
 /* The program wormcube's; there is none before the program has become a run of it. */
 __attribute__((weak, visibility("default"))) extern void wormcube_rank_sleep(long long nanoseconds);
 
-/* For the program and its libraries. */
-#define RANK_STATE __attribute__((visibility("default")))
+/* For the program and its libraries. Weak: a program may have functions of these names. */
+#define RANK_STATE __attribute__((visibility("default"), weak))
 
 enum { per_second = 1000000000 };
 
