@@ -46,6 +46,7 @@ std::shared_ptr<Window> new_window(RankState& rank) {
 /// \param on  what the window is made on; its ranks all come
 void make_window(Call& call, MPI_Comm handle, int flavor, WindowPart part, MPI_Info info,
                  std::unique_ptr<std::byte[]> allocated, MPI_Win* made) {
+  call.result(made, "win");
   Communicator& parent = call.intracommunicator(handle);
   const InfoKeys keys = keys_of(info);
   const std::uint64_t number = parent.collectives++;
