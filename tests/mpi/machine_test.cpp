@@ -742,6 +742,33 @@ TEST_CASE("the time limit ends a run") {
         }) == "not finished after 50 ms, the time limit");
 }
 
+TEST_CASE("steps that need not wait let others run, and end with the time limit") {
+  MpiOptions options;
+  options.time_limit = std::chrono::milliseconds(200);
+  MpiMachine machine(Topology::parse("ring:16"), options);
+  CHECK(message_of<TimeLimit>([&] {
+          machine.run([](Node& node) {
+            while (node.rank() == 0) node.step();
+          });
+        }) == "not finished after 200 ms, the time limit");
+  const std::string text = message_of<NodeFailure>([&] {
+    machine.run([](Node& node) {
+      if (node.rank() == 15) throw std::out_of_range("gave up");
+      for (;;) node.step();
+    });
+  });
+  CHECK(text == "node 15: gave up");
+  std::atomic<int> others{0};
+  CHECK_NOTHROW(machine.run([&](Node& node) {
+    const auto [first, end] = machine.nodes_here();
+    if (node.rank() == first) {
+      while (others < end - first - 1) node.step();
+    } else {
+      ++others;
+    }
+  }));
+}
+
 TEST_CASE("a prime number of nodes, and thousands of them in few processes") {
   struct Case {
     const char* network;

@@ -30,7 +30,16 @@ namespace {
 /// What a command line of a compiler asks for.
 struct CompilerCall {
   bool links = true, makes_library = false, has_input = false, shows = false;
+  std::string shown_part;  ///< "-compile-info" or "-link-info"
 };
+
+bool is_show(std::string_view word) { return word == "-show" || word == "--showme"; }
+
+bool is_fortran(std::string_view file) {
+  constexpr std::array<std::string_view, 9> endings{".f",   ".F",   ".for", ".f77", ".f90",
+                                                    ".F90", ".f95", ".f03", ".f08"};
+  return std::ranges::any_of(endings, [&](auto ending) { return file.ends_with(ending); });
+}
 
 CompilerCall understood(const std::vector<std::string>& words) {
   // Options whose value is the next word.
@@ -54,12 +63,14 @@ CompilerCall understood(const std::vector<std::string>& words) {
     }
     if (std::ranges::find(no_link, word) != no_link.end()) call.links = false;
     if (word == "-shared" || word == "--shared") call.makes_library = true;
-    if (word == "-show" || word == "-compile-info" || word == "-link-info" || word == "--showme") {
-      call.shows = true;
-    }
+    if (is_show(word)) call.shows = true;
+    if (word == "-compile-info" || word == "-link-info") call.shown_part = word;
     if (std::ranges::find(with_value, word) != with_value.end()) {
       ++i;
     } else if (word[0] != '-' || word == "-" || word.starts_with("-l")) {
+      if (is_fortran(word))
+        throw UsageError(
+            fmt::format("mpicc: {}: only C and C++ programs can be built, not Fortran", word));
       call.has_input = true;
     }
   }
@@ -104,35 +115,50 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
+/// What a program's link needs. \param linker_alone  in the form that CMake's FindMPI passes on, -Wl
+/// but not -shared; the compiler links an ordinary program then
+std::vector<std::string> link_words(const mpi::Kit& kit, bool makes_library, bool linker_alone) {
+  std::vector<std::string> words{"-L" + kit.library, "-Wl,-rpath," + kit.library};
+  if (!makes_library) {
+    words.insert(words.end(), {linker_alone ? "-Wl,-shared" : "-shared", "-Wl,-Bsymbolic"});
+    // main may lie in an archive that comes before what asks for it.
+    words.insert(words.end(), {"-Wl,-u,wormcube_rank_main", "-Wl,-u,main"});
+    if (!linker_alone)
+      words.insert(words.end(), {"-Wl,-z,now", "-Wl,-z,relro", "-Wl,-z,defs", "-Wl,-e,_start"});
+  }
+  return words;
+}
+
 std::vector<std::string> whole_command(const std::vector<std::string>& compiler,
-                                       const std::vector<std::string>& words, bool is_cxx,
+                                       const std::vector<std::string>& words,
                                        const CompilerCall& call) {
   const mpi::Kit kit = mpi::find_kit();
   std::vector<std::string> command = compiler;
+  // First, so that the caller's words win: arrays on a rank's stack cannot reach over its guard.
+  command.emplace_back("-fstack-clash-protection");
   for (const std::string& word : words) {
-    if (word != "-show" && word != "--showme" && word != "-pie") command.push_back(word);
+    if (!is_show(word) && word != "-pie") command.push_back(word);
   }
   command.push_back("-I" + kit.include);
   command.emplace_back("-fPIC");  // last, so that it wins
-  const bool is_clang = answer_of(compiler, "--version").find("clang") != std::string::npos;
-  // Else inline variables, statics of templates and of inline functions are one for all ranks.
-  if (is_cxx && !is_clang) command.emplace_back("-fno-gnu-unique");
   if (!call.links || (!call.has_input && !call.shows)) return command;
-  command.push_back("-L" + kit.library);
-  command.push_back("-Wl,-rpath," + kit.library);
+  for (std::string& word : link_words(kit, call.makes_library, false)) command.push_back(word);
   if (!call.makes_library) {
-    const std::string start = answer_of(compiler, "-print-file-name=Scrt1.o");
-    // main may lie in an archive that comes before what asks for it.
-    for (const char* const word :
-         {"-shared", "-Wl,-Bsymbolic", "-Wl,-z,now", "-Wl,-z,relro", "-Wl,-z,defs", "-Wl,-e,_start",
-          "-Wl,-u,wormcube_rank_main", "-Wl,-u,main"}) {
-      command.emplace_back(word);
-    }
-    command.push_back(start);
+    command.push_back(answer_of(compiler, "-print-file-name=Scrt1.o"));
     command.emplace_back("-lwormcube_rank");
   }
   command.emplace_back("-lmpi_abi");
   return command;
+}
+
+/// The answer to -compile-info or -link-info, by which CMake's FindMPI asks.
+std::vector<std::string> part_of_command(const std::string& part) {
+  const mpi::Kit kit = mpi::find_kit();
+  // It leaves -fPIC out, unless behind another word, which it splits at the semicolon later.
+  if (part == "-compile-info") return {"-I" + kit.include, "-fstack-clash-protection\\;-fPIC"};
+  std::vector<std::string> words = link_words(kit, false, true);
+  words.insert(words.end(), {"-lwormcube_rank", "-lmpi_abi"});
+  return words;
 }
 
 ExitCode run(bool is_cxx) {
@@ -145,10 +171,13 @@ ExitCode run(bool is_cxx) {
                      variable);
   const std::vector<std::string>& words = foreign_words();
   const CompilerCall call = understood(words);
-  std::vector<std::string> command = whole_command(compiler, words, is_cxx, call);
-  if (call.shows) {
+  std::vector<std::string> command = call.shown_part.empty() ? whole_command(compiler, words, call)
+                                                             : part_of_command(call.shown_part);
+  if (call.shows || !call.shown_part.empty()) {
     std::string text;
-    for (const std::string& word : command) text += (text.empty() ? "" : " ") + quoted(word);
+    for (const std::string& word : command) {
+      text += (text.empty() ? "" : " ") + (call.shows ? quoted(word) : word);
+    }
     print_data(text + "\n");
     return passed;
   }

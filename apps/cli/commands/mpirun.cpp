@@ -53,6 +53,9 @@ struct MpirunCommand {
   std::optional<std::uint64_t> shuffle;
   int explore = 0;
   OutputOptions output;
+  bool placed = false;                  // no effect
+  std::vector<std::string> placements;  // no effect
+  std::vector<std::string> variables;
 };
 
 /// The most square torus of so many nodes.
@@ -145,6 +148,11 @@ ExitCode run(const MpirunCommand& options) {
   if (words.empty()) {
     throw UsageError("mpirun: name a program: wormcube mpirun --on torus:4x4 ./ring");
   }
+  if (std::ranges::find(words, ":") != words.end()) {
+    throw UsageError(
+        "mpirun: ':' (several programs, MPMD) is not provided; run one program, which asks its "
+        "rank what to do");
+  }
   if (options.on.empty() && options.ranks == 0) {
     throw UsageError(
         "mpirun: name a network, --on torus:4x4, or the number of ranks, -n 16 (the most square "
@@ -175,6 +183,10 @@ ExitCode run(const MpirunCommand& options) {
   }
   run.program = found_program(words.front());
   run.arguments = words;
+  for (const std::string& text : options.variables) {  // NAME alone is one that they have anyway
+    if (const auto equals = text.find('='); equals != std::string::npos)
+      setenv(text.substr(0, equals).c_str(), text.c_str() + equals + 1, 1);
+  }
   const Bytes eager = parse_bytes(options.eager);
   run.job.eager = eager > 0;
   run.machine.nodes_as = options.nodes_as == "threads" ? NodesAs::threads : NodesAs::fibers;
@@ -205,6 +217,8 @@ ExitCode run(const MpirunCommand& options) {
   trace.validate();
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);             // a line of a rank stays whole
   auto* const job = new mpi::Run(topology, std::move(run));  // its ranks may outlive this
+  if (job->uses_openmp() && options.nodes_as != "threads" && !options.output.quiet)
+    fmt::print(stderr, "# ranks are threads, not fibers: {} uses OpenMP\n", words.front());
   const mpi::JobEnd end = job->wait();
   flush_output();
   int code = end.code;
@@ -380,12 +394,19 @@ Action add_mpirun(CLI::App& program) {
       ->check(file_name())
       ->group("Output");
   add_output_options(app, options->output, false, false);
+  // Of other MPIs, in many makefiles: they place processes, of which there is one here.
+  app.add_flag("--oversubscribe,--allow-run-as-root", options->placed)->group("");
+  app.add_option("--hostfile,--machinefile,--bind-to,--map-by,--rank-by", options->placements)
+      ->group("");
+  app.add_option("-x", options->variables)->group("");
   app.footer(
       "The program is one that `wormcube mpicc` or `mpicxx` has linked; its own words follow its "
       "name. "
       "Each rank has globals of its own. Output goes where the program's does; what mpirun says "
       "goes to "
-      "standard error.\n\n"
+      "standard error. --oversubscribe, --allow-run-as-root, --hostfile, --bind-to, --map-by "
+      "and --rank-by "
+      "are accepted, as other MPIs have them, and ignored; -x NAME=VALUE sets a variable.\n\n"
       "Exit codes: the program's own, the first that is not 0; of MPI_Abort its code; 1 after an "
       "error "
       "of MPI; 2 usage; 3 deadlock, with a table of who waits for whom; 4 time limit.\n\n"

@@ -71,6 +71,8 @@ Json report_json(const mpi::Run& run, const mpi::JobEnd& end, int code,
   json["topology"] = job.topology().name();
   json["nodes"] = job.topology().nodes();
   json["ranks"] = job.ranks();
+  json["executor"] = run.ranks_are() == NodesAs::threads ? "threads" : "fibers";
+  json["uses_openmp"] = run.uses_openmp();
   json["exit_code"] = code;
   put(json, "ended_by", end.text.empty() ? Json(nullptr) : Json(end.text),
       "all ranks came to their end");
@@ -160,8 +162,10 @@ Json report_json(const mpi::Run& run, const mpi::JobEnd& end, int code,
 }
 
 void print_report(const Json& json) {
-  std::string text = fmt::format("# mpirun: {} ranks on {}", json["ranks"].get<int>(),
-                                 json["topology"].get<std::string>());
+  std::string text =
+      fmt::format("# mpirun: {} ranks on {}, as {}{}", json["ranks"].get<int>(),
+                  json["topology"].get<std::string>(), json["executor"].get<std::string>(),
+                  json["uses_openmp"].get<bool>() ? " (it uses OpenMP)" : "");
   if (!json["wall_us"].is_null()) {
     text += fmt::format(
         "\n# wall {:.3f} s; {} messages of {} bytes in all, collectives' and program's; {} links "

@@ -28,10 +28,14 @@ void need_success(int error, const char* function) {
 
 int create(Call& call, MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* remove,
            int* key, void* extra) {
-  return call([&] { *key = call.rank().communicator_keys.create(copy, remove, extra); });
+  return call([&] {
+    call.result(key, "keyval");
+    *key = call.rank().communicator_keys.create(copy, remove, extra);
+  });
 }
 int free_key(Call& call, int* key) {
   return call([&] {
+    call.result(key, "keyval");
     own_key(call, *key);
     call.rank().communicator_keys.free(*key);
     *key = MPI_KEYVAL_INVALID;

@@ -180,6 +180,10 @@ void Call::refuse_pointer(const void* data, Bytes bytes, const char* name) {
                     : fmt::format("{} is no address", name));
 }
 
+void Call::refuse_result(const char* name) {
+  throw Failure(MPI_ERR_ARG, fmt::format("{} is null; name a variable for the result", name));
+}
+
 void Call::refuse_request(MPI_Request handle) {
   if (is_predefined(handle)) {
     throw Failure(MPI_ERR_REQUEST,

@@ -113,6 +113,10 @@ class Call {
     if (bytes > 0 && (lowest <= highest_of_no_address || data == MPI_IN_PLACE))
       refuse_pointer(data, bytes, name);
   }
+  /// Where a result goes.
+  void result(const void* place, const char* name) const {
+    if (place == nullptr) refuse_result(name);
+  }
   RequestObject& request(MPI_Request handle) const {
     auto* const object = reinterpret_cast<RequestObject*>(handle);
     if (is_predefined(handle) || object->magic != RequestObject::alive) refuse_request(handle);
@@ -131,6 +135,7 @@ class Call {
   [[noreturn]] static void refuse_rank(const Communicator& on, int rank, const char* name);
   [[noreturn]] static void refuse_tag(int tag, const char* why);
   [[noreturn]] static void refuse_pointer(const void* data, Bytes bytes, const char* name);
+  [[noreturn]] static void refuse_result(const char* name);
   [[noreturn]] static void refuse_request(MPI_Request handle);
   void begin_within_another_or_watched(Function function);
   [[noreturn]] void refuse_time(const void* at) const;

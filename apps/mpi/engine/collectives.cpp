@@ -78,6 +78,7 @@ void gather(Together& all, const void* out, Count out_count, MPI_Datatype out_ty
   } else {
     mine.emplace(call, out, call.count(out_count), all.type(out_type));
     given = mine->data();
+    require_separate(given, result.data());
   }
   const ComparedTypes types(all, out, out_type, out_count, in, in_type, in_count);
   all.come(root, static_cast<std::int64_t>(blocks.bytes()), nullptr, types.get());
@@ -119,6 +120,7 @@ void scatter(Together& all, const void* out, Count out_count, MPI_Datatype out_t
   } else {
     mine.emplace(call, in, call.count(in_count), all.type(in_type));
     result = mine->data();
+    require_separate(given.data(), result);
   }
   const ComparedTypes types(all, out, out_type, out_count, in, in_type, in_count);
   all.come(root, static_cast<std::int64_t>(blocks.bytes()), nullptr, types.get());
@@ -146,6 +148,7 @@ void allgather(Together& all, const void* out, Count out_count, MPI_Datatype out
   if (out != MPI_IN_PLACE) {
     mine.emplace(call, out, call.count(out_count), all.type(out_type));
     given = mine->data();
+    require_separate(given, result.data());
   }
   const ComparedTypes types(all, out, out_type, out_count, in, in_type, in_count);
   all.come(0, static_cast<std::int64_t>(blocks.bytes()), nullptr, types.get());
@@ -176,6 +179,7 @@ void alltoall(Together& all, const void* out, Count out_count, MPI_Datatype out_
   } else {
     mine.emplace(call, out, call.count(out_count) * p, all.type(out_type));
     given = mine->data();
+    require_separate(given, result.data());
   }
   const ComparedTypes types(all, out, out_type, out_count, in, in_type, in_count);
   all.come(0, static_cast<std::int64_t>(blocks.bytes()), nullptr, types.get());
@@ -368,14 +372,17 @@ class GivenOperands {
       keep(whole);
     } else {
       given_.emplace(call, out, count, with.operand());
+      require_separate(given_->data(), whole);
     }
   }
-  GivenOperands(const Call& call, const void* out, void* in, std::size_t count,
-                const Operator& with) {
+  /// \param part  the receive buffer, for a part of them
+  GivenOperands(const Call& call, const void* out, void* in, std::size_t count, const Operator& with,
+                Span part) {
     if (out == MPI_IN_PLACE) {
       keep(Taken(call, in, count, with.operand()).data());
     } else {
       given_.emplace(call, out, count, with.operand());
+      require_separate(given_->data(), part);
     }
   }
   ConstSpan data() const { return given_ ? given_->data() : ConstSpan(kept_); }
@@ -462,7 +469,7 @@ void reduce_scatter_block(Together& all, const void* out, void* in, Count count,
   const auto p = static_cast<std::size_t>(all.size());
   const Taken taken(all.call, in, many, with.operand());
   const Span result = taken.data();
-  const GivenOperands given(all.call, out, in, many * p, with);
+  const GivenOperands given(all.call, out, in, many * p, with, result);
   const ComparedTypes types(all, view, count);
   all.come(0, static_cast<std::int64_t>(result.size()), &with, types.get());
   if (result.empty()) return;
@@ -493,7 +500,7 @@ void reduce_scatter(Together& all, const void* out, void* in, const Count counts
   const auto mine = static_cast<std::size_t>(all.comm.rank);
   const Taken taken(all.call, in, static_cast<std::size_t>(counts[mine]), with.operand());
   const Span result = taken.data();
-  const GivenOperands given(all.call, out, in, elements, with);
+  const GivenOperands given(all.call, out, in, elements, with, result);
   const ComparedTypes types(all, view, static_cast<std::int64_t>(elements));
   all.come(0, static_cast<std::int64_t>(offsets.back()), &with, types.get());
   if (offsets.back() == 0) return;

@@ -47,6 +47,7 @@ Communicator& make_end(Call& call, std::shared_ptr<SharedCommunicator> shared,
   const auto unused = std::ranges::find_if(rank.communicators, [](const auto& each) {
     return each->magic == Communicator::dead && each->shared == nullptr;
   });
+  call.result(handle, "newcomm");
   Communicator* made = nullptr;
   if (unused == rank.communicators.end()) {
     made = rank.communicators.emplace_back(std::make_unique<Communicator>()).get();

@@ -17,12 +17,18 @@ namespace {
 
 int comm_rank(MPI_Comm on, int* rank) {
   WORMCUBE_MPI_CALL(MPI_Comm_rank);
-  return call([&] { *rank = call.communicator(on).rank; });
+  return call([&] {
+    call.result(rank, "rank");
+    *rank = call.communicator(on).rank;
+  });
 }
 
 int comm_size(MPI_Comm on, int* size) {
   WORMCUBE_MPI_CALL(MPI_Comm_size);
-  return call([&] { *size = call.communicator(on).size(); });
+  return call([&] {
+    call.result(size, "size");
+    *size = call.communicator(on).size();
+  });
 }
 
 // All ranks make the call; none has to wait for the others, since what they share is in memory.
@@ -112,6 +118,7 @@ void split(Call& call, Communicator& parent, int colour, int key, MPI_Comm* made
     swap_between(call, parent, std::as_bytes(std::span(all)),
                  std::as_writable_bytes(std::span(others)));
   }
+  call.result(made, "newcomm");
   *made = MPI_COMM_NULL;
   if (colour == MPI_UNDEFINED) return;
   const std::vector<Rank> members = members_of_colour(all, colour, *parent.shared);
@@ -180,13 +187,17 @@ void free_communicator(Call& call, MPI_Comm* on) {
 
 int comm_free(MPI_Comm* on) {
   WORMCUBE_MPI_CALL(MPI_Comm_free);
-  return call([&] { free_communicator(call, on); });
+  return call([&] {
+    call.result(on, "comm");
+    free_communicator(call, on);
+  });
 }
 
 // The program has completed what it has started, so nothing but the others is waited for.
 int comm_disconnect(MPI_Comm* on) {
   WORMCUBE_MPI_CALL(MPI_Comm_disconnect);
   return call([&] {
+    call.result(on, "comm");
     Communicator& communicator = call.communicator(*on);
     come_to(communicator, {.function = call.function()});
     wait_for_all(call, communicator);
@@ -197,7 +208,10 @@ int comm_disconnect(MPI_Comm* on) {
 // No rank was spawned by another.
 int comm_get_parent(MPI_Comm* parent) {
   WORMCUBE_MPI_CALL(MPI_Comm_get_parent);
-  return call([&] { *parent = MPI_COMM_NULL; });
+  return call([&] {
+    call.result(parent, "parent");
+    *parent = MPI_COMM_NULL;
+  });
 }
 
 /// IDENT: the same in the same order; SIMILAR: in another.
@@ -209,6 +223,7 @@ int compared_members(const std::vector<Rank>& a, const std::vector<Rank>& b) {
 int comm_compare(MPI_Comm left, MPI_Comm right, int* result) {
   WORMCUBE_MPI_CALL(MPI_Comm_compare);
   return call([&] {
+    call.result(result, "result");
     const Communicator& a = call.communicator(left);
     const Communicator& b = call.communicator(right);
     *result = MPI_UNEQUAL;
@@ -235,6 +250,7 @@ int comm_set_name(MPI_Comm on, const char* name) {
 int comm_get_name(MPI_Comm on, char* name, int* length) {
   WORMCUBE_MPI_CALL(MPI_Comm_get_name);
   return call([&] {
+    call.result(length, "resultlen");
     const Communicator& communicator = call.communicator(on);
     const bool is_ours = communicator.name == communicator.shared->name && !is_predefined(on);
     const std::string text = is_ours ? std::string() : communicator.name;
@@ -246,6 +262,7 @@ int comm_get_name(MPI_Comm on, char* name, int* length) {
 int comm_get_attr(MPI_Comm on, int key, void* value, int* flag) {
   WORMCUBE_MPI_CALL(MPI_Comm_get_attr);
   return call([&] {
+    call.result(flag, "flag");
     call.communicator(on);
     static const int most_tag = std::numeric_limits<int>::max(), any = MPI_ANY_SOURCE,
                      none = MPI_PROC_NULL, yes = 1, first = 0;

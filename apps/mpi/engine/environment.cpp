@@ -36,6 +36,7 @@ int init(int*, char***) {
 int init_thread(int*, char***, int required, int* provided) {
   WORMCUBE_MPI_CALL_AT_ANY_TIME(MPI_Init_thread);
   return call([&] {
+    call.result(provided, "provided");
     begin(call, provided);
     *provided = std::min(required, provided_threads);
   });
@@ -101,6 +102,7 @@ double wtick() {
 int get_processor_name(char* name, int* length) {
   WORMCUBE_MPI_CALL(MPI_Get_processor_name);
   return call([&] {
+    call.result(length, "resultlen");
     const Topology& network = call.rank().job.topology();
     std::string text = "node";
     for (int d = 0; d < network.dimensions(); ++d) {
@@ -115,6 +117,7 @@ int get_processor_name(char* name, int* length) {
 int alloc_mem(MPI_Aint bytes, MPI_Info, void* memory) {
   WORMCUBE_MPI_CALL(MPI_Alloc_mem);
   return call([&] {
+    call.result(memory, "baseptr");
     if (bytes < 0) throw Failure(MPI_ERR_ARG, fmt::format("{} bytes", bytes));
     void* const taken = std::malloc(static_cast<std::size_t>(std::max<MPI_Aint>(bytes, 1)));
     if (taken == nullptr)

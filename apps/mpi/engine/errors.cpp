@@ -79,6 +79,7 @@ AddedErrors::Code& added_before(const Call& call, int number) {
 int error_string(int code, char* string, int* length) {
   WORMCUBE_MPI_CALL_AT_ANY_TIME(MPI_Error_string);
   return call([&] {
+    call.result(length, "resultlen");
     const ErrorClass* const found = find_class(code);
     const AddedErrors::Code* const its_own = added_code(call, code);
     const std::string text = found != nullptr ? fmt::format("{}: {}", found->name, found->text)
@@ -93,6 +94,7 @@ int error_string(int code, char* string, int* length) {
 int error_class(int code, int* its_class) {
   WORMCUBE_MPI_CALL_AT_ANY_TIME(MPI_Error_class);
   return call([&] {
+    call.result(its_class, "errorclass");
     const AddedErrors::Code* const its_own = added_code(call, code);
     *its_class = find_class(code) != nullptr ? code
                  : its_own != nullptr        ? its_own->its_class
@@ -110,12 +112,16 @@ int add_error(const Call& call, int its_class) {
 
 int add_error_class(int* made) {
   WORMCUBE_MPI_CALL_AT_ANY_TIME(MPI_Add_error_class);
-  return call([&] { *made = add_error(call, 0); });
+  return call([&] {
+    call.result(made, "errorclass");
+    *made = add_error(call, 0);
+  });
 }
 
 int add_error_code(int its_class, int* made) {
   WORMCUBE_MPI_CALL_AT_ANY_TIME(MPI_Add_error_code);
   return call([&] {
+    call.result(made, "errorcode");
     const AddedErrors::Code* const its_own = added_code(call, its_class);
     const bool is_class =
         its_own != nullptr ? its_own->its_class == its_class : find_class(its_class) != nullptr;
@@ -175,6 +181,7 @@ namespace {
 int create_errhandler(MPI_Comm_errhandler_function* function, MPI_Errhandler* handle) {
   WORMCUBE_MPI_CALL_AT_ANY_TIME(MPI_Comm_create_errhandler);
   return call([&] {
+    call.result(handle, "errhandler");
     call.pointer(reinterpret_cast<const void*>(function), 1, "the function");
     *handle = reinterpret_cast<MPI_Errhandler>(new ErrorHandler{function});
   });
@@ -184,6 +191,7 @@ int create_errhandler(MPI_Comm_errhandler_function* function, MPI_Errhandler* ha
 int errhandler_free(MPI_Errhandler* handle) {
   WORMCUBE_MPI_CALL_AT_ANY_TIME(MPI_Errhandler_free);
   return call([&] {
+    call.result(handle, "errhandler");
     require_handler(*handle);
     *handle = MPI_ERRHANDLER_NULL;
   });
@@ -200,7 +208,10 @@ int set_errhandler(MPI_Comm on, MPI_Errhandler handle) {
 
 int get_errhandler(MPI_Comm on, MPI_Errhandler* handle) {
   WORMCUBE_MPI_CALL(MPI_Comm_get_errhandler);
-  return call([&] { *handle = call.communicator(on).errors; });
+  return call([&] {
+    call.result(handle, "errhandler");
+    *handle = call.communicator(on).errors;
+  });
 }
 
 int call_errhandler(MPI_Comm on, int code) {

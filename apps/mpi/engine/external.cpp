@@ -115,6 +115,7 @@ int pack_external_size(const char* representation, Count count, MPI_Datatype typ
                        Place<Count>* size) {
   WORMCUBE_MPI_CALL_OF(MPI_Pack_external_size);
   return call([&] {
+    call.result(size, "size");
     require_external32(representation);
     *size = static_cast<Place<Count>>(external_bytes(**type_view(type).type, call.count(count)));
   });
@@ -125,6 +126,7 @@ int pack_external(const char* representation, const void* elements, Count count,
                   void* packed, Place<Count> room, Place<Count>* position) {
   WORMCUBE_MPI_CALL_OF(MPI_Pack_external);
   return call([&] {
+    call.result(position, "position");
     require_external32(representation);
     const TypeView view = type_view(type);
     const std::size_t n = call.count(count);
@@ -147,6 +149,7 @@ int unpack_external(const char representation[], const void* packed, Place<Count
                     Place<Count>* position, void* elements, Count count, MPI_Datatype type) {
   WORMCUBE_MPI_CALL_OF(MPI_Unpack_external);
   return call([&] {
+    call.result(position, "position");
     require_external32(representation);
     const TypeView view = type_view(type);
     const std::size_t n = call.count(count);

@@ -61,6 +61,7 @@ int graph_create(MPI_Comm on, int nodes, const int index[], const int edges[], i
                  MPI_Comm* made) {
   WORMCUBE_MPI_CALL(MPI_Graph_create);
   return call([&] {
+    call.result(made, "comm_graph");
     Communicator& parent = call.intracommunicator(on);
     auto graph = std::make_shared<const RankGraph>(asked_graph(call, parent, nodes, index, edges));
     const std::uint64_t number = come_to(parent, {.function = call.function(), .bytes = nodes});
@@ -79,6 +80,7 @@ int graph_create(MPI_Comm on, int nodes, const int index[], const int edges[], i
 int graph_map(MPI_Comm on, int nodes, const int index[], const int edges[], int* rank) {
   WORMCUBE_MPI_CALL(MPI_Graph_map);
   return call([&] {
+    call.result(rank, "newrank");
     const Communicator& parent = call.intracommunicator(on);
     asked_graph(call, parent, nodes, index, edges);
     *rank = parent.rank < nodes ? parent.rank : MPI_UNDEFINED + 0;
@@ -88,6 +90,8 @@ int graph_map(MPI_Comm on, int nodes, const int index[], const int edges[], int*
 int graphdims_get(MPI_Comm on, int* nodes, int* edges) {
   WORMCUBE_MPI_CALL(MPI_Graphdims_get);
   return call([&] {
+    call.result(nodes, "nnodes");
+    call.result(edges, "nedges");
     const RankGraph& graph = graph_of(call, on);
     *nodes = graph.nodes();
     *edges = static_cast<int>(graph.edges().size());
@@ -106,6 +110,7 @@ int graph_get(MPI_Comm on, int index_room, int edge_room, int index[], int edges
 int graph_neighbors_count(MPI_Comm on, int rank, int* count) {
   WORMCUBE_MPI_CALL(MPI_Graph_neighbors_count);
   return call([&] {
+    call.result(count, "nneighbors");
     const RankGraph& graph = graph_of(call, on);
     need_rank(call.communicator(on), rank, "rank");
     *count = static_cast<int>(graph.neighbours(rank).size());
@@ -178,6 +183,9 @@ int dist_graph_create(MPI_Comm on, int count, const int sources[], const int deg
 int dist_graph_neighbors_count(MPI_Comm on, int* in_count, int* out_count, int* weighted) {
   WORMCUBE_MPI_CALL(MPI_Dist_graph_neighbors_count);
   return call([&] {
+    call.result(in_count, "indegree");
+    call.result(out_count, "outdegree");
+    call.result(weighted, "weighted");
     const Neighbours& all = neighbours_of(call, on);
     *in_count = static_cast<int>(all.in.ranks.size());
     *out_count = static_cast<int>(all.out.ranks.size());

@@ -55,6 +55,7 @@ int cart_create(MPI_Comm on, int dimensions, const int sides[], const int period
                 MPI_Comm* made) {
   WORMCUBE_MPI_CALL(MPI_Cart_create);
   return call([&] {
+    call.result(made, "comm_cart");
     Communicator& parent = call.intracommunicator(on);
     auto grid = std::make_shared<const CartGrid>(asked_grid(call, dimensions, sides, periods));
     need_places(*grid, parent);
@@ -77,6 +78,7 @@ int cart_create(MPI_Comm on, int dimensions, const int sides[], const int period
 int cart_map(MPI_Comm on, int dimensions, const int sides[], const int periods[], int* rank) {
   WORMCUBE_MPI_CALL(MPI_Cart_map);
   return call([&] {
+    call.result(rank, "newrank");
     const Communicator& parent = call.intracommunicator(on);
     const CartGrid grid = asked_grid(call, dimensions, sides, periods);
     need_places(grid, parent);
@@ -117,6 +119,7 @@ int cart_sub(MPI_Comm on, const int remain[], MPI_Comm* made) {
 int topo_test(MPI_Comm on, int* kind) {
   WORMCUBE_MPI_CALL(MPI_Topo_test);
   return call([&] {
+    call.result(kind, "status");
     const Communicator& communicator = call.communicator(on);
     *kind = communicator.grid         ? MPI_CART + 0
             : communicator.graph      ? MPI_GRAPH + 0
@@ -127,7 +130,10 @@ int topo_test(MPI_Comm on, int* kind) {
 
 int cartdim_get(MPI_Comm on, int* dimensions) {
   WORMCUBE_MPI_CALL(MPI_Cartdim_get);
-  return call([&] { *dimensions = grid_of(call, on).dimensions(); });
+  return call([&] {
+    call.result(dimensions, "ndims");
+    *dimensions = grid_of(call, on).dimensions();
+  });
 }
 
 void need_dimensions(const CartGrid& grid, int room) {
@@ -153,6 +159,7 @@ int cart_get(MPI_Comm on, int room, int sides[], int periods[], int coordinates[
 int cart_rank(MPI_Comm on, const int coordinates[], int* rank) {
   WORMCUBE_MPI_CALL(MPI_Cart_rank);
   return call([&] {
+    call.result(rank, "rank");
     const CartGrid& grid = grid_of(call, on);
     *rank = grid.rank({coordinates, static_cast<std::size_t>(grid.dimensions())});
   });
@@ -174,6 +181,8 @@ int cart_coords(MPI_Comm on, int rank, int room, int coordinates[]) {
 int cart_shift(MPI_Comm on, int dimension, int distance, int* source, int* destination) {
   WORMCUBE_MPI_CALL(MPI_Cart_shift);
   return call([&] {
+    call.result(source, "rank_source");
+    call.result(destination, "rank_dest");
     const CartGrid& grid = grid_of(call, on);
     if (dimension < 0 || dimension >= grid.dimensions()) {
       throw Failure(MPI_ERR_ARG, fmt::format("direction {} is none of the grid's {} dimensions",

@@ -68,6 +68,7 @@ std::vector<RankRange> ranges_of(const Call& call, const int ranges[][3], int co
 int comm_group(MPI_Comm on, MPI_Group* group) {
   WORMCUBE_MPI_CALL(MPI_Comm_group);
   return call([&] {
+    call.result(group, "group");
     const Communicator& named = call.communicator(on);
     *group = new_group(named.shared->members(), named.of_session);
   });
@@ -75,12 +76,16 @@ int comm_group(MPI_Comm on, MPI_Group* group) {
 
 int group_size(MPI_Group group, int* size) {
   WORMCUBE_MPI_CALL(MPI_Group_size);
-  return call([&] { *size = static_cast<int>(members_of(group).size()); });
+  return call([&] {
+    call.result(size, "size");
+    *size = static_cast<int>(members_of(group).size());
+  });
 }
 
 int group_rank(MPI_Group group, int* rank) {
   WORMCUBE_MPI_CALL(MPI_Group_rank);
   return call([&] {
+    call.result(rank, "rank");
     const Members& members = members_of(group);
     const auto place = std::ranges::find(members, call.rank().rank);
     *rank = place == members.end() ? MPI_UNDEFINED + 0 : static_cast<int>(place - members.begin());
@@ -98,18 +103,23 @@ int group_translate_ranks(MPI_Group from, int count, const int ranks[], MPI_Grou
 
 int group_compare(MPI_Group first, MPI_Group second, int* result) {
   WORMCUBE_MPI_CALL(MPI_Group_compare);
-  return call([&] { *result = compared(members_of(first), members_of(second)); });
+  return call([&] {
+    call.result(result, "result");
+    *result = compared(members_of(first), members_of(second));
+  });
 }
 
 int group_union_call(MPI_Group first, MPI_Group second, MPI_Group* made) {
   WORMCUBE_MPI_CALL(MPI_Group_union);
   return call([&] {
+    call.result(made, "newgroup");
     *made = new_group(group_union(members_of(first), members_of(second)), session_of_group(first));
   });
 }
 int group_intersection_call(MPI_Group first, MPI_Group second, MPI_Group* made) {
   WORMCUBE_MPI_CALL(MPI_Group_intersection);
   return call([&] {
+    call.result(made, "newgroup");
     *made = new_group(group_intersection(members_of(first), members_of(second)),
                       session_of_group(first));
   });
@@ -117,6 +127,7 @@ int group_intersection_call(MPI_Group first, MPI_Group second, MPI_Group* made) 
 int group_difference_call(MPI_Group first, MPI_Group second, MPI_Group* made) {
   WORMCUBE_MPI_CALL(MPI_Group_difference);
   return call([&] {
+    call.result(made, "newgroup");
     *made =
         new_group(group_difference(members_of(first), members_of(second)), session_of_group(first));
   });
@@ -124,6 +135,7 @@ int group_difference_call(MPI_Group first, MPI_Group second, MPI_Group* made) {
 int group_incl(MPI_Group group, int count, const int ranks[], MPI_Group* made) {
   WORMCUBE_MPI_CALL(MPI_Group_incl);
   return call([&] {
+    call.result(made, "newgroup");
     *made =
         new_group(included(members_of(group), listed(call, ranks, count)), session_of_group(group));
   });
@@ -131,6 +143,7 @@ int group_incl(MPI_Group group, int count, const int ranks[], MPI_Group* made) {
 int group_excl(MPI_Group group, int count, const int ranks[], MPI_Group* made) {
   WORMCUBE_MPI_CALL(MPI_Group_excl);
   return call([&] {
+    call.result(made, "newgroup");
     *made =
         new_group(excluded(members_of(group), listed(call, ranks, count)), session_of_group(group));
   });
@@ -138,6 +151,7 @@ int group_excl(MPI_Group group, int count, const int ranks[], MPI_Group* made) {
 int group_range_incl(MPI_Group group, int count, int ranges[][3], MPI_Group* made) {
   WORMCUBE_MPI_CALL(MPI_Group_range_incl);
   return call([&] {
+    call.result(made, "newgroup");
     *made = new_group(included(members_of(group), ranks_of(ranges_of(call, ranges, count))),
                       session_of_group(group));
   });
@@ -145,6 +159,7 @@ int group_range_incl(MPI_Group group, int count, int ranges[][3], MPI_Group* mad
 int group_range_excl(MPI_Group group, int count, int ranges[][3], MPI_Group* made) {
   WORMCUBE_MPI_CALL(MPI_Group_range_excl);
   return call([&] {
+    call.result(made, "newgroup");
     *made = new_group(excluded(members_of(group), ranks_of(ranges_of(call, ranges, count))),
                       session_of_group(group));
   });
@@ -153,6 +168,7 @@ int group_range_excl(MPI_Group group, int count, int ranges[][3], MPI_Group* mad
 int group_free(MPI_Group* group) {
   WORMCUBE_MPI_CALL(MPI_Group_free);
   return call([&] {
+    call.result(group, "group");
     members_of(*group);
     if (!is_predefined(*group)) {
       auto* const object = reinterpret_cast<GroupObject*>(*group);
@@ -191,6 +207,7 @@ Members members_of_others(Call& call, const Communicator& parent, const Members&
 int comm_create(MPI_Comm on, MPI_Group group, MPI_Comm* made) {
   WORMCUBE_MPI_CALL(MPI_Comm_create);
   return call([&] {
+    call.result(made, "newcomm");
     Communicator& parent = call.communicator(on);
     const Members& members = members_of(group);
     need_subset(members, parent);
@@ -216,6 +233,7 @@ int comm_create(MPI_Comm on, MPI_Group group, MPI_Comm* made) {
 int comm_create_group(MPI_Comm on, MPI_Group group, int tag, MPI_Comm* made) {
   WORMCUBE_MPI_CALL(MPI_Comm_create_group);
   return call([&] {
+    call.result(made, "newcomm");
     Communicator& parent = call.intracommunicator(on);
     const Members& members = members_of(group);
     need_subset(members, parent);

@@ -49,19 +49,29 @@ InfoKeys& own_keys_in(MPI_Info handle) {
 
 int info_create(MPI_Info* info) {
   WORMCUBE_MPI_CALL_AT_ANY_TIME(MPI_Info_create);
-  return call([&] { *info = new_info({}); });
+  return call([&] {
+    call.result(info, "info");
+    *info = new_info({});
+  });
 }
 int info_create_env(int, char**, MPI_Info* info) {
   WORMCUBE_MPI_CALL_AT_ANY_TIME(MPI_Info_create_env);
-  return call([&] { *info = new_info(keys_in(MPI_INFO_ENV)); });
+  return call([&] {
+    call.result(info, "info");
+    *info = new_info(keys_in(MPI_INFO_ENV));
+  });
 }
 int info_dup(MPI_Info info, MPI_Info* made) {
   WORMCUBE_MPI_CALL_AT_ANY_TIME(MPI_Info_dup);
-  return call([&] { *made = new_info(keys_in(info)); });
+  return call([&] {
+    call.result(made, "newinfo");
+    *made = new_info(keys_in(info));
+  });
 }
 int info_free(MPI_Info* info) {
   WORMCUBE_MPI_CALL_AT_ANY_TIME(MPI_Info_free);
   return call([&] {
+    call.result(info, "info");
     own_keys_in(*info) = {};
     forget_number_of(*info);
     reinterpret_cast<InfoObject*>(*info)->magic = InfoObject::dead;
@@ -78,7 +88,10 @@ int info_delete(MPI_Info info, const char* key) {
 }
 int info_get_nkeys(MPI_Info info, int* count) {
   WORMCUBE_MPI_CALL_AT_ANY_TIME(MPI_Info_get_nkeys);
-  return call([&] { *count = static_cast<int>(keys_in(info).size()); });
+  return call([&] {
+    call.result(count, "nkeys");
+    *count = static_cast<int>(keys_in(info).size());
+  });
 }
 int info_get_nthkey(MPI_Info info, int n, char* key) {
   WORMCUBE_MPI_CALL_AT_ANY_TIME(MPI_Info_get_nthkey);
@@ -102,6 +115,7 @@ void copy_cut(const std::string& text, std::size_t characters, char* to) {
 int info_get(MPI_Info info, const char* key, int room, char* value, int* flag) {
   WORMCUBE_MPI_CALL_AT_ANY_TIME(MPI_Info_get);
   return call([&] {
+    call.result(flag, "flag");
     const std::string* const found = keys_in(info).find(key);
     *flag = found != nullptr;
     if (found != nullptr) copy_cut(*found, call.count(room, "valuelen"), value);
@@ -110,6 +124,8 @@ int info_get(MPI_Info info, const char* key, int room, char* value, int* flag) {
 int info_get_valuelen(MPI_Info info, const char* key, int* length, int* flag) {
   WORMCUBE_MPI_CALL_AT_ANY_TIME(MPI_Info_get_valuelen);
   return call([&] {
+    call.result(length, "valuelen");
+    call.result(flag, "flag");
     const std::string* const found = keys_in(info).find(key);
     *flag = found != nullptr;
     if (found != nullptr) *length = static_cast<int>(found->size());
@@ -119,6 +135,8 @@ int info_get_valuelen(MPI_Info info, const char* key, int* length, int* flag) {
 int info_get_string(MPI_Info info, const char* key, int* room, char* value, int* flag) {
   WORMCUBE_MPI_CALL_AT_ANY_TIME(MPI_Info_get_string);
   return call([&] {
+    call.result(room, "buflen");
+    call.result(flag, "flag");
     const std::string* const found = keys_in(info).find(key);
     *flag = found != nullptr;
     if (found == nullptr) return;
@@ -136,6 +154,7 @@ int comm_set_info(MPI_Comm on, MPI_Info info) {
 int comm_get_info(MPI_Comm on, MPI_Info* info) {
   WORMCUBE_MPI_CALL(MPI_Comm_get_info);
   return call([&] {
+    call.result(info, "info_used");
     const auto& keys = call.communicator(on).info;
     *info = new_info(keys ? *keys : InfoKeys());
   });
@@ -144,6 +163,7 @@ int comm_get_info(MPI_Comm on, MPI_Info* info) {
 int abi_get_info(MPI_Info* info) {
   WORMCUBE_MPI_CALL_AT_ANY_TIME(MPI_Abi_get_info);
   return call([&] {
+    call.result(info, "info");
     InfoKeys keys;
     keys.set("mpi_aint_size", std::to_string(sizeof(MPI_Aint)));
     keys.set("mpi_count_size", std::to_string(sizeof(MPI_Count)));

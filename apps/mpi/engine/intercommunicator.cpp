@@ -67,6 +67,7 @@ int intercomm_create(MPI_Comm local_handle, int local_leader, MPI_Comm peer_hand
                      int remote_leader, int tag, MPI_Comm* made) {
   WORMCUBE_MPI_CALL(MPI_Intercomm_create);
   return call([&] {
+    call.result(made, "newintercomm");
     Communicator& local = call.intracommunicator(local_handle);
     if (local_leader < 0 || local_leader >= local.size()) {
       throw Failure(MPI_ERR_RANK, fmt::format("local_leader {} is no rank of {} ({} ranks)",
@@ -128,15 +129,24 @@ int intercomm_merge(MPI_Comm handle, int high, MPI_Comm* made) {
 
 int comm_test_inter(MPI_Comm on, int* flag) {
   WORMCUBE_MPI_CALL(MPI_Comm_test_inter);
-  return call([&] { *flag = call.communicator(on).remote ? 1 : 0; });
+  return call([&] {
+    call.result(flag, "flag");
+    *flag = call.communicator(on).remote ? 1 : 0;
+  });
 }
 int comm_remote_size(MPI_Comm on, int* size) {
   WORMCUBE_MPI_CALL(MPI_Comm_remote_size);
-  return call([&] { *size = intercommunicator(call, on).remote->size(); });
+  return call([&] {
+    call.result(size, "size");
+    *size = intercommunicator(call, on).remote->size();
+  });
 }
 int comm_remote_group(MPI_Comm on, MPI_Group* group) {
   WORMCUBE_MPI_CALL(MPI_Comm_remote_group);
-  return call([&] { *group = new_group(intercommunicator(call, on).remote->members()); });
+  return call([&] {
+    call.result(group, "group");
+    *group = new_group(intercommunicator(call, on).remote->members());
+  });
 }
 
 }  // namespace

@@ -47,15 +47,16 @@ class CountingNode final : public ForwardingNode {
   RankState& state_;
 };
 
-[[noreturn]] void not_provided(const char* name, int stage) {
-  const std::string what =
-      stage == 0 ? std::string("no stage provides it") : fmt::format("stage {}", stage);
+// \param stage  the table's, of no interest to users
+[[noreturn]] void not_provided(const char* name, int /*stage*/) {
+  const std::string text =
+      fmt::format("wormcube does not provide {}; docs/mpi.md lists what it does not", name);
   const RankState* const rank = current_rank;
   if (rank == nullptr) {
-    print_error(fmt::format("wormcube: {} is not provided ({})\n", name, what));
+    print_error(fmt::format("wormcube: {}\n", text));
     _exit(2);
   }
-  rank->job.end_here(2, fmt::format("rank {}: {} is not provided ({})", rank->rank, name, what));
+  rank->job.end_here(2, fmt::format("rank {}: {}", rank->rank, text));
 }
 
 }  // namespace
@@ -133,10 +134,22 @@ int Job::enter(RankState& rank) noexcept {
   const Image& image = images_[rank.rank];
   if (setjmp(rank.entry) != 0) return rank.exit_code;
   const int code = image.main(static_cast<int>(words.size()), pointers.data(), environ);
+  if (is_forked()) end_forked(rank, code, true);
   rank.exit_code = code & 255;
   rank.ending = true;
   image.finish();
   return rank.exit_code;
+}
+
+bool Job::is_forked() const noexcept { return getpid() != process_; }
+
+// The other ranks are not in it, nor is the machine.
+void Job::end_forked(RankState& rank, int code, bool with_handlers) noexcept {
+  if (with_handlers) {
+    if (!std::exchange(rank.ending, true)) images_[rank.rank].finish();
+    std::fflush(nullptr);
+  }
+  _exit(code);
 }
 
 void Job::run_rank(Node& node) {
@@ -400,7 +413,8 @@ void wormcube_rank_sleep(long long nanoseconds) {
   using namespace wormcube::mpi;
   const std::chrono::nanoseconds time(nanoseconds);
   RankState* const rank = current_rank;
-  if (rank == nullptr || rank->requests == nullptr) return std::this_thread::sleep_for(time);
+  if (rank == nullptr || rank->requests == nullptr || rank->job.is_forked())
+    return std::this_thread::sleep_for(time);
   const int error = errno;
   ModelClock* const clock = rank->job.clock();
   const bool works = clock != nullptr && clock->rest(rank->rank);
@@ -420,6 +434,7 @@ void wormcube_rank_exit(int code, int with_handlers) {
   using namespace wormcube::mpi;
   RankState* const rank = current_rank;
   if (rank == nullptr) _exit(code);
+  if (rank->job.is_forked()) rank->job.end_forked(*rank, code, with_handlers != 0);
   rank->exit_code = code & 255;
   if (!std::exchange(rank->ending, true) && with_handlers != 0) {
     rank->job.images()[rank->rank].finish();

@@ -23,6 +23,8 @@
 #include <tuple>
 #include <vector>
 
+#include <unistd.h>
+
 namespace wormcube::mpi {
 
 /// How a job ended.
@@ -86,6 +88,10 @@ class Job {
   void end(int code, std::string text) noexcept;
   /// The same from a rank, which is not heard of again.
   [[noreturn]] void end_here(int code, std::string text) noexcept;
+  /// Whether this is a process that a rank has forked: it has that rank's memory and thread, and no others.
+  bool is_forked() const noexcept;
+  /// Ends such a process. \param with_handlers  what the program has registered for its end runs first
+  [[noreturn]] void end_forked(RankState& rank, int code, bool with_handlers) noexcept;
   /// Waits until it has ended, or this time has passed (0: for ever); false then.
   bool wait_for_end(std::chrono::milliseconds limit);
   /// All ranks have ended, by themselves.
@@ -151,6 +157,7 @@ class Job {
  private:
   int enter(RankState& rank) noexcept;
 
+  const pid_t process_ = getpid();
   Topology topology_;
   const Images& images_;
   JobOptions options_;

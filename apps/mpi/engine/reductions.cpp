@@ -182,6 +182,7 @@ MPI_Op new_operator(RankState& owner, int commutes) {
 int op_create(MPI_User_function* function, int commutes, MPI_Op* op) {
   WORMCUBE_MPI_CALL(MPI_Op_create);
   return call([&] {
+    call.result(op, "op");
     call.pointer(reinterpret_cast<const void*>(function), 1, "the function");
     *op = new_operator(call.rank(), commutes);
     user_operator(*op).function = function;
@@ -190,6 +191,7 @@ int op_create(MPI_User_function* function, int commutes, MPI_Op* op) {
 int op_create_c(MPI_User_function_c* function, int commutes, MPI_Op* op) {
   WORMCUBE_MPI_CALL(MPI_Op_create_c);
   return call([&] {
+    call.result(op, "op");
     call.pointer(reinterpret_cast<const void*>(function), 1, "the function");
     *op = new_operator(call.rank(), commutes);
     user_operator(*op).large_function = function;
@@ -200,6 +202,7 @@ int op_create_c(MPI_User_function_c* function, int commutes, MPI_Op* op) {
 int op_free(MPI_Op* op) {
   WORMCUBE_MPI_CALL(MPI_Op_free);
   return call([&] {
+    call.result(op, "op");
     if (is_predefined(*op)) throw Failure(MPI_ERR_OP, "a predefined operator cannot be freed");
     user_operator(*op).magic = UserOperator::dead;
     *op = MPI_OP_NULL;
@@ -208,7 +211,10 @@ int op_free(MPI_Op* op) {
 
 int op_commutative(MPI_Op op, int* commutes) {
   WORMCUBE_MPI_CALL(MPI_Op_commutative);
-  return call([&] { *commutes = is_predefined(op) || user_operator(op).commutes ? 1 : 0; });
+  return call([&] {
+    call.result(commutes, "commute");
+    *commutes = is_predefined(op) || user_operator(op).commutes ? 1 : 0;
+  });
 }
 
 }  // namespace

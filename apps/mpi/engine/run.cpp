@@ -3,6 +3,7 @@
 #include "wormcube/apps/mpi/engine/run.hpp"
 
 #include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/fiber/fiber.hpp"
 
 #include <algorithm>
 #include <array>
@@ -69,6 +70,7 @@ Run::Run(const Topology& topology, RunOptions options) : options_(std::move(opti
   load_library(find_kit().library);
   images_ = std::make_unique<Images>(options_.program, options_.job.ranks);
   job_ = std::make_unique<Job>(topology, *images_, options_.job, options_.arguments);
+  if (images_->uses_openmp()) options_.machine.nodes_as = NodesAs::threads;
   options_.machine.allow_unreceived = true;
   options_.machine.deadlock_text = [this](const std::string&,
                                           std::span<const UnreceivedMessage> messages) {
@@ -79,9 +81,8 @@ Run::Run(const Topology& topology, RunOptions options) : options_(std::move(opti
   };
   options_.machine.on_failure = [this](const std::exception_ptr& error) { job_->failed(error); };
   machine_ = std::make_unique<Machine>(topology, options_.machine);
-  faults_ = std::make_unique<FaultReports>([this](auto address, std::span<char> text) {
-    return address ? std::size_t{0} : job_->explain_fault(text);
-  });
+  faults_ = std::make_unique<FaultReports>(
+      [this](auto address, std::span<char> text) { return explain(address, text); });
   thread_ = std::thread([this] {
     try {
       statistics_ = machine_->run([this](Node& node) { job_->run_rank(node); });
@@ -90,6 +91,21 @@ Run::Run(const Topology& topology, RunOptions options) : options_(std::move(opti
       job_->end(1, error.what());
     }
   });
+}
+
+// In a signal handler of the rank's thread.
+std::size_t Run::explain(std::optional<const std::byte*> address, std::span<char> text) const {
+  if (address && !Fiber::is_below_stack(*address)) return 0;
+  const std::size_t begin = job_->explain_fault(text);
+  if (!address || begin == 0) return begin;
+  constexpr Bytes bytes_of_kib = 1024;
+  const auto rest = text.subspan(begin);
+  const auto end = fmt::format_to_n(
+      rest.data(), rest.size(),
+      "the stack of {} KiB is used up (too deep a recursion, or too large a local array?); give "
+      "ranks a larger one by --stack",
+      options_.machine.stack_bytes / bytes_of_kib);
+  return begin + std::min<std::size_t>(end.size, rest.size());
 }
 
 Run::~Run() {

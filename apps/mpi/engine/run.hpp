@@ -42,8 +42,12 @@ class Run {
   /// Of a run whose ranks have all ended.
   const std::optional<Statistics>& statistics() const { return statistics_; }
   const Job& job() const { return *job_; }
+  /// What ranks are: threads for a program with OpenMP, whatever the options say.
+  NodesAs ranks_are() const { return options_.machine.nodes_as; }
+  bool uses_openmp() const { return images_->uses_openmp(); }
 
  private:
+  std::size_t explain(std::optional<const std::byte*> address, std::span<char> text) const;
   bool wait_and_watch();
 
   RunOptions options_;

@@ -65,6 +65,7 @@ Members members_of_set(const Call& call, const char* name) {
 int session_init(MPI_Info info, MPI_Errhandler errors, MPI_Session* session) {
   WORMCUBE_MPI_CALL_AT_ANY_TIME(MPI_Session_init);
   return call([&] {
+    call.result(session, "session");
     call.errors_go_to(errors, nullptr);
     const InfoKeys given = keys_of(info);
     const std::string* const level = given.find("thread_level");
@@ -80,6 +81,7 @@ int session_init(MPI_Info info, MPI_Errhandler errors, MPI_Session* session) {
 int session_finalize(MPI_Session* session) {
   WORMCUBE_MPI_CALL(MPI_Session_finalize);
   return call([&] {
+    call.result(session, "session");
     SessionObject& ended = session_of(call, *session);
     flush_buffer(call, ended.state->send_buffer);
     ended.magic = SessionObject::dead;
@@ -92,6 +94,7 @@ int session_finalize(MPI_Session* session) {
 int session_get_num_psets(MPI_Session session, MPI_Info, int* count) {
   WORMCUBE_MPI_CALL(MPI_Session_get_num_psets);
   return call([&] {
+    call.result(count, "npset_names");
     session_of(call, session);
     *count = static_cast<int>(set_names.size());
   });
@@ -100,6 +103,7 @@ int session_get_num_psets(MPI_Session session, MPI_Info, int* count) {
 int session_get_nth_pset(MPI_Session session, MPI_Info, int n, int* room, char* name) {
   WORMCUBE_MPI_CALL(MPI_Session_get_nth_pset);
   return call([&] {
+    call.result(room, "pset_len");
     session_of(call, session);
     if (n < 0 || static_cast<std::size_t>(n) >= set_names.size()) {
       throw Failure(MPI_ERR_ARG, fmt::format("process set {} of {}", n, set_names.size()));
@@ -117,6 +121,7 @@ int session_get_nth_pset(MPI_Session session, MPI_Info, int n, int* room, char* 
 int session_get_pset_info(MPI_Session session, const char* name, MPI_Info* info) {
   WORMCUBE_MPI_CALL(MPI_Session_get_pset_info);
   return call([&] {
+    call.result(info, "info");
     session_of(call, session);
     InfoKeys keys;
     keys.set("mpi_size", std::to_string(members_of_set(call, name).size()));
@@ -127,6 +132,7 @@ int session_get_pset_info(MPI_Session session, const char* name, MPI_Info* info)
 int session_get_info(MPI_Session session, MPI_Info* info) {
   WORMCUBE_MPI_CALL(MPI_Session_get_info);
   return call([&] {
+    call.result(info, "info_used");
     InfoKeys keys;
     keys.set("thread_level", session_of(call, session).thread_level);
     *info = new_info(std::move(keys));
@@ -139,12 +145,16 @@ int session_set_errhandler(MPI_Session session, MPI_Errhandler errors) {
 }
 int session_get_errhandler(MPI_Session session, MPI_Errhandler* errors) {
   WORMCUBE_MPI_CALL(MPI_Session_get_errhandler);
-  return call([&] { *errors = session_of(call, session).errors; });
+  return call([&] {
+    call.result(errors, "errhandler");
+    *errors = session_of(call, session).errors;
+  });
 }
 // The function's first argument points to the session, as a communicator's points to that.
 int session_create_errhandler(MPI_Session_errhandler_function* function, MPI_Errhandler* handle) {
   WORMCUBE_MPI_CALL_AT_ANY_TIME(MPI_Session_create_errhandler);
   return call([&] {
+    call.result(handle, "errhandler");
     call.pointer(reinterpret_cast<const void*>(function), 1, "the function");
     *handle = reinterpret_cast<MPI_Errhandler>(
         new ErrorHandler{reinterpret_cast<MPI_Comm_errhandler_function*>(function)});
@@ -169,6 +179,7 @@ template <class Count>
 int session_detach_buffer(MPI_Session session, void* memory, Count* bytes) {
   WORMCUBE_MPI_CALL_OF(MPI_Session_detach_buffer);
   return call([&] {
+    call.result(bytes, "size");
     *bytes = static_cast<Count>(
         detach_buffer(call, session_of(call, session).state->send_buffer, memory));
   });
@@ -179,13 +190,16 @@ int session_flush_buffer(MPI_Session session) {
 }
 int session_iflush_buffer(MPI_Session session, MPI_Request* request) {
   WORMCUBE_MPI_CALL(MPI_Session_iflush_buffer);
-  return call(
-      [&] { *request = iflush_buffer(call, session_of(call, session).state->send_buffer); });
+  return call([&] {
+    call.result(request, "request");
+    *request = iflush_buffer(call, session_of(call, session).state->send_buffer);
+  });
 }
 
 int group_from_session_pset(MPI_Session session, const char* name, MPI_Group* group) {
   WORMCUBE_MPI_CALL(MPI_Group_from_session_pset);
   return call([&] {
+    call.result(group, "newgroup");
     const SessionObject& its = session_of(call, session);
     *group = new_group(members_of_set(call, name), its.state);
   });
@@ -214,6 +228,7 @@ int comm_create_from_group(MPI_Group group, const char* tag, MPI_Info info, MPI_
                            MPI_Comm* made) {
   WORMCUBE_MPI_CALL(MPI_Comm_create_from_group);
   return call([&] {
+    call.result(made, "newcomm");
     call.errors_go_to(errors, nullptr);
     *made = MPI_COMM_NULL;
     const Members& members = members_of_group(group);
@@ -231,6 +246,7 @@ int intercomm_create_from_groups(MPI_Group local_group, int, MPI_Group remote_gr
                                  MPI_Comm* made) {
   WORMCUBE_MPI_CALL(MPI_Intercomm_create_from_groups);
   return call([&] {
+    call.result(made, "newintercomm");
     call.errors_go_to(errors, nullptr);
     *made = MPI_COMM_NULL;
     const Members &local = members_of_group(local_group), &remote = members_of_group(remote_group);

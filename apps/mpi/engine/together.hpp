@@ -76,6 +76,9 @@ class Taken {
   Span data_;
 };
 
+/// Throws Failure if what a rank gives and where it gets to are memory of both.
+void require_separate(ConstSpan given, ConstSpan taken);
+
 /// Blocks of their own sizes, places and types: in a row, where they lie so; else copied.
 class Uneven {
  public:

@@ -42,23 +42,30 @@ MPI_Datatype made_by(const DatatypePointer& type) {
 template <class Count>
 int type_contiguous(Count count, MPI_Datatype old, MPI_Datatype* made) {
   WORMCUBE_MPI_CALL_OF(MPI_Type_contiguous);
-  return call([&] { *made = made_by<Count>(Datatype::contiguous(count, type_of(old))); });
+  return call([&] {
+    call.result(made, "newtype");
+    *made = made_by<Count>(Datatype::contiguous(count, type_of(old)));
+  });
 }
 
 template <class Count>
 int type_vector(Count count, Count blocklength, Count stride, MPI_Datatype old,
                 MPI_Datatype* made) {
   WORMCUBE_MPI_CALL_OF(MPI_Type_vector);
-  return call(
-      [&] { *made = made_by<Count>(Datatype::vector(count, blocklength, stride, type_of(old))); });
+  return call([&] {
+    call.result(made, "newtype");
+    *made = made_by<Count>(Datatype::vector(count, blocklength, stride, type_of(old)));
+  });
 }
 
 template <class Count>
 int type_hvector(Count count, Count blocklength, Place<Count> stride, MPI_Datatype old,
                  MPI_Datatype* made) {
   WORMCUBE_MPI_CALL_OF(MPI_Type_create_hvector);
-  return call(
-      [&] { *made = made_by<Count>(Datatype::hvector(count, blocklength, stride, type_of(old))); });
+  return call([&] {
+    call.result(made, "newtype");
+    *made = made_by<Count>(Datatype::hvector(count, blocklength, stride, type_of(old)));
+  });
 }
 
 template <class Count>
@@ -66,6 +73,7 @@ int type_indexed(Count count, const Count lengths[], const Count places[], MPI_D
                  MPI_Datatype* made) {
   WORMCUBE_MPI_CALL_OF(MPI_Type_indexed);
   return call([&] {
+    call.result(made, "newtype");
     call.count(count);
     *made = made_by<Count>(
         Datatype::indexed(numbers(lengths, count), numbers(places, count), type_of(old)));
@@ -77,6 +85,7 @@ int type_hindexed(Count count, const Count lengths[], const Place<Count> places[
                   MPI_Datatype* made) {
   WORMCUBE_MPI_CALL_OF(MPI_Type_create_hindexed);
   return call([&] {
+    call.result(made, "newtype");
     call.count(count);
     *made = made_by<Count>(
         Datatype::hindexed(numbers(lengths, count), numbers(places, count), type_of(old)));
@@ -88,6 +97,7 @@ int type_indexed_block(Count count, Count length, const Count places[], MPI_Data
                        MPI_Datatype* made) {
   WORMCUBE_MPI_CALL_OF(MPI_Type_create_indexed_block);
   return call([&] {
+    call.result(made, "newtype");
     call.count(count);
     *made = made_by<Count>(Datatype::indexed_block(length, numbers(places, count), type_of(old)));
   });
@@ -98,6 +108,7 @@ int type_hindexed_block(Count count, Count length, const Place<Count> places[], 
                         MPI_Datatype* made) {
   WORMCUBE_MPI_CALL_OF(MPI_Type_create_hindexed_block);
   return call([&] {
+    call.result(made, "newtype");
     call.count(count);
     *made = made_by<Count>(Datatype::hindexed_block(length, numbers(places, count), type_of(old)));
   });
@@ -108,6 +119,7 @@ int type_struct(Count count, const Count lengths[], const Place<Count> places[],
                 const MPI_Datatype types[], MPI_Datatype* made) {
   WORMCUBE_MPI_CALL_OF(MPI_Type_create_struct);
   return call([&] {
+    call.result(made, "newtype");
     call.count(count);
     std::vector<DatatypePointer> olds;
     for (Count i = 0; i < count; ++i) olds.push_back(type_of(types[i]));
@@ -119,7 +131,10 @@ int type_struct(Count count, const Count lengths[], const Place<Count> places[],
 template <class Count>
 int type_resized(MPI_Datatype old, Place<Count> lower, Place<Count> extent, MPI_Datatype* made) {
   WORMCUBE_MPI_CALL_OF(MPI_Type_create_resized);
-  return call([&] { *made = made_by<Count>(Datatype::resized(type_of(old), lower, extent)); });
+  return call([&] {
+    call.result(made, "newtype");
+    *made = made_by<Count>(Datatype::resized(type_of(old), lower, extent));
+  });
 }
 
 template <class Count>
@@ -127,6 +142,7 @@ int type_subarray(int dimensions, const Count sizes[], const Count subsizes[], c
                   int order, MPI_Datatype old, MPI_Datatype* made) {
   WORMCUBE_MPI_CALL_OF(MPI_Type_create_subarray);
   return call([&] {
+    call.result(made, "newtype");
     call.count(dimensions, "ndims");
     *made =
         made_by<Count>(Datatype::subarray(numbers(sizes, dimensions), numbers(subsizes, dimensions),
@@ -140,6 +156,7 @@ int type_darray(int size, int rank, int dimensions, const Count sizes[], const i
                 MPI_Datatype* made) {
   WORMCUBE_MPI_CALL_OF(MPI_Type_create_darray);
   return call([&] {
+    call.result(made, "newtype");
     const std::size_t n = call.count(dimensions, "ndims");
     *made =
         made_by<Count>(Datatype::darray(size, rank, numbers(sizes, dimensions), {distributions, n},
@@ -163,6 +180,7 @@ void end_type(MPI_Datatype type, TypeObject& object) {
 int type_dup(MPI_Datatype old, MPI_Datatype* made) {
   WORMCUBE_MPI_CALL(MPI_Type_dup);
   return call([&] {
+    call.result(made, "newtype");
     const bool committed = is_predefined(old) || made_type(old).committed;
     const AttributeSet<MPI_Datatype>& attributes = attributes_of(call, old);
     *made = MPI_DATATYPE_NULL;
@@ -180,6 +198,7 @@ int type_dup(MPI_Datatype old, MPI_Datatype* made) {
 int type_commit(MPI_Datatype* type) {
   WORMCUBE_MPI_CALL(MPI_Type_commit);
   return call([&] {
+    call.result(type, "datatype");
     if (!is_predefined(*type)) {
       made_type(*type).committed = true;
     } else {
@@ -191,6 +210,7 @@ int type_commit(MPI_Datatype* type) {
 int type_free(MPI_Datatype* type) {
   WORMCUBE_MPI_CALL(MPI_Type_free);
   return call([&] {
+    call.result(type, "datatype");
     TypeObject& object = made_type(*type);
     if (object.type->handle() != nullptr)
       throw Failure(MPI_ERR_TYPE, "a type of Fortran's kinds cannot be freed");
@@ -207,11 +227,17 @@ int type_free(MPI_Datatype* type) {
 template <class Count>
 int type_size(MPI_Datatype type, Count* size) {
   WORMCUBE_MPI_CALL_OF(MPI_Type_size);
-  return call([&] { *size = told<Count>(type_of(type)->size()); });
+  return call([&] {
+    call.result(size, "size");
+    *size = told<Count>(type_of(type)->size());
+  });
 }
 int type_size_x(MPI_Datatype type, MPI_Count* size) {
   WORMCUBE_MPI_CALL(MPI_Type_size_x);
-  return call([&] { *size = type_of(type)->size(); });
+  return call([&] {
+    call.result(size, "size");
+    *size = type_of(type)->size();
+  });
 }
 
 template <class Number>
@@ -266,6 +292,7 @@ int type_set_name(MPI_Datatype type, const char* name) {
 int type_get_name(MPI_Datatype type, char* name, int* length) {
   WORMCUBE_MPI_CALL(MPI_Type_get_name);
   return call([&] {
+    call.result(length, "resultlen");
     std::string text = "MPI_DATATYPE_NULL";  // that is one without being a type
     const auto& given = call.rank().type_names;
     if (!is_predefined(type)) {
@@ -283,6 +310,7 @@ int type_get_name(MPI_Datatype type, char* name, int* length) {
 int type_match_size(int kind, int size, MPI_Datatype* type) {
   WORMCUBE_MPI_CALL(MPI_Type_match_size);
   return call([&] {
+    call.result(type, "datatype");
     static constexpr std::uintptr_t logical = 0x2c0, integer = 0x2c1, real = 0x2c2, complex = 0x2c3;
     std::uintptr_t found = 0;
     const int log = size == 1    ? 0
@@ -345,6 +373,7 @@ std::size_t kind_of(int digits, int range) {
 int type_create_f90_real(int digits, int range, MPI_Datatype* type) {
   WORMCUBE_MPI_CALL(MPI_Type_create_f90_real);
   return call([&] {
+    call.result(type, "newtype");
     const std::array kinds{MPI_REAL4, MPI_REAL8, MPI_REAL16};
     *type =
         type_of_kind(call, MPI_COMBINER_F90_REAL, {digits, range}, kinds[kind_of(digits, range)]);
@@ -353,6 +382,7 @@ int type_create_f90_real(int digits, int range, MPI_Datatype* type) {
 int type_create_f90_complex(int digits, int range, MPI_Datatype* type) {
   WORMCUBE_MPI_CALL(MPI_Type_create_f90_complex);
   return call([&] {
+    call.result(type, "newtype");
     const std::array kinds{MPI_COMPLEX8, MPI_COMPLEX16, MPI_COMPLEX32};
     *type = type_of_kind(call, MPI_COMBINER_F90_COMPLEX, {digits, range},
                          kinds[kind_of(digits, range)]);
@@ -361,6 +391,7 @@ int type_create_f90_complex(int digits, int range, MPI_Datatype* type) {
 int type_create_f90_integer(int range, MPI_Datatype* type) {
   WORMCUBE_MPI_CALL(MPI_Type_create_f90_integer);
   return call([&] {
+    call.result(type, "newtype");
     const std::array<std::pair<int, MPI_Datatype>, 5> kinds{{{2, MPI_INTEGER1},
                                                              {4, MPI_INTEGER2},
                                                              {9, MPI_INTEGER4},
@@ -377,6 +408,7 @@ int type_create_f90_integer(int range, MPI_Datatype* type) {
 int type_get_value_index(MPI_Datatype value, MPI_Datatype index, MPI_Datatype* pair) {
   WORMCUBE_MPI_CALL(MPI_Type_get_value_index);
   return call([&] {
+    call.result(pair, "pair_type");
     const DatatypePointer found = Datatype::value_index(*type_of(value), *type_of(index));
     *pair = found ? found->handle() : MPI_DATATYPE_NULL;
   });
@@ -386,6 +418,10 @@ int type_get_value_index(MPI_Datatype value, MPI_Datatype index, MPI_Datatype* p
 int type_get_envelope(MPI_Datatype type, int* integers, int* addresses, int* types, int* combiner) {
   WORMCUBE_MPI_CALL(MPI_Type_get_envelope);
   return call([&] {
+    call.result(integers, "num_integers");
+    call.result(addresses, "num_addresses");
+    call.result(types, "num_datatypes");
+    call.result(combiner, "combiner");
     const DatatypePointer found = type_of(type);
     const TypeContents& contents = found->contents();
     *combiner = contents.combiner;
@@ -425,6 +461,11 @@ int type_get_envelope_c(MPI_Datatype type, MPI_Count* integers, MPI_Count* addre
                         MPI_Count* counts, MPI_Count* types, int* combiner) {
   WORMCUBE_MPI_CALL(MPI_Type_get_envelope_c);
   return call([&] {
+    call.result(integers, "num_integers");
+    call.result(addresses, "num_addresses");
+    call.result(counts, "num_large_counts");
+    call.result(types, "num_datatypes");
+    call.result(combiner, "combiner");
     const DatatypePointer found = type_of(type);
     const GivenContents given = given_of(found->contents());
     *combiner = found->contents().combiner;
@@ -503,6 +544,7 @@ template <class Count>
 int pack_size(Count count, MPI_Datatype type, MPI_Comm on, Count* size) {
   WORMCUBE_MPI_CALL_OF(MPI_Pack_size);
   return call([&] {
+    call.result(size, "size");
     call.communicator(on);
     *size = told<Count>(static_cast<std::int64_t>(call.count(count) * type_view(type).size));
   });
@@ -519,6 +561,7 @@ int pack_call(const void* elements, Count count, MPI_Datatype type, void* packed
               Count* position, MPI_Comm on) {
   WORMCUBE_MPI_CALL_OF(MPI_Pack);
   return call([&] {
+    call.result(position, "position");
     call.communicator(on);
     const TypeView view = type_view(type);
     const Bytes bytes = call.count(count) * view.size;
@@ -535,6 +578,7 @@ int unpack_call(const void* packed, Count room, Count* position, void* elements,
                 MPI_Datatype type, MPI_Comm on) {
   WORMCUBE_MPI_CALL_OF(MPI_Unpack);
   return call([&] {
+    call.result(position, "position");
     call.communicator(on);
     const TypeView view = type_view(type);
     const Bytes bytes = call.count(count) * view.size;
@@ -552,6 +596,7 @@ template <class Count>
 int get_count(const MPI_Status* status, MPI_Datatype type, Count* count) {
   WORMCUBE_MPI_CALL_OF(MPI_Get_count);
   return call([&] {
+    call.result(count, "count");
     const std::int64_t size = type_of(type)->size();
     const std::int64_t bytes = status_bytes(*status);
     if (size == 0) {
@@ -611,11 +656,15 @@ std::shared_ptr<const TypeKeys::Key> type_key(const Call& call, int number) {
 int type_create_keyval(MPI_Type_copy_attr_function* copy, MPI_Type_delete_attr_function* remove,
                        int* key, void* extra) {
   WORMCUBE_MPI_CALL(MPI_Type_create_keyval);
-  return call([&] { *key = call.rank().type_keys.create(copy, remove, extra); });
+  return call([&] {
+    call.result(key, "type_keyval");
+    *key = call.rank().type_keys.create(copy, remove, extra);
+  });
 }
 int type_free_keyval(int* key) {
   WORMCUBE_MPI_CALL(MPI_Type_free_keyval);
   return call([&] {
+    call.result(key, "type_keyval");
     type_key(call, *key);
     call.rank().type_keys.free(*key);
     *key = MPI_KEYVAL_INVALID;
@@ -632,6 +681,7 @@ int type_set_attr(MPI_Datatype type, int key, void* value) {
 int type_get_attr(MPI_Datatype type, int key, void* value, int* flag) {
   WORMCUBE_MPI_CALL(MPI_Type_get_attr);
   return call([&] {
+    call.result(flag, "flag");
     const auto found_key = type_key(call, key);
     void* const* const found = attributes_of(call, type).find(*found_key);
     *flag = found != nullptr;

@@ -46,6 +46,7 @@ std::shared_ptr<Window> new_window(RankState& rank) {
 /// \param on  what the window is made on; its ranks all come
 void make_window(Call& call, MPI_Comm handle, int flavor, WindowPart part, MPI_Info info,
                  std::unique_ptr<std::byte[]> allocated, MPI_Win* made) {
+  call.result(made, "win");
   Communicator& parent = call.intracommunicator(handle);
   const InfoKeys keys = keys_of(info);
   const std::uint64_t number = parent.collectives++;
@@ -173,6 +174,8 @@ int win_detach(MPI_Win handle, const void* base) {
 int win_shared_query(MPI_Win handle, int rank, MPI_Aint* bytes, MPI_Aint* unit, void* base) {
   WORMCUBE_MPI_CALL(MPI_Win_shared_query_c);
   return call([&] {
+    call.result(bytes, "size");
+    call.result(unit, "disp_unit");
     const Window& window = call.window(handle);
     if (window.flavor != MPI_WIN_FLAVOR_SHARED) {
       throw Failure(MPI_ERR_RMA_FLAVOR, "the window was not made by MPI_Win_allocate_shared");
@@ -195,6 +198,7 @@ int win_shared_query_int(MPI_Win handle, int rank, MPI_Aint* bytes, int* unit, v
 int win_free(MPI_Win* handle) {
   WORMCUBE_MPI_CALL(MPI_Win_free);
   return call([&] {
+    call.result(handle, "win");
     Window& window = call.window(*handle);
     if (const char* const end = window.end_of_epoch()) {
       throw Failure(MPI_ERR_RMA_SYNC, fmt::format("an epoch is open: {} comes first", end));
@@ -214,7 +218,10 @@ int win_free(MPI_Win* handle) {
 
 int win_get_group(MPI_Win handle, MPI_Group* group) {
   WORMCUBE_MPI_CALL(MPI_Win_get_group);
-  return call([&] { *group = new_group(call.window(handle).on->shared->members()); });
+  return call([&] {
+    call.result(group, "group");
+    *group = new_group(call.window(handle).on->shared->members());
+  });
 }
 
 int win_set_name(MPI_Win handle, const char* name) {
@@ -225,6 +232,7 @@ int win_set_name(MPI_Win handle, const char* name) {
 int win_get_name(MPI_Win handle, char* name, int* length) {
   WORMCUBE_MPI_CALL(MPI_Win_get_name);
   return call([&] {
+    call.result(length, "resultlen");
     const std::string text =
         handle == MPI_WIN_NULL ? std::string("MPI_WIN_NULL") : call.window(handle).name;
     std::memcpy(name, text.c_str(), text.size() + 1);
@@ -242,6 +250,7 @@ int win_set_info(MPI_Win handle, MPI_Info info) {
 int win_get_info(MPI_Win handle, MPI_Info* info) {
   WORMCUBE_MPI_CALL(MPI_Win_get_info);
   return call([&] {
+    call.result(info, "info_used");
     InfoKeys keys = call.window(handle).info;
     const auto preset = [&](const char* key, const char* value) {
       if (keys.find(key) == nullptr) keys.set(key, value);
@@ -259,6 +268,7 @@ int win_get_info(MPI_Win handle, MPI_Info* info) {
 int win_create_errhandler(MPI_Win_errhandler_function* function, MPI_Errhandler* handle) {
   WORMCUBE_MPI_CALL_AT_ANY_TIME(MPI_Win_create_errhandler);
   return call([&] {
+    call.result(handle, "errhandler");
     call.pointer(reinterpret_cast<const void*>(function), 1, "the function");
     *handle = reinterpret_cast<MPI_Errhandler>(
         new ErrorHandler{reinterpret_cast<MPI_Comm_errhandler_function*>(function)});
@@ -274,7 +284,10 @@ int win_set_errhandler(MPI_Win handle, MPI_Errhandler errors) {
 }
 int win_get_errhandler(MPI_Win handle, MPI_Errhandler* errors) {
   WORMCUBE_MPI_CALL(MPI_Win_get_errhandler);
-  return call([&] { *errors = call.window(handle).errors; });
+  return call([&] {
+    call.result(errors, "errhandler");
+    *errors = call.window(handle).errors;
+  });
 }
 int win_call_errhandler(MPI_Win handle, int code) {
   WORMCUBE_MPI_CALL(MPI_Win_call_errhandler);
@@ -299,11 +312,15 @@ void need_success(int error) {
 int win_create_keyval(MPI_Win_copy_attr_function* copy, MPI_Win_delete_attr_function* remove,
                       int* key, void* extra) {
   WORMCUBE_MPI_CALL(MPI_Win_create_keyval);
-  return call([&] { *key = call.rank().window_keys.create(copy, remove, extra); });
+  return call([&] {
+    call.result(key, "win_keyval");
+    *key = call.rank().window_keys.create(copy, remove, extra);
+  });
 }
 int win_free_keyval(int* key) {
   WORMCUBE_MPI_CALL(MPI_Win_free_keyval);
   return call([&] {
+    call.result(key, "win_keyval");
     window_key(call, *key);
     call.rank().window_keys.free(*key);
     *key = MPI_KEYVAL_INVALID;
@@ -326,6 +343,7 @@ int win_delete_attr(MPI_Win handle, int key) {
 int win_get_attr(MPI_Win handle, int key, void* value, int* flag) {
   WORMCUBE_MPI_CALL(MPI_Win_get_attr);
   return call([&] {
+    call.result(flag, "flag");
     Window& window = call.window(handle);
     const auto tell = [&](void* found) {
       *static_cast<void**>(value) = found;

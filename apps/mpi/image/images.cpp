@@ -2,21 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/image/images.hpp"
 
+#include "wormcube/apps/mpi/image/libraries.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/fiber/sanitizers.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <sstream>
 #include <string_view>
+#include <utility>
 
 #include <dlfcn.h>
-#include <elf.h>
 #include <fmt/core.h>
 #include <link.h>
 #include <sys/mman.h>
@@ -25,118 +23,80 @@
 namespace wormcube::mpi {
 namespace {
 
-/// What the program's own file says of itself.
-struct Headers {
-  std::string text;  // the file
-
-  template <class T>
-  const T* at(std::size_t offset, std::size_t count = 1) const {
-    if (offset > text.size() || count > (text.size() - offset) / sizeof(T)) return nullptr;
-    return reinterpret_cast<const T*>(text.data() + offset);
-  }
-};
-
-std::string file_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw UsageError(fmt::format("{}: {}", path, std::strerror(errno)));
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-/// Throws UsageError unless the loader would take it, and the reason why it would not; returns the
-/// bytes of memory that an image takes.
-std::size_t require_loadable(const std::string& path, const Headers& file) {
-  constexpr std::string_view way_out = "link it with `wormcube mpicc` (or mpicxx)";
-  const auto* const header = file.at<ElfW(Ehdr)>(0);
-  if (header == nullptr || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) {
-    throw UsageError(fmt::format("{} is no program of this system; {}", path, way_out));
-  }
-  if (header->e_type != ET_DYN) {
-    throw UsageError(fmt::format("{} can be loaded once only (it is linked -no-pie or -static); {}",
-                                 path, way_out));
-  }
-  const auto* const segments = file.at<ElfW(Phdr)>(header->e_phoff, header->e_phnum);
-  if (segments == nullptr) throw UsageError(fmt::format("{} is cut off", path));
-  std::size_t bytes = 0;
-  for (int i = 0; i < header->e_phnum; ++i) {
-    const auto& segment = segments[i];
-    if (segment.p_type == PT_LOAD) bytes = std::max(bytes, segment.p_vaddr + segment.p_memsz);
-    if (segment.p_type != PT_DYNAMIC) continue;
-    const std::size_t count = segment.p_filesz / sizeof(ElfW(Dyn));
-    const auto* const entries = file.at<ElfW(Dyn)>(segment.p_offset, count);
-    for (std::size_t k = 0; entries != nullptr && k < count; ++k) {
-      const auto flags = entries[k].d_un.d_val;
-      const auto refuse = [&](std::string_view flag) {
-        throw UsageError(
-            fmt::format("{} was linked with {}, so it cannot be loaded for each rank; {}", path,
-                        flag, way_out));
-      };
-      if (entries[k].d_tag == DT_FLAGS_1 && (flags & DF_1_PIE) != 0) refuse("-pie");
-      if (entries[k].d_tag == DT_FLAGS_1 && (flags & DF_1_NOOPEN) != 0) refuse("-z nodlopen");
-      if (entries[k].d_tag == DT_TEXTREL) refuse("text relocations (objects without -fPIC)");
-      if (entries[k].d_tag == DT_FLAGS && (flags & DF_TEXTREL) != 0)
-        refuse("text relocations (objects without -fPIC)");
-      if (entries[k].d_tag == DT_FLAGS && (flags & DF_STATIC_TLS) != 0)
-        refuse("-ftls-model=initial-exec (static TLS)");
-    }
-  }
-  return bytes;
-}
-
-/// A copy of the program in memory, without a name in any folder: so nothing is left of it, however the
+/// A copy of a file in memory, without a name in any folder: so nothing is left of it, however the
 /// process ends.
 class Copy {
  public:
-  Copy(const std::string& program, std::string_view text)
-      : file_(memfd_create(program.substr(program.rfind('/') + 1).c_str(), MFD_CLOEXEC)) {
-    while (file_ >= 0 && !text.empty()) {
-      const ssize_t written = ::write(file_, text.data(), text.size());
-      if (written < 0) break;
-      text.remove_prefix(static_cast<std::size_t>(written));
-    }
-    if (file_ >= 0 && text.empty()) return;
-    const int error = errno;
-    if (file_ >= 0) close(file_);
-    throw UsageError(
-        fmt::format("{}: a copy in memory: {}; use fewer ranks", program, std::strerror(error)));
+  explicit Copy(const std::string& path)
+      : file_(memfd_create(path.substr(path.rfind('/') + 1).c_str(), MFD_CLOEXEC)) {
+    if (file_ < 0) refuse(path);
   }
-  ~Copy() { close(file_); }
+  ~Copy() {
+    if (file_ >= 0) close(file_);
+  }
+  Copy(Copy&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
   Copy(const Copy&) = delete;
   Copy& operator=(const Copy&) = delete;
 
-  /// What to load it by. The loader takes a name that it knows for what it has loaded, and the
-  /// descriptor is the same for every copy: so each rank spells it in another way.
-  std::string path(Rank rank) const {
+  void write(const ElfFile& file) const {
+    for (std::string_view text = file.bytes(); !text.empty();) {
+      const ssize_t written = ::write(file_, text.data(), text.size());
+      if (written < 0) refuse(file.path());
+      text.remove_prefix(static_cast<std::size_t>(written));
+    }
+  }
+
+  /// What to load it by. The loader takes a name that it knows for what it has loaded, and
+  /// descriptors are the same from rank to rank: so each copy spells it in another way.
+  std::string path(std::size_t number) const {
     std::string path = "/proc/self/fd/";
-    for (auto rest = static_cast<unsigned>(rank); rest > 0; rest >>= 1U)
-      path += (rest & 1U) != 0 ? "./" : "/";
+    for (auto rest = number; rest > 0; rest >>= 1U) path += (rest & 1U) != 0 ? "./" : "/";
     return path + std::to_string(file_);
   }
 
  private:
+  [[noreturn]] static void refuse(const std::string& path) {
+    throw UsageError(
+        fmt::format("{}: a copy in memory: {}; use fewer ranks", path, std::strerror(errno)));
+  }
+
   int file_;
 };
 
 Rank loaded_rank = 0;
 
+/// Loads a copy of the first file, with copies of the others. \param number  of copies made before
+void* load(std::vector<CopiedFile>& files, std::size_t number, Rank rank, Rank ranks) {
+  std::vector<std::string> paths;
+  std::vector<Copy> copies;
+  for (const CopiedFile& each : files) {
+    const Copy& copy = copies.emplace_back(each.file.path());
+    paths.push_back(copy.path(number + paths.size()));
+  }
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    for (const auto& name : files[i].names) files[i].file.write_name(name.at, paths[name.library]);
+    copies[i].write(files[i].file);
+  }
+  loaded_rank = rank;
+  void* const handle = dlopen(paths[0].c_str(), RTLD_NOW | RTLD_LOCAL | own_symbols_first());
+  if (handle != nullptr) return handle;
+  std::string why = dlerror();
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const auto found = why.find(paths[i]);
+    if (found != std::string::npos) why.replace(found, paths[i].size(), files[i].file.path());
+  }
+  throw UsageError(fmt::format("{}: copy {} of {} cannot be loaded: {}", files[0].file.path(),
+                               rank + 1, ranks, why));
+}
+
 }  // namespace
 
 Images::Images(const std::string& program, Rank ranks) : program_(program) {
-  const Headers file{file_text(program)};
-  bytes_ = require_loadable(program, file);
+  std::vector<CopiedFile> files = files_to_copy(program);
+  bytes_ = files.front().file.size_in_memory();
   images_.reserve(static_cast<std::size_t>(ranks));
   for (Rank rank = 0; rank < ranks; ++rank) {
-    const Copy copy(program, file.text);
-    const std::string path = copy.path(rank);
-    loaded_rank = rank;
-    void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | own_symbols_first());
-    if (handle == nullptr) {
-      const std::string why = dlerror();
-      throw UsageError(
-          fmt::format("{}: copy {} of {} cannot be loaded: {}", program, rank + 1, ranks,
-                      why.starts_with(path + ": ") ? why.substr(path.size() + 2) : why));
-    }
+    void* const handle = load(files, static_cast<std::size_t>(rank) * files.size(), rank, ranks);
     Image image;
     const auto* const entry =
         static_cast<decltype(Image::main)*>(dlsym(handle, "wormcube_rank_main"));
@@ -148,6 +108,10 @@ Images::Images(const std::string& program, Rank ranks) : program_(program) {
     link_map* map = nullptr;
     if (dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0) {
       image.base = reinterpret_cast<const std::byte*>(map->l_addr);  // NOLINT: the loader's number
+    }
+    if (rank == 0) {
+      uses_openmp_ =
+          dlsym(handle, "GOMP_parallel") != nullptr || dlsym(handle, "__kmpc_fork_call") != nullptr;
     }
     images_.push_back(image);
   }

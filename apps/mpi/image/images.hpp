@@ -19,9 +19,9 @@ struct Image {
   const std::byte* base = nullptr;  ///< where the copy lies
 };
 
-/// Loads a program as often as there are ranks: copies of its file, each opened by the system's loader
-/// under a name of its own, which is removed at once. Constructors run copy by copy. Nothing is ever
-/// unloaded: ranks may still be on their way when the process ends.
+/// Loads a program as often as there are ranks: copies of its file and of its own shared libraries,
+/// each opened by the system's loader under a name of its own. Constructors run copy by copy. Nothing
+/// is ever unloaded: ranks may still be on their way when the process ends.
 ///
 /// Threads  one at a time.
 class Images {
@@ -32,6 +32,9 @@ class Images {
 
   const Image& operator[](Rank rank) const { return images_[static_cast<std::size_t>(rank)]; }
   const std::string& program() const { return program_; }
+  /// Whether it, or a library of its own, has parallel regions of OpenMP: these belong to the thread
+  /// that began them.
+  bool uses_openmp() const { return uses_openmp_; }
 
   /// An address as the program's file has it: an offset in the copy that it lies in. Nothing: it lies
   /// in none.
@@ -41,6 +44,7 @@ class Images {
   std::string program_;
   std::size_t bytes_ = 0;  // of memory that one takes
   std::vector<Image> images_;
+  bool uses_openmp_ = false;
 };
 
 /// What dlopen() takes beside RTLD_NOW so that another MPI of this process is not found first.

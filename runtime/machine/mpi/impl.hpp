@@ -82,6 +82,7 @@ class MpiMachine::Impl final : public Transport::Listener {
   void arrived(int process, const Header& header, ConstSpan payload) override;
   void completed(MpiTransfer& transfer) override;
 
+  void let_others_run(MpiNode& node);
   void give_way(MpiNode& node);
   void schedule();
   void turn();
@@ -155,6 +156,7 @@ class MpiMachine::Impl::MpiNode final : public Node {
     usage_error.reset();
     pending = 0;
     transfers_in_use = 0;
+    steps_in_a_row = 0;
   }
   NodeStatistics statistics_with_peaks() const { return with_peaks(statistics, arena_); }
 
@@ -168,6 +170,9 @@ class MpiMachine::Impl::MpiNode final : public Node {
   std::deque<MpiTransfer>
       transfers;  // of the current step; kept, so that steady state does not allocate
   std::size_t transfers_in_use = 0;
+  /// That did not wait; no node does more before others run, as in EmulatedNode.
+  static constexpr int most_steps_in_a_row = 64;
+  int steps_in_a_row = 0;
 
  private:
   void prepare(std::span<const Op> ops);

@@ -47,7 +47,10 @@ void MpiMachine::Impl::MpiNode::step(std::span<const Op> ops) {
       machine_.post_receive(transfer);
     }
   }
-  if (pending > 0) {
+  if (pending == 0) {
+    if (++steps_in_a_row >= most_steps_in_a_row) machine_.let_others_run(*this);
+  } else {
+    steps_in_a_row = 0;
     ++statistics.parked;
     do {
       machine_.give_way(*this);
@@ -65,6 +68,18 @@ void MpiMachine::Impl::unwind_when_drained(MpiNode& node) {
   while (!drained_) give_way(node);
   node.stopped = true;
   throw Stopped();
+}
+
+// Of a node that need not wait: other nodes of the process, what has come, the clock.
+void MpiMachine::Impl::let_others_run(MpiNode& node) {
+  node.steps_in_a_row = 0;
+  if (node.fiber) {
+    ready_.push_back(&node);
+    node.fiber->suspend();
+  } else {
+    transport_.poll(*this);
+    watch_clock();
+  }
 }
 
 // Lets others run until this node may go on.

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RANK_STATE __attribute__((visibility("hidden")))
+/* For the program and its libraries. Weak: a program may have functions of these names. */
+#define RANK_STATE __attribute__((visibility("default"), weak))
 
 RANK_STATE int optind = 1, opterr = 1, optopt = '?';
 RANK_STATE char *optarg;

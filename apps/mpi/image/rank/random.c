@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RANK_STATE __attribute__((visibility("hidden")))
+/* For the program and its libraries. Weak: a program may have functions of these names. */
+#define RANK_STATE __attribute__((visibility("default"), weak))
 
 enum { STATE_BYTES = 128 };
 static struct random_data generator;

@@ -9,7 +9,8 @@
 /* The program wormcube's; there is none before the program has become a run of it. */
 __attribute__((weak, visibility("default"))) extern void wormcube_rank_sleep(long long nanoseconds);
 
-#define RANK_STATE __attribute__((visibility("hidden")))
+/* For the program and its libraries. Weak: a program may have functions of these names. */
+#define RANK_STATE __attribute__((visibility("default"), weak))
 
 enum { per_second = 1000000000 };
 
@@ -36,8 +37,9 @@ RANK_STATE int nanosleep(const struct timespec *time, struct timespec *rest) {
     errno = EINVAL;
     return -1;
   }
-  if (rest != NULL) rest->tv_sec = rest->tv_nsec = 0;
-  return sleep_for(nanoseconds_of(time->tv_sec, time->tv_nsec));
+  const long long nanoseconds = nanoseconds_of(time->tv_sec, time->tv_nsec);
+  if (rest != NULL) rest->tv_sec = rest->tv_nsec = 0; /* may be the same: not before it has been read */
+  return sleep_for(nanoseconds);
 }
 RANK_STATE int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *rest) {
   if (!is_time(time)) return EINVAL;

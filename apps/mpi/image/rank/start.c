@@ -1,5 +1,11 @@
 /* What `wormcube mpicc` puts into each program: it is both a library, which wormcube loads once for each rank, and a program of its own.
    SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
 
 /* The system's loader, without which the kernel would not start a library. */
 #if defined __x86_64__
@@ -17,8 +23,8 @@
 #endif
 __attribute__((section(".interp"), used)) static const char loader[] = LOADER;
 
-/* main may be hidden; these are not. */
-extern int main(int argc, char **argv, char **environment);
+/* main may be hidden; these are not. A shared library that is linked with this has none. */
+__attribute__((weak)) extern int main(int argc, char **argv, char **environment);
 __attribute__((visibility("default"))) int (*const wormcube_rank_main)(int, char **, char **) = main;
 
 extern void *__dso_handle;
@@ -26,3 +32,7 @@ extern void __cxa_finalize(void *);
 
 /* The rank's end: functions given to atexit, destructors of globals, the last first. */
 __attribute__((visibility("default"))) void wormcube_rank_finish(void) { __cxa_finalize(&__dso_handle); }
+
+/* The program's libraries call these although the program may not: one of each file beside this. */
+__attribute__((visibility("hidden"), used)) void *const wormcube_rank_state[] = {
+    (void *)exit, (void *)random, (void *)getopt, (void *)nanosleep, (void *)dup2, (void *)getchar, (void *)printf};
