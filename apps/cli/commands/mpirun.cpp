@@ -218,7 +218,7 @@ ExitCode run(const MpirunCommand& options) {
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);             // a line of a rank stays whole
   auto* const job = new mpi::Run(topology, std::move(run));  // its ranks may outlive this
   if (job->uses_openmp() && options.nodes_as != "threads" && !options.output.quiet)
-    fmt::print(stderr, "# ranks are threads, not fibers: {} uses OpenMP\n", words.front());
+    print_error(fmt::format("# ranks are threads, not fibers: {} uses OpenMP\n", words.front()));
   const mpi::JobEnd end = job->wait();
   flush_output();
   int code = end.code;
