@@ -376,8 +376,8 @@ class GivenOperands {
     }
   }
   /// \param part  the receive buffer, for a part of them
-  GivenOperands(const Call& call, const void* out, void* in, std::size_t count, const Operator& with,
-                Span part) {
+  GivenOperands(const Call& call, const void* out, void* in, std::size_t count,
+                const Operator& with, Span part) {
     if (out == MPI_IN_PLACE) {
       keep(Taken(call, in, count, with.operand()).data());
     } else {

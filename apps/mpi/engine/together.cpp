@@ -70,11 +70,12 @@ void require_separate(ConstSpan given, ConstSpan taken) {
   if (given.empty() || taken.empty() || !is_before(given.data(), taken.data() + taken.size()) ||
       !is_before(taken.data(), given.data() + given.size()))
     return;
-  throw Failure(MPI_ERR_BUFFER,
-                given.data() == taken.data()
-                    ? "the send buffer and the receive buffer are the same; pass MPI_IN_PLACE"
-                    : "the send buffer and the receive buffer overlap; pass MPI_IN_PLACE, or another "
-                      "buffer");
+  throw Failure(
+      MPI_ERR_BUFFER,
+      given.data() == taken.data()
+          ? "the send buffer and the receive buffer are the same; pass MPI_IN_PLACE"
+          : "the send buffer and the receive buffer overlap; pass MPI_IN_PLACE, or another "
+            "buffer");
 }
 
 Taken::Taken(const Call& call, void* data, std::size_t count, const TypeView& type)
