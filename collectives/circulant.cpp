@@ -9,8 +9,6 @@
 #include <cmath>
 #include <memory>
 
-#include <fmt/core.h>
-
 namespace wormcube {
 
 Circulant::Circulant(Rank p) : p_(p) {
@@ -176,12 +174,6 @@ Rank best_circulant_packets(Rank p, Bytes message, double startup_us, double tra
   if (q <= 1) return 1;
   const double best = std::sqrt(transfer_us * static_cast<double>(message) * (q - 1) / startup_us);
   return static_cast<Rank>(std::clamp<double>(std::round(best), 1, most_circulant_packets));
-}
-
-void require_packets(std::string_view algorithm, Rank packets, Rank least) {
-  if (packets >= least && packets <= most_circulant_packets) return;
-  throw UsageError(fmt::format("{}: {} packets; need {} to {}", algorithm, packets, least,
-                               most_circulant_packets));
 }
 
 Option circulant_packets_option() {

@@ -59,8 +59,6 @@ Prediction circulant_all_cost(const Topology& topology, Rank packets, bool backw
 /// The number of packets that takes least: sqrt((q - 1) m tw / ts).
 Rank best_circulant_packets(Rank p, Bytes message, double startup_us, double transfer_us);
 inline constexpr Rank most_circulant_packets = 1 << 20;
-/// Throws UsageError unless there can be so many.
-void require_packets(std::string_view algorithm, Rank packets, Rank least);
 
 // For the entries of the algorithms, all of which have an option `packets`.
 /// Of one broadcast or reduction: 0 is the best number, which settle_circulant_packets puts in.
