@@ -651,13 +651,11 @@ TEST_CASE("reductions refuse what they cannot do, and say the way out", "[reduct
       "ring:3",
       [](Node& node) {
         std::vector<std::byte> in(2), out(1);
-        const Options options;
-        const Arguments arguments = with(find_reduction("sum", "uint8"));
-        find_algorithm(operations::reduce_scatter, "pairwise")
-            .program(node,
-                     {ConstBlocks(ConstSpan(in), 2), Blocks(Span(out), 1), arguments, options});
+        parse_collective(operations::reduce_scatter, "pairwise",
+                         with(find_reduction("sum", "uint8")))(node, ConstBlocks(ConstSpan(in), 2),
+                                                               Blocks(Span(out), 1));
       },
-      "2 blocks for 3 nodes");
+      "reduce_scatter: 2 blocks in and 1 out; node ");
 }
 
 namespace {
