@@ -1,7 +1,7 @@
 // Everything public: node programs, the machine, schedules, collectives and what checks and runs them.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each algorithm's own function has its header beside it: wormcube/collectives/alltoall/ring.hpp.
+// Every algorithm is called as a Collective: parse_collective(operations::alltoall, "ring").
 #pragma once
 
 #include "wormcube/collectives/algorithm.hpp"         // IWYU pragma: export
@@ -11,7 +11,6 @@
 #include "wormcube/collectives/harness/run.hpp"       // IWYU pragma: export
 #include "wormcube/collectives/plugin.hpp"            // IWYU pragma: export
 #include "wormcube/collectives/registry.hpp"          // IWYU pragma: export
-#include "wormcube/collectives/require.hpp"           // IWYU pragma: export
 #include "wormcube/runtime/error.hpp"                 // IWYU pragma: export
 #include "wormcube/runtime/machine/machine.hpp"       // IWYU pragma: export
 #include "wormcube/runtime/node/arithmetic.hpp"       // IWYU pragma: export

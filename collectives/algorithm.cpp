@@ -3,7 +3,6 @@
 #include "wormcube/collectives/algorithm.hpp"
 
 #include "wormcube/collectives/registry.hpp"
-#include "wormcube/collectives/require.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -48,8 +47,6 @@ std::string way_out(const Algorithm& refused, const Topology& topology, bool com
   return text;
 }
 
-}  // namespace
-
 void require_network(const Algorithm& algorithm, const Topology& topology) {
   for (const Need& need : algorithm.needs) {
     if (const auto found = need.complaint(topology)) {
@@ -58,6 +55,8 @@ void require_network(const Algorithm& algorithm, const Topology& topology) {
     }
   }
 }
+
+}  // namespace
 
 void require(const Algorithm& algorithm, const Setting& setting) {
   require_arguments(algorithm.operation, setting.topology.nodes(), setting.arguments);
@@ -146,14 +145,56 @@ void Collective::operator()(Node& node, Span data) const {
 namespace {
 
 /// Blocks of one size; of others the refusal names the operation that takes them, if there is one.
-void require_even(Operation operation, ConstBlocks input, ConstBlocks output) {
-  if (!input.uneven() && !output.uneven()) return;
-  const std::string other = std::string(operation->name) + "v";
-  for (const Operation known : registered_operations()) {
-    if (known->name != other) continue;
-    require_even(operation->name, input, output, "use " + other + " for others");
+void require_even(Operation on, ConstBlocks input, ConstBlocks output) {
+  if (input.uneven() || output.uneven()) {
+    const std::string other = std::string(on->name) + "v";
+    const bool has_other = std::ranges::any_of(
+        registered_operations(), [&](Operation known) { return known->name == other; });
+    throw UsageError(fmt::format("{}: blocks must all have one size; {}", on->name,
+                                 has_other ? fmt::format("use {} for others", other)
+                                           : "cut them by their number, without offsets"));
   }
-  require_even(operation->name, input, output);
+  if (input.count() > 0 && output.count() > 0 && input.bytes() != output.bytes()) {
+    throw UsageError(fmt::format("{}: blocks of {} bytes in and {} out; need one size", on->name,
+                                 input.bytes(), output.bytes()));
+  }
+}
+
+/// Blocks of different sizes: what a node keeps of its own has one size on both sides, and the
+/// sizes that all know are those of its blocks.
+void require_sizes(const Instance& instance, Operation on, Rank rank, ConstBlocks input,
+                   ConstBlocks output, std::span<const Bytes> sizes) {
+  for (Rank b = 0; b < output.count(); ++b) {
+    const Content content = on->result(instance, rank, b);
+    if (rank < content.first || rank >= content.last || content.block >= input.count()) continue;
+    const Bytes gives = input[content.block].size(), ends_with = output[b].size();
+    if (gives != ends_with) {
+      throw UsageError(
+          fmt::format("{}: node {} gives itself a block of {} bytes but has room for {}", on->name,
+                      rank, gives, ends_with));
+    }
+  }
+  if (sizes.empty()) return;
+  if (sizes.size() != static_cast<std::size_t>(instance.nodes)) {
+    throw UsageError(
+        fmt::format("{}: {} sizes for {} nodes", on->name, sizes.size(), instance.nodes));
+  }
+  const ConstBlocks own = on->sizes == Sizes::by_origin ? input : output;
+  if (own.count() == 1 && own[0].size() != sizes[static_cast<std::size_t>(rank)]) {
+    throw UsageError(fmt::format("{}: node {} has a block of {} bytes, the sizes say {}", on->name,
+                                 rank, own[0].size(), sizes[static_cast<std::size_t>(rank)]));
+  }
+}
+
+/// Whole elements in each block, so that none ends in the middle of one.
+void require_elements(Operation on, const Reduction& reduction, ConstBlocks blocks) {
+  const Rank sizes = blocks.uneven() ? blocks.count() : std::min(blocks.count(), 1);
+  for (Rank b = 0; b < sizes; ++b) {
+    const Bytes bytes = blocks[b].size();
+    if (bytes % reduction.element_bytes == 0) continue;
+    throw UsageError(fmt::format("{}: {} bytes; {} has elements of {}", on->name, bytes,
+                                 reduction.name, reduction.element_bytes));
+  }
 }
 
 }  // namespace
@@ -172,13 +213,17 @@ void Collective::operator()(Node& node, ConstBlocks input, Blocks output,
   }
   if (on->sizes == Sizes::equal) {
     require_even(on, input, output);
-    if (gives > 0 && ends_with > 0 && input.bytes() != output.bytes()) {
-      throw UsageError(fmt::format("{}: blocks of {} bytes in and {} out; need one size", on->name,
-                                   input.bytes(), output.bytes()));
-    }
+  } else {
+    require_sizes(instance, on, node.rank(), input, output, sizes);
   }
-  if (on->reduces) require_blocks_of_elements(on->name, arguments.reduction, input);
+  if (on->reduces) require_elements(on, arguments.reduction, input);
   algorithm->program(node, {input, output, arguments, options, sizes});
+}
+
+Algorithms with_variant(const Algorithm& algorithm, void (*change)(Algorithm& variant)) {
+  Algorithms both{algorithm, algorithm};
+  change(both.all[1]);
+  return both;
 }
 
 std::string Collective::text() const {

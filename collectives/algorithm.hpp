@@ -10,12 +10,14 @@
 #include "wormcube/runtime/node/arithmetic.hpp"  // IWYU pragma: export
 #include "wormcube/runtime/node/node.hpp"
 
+#include <initializer_list>
 #include <optional>
 #include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace wormcube {
@@ -29,6 +31,9 @@ struct Call {
   /// Uneven operations whose sizes are by_origin or by_block: the size of the block of (or for)
   /// each node, known to all; empty otherwise.
   std::span<const Bytes> sizes = {};
+
+  /// The same call with other blocks, for a part of the algorithm.
+  Call with(ConstBlocks in, Blocks out) const { return {in, out, arguments, options}; }
 };
 
 /// What an algorithm knows before it runs: the same on every node.
@@ -38,20 +43,13 @@ struct Setting {
   const Options& options;
 };
 
-/// Rows of a textbook's ledger that an algorithm implements: with these options, on such networks.
-struct LedgerRow {
-  std::string_view row;           ///< "2.6"
-  std::string_view options = {};  ///< "order=ascending:..", as on the command line
-  std::string_view network = {};  ///< an example, if it is not plain: "ring:8"
-};
-
 struct Algorithm {
   Operation operation;
   std::string_view name;
   std::string_view summary;  ///< one line: what it does, and its networks
   std::string_view source;   ///< authors, year, section
   Ports ports = Ports::one;
-  // What is claimed is checked; nothing is claimed by silence.
+  // Claims, which are checked; a property defaults to "not claimed".
   bool contention_free = false;  ///< no link carries two messages in a step, wherever it runs
   bool exactly_once = false;     ///< no node receives the same data twice, forwarding included
   /// Messages take dimensions in an order of their own: `auto` never chooses it, and a machine runs
@@ -60,7 +58,6 @@ struct Algorithm {
   std::string_view remark = {};    ///< "reconstruction", "our extension", .. shown with all results
   int remark_from_dimensions = 0;  ///< the remark is about networks of so many dimensions and more
   std::vector<Option> options = {};
-  std::vector<LedgerRow> rows = {};
 
   /// The networks, as conditions that several algorithms share; and which algorithms of the same
   /// operation to use where one fails: a refusal names those of them that the network admits.
@@ -86,15 +83,13 @@ struct Algorithm {
   /// Whether `auto` asks for its prediction: false for baselines, and where that takes long.
   bool chosen_by_auto = true;
   /// The node program.
-  void (*program)(Node&, const Call&);
+  void (*program)(Node&, const Call&) = nullptr;
   /// Into how many parts it cuts a block: dry runs and proofs use blocks that this divides.
   Rank (*parts)(const Setting&) = [](const Setting&) { return Rank{1}; };
 };
 
 /// Throws UsageError, with both numbers and the way out, unless the algorithm runs in this setting.
 void require(const Algorithm& algorithm, const Setting& setting);
-/// The networks alone: for programs that are called without the registry, with options of their own.
-void require_network(const Algorithm& algorithm, const Topology& topology);
 
 /// A collective without its data: an algorithm, its options, the call's arguments.
 struct Collective {
@@ -123,8 +118,8 @@ struct Collective {
 
   /// The call: every node of a machine makes it, with what it gives and what it ends with, cut into
   /// the operation's blocks. Chosen once on the host (parse_collective, cheapest).
-  /// Throws UsageError, before any message, if it does not run on this network, or the sizes are not
-  /// those of the operation.
+  /// Throws UsageError, before any message, if it does not run on this network, or the blocks are
+  /// not those of the operation: their number, their sizes, whole elements.
   void operator()(Node& node, ConstSpan input, Span output) const;
   /// The same in place: of a broadcast the message, of an allgather the result with the own block
   /// where it belongs, of a reduction the operand.
@@ -153,10 +148,31 @@ struct Collective {
 /// Why it does not run here; nothing if it does.
 std::optional<std::string> refusal(const Collective& collective, const Topology& topology);
 
-/// Defines an algorithm of the built-in registry: `WORMCUBE_ALGORITHM(alltoall_ring){.operation = ..};`
-/// in namespace wormcube::algorithms, in the algorithm's own file. The build finds it there.
-#define WORMCUBE_ALGORITHM(name) \
-  extern const Algorithm name;   \
-  const Algorithm name
+/// The algorithms that one file registers: one, or the variants of one program.
+struct Algorithms {
+  std::vector<Algorithm> all;
+  Algorithms(Algorithm one) : all{std::move(one)} {}  // NOLINT(google-explicit-constructor)
+  Algorithms(std::initializer_list<Algorithm> variants) : all(variants) {}
+};
+
+/// Registers a built-in algorithm, or several variants, in the file that defines the program:
+///
+///   WORMCUBE_ALGORITHM(alltoall_ring){.operation = operations::alltoall, ..};
+///   WORMCUBE_ALGORITHMS(allgather_ring) = with_variant({..}, [](Algorithm& uneven) {..});
+///
+/// collectives/algorithms.inc lists the names.
+#define WORMCUBE_ALGORITHM(name) WORMCUBE_ALGORITHMS(name) = Algorithm
+#define WORMCUBE_ALGORITHMS(name)            \
+  extern const Algorithms registered_##name; \
+  const Algorithms registered_##name
+
+/// An algorithm and a variant of it, the same but for what `change` sets.
+Algorithms with_variant(const Algorithm& algorithm, void (*change)(Algorithm& variant));
+/// The start-ups of a formula and nothing else, for blocks of different sizes: a step lasts as
+/// long as its largest message, which depends on all sizes.
+template <Prediction (*predict)(const Setting&)>
+Prediction startups_of(const Setting& setting) {
+  return {.startups = predict(setting).startups};
+}
 
 }  // namespace wormcube

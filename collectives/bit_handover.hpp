@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/broadcast/recursive_doubling.hpp"
+#include "wormcube/collectives/broadcast/programs.hpp"
 #include "wormcube/collectives/cost.hpp"
 #include "wormcube/collectives/handover.hpp"
 

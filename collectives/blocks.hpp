@@ -71,11 +71,11 @@ class BasicBlocks {
 using Blocks = BasicBlocks<std::byte>;
 using ConstBlocks = BasicBlocks<const std::byte>;
 
-/// Receives a block of the result of a call that does not read it again. Where all nodes' results are
-/// more than caches hold, nobody can before it has gone from there: Op::unread().
-inline Op receive_result(const Node& node, Rank from, Span block, const Blocks& result) {
+/// Receives block `from` of the result of a call that does not read it again. Where all nodes'
+/// results are more than caches hold, nobody can before it has gone from there: Op::unread().
+inline Op receive_result(const Node& node, Rank from, const Blocks& result) {
   constexpr Bytes more_than_caches = Bytes{64} << 20;
-  const Op op = receive(from, block);
+  const Op op = receive(from, result[from]);
   const auto nodes = static_cast<Bytes>(node.size());
   return result.all().size() >= more_than_caches / nodes ? op.unread() : op;
 }

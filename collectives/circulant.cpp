@@ -10,8 +10,6 @@
 #include <cmath>
 #include <memory>
 
-#include <fmt/core.h>
-
 namespace wormcube {
 
 Circulant::Circulant(Rank p) : p_(p) {
@@ -174,12 +172,6 @@ Prediction circulant_all_cost(const Topology& topology, Rank packets, bool backw
 
 Rank best_circulant_packets(Rank p, Bytes message, const CostModel& model) {
   return best_packets(message, log2_ceiling(p) - 1, model);
-}
-
-void require_packets(std::string_view algorithm, Rank packets, Rank least) {
-  if (packets >= least && packets <= most_packets) return;
-  throw UsageError(
-      fmt::format("{}: {} packets; need {} to {}", algorithm, packets, least, most_packets));
 }
 
 Option circulant_packets_option() {

@@ -58,8 +58,6 @@ Prediction circulant_all_cost(const Topology& topology, Rank packets, bool backw
 
 /// The number of packets that takes least, of q - 1 rounds after the first (best_packets()).
 Rank best_circulant_packets(Rank p, Bytes message, const CostModel& model);
-/// Throws UsageError unless there can be so many.
-void require_packets(std::string_view algorithm, Rank packets, Rank least);
 
 // For the entries of the algorithms, all of which have an option `packets`.
 /// Of one broadcast or reduction: 0 is the best number, which settle_circulant_packets puts in.

@@ -8,8 +8,6 @@
 #include <algorithm>
 #include <map>
 
-#include <fmt/core.h>
-
 namespace wormcube {
 
 namespace {
@@ -163,12 +161,6 @@ void HandoverPlan::allgather(Node& node, Blocks all, const Portion& portion) con
     }
     node.step(ops);
   }
-}
-
-void require_commutative(std::string_view algorithm, const Reduction& reduction) {
-  if (reduction.commutative) return;
-  throw UsageError(
-      fmt::format("{}: needs a commutative operator; {} is not", algorithm, reduction.name));
 }
 
 namespace {

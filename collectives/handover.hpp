@@ -75,9 +75,6 @@ class HandoverPlan {
   std::vector<std::vector<Message>> steps_;
 };
 
-/// Throws UsageError unless the operator commutes.
-void require_commutative(std::string_view algorithm, const Reduction& reduction);
-
 /// So many copies of a reduce-scatter side by side, copy j of part j of every block.
 void reduce_scatter_copies(Node& node, std::span<const HandoverPlan> copies,
                            const Reduction& reduction, ConstBlocks in, Span out);

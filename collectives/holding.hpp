@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/blocks.hpp"
+#include "wormcube/collectives/algorithm.hpp"
 
 #include <optional>
 
@@ -12,14 +12,18 @@ namespace wormcube {
 /// one block a node's own; anything else is private memory.
 class Holding {
  public:
-  /// \param all    the root's p blocks; not used elsewhere
-  /// \param own    this node's block
-  /// \param sizes  of all nodes' blocks; empty: all as `own`
-  Holding(Node& node, Span all, Span own, bool is_root, Rank first, Rank last,
-          std::span<const Bytes> sizes)
-      : sizes_(sizes), each_(own.size()), first_(is_root ? 0 : first), own_(own) {
-    if (is_root) {
-      data_ = all;
+  /// \param all  the root's p blocks; not used elsewhere
+  /// \param own  this node's block
+  /// Throws UsageError, before any message, at a root whose blocks differ in size where the call
+  /// does not say all nodes' sizes.
+  Holding(Node& node, const Call& call, ConstBlocks all, Span own, Rank first, Rank last)
+      : sizes_(call.sizes), each_(own.size()), first_(first), own_(own) {
+    if (node.rank() == call.arguments.root) {
+      if (sizes_.empty() && all.uneven()) {
+        throw UsageError("blocks of different sizes; give the sizes of all on every node");
+      }
+      first_ = 0;
+      data_ = only_read(all.all());
     } else if (last - first > 1) {
       memory_.emplace(node.memory(bytes(first, last), Purpose::blocks));
       data_ = *memory_;

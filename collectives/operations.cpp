@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/operations.hpp"
 
-#include "wormcube/collectives/require.hpp"
 #include "wormcube/runtime/topology/flows.hpp"
 
 #include <algorithm>
@@ -80,6 +79,42 @@ bool Instance::is_source(Rank rank) const {
   return arguments.sources.empty() ? rank == 0
                                    : std::ranges::binary_search(arguments.sources, rank);
 }
+
+namespace {
+
+void require_root(std::string_view operation, Rank nodes, Rank root) {
+  if (root < 0 || root >= nodes) {
+    throw UsageError(fmt::format("{}: root {} of {} nodes; nodes are 0 to {}", operation, root,
+                                 nodes, nodes - 1));
+  }
+}
+
+void require_ascending(std::string_view operation, std::string_view what, Rank nodes,
+                       std::span<const Rank> members) {
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (members[i] < 0 || members[i] >= nodes) {
+      throw UsageError(fmt::format("{}: {} {} of {} nodes; nodes are 0 to {}", operation, what,
+                                   members[i], nodes, nodes - 1));
+    }
+    if (i > 0 && members[i - 1] >= members[i]) {
+      throw UsageError(fmt::format("{}: {}s must ascend; {} stands before {}", operation, what,
+                                   members[i - 1], members[i]));
+    }
+  }
+}
+
+void require_operator(std::string_view operation, const Reduction& reduction) {
+  if (!reduction.apply) {
+    throw UsageError(fmt::format("{}: needs a reduction operator", operation));
+  }
+  if (reduction.element_bytes == 0) {
+    throw UsageError(
+        fmt::format("{}: {} has elements of {} bytes; give it the size of one, 1 or more",
+                    operation, reduction.name, reduction.element_bytes));
+  }
+}
+
+}  // namespace
 
 void require_arguments(Operation operation, Rank nodes, const Arguments& arguments) {
   if (operation->rooted) require_root(operation->name, nodes, arguments.root);

@@ -5,13 +5,24 @@
 #include "wormcube/runtime/topology/words.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include <fmt/core.h>
 
 namespace wormcube {
 
+#define WORMCUBE_LIST(name) extern const Algorithms registered_##name;
+#include "wormcube/collectives/algorithms.inc"
+#undef WORMCUBE_LIST
+
 namespace {
+
+#define WORMCUBE_LIST(name) &registered_##name,
+constexpr std::array built_in{
+#include "wormcube/collectives/algorithms.inc"
+};
+#undef WORMCUBE_LIST
 
 struct Registry {
   std::vector<Operation> operations{all_operations.begin(), all_operations.end()};
@@ -19,8 +30,9 @@ struct Registry {
   std::map<const Algorithm*, std::string> origins;
 
   Registry() {
-    const auto built_in = detail::built_in_algorithms();
-    algorithms.assign(built_in.begin(), built_in.end());
+    for (const Algorithms* file : built_in) {
+      for (const Algorithm& algorithm : file->all) algorithms.push_back(&algorithm);
+    }
     sort();
   }
   void sort() {

@@ -22,8 +22,8 @@ std::span<const Operation> registered_operations();
 void add_operation(const OperationRow& row, std::string_view origin);
 void add_operation(const OperationRow&&, std::string_view) = delete;
 
-/// All algorithms, operation by operation, by name: the built-in ones, each defined in its own file
-/// by WORMCUBE_ALGORITHM, and those added since.
+/// All algorithms, operation by operation, by name: the built-in ones, which algorithms.inc lists,
+/// and those added since.
 std::span<const Algorithm* const> registry();
 /// Adds one, which must outlive all uses. \param origin  where it comes from: shown with it
 /// Throws UsageError if the operation is not registered or has one of this name, and for one without
@@ -49,10 +49,5 @@ bool is_chosen_by_auto(const Algorithm& algorithm);
 /// network admits none.
 Collective cheapest(Operation operation, const Topology& topology, const CostModel& model,
                     Bytes block_bytes, Ports ports, const Arguments& arguments = {});
-
-namespace detail {
-/// Written by the build, from the files under collectives/.
-std::span<const Algorithm* const> built_in_algorithms();
-}  // namespace detail
 
 }  // namespace wormcube

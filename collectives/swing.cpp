@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/swing.hpp"
 
+#include "wormcube/collectives/handover_algorithms.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 
 #include <cstdlib>
@@ -96,5 +97,58 @@ Need swing_rings(Ports ports) {
 }
 
 }  // namespace needs
+
+namespace {
+
+/// All-gather and reduce-scatter by swing. In step s of a ring partners are rho(s) = 1, -1, 3, -5,
+/// 11, .. hops apart (from odd coordinates -rho(s)); on a torus the dimensions take their steps by
+/// turns. With all ports 2 D copies of a 2 D-th part of each block, which begin with different
+/// dimensions, or go the other way about.
+///
+/// Network  torus or ring of even sides (all ports: 4 or more), or of 1; one- or all-port. The
+///          operator must commute.
+/// Cost     One port, sides 2^L: log2 p steps, p - 1 blocks; with all ports (p - 1)/(2 D).
+/// Links    (|rho| + 1)/2 = 1, 1, 2, 3, 6, .. messages share a link with one port, |rho| with all:
+///          of torus:8x8 66 blocks of time with one port, 17.25 with all.
+/// Source   D. De Sensi, T. Bonato, D. Saam, T. Hoefler, Swing: Short-cutting Rings for Higher
+///          Bandwidth Allreduce, NSDI 2024, arXiv 2401.09356; what goes when, and sides that are
+///          no power of 2, after the authors' program.
+template <Ports ports>
+struct Swing {
+  static std::span<const HandoverPlan> plans(Node& node, const Options& /*options*/) {
+    return swing_plans(node, ports);
+  }
+  static Prediction cost(const Setting& setting) { return swing_cost(setting.topology, ports); }
+  static Rank parts(const Setting& setting) { return swing_parts(setting.topology, ports); }
+};
+
+const Algorithm swing_one_port{
+    .operation = operations::allgather,
+    .name = "swing",
+    .summary = "partners 1, -1, 3, -5, 11, .. hops away, dimensions by turns; tori of even sides",
+    .source = "De Sensi, Bonato, Saam, Hoefler, Swing, NSDI 2024, arXiv 2401.09356",
+    .exactly_once = true,
+    .needs = {needs::swing_rings(Ports::one)},
+    .instead = {"bruck", "mesh"},
+};
+const Algorithm swing_all_port{
+    .operation = operations::allgather,
+    .name = "swing-all-port",
+    .summary = "2 D copies of swing, rotated and mirrored, on all links; tori of even sides",
+    .source = swing_one_port.source,
+    .ports = Ports::all,
+    .exactly_once = true,
+    .needs = {needs::swing_rings(Ports::all)},
+    .instead = {"ring-all-port", "bruck"},
+};
+
+}  // namespace
+
+WORMCUBE_ALGORITHMS(swing){
+    allgather_by<Swing<Ports::one>>(swing_one_port),
+    allgather_by<Swing<Ports::all>>(swing_all_port),
+    reduce_scatter_by<Swing<Ports::one>>(swing_one_port),
+    reduce_scatter_by<Swing<Ports::all>>(swing_all_port),
+};
 
 }  // namespace wormcube

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/ternary.hpp"
 
+#include "wormcube/collectives/handover_algorithms.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 
 #include <algorithm>
@@ -90,5 +91,60 @@ Rank ternary_parts(const Topology& topology, Ports ports) {
   const auto wide = static_cast<Rank>(wide_dimensions(topology).size());
   return ports == Ports::one ? 1 : std::max(1, wide);
 }
+
+namespace {
+
+/// All-gather and reduce-scatter in ternary steps. In step k of a ring a node hands on 3^k hops up
+/// and down at once: of L = ceil(log3 n) steps the last one reaches as far as is left. With all
+/// ports D copies of a D-th part of each block begin with different dimensions; with one port each
+/// step is two.
+///
+/// Network  ring or torus of any sides; all- or one-port. The operator must commute.
+/// Cost     All ports, sides 3^L: D L steps, (p - 1)/(2 D) blocks.
+/// Links    3^k messages share a link: K n/3 blocks of time on a ring of 3^K.
+/// Source   J. Juerss, V. Addanki, S. Schmid, Trivance, arXiv 2602.17254 (abstract, and the
+///          simulation program for hops and repeated blocks); J. Juerss, S. Schmid, ReTri, arXiv
+///          2605.26930 (abstract). The order of dimensions is ours.
+template <Ports ports>
+struct Ternary {
+  static std::span<const HandoverPlan> plans(Node& node, const Options& /*options*/) {
+    return ternary_plans(node, ports);
+  }
+  static Prediction cost(const Setting& setting) { return ternary_cost(setting.topology, ports); }
+  static Rank parts(const Setting& setting) { return ternary_parts(setting.topology, ports); }
+};
+
+const Algorithm ternary_all_port{
+    .operation = operations::allgather,
+    .name = "ternary",
+    .summary = "1, 3, 9, .. hops both ways at once: fewest start-ups of two ports; rings and tori",
+    .source =
+        "Juerss, Addanki, Schmid, Trivance, arXiv 2602.17254 (abstract, program); Juerss, Schmid, "
+        "ReTri, arXiv 2605.26930 (abstract)",
+    .ports = Ports::all,
+    .exactly_once = true,
+    .remark = "the order of dimensions ours",
+    .needs = {needs::rings()},
+    .instead = {"bruck", "mesh"},
+};
+const Algorithm ternary_one_port{
+    .operation = operations::allgather,
+    .name = "ternary-one-port",
+    .summary = "the steps of ternary, one way after the other; rings and tori",
+    .source = ternary_all_port.source,
+    .exactly_once = true,
+    .remark = ternary_all_port.remark,
+    .needs = {needs::rings()},
+    .instead = {"bruck"},
+};
+
+}  // namespace
+
+WORMCUBE_ALGORITHMS(ternary){
+    allgather_by<Ternary<Ports::all>>(ternary_all_port),
+    allgather_by<Ternary<Ports::one>>(ternary_one_port),
+    reduce_scatter_by<Ternary<Ports::all>>(ternary_all_port),
+    reduce_scatter_by<Ternary<Ports::one>>(ternary_one_port),
+};
 
 }  // namespace wormcube

@@ -85,13 +85,15 @@ def family(network):
 
 
 def source_file(operation, algorithm):
-    """Where the algorithm is written."""
-    pattern = re.compile(r'\.name = "%s"' % re.escape(algorithm))
+    """Where the algorithm is registered: the file that names it and its operation, in the operation's folder if there are several."""
+    name, of = re.compile(r'\.name = "%s"' % re.escape(algorithm)), re.compile(r"operations::%s\b" % operation)
+    files = []
     for file in sorted((ROOT / "collectives").rglob("*.cpp")):
-        if file.parent.name in (operation, "product") or operation in file.as_posix():
-            if pattern.search(file.read_text(encoding="utf-8")):
-                return file.relative_to(ROOT).as_posix()
-    return None
+        text = file.read_text(encoding="utf-8")
+        if name.search(text) and (of.search(text) or f"{operation}_by<" in text):
+            files.append(file)
+    files.sort(key=lambda file: file.parent.name != operation)
+    return files[0].relative_to(ROOT).as_posix() if files else None
 
 
 def page(title, body, script=""):
@@ -182,10 +184,7 @@ class Site(Gallery):
         row, check, escape = card["row"], card["check"], html.escape
         source = source_file(row["operation"], row["algorithm"])
         formula = ", ".join(f"{key.replace('_', ' ')} {value:g}" for key, value in check["predicted"].items() if isinstance(value, (int, float)))
-        ledger = ", ".join(entry["row"] for entry in row["rows"])
         facts = [("does", row["summary"]), ("source", row["source"]), ("needs", "; ".join(row["needs"]) or "any network"), ("formula here", formula or "none"), ("ports", row["ports"])]
-        if ledger:
-            facts.append(("rows of the textbook's ledger", ledger))
         if row["remark"]:
             facts.append(("remark", row["remark"]))
         table = "".join(f"<tr><th scope=row>{escape(key)}</th><td>{escape(value)}</td></tr>" for key, value in facts)

@@ -11,9 +11,10 @@ namespace {
 // Allgather: every node gives one block, and ends with the blocks of all nodes. On a hypercube by
 // recursive doubling: in step t a node and its neighbour across dimension t show each other all that
 // they have, 2^t blocks.
-void doubling(Node& node, ConstBlocks mine, Blocks all) {
+void doubling(Node& node, const Call& call) {
+  const Blocks all = call.output;
   const Rank p = node.size(), r = node.rank();
-  node.local([&] { copy(mine.all(), all[r]); });
+  node.local([&] { copy(call.input[0], all[r]); });
   // Invariant: this node has the blocks first .. first + have - 1, its own among them.
   for (Rank have = 1, first = r; have < p; have *= 2) {
     const Rank theirs = first ^ have;
@@ -40,7 +41,7 @@ const Algorithm my_doubling{
                             .rearranged_blocks = 0,
                             .working_blocks = 0};  // held beside input and output
         },
-    .program = [](Node& node, const Call& call) { doubling(node, call.input, call.output); },
+    .program = doubling,
 };
 
 }  // namespace

@@ -11,8 +11,9 @@ namespace {
 using namespace wormcube;
 
 // The message goes from node to node, in the order of their ranks, from the root on.
-void chain(Node& node, Span message, Rank root) {
-  const Rank p = node.size(), place = mod(node.rank() - root, p);
+void chain(Node& node, const Call& call) {
+  const Span message = call.output.all();
+  const Rank p = node.size(), place = mod(node.rank() - call.arguments.root, p);
   for (Rank t = 0; t + 1 < p; ++t) {
     if (place == t) {
       node.step({send(mod(node.rank() + 1, p), message)});
@@ -44,8 +45,7 @@ const Algorithm my_chain{
                             .rearranged_blocks = 0,
                             .working_blocks = 0};
         },
-    .program = [](Node& node,
-                  const Call& call) { chain(node, call.output.all(), call.arguments.root); },
+    .program = chain,
 };
 
 void add_mine(PluginRegistry& registry) { registry.add(my_chain); }

@@ -1,46 +1,57 @@
-// All-gather along a circulant graph.
+// All-gather as p broadcasts at once.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/allgather/circulant.hpp"
+#include "wormcube/collectives/circulant.hpp"
 
 #include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/allgather/own_block.hpp"
-#include "wormcube/collectives/circulant.hpp"
+#include "wormcube/collectives/allgather/programs.hpp"
 #include "wormcube/collectives/torus_handover.hpp"
 
 namespace wormcube {
 
-void allgather_circulant(Node& node, ConstBlocks mine, Blocks all, Rank packets) {
-  require_packets("allgather_circulant", packets, 1);
-  require_allgather("allgather_circulant", node, mine, all);
-  keep_own(node, mine, all);
-  allgather_copies(node, circulant_plans(node, packets), all);
+namespace {
+
+/// Every node's block to every node: the broadcasts of broadcast_circulant from all nodes at once,
+/// one message in a round with a part of each block.
+///
+/// Network  any, of any p; one-port.
+/// Cost     n - 1 + ceil(log2 p) rounds, (p - 1) m tw. More packets than one make rounds of uneven
+///          blocks more alike.
+/// Links    one message on complete networks; elsewhere every round is a circular shift.
+/// Source   J. L. Traeff, Optimal Broadcast Schedules in Logarithmic Time with Applications to
+///          Broadcast, All-Broadcast, Reduction and All-Reduction, arXiv 2312.11236 (ACM TOPC, doi
+///          10.1145/3735139); arXiv 2205.10072; the tables as in MPICH's broadcast of that name.
+void allgather_circulant(Node& node, const Call& call) {
+  const Rank packets = circulant_packets(call.options);
+  keep_own(node, call);
+  allgather_copies(node, circulant_plans(node, packets), call.output);
 }
 
-namespace algorithms {
+Prediction predict_allgather_circulant(const Setting& setting) {
+  const auto packets = circulant_packets(setting.options);
+  return allgather_cost(circulant_all_cost(setting.topology, packets, false));
+}
 
-WORMCUBE_ALGORITHM(allgather_circulant){
-    .operation = operations::allgather,
-    .name = "circulant",
-    .summary = "p broadcasts in packets at once, ceil(log2 p) rounds of shifts; every network",
-    .source = "Traeff, arXiv 2312.11236 (ACM TOPC), 2205.10072",
-    .ports = Ports::one,
-    .contention_free = false,
-    .exactly_once = true,
-    .remark = "free of contention on complete networks",
-    .options = {circulant_all_packets_option()},
+}  // namespace
 
-    .predict = [](const Setting& setting) -> Prediction {
-      const auto packets = circulant_packets(setting.options);
-      return allgather_cost(circulant_all_cost(setting.topology, packets, false));
+WORMCUBE_ALGORITHMS(allgather_circulant) = with_variant(
+    {
+        .operation = operations::allgather,
+        .name = "circulant",
+        .summary = "p broadcasts in packets at once, ceil(log2 p) rounds of shifts; every network",
+        .source = "Traeff, arXiv 2312.11236 (ACM TOPC), 2205.10072",
+        .exactly_once = true,
+        .remark = "free of contention on complete networks",
+        .options = {circulant_all_packets_option()},
+
+        .predict = predict_allgather_circulant,
+        .program = allgather_circulant,
+        .parts = circulant_parts,
     },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::allgather_circulant(node, call.input, call.output,
-                                        circulant_packets(call.options));
-        },
-    .parts = circulant_parts,
-};
-
-}  // namespace algorithms
+    [](Algorithm& uneven) {
+      uneven.operation = operations::allgatherv;
+      uneven.summary =
+          "p broadcasts in packets at once, rounds of about the average; every network";
+      uneven.predict = predict_circulant_uneven;
+    });
 
 }  // namespace wormcube

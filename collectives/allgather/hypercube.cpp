@@ -1,35 +1,38 @@
-// All-gather by recursive doubling.
+// All-gather by recursive doubling, in either order of the dimensions.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/allgather/hypercube.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/allgather/own_block.hpp"
+#include "wormcube/collectives/allgather/programs.hpp"
 #include "wormcube/collectives/pattern_load.hpp"
-
-#include <cmath>
 
 namespace wormcube {
 
-namespace algorithms {
-extern const Algorithm allgather_hypercube;
-}
+namespace {
 
-void allgather_hypercube(Node& node, ConstBlocks mine, Blocks all, BitOrder order) {
-  require_network(algorithms::allgather_hypercube, node.topology());
-  require_allgather("allgather_hypercube", node, mine, all);
+/// All-gather: every node's block to every node. In step t every node exchanges all that it has
+/// with the node whose label differs in one bit.
+///
+/// Network  any of p = 2^d nodes; one-port.
+/// Cost     d steps of 1, 2, .., p/2 blocks: ts log p + tw m (p - 1) where links are not shared.
+/// Links    free of contention on hypercubes and complete networks. On a line, ring or tree bit b
+///          loads a link with 2^b messages: ascending tw m (p^2 - 1)/3, descending tw m (p log
+///          p)/2. On an open mesh of s x s: tw m (p - 1)(s + 1)/3 and tw m (p + s)(log p)/4.
+/// Source   Grama, Gupta, Karypis, Kumar, sec. 4.2.3, Algorithm 4.7, Eq. 4.4; Fig. 4.12, problems
+///          4.3, 4.5, 4.24 (poorer networks).
+void allgather_hypercube(Node& node, const Call& call) {
+  const bool ascending = call.options.is("order", "ascending");
   const Rank p = node.size(), r = node.rank();
   const int bits = log2_ceiling(p);
-  keep_own(node, mine, all);
+  keep_own(node, call);
 
   for (int t = 0; t < bits; ++t) {
-    const int b = order == BitOrder::ascending ? t : bits - 1 - t;
+    const int b = ascending ? t : bits - 1 - t;
     // The blocks of the nodes whose labels differ from `by` in the bits done only.
     const auto held = [&](Rank by) {
       std::vector<Span> pieces;
-      if (order == BitOrder::ascending) {
-        pieces.push_back(all.range(by >> b << b, 1 << b));
+      if (ascending) {
+        pieces.push_back(call.output.range(by >> b << b, 1 << b));
       } else {
-        for (Rank e = by & ((2 << b) - 1); e < p; e += 2 << b) pieces.push_back(all[e]);
+        for (Rank e = by & ((2 << b) - 1); e < p; e += 2 << b) pieces.push_back(call.output[e]);
       }
       return pieces;
     };
@@ -39,54 +42,42 @@ void allgather_hypercube(Node& node, ConstBlocks mine, Blocks all, BitOrder orde
   }
 }
 
-namespace {
-
-BitOrder order_of(const Options& options) { return options.choice<BitOrder>("order"); }
+Prediction predict_allgather_hypercube(const Setting& setting) {
+  const Rank p = setting.topology.nodes();
+  const int bits = log2_ceiling(p);
+  PatternSteps steps(setting.topology);
+  for (int t = 0; t < bits; ++t) {
+    const int b = setting.options.is("order", "ascending") ? t : bits - 1 - t;
+    steps.add_permutation(1 << t, [b](Rank r) { return r ^ 1 << b; });
+  }
+  return steps.with_loads({bits, p - 1, 0, 0});
+}
 
 }  // namespace
 
-namespace algorithms {
-
-WORMCUBE_ALGORITHM(allgather_hypercube){
-    .operation = operations::allgather,
-    .name = "hypercube",
-    .summary = "recursive doubling: exchange all there is, bit by bit; 2^d nodes",
-    .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.3, Algorithm 4.7, Eq. 4.4",
-    .exactly_once = true,
-    .remark = "free of contention on hypercubes and complete networks",
-    .options = {{.name = "order",
-                 .choices = {"ascending", "descending"},
-                 .help =
-                     "of the label's bits; on lines, rings and trees it decides the contention"}},
-    .rows = {{"2.5", "order=ascending", "hypercube:4"},
-             {"2.5", "order=descending", "hypercube:4"},
-             {"2.6", "order=ascending", "ring:8"},
-             {"2.6", "order=ascending", "line:8"},
-             {"2.6", "order=ascending", "tree:8"},
-             {"2.7", "order=descending", "tree:8"},
-             {"2.7", "order=descending", "line:8"},
-             {"2.7", "order=descending", "ring:8"},
-             {"2.8", "order=ascending", "mesh:4x4"},
-             {"2.8", "order=descending", "mesh:4x4"},
-             {"2.12", "order=ascending", "complete:8"}},
-    .needs = {needs::nodes_power_of_two()},
-    .instead = {"bruck"},
-    .predict = [](const Setting& setting) -> Prediction {
-      const Rank p = setting.topology.nodes();
-      const int bits = log2_ceiling(p);
-      PatternSteps steps(setting.topology);
-      for (int t = 0; t < bits; ++t) {
-        const int b = order_of(setting.options) == BitOrder::ascending ? t : bits - 1 - t;
-        steps.add_permutation(1 << t, [b](Rank r) { return r ^ 1 << b; });
-      }
-      return steps.with_loads({bits, p - 1, 0, 0});
+WORMCUBE_ALGORITHMS(allgather_hypercube) = with_variant(
+    {
+        .operation = operations::allgather,
+        .name = "hypercube",
+        .summary = "recursive doubling: exchange all there is, bit by bit; 2^d nodes",
+        .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.3, Algorithm 4.7, Eq. 4.4",
+        .exactly_once = true,
+        .remark = "free of contention on hypercubes and complete networks",
+        .options =
+            {{.name = "order",
+              .choices = {"ascending", "descending"},
+              .help = "of the label's bits; on lines, rings and trees it decides the contention"}},
+        .needs = {needs::nodes_power_of_two()},
+        .instead = {"bruck"},
+        .predict = predict_allgather_hypercube,
+        .program = allgather_hypercube,
     },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::allgather_hypercube(node, call.input, call.output, order_of(call.options));
-        },
-};
-
-}  // namespace algorithms
+    [](Algorithm& uneven) {
+      uneven.operation = operations::allgatherv;
+      uneven.source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.3, Algorithm 4.7";
+      uneven.options = {
+          {.name = "order", .choices = {"ascending", "descending"}, .help = "of the label's bits"}};
+      uneven.predict = startups_of<predict_allgather_hypercube>;
+    });
 
 }  // namespace wormcube

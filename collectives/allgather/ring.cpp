@@ -1,51 +1,57 @@
-// All-gather on a ring or a line.
+// All-gather on a ring or a line: each block travels once round.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/allgather/ring.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/allgather/own_block.hpp"
+#include "wormcube/collectives/allgather/programs.hpp"
 
 namespace wormcube {
 
-namespace algorithms {
-extern const Algorithm allgather_ring;
-}
-
-void allgather_ring(Node& node, ConstBlocks mine, Blocks all) {
-  require_network(algorithms::allgather_ring, node.topology());
-  require_allgather("allgather_ring", node, mine, all);
+/// All-gather (all-to-all broadcast): node r gives one block, every node ends with all p blocks in
+/// the order of ranks.
+///
+/// Network  one ring or line of any p; one-port. On a line the message from the last node to the
+///          first runs back over the reverse links, which are idle otherwise.
+/// Cost     p - 1 steps of one block: (ts + tw m)(p - 1), the least possible transmission.
+/// Links    each link carries one message in a step.
+void allgather_ring(Node& node, const Call& call) {
   const Rank p = node.size(), r = node.rank();
-  keep_own(node, mine, all);
+  keep_own(node, call);
   if (p == 1) return;
 
   const Rank next = mod(r + 1, p), previous = mod(r - 1, p);
   const Move onward{0, node.topology().factor(0).hops(r, next)};
   // Invariant: before step t this node holds the blocks of r, r-1, .., r-t+1.
   for (Rank t = 1; t < p; ++t) {
-    node.step({send(onward, all[mod(r - t + 1, p)]), receive(previous, all[mod(r - t, p)])});
+    node.step({send(onward, call.output[mod(r - t + 1, p)]),
+               receive(previous, call.output[mod(r - t, p)])});
   }
 }
 
-namespace algorithms {
+namespace {
 
-WORMCUBE_ALGORITHM(allgather_ring){
-    .operation = operations::allgather,
-    .name = "ring",
-    .summary = "each block travels once round; one line or ring",
-    .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.1, Algorithm 4.4, Eq. 4.2",
-    .contention_free = true,
-    .exactly_once = true,
-    .rows = {{"2.1", "", "ring:8"}, {"2.2", "", "line:8"}, {"2.11", "", "ring:8"}},
-    .needs = {needs::line_or_ring()},
-    .instead = {"mesh", "bruck"},
-    .predict = [](const Setting& setting) -> Prediction {
-      const double p = setting.topology.nodes();
-      return {p - 1, p - 1, 0, 0};
+Prediction predict_allgather_ring(const Setting& setting) {
+  const double p = setting.topology.nodes();
+  return {p - 1, p - 1, 0, 0};
+}
+
+}  // namespace
+
+WORMCUBE_ALGORITHMS(allgather_ring) = with_variant(
+    {
+        .operation = operations::allgather,
+        .name = "ring",
+        .summary = "each block travels once round; one line or ring",
+        .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.1, Algorithm 4.4, Eq. 4.2",
+        .contention_free = true,
+        .exactly_once = true,
+        .needs = {needs::line_or_ring()},
+        .instead = {"mesh", "bruck"},
+        .predict = predict_allgather_ring,
+        .program = allgather_ring,
     },
-    .program = [](Node& node,
-                  const Call& call) { wormcube::allgather_ring(node, call.input, call.output); },
-};
-
-}  // namespace algorithms
+    [](Algorithm& uneven) {
+      uneven.operation = operations::allgatherv;
+      uneven.source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.1, Algorithm 4.4";
+      uneven.predict = startups_of<predict_allgather_ring>;
+    });
 
 }  // namespace wormcube

@@ -1,26 +1,33 @@
 // All-reduce as an all-gather and a local reduction.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/allreduce/allgather.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/allgather/ring.hpp"
+#include "wormcube/collectives/allgather/programs.hpp"
 #include "wormcube/collectives/partial.hpp"
-#include "wormcube/collectives/require.hpp"
+#include "wormcube/collectives/reduction.hpp"
 
 namespace wormcube {
 
-void allreduce_allgather(Node& node, const Reduction& reduction, ConstSpan mine, Span result) {
-  require_reduction("allreduce_allgather", node, reduction, mine, result);
+namespace {
+
+/// All nodes' blocks combined in the order of ranks, on every node: each node gets all blocks by
+/// the ring all-gather and combines them from left to right, so that all have the same bits.
+///
+/// Network  one ring or line of any p; one-port.
+/// Cost     (ts + tw m + tc m)(p - 1), and p blocks of memory.
+/// Links    each carries one message in a step.
+void allreduce_allgather(Node& node, const Call& call) {
+  const Reduction& reduction = call.arguments.reduction;
   const Rank p = node.size();
-  const Memory memory = node.memory(mine.size() * static_cast<Bytes>(p), Purpose::blocks);
+  const Memory memory =
+      node.memory(call.input.all().size() * static_cast<Bytes>(p), Purpose::blocks);
   const Blocks all(memory, p);
-  allgather_ring(node, ConstBlocks(mine, 1), all);
-  Partial partial(node, reduction, all[0], result);
+  allgather_ring(node, call.with(call.input, all));
+  Partial partial(node, reduction, all[0], call.output.all());
   for (Rank q = 1; q < p; ++q) partial.before(all[q]);
   partial.settle();
 }
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(allreduce_allgather){
     .operation = operations::allreduce,
@@ -29,7 +36,6 @@ WORMCUBE_ALGORITHM(allreduce_allgather){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.3, problem 4.6 (i)",
     .contention_free = true,
     .exactly_once = true,
-    .rows = {{"3.3", "", "ring:8"}, {"3.3", "", "line:7"}},
     .needs = {needs::line_or_ring()},
     .instead = {"recursive-doubling", "mesh", "reduce-broadcast"},
     .predict =
@@ -39,13 +45,7 @@ WORMCUBE_ALGORITHM(allreduce_allgather){
           prediction.combined_blocks = p - 1;
           return prediction;
         },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::allreduce_allgather(node, call.arguments.reduction, call.input.all(),
-                                        call.output.all());
-        },
+    .program = allreduce_allgather,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

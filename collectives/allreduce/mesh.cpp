@@ -1,26 +1,32 @@
-// All-reduce dimension by dimension.
+// All-reduce dimension by dimension of a mesh.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/allreduce/mesh.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/allreduce/recursive_doubling.hpp"
+#include "wormcube/collectives/allreduce/programs.hpp"
 #include "wormcube/collectives/partial.hpp"
-#include "wormcube/collectives/require.hpp"
+#include "wormcube/collectives/reduction.hpp"
 #include "wormcube/runtime/node/views.hpp"
 
 namespace wormcube {
 
-void allreduce_mesh(Node& node, const Reduction& reduction, ConstSpan mine, Span result) {
-  require_reduction("allreduce_mesh", node, reduction, mine, result);
+namespace {
+
+/// All nodes' blocks combined in the order of ranks, on every node, and bit by bit the same on all:
+/// recursive doubling in all lines of the last dimension, then of the one before, and so on.
+///
+/// Network  any, of any sides; one-port.
+/// Cost     the sum of recursive doubling's over the sides.
+/// Links    half a side shares a link at most: of a mesh of s x s, tw m 2(s - 1) in all.
+/// Source   Grama, Gupta, Karypis, Kumar, sec. 4.3 on the networks of 4.2.2.
+void allreduce_mesh(Node& node, const Call& call) {
+  const Reduction& reduction = call.arguments.reduction;
+  ConstSpan mine = call.input.all();
   for (int d = node.topology().dimensions() - 1; d >= 0; --d) {
     LineView line = node.along(d);
-    allreduce_recursive_doubling(line, reduction, mine, result);
-    mine = result;
+    allreduce_recursive_doubling(line, call.with(ConstBlocks(mine, 1), call.output));
+    mine = call.output.all();
   }
-  Partial(node, reduction, mine, result).settle();  // a network of no dimensions
+  Partial(node, reduction, mine, call.output.all()).settle();  // a network of no dimensions
 }
-
-namespace {
 
 Prediction predict_mesh(const Setting& setting) {
   const Topology& topology = setting.topology;
@@ -47,8 +53,6 @@ Prediction predict_mesh(const Setting& setting) {
 
 }  // namespace
 
-namespace algorithms {
-
 WORMCUBE_ALGORITHM(allreduce_mesh){
     .operation = operations::allreduce,
     .name = "mesh",
@@ -57,13 +61,7 @@ WORMCUBE_ALGORITHM(allreduce_mesh){
     .exactly_once = true,
     .remark = "free of contention on hypercubes, and products of complete networks",
     .predict = predict_mesh,
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::allreduce_mesh(node, call.arguments.reduction, call.input.all(),
-                                   call.output.all());
-        },
+    .program = allreduce_mesh,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

@@ -1,10 +1,10 @@
 // All-reduce by recursive doubling.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/allreduce/recursive_doubling.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/allreduce/programs.hpp"
+#include "wormcube/collectives/loads.hpp"
 #include "wormcube/collectives/partial.hpp"
-#include "wormcube/collectives/require.hpp"
+#include "wormcube/collectives/reduction.hpp"
 
 #include <bit>
 
@@ -25,17 +25,28 @@ struct Doubling {
 
 }  // namespace
 
-void allreduce_recursive_doubling(Node& node, const Reduction& reduction, ConstSpan mine,
-                                  Span result) {
-  require_reduction("allreduce_recursive_doubling", node, reduction, mine, result);
+/// All nodes' blocks combined in the order of ranks, on every node, and bit by bit the same on all:
+/// partners across one bit of the label swap what they have and combine it the same way.
+///
+/// Unless p is a power of 2, neighbouring ranks 2i, 2i+1 first make one of the surplus pairs, of
+/// which the lower goes on and tells the other in the end.
+///
+/// Network  any, of any p; one-port.
+/// Cost     log p steps of one block, (ts + tw m + tc m) log p; if p is not a power of 2 it is
+///          floor(log2 p) + 2 steps, one of which combines nothing.
+/// Links    free of contention on hypercubes and complete networks; on a line 2^i messages share a
+///          link in step i, tw m (p - 1) in all.
+/// Source   Grama, Gupta, Karypis, Kumar, sec. 4.3, Eq. 4.5; on a ring problem 4.6.
+void allreduce_recursive_doubling(Node& node, const Call& call) {
+  const Reduction& reduction = call.arguments.reduction;
   const Rank r = node.rank();
   const Doubling doubling(node.size());
-  const Memory incoming = node.memory(mine.size());
-  Partial partial(node, reduction, mine, result);
+  const Memory incoming = node.memory(call.input.all().size());
+  Partial partial(node, reduction, call.input.all(), call.output.all());
   const bool in_pair = doubling.in_pair(r), silent = in_pair && r % 2 == 1;
 
   if (silent) {
-    node.step({send(r - 1, mine)});
+    node.step({send(r - 1, call.input.all())});
   } else if (in_pair) {
     node.step({receive(r + 1, incoming)});
     partial.before(incoming);
@@ -53,12 +64,12 @@ void allreduce_recursive_doubling(Node& node, const Reduction& reduction, ConstS
     partial.join(incoming, partner < r);
   }
   if (silent) {
-    node.step({receive(r - 1, result)});
+    node.step({receive(r - 1, call.output.all())});
     return;
   }
   partial.settle();
   if (in_pair) {
-    node.step({send(r + 1, result)});
+    node.step({send(r + 1, call.output.all())});
   } else if (doubling.pairs > 0) {
     node.step();
   }
@@ -84,8 +95,6 @@ std::vector<Messages> recursive_doubling_messages(Rank p) {
   return steps;
 }
 
-namespace algorithms {
-
 WORMCUBE_ALGORITHM(allreduce_recursive_doubling){
     .operation = operations::allreduce,
     .name = "recursive-doubling",
@@ -93,10 +102,6 @@ WORMCUBE_ALGORITHM(allreduce_recursive_doubling){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.3, Eq. 4.5, problem 4.6",
     .exactly_once = true,
     .remark = "free of contention on hypercubes and complete networks",
-    .rows = {{"3.2", "", "hypercube:6"},
-             {"3.2", "", "complete:6"},
-             {"3.4", "", "ring:8"},
-             {"3.5", "", "ring:512"}},
     .predict = [](const Setting& setting) -> Prediction {
       const Rank p = setting.topology.nodes();
       const std::vector<Messages> messages = recursive_doubling_messages(p);
@@ -106,13 +111,7 @@ WORMCUBE_ALGORITHM(allreduce_recursive_doubling){
       predict_contention(prediction, setting.topology, messages);
       return prediction;
     },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::allreduce_recursive_doubling(node, call.arguments.reduction, call.input.all(),
-                                                 call.output.all());
-        },
+    .program = allreduce_recursive_doubling,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

@@ -1,27 +1,31 @@
 // All-reduce as a reduction to one node and a broadcast.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/allreduce/reduce_broadcast.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/reduce/halving.hpp"
+#include "wormcube/collectives/allreduce/programs.hpp"
+#include "wormcube/collectives/loads.hpp"
+#include "wormcube/collectives/reduce/programs.hpp"
 #include "wormcube/collectives/reduce/tree.hpp"
-#include "wormcube/collectives/require.hpp"
+#include "wormcube/collectives/reduction.hpp"
 
 namespace wormcube {
 
-void allreduce_reduce_broadcast(Node& node, const Reduction& reduction, ConstSpan mine,
-                                Span result) {
-  require_reduction("allreduce_reduce_broadcast", node, reduction, mine, result);
+/// All nodes' blocks combined in the order of ranks, on every node: reduce_halving to node 0, then
+/// the same messages backwards.
+///
+/// Network  any, of any p; one-port.
+/// Cost     c = ceil(log2 p): 2 (ts + tw m) c + tc m c.
+/// Links    free of contention in one dimension and on hypercubes.
+void allreduce_reduce_broadcast(Node& node, const Call& call) {
   constexpr Rank root = 0;
   const Rank r = node.rank();
-  reduce_halving(node, reduction, mine, r == root ? result : Span(), root);
+  reduce_halving(node, call, root);
   for (const Halving& level : halvings(node.size(), root, r)) {
     if (level.alone() || (r != level.holder && r != level.heir)) {
       node.step();
     } else if (r == level.holder) {
-      node.step({send(level.heir, result)});
+      node.step({send(level.heir, call.output.all())});
     } else {
-      node.step({receive(level.holder, result)});
+      node.step({receive(level.holder, call.output.all())});
     }
   }
 }
@@ -35,8 +39,6 @@ std::vector<Messages> reduce_broadcast_messages(Rank p) {
   return messages;
 }
 
-namespace algorithms {
-
 WORMCUBE_ALGORITHM(allreduce_reduce_broadcast){
     .operation = operations::allreduce,
     .name = "reduce-broadcast",
@@ -44,10 +46,6 @@ WORMCUBE_ALGORITHM(allreduce_reduce_broadcast){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.3, problem 4.6 (ii)",
     .exactly_once = true,
     .remark = "free of contention in one dimension, and on hypercubes",
-    .rows = {{"3.1", "", "ring:8"},
-             {"3.1", "", "line:7"},
-             {"3.1", "", "hypercube:6"},
-             {"3.5", "", "ring:1024"}},
     .predict = [](const Setting& setting) -> Prediction {
       const Rank p = setting.topology.nodes();
       const double steps = log2_ceiling(p);
@@ -56,13 +54,7 @@ WORMCUBE_ALGORITHM(allreduce_reduce_broadcast){
       predict_contention(prediction, setting.topology, reduce_broadcast_messages(p));
       return prediction;
     },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::allreduce_reduce_broadcast(node, call.arguments.reduction, call.input.all(),
-                                               call.output.all());
-        },
+    .program = allreduce_reduce_broadcast,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

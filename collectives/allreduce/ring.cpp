@@ -1,9 +1,7 @@
 // All-reduce on a ring or a line that combines what passes.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/allreduce/ring.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/require.hpp"
+#include "wormcube/collectives/reduction.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,10 +9,6 @@
 #include <optional>
 
 namespace wormcube {
-
-namespace algorithms {
-extern const Algorithm allreduce_ring;
-}
 
 namespace {
 
@@ -80,14 +74,25 @@ class Waiting {
   std::vector<Block> blocks_;
 };
 
-}  // namespace
-
-void allreduce_ring(Node& node, const Reduction& reduction, ConstSpan mine, Span result) {
-  require_network(algorithms::allreduce_ring, node.topology());
-  require_reduction("allreduce_ring", node, reduction, mine, result);
+/// All nodes' blocks combined in the order of ranks, on every node, and bit by bit the same on all:
+/// every block goes once round, as in the ring all-gather, and each node combines what comes.
+///
+/// Node r sees r, r+1, .., p-1, 0, .., r-1. To have the same bits all must bracket in one way
+/// wherever they begin: blocks of 2^k ranks that start at a multiple of 2^k are combined of their
+/// halves (what p cuts off left out), and halves wait for each other. So about 2 log p partial
+/// results wait at a time, instead of p blocks.
+///
+/// Network  one ring or line of any p; one-port.
+/// Cost     (ts + tw m)(p - 1); each node combines p - 1 blocks, but not all in the same steps.
+/// Links    each carries one message in a step.
+/// Source   Grama, Gupta, Karypis, Kumar, sec. 4.3, problem 4.6 (iii), read as the ring's pattern.
+///          The bracketing is ours.
+void allreduce_ring(Node& node, const Call& call) {
+  const Reduction& reduction = call.arguments.reduction;
   const Rank p = node.size(), r = node.rank();
   const int wait = Waiting::slots(p, r);
-  const Memory memory = node.memory(mine.size() * static_cast<Bytes>(wait + 2), Purpose::blocks);
+  const Memory memory =
+      node.memory(call.input.all().size() * static_cast<Bytes>(wait + 2), Purpose::blocks);
   const Blocks slots(memory, wait + 2);
   // What is sent on in the next step may be combined before: it comes to two places of its own.
   std::array passing{slots[wait], slots[wait + 1]};
@@ -102,9 +107,9 @@ void allreduce_ring(Node& node, const Reduction& reduction, ConstSpan mine, Span
       combine(node, reduction, lower, slots[join->higher.slot], lower);
     }
   };
-  take(r, mine);
+  take(r, call.input.all());
   const Rank previous = mod(r - 1, p), next = mod(r + 1, p);
-  ConstSpan going = mine;
+  ConstSpan going = call.input.all();
   for (Rank t = 1; t < p; ++t) {
     const Move onward{0, node.topology().factor(0).hops(r, previous)};
     const Span coming = passing[static_cast<std::size_t>(t % 2)];
@@ -112,10 +117,8 @@ void allreduce_ring(Node& node, const Reduction& reduction, ConstSpan mine, Span
     take(mod(r + t, p), coming);
     going = coming;
   }
-  node.local([&] { copy(slots[waiting.result()], result); });
+  node.local([&] { copy(slots[waiting.result()], call.output.all()); });
 }
-
-namespace {
 
 /// How much the nodes combine follows from how their blocks fit: counted, on the ranks alone, where
 /// going through p^2 of them takes two seconds at most.
@@ -143,8 +146,6 @@ Prediction predict_ring(const Setting& setting) {
 
 }  // namespace
 
-namespace algorithms {
-
 WORMCUBE_ALGORITHM(allreduce_ring){
     .operation = operations::allreduce,
     .name = "ring",
@@ -153,17 +154,10 @@ WORMCUBE_ALGORITHM(allreduce_ring){
     .contention_free = true,
     .exactly_once = true,
     .remark = "bracketed alike on all nodes: our extension",
-    .rows = {{"3.4", "", "ring:7"}, {"3.4", "", "line:7"}},
     .needs = {needs::line_or_ring()},
     .instead = {"recursive-doubling", "mesh", "reduce-broadcast"},
     .predict = predict_ring,
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::allreduce_ring(node, call.arguments.reduction, call.input.all(),
-                                   call.output.all());
-        },
+    .program = allreduce_ring,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

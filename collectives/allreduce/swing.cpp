@@ -1,16 +1,13 @@
 // All-reduce by swing.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/allreduce/swing.hpp"
+#include "wormcube/collectives/swing.hpp"
 
 #include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/require.hpp"
+#include "wormcube/collectives/allreduce/whole_vectors.hpp"
+#include "wormcube/collectives/reduction.hpp"
 #include "wormcube/runtime/error.hpp"
 
 namespace wormcube {
-
-namespace algorithms {
-extern const Algorithm allreduce_swing, allreduce_swing_all_port;
-}
 
 namespace {
 
@@ -20,31 +17,38 @@ void require_whole_vectors(const Topology& topology) {
   }
 }
 
-}  // namespace
-
-void allreduce_swing(Node& node, const Reduction& reduction, ConstSpan mine, Span result,
-                     Ports ports, VectorForm form) {
-  require_network(
-      ports == Ports::one ? algorithms::allreduce_swing : algorithms::allreduce_swing_all_port,
-      node.topology());
-  require_reduction("allreduce_swing", node, reduction, mine, result);
-  require_commutative("allreduce_swing", reduction);
-  if (form == VectorForm::parts) {
-    allreduce_copies(node, swing_plans(node, ports), reduction, mine, result);
+/// All nodes' vectors combined, on every node, bit by bit the same on all: reduce-scatter, then
+/// all-gather. In step s of a ring partners are rho(s) = 1, -1, 3, -5, 11, .. hops apart (from odd
+/// coordinates -rho(s)); on a torus the dimensions take their steps by turns. With all ports 2 D
+/// copies of a 2 D-th part of each block, which begin with different dimensions, or go the other
+/// way about. form=latency, sides 2^L: log2 p steps of whole vectors (all ports: D L of a 2 D-th
+/// part in each copy), (|rho| + 1)/2 of them in time (all ports |rho|/(2 D)); with rounding nodes
+/// may differ in the last bits.
+///
+/// Network  torus or ring of even sides (all ports: 4 or more), or of 1; one- or all-port. The
+///          operator must commute.
+/// Cost     One port, sides 2^L: 2 log2 p steps, 2 (p - 1)/p vectors; with all ports (p - 1)/(p D).
+/// Links    (|rho| + 1)/2 = 1, 1, 2, 3, 6, .. messages share a link with one port, |rho| with all:
+///          of torus:8x8 2.0625 vectors of time with one port, 0.539 with all.
+/// Source   D. De Sensi, T. Bonato, D. Saam, T. Hoefler, Swing: Short-cutting Rings for Higher
+///          Bandwidth Allreduce, NSDI 2024, arXiv 2401.09356; what goes when, and sides that are
+///          no power of 2, after the authors' program.
+template <Ports ports>
+void allreduce_swing(Node& node, const Call& call) {
+  const Reduction& reduction = call.arguments.reduction;
+  if (!sends_whole(call.options)) {
+    allreduce_copies(node, swing_plans(node, ports), reduction, call.input.all(),
+                     call.output.all());
     return;
   }
-  require_whole_vectors(node.topology());
   const auto& plan =
       node.plan<WholeVectors>("swing whole", {static_cast<std::int64_t>(ports)},
                               [&] { return swing_whole_vectors(node.topology(), ports); });
-  allreduce_whole_vectors(node, plan, reduction, mine, result);
+  allreduce_whole_vectors(node, plan, reduction, call.input.all(), call.output.all());
 }
 
-namespace {
-
-VectorForm form_of(const Options& options) { return options.choice<VectorForm>("form"); }
-
-Prediction predict_swing(const Setting& setting, Ports ports) {
+template <Ports ports>
+Prediction predict_swing(const Setting& setting) {
   const Topology& topology = setting.topology;
   if (sends_whole(setting.options)) {
     return whole_vectors_cost(topology, swing_whole_vectors(topology, ports));
@@ -52,7 +56,8 @@ Prediction predict_swing(const Setting& setting, Ports ports) {
   return allreduce_cost(swing_cost(topology, ports), topology.nodes());
 }
 
-Rank allreduce_swing_parts(const Setting& setting, Ports ports) {
+template <Ports ports>
+Rank allreduce_swing_parts(const Setting& setting) {
   const Rank copies = swing_parts(setting.topology, ports);
   return sends_whole(setting.options) ? copies : setting.topology.nodes() * copies;
 }
@@ -63,54 +68,34 @@ void require_swing_form(const Setting& setting) {
 
 }  // namespace
 
-namespace algorithms {
-
-WORMCUBE_ALGORITHM(allreduce_swing){
-    .operation = operations::allreduce,
-    .name = "swing",
-    .summary = "partners 1, -1, 3, -5, 11, .. hops away, dimensions by turns; tori of even sides",
-    .source = "De Sensi, Bonato, Saam, Hoefler, Swing, NSDI 2024, arXiv 2401.09356",
-    .ports = Ports::one,
-    .contention_free = false,
-    .exactly_once = true,
-    .options = {vector_form()},
-    .needs = {needs::swing_rings(Ports::one)},
-    .instead = {"reduce-scatter-allgather"},
-    .needs_commutative = true,
-    .brackets_differ = sends_whole,
-    .require = require_swing_form,
-    .predict = [](const Setting& setting) { return predict_swing(setting, Ports::one); },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::allreduce_swing(node, call.arguments.reduction, call.input.all(),
-                                    call.output.all(), Ports::one, form_of(call.options));
-        },
-    .parts = [](const Setting& setting) { return allreduce_swing_parts(setting, Ports::one); },
-};
-
-WORMCUBE_ALGORITHM(allreduce_swing_all_port){
-    .operation = operations::allreduce,
-    .name = "swing-all-port",
-    .summary = "2 D copies of swing, rotated and mirrored, on all links; tori of even sides",
-    .source = "De Sensi, Bonato, Saam, Hoefler, Swing, NSDI 2024, arXiv 2401.09356",
-    .ports = Ports::all,
-    .contention_free = false,
-    .exactly_once = true,
-    .options = {vector_form()},
-    .needs = {needs::swing_rings(Ports::all)},
-    .instead = {"ring-all-port", "reduce-scatter-allgather"},
-    .needs_commutative = true,
-    .brackets_differ = sends_whole,
-    .require = require_swing_form,
-    .predict = [](const Setting& setting) { return predict_swing(setting, Ports::all); },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::allreduce_swing(node, call.arguments.reduction, call.input.all(),
-                                    call.output.all(), Ports::all, form_of(call.options));
-        },
-    .parts = [](const Setting& setting) { return allreduce_swing_parts(setting, Ports::all); },
-};
-
-}  // namespace algorithms
+WORMCUBE_ALGORITHMS(allreduce_swing) = with_variant(
+    {
+        .operation = operations::allreduce,
+        .name = "swing",
+        .summary =
+            "partners 1, -1, 3, -5, 11, .. hops away, dimensions by turns; tori of even sides",
+        .source = "De Sensi, Bonato, Saam, Hoefler, Swing, NSDI 2024, arXiv 2401.09356",
+        .exactly_once = true,
+        .options = {vector_form()},
+        .needs = {needs::swing_rings(Ports::one)},
+        .instead = {"reduce-scatter-allgather"},
+        .needs_commutative = true,
+        .brackets_differ = sends_whole,
+        .require = require_swing_form,
+        .predict = predict_swing<Ports::one>,
+        .program = allreduce_swing<Ports::one>,
+        .parts = allreduce_swing_parts<Ports::one>,
+    },
+    [](Algorithm& all_port) {
+      all_port.name = "swing-all-port";
+      all_port.summary =
+          "2 D copies of swing, rotated and mirrored, on all links; tori of even sides";
+      all_port.ports = Ports::all;
+      all_port.needs = {needs::swing_rings(Ports::all)};
+      all_port.instead = {"ring-all-port", "reduce-scatter-allgather"};
+      all_port.predict = predict_swing<Ports::all>;
+      all_port.program = allreduce_swing<Ports::all>;
+      all_port.parts = allreduce_swing_parts<Ports::all>;
+    });
 
 }  // namespace wormcube

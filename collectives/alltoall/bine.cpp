@@ -1,18 +1,12 @@
 // Total exchange along Bine trees.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/alltoall/bine.hpp"
+#include "wormcube/collectives/bine.hpp"
 
 #include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/bine.hpp"
 #include "wormcube/collectives/cell_exchange.hpp"
-#include "wormcube/collectives/require.hpp"
 #include "wormcube/collectives/swing.hpp"
 
 namespace wormcube {
-
-namespace algorithms {
-extern const Algorithm alltoall_bine;
-}
 
 namespace {
 
@@ -65,17 +59,21 @@ CellExchange plan_alltoall_bine(const Topology& topology, Rank r) {
   return exchange;
 }
 
-}  // namespace
-
-void alltoall_bine(Node& node, ConstBlocks out, Blocks in) {
-  require_network(algorithms::alltoall_bine, node.topology());
-  require_exchange("alltoall_bine", node.size(), out, in);
+/// Total exchange: node r's block q ends as node q's block r, along the Bine trees of all nodes at
+/// once: in each of swing's steps a node gives its partner the blocks that begin their way there,
+/// half of those that it has.
+///
+/// Network  ring or torus of sides 2^L; one-port.
+/// Cost     log2 p steps of p/2 blocks. Nothing is rearranged.
+/// Links    (|rho| + 1)/2 = 1, 1, 2, 3, 6, .. messages share a link in step 0, 1, ..: torus:8x8
+///          256 blocks of time, hypercube-combine 448.
+/// Source   D. De Sensi et al., Bine Trees, SC 2025, arXiv 2508.17311; the ways after the authors'
+///          program, far nodes first on tori.
+void alltoall_bine(Node& node, const Call& call) {
   node.plan<CellExchange>("bine", {},
                           [&] { return plan_alltoall_bine(node.topology(), node.rank()); })
-      .run(node, out, in);
+      .run(node, call.input, call.output);
 }
-
-namespace {
 
 Prediction predict_alltoall_bine(const Topology& topology) {
   std::vector<std::vector<TorusMessage>> steps;
@@ -91,15 +89,11 @@ Prediction predict_alltoall_bine(const Topology& topology) {
 
 }  // namespace
 
-namespace algorithms {
-
 WORMCUBE_ALGORITHM(alltoall_bine){
     .operation = operations::alltoall,
     .name = "bine",
     .summary = "swing's steps, in each half of the blocks; tori of sides 2^d",
     .source = "De Sensi et al., Bine Trees, SC 2025, arXiv 2508.17311 (far nodes first)",
-    .ports = Ports::one,
-    .contention_free = false,
     .exactly_once = true,
     .needs = {needs::rings_of_powers_of_two()},
     .instead = {"bruck", "mesh"},
@@ -107,10 +101,7 @@ WORMCUBE_ALGORITHM(alltoall_bine){
     .predict = [](const Setting& setting) -> Prediction {
       return predict_alltoall_bine(setting.topology);
     },
-    .program = [](Node& node,
-                  const Call& call) { wormcube::alltoall_bine(node, call.input, call.output); },
+    .program = alltoall_bine,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

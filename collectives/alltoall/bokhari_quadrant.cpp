@@ -1,10 +1,7 @@
-// Bokhari, Berryman: quadrants exchange with quadrants, and divide.
+// Total exchange on a square mesh: quadrants exchange with quadrants, and divide.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/alltoall/bokhari_quadrant.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/alltoall/mesh_quadrants.hpp"
-#include "wormcube/collectives/require.hpp"
 
 #include <array>
 #include <bit>
@@ -12,14 +9,9 @@
 
 namespace wormcube {
 
-namespace algorithms {
-extern const Algorithm alltoall_bokhari_quadrant;
-}
-
 namespace {
 
 BlockArray plan(const Topology& topology, Rank rank) {
-  require_network(algorithms::alltoall_bokhari_quadrant, topology);
   MeshQuadrants quadrants(topology, rank);
   const Rank r = quadrants.row(), c = quadrants.column();
 
@@ -44,16 +36,26 @@ BlockArray plan(const Topology& topology, Rank rank) {
   return quadrants.done();
 }
 
-}  // namespace
-
-void alltoall_bokhari_quadrant(Node& node, ConstBlocks out, Blocks in) {
+/// Total exchange (all-to-all, personalised): node r's block q ends as node q's block r.
+///
+/// Level k = d .. 1 divides squares of side 2^k into quadrants. Each node meets the nodes at its
+/// place of the other three quadrants, one after the other, and hands over a quarter of its blocks:
+/// all that is for their quadrant. Nodes that would share a link take turns, 2^(k-1) of them.
+///
+/// Network   mesh 2^d x 2^d; one-port, full duplex.
+/// Cost      3 (2^d - 1) start-ups of 4^(d-1) blocks each; (d-1) 4^d blocks rearranged.
+/// Links     in each line of a square one pair of nodes meets at a time; pairs that meet across the
+///           diagonal leave by different rows and arrive by different columns.
+/// Source    S. H. Bokhari, H. Berryman, Complete Exchange on a Circuit Switched Mesh, SHPCC 1992.
+///           Reconstructed from its row in Suh, Shin, Yalamanchili, Table 2, which it meets
+///           exactly; the paper itself was not available.
+void alltoall_bokhari_quadrant(Node& node, const Call& call) {
   const auto& planned = node.plan<BlockArray>("bokhari-quadrant", {},
                                               [&] { return plan(node.topology(), node.rank()); });
-  require_exchange("bokhari-quadrant", node.size(), out, in);
-  planned.run(node, out, in);
+  planned.run(node, call.input, call.output);
 }
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(alltoall_bokhari_quadrant){
     .operation = operations::alltoall,
@@ -74,12 +76,7 @@ WORMCUBE_ALGORITHM(alltoall_bokhari_quadrant){
               .rearranged_blocks = std::max(levels - 1, 0) * blocks,
               .working_blocks = blocks};
     },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::alltoall_bokhari_quadrant(node, call.input, call.output);
-        },
+    .program = alltoall_bokhari_quadrant,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

@@ -1,12 +1,8 @@
-// Total exchange on any number of nodes, bit by bit of the distance.
+// Total exchange on any number of nodes in the fewest steps.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/alltoall/bruck.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/pattern_load.hpp"
-#include "wormcube/collectives/require.hpp"
 
-#include <array>
 #include <bit>
 #include <vector>
 
@@ -51,13 +47,21 @@ class Slots {
   Memory scratch_;
 };
 
-}  // namespace
-
-void alltoall_bruck(Node& node, ConstBlocks out, Blocks in) {
-  require_exchange("alltoall_bruck", node.size(), out, in);
+/// Total exchange: node r's block q ends as node q's block r. A block for the node i ranks on
+/// travels 2^t ranks in each step t whose bit is set in i.
+///
+/// Network  any, of any p; one-port.
+/// Cost     ceil(log2 p) steps; step t moves as many blocks as there are numbers below p with bit
+///          t set, p/2 if p is a power of 2: (ts + tw m p/2) log p where links are not shared.
+///          Nothing is rearranged, as messages are gathered where blocks stand.
+/// Links    every step is a circular shift: free of contention on hypercubes and complete networks.
+/// Source   J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal, D. Weathersby, Efficient Algorithms for
+///          All-to-All Communications in Multiport Message-Passing Systems, IEEE TPDS 8(11), 1997;
+///          for Eq. 4.9 of Grama, Gupta, Karypis, Kumar where p is no power of 2.
+void alltoall_bruck(Node& node, const Call& call) {
   const Rank p = node.size(), r = node.rank();
-  node.local([&] { copy(out[r], in[r]); });
-  const Slots slots(node, out, in);
+  node.local([&] { copy(call.input[r], call.output[r]); });
+  const Slots slots(node, call.input, call.output);
   for (int t = 0; 1 << t < p; ++t) {
     std::vector<Span> leaving, arriving;
     for (Rank i = 1 << t; i < p; ++i) {
@@ -70,7 +74,7 @@ void alltoall_bruck(Node& node, ConstBlocks out, Blocks in) {
   }
 }
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(alltoall_bruck){
     .operation = operations::alltoall,
@@ -79,7 +83,6 @@ WORMCUBE_ALGORITHM(alltoall_bruck){
     .source = "Bruck et al. 1997; Grama, Gupta, Karypis, Kumar, Eq. 4.9 for any p",
     .exactly_once = true,
     .remark = "free of contention on hypercubes and complete networks",
-    .rows = {{"5.6", "", "complete:7"}},
     .predict = [](const Setting& setting) -> Prediction {
       const Rank p = setting.topology.nodes();
       PatternSteps steps(setting.topology);
@@ -93,10 +96,7 @@ WORMCUBE_ALGORITHM(alltoall_bruck){
       }
       return steps.with_loads({log2_ceiling(p), transmission, 0, 0});
     },
-    .program = [](Node& node,
-                  const Call& call) { wormcube::alltoall_bruck(node, call.input, call.output); },
+    .program = alltoall_bruck,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

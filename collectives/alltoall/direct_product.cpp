@@ -1,10 +1,7 @@
-// Total exchange by products of permutations.
+// Total exchange straight to every destination, in phases without contention.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/alltoall/direct_product.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/alltoall/direct_factor.hpp"
-#include "wormcube/collectives/require.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -12,10 +9,6 @@
 #include <fmt/core.h>
 
 namespace wormcube {
-
-namespace algorithms {
-extern const Algorithm alltoall_direct_product;
-}
 
 namespace {
 
@@ -128,14 +121,26 @@ Need direct_factors() {
       }};
 }
 
-}  // namespace
-
-void alltoall_direct_product(Node& node, ConstBlocks out, Blocks in) {
+/// Total exchange: node r's block q ends as node q's block r. Single blocks go straight from their
+/// source to their destination: nothing is combined, forwarded or rearranged.
+///
+/// Each dimension has as many permutations as nodes, which together hold every pair (source,
+/// destination) once; moves of a permutation have classes, and those of one class share no link.
+/// For every choice of one permutation for each dimension, and of t = 0 .. k-1, those nodes send
+/// whose moves' classes add up to t modulo k, k the most classes of a dimension.
+///
+/// Network  every dimension a ring of n <= 25 or even n, a line of n <= 4, or complete. One-port.
+/// Cost     p k steps of one block, less those in which all would stay: tori of n x n with n a
+///          multiple of 8 n^3/8, the bisection bound; sides of 7 and less p - 1. No memory.
+/// Links    each link carries one message in a step: on a line of a dimension the classes of the
+///          others are fixed, so the sum leaves one class.
+/// Source   idea: S. Hinrichs, C. Kosak, D. O'Hallaron, T. Stricker, R. Take, An Architecture for
+///          Optimal All-to-All Personalized Communication, SPAA 1994 (n x n, n a multiple of 8);
+///          rings: T. Horie, K. Hayashi 1991. The construction is ours: docs/direct-product.md.
+void alltoall_direct_product(Node& node, const Call& call) {
   const Topology& topology = node.topology();
-  require_network(algorithms::alltoall_direct_product, topology);
-  require_direct_exchange("alltoall_direct_product", node, out, in);
   const Rank r = node.rank();
-  node.local([&] { copy(out[r], in[r]); });
+  node.local([&] { copy(call.input[r], call.output[r]); });
   DirectProduct exchange(topology, r);
   std::vector<Op> ops;
   while (exchange.next()) {
@@ -144,17 +149,15 @@ void alltoall_direct_product(Node& node, ConstBlocks out, Blocks in) {
       if (!exchange.used()[t]) continue;
       ops.clear();
       if (to.peer != r && to.sub_phase == static_cast<int>(t)) {
-        ops.push_back(send(to.peer, out[to.peer]).with(exchange.way()));
+        ops.push_back(send(to.peer, call.input[to.peer]).with(exchange.way()));
       }
       if (from.peer != r && from.sub_phase == static_cast<int>(t)) {
-        ops.push_back(receive(from.peer, in[from.peer]));
+        ops.push_back(receive(from.peer, call.output[from.peer]));
       }
       node.step(ops);
     }
   }
 }
-
-namespace {
 
 /// p k steps, but for those in which all would stay.
 double direct_product_steps(const Topology& topology) {
@@ -187,8 +190,6 @@ Prediction predict_direct_product(const Setting& setting) {
 
 }  // namespace
 
-namespace algorithms {
-
 WORMCUBE_ALGORITHM(alltoall_direct_product){
     .operation = operations::alltoall,
     .name = "direct-product",
@@ -196,19 +197,13 @@ WORMCUBE_ALGORITHM(alltoall_direct_product){
     .source =
         "ours (docs/direct-product.md), after Hinrichs, Kosak, O'Hallaron, Stricker, Take 1994; "
         "Horie, Hayashi 1991",
-    .ports = Ports::one,
     .contention_free = true,
     .exactly_once = true,
     .remark = "our construction",
     .needs = {direct_factors()},
     .instead = {"shift", "suh-torus", "mesh"},
     .predict = predict_direct_product,
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::alltoall_direct_product(node, call.input, call.output);
-        },
+    .program = alltoall_direct_product,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

@@ -1,32 +1,32 @@
-// Total exchange on a hypercube with all links at once.
+// Total exchange on a hypercube with all links at once: d rotated copies of the log p exchange.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/alltoall/hypercube_all_port.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/alltoall/bit_exchange.hpp"
-#include "wormcube/collectives/require.hpp"
 #include "wormcube/runtime/node/together.hpp"
 
 #include <algorithm>
 
 namespace wormcube {
 
-namespace algorithms {
-extern const Algorithm alltoall_hypercube_all_port;
-}
+namespace {
 
-void alltoall_hypercube_all_port(Node& node, ConstBlocks out, Blocks in) {
-  require_network(algorithms::alltoall_hypercube_all_port, node.topology());
-  require_exchange("alltoall_hypercube_all_port", node.size(), out, in);
+/// Total exchange: node r's block q ends as node q's block r. Every block is cut into d = log2 p
+/// nearly equal parts; part j crosses the dimensions in the order j, j+1, .., j-1 (mod d), so that
+/// in each step the d copies of the exchange use links of different dimensions.
+///
+/// Network  hypercube; all-port: d messages a step, one over each link.
+/// Cost     d steps of p/2 parts: ts log p + tw m p/2, the least that all links together allow;
+///          p blocks are rearranged before each step: tr m p log p.
+/// Links    each link carries one message in a step.
+void alltoall_hypercube_all_port(Node& node, const Call& call) {
   if (node.size() == 1) {
-    node.local([&] { copy(out[0], in[0]); });
+    node.local([&] { copy(call.input[0], call.output[0]); });
     return;
   }
   const int d = node.topology().dimensions();
-  together(node, d, [&](int j, Node& own) { alltoall_bit_exchange(own, d, j, d, out, in); });
+  together(node, d,
+           [&](int j, Node& own) { alltoall_bit_exchange(own, d, j, d, call.input, call.output); });
 }
-
-namespace {
 
 Rank parts(const Setting& setting) {
   const Topology& topology = setting.topology;
@@ -34,8 +34,6 @@ Rank parts(const Setting& setting) {
 }
 
 }  // namespace
-
-namespace algorithms {
 
 WORMCUBE_ALGORITHM(alltoall_hypercube_all_port){
     .operation = operations::alltoall,
@@ -45,7 +43,6 @@ WORMCUBE_ALGORITHM(alltoall_hypercube_all_port){
     .ports = Ports::all,
     .contention_free = true,
     .exactly_once = true,
-    .rows = {{"5.12", "", "hypercube:4"}, {"5.13", "", "hypercube:4"}},
     .needs = {needs::hypercube()},
     .instead = {"shift"},
     .predict = [](const Setting& setting) -> Prediction {
@@ -53,13 +50,8 @@ WORMCUBE_ALGORITHM(alltoall_hypercube_all_port){
       const double p = topology.nodes(), d = topology.dimensions();
       return {d, d > 0 ? p / 2 : 0, d * p, d > 0 ? p : 0};
     },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::alltoall_hypercube_all_port(node, call.input, call.output);
-        },
+    .program = alltoall_hypercube_all_port,
     .parts = parts,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

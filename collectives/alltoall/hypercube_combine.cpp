@@ -1,29 +1,32 @@
-// Total exchange in log p steps.
+// Total exchange in log p steps: one label bit after the other.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/alltoall/hypercube_combine.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/alltoall/bit_exchange.hpp"
 #include "wormcube/collectives/pattern_load.hpp"
-#include "wormcube/collectives/require.hpp"
 
 namespace wormcube {
 
-namespace algorithms {
-extern const Algorithm alltoall_hypercube_combine;
-}
+namespace {
 
-void alltoall_hypercube_combine(Node& node, ConstBlocks out, Blocks in) {
-  require_network(algorithms::alltoall_hypercube_combine, node.topology());
-  require_exchange("alltoall_hypercube_combine", node.size(), out, in);
+/// Total exchange: node r's block q ends as node q's block r. In step b every node hands to the
+/// node whose label differs in bit b all that it holds for nodes with that bit.
+///
+/// Network  any of p = 2^d nodes; one-port.
+/// Cost     d steps of p/2 blocks; p blocks are rearranged before each:
+///          (ts + tw m p/2) log p + tr m p log p where links are not shared.
+/// Links    free of contention on hypercubes and complete networks. On an open mesh of s x s bit b
+///          of a coordinate loads a link with 2^b messages: ts log p + tw m p (s - 1).
+/// Source   Grama, Gupta, Karypis, Kumar, sec. 4.5.3, Eq. 4.9; problems 4.21 (rearrangement), 4.24
+///          (meshes).
+void alltoall_hypercube_combine(Node& node, const Call& call) {
   if (node.size() == 1) {
-    node.local([&] { copy(out[0], in[0]); });
+    node.local([&] { copy(call.input[0], call.output[0]); });
     return;
   }
-  alltoall_bit_exchange(node, log2_ceiling(node.size()), 0, 1, out, in);
+  alltoall_bit_exchange(node, log2_ceiling(node.size()), 0, 1, call.input, call.output);
 }
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(alltoall_hypercube_combine){
     .operation = operations::alltoall,
@@ -32,7 +35,6 @@ WORMCUBE_ALGORITHM(alltoall_hypercube_combine){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.5.3, Eq. 4.9",
     .exactly_once = true,
     .remark = "free of contention on hypercubes and complete networks",
-    .rows = {{"5.6", "", "hypercube:4"}, {"5.10", "", "mesh:4x4"}, {"5.14", "", "hypercube:4"}},
     .needs = {needs::nodes_power_of_two()},
     .instead = {"bruck", "shift"},
     .predict = [](const Setting& setting) -> Prediction {
@@ -43,12 +45,7 @@ WORMCUBE_ALGORITHM(alltoall_hypercube_combine){
         steps.add_permutation(p / 2.0, [b](Rank r) { return r ^ 1 << b; });
       return steps.with_loads({bits, bits * (p / 2.0), 1.0 * bits * p, bits > 0 ? p : 0});
     },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::alltoall_hypercube_combine(node, call.input, call.output);
-        },
+    .program = alltoall_hypercube_combine,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

@@ -1,11 +1,8 @@
-// Kim et al.: split, exchange among the masters, merge.
+// Kim et al.: total exchange on a torus that is divided into cells; only masters exchange.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/alltoall/kim.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/alltoall/kim_places.hpp"
 #include "wormcube/collectives/alltoall/torus_exchange.hpp"
-#include "wormcube/collectives/require.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,10 +12,6 @@
 #include <fmt/core.h>
 
 namespace wormcube {
-
-namespace algorithms {
-extern const Algorithm alltoall_kim_a1, alltoall_kim_recursive;
-}
 
 namespace {
 
@@ -149,37 +142,60 @@ Prediction predict(const Topology& topology, int divisions) {
           .working_blocks = s * p};
 }
 
-}  // namespace
-
-void alltoall_kim_recursive(Node& node, ConstBlocks out, Blocks in, int divisions) {
+/// Total exchange by A_k, the torus divided k times: node r's block q ends as node q's block r.
+///
+/// Level i divides the torus into cells of 2^i nodes a side. Its masters are the nodes whose
+/// coordinates' low i bits add up to 0 bit by bit (two dimensions: row = column modulo 2^i), one
+/// half of those of level i-1; the other half are slaves of phase i. Every line meets one master of
+/// each cell only, so the tori that masters form share no link.
+///
+///   split, i = 1..k    the masters of level i-1 send along the last dimension, .., dimension 1
+///                      what belongs on the other side; slaves then send all along dimension 0.
+///                      Before: a master holds the blocks of its level i-1 cell for its level i-1
+///                      delegators. After: the same with i; twice as many
+///   exchange           TorusExchange among the masters of level k, hops of 2^k
+///   merge, i = k..1    each master of level i sends its slave along the last dimension the half
+///                      that is for the slave's side
+///
+/// A block's delegate at level i is the master in the destination's level i cell that agrees with
+/// the destination in all coordinates but the last: so one step of merge per level is enough.
+///
+/// Network  torus of n >= 2 dimensions (n > 2: our extension), sizes / 2^k all multiples of 4, or
+///          all 2; one-port. kim-a1 is k = 1: sizes are multiples of 8, or all 4.
+/// Cost     core(k) is TorusExchange's, in bundles of 2^(k(n+1)) blocks. k(n+1) + core steps;
+///          (n+3)(2^k-1) p/2 + core blocks; 4(2^k-1) p + core rearranged: after each split phase
+///          and before each merge phase. N x N, V = N/2^k >= 8: 3k + V/2 + 2 steps,
+///          N^3/4 + N^2 (7 2^k - 5)/2 blocks, N^2 (7 2^k - 4) rearranged (V = 4: 5 for 7).
+///          A_{n-1} of N = 2^n: 3n - 1 steps, (7N^3 - 10N^2)/4 blocks, 2N^3 - 4N^2 rearranged.
+/// Space    2^k p blocks; A_{n-1}: N^3/2.
+/// Links    no link carries two messages in a step.
+/// Source   S. Kim et al., "Complete Exchange Algorithms in Wormhole-Routed Torus Networks", sec.
+///          2.2 (A_{n-1}), 2.3 (A_1). Phases 3, 4 of A_1 and the costs are printed wrongly there.
+void alltoall_kim_recursive(Node& node, const Call& call) {
+  const int divisions = static_cast<int>(call.options.number("divisions"));
   const Topology& topology = node.topology();
   const auto& planned = node.plan<BlockArray>("kim-recursive", {divisions}, [&] {
-    require_network(algorithms::alltoall_kim_recursive, topology);
-    require_recursive(topology, divisions);
     return plan(topology, node.rank(), resolved_divisions(topology, divisions));
   });
-  require_exchange("kim-recursive", node.size(), out, in);
-  planned.run(node, out, in);
+  planned.run(node, call.input, call.output);
 }
 
-void alltoall_kim_a1(Node& node, ConstBlocks out, Blocks in) {
+void alltoall_kim_a1(Node& node, const Call& call) {
   const Topology& topology = node.topology();
-  const auto& planned = node.plan<BlockArray>("kim-a1", {}, [&] {
-    require_network(algorithms::alltoall_kim_a1, topology);
-    require_divisible(topology, "kim-a1");
-    return plan(topology, node.rank(), 1);
-  });
-  require_exchange("kim-a1", node.size(), out, in);
-  planned.run(node, out, in);
+  const auto& planned =
+      node.plan<BlockArray>("kim-a1", {}, [&] { return plan(topology, node.rank(), 1); });
+  planned.run(node, call.input, call.output);
 }
-
-namespace {
 
 Prediction predict_a1(const Setting& setting) { return predict(setting.topology, 1); }
 
-}  // namespace
+Prediction predict_recursive(const Setting& setting) {
+  const Topology& topology = setting.topology;
+  const auto divisions = static_cast<int>(setting.options.number("divisions"));
+  return predict(topology, resolved_divisions(topology, divisions));
+}
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(alltoall_kim_a1){
     .operation = operations::alltoall,
@@ -194,23 +210,8 @@ WORMCUBE_ALGORITHM(alltoall_kim_a1){
     .instead = {"mesh", "shift"},
     .require = [](const Setting& setting) { require_divisible(setting.topology, "kim-a1"); },
     .predict = predict_a1,
-    .program = [](Node& node,
-                  const Call& call) { wormcube::alltoall_kim_a1(node, call.input, call.output); },
+    .program = alltoall_kim_a1,
 };
-
-}  // namespace algorithms
-
-namespace {
-
-Prediction predict_recursive(const Setting& setting) {
-  const Topology& topology = setting.topology;
-  const auto divisions = static_cast<int>(setting.options.number("divisions"));
-  return predict(topology, resolved_divisions(topology, divisions));
-}
-
-}  // namespace
-
-namespace algorithms {
 
 WORMCUBE_ALGORITHM(alltoall_kim_recursive){
     .operation = operations::alltoall,
@@ -232,13 +233,7 @@ WORMCUBE_ALGORITHM(alltoall_kim_recursive){
                             static_cast<int>(setting.options.number("divisions")));
         },
     .predict = predict_recursive,
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::alltoall_kim_recursive(node, call.input, call.output,
-                                           static_cast<int>(call.options.number("divisions")));
-        },
+    .program = alltoall_kim_recursive,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

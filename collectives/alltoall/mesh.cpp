@@ -1,19 +1,12 @@
-// Total exchange on a mesh or a torus.
+// Total exchange on a mesh or a torus: the ring algorithm in one dimension after the other.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/alltoall/mesh.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/block_array.hpp"
-#include "wormcube/collectives/require.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace wormcube {
-
-namespace algorithms {
-extern const Algorithm alltoall_mesh;
-}
 
 namespace {
 
@@ -42,7 +35,6 @@ Layout bundles(const Topology& topology, Rank rank, int d, int done) {
 }
 
 BlockArray plan_mesh(const Topology& topology, Rank rank) {
-  require_network(algorithms::alltoall_mesh, topology);
   const Rank p = topology.nodes();
   BlockArray array(p);
   Layout held = Places{};  // one node
@@ -70,16 +62,22 @@ BlockArray plan_mesh(const Topology& topology, Rank rank) {
   return array;
 }
 
-}  // namespace
-
-void alltoall_mesh(Node& node, ConstBlocks out, Blocks in) {
+/// Total exchange: node r's block q ends as node q's block r. In each dimension, the last first,
+/// blocks are bundled by their destinations' coordinate there and exchanged along the line or ring.
+///
+/// Network  any mesh or torus, of any number of dimensions and any sizes n_d; one-port.
+/// Cost     sum(n_d - 1) steps, p/2 sum(n_d - 1) blocks; p blocks are rearranged between two
+///          dimensions (of more than one node). Square: (2 ts + tw m p)(sqrt p - 1) + tr m p.
+/// Links    each link carries one message in a step.
+/// Source   Grama, Gupta, Karypis, Kumar, sec. 4.5.2, Eq. 4.8; problem 4.13 (more dimensions),
+///          4.21 (rearrangement).
+void alltoall_mesh(Node& node, const Call& call) {
   const auto& planned =
       node.plan<BlockArray>("mesh", {}, [&] { return plan_mesh(node.topology(), node.rank()); });
-  require_exchange("alltoall_mesh", node.size(), out, in);
-  planned.run(node, out, in);
+  planned.run(node, call.input, call.output);
 }
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(alltoall_mesh){
     .operation = operations::alltoall,
@@ -88,10 +86,6 @@ WORMCUBE_ALGORITHM(alltoall_mesh){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.5.2, Eq. 4.8",
     .contention_free = true,
     .exactly_once = true,
-    .rows = {{"5.4", "", "torus:4x4"},
-             {"5.4", "", "mesh:4x4"},
-             {"5.5", "", "mesh:2x3x4"},
-             {"5.14", "", "mesh:4x4"}},
     .needs = {needs::lines_and_rings()},
     .instead = {"shift"},
     .predict = [](const Setting& setting) -> Prediction {
@@ -104,10 +98,7 @@ WORMCUBE_ALGORITHM(alltoall_mesh){
       }
       return {steps, p / 2 * steps, p * std::max(0.0, dimensions - 1), p};
     },
-    .program = [](Node& node,
-                  const Call& call) { wormcube::alltoall_mesh(node, call.input, call.output); },
+    .program = alltoall_mesh,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

@@ -1,9 +1,6 @@
-// Direct exchange by shifts, each packed first-fit into steps without contention.
+// Total exchange by single blocks: shifts, packed into steps without contention as they come.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/alltoall/naive_direct.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/require.hpp"
 #include "wormcube/runtime/error.hpp"
 
 #include <algorithm>
@@ -15,13 +12,7 @@
 #include <mutex>
 #include <vector>
 
-#include <fmt/core.h>
-
 namespace wormcube {
-
-namespace algorithms {
-extern const Algorithm alltoall_naive_direct;
-}
 
 namespace {
 
@@ -104,19 +95,27 @@ std::shared_ptr<const Plan> plan_for(const Topology& topology) {
   return last;
 }
 
-}  // namespace
-
-void alltoall_naive_direct(Node& node, ConstBlocks out, Blocks in) {
-  require_network(algorithms::alltoall_naive_direct, node.topology());
-  require_exchange("naive-direct", node.size(), out, in);
+/// Total exchange (all-to-all, personalised): node r's block q ends as node q's block r.
+///
+/// Shift t sends one block from each node r to node r+t. Its messages are packed into steps
+/// first-fit: each, by ascending r, goes into the first step in which all links of its route are
+/// free. The baseline that clever direct algorithms have to beat. Every node needs the whole plan;
+/// it is computed once for a network and kept.
+///
+/// Network   products of lines and rings, up to 1024 nodes; one-port, full duplex.
+/// Cost      as many start-ups of one block as the packing takes, no formula: 196 on mesh:8x8,
+///           where the bisection bound is 128; 87 on mesh:6x6 (54).
+/// Links     free of contention by construction.
+void alltoall_naive_direct(Node& node, const Call& call) {
   const auto plan = plan_for(node.topology());
   const Rank p = node.size(), r = node.rank();
 
-  node.local([&] { copy(out[r], in[r]); });
+  node.local([&] { copy(call.input[r], call.output[r]); });
   for (Rank t = 1; t < p; ++t) {
     const Rank to = mod(r + t, p), from = mod(r - t, p);
     const std::vector<Move> moves = moves_between(node.topology(), r, to);
-    const std::array ops{send(std::span(moves), out[to]), receive_result(node, from, in[from], in)};
+    const std::array ops{send(std::span(moves), call.input[to]),
+                         receive_result(node, from, call.output)};
     for (Rank s = 0; s < plan->steps(t); ++s) {
       const bool sends = plan->step_of(t, r) == s, receives = plan->step_of(t, from) == s;
       node.step(std::span(ops).subspan(sends ? 0 : 1, (sends ? 1 : 0) + (receives ? 1 : 0)));
@@ -124,7 +123,7 @@ void alltoall_naive_direct(Node& node, ConstBlocks out, Blocks in) {
   }
 }
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(alltoall_naive_direct){
     .operation = operations::alltoall,
@@ -147,12 +146,7 @@ WORMCUBE_ALGORITHM(alltoall_naive_direct){
               .working_blocks = 0};
     },
     .chosen_by_auto = false,
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::alltoall_naive_direct(node, call.input, call.output);
-        },
+    .program = alltoall_naive_direct,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

@@ -1,26 +1,25 @@
-// Total exchange on a ring or a line.
+// Total exchange on a ring or a line: bundles travel one way and shrink.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/alltoall/ring.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/alltoall/one_way.hpp"
-#include "wormcube/collectives/require.hpp"
 
 namespace wormcube {
 
-namespace algorithms {
-extern const Algorithm alltoall_ring;
-}
+namespace {
 
-void alltoall_ring(Node& node, ConstBlocks out, Blocks in) {
-  require_network(algorithms::alltoall_ring, node.topology());
-  require_exchange("alltoall_ring", node.size(), out, in);
+/// Total exchange: node r's block q ends as node q's block r.
+///
+/// Network  one ring or line of any p; one-port. On a line the message from the last node to the
+///          first runs back over the reverse links, which are idle otherwise.
+/// Cost     p - 1 steps; step t moves p - t blocks: (ts + tw m p/2)(p - 1).
+/// Links    each link carries one message in a step.
+void alltoall_ring(Node& node, const Call& call) {
   const Rank r = node.rank();
-  node.local([&] { copy(out[r], in[r]); });
-  alltoall_one_way(node, {+1, node.size() - 1}, out, in);
+  node.local([&] { copy(call.input[r], call.output[r]); });
+  alltoall_one_way(node, {+1, node.size() - 1}, call.input, call.output);
 }
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(alltoall_ring){
     .operation = operations::alltoall,
@@ -29,7 +28,6 @@ WORMCUBE_ALGORITHM(alltoall_ring){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.5.1, Eq. 4.7",
     .contention_free = true,
     .exactly_once = true,
-    .rows = {{"5.1", "", "ring:8"}, {"5.1", "", "line:8"}},
     .needs = {needs::line_or_ring()},
     .instead = {"mesh", "shift"},
     .predict = [](const Setting& setting) -> Prediction {
@@ -37,10 +35,7 @@ WORMCUBE_ALGORITHM(alltoall_ring){
       const double p = topology.nodes();
       return {p - 1, p * (p - 1) / 2, 0, 0};
     },
-    .program = [](Node& node,
-                  const Call& call) { wormcube::alltoall_ring(node, call.input, call.output); },
+    .program = alltoall_ring,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

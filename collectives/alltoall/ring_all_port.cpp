@@ -1,37 +1,37 @@
-// Total exchange on a ring, both ways at once.
+// Total exchange on a ring with both links at once.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/alltoall/ring_all_port.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/alltoall/one_way.hpp"
-#include "wormcube/collectives/require.hpp"
 #include "wormcube/runtime/node/together.hpp"
 
 namespace wormcube {
 
-namespace algorithms {
-extern const Algorithm alltoall_ring_all_port;
-}
+namespace {
 
-void alltoall_ring_all_port(Node& node, ConstBlocks out, Blocks in) {
-  require_network(algorithms::alltoall_ring_all_port, node.topology());
-  require_exchange("alltoall_ring_all_port", node.size(), out, in);
+/// Total exchange: node r's block q ends as node q's block r. Bundles travel both ways round at the
+/// same time, every block the shorter way; of the block for the node half way round, one half each.
+///
+/// Network  one ring of any p; all-port.
+/// Cost     floor(p/2) steps; tw m p^2/8 for even p, tw m (p^2 - 1)/8 for odd p, which all links
+///          together allow at the least. (A ring of 2 is one cable: 1 block.)
+/// Links    each link carries one message in a step.
+void alltoall_ring_all_port(Node& node, const Call& call) {
   const Rank p = node.size(), r = node.rank();
-  node.local([&] { copy(out[r], in[r]); });
+  node.local([&] { copy(call.input[r], call.output[r]); });
   if (p <= 2) {  // one cable
-    alltoall_one_way(node, {+1, p - 1}, out, in);
+    alltoall_one_way(node, {+1, p - 1}, call.input, call.output);
     return;
   }
   const Rank ways = p % 2 == 0 ? 2 : 1;  // to the node that is farthest
   together(node, {[&](Node& own) {
-                    alltoall_one_way(own, {+1, p / 2, 0, ways}, out, in);
+                    alltoall_one_way(own, {+1, p / 2, 0, ways}, call.input, call.output);
                   },
                   [&](Node& own) {
-                    alltoall_one_way(own, {-1, p / 2, ways - 1, ways}, out, in);
+                    alltoall_one_way(own, {-1, p / 2, ways - 1, ways}, call.input, call.output);
                   }});
 }
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(alltoall_ring_all_port){
     .operation = operations::alltoall,
@@ -41,7 +41,6 @@ WORMCUBE_ALGORITHM(alltoall_ring_all_port){
     .ports = Ports::all,
     .contention_free = true,
     .exactly_once = true,
-    .rows = {{"5.3", "", "ring:8"}, {"5.13", "", "ring:8"}},
     .needs = {needs::dimensions(1), needs::rings()},
     .instead = {"ring-bidirectional", "shift"},
     .predict = [](const Setting& setting) -> Prediction {
@@ -51,13 +50,8 @@ WORMCUBE_ALGORITHM(alltoall_ring_all_port){
       const std::int64_t steps = p / 2;
       return {static_cast<double>(steps), blocks, 0, 0};
     },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::alltoall_ring_all_port(node, call.input, call.output);
-        },
+    .program = alltoall_ring_all_port,
     .parts = [](const Setting& setting) { return setting.topology.nodes() % 2 == 0 ? 2 : 1; },
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

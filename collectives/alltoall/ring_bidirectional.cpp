@@ -1,27 +1,29 @@
-// Total exchange on a ring or a line: every block goes the shorter way.
+// Total exchange on a ring or a line: one way round, then the other.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/alltoall/ring_bidirectional.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/alltoall/one_way.hpp"
-#include "wormcube/collectives/require.hpp"
 
 namespace wormcube {
 
-namespace algorithms {
-extern const Algorithm alltoall_ring_bidirectional;
-}
+namespace {
 
-void alltoall_ring_bidirectional(Node& node, ConstBlocks out, Blocks in) {
-  require_network(algorithms::alltoall_ring_bidirectional, node.topology());
-  require_exchange("alltoall_ring_bidirectional", node.size(), out, in);
+/// Total exchange: node r's block q ends as node q's block r. Every block goes the shorter way:
+/// first all that go '+', to the nodes up to floor(p/2) on, then all that go '-'.
+///
+/// Network  one ring or line of any p; one-port. On a line messages from one end to the other run
+///          back over the reverse links, which are idle otherwise.
+/// Cost     p - 1 steps, floor(p^2/4) blocks: ts(p - 1) + tw m floor(p^2/4).
+/// Links    each link carries one message in a step.
+/// Source   Grama, Gupta, Karypis, Kumar, sec. 4.5.1, remark (which calls the one-directional
+///          algorithm optimal: only among such).
+void alltoall_ring_bidirectional(Node& node, const Call& call) {
   const Rank p = node.size(), r = node.rank();
-  node.local([&] { copy(out[r], in[r]); });
-  alltoall_one_way(node, {+1, p / 2}, out, in);
-  alltoall_one_way(node, {-1, (p - 1) / 2}, out, in);
+  node.local([&] { copy(call.input[r], call.output[r]); });
+  alltoall_one_way(node, {+1, p / 2}, call.input, call.output);
+  alltoall_one_way(node, {-1, (p - 1) / 2}, call.input, call.output);
 }
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(alltoall_ring_bidirectional){
     .operation = operations::alltoall,
@@ -30,7 +32,6 @@ WORMCUBE_ALGORITHM(alltoall_ring_bidirectional){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.5.1, remark",
     .contention_free = true,
     .exactly_once = true,
-    .rows = {{"5.2", "", "ring:8"}, {"5.2", "", "line:8"}},
     .needs = {needs::line_or_ring()},
     .instead = {"mesh", "shift"},
     .predict = [](const Setting& setting) -> Prediction {
@@ -38,12 +39,7 @@ WORMCUBE_ALGORITHM(alltoall_ring_bidirectional){
       const std::int64_t blocks = p * p / 4;
       return {p - 1.0, static_cast<double>(blocks), 0, 0};
     },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::alltoall_ring_bidirectional(node, call.input, call.output);
-        },
+    .program = alltoall_ring_bidirectional,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

@@ -1,71 +1,55 @@
-// Total exchange on any network.
+// Total exchange on any network: in step i everybody sends i ranks on.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/alltoall/shift.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/require.hpp"
-
-#include <algorithm>
+#include "wormcube/collectives/loads.hpp"
 
 namespace wormcube {
 
-void alltoall_shift(Node& node, ConstBlocks out, Blocks in) {
-  require_direct_exchange("alltoall_shift", node, out, in);
-  const Rank p = node.size(), r = node.rank();
+namespace {
 
-  node.local([&] { copy(out[r], in[r]); });
+/// Total exchange: node r's block q ends as node q's block r.
+///
+/// Network  any, of any p; one-port.
+/// Cost     p - 1 steps of one block: (ts + tw m)(p - 1) where links are not shared; nothing is
+///          rearranged.
+/// Links    free of contention on hypercubes and complete networks. Elsewhere shift_link_load(i)
+///          messages share a link in step i: min(i, p - i) on a ring or line, which makes
+///          floor(p^2/4) blocks of time.
+/// Source   Grama, Gupta, Karypis, Kumar, sec. 4.5.3 (pairs may be chosen in any congestion-free
+///          way) and 4.6 (circular shifts; problem 4.22: free on hypercubes).
+void alltoall_shift(Node& node, const Call& call) {
+  const Rank p = node.size(), r = node.rank();
+  node.local([&] { copy(call.input[r], call.output[r]); });
   for (Rank i = 1; i < p; ++i) {
     const Rank to = mod(r + i, p), from = mod(r - i, p);
-    node.step({send(to, out[to]), receive_result(node, from, in[from], in)});
+    node.step({send(to, call.input[to]), receive_result(node, from, call.output)});
   }
 }
 
-std::optional<Rank> shift_link_load(const Topology& topology, Rank offset) {
-  Rank most = 0;
-  for (int d = 0; d < topology.dimensions(); ++d) {
-    const Rank n = topology.size(d), digit = topology.coordinate(offset, d);
-    const bool carries = offset % topology.stride(d) != 0;
-    const Shape shape = topology.factor(d).shape();
-    if (shape == Shape::graph) return std::nullopt;
-    for (const Rank o : {digit, carries ? (digit + 1) % n : digit}) {
-      most = std::max(most, shape == Shape::complete ? std::min(o, 1) : std::min(o, n - o));
-    }
-  }
-  return most;
+Prediction predict_alltoall_shift(const Setting& setting) {
+  const Rank p = setting.topology.nodes();
+  Prediction prediction{p - 1.0, p - 1.0, 0, 0};
+  predict_shifts(prediction, setting.topology);
+  return prediction;
 }
 
-void predict_shifts(Prediction& prediction, const Topology& topology) {
-  double most = 0, sum = 0;
-  for (Rank i = 1; i < topology.nodes(); ++i) {
-    const std::optional<Rank> load = shift_link_load(topology, i);
-    if (!load) return;
-    most = std::max<double>(most, *load);
-    sum += *load;
-  }
-  prediction.link_load = most;
-  prediction.contended_blocks = sum;
-}
+}  // namespace
 
-namespace algorithms {
-
-WORMCUBE_ALGORITHM(alltoall_shift){
-    .operation = operations::alltoall,
-    .name = "shift",
-    .summary = "step i sends to the node i ranks on; every network",
-    .source = "Grama, Gupta, Karypis, Kumar, sec. 4.5.3 with the permutations of 4.6",
-    .exactly_once = true,
-    .remark = "free of contention on hypercubes and complete networks",
-    .rows = {{"5.7", "", "hypercube:4"}, {"5.8", "", "complete:7"}, {"5.13", "", "complete:7"}},
-    .predict = [](const Setting& setting) -> Prediction {
-      const Rank p = setting.topology.nodes();
-      Prediction prediction{p - 1.0, p - 1.0, 0, 0};
-      predict_shifts(prediction, setting.topology);
-      return prediction;
+WORMCUBE_ALGORITHMS(alltoall_shift) = with_variant(
+    {
+        .operation = operations::alltoall,
+        .name = "shift",
+        .summary = "step i sends to the node i ranks on; every network",
+        .source = "Grama, Gupta, Karypis, Kumar, sec. 4.5.3 with the permutations of 4.6",
+        .exactly_once = true,
+        .remark = "free of contention on hypercubes and complete networks",
+        .predict = predict_alltoall_shift,
+        .program = alltoall_shift,
     },
-    .program = [](Node& node,
-                  const Call& call) { wormcube::alltoall_shift(node, call.input, call.output); },
-};
-
-}  // namespace algorithms
+    [](Algorithm& uneven) {
+      uneven.operation = operations::alltoallv;
+      uneven.source = "Grama, Gupta, Karypis, Kumar, sec. 4.5.3 and 4.6";
+      uneven.predict = startups_of<predict_alltoall_shift>;
+    });
 
 }  // namespace wormcube

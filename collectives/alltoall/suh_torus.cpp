@@ -1,23 +1,13 @@
-// Total exchange on a torus: Suh and Shin's algorithm.
+// Total exchange on a torus: rings of cells of 4 nodes a side, then two hops, then one.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/alltoall/suh_torus.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/alltoall/torus_exchange.hpp"
-#include "wormcube/collectives/require.hpp"
-
-#include <fmt/core.h>
 
 namespace wormcube {
-
-namespace algorithms {
-extern const Algorithm alltoall_suh_torus;
-}
 
 namespace {
 
 BlockArray plan_suh_torus(const Topology& topology, Rank rank) {
-  require_network(algorithms::alltoall_suh_torus, topology);
   const TorusExchange exchange(topology, rank);
   BlockArray array(topology.nodes());
   array.lay_out(exchange.before());
@@ -26,16 +16,21 @@ BlockArray plan_suh_torus(const Topology& topology, Rank rank) {
   return array;
 }
 
-}  // namespace
-
-void alltoall_suh_torus(Node& node, ConstBlocks out, Blocks in) {
+/// Total exchange: node r's block q ends as node q's block r. TorusExchange on the undivided torus.
+///
+/// Network  torus of n >= 2 dimensions, each a multiple of 4; one-port.
+/// Cost     R x C, a = max(R, C): a/2 + 2 steps, (a/4 + 1) p blocks, 3p rearranged (4x4: p).
+///          n dimensions of a: n(a/4 + 1) steps of p/2 blocks on average, (n+1)p rearranged (a = 4:
+///          p). Other sizes: see TorusExchange.
+/// Links    no link carries two messages in a step; in the ring phases of a square torus every link
+///          carries one.
+/// Source   Suh and Shin, as S. Kim et al. describe and count it (Complete Exchange Algorithms in
+///          Wormhole-Routed Torus Networks, ref. [6]); n dimensions and unequal sizes are ours.
+void alltoall_suh_torus(Node& node, const Call& call) {
   const auto& planned = node.plan<BlockArray>(
       "suh-torus", {}, [&] { return plan_suh_torus(node.topology(), node.rank()); });
-  require_exchange("alltoall_suh_torus", node.size(), out, in);
-  planned.run(node, out, in);
+  planned.run(node, call.input, call.output);
 }
-
-namespace {
 
 Prediction predict_suh_torus(const Setting& setting) {
   const Topology& topology = setting.topology;
@@ -45,8 +40,6 @@ Prediction predict_suh_torus(const Setting& setting) {
 }
 
 }  // namespace
-
-namespace algorithms {
 
 WORMCUBE_ALGORITHM(alltoall_suh_torus){
     .operation = operations::alltoall,
@@ -58,12 +51,7 @@ WORMCUBE_ALGORITHM(alltoall_suh_torus){
     .needs = {needs::dimensions_at_least(2), needs::rings(), needs::multiples_of(4)},
     .instead = {"mesh", "shift"},
     .predict = predict_suh_torus,
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::alltoall_suh_torus(node, call.input, call.output);
-        },
+    .program = alltoall_suh_torus,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

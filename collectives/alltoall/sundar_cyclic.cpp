@@ -1,24 +1,16 @@
-// Sundar, Jayasimha, Panda, Sadayappan: halves with halves, rows and columns at the same time.
+// Total exchange on a square mesh: halves exchange with halves, rows and columns at the same time.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/alltoall/sundar_cyclic.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/alltoall/mesh_quadrants.hpp"
-#include "wormcube/collectives/require.hpp"
 
 #include <algorithm>
 #include <bit>
 
 namespace wormcube {
 
-namespace algorithms {
-extern const Algorithm alltoall_sundar_cyclic;
-}
-
 namespace {
 
 BlockArray plan_sundar_cyclic(const Topology& topology, Rank rank) {
-  require_network(algorithms::alltoall_sundar_cyclic, topology);
   MeshQuadrants quadrants(topology, rank);
   const Rank r = quadrants.row(), c = quadrants.column();
 
@@ -44,16 +36,27 @@ BlockArray plan_sundar_cyclic(const Topology& topology, Rank rank) {
   return quadrants.done();
 }
 
-}  // namespace
-
-void alltoall_sundar_cyclic(Node& node, ConstBlocks out, Blocks in) {
+/// Total exchange (all-to-all, personalised): node r's block q ends as node q's block r.
+///
+/// Level k = d .. 1 divides squares of side 2^k into quadrants. Each node exchanges half of its
+/// blocks across the middle of its row and half across the middle of its column. Nodes are coloured
+/// like a chess board: one colour takes its row first, the other its column, so that both
+/// directions are busy. Nodes that would share a link take turns, 2^(k-2) of them. On the last
+/// level squares are 2 x 2: all nodes take their row, then their column.
+///
+/// Network   mesh 2^d x 2^d; one-port, full duplex.
+/// Cost      2^d start-ups of 2^(2d-1) blocks each; (d-1) 4^d blocks rearranged.
+/// Links     in each line of a square one pair of nodes meets at a time.
+/// Source    N. S. Sundar, D. N. Jayasimha, D. K. Panda, P. Sadayappan, Complete Exchange in 2D
+///           Meshes, SHPCC 1994. Reconstructed from its row in Suh, Shin, Yalamanchili, Table 2,
+///           which it meets exactly; the paper itself was not available.
+void alltoall_sundar_cyclic(Node& node, const Call& call) {
   const auto& planned = node.plan<BlockArray>(
       "sundar-cyclic", {}, [&] { return plan_sundar_cyclic(node.topology(), node.rank()); });
-  require_exchange("sundar-cyclic", node.size(), out, in);
-  planned.run(node, out, in);
+  planned.run(node, call.input, call.output);
 }
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(alltoall_sundar_cyclic){
     .operation = operations::alltoall,
@@ -75,12 +78,7 @@ WORMCUBE_ALGORITHM(alltoall_sundar_cyclic){
               .rearranged_blocks = std::max(levels - 1, 0) * blocks,
               .working_blocks = blocks};
     },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::alltoall_sundar_cyclic(node, call.input, call.output);
-        },
+    .program = alltoall_sundar_cyclic,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

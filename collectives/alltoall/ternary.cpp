@@ -1,21 +1,14 @@
-// Total exchange by displacements in balanced ternary digits.
+// Total exchange in ternary steps.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/alltoall/ternary.hpp"
+#include "wormcube/collectives/ternary.hpp"
 
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/cell_exchange.hpp"
-#include "wormcube/collectives/require.hpp"
-#include "wormcube/collectives/ternary.hpp"
 #include "wormcube/runtime/node/together.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace wormcube {
-
-namespace algorithms {
-extern const Algorithm alltoall_ternary, alltoall_ternary_one_port;
-}
 
 namespace {
 
@@ -48,6 +41,7 @@ int ternary_hops(Rank n, int k) {
 struct TernaryStep {
   int dimension, digit;  // none: -1
 };
+
 std::vector<TernaryStep> ternary_steps(const Topology& topology, int first) {
   const std::vector<int> wide = wide_dimensions(topology);
   int most = 0;
@@ -99,13 +93,22 @@ Rank ternary_copies_of(const Topology& topology, Ports ports) {
   return ternary_parts(topology, ports);
 }
 
-}  // namespace
-
-void alltoall_ternary(Node& node, ConstBlocks out, Blocks in, Ports ports) {
-  require_network(
-      ports == Ports::one ? algorithms::alltoall_ternary_one_port : algorithms::alltoall_ternary,
-      node.topology());
-  require_exchange("alltoall_ternary", node.size(), out, in);
+/// Total exchange: node r's block q ends as node q's block r. In each dimension a displacement x
+/// of -n/2 < x <= n/2 is written as a sum of t_k 3^k with t_k = -1, 0, 1; in step k the blocks
+/// with t_k = 1 go 3^k hops up and those with t_k = -1 as many down, at once. One dimension after
+/// another.
+///
+/// With all ports D copies of a D-th part of each block begin with different dimensions; with one
+/// port each step is two.
+///
+/// Network  ring or torus of any sides; all- or one-port.
+/// Cost     K least with (3^K - 1)/2 >= floor(n/2), the largest of the dimensions: D K steps (one
+///          port 2 D K at most). Rings of 3^K and all ports: transmission K p/3, with shared links
+///          p (n - 1)/6 blocks. Nothing is rearranged; a node holds p blocks at the most.
+/// Links    3^k messages share a link in step k, or fewer.
+/// Source   J. Juerss, S. Schmid, ReTri, arXiv 2605.26930 (abstract); rings of any n, tori: ours.
+template <Ports ports>
+void alltoall_ternary(Node& node, const Call& call) {
   const int copies = ternary_copies_of(node.topology(), ports);
   const auto& plans = node.plan<std::vector<CellExchange>>(
       "alltoall ternary", {static_cast<std::int64_t>(ports)}, [&] {
@@ -115,15 +118,15 @@ void alltoall_ternary(Node& node, ConstBlocks out, Blocks in, Ports ports) {
         }
         return all;
       });
-  if (copies == 1) return plans[0].run(node, out, in);
+  if (copies == 1) return plans[0].run(node, call.input, call.output);
   together(node, copies, [&](int j, Node& own) {
-    plans[static_cast<std::size_t>(j)].run(own, out, in, j, copies);
+    plans[static_cast<std::size_t>(j)].run(own, call.input, call.output, j, copies);
   });
 }
 
-namespace {
-
-Prediction predict_alltoall_ternary(const Topology& topology, Ports ports) {
+template <Ports ports>
+Prediction predict_alltoall_ternary(const Setting& setting) {
+  const Topology& topology = setting.topology;
   const Rank p = topology.nodes(), copies = ternary_copies_of(topology, ports);
   std::vector<std::vector<TorusMessage>> steps;
   for (int j = 0; j < copies; ++j) {
@@ -154,49 +157,29 @@ Prediction predict_alltoall_ternary(const Topology& topology, Ports ports) {
 
 }  // namespace
 
-namespace algorithms {
-
-WORMCUBE_ALGORITHM(alltoall_ternary){
-    .operation = operations::alltoall,
-    .name = "ternary",
-    .summary = "1, 3, 9, .. hops both ways at once: fewest start-ups of two ports; rings and tori",
-    .source = "Juerss, Schmid, ReTri, arXiv 2605.26930 (abstract); any sides and tori ours",
-    .ports = Ports::all,
-    .contention_free = false,
-    .exactly_once = true,
-    .needs = {needs::rings()},
-    .instead = {"product-multiport-general", "bruck"},
-    .predict =
-        [](const Setting& setting) {
-          return predict_alltoall_ternary(setting.topology, Ports::all);
-        },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::alltoall_ternary(node, call.input, call.output, Ports::all);
-        },
-    .parts = [](const Setting& setting) { return ternary_parts(setting.topology, Ports::all); },
-};
-
-WORMCUBE_ALGORITHM(alltoall_ternary_one_port){
-    .operation = operations::alltoall,
-    .name = "ternary-one-port",
-    .summary = "the steps of ternary, one way after the other; rings and tori",
-    .source = "Juerss, Schmid, ReTri, arXiv 2605.26930 (abstract); any sides and tori ours",
-    .ports = Ports::one,
-    .contention_free = false,
-    .exactly_once = true,
-    .needs = {needs::rings()},
-    .instead = {"bruck", "mesh"},
-    .predict =
-        [](const Setting& setting) {
-          return predict_alltoall_ternary(setting.topology, Ports::one);
-        },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::alltoall_ternary(node, call.input, call.output, Ports::one);
-        },
-};
-
-}  // namespace algorithms
+WORMCUBE_ALGORITHMS(alltoall_ternary) = with_variant(
+    {
+        .operation = operations::alltoall,
+        .name = "ternary",
+        .summary =
+            "1, 3, 9, .. hops both ways at once: fewest start-ups of two ports; rings and tori",
+        .source = "Juerss, Schmid, ReTri, arXiv 2605.26930 (abstract); any sides and tori ours",
+        .ports = Ports::all,
+        .exactly_once = true,
+        .needs = {needs::rings()},
+        .instead = {"product-multiport-general", "bruck"},
+        .predict = predict_alltoall_ternary<Ports::all>,
+        .program = alltoall_ternary<Ports::all>,
+        .parts = [](const Setting& setting) { return ternary_parts(setting.topology, Ports::all); },
+    },
+    [](Algorithm& one_port) {
+      one_port.name = "ternary-one-port";
+      one_port.summary = "the steps of ternary, one way after the other; rings and tori";
+      one_port.ports = Ports::one;
+      one_port.instead = {"bruck", "mesh"};
+      one_port.predict = predict_alltoall_ternary<Ports::one>;
+      one_port.program = alltoall_ternary<Ports::one>;
+      one_port.parts = [](const Setting& /*setting*/) { return Rank{1}; };
+    });
 
 }  // namespace wormcube

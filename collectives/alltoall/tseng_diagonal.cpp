@@ -1,23 +1,14 @@
-// Tseng, Gupta, Panda: rings of both dimensions by turns, then two hops, then one.
+// Tseng, Gupta, Panda: total exchange on a torus along diagonals; a reconstruction.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/alltoall/tseng_diagonal.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/block_array.hpp"
-#include "wormcube/collectives/require.hpp"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
 
-#include <fmt/core.h>
-
 namespace wormcube {
-
-namespace algorithms {
-extern const Algorithm alltoall_tseng_diagonal;
-}
 
 namespace {
 
@@ -80,7 +71,6 @@ Layout layout(const Topology& topology, Rank rank, const Turn& turn, std::array<
 }
 
 BlockArray plan_tseng_diagonal(const Topology& topology, Rank rank) {
-  require_network(algorithms::alltoall_tseng_diagonal, topology);
   BlockArray array(topology.nodes());
   const std::vector<Turn> steps = turns(topology, rank);
   // Hops made in the phase, and in the end: all.
@@ -116,16 +106,43 @@ BlockArray plan_tseng_diagonal(const Topology& topology, Rank rank) {
   return array;
 }
 
-}  // namespace
-
-void alltoall_tseng_diagonal(Node& node, ConstBlocks out, Blocks in) {
+/// Total exchange: node r's block q ends as node q's block r.
+///
+/// Nodes (i, j) of a diagonal c = (j - i) mod 4 do the same. A block closes in on its destination
+/// (a, b), dimension by dimension, in three phases: to the same 4 coordinates by hops of 4, to the
+/// same 2 by a hop of 2, to the same one by a hop of 1.
+///
+///   ring steps t.1, t.2   t = 1, 2, ..: c = 0 goes j+4, c = 1 i+4, c = 2 j-4, c = 3 i-4 in t.1,
+///                         and in t.2 in the other dimension, with the same sign
+///   2-hop steps           even c first j, then i, odd c the other way round;
+///                         + if the coordinate that changes is 0 or 1 modulo 4
+///   1-hop steps           first j, then i; + if the coordinate that changes is even
+///
+/// As consecutive steps move in different dimensions, all blocks are rearranged before every step
+/// but the first, so that what moves is one slice.
+///
+/// Example, 4x4: there is no ring step. The block (2,1)->(3,3) of node (2,1), c = 3, makes no hop
+/// of 2 along i and one along j. A place has for each dimension, that which moves first, the hops
+/// and the destination's coordinate mod 2: for i 0,1, for j 1,1, place 7 of 16. It stays in the
+/// first step. For the second, along j, it is in place 1101 = 13, and goes '+' to (2,3), place 13.
+/// For the 1-hop steps the hops stand before half the source's coordinate: for j 0,0, for i 1,1,
+/// place 3; it stays. For the last step it is in place 1100 = 12, and goes '+' to (3,3).
+///
+/// Network  torus of two dimensions, each a multiple of 4 (published: N x N, N = 2^n); one-port.
+/// Cost     a = max(rows, columns): a/2 + 2 steps, (a/4 + 1) p blocks, (a/2 + 1) p rearranged.
+/// Links    no link carries two messages in a step: on one line one residue of four sends '+' and
+///          one sends '-'.
+/// Source   reconstructed from what S. Kim et al., "Complete Exchange Algorithms in
+///          Wormhole-Routed Torus Networks", say of their ref. [10], Y. Tseng, S. Gupta, D. Panda:
+///          diagonals, contention-free, and the costs of Table 1, which this has. The order of its
+///          messages is not claimed to be theirs.
+void alltoall_tseng_diagonal(Node& node, const Call& call) {
   const auto& planned = node.plan<BlockArray>(
       "tseng-diagonal", {}, [&] { return plan_tseng_diagonal(node.topology(), node.rank()); });
-  require_exchange("tseng-diagonal", node.size(), out, in);
-  planned.run(node, out, in);
+  planned.run(node, call.input, call.output);
 }
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(alltoall_tseng_diagonal){
     .operation = operations::alltoall,
@@ -145,12 +162,7 @@ WORMCUBE_ALGORITHM(alltoall_tseng_diagonal){
               .rearranged_blocks = (a / 2 + 1) * p,
               .working_blocks = p};
     },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::alltoall_tseng_diagonal(node, call.input, call.output);
-        },
+    .program = alltoall_tseng_diagonal,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

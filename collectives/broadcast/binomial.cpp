@@ -1,28 +1,34 @@
 // Broadcast along a binomial tree of cyclically renumbered ranks.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/broadcast/binomial.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/require.hpp"
 
 namespace wormcube {
 
-void broadcast_binomial(Node& node, Span message, Rank root) {
-  require_root("broadcast_binomial", node.size(), root);
+namespace {
+
+/// Broadcast: the root's message ends on every node. Nodes are renumbered from the root on,
+/// cyclically; recursive doubling, the highest bit first, leaves out the partners that are not
+/// there.
+///
+/// Network  any, of any p; one-port.
+/// Cost     ceil(log2 p) steps of the whole message: (ts + tw m) ceil(log2 p).
+/// Links    free of contention on one line, ring or complete network.
+void broadcast_binomial(Node& node, const Call& call) {
+  const Rank root = call.arguments.root;
   const Rank p = node.size(), v = mod(node.rank() - root, p);  // this node's number from the root
   for (int bit = log2_ceiling(p) - 1; bit >= 0; --bit) {
     const Rank distance = 1 << bit, below = v % (2 * distance);
     if (below == 0 && v + distance < p) {
-      node.step({send(mod(node.rank() + distance, p), message)});
+      node.step({send(mod(node.rank() + distance, p), call.output.all())});
     } else if (below == distance) {
-      node.step({receive(mod(node.rank() - distance, p), message)});
+      node.step({receive(mod(node.rank() - distance, p), call.output.all())});
     } else {
       node.step();
     }
   }
 }
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(broadcast_binomial){
     .operation = operations::broadcast,
@@ -31,7 +37,6 @@ WORMCUBE_ALGORITHM(broadcast_binomial){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1, problem 4.1",
     .exactly_once = true,
     .remark = "free of contention on one line, ring or complete network",
-    .rows = {{"1.10", "", "line:7"}, {"1.9", "", "complete:9"}},
     .predict = [](const Setting& setting) -> Prediction {
       const Topology& topology = setting.topology;
       const double steps = log2_ceiling(topology.nodes());
@@ -46,12 +51,7 @@ WORMCUBE_ALGORITHM(broadcast_binomial){
       }
       return prediction;
     },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::broadcast_binomial(node, call.output.all(), call.arguments.root);
-        },
+    .program = broadcast_binomial,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

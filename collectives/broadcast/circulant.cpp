@@ -1,40 +1,48 @@
-// Broadcast of packets along a circulant graph.
+// Broadcast of packets in the fewest rounds, on any number of nodes.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/broadcast/circulant.hpp"
+#include "wormcube/collectives/circulant.hpp"
 
 #include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/circulant.hpp"
-#include "wormcube/collectives/require.hpp"
-
-#include <string>
 
 namespace wormcube {
 
-void broadcast_circulant(Node& node, Span message, Rank root, Rank packets) {
-  require_root("broadcast_circulant", node.size(), root);
-  require_packets("broadcast_circulant", packets, 0);
+namespace {
+
+/// Broadcast of n packets in n - 1 + ceil(log2 p) rounds, the fewest there can be: in round k node
+/// r sends one packet to r + s_k (modulo p, counted from the root), the s_k each half of the next.
+///
+/// Network  any, of any p; one-port.
+/// Cost     (n - 1 + ceil(log2 p)) (ts + tw m / n); best about (sqrt((q - 1) ts) + sqrt(m tw))^2,
+///          q = ceil(log2 p).
+/// Links    one message on complete networks; elsewhere every round is a circular shift.
+/// Source   J. L. Traeff, Optimal Broadcast Schedules in Logarithmic Time with Applications to
+///          Broadcast, All-Broadcast, Reduction and All-Reduction, arXiv 2312.11236 (ACM TOPC, doi
+///          10.1145/3735139); arXiv 2205.10072; the tables as in MPICH's broadcast of that name.
+void broadcast_circulant(Node& node, const Call& call) {
+  const Rank root = call.arguments.root;
+  const Rank packets = circulant_packets(call.options);
   const Rank p = node.size(), r = node.rank();
-  const Rank n = packets > 0 ? packets : best_circulant_packets(p, message.size(), CostModel());
+  const Rank n =
+      packets > 0 ? packets : best_circulant_packets(p, call.output.all().size(), CostModel());
   const Circulant circulant(p);
   std::vector<Op> ops;
   for (const auto& [k, sent, received] : circulant.rounds(mod(r - root, p), n)) {
     ops.clear();
     const Rank skip = circulant.skip(k);
-    if (sent >= 0) ops.push_back(send(mod(r + skip, p), part(message, sent, n)));
-    if (received >= 0) ops.push_back(receive(mod(r - skip, p), part(message, received, n)));
+    if (sent >= 0) ops.push_back(send(mod(r + skip, p), part(call.output.all(), sent, n)));
+    if (received >= 0)
+      ops.push_back(receive(mod(r - skip, p), part(call.output.all(), received, n)));
     node.step(ops);
   }
 }
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(broadcast_circulant){
     .operation = operations::broadcast,
     .name = "circulant",
     .summary = "n packets in n - 1 + ceil(log2 p) rounds: for long messages, any p; every network",
     .source = "Traeff, arXiv 2312.11236 (ACM TOPC), 2205.10072",
-    .ports = Ports::one,
-    .contention_free = false,
     .exactly_once = true,
     .remark = "free of contention on complete networks",
     .options = {circulant_packets_option()},
@@ -45,14 +53,8 @@ WORMCUBE_ALGORITHM(broadcast_circulant){
       if (packets == 0) return {.rearranged_blocks = 0};
       return circulant_cost(setting.topology, setting.arguments.root, packets, false);
     },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::broadcast_circulant(node, call.output.all(), call.arguments.root,
-                                        circulant_packets(call.options));
-        },
+    .program = broadcast_circulant,
     .parts = circulant_parts,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

@@ -1,17 +1,27 @@
-// Broadcast by interval halving.
+// Broadcast by interval halving: recursive doubling for any number of nodes and any root.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/broadcast/halving.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/require.hpp"
+#include "wormcube/collectives/broadcast/programs.hpp"
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 namespace wormcube {
 
+/// Broadcast: the root's message ends on every node.
+///
+/// In each interval of ranks one node has the message. It sends it to the first node of the half
+/// that it is not in; then both halves go on by themselves.
+///
+/// Network  any, of any p; one-port.
+/// Cost     ceil(log2 p) steps of the whole message: (ts + tw m) ceil(log2 p).
+/// Links    free of contention on one line, ring, tree or complete network, and on products of
+///          these with powers of two for sizes (hypercubes among them): the halves of an interval
+///          go on over links of their own. On a ring they do because only the first message may be
+///          as long as half of it.
+/// Source   Grama, Gupta, Karypis, Kumar, sec. 4.1.1, Eq. 4.1; any p: problem 4.1.
 void broadcast_halving(Node& node, Span message, Rank root) {
-  require_root("broadcast_halving", node.size(), root);
   const Rank r = node.rank();
 
   // Invariant: of the nodes low .. high-1, r among them, `holder` alone has the message.
@@ -38,6 +48,12 @@ void broadcast_halving(Node& node, Span message, Rank root) {
 
 namespace {
 
+void halving_program(Node& node, const Call& call) {
+  broadcast_halving(node, call.output.all(), call.arguments.root);
+}
+
+}  // namespace
+
 Prediction predict_halving(const Setting& setting) {
   const Topology& topology = setting.topology;
   const double steps = log2_ceiling(topology.nodes());
@@ -56,10 +72,6 @@ Prediction predict_halving(const Setting& setting) {
   return prediction;
 }
 
-}  // namespace
-
-namespace algorithms {
-
 WORMCUBE_ALGORITHM(broadcast_halving){
     .operation = operations::broadcast,
     .name = "halving",
@@ -67,14 +79,28 @@ WORMCUBE_ALGORITHM(broadcast_halving){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1.1, Eq. 4.1, problem 4.1",
     .exactly_once = true,
     .remark = "free of contention in one dimension, and where all sizes are powers of two",
-    .rows = {{"1.2", "", "ring:8"}, {"1.9", "", "complete:9"}, {"1.10", "", "line:7"}},
     .predict = predict_halving,
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::broadcast_halving(node, call.output.all(), call.arguments.root);
-        },
+    .program = halving_program,
 };
 
-}  // namespace algorithms
+/// Halving splits ranks where a balanced binary tree does whose leaves are the nodes.
+WORMCUBE_ALGORITHM(broadcast_tree){
+    .operation = operations::broadcast,
+    .name = "tree",
+    .summary = "one message crosses the root of every subtree, the largest first; trees",
+    .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1.4, Fig. 4.7",
+    .contention_free = true,
+    .exactly_once = true,
+    .remark = "halving, which splits ranks where the tree does",
+    .needs = {{"needs one balanced binary tree",
+               [](const Topology& topology) -> std::optional<std::string> {
+                 const bool tree =
+                     topology.dimensions() == 1 && topology.factor(0).shape() == Shape::tree;
+                 return tree ? std::nullopt : std::optional(topology.name() + " is not one");
+               }}},
+    .instead = {"halving", "mesh"},
+    .predict = predict_halving,
+    .program = halving_program,
+};
 
 }  // namespace wormcube

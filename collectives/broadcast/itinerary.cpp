@@ -3,7 +3,6 @@
 #include "wormcube/collectives/broadcast/itinerary.hpp"
 
 #include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/require.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 
 #include <algorithm>
@@ -47,7 +46,9 @@ void Itinerary::depart_along(int step, std::span<const Move> axis_moves) {
   departures_.push_back({phase_ + step, first, static_cast<std::uint32_t>(axis_moves.size())});
 }
 
-void travel(Node& node, Span message, const Itinerary& itinerary, const Packets& packets) {
+void travel(Node& node, const Call& call, const Itinerary& itinerary) {
+  const Packets packets = packets_of(call.options);
+  const Span message = call.output.all();
   const auto part = [&](int packet) {
     const Bytes begin = message.size() * packet / packets.count;
     return message.subspan(begin, message.size() * (packet + 1) / packets.count - begin);
@@ -95,12 +96,6 @@ int rounds(Rank n, Rank base) {
 }
 
 void require_packets(std::string_view algorithm, const Packets& packets, int tree_steps) {
-  if (packets.count < 1 || packets.period < 0) {
-    throw UsageError(
-        fmt::format("{}: {} packets, one every {} steps; need 1 packet or more, and a period of 1 "
-                    "or more (0: one after the other)",
-                    algorithm, packets.count, packets.period));
-  }
   constexpr std::int64_t most = std::numeric_limits<int>::max();
   if (packets.steps(tree_steps) > most) {
     throw UsageError(fmt::format(
@@ -110,10 +105,9 @@ void require_packets(std::string_view algorithm, const Packets& packets, int tre
   }
 }
 
-void require_torus_broadcast(std::string_view algorithm, const Topology& topology, Rank root,
-                             const Packets& packets) {
-  require_root(algorithm, topology.nodes(), root);
-  require_packets(algorithm, packets);
+void require_torus_broadcast(std::string_view algorithm, const Setting& setting) {
+  const Topology& topology = setting.topology;
+  require_packets(algorithm, packets_of(setting.options));
   if (!topology.all(Shape::ring)) {
     throw UsageError(
         fmt::format("{}: needs rings in all dimensions, which {} has not; use umesh "
@@ -122,7 +116,8 @@ void require_torus_broadcast(std::string_view algorithm, const Topology& topolog
   }
 }
 
-Prediction predict_tree(int tree_steps, const Packets& packets) {
+Prediction predict_tree(int tree_steps, const Options& options) {
+  const Packets packets = packets_of(options);
   // Steps between a packet that has arrived everywhere and the next one send nothing.
   const int idle = std::max(0, packets.gap(tree_steps) - tree_steps);
   const std::int64_t gaps = tree_steps > 0 ? packets.count - 1 : 0;

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/cost.hpp"
-#include "wormcube/collectives/options.hpp"
+#include "wormcube/collectives/algorithm.hpp"
 
 #include <cstdint>
 #include <span>
@@ -11,8 +10,6 @@
 #include <vector>
 
 namespace wormcube {
-
-struct Setting;
 
 /// Cuts a message into packets that go one after the other through the same tree.
 struct Packets {
@@ -102,9 +99,8 @@ class Itinerary {
 };
 
 /// The node program of all algorithms that have an itinerary.
-/// \param message  the root's message; on the other nodes room for it, of the same size
 /// Throws UsageError, before any message, for more steps than an int counts.
-void travel(Node& node, Span message, const Itinerary& itinerary, const Packets& packets);
+void travel(Node& node, const Call& call, const Itinerary& itinerary);
 
 /// The axes' sizes, axis 0 first.
 std::vector<Rank> axis_sizes(const Topology& topology);
@@ -112,17 +108,16 @@ std::vector<Rank> axis_sizes(const Topology& topology);
 /// The least t with base^t >= n.
 int rounds(Rank n, Rank base);
 
-/// A root that is a node, rings in all dimensions, and packets that can be.
+/// Rings in all dimensions, and packets in no more steps than an int counts.
 /// Throws UsageError in the algorithm's name.
-void require_torus_broadcast(std::string_view algorithm, const Topology& topology, Rank root,
-                             const Packets& packets);
-/// The packets alone: one or more, in no more steps than an int counts, for a tree of so many.
+void require_torus_broadcast(std::string_view algorithm, const Setting& setting);
+/// The packets alone, for a tree of so many steps.
 void require_packets(std::string_view algorithm, const Packets& packets, int tree_steps = 1);
 
 /// For the entries of the algorithms: a packet is a part.
 Rank packet_parts(const Setting& setting);
 
 /// One message of the whole block (or packet) on each link in every step.
-Prediction predict_tree(int tree_steps, const Packets& packets);
+Prediction predict_tree(int tree_steps, const Options& options);
 
 }  // namespace wormcube

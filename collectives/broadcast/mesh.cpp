@@ -1,33 +1,39 @@
 // Broadcast dimension by dimension.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/broadcast/mesh.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/broadcast/halving.hpp"
+#include "wormcube/collectives/broadcast/programs.hpp"
 #include "wormcube/collectives/links.hpp"
-#include "wormcube/collectives/require.hpp"
 #include "wormcube/runtime/node/views.hpp"
 
 #include <algorithm>
 
 namespace wormcube {
 
-void broadcast_mesh(Node& node, Span message, Rank root) {
-  require_root("broadcast_mesh", node.size(), root);
+namespace {
+
+/// Broadcast: the root's message ends on every node. Along the root's row first, then along all
+/// columns at once, and so on from the last dimension to the first; each line by interval halving.
+///
+/// Network  any product; sides of any length; one-port.
+/// Cost     sum over dimensions of ceil(log2 n_d) steps of the whole message; on a square mesh of
+///          2^d nodes (ts + tw m) log2 p.
+/// Links    free of contention where halving is in every dimension: lines, rings, trees, complete.
+void broadcast_mesh(Node& node, const Call& call) {
+  const Rank root = call.arguments.root;
   const Topology& topology = node.topology();
   // Invariant: the nodes that agree with the root in dimensions 0 .. d have the message.
   for (int d = topology.dimensions() - 1; d >= 0; --d) {
     const Rank block = topology.stride(d) * topology.size(d);
     if (node.rank() / block == root / block) {
       GridView line = node.along(d);
-      broadcast_halving(line, message, topology.coordinate(root, d));
+      broadcast_halving(line, call.output.all(), topology.coordinate(root, d));
     } else {
       node.idle(log2_ceiling(topology.size(d)));
     }
   }
 }
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(broadcast_mesh){
     .operation = operations::broadcast,
@@ -36,7 +42,6 @@ WORMCUBE_ALGORITHM(broadcast_mesh){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1.2, Fig. 4.5",
     .exactly_once = true,
     .remark = "free of contention but on arbitrary graphs",
-    .rows = {{"1.5", "", "mesh:4x4"}, {"1.5", "", "torus:5x5"}, {"1.6", "", "mesh:3x4x5"}},
     .predict = [](const Setting& setting) -> Prediction {
       const Topology& topology = setting.topology;
       const double steps = halvings(topology);
@@ -54,12 +59,7 @@ WORMCUBE_ALGORITHM(broadcast_mesh){
       }
       return prediction;
     },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::broadcast_mesh(node, call.output.all(), call.arguments.root);
-        },
+    .program = broadcast_mesh,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

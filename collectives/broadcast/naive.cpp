@@ -1,28 +1,33 @@
 // Broadcast from one node to each other in turn.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/broadcast/naive.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/require.hpp"
 
 namespace wormcube {
 
-void broadcast_naive(Node& node, Span message, Rank root) {
-  require_root("broadcast_naive", node.size(), root);
+namespace {
+
+/// Broadcast: the root's message ends on every node, which gets it from the root itself.
+///
+/// Network  any; one-port.
+/// Cost     p - 1 steps of the whole message: (ts + tw m) (p - 1).
+/// Links    one message in a step.
+/// Source   Grama, Gupta, Karypis, Kumar, sec. 4.1: what not to do.
+void broadcast_naive(Node& node, const Call& call) {
+  const Rank root = call.arguments.root;
   const Rank p = node.size(), r = node.rank();
   for (Rank t = 1; t < p; ++t) {
     const Rank q = mod(root + t, p);
     if (r == root) {
-      node.step({send(q, message)});
+      node.step({send(q, call.output.all())});
     } else if (r == q) {
-      node.step({receive(root, message)});
+      node.step({receive(root, call.output.all())});
     } else {
       node.step();
     }
   }
 }
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(broadcast_naive){
     .operation = operations::broadcast,
@@ -31,7 +36,6 @@ WORMCUBE_ALGORITHM(broadcast_naive){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1",
     .contention_free = true,
     .exactly_once = true,
-    .rows = {{"1.1", "", "ring:8"}},
     .predict = [](const Setting& setting) -> Prediction {
       const Rank p = setting.topology.nodes();
       return {.startups = p - 1,
@@ -42,12 +46,7 @@ WORMCUBE_ALGORITHM(broadcast_naive){
               .contended_blocks = p - 1};
     },
     .chosen_by_auto = false,
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::broadcast_naive(node, call.output.all(), call.arguments.root);
-        },
+    .program = broadcast_naive,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

@@ -1,19 +1,12 @@
 // Broadcast by store and forward.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/broadcast/neighbours.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/require.hpp"
 #include "wormcube/runtime/node/views.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 
 namespace wormcube {
-
-namespace algorithms {
-extern const Algorithm broadcast_neighbours;
-}
 
 namespace {
 
@@ -58,24 +51,29 @@ void along_line(Node& line, Span message, Rank root) {
   }
 }
 
-}  // namespace
-
-void broadcast_neighbours(Node& node, Span message, Rank root) {
-  require_network(algorithms::broadcast_neighbours, node.topology());
-  require_root("broadcast_neighbours", node.size(), root);
+/// Broadcast among nearest neighbours: the root's message ends on every node. Dimension by
+/// dimension, from the last to the first, it goes both ways along each line, to the farther end
+/// first.
+///
+/// Network  lines, rings, meshes and tori of any sizes; one-port.
+/// Cost     in each dimension, steps of the whole message: ceil(n/2) on a ring; n - 1 from the end
+///          of a line, from inside as many as to the farther end (one more from the middle).
+/// Links    every message takes one hop, on a link of its own.
+void broadcast_neighbours(Node& node, const Call& call) {
+  const Rank root = call.arguments.root;
   const Topology& topology = node.topology();
   for (int d = topology.dimensions() - 1; d >= 0; --d) {
     const Rank block = topology.stride(d) * topology.size(d), place = topology.coordinate(root, d);
     if (node.rank() / block == root / block) {
       GridView line = node.along(d);
-      along_line(line, message, place);
+      along_line(line, call.output.all(), place);
     } else {
       node.idle(Reach(topology.factor(d), place).steps());
     }
   }
 }
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(broadcast_neighbours){
     .operation = operations::broadcast,
@@ -84,7 +82,6 @@ WORMCUBE_ALGORITHM(broadcast_neighbours){
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.13",
     .contention_free = true,
     .exactly_once = true,
-    .rows = {{"1.18", "", "torus:4x4x4"}, {"1.18", "", "mesh:3x4x5"}},
     .needs = {needs::lines_and_rings()},
     .instead = {"mesh", "halving"},
     .predict = [](const Setting& setting) -> Prediction {
@@ -100,12 +97,7 @@ WORMCUBE_ALGORITHM(broadcast_neighbours){
               .link_load = steps > 0 ? 1 : 0,
               .contended_blocks = steps};
     },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::broadcast_neighbours(node, call.output.all(), call.arguments.root);
-        },
+    .program = broadcast_neighbours,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

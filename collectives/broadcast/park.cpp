@@ -1,11 +1,9 @@
-// Broadcast by subgroups of index 2k+1.
+// Broadcast in the fewest steps there can be, on tori that are powers of 2k+1, by free routes.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/broadcast/park.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/broadcast/itinerary.hpp"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include <fmt/core.h>
@@ -14,7 +12,8 @@ namespace wormcube {
 
 namespace {
 
-using Legs = std::vector<Move>;                // of axes, in the order travelled, in units of s
+using Legs = std::vector<Move>;  // of axes, in the order travelled, in units of s
+
 using Steps = std::vector<std::vector<Legs>>;  // the messages of every holder in each step
 
 /// What the holders send at one level, and how each residue modulo `base` is reached.
@@ -108,6 +107,7 @@ struct Side {
   bool is_double;
   int power;
 };
+
 std::optional<Side> side_of(std::span<const Rank> sizes) {
   const auto axes = static_cast<int>(sizes.size());
   if (axes < 2 || axes > 4 || std::ranges::adjacent_find(sizes, std::not_equal_to()) != sizes.end())
@@ -118,10 +118,21 @@ std::optional<Side> side_of(std::span<const Rank> sizes) {
   return rest == 1 && side.power > 0 ? std::optional(side) : std::nullopt;
 }
 
-}  // namespace
-
-void broadcast_park(Node& node, Span message, Rank root, const Packets& packets) {
-  require_broadcast_park(node.topology(), root, packets);
+/// Broadcast: the root's message ends on every node.
+///
+/// With s = n/q, n/q^2, .., 1, q = 2k+1, and k steps each, all holders send 2k messages along
+/// displacements that are multiples of s and, together, name every node of a q x .. x q torus once.
+/// Sides of 2 q^p begin with steps of n/2.
+///
+/// Network  tori 5^p or 2 5^p squared, 7^p or 2 7^p cubed, (9^p)^4, p >= 1; all ports; any root.
+/// Cost     ceil(log_{2k+1} N) steps of the whole message: the lower bound. Every node receives
+///          once.
+/// Links    free of contention. NOT dimension ordered: each message brings its legs in an order of
+///          its own, which only a checked schedule shows to be free of deadlock.
+/// Source   counts: Park et al. as quoted by Wang and Tseng, sec. 5; the displacements were found
+///          by search and are not the authors'.
+void broadcast_park(Node& node, const Call& call) {
+  const Rank root = call.arguments.root;
   Itinerary itinerary(node.topology(), root, node.rank());
   const int axes = itinerary.axes();
   const std::vector<Rank>& x = itinerary.position;
@@ -152,28 +163,28 @@ void broadcast_park(Node& node, Span message, Rank root, const Packets& packets)
   if (side.is_double) serve(halves(axes), n / 2);
   Rank s = side.is_double ? n / 2 : n;
   while (s > 1) serve(level(axes), s /= q);
-  travel(node, message, itinerary, packets);
+  travel(node, call, itinerary);
 }
 
-void require_broadcast_park(const Topology& topology, Rank root, const Packets& packets) {
-  require_torus_broadcast("park", topology, root, packets);
-  if (!side_of(axis_sizes(topology))) {
+void require_broadcast_park(const Setting& setting) {
+  require_torus_broadcast("park", setting);
+  if (!side_of(axis_sizes(setting.topology))) {
     throw UsageError(
         fmt::format("park: needs a torus 5^p x 5^p or 2 5^p x 2 5^p, three sides of 7^p or 2 7^p, "
                     "or four of 9^p; {} is not one; use plan or wang-tseng",
-                    topology.name()));
+                    setting.topology.name()));
   }
 }
 
-Prediction predict_broadcast_park(const Topology& topology, const Packets& packets) {
-  const std::vector<Rank> sizes = axis_sizes(topology);
+Prediction predict_broadcast_park(const Setting& setting) {
+  const std::vector<Rank> sizes = axis_sizes(setting.topology);
   const auto axes = static_cast<int>(sizes.size());
   const Side side = *side_of(sizes);
   const int first = side.is_double ? rounds(1 << axes, 2 * axes + 1) : 0;
-  return predict_tree(axes * side.power + first, packets);
+  return predict_tree(axes * side.power + first, setting.options);
 }
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(broadcast_park){
     .operation = operations::broadcast,
@@ -186,23 +197,10 @@ WORMCUBE_ALGORITHM(broadcast_park){
     .any_order = true,
     .remark = "not dimension ordered; displacements found by search, not the authors' own",
     .options = {packets_option(), period_option()},
-    .require =
-        [](const Setting& setting) {
-          require_broadcast_park(setting.topology, setting.arguments.root,
-                                 packets_of(setting.options));
-        },
-    .predict =
-        [](const Setting& setting) {
-          return predict_broadcast_park(setting.topology, packets_of(setting.options));
-        },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::broadcast_park(node, call.output.all(), call.arguments.root,
-                                   packets_of(call.options));
-        },
+    .require = require_broadcast_park,
+    .predict = predict_broadcast_park,
+    .program = broadcast_park,
     .parts = packet_parts,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

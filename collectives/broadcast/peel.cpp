@@ -1,9 +1,9 @@
-// Broadcast by peeling.
+// Broadcast by peeling: one dimension after the other, with all ports, no alignment.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/broadcast/peel.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/broadcast/distribution.hpp"
+#include "wormcube/collectives/broadcast/itinerary.hpp"
+#include "wormcube/collectives/broadcast/torus_trees.hpp"
 
 namespace wormcube {
 
@@ -67,22 +67,32 @@ int peel_steps(std::span<const Rank> sizes, int lowest) {
   return steps;
 }
 
-void broadcast_peel(Node& node, Span message, Rank root, const Packets& packets) {
-  require_broadcast_peel(node.topology(), root, packets);
+namespace {
+
+/// Broadcast: the root's message ends on every node.
+///
+/// Along the first dimension a message goes out by every port: one hop along another dimension, if
+/// that has 3 nodes or more, and then straight. That leaves one informed node in every hyperplane,
+/// which goes on inside it.
+///
+/// Network  any torus; all ports; any root.
+/// Cost     sum over dimensions j = 1, 2, .. (the last one first) of ceil(log_{2w+1} n_j) steps of
+///          the whole message, with w = 1 + the dimensions before it of 3 nodes or more. Every node
+///          receives once.
+/// Links    free of contention; no hop is longer than half a ring, none of half a ring goes '-'.
+/// Source   ours, after the stages of Wang and Tseng.
+void broadcast_peel(Node& node, const Call& call) {
+  const Rank root = call.arguments.root;
   Itinerary itinerary(node.topology(), root, node.rank());
   peel(itinerary, 0);
-  travel(node, message, itinerary, packets);
+  travel(node, call, itinerary);
 }
 
-void require_broadcast_peel(const Topology& topology, Rank root, const Packets& packets) {
-  require_torus_broadcast("peel", topology, root, packets);
+Prediction predict_broadcast_peel(const Setting& setting) {
+  return predict_tree(peel_steps(axis_sizes(setting.topology), 0), setting.options);
 }
 
-Prediction predict_broadcast_peel(const Topology& topology, const Packets& packets) {
-  return predict_tree(peel_steps(axis_sizes(topology), 0), packets);
-}
-
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(broadcast_peel){
     .operation = operations::broadcast,
@@ -94,24 +104,11 @@ WORMCUBE_ALGORITHM(broadcast_peel){
     .exactly_once = true,
     .remark = "our extension",
     .options = {packets_option(), period_option()},
-    .require =
-        [](const Setting& setting) {
-          require_broadcast_peel(setting.topology, setting.arguments.root,
-                                 packets_of(setting.options));
-        },
-    .predict =
-        [](const Setting& setting) {
-          return predict_broadcast_peel(setting.topology, packets_of(setting.options));
-        },
+    .require = [](const Setting& setting) { require_torus_broadcast("peel", setting); },
+    .predict = predict_broadcast_peel,
     .chosen_by_auto = false,  // plan takes it where it is best
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::broadcast_peel(node, call.output.all(), call.arguments.root,
-                                   packets_of(call.options));
-        },
+    .program = broadcast_peel,
     .parts = packet_parts,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

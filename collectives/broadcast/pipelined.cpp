@@ -1,20 +1,11 @@
-// Broadcast in packets along edge-disjoint spanning binomial trees.
+// Broadcast in packets along edge-disjoint spanning binomial trees of a hypercube.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/broadcast/pipelined.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/packets.hpp"
-#include "wormcube/collectives/require.hpp"
 
 #include <vector>
 
-#include <fmt/core.h>
-
 namespace wormcube {
-
-namespace algorithms {
-extern const Algorithm broadcast_pipelined;
-}
 
 namespace {
 
@@ -34,18 +25,22 @@ Rank packet_sent(Rank label, Rank t, int d) {
   return t - d + j;
 }
 
-}  // namespace
-
-void broadcast_pipelined(Node& node, Span message, Rank root, Rank packets) {
-  require_network(algorithms::broadcast_pipelined, node.topology());
-  require_root("broadcast_pipelined", node.size(), root);
-  if (packets < 0 || packets > most_packets) {
-    throw UsageError(
-        fmt::format("broadcast_pipelined: {} packets; need 1 to {}, or 0 for the best number",
-                    packets, most_packets));
-  }
+/// Broadcast: the root's message, cut into packets, ends on every node. In step t all messages
+/// cross dimension t mod d; the root sends packet t. All nodes with this bit set pass on what the
+/// root sent d steps ago; nobody waits for a packet that comes later.
+///
+/// Network  hypercube of dimension d; one-port.
+/// Cost     N + d steps of m / N (N if d is 1): (N + d) (ts + tw m / N); with the best N
+///          (sqrt(ts d) + sqrt(tw m))^2.
+/// Links    a step crosses one dimension.
+/// Source   S. L. Johnsson, C.-T. Ho, Optimum broadcasting and personalized communication in
+///          hypercubes, IEEE Trans. Computers 38(9), 1989; Grama, Gupta, Karypis, Kumar, sec. 4.9.
+void broadcast_pipelined(Node& node, const Call& call) {
+  const Rank root = call.arguments.root;
+  const Rank packets = static_cast<Rank>(call.options.number("packets"));
   const int d = node.topology().dimensions();
-  const Rank count = packets > 0 ? packets : best_pipelined_packets(message.size(), d, {});
+  const Rank count =
+      packets > 0 ? packets : best_pipelined_packets(call.output.all().size(), d, {});
   const Rank label = node.rank() ^ root;
   const auto valid = [count](Rank packet) { return packet >= 0 && packet < count; };
 
@@ -54,21 +49,19 @@ void broadcast_pipelined(Node& node, Span message, Rank root, Rank packets) {
     const Rank across = 1 << t % d, partner = node.rank() ^ across;
     const Rank going = packet_sent(label, t, d), coming = packet_sent(label ^ across, t, d);
     ops.clear();
-    if (valid(going) && partner != root) ops.push_back(send(partner, part(message, going, count)));
-    if (valid(coming) && label != 0) ops.push_back(receive(partner, part(message, coming, count)));
+    if (valid(going) && partner != root)
+      ops.push_back(send(partner, part(call.output.all(), going, count)));
+    if (valid(coming) && label != 0)
+      ops.push_back(receive(partner, part(call.output.all(), coming, count)));
     node.step(ops);
   }
 }
-
-namespace {
 
 Rank packets(const Setting& setting) {
   return static_cast<Rank>(setting.options.number("packets"));
 }
 
 }  // namespace
-
-namespace algorithms {
 
 WORMCUBE_ALGORITHM(broadcast_pipelined){
     .operation = operations::broadcast,
@@ -81,7 +74,6 @@ WORMCUBE_ALGORITHM(broadcast_pipelined){
                  .least = 0,
                  .most = most_packets,
                  .help = "N; 0: sqrt(tw m d / ts), at most m and 4096"}},
-    .rows = {{"1.15", "packets=8", "hypercube:3"}, {"1.15", "packets=0", "hypercube:3"}},
     .needs = {needs::hypercube()},
     .instead = {"scatter-allgather", "halving"},
     .settle =
@@ -102,14 +94,8 @@ WORMCUBE_ALGORITHM(broadcast_pipelined){
       prediction.contended_blocks = prediction.transmission_blocks;
       return prediction;
     },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::broadcast_pipelined(node, call.output.all(), call.arguments.root,
-                                        static_cast<Rank>(call.options.number("packets")));
-        },
+    .program = broadcast_pipelined,
     .parts = [](const Setting& setting) { return std::max(1, packets(setting)); },
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

@@ -1,13 +1,21 @@
-// Broadcast by the best of what we have.
+// Broadcast by the best of what we have, for any torus.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/broadcast/plan.hpp"
 
 #include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/broadcast/peel.hpp"
-#include "wormcube/collectives/broadcast/quad.hpp"
+#include "wormcube/collectives/broadcast/torus_trees.hpp"
 
 namespace wormcube {
 
+namespace {
+
+struct TorusPlan {
+  int peeled_to = 0;  // axes from this one on are peeled; the others:
+  bool quarters = false;
+  VirtualTorus squeezed;
+  int steps = 0;
+};
+
+/// The plan with the fewest steps; of equals the one that peels most.
 TorusPlan plan_torus_broadcast(std::span<const Rank> sizes) {
   TorusPlan best;
   best.steps = peel_steps(sizes, 0);
@@ -25,8 +33,6 @@ TorusPlan plan_torus_broadcast(std::span<const Rank> sizes) {
   return best;
 }
 
-namespace {
-
 /// All nodes of a network make the same plan, and that takes longer than a node's steps: each
 /// thread keeps the last one.
 const TorusPlan& kept_plan(std::span<const Rank> sizes) {
@@ -41,10 +47,17 @@ const TorusPlan& kept_plan(std::span<const Rank> sizes) {
   return kept.plan;
 }
 
-}  // namespace
-
-void broadcast_plan(Node& node, Span message, Rank root, const Packets& packets) {
-  require_broadcast_plan(node.topology(), root, packets);
+/// Broadcast: the root's message ends on every node.
+///
+/// Some of the first dimensions are peeled off, none or all; what is left is squeezed or, if it is
+/// a square with sides of a power of two, quartered. The plan with the fewest steps is taken.
+///
+/// Network  any torus; all ports; any root.
+/// Cost     the fewest steps among these plans, each of the whole message; never more than those of
+///          wang-tseng, peel, squeeze and quad.
+/// Links    free of contention, if the signs of the hops are honoured.
+void broadcast_plan(Node& node, const Call& call) {
+  const Rank root = call.arguments.root;
   Itinerary itinerary(node.topology(), root, node.rank());
   const TorusPlan& plan = kept_plan(itinerary.sizes());
   peel(itinerary, plan.peeled_to);
@@ -53,18 +66,14 @@ void broadcast_plan(Node& node, Span message, Rank root, const Packets& packets)
   } else if (plan.peeled_to > 0) {
     squeeze(itinerary, plan.squeezed);
   }
-  travel(node, message, itinerary, packets);
+  travel(node, call, itinerary);
 }
 
-void require_broadcast_plan(const Topology& topology, Rank root, const Packets& packets) {
-  require_torus_broadcast("plan", topology, root, packets);
+Prediction predict_broadcast_plan(const Setting& setting) {
+  return predict_tree(plan_torus_broadcast(axis_sizes(setting.topology)).steps, setting.options);
 }
 
-Prediction predict_broadcast_plan(const Topology& topology, const Packets& packets) {
-  return predict_tree(plan_torus_broadcast(axis_sizes(topology)).steps, packets);
-}
-
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(broadcast_plan){
     .operation = operations::broadcast,
@@ -76,23 +85,10 @@ WORMCUBE_ALGORITHM(broadcast_plan){
     .exactly_once = true,
     .remark = "our extension",
     .options = {packets_option(), period_option()},
-    .require =
-        [](const Setting& setting) {
-          require_broadcast_plan(setting.topology, setting.arguments.root,
-                                 packets_of(setting.options));
-        },
-    .predict =
-        [](const Setting& setting) {
-          return predict_broadcast_plan(setting.topology, packets_of(setting.options));
-        },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::broadcast_plan(node, call.output.all(), call.arguments.root,
-                                   packets_of(call.options));
-        },
+    .require = [](const Setting& setting) { require_torus_broadcast("plan", setting); },
+    .predict = predict_broadcast_plan,
+    .program = broadcast_plan,
     .parts = packet_parts,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

@@ -1,10 +1,9 @@
-// Broadcast by recursive doubling.
+// Broadcast by recursive doubling: the hypercube's algorithm, on any network.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/broadcast/recursive_doubling.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/broadcast/programs.hpp"
 #include "wormcube/collectives/links.hpp"
-#include "wormcube/collectives/require.hpp"
+#include "wormcube/runtime/node/together.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -57,33 +56,29 @@ void cross(Node& node, Span message, Rank root, int bit, Rank done, RingTies tie
   }
 }
 
-}  // namespace
-
-void broadcast_recursive_doubling(Node& node, Span message, Rank root, DoublingOrder order,
-                                  RingTies ties) {
-  require_root("broadcast_recursive_doubling", node.size(), root);
-  require_doubling(node.topology(), root, ties);
+/// Broadcast: the root's message ends on every node. In each step all who have it send it to the
+/// node whose rank differs in one bit.
+///
+/// Network  any, of 2^d nodes; of any number if the root is node 0, partners that are not there
+///          left out. One-port.
+/// Cost     ceil(log2 p) steps of the whole message. Descending: (ts + tw m) log2 p. Ascending on a
+///          line, ring or tree: ts log2 p + tw m (p - 1), as step i puts 2^i messages on one link;
+///          with balanced ties ts log2 p + tw m (3p/4 - 1) on a ring.
+/// Links    hypercube, complete: free of contention in both orders; line, ring, tree, mesh: in the
+///          descending one.
+/// Source   Grama, Gupta, Karypis, Kumar, sec. 4.1.3 and 4.1.5, Algorithms 4.1 and 4.2; problems
+///          4.2 and 4.24.
+void broadcast_recursive_doubling(Node& node, const Call& call) {
+  const bool ascending = call.options.is("order", "ascending");
+  const auto ties = call.options.choice<RingTies>("ties");
   const int d = log2_ceiling(node.size());
   Rank done = 0;
   for (int t = 0; t < d; ++t) {
-    const int bit = order == DoublingOrder::ascending ? t : d - 1 - t;
-    cross(node, message, root, bit, done, ties);
+    const int bit = ascending ? t : d - 1 - t;
+    cross(node, call.output.all(), call.arguments.root, bit, done, ties);
     done |= 1 << bit;
   }
 }
-
-void broadcast_rotated_doubling(Node& node, Span message, Rank root, int first) {
-  require_root("broadcast_rotated_doubling", node.size(), root);
-  const int d = node.topology().dimensions();
-  Rank done = 0;
-  for (int t = 0; t < d; ++t) {
-    const int bit = (first + t) % d;
-    cross(node, message, root, bit, done, RingTies::plus);
-    done |= 1 << bit;
-  }
-}
-
-namespace {
 
 /// The load of the step that crosses a bit, with all lower bits crossed before: all nodes of an
 /// interval of 2^bit send. Nothing where there is no formula.
@@ -120,9 +115,26 @@ Prediction predict_recursive_doubling(const Setting& setting) {
   return prediction;
 }
 
-}  // namespace
+/// Broadcast: part j of d of the root's message goes along a binomial tree that crosses the
+/// dimensions j, j+1, .., j-1 (mod d).
+///
+/// Network  hypercube of dimension d; all-port.
+/// Cost     d steps of 1/d of the message: ts d + tw m.
+/// Links    the trees cross different dimensions in each step.
+void broadcast_hypercube_all_port(Node& node, const Call& call) {
+  const int d = node.topology().dimensions();
+  if (d == 0) return;
+  together(node, d, [&](int j, Node& own) {
+    Rank done = 0;
+    for (int t = 0; t < d; ++t) {
+      const int bit = (j + t) % d;
+      cross(own, part(call.output.all(), j, d), call.arguments.root, bit, done, RingTies::plus);
+      done |= 1 << bit;
+    }
+  });
+}
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(broadcast_recursive_doubling){
     .operation = operations::broadcast,
@@ -140,27 +152,36 @@ WORMCUBE_ALGORITHM(broadcast_recursive_doubling){
                  .choices = {"plus", "balanced"},
                  .help =
                      "half way round a ring: all '+', or even coordinates '+' and odd ones '-'"}},
-    .rows = {{"1.2", "order=descending", "ring:8"},
-             {"1.3", "order=ascending", "line:8"},
-             {"1.3", "order=ascending:ties=balanced", "ring:8"},
-             {"1.4", "order=ascending", "hypercube:6"},
-             {"1.7", "order=descending", "hypercube:6"},
-             {"1.8", "order=descending", "tree:8"},
-             {"1.17", "order=descending", "mesh:4x4"}},
     .require =
         [](const Setting& setting) {
           require_doubling(setting.topology, setting.arguments.root,
                            setting.options.choice<RingTies>("ties"));
         },
     .predict = predict_recursive_doubling,
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::broadcast_recursive_doubling(node, call.output.all(), call.arguments.root,
-                                                 call.options.choice<DoublingOrder>("order"),
-                                                 call.options.choice<RingTies>("ties"));
-        },
+    .program = broadcast_recursive_doubling,
 };
 
-}  // namespace algorithms
+WORMCUBE_ALGORITHM(broadcast_hypercube_all_port){
+    .operation = operations::broadcast,
+    .name = "hypercube-all-port",
+    .summary = "d rotated binomial trees on all links at once; hypercubes",
+    .source = "Grama, Gupta, Karypis, Kumar, sec. 4.7.2",
+    .ports = Ports::all,
+    .contention_free = true,
+    .exactly_once = true,
+    .needs = {needs::hypercube()},
+    .instead = {"recursive-doubling", "halving"},
+    .predict = [](const Setting& setting) -> Prediction {
+      const double once = setting.topology.nodes() > 1 ? 1 : 0;
+      return {.startups = setting.topology.dimensions(),
+              .transmission_blocks = once,
+              .rearranged_blocks = 0,
+              .working_blocks = 0,
+              .link_load = once,
+              .contended_blocks = once};
+    },
+    .program = broadcast_hypercube_all_port,
+    .parts = [](const Setting& setting) { return std::max(1, setting.topology.dimensions()); },
+};
 
 }  // namespace wormcube

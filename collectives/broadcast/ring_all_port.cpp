@@ -1,28 +1,33 @@
 // Broadcast of long messages both ways round all rings.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/broadcast/ring_all_port.hpp"
+#include "wormcube/collectives/ring_all_port.hpp"
 
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/reduce/parts.hpp"
-#include "wormcube/collectives/require.hpp"
 #include "wormcube/collectives/ring_scatter.hpp"
 
 namespace wormcube {
 
-namespace algorithms {
-extern const Algorithm broadcast_ring_all_port;
-}
+namespace {
 
-void broadcast_ring_all_port(Node& node, Span message, Rank root, HalfWay half) {
-  require_network(algorithms::broadcast_ring_all_port, node.topology());
-  require_root("broadcast_ring_all_port", node.size(), root);
-  const std::vector<Bytes> offsets = part_offsets(message.size(), 1, node.size());
-  const Blocks parts(message, offsets);
+/// Broadcast of a long message: p parts of it are scattered, then gathered by all, both by the
+/// ring-all-port algorithms of these.
+///
+/// Network  ring or torus of any sides; all-port.
+/// Cost     sides n: 2 D floor(n/2) steps; (p - 1)/(p D) messages if n is odd or half=split.
+/// Links    each link carries one message in a step.
+/// Source   N. Jain, Y. Sabharwal, Optimal bucket algorithms for large MPI collectives on torus
+///          interconnects, ICS 2010 (abstract); the text is ours after it.
+void broadcast_ring_all_port(Node& node, const Call& call) {
+  const Rank root = call.arguments.root;
+  const HalfWay half = half_of(call.options);
+  const std::vector<Bytes> offsets = part_offsets(call.output.all().size(), 1, node.size());
+  const Blocks parts(call.output.all(), offsets);
   scatter_rings(node, parts, root, half);
   allgather_copies(node, ring_all_port_plans(node, half), parts);
 }
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(broadcast_ring_all_port){
     .operation = operations::broadcast,
@@ -33,7 +38,6 @@ WORMCUBE_ALGORITHM(broadcast_ring_all_port){
     .source = "Jain, Sabharwal, ICS 2010 (abstract); the text ours",
     .ports = Ports::all,
     .contention_free = true,
-    .exactly_once = false,
     .options = {half_way_option()},
     .needs = {needs::rings()},
     .instead = {"plan", "scatter-allgather"},
@@ -42,18 +46,12 @@ WORMCUBE_ALGORITHM(broadcast_ring_all_port){
         [](const Setting& setting) {
           return ring_scatter_and_all_cost(setting.topology, half_of(setting.options));
         },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::broadcast_ring_all_port(node, call.output.all(), call.arguments.root,
-                                            half_of(call.options));
-        },
+    .program = broadcast_ring_all_port,
     .parts =
         [](const Setting& setting) {
           return setting.topology.nodes() *
                  ring_all_port_parts(setting.topology, half_of(setting.options));
         },
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

@@ -1,10 +1,7 @@
 // Broadcast of long messages: a scatter of parts, then an all-gather.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/broadcast/scatter_allgather.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/links.hpp"
-#include "wormcube/collectives/require.hpp"
 #include "wormcube/collectives/scatter/halving_tree.hpp"
 
 #include <algorithm>
@@ -15,6 +12,12 @@
 namespace wormcube {
 
 namespace {
+
+/// How the parts get together.
+enum class PartsAllgather : std::uint8_t {
+  neighbours,  ///< round each line and ring, the last dimension first; a hypercube's is doubling
+  doubling,    ///< across one bit of ranks after another, the lowest first; 2^d nodes
+};
 
 /// The root's message, cut into one part for each node.
 class Parts {
@@ -82,12 +85,20 @@ void require_doubling(const Topology& topology) {
       topology.name(), topology.nodes()));
 }
 
-}  // namespace
-
-void broadcast_scatter_allgather(Node& node, Span message, Rank root, PartsAllgather allgather) {
-  require_root("broadcast_scatter_allgather", node.size(), root);
-  if (allgather == PartsAllgather::doubling) require_doubling(node.topology());
-  const Parts parts(message, node.size());
+/// Broadcast: the root's message, cut into p nearly equal parts, is scattered by halving, dimension
+/// by dimension; then all nodes gather all parts.
+///
+/// Network  any; `doubling`: 2^d nodes; one-port.
+/// Cost     2 m (p - 1) / p in sum of ceil(log2 n_d) steps and those of the all-gather, sum of
+///          (n_d - 1) or log2 p: hypercube 2 (ts log2 p + tw m (p - 1) / p), ring
+///          ts (log2 p + p - 1) + 2 tw m (p - 1) / p. Less than log2 p times the message when m is
+///          above (ts / tw) log2 p / (log2 p - 2 (p - 1) / p) on a hypercube of p > 2.
+/// Links    neighbours: free of contention on lines, rings, complete networks and 2^d-trees, and
+///          their products; doubling: on hypercubes and complete networks.
+void broadcast_scatter_allgather(Node& node, const Call& call) {
+  const Rank root = call.arguments.root;
+  const PartsAllgather allgather = call.options.choice<PartsAllgather>("allgather");
+  const Parts parts(call.output.all(), node.size());
   scatter(node, parts, root);
   if (allgather == PartsAllgather::doubling) {
     gather_doubling(node, parts);
@@ -95,8 +106,6 @@ void broadcast_scatter_allgather(Node& node, Span message, Rank root, PartsAllga
     for (int d = node.topology().dimensions(); d-- > 0;) gather_round(node, parts, d);
   }
 }
-
-namespace {
 
 bool doubles(const Setting& setting) { return setting.options.is("allgather", "doubling"); }
 
@@ -136,8 +145,6 @@ Prediction predict_scatter_allgather(const Setting& setting) {
 
 }  // namespace
 
-namespace algorithms {
-
 WORMCUBE_ALGORITHM(broadcast_scatter_allgather){
     .operation = operations::broadcast,
     .name = "scatter-allgather",
@@ -149,25 +156,13 @@ WORMCUBE_ALGORITHM(broadcast_scatter_allgather){
     .options = {{.name = "allgather",
                  .choices = {"neighbours", "doubling"},
                  .help = "round each dimension (a hypercube: doubling), or across bits of ranks"}},
-    .rows = {{"1.11", "allgather=doubling", "hypercube:6"},
-             {"1.11", "allgather=neighbours", "hypercube:6"},
-             {"1.12", "allgather=neighbours", "ring:8"},
-             {"1.12", "allgather=neighbours", "line:7"},
-             {"1.13", "allgather=neighbours", "mesh:4x4"},
-             {"1.14", "", "hypercube:3"}},
     .require =
         [](const Setting& setting) {
           if (doubles(setting)) require_doubling(setting.topology);
         },
     .predict = predict_scatter_allgather,
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::broadcast_scatter_allgather(node, call.output.all(), call.arguments.root,
-                                                call.options.choice<PartsAllgather>("allgather"));
-        },
+    .program = broadcast_scatter_allgather,
     .parts = [](const Setting& setting) { return setting.topology.nodes(); },
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

@@ -1,8 +1,8 @@
-// Broadcast by squeezing.
+// Broadcast by squeezing: Wang and Tseng's on a coarser torus, then inside its cells.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/broadcast/squeeze.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/broadcast/itinerary.hpp"
+#include "wormcube/collectives/broadcast/torus_trees.hpp"
 #include "wormcube/collectives/broadcast/wang_tseng_tree.hpp"
 
 namespace wormcube {
@@ -71,6 +71,7 @@ VirtualTorus best_virtual_torus(std::span<const Rank> sizes) {
   return best;
 }
 
+/// The phases along the first axes, as many as the virtual torus has.
 void squeeze(Itinerary& itinerary, const VirtualTorus& virtual_torus) {
   const int axes = static_cast<int>(virtual_torus.sizes.size());
   std::vector<Cells> cells;
@@ -122,24 +123,32 @@ void squeeze(Itinerary& itinerary, const VirtualTorus& virtual_torus) {
   }
 }
 
-void broadcast_squeeze(Node& node, Span message, Rank root, const Packets& packets) {
-  require_broadcast_squeeze(node.topology(), root, packets);
+namespace {
+
+/// Broadcast: the root's message ends on every node.
+///
+/// A virtual torus v x .. x v x cv is laid evenly over the real one, its links runs of real links;
+/// it is served by wang-tseng. Then every virtual node informs its cell, one dimension at a time.
+/// v and c are those that take the fewest steps.
+///
+/// Network  any torus; all ports; any root.
+/// Cost     wang-tseng's steps for v, c, and sum_j ceil(log_3 ceil(n_j / v_j)), each of the whole
+///          message. Every node receives once.
+/// Links    free of contention, if the signs of the hops are honoured.
+void broadcast_squeeze(Node& node, const Call& call) {
+  const Rank root = call.arguments.root;
   Itinerary itinerary(node.topology(), root, node.rank());
   if (itinerary.axes() == 0) return;
   squeeze(itinerary, best_virtual_torus(itinerary.sizes()));
-  travel(node, message, itinerary, packets);
+  travel(node, call, itinerary);
 }
 
-void require_broadcast_squeeze(const Topology& topology, Rank root, const Packets& packets) {
-  require_torus_broadcast("squeeze", topology, root, packets);
+Prediction predict_broadcast_squeeze(const Setting& setting) {
+  const std::vector<Rank> sizes = axis_sizes(setting.topology);
+  return predict_tree(sizes.empty() ? 0 : best_virtual_torus(sizes).steps, setting.options);
 }
 
-Prediction predict_broadcast_squeeze(const Topology& topology, const Packets& packets) {
-  const std::vector<Rank> sizes = axis_sizes(topology);
-  return predict_tree(sizes.empty() ? 0 : best_virtual_torus(sizes).steps, packets);
-}
-
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(broadcast_squeeze){
     .operation = operations::broadcast,
@@ -151,24 +160,11 @@ WORMCUBE_ALGORITHM(broadcast_squeeze){
     .exactly_once = true,
     .remark = "our extension",
     .options = {packets_option(), period_option()},
-    .require =
-        [](const Setting& setting) {
-          require_broadcast_squeeze(setting.topology, setting.arguments.root,
-                                    packets_of(setting.options));
-        },
-    .predict =
-        [](const Setting& setting) {
-          return predict_broadcast_squeeze(setting.topology, packets_of(setting.options));
-        },
+    .require = [](const Setting& setting) { require_torus_broadcast("squeeze", setting); },
+    .predict = predict_broadcast_squeeze,
     .chosen_by_auto = false,  // plan takes it where it is best
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::broadcast_squeeze(node, call.output.all(), call.arguments.root,
-                                      packets_of(call.options));
-        },
+    .program = broadcast_squeeze,
     .parts = packet_parts,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

@@ -1,15 +1,9 @@
-// Broadcast by halving the chain of nodes in dimension order.
+// Broadcast by halving the chain of nodes in dimension order: one port, no contention, any shape.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/broadcast/umesh.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/require.hpp"
+#include "wormcube/collectives/broadcast/itinerary.hpp"
 
 namespace wormcube {
-
-namespace algorithms {
-extern const Algorithm broadcast_umesh;
-}
 
 namespace {
 
@@ -46,12 +40,20 @@ class Chain {
   const Itinerary& itinerary_;
 };
 
-}  // namespace
-
-void broadcast_umesh(Node& node, Span message, Rank root, const Packets& packets) {
+/// Broadcast: the root's message ends on every node.
+///
+/// The nodes are put in a chain, by the coordinate that messages travel first, then the next. In
+/// each half of an interval of the chain one node has the message; the halves go on apart. Rings
+/// are cut at the root and used as lines, so the hops carry signs.
+///
+/// Network  any of lines and rings; one-port; any root.
+/// Cost     ceil(log2 p) steps of the whole message. Every node receives once.
+/// Links    free of contention.
+/// Source   McKinley, Xu, Esfahanian, Ni, Unicast-Based Multicast Communication in Wormhole-Routed
+///          Networks, IEEE Trans. Parallel Distrib. Syst. 5(12), 1994: U-mesh.
+void broadcast_umesh(Node& node, const Call& call) {
+  const Rank root = call.arguments.root;
   const Topology& topology = node.topology();
-  require_network(algorithms::broadcast_umesh, topology);
-  require_broadcast_umesh(topology, root, packets);
   Itinerary itinerary(topology, root, node.rank());
   const Chain chain(topology, itinerary);
   const Rank here = chain.place(node.rank(), root);
@@ -68,19 +70,14 @@ void broadcast_umesh(Node& node, Span message, Rank root, const Packets& packets
     if (in_lower != from_lower) holder = heir;
   }
   itinerary.end_phase(log2_ceiling(node.size()));
-  travel(node, message, itinerary, packets);
+  travel(node, call, itinerary);
 }
 
-void require_broadcast_umesh(const Topology& topology, Rank root, const Packets& packets) {
-  require_root("umesh", topology.nodes(), root);
-  require_packets("umesh", packets);
+Prediction predict_broadcast_umesh(const Setting& setting) {
+  return predict_tree(log2_ceiling(setting.topology.nodes()), setting.options);
 }
 
-Prediction predict_broadcast_umesh(const Topology& topology, const Packets& packets) {
-  return predict_tree(log2_ceiling(topology.nodes()), packets);
-}
-
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(broadcast_umesh){
     .operation = operations::broadcast,
@@ -93,22 +90,10 @@ WORMCUBE_ALGORITHM(broadcast_umesh){
     .needs = {needs::lines_and_rings()},
     .instead = {"halving"},
     .require =
-        [](const Setting& setting) {
-          require_broadcast_umesh(setting.topology, setting.arguments.root,
-                                  packets_of(setting.options));
-        },
-    .predict =
-        [](const Setting& setting) {
-          return predict_broadcast_umesh(setting.topology, packets_of(setting.options));
-        },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::broadcast_umesh(node, call.output.all(), call.arguments.root,
-                                    packets_of(call.options));
-        },
+        [](const Setting& setting) { require_packets("umesh", packets_of(setting.options)); },
+    .predict = predict_broadcast_umesh,
+    .program = broadcast_umesh,
     .parts = packet_parts,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

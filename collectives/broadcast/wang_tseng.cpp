@@ -1,33 +1,50 @@
-// Broadcast by Wang and Tseng.
+// Broadcast by Wang and Tseng: by the algebra of the torus, on all ports.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/broadcast/wang_tseng.hpp"
 
 #include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/broadcast/itinerary.hpp"
 #include "wormcube/collectives/broadcast/wang_tseng_tree.hpp"
 
 #include <fmt/core.h>
 
 namespace wormcube {
 
-void broadcast_wang_tseng(Node& node, Span message, Rank root, const WangTseng& options) {
-  require_broadcast_wang_tseng(node.topology(), root, options);
-  Itinerary itinerary(node.topology(), root, node.rank());
+namespace {
+
+/// Broadcast: the root's message ends on every node.
+///
+/// k stages. In stage i every holder sends along the 2k rows of a routing matrix R_i, scaled, and
+/// the holders' set grows by one dimension; an alignment step moves it to where the next stage
+/// wants it. Each node works its part out from its own coordinates.
+///
+/// Network  tori n x .. x n, n >= 2, and cn x n x .. x n, n >= 3, in our order of dimensions, the
+///          first one long; all ports; any root.
+/// Cost     k ceil(log_{2k+1} n) + (k-1) steps of the whole message, one less for n = 2 and 3 with
+///          k >= 2; the first logarithm is that of cn where c > 1.
+/// Links    free of contention, if the signs of the hops are honoured (or with `mirror`).
+/// Source   S.-Y. Wang, Y.-C. Tseng, Algebraic Foundations and Broadcasting Algorithms for
+///          Wormhole-Routed All-Port Tori. Rounding for any n, the rows for k > 3, cn, `once` and
+///          `mirror` are ours.
+void broadcast_wang_tseng(Node& node, const Call& call) {
+  Itinerary itinerary(node.topology(), call.arguments.root, node.rank());
   if (itinerary.axes() == 0) return;
 
   const std::vector<Rank>& x = itinerary.position;
-  WangTsengTree tree(itinerary.sizes(), options.mirror);
+  WangTsengTree tree(itinerary.sizes(), call.options.is("mirror", "yes"));
   const auto arrive = [&](int step, auto by) { itinerary.arrive(step, by); };
   const auto depart = [&](int step, auto by) { itinerary.depart(step, by); };
-  options.once ? tree.visit_once(x, arrive, depart) : tree.visit(x, arrive, depart);
+  call.options.is("once", "yes") ? tree.visit_once(x, arrive, depart)
+                                 : tree.visit(x, arrive, depart);
   tree.for_each_part([&](int step, bool aligns) {
     itinerary.name(step, aligns ? "alignment" : "a stage of distribution");
   });
   itinerary.end_phase(tree.steps());
-  travel(node, message, itinerary, options.packets);
+  travel(node, call, itinerary);
 }
 
-void require_broadcast_wang_tseng(const Topology& topology, Rank root, const WangTseng& options) {
-  require_torus_broadcast("wang-tseng", topology, root, options.packets);
+void require_broadcast_wang_tseng(const Setting& setting) {
+  const Topology& topology = setting.topology;
+  require_torus_broadcast("wang-tseng", setting);
   const std::vector<Rank> sizes = axis_sizes(topology);
   if (sizes.empty()) return;
   const Rank n = sizes.front(), longest = sizes.back();
@@ -41,20 +58,12 @@ void require_broadcast_wang_tseng(const Topology& topology, Rank root, const Wan
   }
 }
 
-Prediction predict_broadcast_wang_tseng(const Topology& topology, const WangTseng& options) {
-  const std::vector<Rank> sizes = axis_sizes(topology);
-  return predict_tree(sizes.empty() ? 0 : WangTsengTree::steps(sizes), options.packets);
-}
-
-namespace {
-
-WangTseng wang_tseng_options(const Options& options) {
-  return {options.is("once", "yes"), options.is("mirror", "yes"), packets_of(options)};
+Prediction predict_broadcast_wang_tseng(const Setting& setting) {
+  const std::vector<Rank> sizes = axis_sizes(setting.topology);
+  return predict_tree(sizes.empty() ? 0 : WangTsengTree::steps(sizes), setting.options);
 }
 
 }  // namespace
-
-namespace algorithms {
 
 WORMCUBE_ALGORITHM(broadcast_wang_tseng){
     .operation = operations::broadcast,
@@ -75,24 +84,10 @@ WORMCUBE_ALGORITHM(broadcast_wang_tseng){
                  .help = "for routers that break ties at half a ring to +"},
                 packets_option(),
                 period_option()},
-    .require =
-        [](const Setting& setting) {
-          require_broadcast_wang_tseng(setting.topology, setting.arguments.root,
-                                       wang_tseng_options(setting.options));
-        },
-    .predict =
-        [](const Setting& setting) {
-          return predict_broadcast_wang_tseng(setting.topology,
-                                              wang_tseng_options(setting.options));
-        },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::broadcast_wang_tseng(node, call.output.all(), call.arguments.root,
-                                         wang_tseng_options(call.options));
-        },
+    .require = require_broadcast_wang_tseng,
+    .predict = predict_broadcast_wang_tseng,
+    .program = broadcast_wang_tseng,
     .parts = packet_parts,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

@@ -1,25 +1,27 @@
 // Gather along a Bine tree.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/gather/bine.hpp"
+#include "wormcube/collectives/bine.hpp"
 
 #include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/bine.hpp"
-#include "wormcube/collectives/scatter/require.hpp"
 
 namespace wormcube {
 
-namespace algorithms {
-extern const Algorithm gather_bine;
-}
+namespace {
 
-void gather_bine(Node& node, ConstSpan mine, Blocks in, Rank root) {
-  require_network(algorithms::gather_bine, node.topology());
-  require_rooted("gather_bine", node, in, mine, root, {});
+/// Every node's block to the root: scatter_bine backwards.
+///
+/// Network  ring or torus of sides 2^L; one-port.
+/// Cost     ts log2 p + tw m (p - 1).
+/// Links    each link carries one message in a step.
+/// Source   D. De Sensi et al., Bine Trees, SC 2025, arXiv 2508.17311; the ways after the authors'
+///          program, far nodes first on tori.
+void gather_bine(Node& node, const Call& call) {
+  const Rank root = call.arguments.root;
   const BineTree tree(node, root);
   const Rank r = node.rank();
   const int taken = tree.taken();
-  const BineHolding held(node, tree, in, only_read(mine));
-  if (r == root) node.local([&] { copy(mine, in[root]); });
+  const BineHolding held(node, tree, call.output, only_read(call.input.all()));
+  if (r == root) node.local([&] { copy(call.input.all(), call.output[root]); });
   for (int bit = 0; bit < tree.steps(); ++bit) {
     const Move move = tree.move(bit);
     if (bit > taken) {
@@ -32,25 +34,19 @@ void gather_bine(Node& node, ConstSpan mine, Blocks in, Rank root) {
   }
 }
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(gather_bine){
     .operation = operations::gather,
     .name = "bine",
     .summary = "a binomial tree along the ways of swing, near nodes first; tori of sides 2^d",
     .source = "De Sensi et al., Bine Trees, SC 2025, arXiv 2508.17311 (far nodes first)",
-    .ports = Ports::one,
     .contention_free = true,
     .exactly_once = true,
     .needs = {needs::rings_of_powers_of_two()},
     .instead = {"halving", "mesh"},
     .predict = [](const Setting& setting) { return bine_scatter_cost(setting.topology); },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::gather_bine(node, call.input.all(), call.output, call.arguments.root);
-        },
+    .program = gather_bine,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

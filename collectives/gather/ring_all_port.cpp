@@ -1,32 +1,36 @@
 // Gather both ways round all rings.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/gather/ring_all_port.hpp"
+#include "wormcube/collectives/ring_all_port.hpp"
 
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/ring_scatter.hpp"
-#include "wormcube/collectives/scatter/require.hpp"
 #include "wormcube/runtime/node/together.hpp"
 
 namespace wormcube {
 
-namespace algorithms {
-extern const Algorithm gather_ring_all_port;
-}
+namespace {
 
-void gather_ring_all_port(Node& node, ConstSpan mine, Blocks in, Rank root, HalfWay half) {
-  require_network(algorithms::gather_ring_all_port, node.topology());
-  require_rooted("gather_ring_all_port", node, in, mine, root, {});
-  if (node.rank() == root) node.local([&] { copy(mine, in[root]); });
+/// Every node's block to the root: scatter_ring_all_port backwards.
+///
+/// Network  ring or torus of any sides; all-port.
+/// Cost     that of the scatter.
+/// Links    each link carries one message in a step.
+/// Source   N. Jain, Y. Sabharwal, Optimal bucket algorithms for large MPI collectives on torus
+///          interconnects, ICS 2010 (abstract); the text is ours after it.
+void gather_ring_all_port(Node& node, const Call& call) {
+  const Rank root = call.arguments.root;
+  const HalfWay half = half_of(call.options);
+  if (node.rank() == root) node.local([&] { copy(call.input.all(), call.output[root]); });
   const auto plans = ring_scatter_plans(node, root, half);
   const auto copies = static_cast<int>(plans.size());
-  const RingScatterRoom room(node, plans, half, in, only_read(mine), root);
+  const RingScatterRoom room(node, plans, half, call.output, only_read(call.input.all()), root);
   together(node, copies, [&](int j, Node& own) {
     plans[static_cast<std::size_t>(j)].gather(
         own, [&](const RingScatterPlan::Share& of) { return room(of, j, copies); });
   });
 }
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(gather_ring_all_port){
     .operation = operations::gather,
@@ -45,17 +49,11 @@ WORMCUBE_ALGORITHM(gather_ring_all_port){
         [](const Setting& setting) {
           return ring_scatter_cost(setting.topology, half_of(setting.options));
         },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::gather_ring_all_port(node, call.input.all(), call.output, call.arguments.root,
-                                         half_of(call.options));
-        },
+    .program = gather_ring_all_port,
     .parts =
         [](const Setting& setting) {
           return ring_all_port_parts(setting.topology, half_of(setting.options));
         },
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

@@ -1,26 +1,38 @@
-// k-to-all personalized communication by shifts.
+// k-to-all personalized communication on any network, from any sources.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/k_alltoall/direct.hpp"
+#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/k_to_all/sources.hpp"
 
-#include "wormcube/collectives/k_to_all/registration.hpp"
-#include "wormcube/runtime/node/arithmetic.hpp"
+#include <span>
 
 namespace wormcube {
 
-void k_alltoall_direct(Node& node, std::span<const Rank> sources, ConstBlocks mine, Blocks blocks) {
-  require_ends("k_alltoall_direct", node, Ends::sources, sources, node.size(), mine, blocks);
+namespace {
+
+/// k-to-all personalized: block q of each of k source nodes ends at node q. In step i each source
+/// sends to the node i ranks on.
+///
+/// Network  any, of any p, sources anywhere; one-port.
+/// Cost     p - 1 steps of one block: (ts + tw m)(p - 1) where links are not shared; nothing is
+///          rearranged.
+/// Links    every step is part of a circular shift: free of contention on hypercubes and complete
+///          networks, and anywhere from one source.
+/// Source   Grama, Gupta, Karypis, Kumar, problem 4.20, for any sources; sec. 4.5.3 and 4.6
+///          (shifts).
+void k_alltoall_direct(Node& node, const Call& call) {
+  const std::span<const Rank> sources = sources_of(call.arguments);
   const Rank p = node.size(), r = node.rank(), own = number_of(sources, r);
-  if (own >= 0) node.local([&] { copy(mine[r], blocks[own]); });
+  if (own >= 0) node.local([&] { copy(call.input[r], call.output[own]); });
   for (Rank i = 1; i < p; ++i) {
     const Rank to = mod(r + i, p), from = mod(r - i, p), number = number_of(sources, from);
     std::vector<Op> ops;
-    if (own >= 0) ops.push_back(send(to, mine[to]));
-    if (number >= 0) ops.push_back(receive(from, blocks[number]));
+    if (own >= 0) ops.push_back(send(to, call.input[to]));
+    if (number >= 0) ops.push_back(receive(from, call.output[number]));
     node.step(ops);
   }
 }
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(k_alltoall_direct){
     .operation = operations::k_alltoall,
@@ -29,15 +41,12 @@ WORMCUBE_ALGORITHM(k_alltoall_direct){
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.20, for any sources",
     .exactly_once = true,
     .remark = "free of contention on hypercubes and complete networks",
-    .rows = {{"6.4", "", "complete:7"}},
     .predict = [](const Setting& setting) -> Prediction {
       return direct_prediction(setting, [](Rank source, Rank other) {
         return PatternMessage{source, other};
       });
     },
-    .program = with_sources<wormcube::k_alltoall_direct>,
+    .program = k_alltoall_direct,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

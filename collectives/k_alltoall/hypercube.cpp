@@ -1,41 +1,40 @@
-// k-to-all personalized communication on a hypercube.
+// k-to-all personalized communication on a hypercube: scatter, then exchange.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/k_alltoall/hypercube.hpp"
+#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/k_to_all/sources.hpp"
 
-#include "wormcube/collectives/k_to_all/registration.hpp"
-#include "wormcube/runtime/node/arithmetic.hpp"
-
+#include <span>
 #include <vector>
 
 namespace wormcube {
-
-namespace algorithms {
-extern const Algorithm k_alltoall_hypercube;
-}
 
 namespace {
 
 constexpr std::string_view k_alltoall_way_out = "use direct";
 
-}  // namespace
-
-void k_alltoall_hypercube(Node& node, std::span<const Rank> sources, ConstBlocks mine,
-                          Blocks blocks) {
-  require_network(algorithms::k_alltoall_hypercube, node.topology());
-  require_ends("k_alltoall_hypercube", node, Ends::sources, sources, node.size(), mine, blocks);
+/// k-to-all personalized: block q of each of k source nodes ends at node q. Each source scatters,
+/// over its own subcube of p/k nodes, bundles of k blocks: what is for the node and its k - 1
+/// counterparts in the other subcubes. Then the k counterparts exchange, pair by pair.
+///
+/// Network  hypercube; one-port.
+/// Cost     log(p/k) + k - 1 steps: ts (log(p/k) + k - 1) + tw m (p - 1). k = 1: scatter, Eq. 4.6;
+///          k = p: Eq. 4.10.
+/// Links    each link carries one message in a step.
+/// Source   Grama, Gupta, Karypis, Kumar, problem 4.20 (which does not say that the sources must
+///          lie so).
+void k_alltoall_hypercube(Node& node, const Call& call) {
+  const std::span<const Rank> sources = sources_of(call.arguments);
   const Rank p = node.size(), r = node.rank(), k = static_cast<Rank>(sources.size()), rows = p / k;
-  const Placement placed =
-      require_placement("k_alltoall_hypercube", sources, p, k_alltoall_way_out);
-
+  const Placement placed = *placement(sources, p);
   const Rank row = placed.row(r);
-  const Bytes m = blocks.bytes();
+  const Bytes m = call.output.bytes();
   const Memory memory =
       node.memory(m * static_cast<Bytes>(Placement::passes_through(row) * k), Purpose::blocks);
   // The block of this subcube's source for the node of a row whose column bits are the value `v`.
   const auto held = [&](Rank of_row, Rank v) {
     if (row > 0) return memory.subspan(m * static_cast<Bytes>((of_row - row) * k + v), m);
     const Rank to = (placed.with_row(r, of_row) & placed.rows()) | spread_bits(v, placed.columns);
-    return only_read(mine[to]);
+    return only_read(call.input[to]);
   };
   const auto bundle = [&](Rank first, Rank count) {
     std::vector<Span> pieces;
@@ -57,7 +56,7 @@ void k_alltoall_hypercube(Node& node, std::span<const Rank> sources, ConstBlocks
     }
   }
 
-  const auto from = [&](Rank e) { return blocks[number_of(sources, placed.source_of(e))]; };
+  const auto from = [&](Rank e) { return call.output[number_of(sources, placed.source_of(e))]; };
   const Rank own = gather_bits(r, placed.columns);
   node.local([&] { copy(held(row, own), from(r)); });
   for (Rank t = 1; t < k; ++t) {
@@ -66,7 +65,7 @@ void k_alltoall_hypercube(Node& node, std::span<const Rank> sources, ConstBlocks
   }
 }
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(k_alltoall_hypercube){
     .operation = operations::k_alltoall,
@@ -75,7 +74,6 @@ WORMCUBE_ALGORITHM(k_alltoall_hypercube){
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.20",
     .contention_free = true,
     .exactly_once = true,
-    .rows = {{"6.4", "", "hypercube:4"}},
     .needs = {needs::hypercube()},
     .instead = {"direct"},
     .require =
@@ -88,9 +86,7 @@ WORMCUBE_ALGORITHM(k_alltoall_hypercube){
       const auto k = static_cast<Rank>(sources_of(setting.arguments).size());
       return {log2_ceiling(p / k) + k - 1.0, p - 1.0, 0, k < p ? p / 2.0 : 0};
     },
-    .program = with_sources<wormcube::k_alltoall_hypercube>,
+    .program = k_alltoall_hypercube,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

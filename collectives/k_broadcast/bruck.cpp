@@ -1,12 +1,11 @@
-// k-to-all broadcast on any network.
+// k-to-all broadcast on any network in the fewest steps.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/k_broadcast/bruck.hpp"
-
-#include "wormcube/collectives/k_to_all/registration.hpp"
-#include "wormcube/runtime/node/arithmetic.hpp"
+#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/k_to_all/sources.hpp"
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 namespace wormcube {
 
@@ -26,16 +25,25 @@ Window window(const std::vector<Rank>& before, Rank first, Rank count) {
   return {at(first), at(end) - at(first), at(first + count - end)};
 }
 
-}  // namespace
-
-void k_broadcast_bruck(Node& node, std::span<const Rank> sources, ConstBlocks mine, Blocks blocks) {
-  require_ends("k_broadcast_bruck", node, Ends::sources, sources, 1, mine, blocks);
+/// k-to-all broadcast: the blocks of k source nodes end at every node: Bruck's all-gather, to which
+/// the other nodes bring nothing. Who has nothing yet sends nothing.
+///
+/// Network  any, of any p, sources anywhere; one-port.
+/// Cost     ceil(log2 p) steps; step t moves as many blocks as there are sources among min(2^t,
+///          p - 2^t) neighbouring ranks at the most.
+/// Links    every step is part of a circular shift: free of contention on hypercubes and complete
+///          networks.
+/// Source   Grama, Gupta, Karypis, Kumar, problem 4.16, for any sources; Bruck et al., IEEE TPDS
+///          8(11), 1997.
+void k_broadcast_bruck(Node& node, const Call& call) {
+  const std::span<const Rank> sources = sources_of(call.arguments);
   const Rank p = node.size(), r = node.rank(), own = number_of(sources, r);
-  if (own >= 0) node.local([&] { copy(mine[0], blocks[own]); });
+  if (own >= 0) node.local([&] { copy(call.input[0], call.output[own]); });
 
   const std::vector<Rank> before = sources_before(sources, p);
   const auto pieces = [&](const Window& in) {
-    return std::array{blocks.range(in.first, in.count), blocks.range(0, in.count_from_the_first)};
+    return std::array{call.output.range(in.first, in.count),
+                      call.output.range(0, in.count_from_the_first)};
   };
   // Invariant: this node holds the blocks of the sources among r, r+1, .., r+held-1.
   for (Rank held = 1; held < p; held *= 2) {
@@ -48,8 +56,6 @@ void k_broadcast_bruck(Node& node, std::span<const Rank> sources, ConstBlocks mi
     node.step(ops);
   }
 }
-
-namespace {
 
 Prediction predict_bruck(const Setting& setting) {
   const Rank p = setting.topology.nodes();
@@ -72,8 +78,6 @@ Prediction predict_bruck(const Setting& setting) {
 
 }  // namespace
 
-namespace algorithms {
-
 WORMCUBE_ALGORITHM(k_broadcast_bruck){
     .operation = operations::k_broadcast,
     .name = "bruck",
@@ -81,11 +85,8 @@ WORMCUBE_ALGORITHM(k_broadcast_bruck){
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.16, for any p; Bruck et al. 1997",
     .exactly_once = true,
     .remark = "free of contention on hypercubes and complete networks",
-    .rows = {{"6.2", "", "complete:7"}},
     .predict = predict_bruck,
-    .program = with_sources<wormcube::k_broadcast_bruck>,
+    .program = k_broadcast_bruck,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

@@ -1,33 +1,38 @@
-// k-to-all broadcast on a hypercube.
+// k-to-all broadcast on a hypercube by recursive doubling.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/k_broadcast/hypercube.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/allgather/programs.hpp"
 #include "wormcube/collectives/k_to_all/sources.hpp"
 
 #include <algorithm>
+#include <span>
 
 namespace wormcube {
 
-namespace algorithms {
-extern const Algorithm k_broadcast_hypercube;
-}
+namespace {
 
-void k_broadcast_hypercube(Node& node, std::span<const Rank> sources, ConstBlocks mine,
-                           Blocks blocks, BitOrder order) {
-  require_network(algorithms::k_broadcast_hypercube, node.topology());
-  require_ends("k_broadcast_hypercube", node, Ends::sources, sources, 1, mine, blocks);
+/// k-to-all broadcast: the blocks of k source nodes end at every node: an all-gather to which the
+/// other nodes bring nothing. Who has nothing yet sends nothing.
+///
+/// Network  hypercube, sources anywhere; one-port.
+/// Cost     d = log2 p steps, each of the most blocks that a node has got. From sources 0 .. k-1,
+///          k = 2^j: ascending ts log p + tw m (k log(p/k) + k - 1), which is the book's;
+///          descending ts log p + tw m (log(p/k) + k - 1), never more.
+/// Links    each link carries one message in a step.
+void k_broadcast_hypercube(Node& node, const Call& call) {
+  const std::span<const Rank> sources = sources_of(call.arguments);
+  const bool ascending = call.options.is("order", "ascending");
   const Rank r = node.rank(), own = number_of(sources, r);
   const int bits = log2_ceiling(node.size());
-  if (own >= 0) node.local([&] { copy(mine[0], blocks[own]); });
+  if (own >= 0) node.local([&] { copy(call.input[0], call.output[own]); });
 
   for (int t = 0, done = 0; t < bits; ++t) {
-    const int b = order == BitOrder::ascending ? t : bits - 1 - t;
+    const int b = ascending ? t : bits - 1 - t;
     // The blocks of the sources whose labels differ from `by` in the bits done only.
     const auto held = [&](Rank by) {
       std::vector<Span> pieces;
       for (std::size_t i = 0; i < sources.size(); ++i) {
-        if (((sources[i] ^ by) & ~done) == 0) pieces.push_back(blocks[static_cast<Rank>(i)]);
+        if (((sources[i] ^ by) & ~done) == 0) pieces.push_back(call.output[static_cast<Rank>(i)]);
       }
       return pieces;
     };
@@ -41,10 +46,6 @@ void k_broadcast_hypercube(Node& node, std::span<const Rank> sources, ConstBlock
   }
 }
 
-namespace {
-
-BitOrder order_of(const Options& options) { return options.choice<BitOrder>("order"); }
-
 Prediction predict_hypercube(const Setting& setting) {
   const Rank p = setting.topology.nodes();
   const int bits = log2_ceiling(p);
@@ -53,7 +54,7 @@ Prediction predict_hypercube(const Setting& setting) {
     held[static_cast<std::size_t>(source)] = 1;
   double transmission = 0;
   for (int t = 0; t < bits; ++t) {
-    const int b = order_of(setting.options) == BitOrder::ascending ? t : bits - 1 - t;
+    const int b = setting.options.is("order", "ascending") ? t : bits - 1 - t;
     transmission += *std::ranges::max_element(held);
     for (Rank r = 0; r < p; ++r) {
       if ((r >> b & 1) != 0) continue;
@@ -67,8 +68,6 @@ Prediction predict_hypercube(const Setting& setting) {
 
 }  // namespace
 
-namespace algorithms {
-
 WORMCUBE_ALGORITHM(k_broadcast_hypercube){
     .operation = operations::k_broadcast,
     .name = "hypercube",
@@ -80,17 +79,10 @@ WORMCUBE_ALGORITHM(k_broadcast_hypercube){
     .options = {{.name = "order",
                  .choices = {"ascending", "descending"},
                  .help = "of the dimensions; ascending is the book's, descending costs less"}},
-    .rows = {{"6.1", "order=ascending", "hypercube:4"}, {"6.2", "order=descending", "hypercube:4"}},
     .needs = {needs::hypercube()},
     .instead = {"bruck"},
     .predict = predict_hypercube,
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::k_broadcast_hypercube(node, sources_of(call.arguments), call.input, call.output,
-                                          order_of(call.options));
-        },
+    .program = k_broadcast_hypercube,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

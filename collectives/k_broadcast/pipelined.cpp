@@ -1,22 +1,27 @@
-// k-to-all broadcast on a ring or a line.
+// k-to-all broadcast on a ring or a line: broadcasts that follow one another round.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/k_broadcast/pipelined.hpp"
+#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/k_to_all/sources.hpp"
 
-#include "wormcube/collectives/k_to_all/registration.hpp"
-#include "wormcube/runtime/node/arithmetic.hpp"
+#include <span>
 
 namespace wormcube {
 
-namespace algorithms {
-extern const Algorithm k_broadcast_pipelined;
-}
+namespace {
 
-void k_broadcast_pipelined(Node& node, std::span<const Rank> sources, ConstBlocks mine,
-                           Blocks blocks) {
-  require_network(algorithms::k_broadcast_pipelined, node.topology());
-  require_ends("k_broadcast_pipelined", node, Ends::sources, sources, 1, mine, blocks);
+/// k-to-all broadcast: the blocks of k source nodes end at every node. Every broadcast goes once
+/// round, from neighbour to neighbour, and all go at the same time without meeting.
+///
+/// Network  one ring or line of any p, sources anywhere; one-port. On a line the messages from the
+///          last node to the first run back over the reverse links, which are idle otherwise.
+/// Cost     p - 1 steps of one block: (ts + tw m)(p - 1) for any k; k broadcasts one after the
+///          other cost (ts + tw m) k log p, which is more from k > (p - 1)/log p on.
+/// Links    each link carries one message in a step.
+/// Source   Grama, Gupta, Karypis, Kumar, sec. 4.2.4 (which says p steps).
+void k_broadcast_pipelined(Node& node, const Call& call) {
+  const std::span<const Rank> sources = sources_of(call.arguments);
   const Rank p = node.size(), r = node.rank(), own = number_of(sources, r);
-  if (own >= 0) node.local([&] { copy(mine[0], blocks[own]); });
+  if (own >= 0) node.local([&] { copy(call.input[0], call.output[own]); });
 
   const Rank next = mod(r + 1, p), previous = mod(r - 1, p);
   // In step t the block of node r - t arrives, if that is a source, and leaves again in the next.
@@ -25,14 +30,14 @@ void k_broadcast_pipelined(Node& node, std::span<const Rank> sources, ConstBlock
                coming = number_of(sources, mod(r - t, p));
     std::vector<Op> ops;
     if (leaving >= 0) {
-      ops.push_back(send(Move{0, node.topology().factor(0).hops(r, next)}, blocks[leaving]));
+      ops.push_back(send(Move{0, node.topology().factor(0).hops(r, next)}, call.output[leaving]));
     }
-    if (coming >= 0) ops.push_back(receive(previous, blocks[coming]));
+    if (coming >= 0) ops.push_back(receive(previous, call.output[coming]));
     node.step(ops);
   }
 }
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(k_broadcast_pipelined){
     .operation = operations::k_broadcast,
@@ -41,16 +46,13 @@ WORMCUBE_ALGORITHM(k_broadcast_pipelined){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.4",
     .contention_free = true,
     .exactly_once = true,
-    .rows = {{"2.10", "", "ring:8"}},
     .needs = {needs::line_or_ring()},
     .instead = {"bruck"},
     .predict = [](const Setting& setting) -> Prediction {
       const double p = setting.topology.nodes();
       return {p - 1, p - 1, 0, 0};
     },
-    .program = with_sources<wormcube::k_broadcast_pipelined>,
+    .program = k_broadcast_pipelined,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

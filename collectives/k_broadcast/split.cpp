@@ -1,15 +1,11 @@
-// k-to-all broadcast: scatter, then all-gather.
+// k-to-all broadcast on a hypercube with messages that are split.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/k_broadcast/split.hpp"
+#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/k_to_all/sources.hpp"
 
-#include "wormcube/collectives/k_to_all/registration.hpp"
-#include "wormcube/runtime/node/arithmetic.hpp"
+#include <span>
 
 namespace wormcube {
-
-namespace algorithms {
-extern const Algorithm k_broadcast_split;
-}
 
 namespace {
 
@@ -21,16 +17,22 @@ Span parts_of(Span block, Rank first, Rank count, Rank parts) {
   return block.subspan(begin, end - begin);
 }
 
-}  // namespace
-
-void k_broadcast_split(Node& node, std::span<const Rank> sources, ConstBlocks mine, Blocks blocks) {
-  require_network(algorithms::k_broadcast_split, node.topology());
-  require_ends("k_broadcast_split", node, Ends::sources, sources, 1, mine, blocks);
+/// k-to-all broadcast: the blocks of k source nodes end at every node. Each source scatters its
+/// block in p/k nearly equal parts over its own subcube of p/k nodes; then every node has one
+/// part, and all parts are gathered everywhere.
+///
+/// Network  hypercube; one-port.
+/// Cost     2 log p - log k steps: ts (2 log p - log k) + tw m (k + 1 - 2k/p). k = 1: Eq. 4.13.
+/// Links    each link carries one message in a step.
+void k_broadcast_split(Node& node, const Call& call) {
+  const std::span<const Rank> sources = sources_of(call.arguments);
   const Rank p = node.size(), r = node.rank(), rows = p / static_cast<Rank>(sources.size());
-  const Placement placed = require_placement("k_broadcast_split", sources, p, k_broadcast_way_out);
-  const auto block_of = [&](Rank e) { return blocks[number_of(sources, placed.source_of(e))]; };
+  const Placement placed = *placement(sources, p);
+  const auto block_of = [&](Rank e) {
+    return call.output[number_of(sources, placed.source_of(e))];
+  };
   const Span block = block_of(r);
-  if (mine.count() == 1) node.local([&] { copy(mine[0], block); });
+  if (call.input.count() == 1) node.local([&] { copy(call.input[0], block); });
 
   // Invariant: the nodes of rows that `half` divides have the parts up to the next such row.
   const Rank row = placed.row(r);
@@ -60,7 +62,7 @@ void k_broadcast_split(Node& node, std::span<const Rank> sources, ConstBlocks mi
   }
 }
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(k_broadcast_split){
     .operation = operations::k_broadcast,
@@ -69,7 +71,6 @@ WORMCUBE_ALGORITHM(k_broadcast_split){
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.18 and sec. 4.7.1",
     .contention_free = true,
     .exactly_once = false,  // what was scattered through a node comes back to it
-    .rows = {{"6.3", "", "hypercube:4"}},
     .needs = {needs::hypercube()},
     .instead = {"bruck"},
     .require =
@@ -84,10 +85,8 @@ WORMCUBE_ALGORITHM(k_broadcast_split){
           log2_ceiling(setting.topology.nodes()) + log2_ceiling(nodes_to_a_source(setting));
       return {steps, k + 1 - 2 * k / p, 0, 0};
     },
-    .program = with_sources<wormcube::k_broadcast_split>,
+    .program = k_broadcast_split,
     .parts = nodes_to_a_source,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

@@ -1,26 +1,33 @@
-// k-from-all gather by shifts.
+// k-from-all gather by single blocks, on any network.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/k_gather/direct.hpp"
+#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/k_to_all/sources.hpp"
 
-#include "wormcube/collectives/k_to_all/registration.hpp"
-#include "wormcube/runtime/node/arithmetic.hpp"
+#include <span>
 
 namespace wormcube {
 
-void k_gather_direct(Node& node, std::span<const Rank> targets, ConstBlocks mine, Blocks result) {
-  require_ends("k_gather_direct", node, Ends::targets, targets, node.size(), mine, result);
+namespace {
+
+/// k-from-all gather: in step i every target gets its block of the node i ranks before.
+///
+/// Network  any, of any p, any targets; one-port.
+/// Cost     (ts + tw m)(p - 1) where links are not shared.
+/// Links    free of contention on hypercubes and complete networks.
+void k_gather_direct(Node& node, const Call& call) {
+  const std::span<const Rank> targets = sources_of(call.arguments);
   const Rank p = node.size(), r = node.rank(), own = number_of(targets, r);
-  if (own >= 0) node.local([&] { copy(mine[own], result[r]); });
+  if (own >= 0) node.local([&] { copy(call.input[own], call.output[r]); });
   for (Rank i = 1; i < p; ++i) {
     const Rank to = mod(r + i, p), from = mod(r - i, p), number = number_of(targets, to);
     std::vector<Op> ops;
-    if (number >= 0) ops.push_back(send(to, mine[number]));
-    if (own >= 0) ops.push_back(receive(from, result[from]));
+    if (number >= 0) ops.push_back(send(to, call.input[number]));
+    if (own >= 0) ops.push_back(receive(from, call.output[from]));
     node.step(ops);
   }
 }
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(k_gather_direct){
     .operation = operations::k_gather,
@@ -35,9 +42,7 @@ WORMCUBE_ALGORITHM(k_gather_direct){
         return PatternMessage{other, target};
       });
     },
-    .program = with_sources<wormcube::k_gather_direct>,
+    .program = k_gather_direct,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

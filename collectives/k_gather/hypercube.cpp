@@ -1,33 +1,32 @@
-// k-from-all gather on a hypercube.
+// k-from-all gather on a hypercube: exchange, then gather.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/k_gather/hypercube.hpp"
+#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/k_to_all/sources.hpp"
 
-#include "wormcube/collectives/k_to_all/registration.hpp"
-#include "wormcube/runtime/node/arithmetic.hpp"
-
+#include <span>
 #include <vector>
 
 namespace wormcube {
-
-namespace algorithms {
-extern const Algorithm k_gather_hypercube;
-}
 
 namespace {
 
 constexpr std::string_view k_gather_way_out = "use direct";
 
-}  // namespace
-
-void k_gather_hypercube(Node& node, std::span<const Rank> targets, ConstBlocks mine,
-                        Blocks result) {
-  require_network(algorithms::k_gather_hypercube, node.topology());
-  require_ends("k_gather_hypercube", node, Ends::targets, targets, node.size(), mine, result);
+/// k-from-all gather, the dual of k-to-all personalized communication: block i of every node ends
+/// at the i-th of k nodes. First the nodes of a column exchange pair by pair, so that every node
+/// has what its own subcube's target wants of the column; then each target gathers these in its
+/// subcube.
+///
+/// Network  hypercube; one-port.
+/// Cost     log(p/k) + k - 1 steps: ts (log(p/k) + k - 1) + tw m (p - 1).
+/// Links    each link carries one message in a step.
+void k_gather_hypercube(Node& node, const Call& call) {
+  const std::span<const Rank> targets = sources_of(call.arguments);
   const Rank p = node.size(), r = node.rank(), k = static_cast<Rank>(targets.size()), rows = p / k;
-  const Placement placed = require_placement("k_gather_hypercube", targets, p, k_gather_way_out);
+  const Placement placed = *placement(targets, p);
 
   const Rank row = placed.row(r);
-  const Bytes m = mine.bytes();
+  const Bytes m = call.input.bytes();
   const Memory memory =
       node.memory(m * static_cast<Bytes>(Placement::passes_through(row) * k), Purpose::blocks);
   // The place of what the node of a row whose column bits are the value `v` gives this subcube's
@@ -35,9 +34,11 @@ void k_gather_hypercube(Node& node, std::span<const Rank> targets, ConstBlocks m
   const auto held = [&](Rank of_row, Rank v) {
     if (row > 0) return memory.subspan(m * static_cast<Bytes>((of_row - row) * k + v), m);
     const Rank from = (placed.with_row(r, of_row) & placed.rows()) | spread_bits(v, placed.columns);
-    return result[from];
+    return call.output[from];
   };
-  const auto wanted_by = [&](Rank e) { return mine[number_of(targets, placed.source_of(e))]; };
+  const auto wanted_by = [&](Rank e) {
+    return call.input[number_of(targets, placed.source_of(e))];
+  };
   const Rank own = gather_bits(r, placed.columns);
   node.local([&] { copy(wanted_by(r), held(row, own)); });
   for (Rank t = 1; t < k; ++t) {
@@ -66,7 +67,7 @@ void k_gather_hypercube(Node& node, std::span<const Rank> targets, ConstBlocks m
   }
 }
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(k_gather_hypercube){
     .operation = operations::k_gather,
@@ -75,7 +76,6 @@ WORMCUBE_ALGORITHM(k_gather_hypercube){
     .source = "Grama, Gupta, Karypis, Kumar, problem 4.20, backwards",
     .contention_free = true,
     .exactly_once = true,
-    .rows = {{"6.5", "", "hypercube:4"}},
     .needs = {needs::hypercube()},
     .instead = {"direct"},
     .require =
@@ -93,9 +93,7 @@ WORMCUBE_ALGORITHM(k_gather_hypercube){
               .link_load = p > 1 ? 1 : 0,
               .contended_blocks = p - 1.0};
     },
-    .program = with_sources<wormcube::k_gather_hypercube>,
+    .program = k_gather_hypercube,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

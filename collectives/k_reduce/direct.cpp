@@ -1,28 +1,35 @@
-// k-from-all reduction by shifts.
+// k-from-all reduction by single blocks, on any network.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/k_reduce/direct.hpp"
-
-#include "wormcube/collectives/k_to_all/registration.hpp"
+#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/k_to_all/sources.hpp"
 #include "wormcube/collectives/partial.hpp"
-#include "wormcube/collectives/require.hpp"
-#include "wormcube/runtime/node/arithmetic.hpp"
+#include "wormcube/collectives/reduction.hpp"
+
+#include <span>
 
 namespace wormcube {
 
-void k_reduce_direct(Node& node, const Reduction& reduction, std::span<const Rank> targets,
-                     ConstBlocks mine, Blocks result) {
-  require_ends("k_reduce_direct", node, Ends::targets, targets, 1, mine, result);
-  require_elements("k_reduce_direct", reduction, mine.bytes());
+namespace {
+
+/// k-from-all reduction: in step t every target gets its block of the node t ranks on. What came
+/// from lower ranks and from higher ones is combined apart, so that the order of ranks is kept.
+///
+/// Network  any, of any p, any targets; one-port.
+/// Cost     (ts + tw m)(p - 1) where links are not shared.
+/// Links    free of contention on hypercubes and complete networks.
+void k_reduce_direct(Node& node, const Call& call) {
+  const Reduction& reduction = call.arguments.reduction;
+  const std::span<const Rank> targets = sources_of(call.arguments);
   const Rank p = node.size(), r = node.rank(), own = number_of(targets, r);
-  const Bytes m = own < 0 ? 0 : mine.bytes();
+  const Bytes m = own < 0 ? 0 : call.input.bytes();
   const Memory incoming = node.memory(m), lower = node.memory(m);
-  const Span place = own < 0 ? Span() : result[0];
-  Partial above(node, reduction, own < 0 ? ConstSpan() : mine[own], place),
+  const Span place = own < 0 ? Span() : call.output[0];
+  Partial above(node, reduction, own < 0 ? ConstSpan() : call.input[own], place),
       below(node, reduction, lower, lower);
   for (Rank t = 1; t < p; ++t) {
     const Rank from = mod(r + t, p), to = mod(r - t, p), number = number_of(targets, to);
     std::vector<Op> ops;
-    if (number >= 0) ops.push_back(send(to, mine[number]));
+    if (number >= 0) ops.push_back(send(to, call.input[number]));
     if (own >= 0) ops.push_back(receive(from, from == 0 ? lower : incoming));
     node.step(ops);
     if (own < 0) continue;
@@ -37,7 +44,7 @@ void k_reduce_direct(Node& node, const Reduction& reduction, std::span<const Ran
   above.settle();
 }
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(k_reduce_direct){
     .operation = operations::k_reduce,
@@ -58,9 +65,7 @@ WORMCUBE_ALGORITHM(k_reduce_direct){
       prediction.combined_blocks = p - 1.0 + (targets.size() > 1 && targets.back() > 1 ? 1 : 0);
       return prediction;
     },
-    .program = with_sources<wormcube::k_reduce_direct>,
+    .program = k_reduce_direct,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

@@ -1,28 +1,34 @@
-// k-from-all reduction on a hypercube.
+// k-from-all reduction on a hypercube by recursive halving.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/k_reduce/hypercube.hpp"
-
-#include "wormcube/collectives/k_to_all/registration.hpp"
-#include "wormcube/collectives/require.hpp"
-#include "wormcube/runtime/node/arithmetic.hpp"
+#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/k_to_all/sources.hpp"
+#include "wormcube/collectives/reduction.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace wormcube {
 
-namespace algorithms {
-extern const Algorithm k_reduce_hypercube;
-}
+namespace {
 
-void k_reduce_hypercube(Node& node, const Reduction& reduction, std::span<const Rank> targets,
-                        ConstBlocks mine, Blocks result) {
-  require_network(algorithms::k_reduce_hypercube, node.topology());
-  require_ends("k_reduce_hypercube", node, Ends::targets, targets, 1, mine, result);
-  require_elements("k_reduce_hypercube", reduction, mine.bytes());
-  const Rank p = node.size(), r = node.rank(), k = mine.count();
+/// k-from-all reduction, the dual of k-to-all broadcast: block i of all nodes, combined, ends at
+/// the i-th of k nodes. The all-to-all reduction in which the other nodes want nothing.
+///
+/// The lowest bit first: then what is combined are neighbours, and the order of ranks is kept.
+///
+/// Network  hypercube, targets anywhere; one-port.
+/// Cost     d = log2 p steps, in the step of bit b as many blocks as targets agree in the bits up
+///          to b. To 0 .. k-1, k = 2^j: ts log p + tw m (log(p/k) + k - 1), as descending
+///          k_broadcast_hypercube; to the multiples of p/k: ts log p + tw m (k log(p/k) + k - 1),
+///          as ascending.
+/// Links    each link carries one message in a step.
+void k_reduce_hypercube(Node& node, const Call& call) {
+  const Reduction& reduction = call.arguments.reduction;
+  const std::span<const Rank> targets = sources_of(call.arguments);
+  const Rank p = node.size(), r = node.rank(), k = call.input.count();
   if (p == 1) {
-    node.local([&] { copy(mine[0], result[0]); });
+    node.local([&] { copy(call.input[0], call.output[0]); });
     return;
   }
 
@@ -40,7 +46,7 @@ void k_reduce_hypercube(Node& node, const Reduction& reduction, std::span<const 
   for (std::size_t i = 0; i < kept.size(); ++i) {
     place[static_cast<std::size_t>(kept[i])] = static_cast<Rank>(i);
   }
-  const Bytes m = mine.bytes();
+  const Bytes m = call.input.bytes();
   const Memory combined = node.memory(m * kept.size()), incoming = node.memory(combined.size());
   const auto at = [&](const Memory& memory, Rank i) {
     return memory.subspan(m * static_cast<Bytes>(place[static_cast<std::size_t>(i)]), m);
@@ -50,7 +56,7 @@ void k_reduce_hypercube(Node& node, const Reduction& reduction, std::span<const 
   // bits below, what the nodes gave that differ from it there only.
   for (Rank bit = 1; bit < p; bit *= 2) {
     const Rank partner = r ^ bit;
-    const auto held = [&](Rank i) { return bit == 1 ? mine[i] : ConstSpan(at(combined, i)); };
+    const auto held = [&](Rank i) { return bit == 1 ? call.input[i] : ConstSpan(at(combined, i)); };
     going.clear(), coming.clear();
     for (const Rank i : alike(partner, 2 * bit)) going.push_back(only_read(held(i)));
     const std::vector<Rank> mine_still = alike(r, 2 * bit);
@@ -62,12 +68,12 @@ void k_reduce_hypercube(Node& node, const Reduction& reduction, std::span<const 
     for (const Rank i : mine_still) {
       ConstSpan left = held(i), right = at(incoming, i);
       if (partner < r) std::swap(left, right);
-      combine(node, reduction, left, right, 2 * bit == p ? result[0] : at(combined, i));
+      combine(node, reduction, left, right, 2 * bit == p ? call.output[0] : at(combined, i));
     }
   }
 }
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(k_reduce_hypercube){
     .operation = operations::k_reduce,
@@ -77,7 +83,6 @@ WORMCUBE_ALGORITHM(k_reduce_hypercube){
     .contention_free = true,
     .exactly_once = true,
     .remark = "the order of ranks kept",
-    .rows = {{"6.5", "", "hypercube:4"}},
     .needs = {needs::hypercube()},
     .instead = {"direct"},
     .predict = [](const Setting& setting) -> Prediction {
@@ -94,9 +99,7 @@ WORMCUBE_ALGORITHM(k_reduce_hypercube){
       prediction.link_load = p > 1 ? 1 : 0;
       return prediction;
     },
-    .program = with_sources<wormcube::k_reduce_hypercube>,
+    .program = k_reduce_hypercube,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

@@ -1,19 +1,14 @@
-// k-from-all reduction: reduce-scatter, then gather.
+// k-from-all reduction: reduce-scatter of parts, then a gather.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/k_reduce/split.hpp"
-
-#include "wormcube/collectives/k_to_all/registration.hpp"
+#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/k_to_all/sources.hpp"
 #include "wormcube/collectives/reduce/parts.hpp"
-#include "wormcube/collectives/require.hpp"
-#include "wormcube/runtime/node/arithmetic.hpp"
+#include "wormcube/collectives/reduction.hpp"
 
+#include <span>
 #include <utility>
 
 namespace wormcube {
-
-namespace algorithms {
-extern const Algorithm k_reduce_split;
-}
 
 namespace {
 
@@ -54,19 +49,23 @@ void reduce_parts(Node& node, const Reduction& reduction, auto piece, Span resul
   }
 }
 
-}  // namespace
-
-void k_reduce_split(Node& node, const Reduction& reduction, std::span<const Rank> targets,
-                    ConstBlocks mine, Blocks result) {
-  require_network(algorithms::k_reduce_split, node.topology());
-  require_ends("k_reduce_split", node, Ends::targets, targets, 1, mine, result);
-  require_elements("k_reduce_split", reduction, mine.bytes());
+/// k-from-all reduction of messages in p/k parts, the dual of k_broadcast_split: every node
+/// combines one part of one target's block, the target gathers them in its own subcube of p/k
+/// nodes.
+///
+/// Network  hypercube; one-port.
+/// Cost     2 log p - log k steps: ts (2 log p - log k) + tw m (k + 1 - 2k/p).
+/// Links    each link carries one message in a step.
+void k_reduce_split(Node& node, const Call& call) {
+  const Reduction& reduction = call.arguments.reduction;
+  const std::span<const Rank> targets = sources_of(call.arguments);
   const Rank p = node.size(), r = node.rank(), rows = p / static_cast<Rank>(targets.size());
-  const Placement placed = require_placement("k_reduce_split", targets, p, k_reduce_way_out);
-  const std::vector<Bytes> offsets = part_offsets(mine.bytes(), reduction.element_bytes, rows);
+  const Placement placed = *placement(targets, p);
+  const std::vector<Bytes> offsets =
+      part_offsets(call.input.bytes(), reduction.element_bytes, rows);
   const Rank row = placed.row(r);
-  const Memory passing = node.memory(row == 0 ? 0 : mine.bytes());
-  const Blocks parts(row == 0 ? result[0] : passing.span(), offsets);
+  const Memory passing = node.memory(row == 0 ? 0 : call.input.bytes());
+  const Blocks parts(row == 0 ? call.output[0] : passing.span(), offsets);
   const auto part_of = [&](ConstSpan block, Rank of_row) {
     return block.subspan(offsets[of_row], offsets[of_row + 1] - offsets[of_row]);
   };
@@ -75,7 +74,7 @@ void k_reduce_split(Node& node, const Reduction& reduction, std::span<const Rank
       node, reduction,
       [&](Rank e) {
         const Rank target = number_of(targets, placed.source_of(e));
-        return part_of(mine[target], placed.row(e));
+        return part_of(call.input[target], placed.row(e));
       },
       parts[row]);
 
@@ -92,7 +91,7 @@ void k_reduce_split(Node& node, const Reduction& reduction, std::span<const Rank
   }
 }
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(k_reduce_split){
     .operation = operations::k_reduce,
@@ -102,7 +101,6 @@ WORMCUBE_ALGORITHM(k_reduce_split){
     .contention_free = true,
     .exactly_once = true,
     .remark = "the order of ranks kept",
-    .rows = {{"6.5", "", "hypercube:4"}},
     .needs = {needs::hypercube()},
     .instead = {"direct"},
     .require =
@@ -120,10 +118,8 @@ WORMCUBE_ALGORITHM(k_reduce_split){
       prediction.link_load = p > 1 ? 1 : 0;
       return prediction;
     },
-    .program = with_sources<wormcube::k_reduce_split>,
+    .program = k_reduce_split,
     .parts = nodes_to_a_source,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/k_to_all/sources.hpp"
 
-#include "wormcube/collectives/require.hpp"
+#include "wormcube/runtime/node/arithmetic.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -33,27 +33,6 @@ std::vector<Rank> sources_before(std::span<const Rank> sources, Rank p) {
   for (const Rank source : sources) ++before[static_cast<std::size_t>(source) + 1];
   for (std::size_t i = 1; i < before.size(); ++i) before[i] += before[i - 1];
   return before;
-}
-
-void require_ends(std::string_view algorithm, const Node& node, Ends are,
-                  std::span<const Rank> ends, Rank each, ConstBlocks mine, ConstBlocks result) {
-  const std::string_view one = are == Ends::sources ? "source" : "target";
-  if (ends.empty()) throw UsageError(fmt::format("{}: 0 {}s; name 1 or more", algorithm, one));
-  require_ascending(algorithm, one, node.size(), ends);
-  const auto k = static_cast<Rank>(ends.size());
-  const bool is_end = number_of(ends, node.rank()) >= 0;
-  const Rank here = is_end ? each : 0, gives = are == Ends::sources ? here : k,
-             ends_with = are == Ends::sources ? k : here;
-  if (mine.count() != gives || result.count() != ends_with) {
-    throw UsageError(fmt::format(
-        "{}: node {} of {} has {} blocks to give, must be {}; {} to end with, must be {}",
-        algorithm, node.rank(), node.size(), mine.count(), gives, result.count(), ends_with));
-  }
-  require_even(algorithm, mine, result);
-  if (is_end && mine.bytes() != result.bytes()) {
-    throw UsageError(fmt::format("{}: blocks of {} bytes to give but of {} to end with", algorithm,
-                                 mine.bytes(), result.bytes()));
-  }
 }
 
 // By runs of ones, of which masks have few.
@@ -120,6 +99,23 @@ Placement require_placement(std::string_view algorithm, std::span<const Rank> so
       "place them as 0 to {}, or {}",
       algorithm, sources.size(), p / static_cast<Rank>(sources.size()), sources.size() - 1,
       instead));
+}
+
+Prediction direct_prediction(const Setting& setting,
+                             PatternMessage (*message)(Rank source, Rank other)) {
+  constexpr Rank most_nodes = 2048;
+  const Rank p = setting.topology.nodes();
+  const Prediction prediction{p - 1, p - 1, 0, 0};
+  if (p > most_nodes) return prediction;
+  PatternSteps steps(setting.topology);
+  for (Rank i = 1; i < p; ++i) {
+    std::vector<PatternMessage> messages;
+    for (const Rank source : sources_of(setting.arguments)) {
+      messages.push_back(message(source, mod(source + i, p)));
+    }
+    steps.add(messages);
+  }
+  return steps.with_loads(prediction);
 }
 
 }  // namespace wormcube

@@ -4,8 +4,7 @@
 #pragma once
 
 #include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/blocks.hpp"
-#include "wormcube/collectives/operations.hpp"
+#include "wormcube/collectives/pattern_load.hpp"
 
 #include <optional>
 #include <span>
@@ -24,14 +23,6 @@ Rank nodes_to_a_source(const Setting& setting);
 Rank number_of(std::span<const Rank> sources, Rank rank);
 /// How many sources are among the nodes 0 .. rank-1, for rank = 0 .. p.
 std::vector<Rank> sources_before(std::span<const Rank> sources, Rank p);
-
-/// Which end of the messages the k nodes are.
-enum class Ends : std::uint8_t { sources, targets };
-/// One node or more, ascending. Sources give `each` blocks, other nodes none, and every node ends
-/// with k; targets end with `each`, other nodes with none, and every node gives k. All blocks have
-/// one size. Throws UsageError.
-void require_ends(std::string_view algorithm, const Node& node, Ends are,
-                  std::span<const Rank> ends, Rank each, ConstBlocks mine, ConstBlocks result);
 
 /// How k = 2^j sources split a cube of p = 2^d nodes: j bits of the label in which every value occurs
 /// in exactly one source. So each of the k subcubes spanned by the other bits has its own source.
@@ -59,5 +50,12 @@ Placement require_placement(std::string_view algorithm, std::span<const Rank> so
 /// Gathers the bits of x under a mask; spreads bits over a mask.
 Rank gather_bits(Rank x, Rank mask);
 Rank spread_bits(Rank x, Rank mask);
+
+/// The cost of p - 1 steps of one block, in the i-th of which each source and the node i ranks on
+/// have a message. Nothing is rearranged, and all blocks lie in input and output. The loads are
+/// known up to 2048 nodes: of more they take long to find.
+/// \param message  theirs: which way it goes
+Prediction direct_prediction(const Setting& setting,
+                             PatternMessage (*message)(Rank source, Rank other));
 
 }  // namespace wormcube

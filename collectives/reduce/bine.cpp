@@ -1,29 +1,32 @@
 // Reduction along a Bine tree.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/reduce/bine.hpp"
+#include "wormcube/collectives/bine.hpp"
 
 #include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/bine.hpp"
 #include "wormcube/collectives/handover.hpp"
 #include "wormcube/collectives/partial.hpp"
-#include "wormcube/collectives/require.hpp"
+#include "wormcube/collectives/reduction.hpp"
 
 namespace wormcube {
 
-namespace algorithms {
-extern const Algorithm reduce_bine;
-}
+namespace {
 
-void reduce_bine(Node& node, const Reduction& reduction, ConstSpan mine, Span result, Rank root) {
-  require_network(algorithms::reduce_bine, node.topology());
-  require_reduction_to_root("reduce_bine", node, reduction, mine, result, root);
-  require_commutative("reduce_bine", reduction);
+/// All nodes' blocks combined, at the root: broadcast_bine backwards.
+///
+/// Network  ring or torus of sides 2^L; one-port. The operator must commute.
+/// Cost     (ts + tw m + tc m) log2 p.
+/// Links    each link carries one message in a step.
+/// Source   D. De Sensi et al., Bine Trees, SC 2025, arXiv 2508.17311; the ways after the authors'
+///          program, far nodes first on tori.
+void reduce_bine(Node& node, const Call& call) {
+  const Reduction& reduction = call.arguments.reduction;
+  const Rank root = call.arguments.root;
   const BineTree tree(node, root);
   const Rank r = node.rank();
   const int taken = tree.taken();
-  const Bytes bytes = taken > 0 ? mine.size() : 0;
+  const Bytes bytes = taken > 0 ? call.input.all().size() : 0;
   const Memory incoming = node.memory(bytes), sum = node.memory(r == root ? 0 : bytes);
-  Partial partial(node, reduction, mine, r == root ? result : sum.span());
+  Partial partial(node, reduction, call.input.all(), r == root ? call.output.all() : sum.span());
   for (int bit = 0; bit < tree.steps(); ++bit) {
     if (bit > taken) {
       node.step();
@@ -37,14 +40,13 @@ void reduce_bine(Node& node, const Reduction& reduction, ConstSpan mine, Span re
   if (r == root) partial.settle();
 }
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(reduce_bine){
     .operation = operations::reduce,
     .name = "bine",
     .summary = "a binomial tree along the ways of swing, near nodes first; tori of sides 2^d",
     .source = "De Sensi et al., Bine Trees, SC 2025, arXiv 2508.17311 (far nodes first)",
-    .ports = Ports::one,
     .contention_free = true,
     .exactly_once = true,
     .needs = {needs::rings_of_powers_of_two()},
@@ -60,13 +62,7 @@ WORMCUBE_ALGORITHM(reduce_bine){
               .contended_blocks = steps,
               .combined_blocks = steps};
     },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::reduce_bine(node, call.arguments.reduction, call.input.all(), call.output.all(),
-                                call.arguments.root);
-        },
+    .program = reduce_bine,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

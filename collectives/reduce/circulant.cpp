@@ -1,22 +1,29 @@
-// Reduction of packets along a circulant graph.
+// Reduction of packets in the fewest rounds, on any number of nodes.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/reduce/circulant.hpp"
+#include "wormcube/collectives/circulant.hpp"
 
 #include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/circulant.hpp"
 #include "wormcube/collectives/handover.hpp"
 #include "wormcube/collectives/reduce/parts.hpp"
-#include "wormcube/collectives/require.hpp"
-
-#include <string>
+#include "wormcube/collectives/reduction.hpp"
 
 namespace wormcube {
 
-void reduce_circulant(Node& node, const Reduction& reduction, ConstSpan mine, Span result,
-                      Rank root, Rank packets) {
-  require_reduction_to_root("reduce_circulant", node, reduction, mine, result, root);
-  require_commutative("reduce_circulant", reduction);
-  require_packets("reduce_circulant", packets, 0);
+namespace {
+
+/// All nodes' vectors combined, at the root: broadcast_circulant of n packets backwards.
+///
+/// Network  any, of any p; one-port. The operator must commute.
+/// Cost     (n - 1 + ceil(log2 p)) (ts + (tw + tc) m / n).
+/// Links    one message on complete networks; elsewhere every round is a circular shift.
+/// Source   J. L. Traeff, Optimal Broadcast Schedules in Logarithmic Time with Applications to
+///          Broadcast, All-Broadcast, Reduction and All-Reduction, arXiv 2312.11236 (ACM TOPC, doi
+///          10.1145/3735139); arXiv 2205.10072; the tables as in MPICH's broadcast of that name.
+void reduce_circulant(Node& node, const Call& call) {
+  const Reduction& reduction = call.arguments.reduction;
+  const ConstSpan mine = call.input.all();
+  const Rank root = call.arguments.root;
+  const Rank packets = circulant_packets(call.options);
   const Rank p = node.size(), r = node.rank();
   const Rank n = packets > 0 ? packets : best_circulant_packets(p, mine.size(), CostModel());
   const std::vector<Bytes> offsets = part_offsets(mine.size(), reduction.element_bytes, n);
@@ -26,7 +33,7 @@ void reduce_circulant(Node& node, const Reduction& reduction, ConstSpan mine, Sp
   };
   const Memory sum = node.memory(r == root ? 0 : mine.size());
   const Memory arriving = node.memory(packet(mine, n - 1).size());  // the last is the largest
-  const Span partial = r == root ? result : sum.span();
+  const Span partial = r == root ? call.output.all() : sum.span();
   node.local([&] { copy(mine, partial); });
   const Circulant circulant(p);
   std::vector<Op> ops;
@@ -48,15 +55,13 @@ void reduce_circulant(Node& node, const Reduction& reduction, ConstSpan mine, Sp
   }
 }
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(reduce_circulant){
     .operation = operations::reduce,
     .name = "circulant",
     .summary = "n packets in n - 1 + ceil(log2 p) rounds: for long vectors, any p; every network",
     .source = "Traeff, arXiv 2312.11236 (ACM TOPC), 2205.10072",
-    .ports = Ports::one,
-    .contention_free = false,
     .exactly_once = true,
     .remark = "free of contention on complete networks",
     .options = {circulant_packets_option()},
@@ -70,15 +75,8 @@ WORMCUBE_ALGORITHM(reduce_circulant){
       prediction.combined_blocks = prediction.transmission_blocks;
       return prediction;
     },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::reduce_circulant(node, call.arguments.reduction, call.input.all(),
-                                     call.output.all(), call.arguments.root,
-                                     circulant_packets(call.options));
-        },
+    .program = reduce_circulant,
     .parts = circulant_parts,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

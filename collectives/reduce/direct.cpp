@@ -1,24 +1,31 @@
-// Reduction to one node by single messages.
+// Reduction to one node by single messages: the baseline.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/reduce/direct.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/partial.hpp"
-#include "wormcube/collectives/require.hpp"
+#include "wormcube/collectives/reduction.hpp"
 
 namespace wormcube {
 
-void reduce_direct(Node& node, const Reduction& reduction, ConstSpan mine, Span result, Rank root) {
-  require_reduction_to_root("reduce_direct", node, reduction, mine, result, root);
+namespace {
+
+/// All nodes' blocks combined in the order of ranks, at the root: each node sends its own, first
+/// the lower ones downwards, then the higher ones upwards.
+///
+/// Network  any; one-port.
+/// Cost     p - 1 steps of one block: (ts + tw m + tc m)(p - 1).
+/// Links    one message at a time.
+void reduce_direct(Node& node, const Call& call) {
+  const Reduction& reduction = call.arguments.reduction;
+  const Rank root = call.arguments.root;
   const Rank p = node.size(), r = node.rank();
-  const Memory incoming = node.memory(r == root ? mine.size() : 0);
-  Partial partial(node, reduction, mine, result);
+  const Memory incoming = node.memory(r == root ? call.input.all().size() : 0);
+  Partial partial(node, reduction, call.input.all(), call.output.all());
   const auto from = [&](Rank source) {
     if (r == root) {
       node.step({receive(source, incoming)});
       partial.join(incoming, source < root);
     } else if (r == source) {
-      node.step({send(root, mine)});
+      node.step({send(root, call.input.all())});
     } else {
       node.step();
     }
@@ -28,7 +35,7 @@ void reduce_direct(Node& node, const Reduction& reduction, ConstSpan mine, Span 
   if (r == root) partial.settle();
 }
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(reduce_direct){
     .operation = operations::reduce,
@@ -45,13 +52,7 @@ WORMCUBE_ALGORITHM(reduce_direct){
           return prediction;
         },
     .chosen_by_auto = false,
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::reduce_direct(node, call.arguments.reduction, call.input.all(),
-                                  call.output.all(), call.arguments.root);
-        },
+    .program = reduce_direct,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

@@ -1,11 +1,9 @@
-// Reduction to one node, dimension by dimension of the labels.
+// Reduction to one node, dimension by dimension of the labels: Algorithm 4.3.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/reduce/hypercube.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/loads.hpp"
 #include "wormcube/collectives/partial.hpp"
-#include "wormcube/collectives/require.hpp"
+#include "wormcube/collectives/reduction.hpp"
 
 #include <bit>
 
@@ -24,18 +22,26 @@ void require_partners(Rank p, Rank root) {
   }
 }
 
-}  // namespace
-
-void reduce_hypercube(Node& node, const Reduction& reduction, ConstSpan mine, Span result,
-                      Rank root) {
-  require_reduction_to_root("reduce_hypercube", node, reduction, mine, result, root);
+/// All nodes' blocks combined in the order of ranks, at the root: in the step of bit b, lowest
+/// first, nodes that differ from the root there send what they have to the partner across.
+///
+/// The textbook relabels by XOR with the root and combines by the new labels, which turns the order
+/// round at all roots but one; here the node with the lower rank of the two is on the left.
+///
+/// Network  any; any p with root 0 (partners beyond p are left out), p = 2^d with any root;
+///          one-port.
+/// Cost     c = ceil(log2 p) steps of one block, one combination each: (ts + tw m + tc m) c.
+/// Links    free of contention on hypercubes, whatever the root; on a line 2^i messages share one
+///          in step i.
+void reduce_hypercube(Node& node, const Call& call) {
+  const Reduction& reduction = call.arguments.reduction;
+  const Rank root = call.arguments.root;
   const Rank p = node.size(), r = node.rank();
-  require_partners(p, root);
   // Half of the nodes only send: they need no memory of their own.
   const bool combines = (r ^ root) % 2 == 0;
-  const Memory incoming = node.memory(combines ? mine.size() : 0);
-  const Memory own = node.memory(combines && r != root ? mine.size() : 0);
-  Partial partial(node, reduction, mine, r == root ? result : own.span());
+  const Memory incoming = node.memory(combines ? call.input.all().size() : 0);
+  const Memory own = node.memory(combines && r != root ? call.input.all().size() : 0);
+  Partial partial(node, reduction, call.input.all(), r == root ? call.output.all() : own.span());
   // Invariant: before the step of `bit`, of each `bit` nodes whose labels differ below it one has
   // what they all gave, in the order of labels: the one that agrees with the root there.
   for (Rank bit = 1; bit < p; bit *= 2) {
@@ -52,7 +58,7 @@ void reduce_hypercube(Node& node, const Reduction& reduction, ConstSpan mine, Sp
   if (r == root) partial.settle();
 }
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(reduce_hypercube){
     .operation = operations::reduce,
@@ -61,7 +67,6 @@ WORMCUBE_ALGORITHM(reduce_hypercube){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.1.3 and 4.1.5, Algorithm 4.3",
     .exactly_once = true,
     .remark = "free of contention on hypercubes; the root by XOR, the order of ranks kept",
-    .rows = {{"1.20", "", "hypercube:6"}, {"1.20", "", "complete:6"}},
     .require = [](const Setting& on) { require_partners(on.topology.nodes(), on.arguments.root); },
     .predict = [](const Setting& setting) -> Prediction {
       const Rank p = setting.topology.nodes(), root = setting.arguments.root;
@@ -76,13 +81,7 @@ WORMCUBE_ALGORITHM(reduce_hypercube){
       predict_contention(prediction, setting.topology, messages);
       return prediction;
     },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::reduce_hypercube(node, call.arguments.reduction, call.input.all(),
-                                     call.output.all(), call.arguments.root);
-        },
+    .program = reduce_hypercube,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

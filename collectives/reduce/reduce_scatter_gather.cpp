@@ -1,13 +1,12 @@
-// Reduction to one node in parts.
+// Reduction to one node in parts: reduce-scatter, then gather.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/reduce/reduce_scatter_gather.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/loads.hpp"
 #include "wormcube/collectives/reduce/parts.hpp"
+#include "wormcube/collectives/reduce/programs.hpp"
 #include "wormcube/collectives/reduce/tree.hpp"
-#include "wormcube/collectives/reduce_scatter/bruck.hpp"
-#include "wormcube/collectives/reduce_scatter/hypercube.hpp"
-#include "wormcube/collectives/require.hpp"
+#include "wormcube/collectives/reduce_scatter/programs.hpp"
+#include "wormcube/collectives/reduction.hpp"
 
 #include <bit>
 
@@ -19,9 +18,8 @@ bool doubles(Rank p) { return std::has_single_bit(static_cast<unsigned>(p)); }
 
 }  // namespace
 
-void reduce_scatter_parts(Node& node, const Reduction& reduction, ConstBlocks in, Span out) {
-  (doubles(node.size()) ? reduce_scatter_hypercube : reduce_scatter_bruck)(node, reduction, in,
-                                                                           out);
+void reduce_scatter_parts(Node& node, const Call& call) {
+  (doubles(node.size()) ? reduce_scatter_hypercube : reduce_scatter_bruck)(node, call);
 }
 
 std::vector<Messages> reduce_scatter_parts_messages(Rank p, bool commutative) {
@@ -36,18 +34,29 @@ Prediction reduce_scatter_parts_cost(Rank p, bool commutative) {
   return cost;
 }
 
-void reduce_by_parts(Node& node, const Reduction& reduction, ConstSpan mine, Span result,
-                     Rank root) {
-  require_reduction_to_root("reduce_by_parts", node, reduction, mine, result, root);
+namespace {
+
+/// All nodes' blocks combined in the order of ranks, at the root: each node combines one part of
+/// the block, then the root gathers the parts. Parts are whole elements, some empty if there are
+/// few.
+///
+/// Network  any, of any p; one-port. Power of 2: reduce_scatter_hypercube; else _bruck.
+/// Cost     2^d nodes: 2 (ts log p + tw m (p-1)/p) + tc m (p-1)/p.
+/// Links    free of contention on hypercubes.
+void reduce_by_parts(Node& node, const Call& call) {
+  const Reduction& reduction = call.arguments.reduction;
+  const Rank root = call.arguments.root;
   const Rank p = node.size(), r = node.rank();
-  const std::vector<Bytes> offsets = part_offsets(mine.size(), reduction.element_bytes, p);
-  const Memory own = node.memory(r == root ? 0 : mine.size());
-  const Blocks parts(r == root ? result : own.span(), offsets);
-  reduce_scatter_parts(node, reduction, ConstBlocks(mine, offsets), parts[r]);
+  const std::vector<Bytes> offsets =
+      part_offsets(call.input.all().size(), reduction.element_bytes, p);
+  const Memory own = node.memory(r == root ? 0 : call.input.all().size());
+  const Blocks parts(r == root ? call.output.all() : own.span(), offsets);
+  reduce_scatter_parts(node,
+                       call.with(ConstBlocks(call.input.all(), offsets), Blocks(parts[r], 1)));
   gather_parts(node, parts, root);
 }
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(reduce_scatter_gather){
     .operation = operations::reduce,
@@ -56,7 +65,6 @@ WORMCUBE_ALGORITHM(reduce_scatter_gather){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.7.1, problems 4.17 and 4.19",
     .exactly_once = true,
     .remark = "free of contention on hypercubes",
-    .rows = {{"1.21", "", "hypercube:6"}},
     .predict = [](const Setting& setting) -> Prediction {
       const Rank p = setting.topology.nodes(), root = setting.arguments.root;
       const bool commutative = setting.arguments.reduction.commutative;
@@ -70,14 +78,8 @@ WORMCUBE_ALGORITHM(reduce_scatter_gather){
       predict_contention(prediction, setting.topology, messages);
       return prediction;
     },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::reduce_by_parts(node, call.arguments.reduction, call.input.all(),
-                                    call.output.all(), call.arguments.root);
-        },
+    .program = reduce_by_parts,
     .parts = [](const Setting& setting) { return setting.topology.nodes(); },
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

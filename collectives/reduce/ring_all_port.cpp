@@ -1,34 +1,39 @@
 // Reduction of long vectors to one node both ways round all rings.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/reduce/ring_all_port.hpp"
+#include "wormcube/collectives/ring_all_port.hpp"
 
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/reduce/parts.hpp"
-#include "wormcube/collectives/require.hpp"
+#include "wormcube/collectives/reduction.hpp"
 #include "wormcube/collectives/ring_scatter.hpp"
 
 namespace wormcube {
 
-namespace algorithms {
-extern const Algorithm reduce_ring_all_port;
-}
+namespace {
 
-void reduce_ring_all_port(Node& node, const Reduction& reduction, ConstSpan mine, Span result,
-                          Rank root, HalfWay half) {
-  require_network(algorithms::reduce_ring_all_port, node.topology());
-  require_reduction_to_root("reduce_ring_all_port", node, reduction, mine, result, root);
-  require_commutative("reduce_ring_all_port", reduction);
+/// All nodes' vectors combined, at the root: each node combines one of p parts, the root gathers
+/// them, both by the ring-all-port algorithms of these.
+///
+/// Network  ring or torus of any sides; all-port. The operator must commute.
+/// Cost     sides n: 2 D floor(n/2) steps; (p - 1)/(p D) vectors if n is odd or half=split.
+/// Links    each link carries one message in a step.
+/// Source   N. Jain, Y. Sabharwal, Optimal bucket algorithms for large MPI collectives on torus
+///          interconnects, ICS 2010 (abstract); the text is ours after it.
+void reduce_ring_all_port(Node& node, const Call& call) {
+  const Reduction& reduction = call.arguments.reduction;
+  const Rank root = call.arguments.root;
+  const HalfWay half = half_of(call.options);
   const Rank r = node.rank();
   const std::vector<Bytes> offsets =
-      part_offsets(mine.size(), reduction.element_bytes, node.size());
-  const Memory passing = node.memory(r == root ? 0 : mine.size());
-  const Blocks parts(r == root ? result : passing.span(), offsets);
+      part_offsets(call.input.all().size(), reduction.element_bytes, node.size());
+  const Memory passing = node.memory(r == root ? 0 : call.input.all().size());
+  const Blocks parts(r == root ? call.output.all() : passing.span(), offsets);
   reduce_scatter_copies(node, ring_all_port_plans(node, half), reduction,
-                        ConstBlocks(mine, offsets), parts[r]);
+                        ConstBlocks(call.input.all(), offsets), parts[r]);
   gather_rings(node, parts, root, half, reduction.element_bytes);
 }
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(reduce_ring_all_port){
     .operation = operations::reduce,
@@ -53,19 +58,12 @@ WORMCUBE_ALGORITHM(reduce_ring_all_port){
               *ring_all_port_cost(topology, half).combined_blocks / topology.nodes();
           return prediction;
         },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::reduce_ring_all_port(node, call.arguments.reduction, call.input.all(),
-                                         call.output.all(), call.arguments.root,
-                                         half_of(call.options));
-        },
+    .program = reduce_ring_all_port,
     .parts =
         [](const Setting& setting) {
           return setting.topology.nodes() *
                  ring_all_port_parts(setting.topology, half_of(setting.options));
         },
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

@@ -1,9 +1,9 @@
 // Reduce-scatter in ceil(log2 p) steps for any number of nodes.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/reduce_scatter/bruck.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/reduce_scatter/require.hpp"
+#include "wormcube/collectives/loads.hpp"
+#include "wormcube/collectives/reduce_scatter/programs.hpp"
+#include "wormcube/collectives/reduction.hpp"
 
 #include <algorithm>
 
@@ -19,18 +19,32 @@ bool in_two(Rank p, Rank r, Rank j, Rank bit, bool commutative) {
 
 }  // namespace
 
-void reduce_scatter_bruck(Node& node, const Reduction& reduction, ConstBlocks in, Span out) {
-  require_reduce_scatter("reduce_scatter_bruck", node, reduction, in, out);
+/// All nodes' blocks q combined in the order of ranks, at node q: the dual of Bruck's all-gather.
+///
+/// What node r = q + j has for node q goes to node r - D in the step of the lowest bit D of j. So
+/// before that step it is combined over D neighbours from r on, round the ring of ranks: two
+/// partial results where they pass p - 1, unless the operator commutes.
+///
+/// Network  any, of any p; one-port.
+/// Cost     c = ceil(log2 p) steps. Of a commutative operator ts c + (tw + tc) m (p - 1); else
+///          transmission grows by floor((p - 2) / 2) blocks and combining by one, for p > 2.
+/// Links    shift_link_load(2^i) messages share a link in step i: one on hypercubes and complete
+///          networks.
+/// Source   J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal, D. Weathersby, Efficient Algorithms for
+///          All-to-All Communications in Multiport Message-Passing Systems, IEEE TPDS 8(11), 1997
+///          (the all-gather); order of ranks ours.
+void reduce_scatter_bruck(Node& node, const Call& call) {
+  const Reduction& reduction = call.arguments.reduction;
   const Rank p = node.size(), r = node.rank();
   const bool commutative = reduction.commutative;
   if (p == 1) {
-    node.local([&] { copy(in[0], out); });
+    node.local([&] { copy(call.input[0], call.output.all()); });
     return;
   }
 
   // Block j is for node r - j. Those with even j are received here: each has a place in four
   // memories, for two parts of what is combined and of what comes.
-  const auto block = [&](Rank j) { return in[mod(r - j, p)]; };
+  const auto block = [&](Rank j) { return call.input[mod(r - j, p)]; };
   std::vector<Bytes> place(static_cast<std::size_t>(p));
   Bytes total = 0;
   for (Rank j = 0; j < p; j += 2) {
@@ -70,9 +84,9 @@ void reduce_scatter_bruck(Node& node, const Reduction& reduction, ConstBlocks in
     }
   }
   if (r > 0 && !commutative) {
-    combine(node, reduction, at(lower, 0), at(upper, 0), out);
+    combine(node, reduction, at(lower, 0), at(upper, 0), call.output.all());
   } else {
-    node.local([&] { copy(at(upper, 0), out); });
+    node.local([&] { copy(at(upper, 0), call.output.all()); });
   }
 }
 
@@ -99,33 +113,37 @@ Prediction reduce_scatter_bruck_cost(Rank p, bool commutative) {
   return prediction;
 }
 
-namespace algorithms {
+namespace {
 
-WORMCUBE_ALGORITHM(reduce_scatter_bruck){
-    .operation = operations::reduce_scatter,
-    .name = "bruck",
-    .summary = "the dual of Bruck's all-gather, ceil(log2 p) steps; every network",
-    .source = "Bruck, Ho, Kipnis, Upfal, Weathersby 1997; Grama, Gupta, Karypis, Kumar, sec. 4.2.3",
-    .exactly_once = true,
-    .remark =
-        "free of contention on hypercubes and complete networks; two partial results unless "
-        "the operator commutes: our extension",
-    .rows = {{"2.22", "", "complete:6"}},
-    .predict = [](const Setting& setting) -> Prediction {
-      const Rank p = setting.topology.nodes();
-      const bool commutative = setting.arguments.reduction.commutative;
-      Prediction prediction = reduce_scatter_bruck_cost(p, commutative);
-      predict_contention(prediction, setting.topology,
-                         reduce_scatter_bruck_messages(p, commutative));
-      return prediction;
+Prediction predict_reduce_scatter_bruck(const Setting& setting) {
+  const Rank p = setting.topology.nodes();
+  const bool commutative = setting.arguments.reduction.commutative;
+  Prediction prediction = reduce_scatter_bruck_cost(p, commutative);
+  predict_contention(prediction, setting.topology, reduce_scatter_bruck_messages(p, commutative));
+  return prediction;
+}
+
+}  // namespace
+
+WORMCUBE_ALGORITHMS(reduce_scatter_bruck) = with_variant(
+    {
+        .operation = operations::reduce_scatter,
+        .name = "bruck",
+        .summary = "the dual of Bruck's all-gather, ceil(log2 p) steps; every network",
+        .source =
+            "Bruck, Ho, Kipnis, Upfal, Weathersby 1997; Grama, Gupta, Karypis, Kumar, sec. 4.2.3",
+        .exactly_once = true,
+        .remark =
+            "free of contention on hypercubes and complete networks; two partial results unless "
+            "the operator commutes: our extension",
+        .predict = predict_reduce_scatter_bruck,
+        .program = reduce_scatter_bruck,
     },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::reduce_scatter_bruck(node, call.arguments.reduction, call.input,
-                                         call.output.all());
-        },
-};
-
-}  // namespace algorithms
+    [](Algorithm& uneven) {
+      uneven.operation = operations::reduce_scatterv;
+      uneven.source = "Bruck, Ho, Kipnis, Upfal, Weathersby 1997";
+      uneven.remark = "free of contention on hypercubes and complete networks";
+      uneven.predict = startups_of<predict_reduce_scatter_bruck>;
+    });
 
 }  // namespace wormcube

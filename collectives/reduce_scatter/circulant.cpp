@@ -1,46 +1,56 @@
-// Reduce-scatter along a circulant graph.
+// Reduce-scatter as p reductions at once.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/reduce_scatter/circulant.hpp"
+#include "wormcube/collectives/circulant.hpp"
 
 #include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/circulant.hpp"
-#include "wormcube/collectives/reduce_scatter/require.hpp"
+#include "wormcube/collectives/reduce_scatter/programs.hpp"
+#include "wormcube/collectives/reduction.hpp"
 
 namespace wormcube {
 
-void reduce_scatter_circulant(Node& node, const Reduction& reduction, ConstBlocks in, Span out,
-                              Rank packets) {
-  require_packets("reduce_scatter_circulant", packets, 1);
-  require_reduce_scatter("reduce_scatter_circulant", node, reduction, in, out);
-  require_commutative("reduce_scatter_circulant", reduction);
-  reduce_scatter_copies(node, circulant_plans(node, packets), reduction, in, out);
+namespace {
+
+/// All nodes' blocks q combined, at node q: allgather_circulant backwards.
+///
+/// Network  any, of any p; one-port. The operator must commute.
+/// Cost     n - 1 + ceil(log2 p) rounds, (p - 1) m (tw + tc).
+/// Links    one message on complete networks; elsewhere every round is a circular shift.
+/// Source   J. L. Traeff, Optimal Broadcast Schedules in Logarithmic Time with Applications to
+///          Broadcast, All-Broadcast, Reduction and All-Reduction, arXiv 2312.11236 (ACM TOPC, doi
+///          10.1145/3735139); arXiv 2205.10072; the tables as in MPICH's broadcast of that name.
+void reduce_scatter_circulant(Node& node, const Call& call) {
+  const Reduction& reduction = call.arguments.reduction;
+  const Rank packets = circulant_packets(call.options);
+  reduce_scatter_copies(node, circulant_plans(node, packets), reduction, call.input,
+                        call.output.all());
 }
 
-namespace algorithms {
+Prediction predict_reduce_scatter_circulant(const Setting& setting) {
+  const auto packets = circulant_packets(setting.options);
+  return circulant_all_cost(setting.topology, packets, true);
+}
 
-WORMCUBE_ALGORITHM(reduce_scatter_circulant){
-    .operation = operations::reduce_scatter,
-    .name = "circulant",
-    .summary = "p reductions in packets at once, ceil(log2 p) rounds of shifts; every network",
-    .source = "Traeff, arXiv 2312.11236 (ACM TOPC), 2205.10072",
-    .ports = Ports::one,
-    .contention_free = false,
-    .exactly_once = true,
-    .remark = "free of contention on complete networks",
-    .options = {circulant_all_packets_option()},
-    .needs_commutative = true,
-    .predict = [](const Setting& setting) -> Prediction {
-      const auto packets = circulant_packets(setting.options);
-      return circulant_all_cost(setting.topology, packets, true);
+}  // namespace
+
+WORMCUBE_ALGORITHMS(reduce_scatter_circulant) = with_variant(
+    {
+        .operation = operations::reduce_scatter,
+        .name = "circulant",
+        .summary = "p reductions in packets at once, ceil(log2 p) rounds of shifts; every network",
+        .source = "Traeff, arXiv 2312.11236 (ACM TOPC), 2205.10072",
+        .exactly_once = true,
+        .remark = "free of contention on complete networks",
+        .options = {circulant_all_packets_option()},
+        .needs_commutative = true,
+        .predict = predict_reduce_scatter_circulant,
+        .program = reduce_scatter_circulant,
+        .parts = circulant_parts,
     },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::reduce_scatter_circulant(node, call.arguments.reduction, call.input,
-                                             call.output.all(), circulant_packets(call.options));
-        },
-    .parts = circulant_parts,
-};
-
-}  // namespace algorithms
+    [](Algorithm& uneven) {
+      uneven.operation = operations::reduce_scatterv;
+      uneven.summary =
+          "p reductions in packets at once, rounds of about the average; every network";
+      uneven.predict = predict_circulant_uneven;
+    });
 
 }  // namespace wormcube

@@ -1,24 +1,31 @@
 // Reduce-scatter by halving the labels' bits.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/reduce_scatter/hypercube.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/reduce_scatter/require.hpp"
+#include "wormcube/collectives/loads.hpp"
+#include "wormcube/collectives/reduce_scatter/programs.hpp"
+#include "wormcube/collectives/reduction.hpp"
 
 #include <utility>
 
 namespace wormcube {
 
-namespace algorithms {
-extern const Algorithm reduce_scatter_hypercube;
-}
-
-void reduce_scatter_hypercube(Node& node, const Reduction& reduction, ConstBlocks in, Span out) {
-  require_network(algorithms::reduce_scatter_hypercube, node.topology());
-  require_reduce_scatter("reduce_scatter_hypercube", node, reduction, in, out);
+/// All nodes' blocks q combined in the order of ranks, at node q: in the step of bit i, lowest
+/// first, partners that differ there swap what they have for all nodes on the other's side. Before
+/// it a node holds the blocks for the nodes that agree with it below bit i, each combined over the
+/// 2^i nodes that agree with it from bit i on: neighbours.
+///
+/// Network  any of p = 2^d nodes; one-port.
+/// Cost     d steps of p/2, p/4, .., 1 blocks: ts log p + (tw + tc) m (p - 1).
+/// Links    free of contention on hypercubes; on a line 2^i messages share one in step i.
+/// Source   Grama, Gupta, Karypis, Kumar, sec. 4.2.3, Algorithm 4.8: with contiguous halves,
+///          highest bit first, which combines groups that are no neighbours; strided halves,
+///          lowest bit first, keep the order.
+void reduce_scatter_hypercube(Node& node, const Call& call) {
+  const Reduction& reduction = call.arguments.reduction;
+  const ConstBlocks in = call.input;
   const Rank p = node.size(), r = node.rank();
   if (p == 1) {
-    node.local([&] { copy(in[0], out); });
+    node.local([&] { copy(in[0], call.output.all()); });
     return;
   }
 
@@ -44,7 +51,7 @@ void reduce_scatter_hypercube(Node& node, const Reduction& reduction, ConstBlock
     for (Rank q = r % (2 * bit); q < p; q += 2 * bit) {
       ConstSpan left = held(q), right = at(incoming, q);
       if (partner < r) std::swap(left, right);
-      combine(node, reduction, left, right, 2 * bit == p ? out : at(combined, q));
+      combine(node, reduction, left, right, 2 * bit == p ? call.output.all() : at(combined, q));
     }
   }
 }
@@ -58,32 +65,36 @@ std::vector<Messages> reduce_scatter_hypercube_messages(Rank p, double blocks) {
   return steps;
 }
 
-namespace algorithms {
+namespace {
 
-WORMCUBE_ALGORITHM(reduce_scatter_hypercube){
-    .operation = operations::reduce_scatter,
-    .name = "hypercube",
-    .summary = "strided halves swapped bit by bit, lowest first; every network of 2^d nodes",
-    .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.3, Algorithm 4.8, problem 4.8",
-    .exactly_once = true,
-    .remark = "free of contention on hypercubes; the order of ranks kept",
-    .rows = {{"2.22", "", "hypercube:6"}},
-    .needs = {needs::nodes_power_of_two()},
-    .instead = {"bruck", "pairwise", "ring"},
-    .predict = [](const Setting& setting) -> Prediction {
-      const Rank p = setting.topology.nodes();
-      Prediction prediction{log2_ceiling(p), p - 1.0, 0};
-      prediction.combined_blocks = p - 1.0;
-      predict_contention(prediction, setting.topology, reduce_scatter_hypercube_messages(p));
-      return prediction;
+Prediction predict_reduce_scatter_hypercube(const Setting& setting) {
+  const Rank p = setting.topology.nodes();
+  Prediction prediction{log2_ceiling(p), p - 1.0, 0};
+  prediction.combined_blocks = p - 1.0;
+  predict_contention(prediction, setting.topology, reduce_scatter_hypercube_messages(p));
+  return prediction;
+}
+
+}  // namespace
+
+WORMCUBE_ALGORITHMS(reduce_scatter_hypercube) = with_variant(
+    {
+        .operation = operations::reduce_scatter,
+        .name = "hypercube",
+        .summary = "strided halves swapped bit by bit, lowest first; every network of 2^d nodes",
+        .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.3, Algorithm 4.8, problem 4.8",
+        .exactly_once = true,
+        .remark = "free of contention on hypercubes; the order of ranks kept",
+        .needs = {needs::nodes_power_of_two()},
+        .instead = {"bruck", "pairwise", "ring"},
+        .predict = predict_reduce_scatter_hypercube,
+        .program = reduce_scatter_hypercube,
     },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::reduce_scatter_hypercube(node, call.arguments.reduction, call.input,
-                                             call.output.all());
-        },
-};
-
-}  // namespace algorithms
+    [](Algorithm& uneven) {
+      uneven.operation = operations::reduce_scatterv;
+      uneven.source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.3, Algorithm 4.8";
+      uneven.remark = "free of contention on hypercubes and complete networks";
+      uneven.predict = startups_of<predict_reduce_scatter_hypercube>;
+    });
 
 }  // namespace wormcube

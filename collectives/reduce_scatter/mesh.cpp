@@ -1,19 +1,13 @@
 // Reduce-scatter on a mesh or a torus.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/reduce_scatter/mesh.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/reduce_scatter/require.hpp"
-#include "wormcube/collectives/reduce_scatter/ring.hpp"
+#include "wormcube/collectives/reduce_scatter/programs.hpp"
+#include "wormcube/collectives/reduction.hpp"
 #include "wormcube/runtime/node/views.hpp"
 
 #include <algorithm>
 
 namespace wormcube {
-
-namespace algorithms {
-extern const Algorithm reduce_scatter_mesh;
-}
 
 namespace {
 
@@ -36,11 +30,18 @@ std::vector<Rank> last_dimension_first(const Topology& topology) {
   return order;
 }
 
-}  // namespace
-
-void reduce_scatter_mesh(Node& node, const Reduction& reduction, ConstBlocks in, Span out) {
-  require_network(algorithms::reduce_scatter_mesh, node.topology());
-  require_reduce_scatter("reduce_scatter_mesh", node, reduction, in, out);
+/// All nodes' blocks q combined in the order of ranks, at node q: the ring algorithm dimension by
+/// dimension. In the lines of the last dimension first, with a bundle for each coordinate there;
+/// what remains at a node are the blocks for its coordinate, of its line, which are neighbours.
+///
+/// Network  meshes and tori of any sides and dimensions; one-port.
+/// Cost     sum of (side - 1) steps; transmission as reduce_scatter_ring on bundles of all blocks
+///          for a coordinate: of commutative operators tw m (p - 1) in all.
+/// Links    each carries one message in a step.
+/// Source   Grama, Gupta, Karypis, Kumar, sec. 4.2.2 (the reverse of Algorithm 4.6) and problem
+///          4.4: columns first there, which breaks the order.
+void reduce_scatter_mesh(Node& node, const Call& call) {
+  const ConstBlocks in = call.input;
   const Topology& topology = node.topology();
   const bool bundles = long_dimensions(topology) > 1;
 
@@ -75,53 +76,53 @@ void reduce_scatter_mesh(Node& node, const Reduction& reduction, ConstBlocks in,
     }
     LineView line = node.along(d);
     const ConstBlocks blocks(held, cuts);
-    const Span result = bundle == 1 ? out : spare.first(blocks[line.rank()].size());
-    reduce_scatter_ring(line, reduction, blocks, result);
+    const Span result = bundle == 1 ? call.output.all() : spare.first(blocks[line.rank()].size());
+    reduce_scatter_ring(line, call.with(blocks, Blocks(result, 1)));
     held = result;
     std::swap(spare, next);
     first += bundle * static_cast<std::size_t>(line.rank());
     count = bundle;
     done = true;
   }
-  if (!done) node.local([&] { copy(in[0], out); });
+  if (!done) node.local([&] { copy(in[0], call.output.all()); });
 }
 
-namespace algorithms {
+Prediction predict_reduce_scatter_mesh(const Setting& setting) {
+  const Topology& topology = setting.topology;
+  double bundle = topology.nodes();
+  Prediction sum{0, 0, long_dimensions(topology) > 1 ? bundle : 0};
+  sum.combined_blocks = 0;
+  for (int d = topology.dimensions() - 1; d >= 0; --d) {
+    const Rank size = topology.size(d);
+    bundle /= size;
+    const Prediction line = reduce_scatter_ring_cost(size, setting.arguments.reduction.commutative);
+    *sum.startups += *line.startups;
+    *sum.transmission_blocks += bundle * *line.transmission_blocks;
+    *sum.combined_blocks += bundle * *line.combined_blocks;
+  }
+  return sum;
+}
 
-WORMCUBE_ALGORITHM(reduce_scatter_mesh){
-    .operation = operations::reduce_scatter,
-    .name = "mesh",
-    .summary = "the ring algorithm dimension by dimension, the last first; meshes and tori",
-    .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.2, problem 4.4",
-    .contention_free = true,
-    .exactly_once = true,
-    .remark = "rows before columns, to keep the order of ranks",
-    .rows = {{"2.21", "", "mesh:4x4"}, {"2.21", "", "torus:3x5"}},
-    .needs = {needs::lines_and_rings()},
-    .instead = {"hypercube", "bruck"},
-    .predict = [](const Setting& setting) -> Prediction {
-      const Topology& topology = setting.topology;
-      double bundle = topology.nodes();
-      Prediction sum{0, 0, long_dimensions(topology) > 1 ? bundle : 0};
-      sum.combined_blocks = 0;
-      for (int d = topology.dimensions() - 1; d >= 0; --d) {
-        const Rank size = topology.size(d);
-        bundle /= size;
-        const Prediction line =
-            reduce_scatter_ring_cost(size, setting.arguments.reduction.commutative);
-        *sum.startups += *line.startups;
-        *sum.transmission_blocks += bundle * *line.transmission_blocks;
-        *sum.combined_blocks += bundle * *line.combined_blocks;
-      }
-      return sum;
+}  // namespace
+
+WORMCUBE_ALGORITHMS(reduce_scatter_mesh) = with_variant(
+    {
+        .operation = operations::reduce_scatter,
+        .name = "mesh",
+        .summary = "the ring algorithm dimension by dimension, the last first; meshes and tori",
+        .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.2, problem 4.4",
+        .contention_free = true,
+        .exactly_once = true,
+        .remark = "rows before columns, to keep the order of ranks",
+        .needs = {needs::lines_and_rings()},
+        .instead = {"hypercube", "bruck"},
+        .predict = predict_reduce_scatter_mesh,
+        .program = reduce_scatter_mesh,
     },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::reduce_scatter_mesh(node, call.arguments.reduction, call.input,
-                                        call.output.all());
-        },
-};
-
-}  // namespace algorithms
+    [](Algorithm& uneven) {
+      uneven.operation = operations::reduce_scatterv;
+      uneven.predict = startups_of<predict_reduce_scatter_mesh>;
+      uneven.remark = {};
+    });
 
 }  // namespace wormcube

@@ -1,25 +1,33 @@
-// Reduce-scatter on a ring or a line.
+// Reduce-scatter on a ring or a line, right for operators that do not commute.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/reduce_scatter/ring.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/reduce_scatter/require.hpp"
+#include "wormcube/collectives/reduce_scatter/programs.hpp"
+#include "wormcube/collectives/reduction.hpp"
 
 #include <array>
 #include <utility>
 
 namespace wormcube {
 
-namespace algorithms {
-extern const Algorithm reduce_scatter_ring;
-}
-
-void reduce_scatter_ring(Node& node, const Reduction& reduction, ConstBlocks in, Span out) {
-  require_network(algorithms::reduce_scatter_ring, node.topology());
-  require_reduce_scatter("reduce_scatter_ring", node, reduction, in, out);
+/// All nodes' blocks q combined in the order of ranks, at node q.
+///
+/// What is for node q starts at node q + 1 and goes once round, each node adding its own. On the
+/// way from p - 1 to 0 the order of ranks breaks off: from there on two partial results travel
+/// together, of the ranks above q and of those below it, unless the operator commutes.
+///
+/// Network  one ring or line of any p; one-port. On a line the messages from the last node to the
+///          first run back over the reverse links, which are idle otherwise.
+/// Cost     p - 1 steps. Of a commutative operator one block in each: (ts + tw m + tc m)(p - 1).
+///          Else two from the second on: ts (p - 1) + tw m (2p - 3) + tc m p, for p > 2.
+/// Links    each carries one message in a step.
+/// Source   Grama, Gupta, Karypis, Kumar, sec. 4.2.1, Algorithm 4.5, Eq. 4.2. That adds in a
+///          cyclic order; the two partial results are ours.
+void reduce_scatter_ring(Node& node, const Call& call) {
+  const Reduction& reduction = call.arguments.reduction;
+  const ConstBlocks in = call.input;
   const Rank p = node.size(), r = node.rank();
   if (p == 1) {
-    node.local([&] { copy(in[0], out); });
+    node.local([&] { copy(in[0], call.output.all()); });
     return;
   }
 
@@ -56,11 +64,11 @@ void reduce_scatter_ring(Node& node, const Reduction& reduction, ConstBlocks in,
   }
   ConstSpan result = in[r];
   if (r > 0 && !reduction.commutative) {
-    combine(node, reduction, below(coming, r), result, out);
-    result = out;
+    combine(node, reduction, below(coming, r), result, call.output.all());
+    result = call.output.all();
   }
   if (r < p - 1 || reduction.commutative) {
-    combine(node, reduction, result, above(coming, r), out);
+    combine(node, reduction, result, above(coming, r), call.output.all());
   }
 }
 
@@ -71,31 +79,35 @@ Prediction reduce_scatter_ring_cost(Rank n, bool commutative) {
   return prediction;
 }
 
-namespace algorithms {
+namespace {
 
-WORMCUBE_ALGORITHM(reduce_scatter_ring){
-    .operation = operations::reduce_scatter,
-    .name = "ring",
-    .summary = "each result travels once round, in two parts to keep the order; one line or ring",
-    .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.1, Algorithm 4.5, Eq. 4.2",
-    .contention_free = true,
-    .exactly_once = true,
-    .remark = "two partial results unless the operator commutes: our extension",
-    .rows = {{"2.20", "", "ring:8"}, {"2.20", "", "line:7"}},
-    .needs = {needs::line_or_ring()},
-    .instead = {"mesh", "hypercube", "bruck"},
-    .predict =
-        [](const Setting& setting) {
-          return reduce_scatter_ring_cost(setting.topology.nodes(),
-                                          setting.arguments.reduction.commutative);
-        },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::reduce_scatter_ring(node, call.arguments.reduction, call.input,
-                                        call.output.all());
-        },
-};
+Prediction predict_reduce_scatter_ring(const Setting& setting) {
+  return reduce_scatter_ring_cost(setting.topology.nodes(),
+                                  setting.arguments.reduction.commutative);
+}
 
-}  // namespace algorithms
+}  // namespace
+
+WORMCUBE_ALGORITHMS(reduce_scatter_ring) = with_variant(
+    {
+        .operation = operations::reduce_scatter,
+        .name = "ring",
+        .summary =
+            "each result travels once round, in two parts to keep the order; one line or ring",
+        .source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.1, Algorithm 4.5, Eq. 4.2",
+        .contention_free = true,
+        .exactly_once = true,
+        .remark = "two partial results unless the operator commutes: our extension",
+        .needs = {needs::line_or_ring()},
+        .instead = {"mesh", "hypercube", "bruck"},
+        .predict = predict_reduce_scatter_ring,
+        .program = reduce_scatter_ring,
+    },
+    [](Algorithm& uneven) {
+      uneven.operation = operations::reduce_scatterv;
+      uneven.source = "Grama, Gupta, Karypis, Kumar, sec. 4.2.1, Algorithm 4.5";
+      uneven.predict = startups_of<predict_reduce_scatter_ring>;
+      uneven.remark = {};
+    });
 
 }  // namespace wormcube

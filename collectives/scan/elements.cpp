@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/scan/elements.hpp"
 
-#include "wormcube/collectives/scan/hypercube.hpp"
+#include "wormcube/collectives/scan/programs.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 #include "wormcube/runtime/node/views.hpp"
 
@@ -47,7 +47,7 @@ void scan_elements(Node& node, const Reduction& reduction, Span elements,
   });
   GroupView group = node.group(members);
   const Memory before = node.memory(size);
-  scan_hypercube(group, reduction, elements.last(size), before, Prefix::exclusive);
+  scan_across_bits(group, reduction, elements.last(size), before, Prefix::exclusive);
   if (group.rank() == 0) return;
   node.combine(elements.size(), [&] {
     for (Bytes i = 0; i < count; ++i) reduction.apply(before.data(), element(i), element(i), 1);

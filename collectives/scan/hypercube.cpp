@@ -1,16 +1,26 @@
-// Prefix reduction across the labels' bits.
+// Prefix reduction across the labels' bits: Algorithm 4.9.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/scan/hypercube.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/loads.hpp"
 #include "wormcube/collectives/partial.hpp"
-#include "wormcube/collectives/require.hpp"
+#include "wormcube/collectives/reduction.hpp"
+#include "wormcube/collectives/scan/programs.hpp"
 
 namespace wormcube {
 
-void scan_hypercube(Node& node, const Reduction& reduction, ConstSpan mine, Span result,
-                    Prefix prefix) {
-  require_reduction("scan_hypercube", node, reduction, mine, result);
+/// The blocks of the lower ranks combined in their order, at each node: partners across one bit,
+/// lowest first, swap what all nodes that agree with them above it have given; the upper one of the
+/// two puts it before its result.
+///
+/// Network  any, of any p (partners beyond p are left out); one-port.
+/// Cost     c = ceil(log2 p) steps of one block: (ts + tw m) c. In a step a node combines two
+///          blocks at most: 2^d nodes tc m (2 log p - 1), exclusive tc m 2 (log p - 1).
+/// Links    free of contention on hypercubes and complete networks; on a line 2^i messages share a
+///          link in step i, tw m (p - 1) in all.
+/// Source   Grama, Gupta, Karypis, Kumar, sec. 4.3, Algorithm 4.9, Fig. 4.13. That appends on the
+///          right; the order of ranks is ours.
+void scan_across_bits(Node& node, const Reduction& reduction, ConstSpan mine, Span result,
+                      Prefix prefix) {
   const Rank p = node.size(), r = node.rank();
   const Memory incoming = node.memory(mine.size()), group = node.memory(mine.size());
   // Of the nodes that agree with this one from the step's bit on: all, and those up to this one.
@@ -44,7 +54,16 @@ void scan_hypercube(Node& node, const Reduction& reduction, ConstSpan mine, Span
   if (prefix == Prefix::inclusive) lower.settle();
 }
 
-Prediction scan_hypercube_cost(const Topology& topology, Prefix prefix) {
+namespace {
+
+template <Prefix prefix>
+void scan_hypercube(Node& node, const Call& call) {
+  scan_across_bits(node, call.arguments.reduction, call.input.all(), call.output.all(), prefix);
+}
+
+template <Prefix prefix>
+Prediction predict_scan_hypercube(const Setting& setting) {
+  const Topology& topology = setting.topology;
   const Rank p = topology.nodes();
   const double steps = log2_ceiling(p);
   Prediction prediction{steps, steps, 0};
@@ -70,27 +89,24 @@ Prediction scan_hypercube_cost(const Topology& topology, Prefix prefix) {
   return prediction;
 }
 
-namespace algorithms {
+}  // namespace
 
-WORMCUBE_ALGORITHM(scan_hypercube){
-    .operation = operations::scan,
-    .name = "hypercube",
-    .summary = "partners across one bit swap what their groups have; every network",
-    .source = "Grama, Gupta, Karypis, Kumar, sec. 4.3, Algorithm 4.9",
-    .exactly_once = true,
-    .remark = "free of contention on hypercubes and complete networks",
-    .rows = {{"3.8", "", "hypercube:6"}, {"3.8", "", "line:8"}, {"3.8", "", "complete:6"}},
-    .predict =
-        [](const Setting& setting) {
-          return scan_hypercube_cost(setting.topology, Prefix::inclusive);
-        },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::scan_hypercube(node, call.arguments.reduction, call.input.all(),
-                                   call.output.all(), Prefix::inclusive);
-        },
-};
-
-}  // namespace algorithms
+WORMCUBE_ALGORITHMS(scan_hypercube) = with_variant(
+    {
+        .operation = operations::scan,
+        .name = "hypercube",
+        .summary = "partners across one bit swap what their groups have; every network",
+        .source = "Grama, Gupta, Karypis, Kumar, sec. 4.3, Algorithm 4.9",
+        .exactly_once = true,
+        .remark = "free of contention on hypercubes and complete networks",
+        .predict = predict_scan_hypercube<Prefix::inclusive>,
+        .program = scan_hypercube<Prefix::inclusive>,
+    },
+    [](Algorithm& exclusive) {
+      exclusive.operation = operations::exscan;
+      exclusive.source = "Grama, Gupta, Karypis, Kumar, sec. 4.3, Algorithm 4.9, problem 4.10";
+      exclusive.predict = predict_scan_hypercube<Prefix::exclusive>;
+      exclusive.program = scan_hypercube<Prefix::exclusive>;
+    });
 
 }  // namespace wormcube

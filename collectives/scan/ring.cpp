@@ -1,35 +1,40 @@
-// Prefix reduction along a line.
+// Prefix reduction along a line: a pipeline.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/scan/ring.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/reduce/parts.hpp"
-#include "wormcube/collectives/require.hpp"
+#include "wormcube/collectives/reduction.hpp"
+#include "wormcube/collectives/scan/programs.hpp"
 
 #include <fmt/core.h>
 
 namespace wormcube {
 
-namespace algorithms {
-extern const Algorithm scan_ring;
-}
+namespace {
 
-void scan_ring(Node& node, const Reduction& reduction, ConstSpan mine, Span result, Prefix prefix,
-               Rank segments) {
-  require_reduction("scan_ring", node, reduction, mine, result);
-  require_network(algorithms::scan_ring, node.topology());
-  if (segments < 1) {
-    throw UsageError(fmt::format("scan_ring: {} segments; need 1 or more", segments));
-  }
+Rank segments_of(const Options& options) { return static_cast<Rank>(options.number("segments")); }
+
+/// The blocks of the lower ranks combined in their order, at each node: node r gets what 0 .. r-1
+/// have combined from its neighbour, adds its own and sends it on, segment by segment.
+///
+/// Network  one line or ring of any p > 0; one-port.
+/// Cost     p - 2 + k steps of 1/k block for k segments: (ts + (tw + tc) m/k)(p - 2 + k), where the
+///          last node of an exclusive one does not combine.
+/// Links    each carries one message in a step.
+/// Source   the textbook's linear array (Grama, Gupta, Karypis, Kumar, sec. 4.3) in a pipeline.
+template <Prefix prefix>
+void scan_ring(Node& node, const Call& call) {
+  const Reduction& reduction = call.arguments.reduction;
+  const Rank segments = segments_of(call.options);
   const Rank p = node.size(), r = node.rank();
   const bool inclusive = prefix == Prefix::inclusive;
-  const std::vector<Bytes> offsets = part_offsets(mine.size(), reduction.element_bytes, segments);
-  const ConstBlocks own(mine, offsets);
+  const std::vector<Bytes> offsets =
+      part_offsets(call.input.all().size(), reduction.element_bytes, segments);
+  const ConstBlocks own(call.input.all(), offsets);
   // An inclusive result is what is sent on; an exclusive one is what comes.
-  const Memory memory = node.memory(mine.size());
-  const Blocks coming(inclusive ? memory.span() : result, offsets);
-  const Blocks sums(inclusive ? result : memory.span(), offsets);
-  if (r == 0 && inclusive) node.local([&] { copy(mine, result); });
+  const Memory memory = node.memory(call.input.all().size());
+  const Blocks coming(inclusive ? memory.span() : call.output.all(), offsets);
+  const Blocks sums(inclusive ? call.output.all() : memory.span(), offsets);
+  if (r == 0 && inclusive) node.local([&] { copy(call.input.all(), call.output.all()); });
 
   for (Rank t = 0; p > 1 && t < p - 2 + segments; ++t) {
     const Rank to_send = t - r, to_receive = t - r + 1;
@@ -46,7 +51,9 @@ void scan_ring(Node& node, const Reduction& reduction, ConstSpan mine, Span resu
   }
 }
 
-Prediction scan_ring_cost(Rank p, Prefix prefix, Rank segments) {
+template <Prefix prefix>
+Prediction predict_scan_ring(const Setting& setting) {
+  const Rank p = setting.topology.nodes(), segments = segments_of(setting.options);
   const double steps = p > 1 ? p - 2 + segments : 0;
   Prediction prediction{steps, steps / segments, 0};
   // The last node of all combines after the last step, if at all; of two nodes it is the only one.
@@ -55,40 +62,32 @@ Prediction scan_ring_cost(Rank p, Prefix prefix, Rank segments) {
   return prediction;
 }
 
-Option segments_option() {
-  return {.name = "segments",
-          .preset = 1,
-          .least = 1,
-          .most = 4096,
-          .help = "parts of a block that follow each other"};
-}
+}  // namespace
 
-namespace algorithms {
-
-WORMCUBE_ALGORITHM(scan_ring){
-    .operation = operations::scan,
-    .name = "ring",
-    .summary = "neighbour to neighbour from node 0 on, in segments; one line or ring",
-    .source = "Grama, Gupta, Karypis, Kumar, sec. 4.3",
-    .contention_free = true,
-    .exactly_once = true,
-    .remark = "our extension: a pipeline",
-    .options = {segments_option()},
-    .needs = {needs::line_or_ring()},
-    .instead = {"hypercube"},
-    .predict =
-        [](const Setting& setting) {
-          return scan_ring_cost(setting.topology.nodes(), Prefix::inclusive,
-                                segments_of(setting.options));
-        },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::scan_ring(node, call.arguments.reduction, call.input.all(), call.output.all(),
-                              Prefix::inclusive, segments_of(call.options));
-        },
-    .parts = [](const Setting& setting) { return segments_of(setting.options); },
-};
-
-}  // namespace algorithms
+WORMCUBE_ALGORITHMS(scan_ring) = with_variant(
+    {
+        .operation = operations::scan,
+        .name = "ring",
+        .summary = "neighbour to neighbour from node 0 on, in segments; one line or ring",
+        .source = "Grama, Gupta, Karypis, Kumar, sec. 4.3",
+        .contention_free = true,
+        .exactly_once = true,
+        .remark = "our extension: a pipeline",
+        .options = {{.name = "segments",
+                     .preset = 1,
+                     .least = 1,
+                     .most = 4096,
+                     .help = "parts of a block that follow each other"}},
+        .needs = {needs::line_or_ring()},
+        .instead = {"hypercube"},
+        .predict = predict_scan_ring<Prefix::inclusive>,
+        .program = scan_ring<Prefix::inclusive>,
+        .parts = [](const Setting& setting) { return segments_of(setting.options); },
+    },
+    [](Algorithm& exclusive) {
+      exclusive.operation = operations::exscan;
+      exclusive.predict = predict_scan_ring<Prefix::exclusive>;
+      exclusive.program = scan_ring<Prefix::exclusive>;
+    });
 
 }  // namespace wormcube

@@ -1,24 +1,28 @@
 // Scatter along a Bine tree.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/scatter/bine.hpp"
+#include "wormcube/collectives/bine.hpp"
 
 #include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/bine.hpp"
-#include "wormcube/collectives/scatter/require.hpp"
 
 namespace wormcube {
 
-namespace algorithms {
-extern const Algorithm scatter_bine;
-}
+namespace {
 
-void scatter_bine(Node& node, ConstBlocks out, Span mine, Rank root) {
-  require_network(algorithms::scatter_bine, node.topology());
-  require_rooted("scatter_bine", node, out, mine, root, {});
+/// The root's block q to node q: broadcast_bine with, in each message, the blocks of all nodes
+/// that it is on the way to.
+///
+/// Network  ring or torus of sides 2^L; one-port.
+/// Cost     ts log2 p + tw m (p - 1).
+/// Links    each link carries one message in a step.
+/// Source   D. De Sensi et al., Bine Trees, SC 2025, arXiv 2508.17311; the ways after the authors'
+///          program, far nodes first on tori.
+void scatter_bine(Node& node, const Call& call) {
+  const Rank root = call.arguments.root;
   const BineTree tree(node, root);
   const Rank r = node.rank();
   const int taken = tree.taken();
-  const BineHolding held(node, tree, Blocks(only_read(out.all()), out.count()), mine);
+  const BineHolding held(node, tree, Blocks(only_read(call.input.all()), call.input.count()),
+                         call.output.all());
   for (int bit = tree.steps() - 1; bit >= 0; --bit) {
     const Move move = tree.move(bit);
     if (bit > taken) {
@@ -29,28 +33,22 @@ void scatter_bine(Node& node, ConstBlocks out, Span mine, Rank root) {
       node.step({send_pieces(move, held.heir(bit))});
     }
   }
-  if (r == root) node.local([&] { copy(out[root], mine); });
+  if (r == root) node.local([&] { copy(call.input[root], call.output.all()); });
 }
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(scatter_bine){
     .operation = operations::scatter,
     .name = "bine",
     .summary = "a binomial tree along the ways of swing, far nodes first; tori of sides 2^d",
     .source = "De Sensi et al., Bine Trees, SC 2025, arXiv 2508.17311 (far nodes first)",
-    .ports = Ports::one,
     .contention_free = true,
     .exactly_once = true,
     .needs = {needs::rings_of_powers_of_two()},
     .instead = {"halving", "mesh"},
     .predict = [](const Setting& setting) { return bine_scatter_cost(setting.topology); },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::scatter_bine(node, call.input, call.output.all(), call.arguments.root);
-        },
+    .program = scatter_bine,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

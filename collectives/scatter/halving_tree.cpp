@@ -1,10 +1,8 @@
-// Scatter and gather along the trees of interval halving.
+// The trees of interval halving.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/scatter/halving_tree.hpp"
 
-#include "wormcube/collectives/holding.hpp"
 #include "wormcube/collectives/links.hpp"
-#include "wormcube/collectives/scatter/require.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 
 namespace wormcube {
@@ -52,24 +50,14 @@ void halve_along(const Topology& topology, int d, Rank rank, Rank root,
   }
 }
 
-/// The image of a node is one only in halves of one size.
-void require_tree(std::string_view algorithm, HalvingTree tree, const Topology& topology) {
-  if (tree != HalvingTree::image || is_power_of_two(topology.nodes())) return;
-  throw UsageError(
-      fmt::format("{}: HalvingTree::image needs a power of 2 of nodes; {} has {}; use first or "
-                  "dimensions",
-                  algorithm, topology.name(), topology.nodes()));
-}
+}  // namespace
 
-/// The blocks that a node takes; the root has all.
 Handover taken(std::span<const Handover> steps, Rank nodes) {
   for (const Handover& step : steps) {
     if (step.kind == Kind::takes) return step;
   }
   return {Kind::takes, 0, 0, nodes};
 }
-
-}  // namespace
 
 std::vector<Handover> handovers(HalvingTree tree, const Topology& topology, Rank rank, Rank root) {
   std::vector<Handover> steps;
@@ -79,47 +67,6 @@ std::vector<Handover> handovers(HalvingTree tree, const Topology& topology, Rank
     halve(topology.nodes(), rank, root, tree == HalvingTree::image, steps);
   }
   return steps;
-}
-
-void scatter_by_halving(Node& node, HalvingTree tree, ConstBlocks out, Span own, Rank root,
-                        std::span<const Bytes> sizes) {
-  require_tree("scatter_by_halving", tree, node.topology());
-  require_rooted("scatter_by_halving", node, out, own, root, sizes);
-  const Rank r = node.rank();
-  const std::vector<Handover> steps = handovers(tree, node.topology(), r, root);
-  const Handover mine = taken(steps, node.size());
-  const Holding held(node, only_read(out.all()), own, r == root, mine.first, mine.last, sizes);
-  for (const auto& [kind, peer, first, last] : steps) {
-    if (kind == Kind::gives) {
-      node.step({send(peer, held.range(first, last))});
-    } else if (kind == Kind::takes) {
-      node.step({receive(peer, held.range(first, last))});
-    } else {
-      node.step();
-    }
-  }
-  held.get_own(node);
-}
-
-void gather_by_halving(Node& node, HalvingTree tree, ConstSpan own, Blocks in, Rank root,
-                       std::span<const Bytes> sizes) {
-  require_tree("gather_by_halving", tree, node.topology());
-  require_rooted("gather_by_halving", node, in, own, root, sizes);
-  const Rank r = node.rank();
-  std::vector<Handover> steps = handovers(tree, node.topology(), r, root);
-  const Handover mine = taken(steps, node.size());
-  const Holding held(node, in.all(), only_read(own), r == root, mine.first, mine.last, sizes);
-  held.put_own(node, own);
-  for (std::size_t t = steps.size(); t-- > 0;) {
-    const auto& [kind, peer, first, last] = steps[t];
-    if (kind == Kind::gives) {
-      node.step({receive(peer, held.range(first, last))});
-    } else if (kind == Kind::takes) {
-      node.step({send(peer, held.range(first, last))});
-    } else {
-      node.step();
-    }
-  }
 }
 
 Prediction predict_halving(HalvingTree tree, const Topology& topology) {
@@ -141,10 +88,6 @@ Prediction predict_halving(HalvingTree tree, const Topology& topology) {
     prediction.contended_blocks = p - 1;
   }
   return prediction;
-}
-
-Prediction predict_uneven(Prediction even) {
-  return {.startups = even.startups, .rearranged_blocks = 0, .link_load = even.link_load};
 }
 
 }  // namespace wormcube

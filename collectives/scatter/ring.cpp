@@ -1,260 +1,47 @@
-// Scatter and gather by store and forward.
+// Scatter by store and forward along lines, dimension by dimension.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/scatter/ring.hpp"
-
-#include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/holding.hpp"
-#include "wormcube/collectives/scatter/require.hpp"
-
-#include <algorithm>
-#include <array>
-#include <cstdlib>
-#include <optional>
-#include <vector>
+#include "wormcube/collectives/scatter/pipeline.hpp"
 
 namespace wormcube {
 
-namespace algorithms {
-extern const Algorithm scatter_ring, gather_ring;
-}
-
 namespace {
 
-/// One line of the scatter, seen from one of its nodes. In step s = 1 .. n-1 the line's root sends
-/// bundle s, which is k hops away in step s + k - 1.
-class Pipeline {
- public:
-  Pipeline(const Topology& topology, int d, Rank rank, Rank root)
-      : topology_(topology), dimension_(d), rank_(rank), graph_(topology.factor(d)) {
-    const Rank line_root = topology.coordinate(root, d);
-    const Rank n = topology.size(d);
-    const auto hops = [&](Rank c) { return graph_.hops(line_root, c); };
-    for (Rank c = 0; c < n; ++c) {
-      if (c != line_root) order_.push_back({c, hops(c)});
-    }
-    std::ranges::stable_sort(order_, [](const Bundle& a, const Bundle& b) {
-      return std::abs(a.hops) > std::abs(b.hops);
-    });
-    here_ = hops(topology.coordinate(rank, d));
+/// Scatter by nearest neighbours: block q of the root's input ends as node q's own.
+///
+/// Dimension by dimension the root of a line sends a bundle for each other coordinate, the farthest
+/// first, the shorter way; each is passed on hop by hop, one step behind another.
+///
+/// Network  lines, rings, meshes and tori of any sizes; one-port.
+/// Cost     sum of (n_d - 1) steps, p - 1 blocks: on one ring (ts + tw m) (p - 1). At most n - s
+///          nodes of a line are s or more hops away, so all bundles arrive by the last step.
+/// Links    every message takes one hop, on a link of its own.
+void scatter_ring(Node& node, const Call& call) {
+  const Holding held = pipeline_holding(node, call, call.input, call.output.all());
+  for (int d = 0; d < node.topology().dimensions(); ++d) {
+    run_pipeline(node, d, held, call.arguments.root, Way::scatter);
   }
-
-  struct Bundle {
-    Rank coordinate;
-    int hops;  // from the line's root
-  };
-  Rank steps() const { return static_cast<Rank>(order_.size()); }
-  bool at_root() const { return here_ == 0; }
-  bool is_mine(const Bundle& bundle) const { return bundle.hops == here_; }
-
-  /// The bundle that comes from the root's side, or leaves the other way, in step s; its number s.
-  struct Passing {
-    Rank number;
-    Bundle bundle;
-    Move way;  // to the neighbour it comes from, or goes to
-  };
-  std::optional<Passing> coming(Rank s) const {
-    if (at_root()) return std::nullopt;
-    return passing(s - std::abs(here_) + 1, std::abs(here_), -1);
-  }
-  std::optional<Passing> leaving(Rank s) const {
-    return passing(s - std::abs(here_), std::abs(here_) + 1, 1);
-  }
-  Rank first(const Bundle& bundle) const {
-    return topology_.with(rank_, dimension_, bundle.coordinate) / stride() * stride();
-  }
-  Rank stride() const { return topology_.stride(dimension_); }
-
- private:
-  /// Bundle `number` if it goes at least so far on this node's side.
-  std::optional<Passing> passing(Rank number, int at_least, int sign) const {
-    if (number < 1 || number > steps()) return std::nullopt;
-    const Bundle bundle = order_[number - 1];
-    const bool this_side = at_root() || (bundle.hops > 0) == (here_ > 0);
-    if (!this_side || std::abs(bundle.hops) < at_least) return std::nullopt;
-    return Passing{number, bundle, {dimension_, bundle.hops > 0 ? sign : -sign}};
-  }
-
-  const Topology& topology_;
-  int dimension_;
-  Rank rank_;
-  const Graph& graph_;
-  std::vector<Bundle> order_;
-  int here_ = 0;
-};
-
-/// How many blocks a node holds: all at the root; elsewhere those of the bundle that it gets along
-/// the last dimension in which it differs from the root.
-Rank blocks_held(const Topology& topology, Rank rank, Rank root) {
-  for (int d = topology.dimensions(); d-- > 0;) {
-    if (topology.coordinate(rank, d) != topology.coordinate(root, d)) return topology.stride(d);
-  }
-  return topology.nodes();
-}
-
-enum class Way : std::uint8_t { scatter, gather };
-
-/// The steps of one line. A bundle for another node stays in one of two buffers for one step.
-void run(Node& node, const Pipeline& line, const Holding& held, Way way) {
-  const auto last = [&](Rank first) { return first + line.stride(); };
-  Bytes most = 0;
-  for (Rank s = 1; s <= line.steps() && !line.at_root(); ++s) {
-    if (const auto relayed = line.leaving(s)) {
-      const Rank first = line.first(relayed->bundle);
-      most = std::max(most, held.bytes(first, last(first)));
-    }
-  }
-  const std::array relay{node.memory(most), node.memory(most)};
-  const auto place = [&](const Pipeline::Passing& passing) {
-    const Rank first = line.first(passing.bundle);
-    if (line.at_root() || line.is_mine(passing.bundle)) return held.range(first, last(first));
-    return relay[passing.number % 2].subspan(0, held.bytes(first, last(first)));
-  };
-
-  std::vector<Op> ops;
-  for (Rank t = 1; t <= line.steps(); ++t) {
-    const Rank s = way == Way::scatter ? t : line.steps() + 1 - t;
-    ops.clear();
-    if (const auto coming = line.coming(s)) {
-      const Span data = place(*coming);
-      ops.push_back(way == Way::scatter ? receive(coming->way, data) : send(coming->way, data));
-    }
-    if (const auto leaving = line.leaving(s)) {
-      const Span data = place(*leaving);
-      ops.push_back(way == Way::scatter ? send(leaving->way, data) : receive(leaving->way, data));
-    }
-    node.step(ops);
-  }
-}
-
-/// A line takes part when its nodes agree with the root in all later dimensions.
-void run(Node& node, int d, const Holding& held, Rank root, Way way) {
-  const Topology& topology = node.topology();
-  if (node.rank() % topology.stride(d) == root % topology.stride(d)) {
-    run(node, Pipeline(topology, d, node.rank(), root), held, way);
-  } else {
-    node.idle(topology.size(d) - 1);
-  }
-}
-
-Holding holding(Node& node, Span all, Span own, Rank root, std::span<const Bytes> sizes) {
-  const Rank r = node.rank(), count = blocks_held(node.topology(), r, root);
-  const Rank first = r / count * count;
-  return {node, all, own, r == root, first, first + count, sizes};
-}
-
-}  // namespace
-
-void scatter_ring(Node& node, ConstBlocks out, Span own, Rank root, std::span<const Bytes> sizes) {
-  require_network(algorithms::scatter_ring, node.topology());
-  require_rooted("scatter_ring", node, out, own, root, sizes);
-  const Holding held = holding(node, only_read(out.all()), own, root, sizes);
-  for (int d = 0; d < node.topology().dimensions(); ++d) run(node, d, held, root, Way::scatter);
   held.get_own(node);
 }
 
-void gather_ring(Node& node, ConstSpan own, Blocks in, Rank root, std::span<const Bytes> sizes) {
-  require_network(algorithms::gather_ring, node.topology());
-  require_rooted("gather_ring", node, in, own, root, sizes);
-  const Holding held = holding(node, in.all(), only_read(own), root, sizes);
-  held.put_own(node, own);
-  for (int d = node.topology().dimensions(); d-- > 0;) run(node, d, held, root, Way::gather);
-}
-
-namespace {
-
-Prediction predict_ring(const Setting& setting) {
-  const Topology& topology = setting.topology;
-  const Rank p = topology.nodes();
-  double steps = 0;
-  for (const Rank size : topology.sizes()) steps += size - 1;
-  // A bundle of the first dimension is the largest; a single block goes where it belongs.
-  Rank most = 1;
-  for (int d = topology.dimensions(); d-- > 0;) {
-    if (topology.size(d) > 1) most = topology.stride(d);
-  }
-  return {.startups = steps,
-          .transmission_blocks = p - 1,
-          .rearranged_blocks = 0,
-          .working_blocks = most > 1 ? most : 0,
-          .link_load = p > 1 ? 1 : 0,
-          .contended_blocks = p - 1};
-}
-
-Prediction predict_ringv(const Setting& setting) {
-  const Prediction even = predict_ring(setting);
-  return {.startups = even.startups, .rearranged_blocks = 0, .link_load = even.link_load};
-}
-
-void run_scatter_ring(Node& node, const Call& call) {
-  scatter_ring(node, call.input, call.output.all(), call.arguments.root, call.sizes);
-}
-
-void run_gather_ring(Node& node, const Call& call) {
-  gather_ring(node, call.input.all(), call.output, call.arguments.root, call.sizes);
-}
-
 }  // namespace
 
-namespace algorithms {
-
-WORMCUBE_ALGORITHM(scatter_ring){
-    .operation = operations::scatter,
-    .name = "ring",
-    .summary =
-        "store and forward, farthest first, dimension by dimension; lines, rings, meshes, tori",
-    .source = "Grama, Gupta, Karypis, Kumar, sec. 4.4, problem 4.13",
-    .contention_free = true,
-    .exactly_once = true,
-    .rows = {{"4.6", "", "ring:8"}, {"4.6", "", "mesh:4x4x4"}},
-    .needs = {needs::lines_and_rings()},
-    .instead = {"mesh", "halving"},
-    .predict = predict_ring,
-    .program = run_scatter_ring,
-};
-
-WORMCUBE_ALGORITHM(scatterv_ring){
-    .operation = operations::scatterv,
-    .name = "ring",
-    .summary =
-        "store and forward, farthest first, dimension by dimension; lines, rings, meshes, tori",
-    .source = "Grama, Gupta, Karypis, Kumar, sec. 4.4, problem 4.13",
-    .contention_free = true,
-    .exactly_once = true,
-    .needs = {needs::lines_and_rings()},
-    .instead = {"mesh", "halving"},
-    .predict = predict_ringv,
-    .program = run_scatter_ring,
-};
-
-WORMCUBE_ALGORITHM(gather_ring){
-    .operation = operations::gather,
-    .name = "ring",
-    .summary =
-        "store and forward, nearest first, dimension by dimension; lines, rings, meshes, tori",
-    .source = "Grama, Gupta, Karypis, Kumar, sec. 4.4, problem 4.13",
-    .contention_free = true,
-    .exactly_once = true,
-    .rows = {{"4.6", "", "ring:8"}, {"4.6", "", "mesh:4x4x4"}},
-    .needs = {needs::lines_and_rings()},
-    .instead = {"mesh", "halving"},
-    .predict = predict_ring,
-    .program = run_gather_ring,
-};
-
-WORMCUBE_ALGORITHM(gatherv_ring){
-    .operation = operations::gatherv,
-    .name = "ring",
-    .summary =
-        "store and forward, nearest first, dimension by dimension; lines, rings, meshes, tori",
-    .source = "Grama, Gupta, Karypis, Kumar, sec. 4.4, problem 4.13",
-    .contention_free = true,
-    .exactly_once = true,
-    .needs = {needs::lines_and_rings()},
-    .instead = {"mesh", "halving"},
-    .predict = predict_ringv,
-    .program = run_gather_ring,
-};
-
-}  // namespace algorithms
+WORMCUBE_ALGORITHMS(scatter_ring) = with_variant(
+    {
+        .operation = operations::scatter,
+        .name = "ring",
+        .summary =
+            "store and forward, farthest first, dimension by dimension; lines, rings, meshes, tori",
+        .source = "Grama, Gupta, Karypis, Kumar, sec. 4.4, problem 4.13",
+        .contention_free = true,
+        .exactly_once = true,
+        .needs = {needs::lines_and_rings()},
+        .instead = {"mesh", "halving"},
+        .predict = predict_pipeline,
+        .program = scatter_ring,
+    },
+    [](Algorithm& uneven) {
+      uneven.operation = operations::scatterv;
+      uneven.predict = predict_pipeline_uneven;
+    });
 
 }  // namespace wormcube

@@ -1,33 +1,41 @@
 // Scatter both ways round all rings.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/scatter/ring_all_port.hpp"
+#include "wormcube/collectives/ring_all_port.hpp"
 
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/ring_scatter.hpp"
-#include "wormcube/collectives/scatter/require.hpp"
 #include "wormcube/runtime/node/together.hpp"
 
 namespace wormcube {
 
-namespace algorithms {
-extern const Algorithm scatter_ring_all_port;
-}
+namespace {
 
-void scatter_ring_all_port(Node& node, ConstBlocks out, Span mine, Rank root, HalfWay half) {
-  require_network(algorithms::scatter_ring_all_port, node.topology());
-  require_rooted("scatter_ring_all_port", node, out, mine, root, {});
-  if (node.rank() == root) node.local([&] { copy(out[root], mine); });
+/// The root's block q to node q, both ways round every ring at once, to neighbours, the bundle for
+/// the farthest nodes first; one dimension after the other. D rotated copies of a D-th part of
+/// each block; `split` halves what is for half way round.
+///
+/// Network  ring or torus of any sides; all-port.
+/// Cost     sides n: D floor(n/2) steps; (p - 1)/(2 D) blocks if n is odd or half=split, which is
+///          the bound; else (n/2)(p - 1)/((n - 1) D). Unequal sides: each step lasts as long as
+///          its largest.
+/// Links    each link carries one message in a step.
+/// Source   N. Jain, Y. Sabharwal, Optimal bucket algorithms for large MPI collectives on torus
+///          interconnects, ICS 2010 (abstract); the text is ours after it.
+void scatter_ring_all_port(Node& node, const Call& call) {
+  const Rank root = call.arguments.root;
+  const HalfWay half = half_of(call.options);
+  if (node.rank() == root) node.local([&] { copy(call.input[root], call.output.all()); });
   const auto plans = ring_scatter_plans(node, root, half);
   const auto copies = static_cast<int>(plans.size());
-  const Blocks all(only_read(out.all()), out.count());
-  const RingScatterRoom room(node, plans, half, all, mine, root);
+  const Blocks all(only_read(call.input.all()), call.input.count());
+  const RingScatterRoom room(node, plans, half, all, call.output.all(), root);
   together(node, copies, [&](int j, Node& own) {
     plans[static_cast<std::size_t>(j)].scatter(
         own, [&](const RingScatterPlan::Share& of) { return room(of, j, copies); });
   });
 }
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(scatter_ring_all_port){
     .operation = operations::scatter,
@@ -46,17 +54,11 @@ WORMCUBE_ALGORITHM(scatter_ring_all_port){
         [](const Setting& setting) {
           return ring_scatter_cost(setting.topology, half_of(setting.options));
         },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::scatter_ring_all_port(node, call.input, call.output.all(), call.arguments.root,
-                                          half_of(call.options));
-        },
+    .program = scatter_ring_all_port,
     .parts =
         [](const Setting& setting) {
           return ring_all_port_parts(setting.topology, half_of(setting.options));
         },
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

@@ -1,17 +1,26 @@
-// Circular shift by powers of two.
+// Circular shift by powers of two along a line that a Gray code lays into a hypercube.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/shift/gray_code.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/pattern_load.hpp"
-#include "wormcube/collectives/shift/direct.hpp"
+#include "wormcube/collectives/shift/leaps.hpp"
+#include "wormcube/collectives/shift/traveller.hpp"
 
 #include <algorithm>
+#include <vector>
 
 namespace wormcube {
 
-namespace algorithms {
-extern const Algorithm shift_gray_code;
+std::vector<Rank> shift_leaps(Rank q, int bits, ShiftPowers powers) {
+  std::vector<Rank> leaps;
+  // The non-adjacent form: the fewest signed digits. One of 2^bits is a way round, and left out.
+  for (int b = 0; b < bits && q != 0; ++b, q /= 2) {
+    if (q % 2 == 0) continue;
+    const Rank digit = powers == ShiftPowers::both && q % 4 == 3 ? -1 : 1;
+    leaps.push_back(digit * (1 << b));
+    q -= digit;
+  }
+  std::ranges::reverse(leaps);
+  return leaps;
 }
 
 namespace {
@@ -41,41 +50,32 @@ std::vector<Hop> hops(Rank q, int bits, ShiftPowers powers) {
   return all;
 }
 
-}  // namespace
+ShiftPowers powers_of(const Options& options) { return options.choice<ShiftPowers>("powers"); }
 
-std::vector<Rank> shift_leaps(Rank q, int bits, ShiftPowers powers) {
-  std::vector<Rank> leaps;
-  // The non-adjacent form: the fewest signed digits. One of 2^bits is a way round, and left out.
-  for (int b = 0; b < bits && q != 0; ++b, q /= 2) {
-    if (q % 2 == 0) continue;
-    const Rank digit = powers == ShiftPowers::both && q % 4 == 3 ? -1 : 1;
-    leaps.push_back(digit * (1 << b));
-    q -= digit;
-  }
-  std::ranges::reverse(leaps);
-  return leaps;
-}
-
-void shift_gray_code(Node& node, std::int64_t by, ConstBlocks mine, Blocks result,
-                     ShiftPowers powers) {
-  require_network(algorithms::shift_gray_code, node.topology());
-  require_shift("shift_gray_code", mine, result);
+/// Circular shift: node r's block ends at node r + by (modulo p), by leaps of powers of two. Made
+/// for nodes that are numbered along a line, node i at the hypercube's label gray(i) = i xor i/2:
+/// a leap of 2^b > 1 then crosses two links, in two steps between neighbours, a leap of 1 crosses
+/// one.
+///
+/// Network  any of p = 2^d nodes; one-port.
+/// Cost     (ts + tw m) times the steps: of `forward` one for bit 0 of q = by mod p and two for
+///          each other bit set, at most 2 log p - 1; of `both` at most log p.
+/// Links    neighbours only, each link one message in a step, if node i is at label gray(i) (a
+///          group of a hypercube's nodes in that order). A network numbered otherwise routes the
+///          same messages over longer, shared ways: use shift_direct there.
+void shift_gray_code(Node& node, const Call& call) {
+  const std::int64_t by = call.arguments.by;
+  const ShiftPowers powers = powers_of(call.options);
   const Rank p = node.size(), r = node.rank();
   const std::vector<Hop> all = hops(shift_distance(by, p), log2_ceiling(p), powers);
-  Traveller block(node, mine, result, static_cast<Rank>(all.size()));
+  Traveller block(node, call.input, call.output, static_cast<Rank>(all.size()));
   for (const Hop& hop : all) {
     const auto [leaving, arriving] = block.next();
     node.step({send(hop.to(r, p), leaving), receive(hop.from(r, p), arriving)});
   }
 }
 
-namespace {
-
-ShiftPowers powers_of(const Options& options) { return options.choice<ShiftPowers>("powers"); }
-
 }  // namespace
-
-namespace algorithms {
 
 WORMCUBE_ALGORITHM(shift_gray_code){
     .operation = operations::shift,
@@ -87,7 +87,6 @@ WORMCUBE_ALGORITHM(shift_gray_code){
     .options = {{.name = "powers",
                  .choices = {"forward", "both"},
                  .help = "forward: the bits of q; both: signed digits, at most log p steps"}},
-    .rows = {{"7.5", "powers=forward", "hypercube:4"}, {"7.6", "powers=both", "hypercube:4"}},
     .needs = {needs::nodes_power_of_two()},
     .instead = {"direct"},
     .predict = [](const Setting& setting) -> Prediction {
@@ -99,13 +98,7 @@ WORMCUBE_ALGORITHM(shift_gray_code){
       const auto count = static_cast<double>(all.size());
       return steps.with_loads({count, count, 0, 0});
     },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::shift_gray_code(node, call.arguments.by, call.input, call.output,
-                                    powers_of(call.options));
-        },
+    .program = shift_gray_code,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

@@ -1,17 +1,11 @@
-// Circular shift between neighbours, with compensation.
+// Circular shift between neighbours on lines, rings, meshes and tori.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/shift/unit_steps.hpp"
-
 #include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/shift/direct.hpp"
+#include "wormcube/collectives/shift/traveller.hpp"
 
 #include <vector>
 
 namespace wormcube {
-
-namespace algorithms {
-extern const Algorithm shift_unit_steps;
-}
 
 namespace {
 
@@ -42,11 +36,21 @@ std::vector<Stage> stages(const Topology& topology, Rank q) {
   return all;
 }
 
-}  // namespace
-
-void shift_unit_steps(Node& node, std::int64_t by, ConstBlocks mine, Blocks result) {
-  require_network(algorithms::shift_unit_steps, node.topology());
-  require_shift("shift_unit_steps", mine, result);
+/// Circular shift: node r's block ends at node r + by (modulo p). In each dimension, the last
+/// first, blocks move from neighbour to neighbour by their digit of q = by mod p there; those that
+/// passed the end of the dimension before, which lost its length on the way back, one more
+/// ("compensation"). Each dimension is gone round in the direction that takes fewer steps.
+///
+/// Network  any mesh or torus, of any number of dimensions and any sizes n_d; one-port.
+/// Cost     (ts + tw m) times the steps. Ring or line: min(q, p - q). A dimension of size n with
+///          digit D: min(D + 1, n - D) if a lower digit is not 0 (then some blocks move one more),
+///          else min(D, n - D). On s x s nodes at most s.
+/// Links    each link carries one message in a step; on a line the message from one end to the
+///          other runs back over the reverse links, which are idle otherwise.
+/// Source   Grama, Gupta, Karypis, Kumar, sec. 4.6.1, Fig. 4.22 (a 3-shift on 4 x 4 takes 2 steps,
+///          not 1, as 12 blocks need compensation).
+void shift_unit_steps(Node& node, const Call& call) {
+  const std::int64_t by = call.arguments.by;
   const Topology& topology = node.topology();
   const Rank r = node.rank(), q = shift_distance(by, node.size());
   const std::vector<Stage> all = stages(topology, q);
@@ -58,7 +62,7 @@ void shift_unit_steps(Node& node, std::int64_t by, ConstBlocks mine, Blocks resu
   Rank moves = 0;
   for (const Stage& stage : all) moves += own_steps(stage);
 
-  Traveller block(node, mine, result, moves);
+  Traveller block(node, call.input, call.output, moves);
   for (const Stage& stage : all) {
     const int d = stage.dimension;
     const Rank n = topology.size(d), c = topology.coordinate(r, d);
@@ -73,7 +77,7 @@ void shift_unit_steps(Node& node, std::int64_t by, ConstBlocks mine, Blocks resu
   }
 }
 
-namespace algorithms {
+}  // namespace
 
 WORMCUBE_ALGORITHM(shift_unit_steps){
     .operation = operations::shift,
@@ -82,7 +86,6 @@ WORMCUBE_ALGORITHM(shift_unit_steps){
     .source = "Grama, Gupta, Karypis, Kumar, sec. 4.6.1, Fig. 4.22",
     .contention_free = true,
     .exactly_once = true,
-    .rows = {{"7.1", "", "ring:8"}, {"7.1", "", "line:8"}, {"7.3", "", "mesh:4x4"}},
     .needs = {needs::lines_and_rings()},
     .instead = {"direct"},
     .predict = [](const Setting& setting) -> Prediction {
@@ -94,12 +97,7 @@ WORMCUBE_ALGORITHM(shift_unit_steps){
       }
       return {steps, steps, 0, 0};
     },
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::shift_unit_steps(node, call.arguments.by, call.input, call.output);
-        },
+    .program = shift_unit_steps,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

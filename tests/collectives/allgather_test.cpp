@@ -1,6 +1,5 @@
 // All-gather: the textbook's formulas, on its networks and on poorer ones.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/allgather/hypercube.hpp"
 #include "wormcube/tests/collectives/textbook.hpp"
 #include "wormcube/tests/sanitized.hpp"
 

@@ -1,6 +1,5 @@
 // Broadcast: the rows of the textbook's ledger, step by step and in time; its errata; mutants.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/broadcast/recursive_doubling.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/node/forwarding_node.hpp"
 #include "wormcube/tests/collectives/ledger.hpp"
@@ -319,21 +318,22 @@ CheckResult check_mutant(const Algorithm& mutant) {
 }  // namespace
 
 TEST_CASE("a broadcast that forgets a node, or claims free links, is caught", "[broadcast]") {
-  const Algorithm& original = find_algorithm(operations::broadcast, "recursive-doubling");
+  static const Algorithm& original = find_algorithm(operations::broadcast, "recursive-doubling");
   CHECK(check_mutant(original).passed());
 
   Algorithm forgetful = original;
   forgetful.program = [](Node& node, const Call& call) {
     Deserter deserter(node);
-    broadcast_recursive_doubling(deserter, call.output.all(), call.arguments.root);
+    original.program(deserter, call);
   };
   CHECK(check_mutant(forgetful).report.unmatched > 0);
   CHECK_FALSE(check_mutant(forgetful).passed());
 
   Algorithm boastful = original;  // descending's formula, ascending's program
   boastful.program = [](Node& node, const Call& call) {
-    broadcast_recursive_doubling(node, call.output.all(), call.arguments.root,
-                                 DoublingOrder::ascending);
+    Options ascending = call.options;
+    ascending.set("order", "ascending");
+    original.program(node, {call.input, call.output, call.arguments, ascending});
   };
   const auto failures = check_mutant(boastful).failures;
   REQUIRE(failures.size() >= 2);

@@ -1,6 +1,5 @@
 // The harness notices what is wrong: mutants of algorithms, of formulas, of schedules.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/allreduce/recursive_doubling.hpp"
 #include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/run.hpp"
@@ -587,11 +586,11 @@ TEST_CASE("no node fills its buffers for the verified call while another is in t
           "[harness]") {
   static std::atomic<int> in_call{0}, filled_meanwhile{0}, calls{0};
   in_call = filled_meanwhile = calls = 0;
-  Algorithm watched = find_algorithm(operations::allreduce, "recursive-doubling");
+  static const Algorithm& doubling = find_algorithm(operations::allreduce, "recursive-doubling");
+  Algorithm watched = doubling;
   watched.program = [](Node& node, const Call& call) {
     node.local([&] { ++in_call, ++calls; });
-    allreduce_recursive_doubling(node, call.arguments.reduction, call.input.all(),
-                                 call.output.all());
+    doubling.program(node, call);
     node.local([&] { --in_call; });
   };
   Arguments arguments;

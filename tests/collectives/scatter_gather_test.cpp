@@ -1,9 +1,6 @@
 // Scatter and gather: the rows of the textbook's ledger, step by step and in time; mutants.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/scatter/direct.hpp"
 #include "wormcube/collectives/scatter/halving_tree.hpp"
-#include "wormcube/collectives/scatter/hypercube_all_port.hpp"
-#include "wormcube/collectives/scatter/ring.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/node/forwarding_node.hpp"
 #include "wormcube/tests/collectives/ledger.hpp"
@@ -175,66 +172,6 @@ TEST_CASE("scatters refuse what they cannot do, and say what can", "[scatter]") 
         "hypercube-all-port: needs a hypercube; ring:8 is not one (8 nodes); use halving");
 }
 
-TEST_CASE("scatters and gathers that are called without the registry check their blocks",
-          "[scatter]") {
-  // The root, node 1, cuts `bytes` into `count` blocks; a node's own has 8.
-  using Both = void (*)(Node & node, Blocks all, Span own, std::span<const Bytes> sizes);
-  const std::vector<std::pair<const char*, Both>> forwarding{
-      {"by_halving",
-       [](Node& node, Blocks all, Span own, std::span<const Bytes> sizes) {
-         scatter_by_halving(node, HalvingTree::first, all, own, 1, sizes);
-         gather_by_halving(node, HalvingTree::first, own, all, 1, sizes);
-       }},
-      {"ring", [](Node& node, Blocks all, Span own, std::span<const Bytes> sizes) {
-         scatter_ring(node, all, own, 1, sizes);
-         gather_ring(node, own, all, 1, sizes);
-       }}};
-  const std::vector<std::pair<const char*, Both>> even{
-      {"direct",
-       [](Node& node, Blocks all, Span own, std::span<const Bytes>) {
-         scatter_direct(node, all, own, 1);
-         gather_direct(node, own, all, 1);
-       }},
-      {"hypercube_all_port", [](Node& node, Blocks all, Span own, std::span<const Bytes>) {
-         scatter_hypercube_all_port(node, all, own, 1);
-         gather_hypercube_all_port(node, own, all, 1);
-       }}};
-  const auto thrown = [](Both both, Bytes bytes, Rank count, std::span<const Bytes> sizes = {},
-                         std::span<const Bytes> offsets = {}) -> std::string {
-    try {
-      prove(Topology::parse("hypercube:2"), [&](Node& node) {
-        const Memory all = node.memory(bytes), own = node.memory(8);
-        both(node, offsets.empty() ? Blocks(all.span(), count) : Blocks(all.span(), offsets), own,
-             sizes);
-      });
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return "";
-  };
-  for (const auto& list : {forwarding, even}) {
-    for (const auto& [name, both] : list) {
-      INFO(name);
-      CHECK(thrown(both, 32, 4).empty());
-      CHECK_THAT(thrown(both, 24, 3),
-                 Contains(fmt::format(
-                     "scatter_{}: the root has 3 blocks for 4 nodes; must be one for each", name)));
-      CHECK_THAT(thrown(both, 16, 4), Contains("the root's block 1 has 4 bytes, its own has 8"));
-    }
-  }
-  const std::vector<Bytes> offsets{0, 4, 12, 20, 32}, three{8, 8, 8}, wrong{8, 8, 8, 4},
-      eight{8, 8, 8, 8};
-  for (const auto& [name, both] : forwarding) {
-    INFO(name);
-    CHECK(thrown(both, 32, 4, eight).empty());
-    CHECK_THAT(thrown(both, 32, 4, {}, offsets),
-               Contains("blocks of different sizes; give the sizes"));
-    CHECK_THAT(thrown(both, 32, 4, three), Contains("3 sizes for 4 nodes"));
-    CHECK_THAT(thrown(both, 32, 4, wrong),
-               Contains("node 3 has a block of 8 bytes, the sizes say 4"));
-  }
-}
-
 namespace {
 
 /// Node 4, which spoils what it passes on.
@@ -269,10 +206,11 @@ struct KeepsTheLast {
 
 template <class Spoil>
 CheckResult check_mutant() {
-  Algorithm mutant = find_algorithm(operations::scatter, "halving");
+  static const Algorithm& halving = find_algorithm(operations::scatter, "halving");
+  Algorithm mutant = halving;
   mutant.program = [](Node& node, const Call& call) {
     Spoiler<Spoil> spoiler(node);
-    scatter_program<HalvingTree::first>(spoiler, call);
+    halving.program(spoiler, call);
   };
   return check_collective(Collective(mutant), Topology::parse("line:8"));
 }

@@ -1,7 +1,6 @@
 // Circular shifts: the textbook's formulas, and where they are wrong.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/shift/direct.hpp"
-#include "wormcube/collectives/shift/gray_code.hpp"
+#include "wormcube/collectives/shift/leaps.hpp"
 #include "wormcube/runtime/node/views.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
 #include "wormcube/runtime/schedule/schedule.hpp"
@@ -16,15 +15,15 @@ namespace {
 constexpr Operation shift = operations::shift;
 
 /// What a shift costs on a hypercube whose nodes are numbered along a line by the Gray code.
-template <class F>
-ScheduleReport on_gray_labels(int d, F program) {
+ScheduleReport on_gray_labels(int d, const std::string& algorithm, Rank q) {
+  const Collective collective = parse_collective(shift, algorithm, by(q));
   const Topology cube = Topology::parse(sized("hypercube", d));
   std::vector<Rank> members;
   for (Rank i = 0; i < cube.nodes(); ++i) members.push_back(gray(i));
   const Schedule schedule = record(cube, [&](Node& node) {
     GroupView line = node.group(members);
     const Memory memory = line.memory(16);
-    program(line, ConstBlocks(memory.subspan(0, 8), 1), Blocks(memory.subspan(8, 8), 1));
+    collective(line, ConstSpan(memory.subspan(0, 8)), memory.subspan(8, 8));
   });
   return check(schedule, Routing(cube), false);
 }
@@ -128,17 +127,14 @@ TEST_CASE("powers of two along a Gray code: neighbours only, two steps each, one
   for (int d = 1; d <= 6; ++d) {
     for (Rank q = 0; q < 1 << d; ++q) {
       const int bits = std::popcount(static_cast<unsigned>(q));
-      for (const ShiftPowers powers : {ShiftPowers::forward, ShiftPowers::both}) {
-        const ScheduleReport report =
-            on_gray_labels(d, [&](Node& node, ConstBlocks mine, Blocks result) {
-              shift_gray_code(node, q, mine, result, powers);
-            });
+      for (const std::string powers : {"forward", "both"}) {
+        const ScheduleReport report = on_gray_labels(d, "gray-code:powers=" + powers, q);
         CAPTURE(d, q, report.problems);
         CHECK(report.matched());
         CHECK(report.port_violations == 0);
         CHECK(report.link_load_max == (q > 0 ? 1 : 0));
         CHECK(report.max_hops == (q > 0 ? 1 : 0));
-        if (powers == ShiftPowers::forward) {
+        if (powers == "forward") {
           CHECK(report.startups == static_cast<std::size_t>(2 * bits - q % 2));
         } else {
           CHECK(report.startups <= static_cast<std::size_t>(d));
@@ -192,10 +188,7 @@ TEST_CASE(
   const auto congested = [](int d) {
     std::vector<Rank> all;
     for (Rank q = 1; q < 1 << d; ++q) {
-      const ScheduleReport report =
-          on_gray_labels(d, [&](Node& node, ConstBlocks mine, Blocks result) {
-            shift_direct(node, q, mine, result);
-          });
+      const ScheduleReport report = on_gray_labels(d, "direct", q);
       if (report.link_load_max > 1) all.push_back(q);
     }
     return all;
@@ -206,9 +199,7 @@ TEST_CASE(
     CHECK(checked(shift, "direct", "hypercube:6", by(q)).report.link_load_max == 1);
   }
   // Nor is the longest path that of problem 4.23: a 1-shift takes one link, not log p.
-  CHECK(on_gray_labels(6, [](Node& node, ConstBlocks mine, Blocks result) {
-          shift_direct(node, 1, mine, result);
-        }).max_hops == 1);
+  CHECK(on_gray_labels(6, "direct", 1).max_hops == 1);
 }
 
 TEST_CASE("named permutations in one step: row 7.9", "[collectives][shift]") {

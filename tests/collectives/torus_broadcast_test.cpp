@@ -1,7 +1,6 @@
 // Broadcast on all-port tori: formulas, contention, delivery, and that the checks can fail.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/broadcast/plan.hpp"
-#include "wormcube/collectives/broadcast/wang_tseng.hpp"
+#include "wormcube/collectives/broadcast/torus_trees.hpp"
 #include "wormcube/collectives/broadcast/wang_tseng_tree.hpp"
 #include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
@@ -341,7 +340,7 @@ TEST_CASE("every node of wang-tseng does by itself what the global form says", "
       const Schedule schedule = record(topology, [&](Node& node) {
         if (node.rank() != rank) return;
         const Memory message = node.memory(8);
-        broadcast_wang_tseng(node, message, 0);
+        broadcast_by("wang-tseng")(node, message.span());
       });
       for (std::size_t step = 0; step < schedule.steps(); ++step) {
         for (const OpRecord& op : schedule.ops(rank, step)) {
@@ -379,7 +378,7 @@ TEST_CASE("wrong signs, wrong rounding and a router that breaks ties are noticed
             if (op.is_send()) op = send(peer_of(topology, node.rank(), op), message);
           }
         };
-        broadcast_wang_tseng(router, message, 0, {.mirror = mirror});
+        broadcast_by(mirror ? "wang-tseng:mirror=yes" : "wang-tseng")(router, message);
       });
     };
     CHECK(routed_by_rank(false).link_load > 1);
@@ -759,9 +758,6 @@ TEST_CASE("wrong shapes, roots and packets are refused before any message", "[br
   CHECK_THAT(reason("peel", "mesh:4x4"), Catch::Contains("umesh"));
   CHECK_THAT(reason("park", "torus:6x6"), Catch::Contains("5^p"));
   CHECK_THAT(reason("plan", "torus:4x4", 16), Catch::Contains("root 16"));
-  // As an option of a collective, and of the function itself.
   CHECK_THROWS_WITH(broadcast_by("plan:packets=0"),
                     Catch::Contains("packets is '0'") && Catch::Contains("1..65536"));
-  CHECK_THROWS_WITH(require_broadcast_plan(Topology::parse("torus:4x4"), 0, {.count = 0}),
-                    Catch::Contains("0 packets"));
 }

@@ -221,9 +221,3 @@ TEST_CASE("tori outside the domain are refused with the way out", "[torus]") {
   CHECK_THAT(refused("tseng-diagonal", "ring:8"), Contains("ring:8 has 1; use mesh or shift"));
   CHECK_THAT(refused("tseng-diagonal", "mesh:8x8"), Contains("mesh:8x8 has line:8"));
 }
-
-TEST_CASE("a refusal comes before the first message, from the program itself", "[torus]") {
-  const auto name = GENERATE("kim-a1", "kim-recursive", "tseng-diagonal");
-  const Topology topology = Topology::parse("torus:6x6");
-  CHECK_THROWS_AS(record(topology, call(name, topology).dry()), UsageError);
-}

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The lists of algorithms in README.md and docs/algorithms.md, from the registry: compared, or with --write written.
+"""The lists of algorithms in README.md and docs/algorithms.md, from the registry, and README's sample, from its file: compared, or with
+--write written.
 
 usage: algorithms.py [--write] PROGRAM
 """
@@ -41,17 +42,30 @@ def with_table(readme, table):
     return before + BEGIN + "\n" + table + "\n" + END + rest.split(END)[1]
 
 
+def program_of(source, name):
+    """The text of a function: from its first line to the brace that ends it."""
+    text = (ROOT / source).read_text(encoding="utf-8")
+    begin = text.index(f"void {name}(")
+    return text[begin:text.index("\n}\n", begin) + 3]
+
+
+def with_sample(readme, source, name):
+    before, rest = readme.split(f"[{source}]({source}):\n\n```cpp\n")
+    return before + f"[{source}]({source}):\n\n```cpp\n" + program_of(source, name) + "```\n" + rest.split("```\n", 1)[1]
+
+
 def main(arguments):
     write = arguments[:1] == ["--write"]
     program = arguments[-1]
     readme = ROOT / "README.md"
     wanted = {ROOT / "docs/algorithms.md": algorithms_page(program),
-              readme: with_table(readme.read_text(encoding="utf-8"), readme_table(program))}
+              readme: with_sample(with_table(readme.read_text(encoding="utf-8"), readme_table(program)),
+                                  "collectives/alltoall/hypercube_pairwise.cpp", "alltoall_hypercube_pairwise")}
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     for path in stale:
         if write:
             path.write_text(wanted[path], encoding="utf-8")
-        print(f"{path.relative_to(ROOT)}: {'written' if write else 'is not what the registry says; ./run docs writes it'}")
+        print(f"{path.relative_to(ROOT)}: {'written' if write else 'is not what the registry and its files say; ./run docs writes it'}")
     return 1 if stale and not write else 0
 
 

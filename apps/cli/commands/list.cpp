@@ -53,27 +53,9 @@ Json option_json(const Option& option) {
   return json;
 }
 
-/// {"row": "2.6", "options": {"order": "ascending"}}
-Json row_json(const Algorithm& algorithm, const LedgerRow& row) {
-  Json json{{"row", row.row}};
-  const std::string text =
-      fmt::format("{}{}{}", algorithm.name, row.options.empty() ? "" : ":", row.options);
-  Json chosen = Json::object();
-  for (std::string_view rest = row.options; !rest.empty();) {
-    const std::size_t end = std::min(rest.find(':'), rest.size()), equals = rest.find('=');
-    chosen[std::string(rest.substr(0, equals))] = rest.substr(equals + 1, end - equals - 1);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  json["options"] = chosen;
-  json["algorithm"] = text;
-  if (!row.network.empty()) json["on"] = row.network;
-  return json;
-}
-
 Json describe(const Algorithm& algorithm) {
-  Json options = Json::array(), rows = Json::array(), needs = Json::array();
+  Json options = Json::array(), needs = Json::array();
   for (const Option& option : algorithm.options) options.push_back(option_json(option));
-  for (const LedgerRow& row : algorithm.rows) rows.push_back(row_json(algorithm, row));
   for (const Need& need : algorithm.needs) needs.push_back(need.text);
   Json json{{"operation", to_string(algorithm.operation)},
             {"operation_summary", algorithm.operation->summary},
@@ -86,8 +68,7 @@ Json describe(const Algorithm& algorithm) {
             {"source", algorithm.source},
             {"origin", origin(algorithm).empty() ? "built in" : origin(algorithm)},
             {"options", options},
-            {"needs", needs},
-            {"rows", rows}};
+            {"needs", needs}};
   add_remark(json, algorithm);
   return json;
 }

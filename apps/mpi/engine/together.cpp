@@ -49,7 +49,8 @@ const Collective& Together::algorithm(wormcube::Operation operation, Bytes block
 
 void Together::run(const Collective& collective, ConstBlocks in, Blocks out,
                    std::span<const Bytes> sizes) const {
-  collective.algorithm->program(*node_, {in, out, collective.arguments, collective.options, sizes});
+  if (collective.operation()->always_in_place) return collective(*node_, out.all());
+  collective(*node_, in, out, sizes);
 }
 
 Given::Given(const Call& call, const void* data, std::size_t count, const TypeView& type) {

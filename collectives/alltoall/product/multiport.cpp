@@ -1,15 +1,13 @@
-// The all-port exchange of H x H, and of its squares.
+// Total exchange on H x H, all ports: both dimensions at once.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/product/multiport.hpp"
 
+#include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/alltoall/product/factor.hpp"
-#include "wormcube/collectives/require.hpp"
+#include "wormcube/collectives/alltoall/product/plan.hpp"
 #include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/node/arithmetic.hpp"
 
 #include <bit>
-#include <cmath>
-#include <utility>
 
 #include <fmt/core.h>
 
@@ -72,10 +70,24 @@ Rounds product_multiport_rounds(const Topology& topology) {
   return square_rounds(exchange);
 }
 
-void alltoall_product_multiport(Node& node, ConstBlocks out, Blocks in) {
-  require_alltoall_product_multiport(node.topology());
-  require_exchange("product-multiport", node.size(), out, in);
-  run_rounds(node, "product-multiport", product_multiport_rounds, out, in);
+namespace {
+
+/// Total exchange (all-to-all, personalised): node r's block q ends as node q's block r.
+///
+/// G = H x H, |H| = n: in each of n rounds every row and every column makes a total exchange. Along
+/// its row a node sends its own blocks, with another offset of column in each round; along its
+/// column those that it got in the round before. H^4 is (H^2) x (H^2), and so on.
+///
+/// Network   product of 1, 2, 4, 8, .. equal graphs in which every vertex is a node (dimensions of
+///           one node do not count); all-port.
+/// Cost      (p/n) T start-ups of one block, T the steps of H's own all-port exchange. Optimal if T
+///           is the cut bound of H exactly: lines, complete graphs, rings of n != 2 modulo 4.
+/// Links     neighbours only; one block per link and step.
+/// Source    V. V. Dimakopoulos, N. J. Dimopoulos, A Theory for Total Exchange in Multidimensional
+///           Interconnection Networks, IEEE Trans. Parallel and Distributed Systems 9(7), 1998,
+///           Algorithm A3, Theorem 4, Corollary 3; offsets rotate by r - 1, modulo n - 1.
+void alltoall_product_multiport(Node& node, const Call& call) {
+  run_rounds(node, "product-multiport", product_multiport_rounds, call.input, call.output);
 }
 
 void require_alltoall_product_multiport(const Topology& topology) {
@@ -100,6 +112,8 @@ void require_alltoall_product_multiport(const Topology& topology) {
   }
 }
 
+}  // namespace
+
 Prediction predict_alltoall_product_multiport(const Topology& topology) {
   double steps = 0;
   const std::vector<int> dimensions = real_dimensions(topology);
@@ -110,8 +124,6 @@ Prediction predict_alltoall_product_multiport(const Topology& topology) {
   }
   return {.startups = steps, .transmission_blocks = steps, .rearranged_blocks = 0};
 }
-
-namespace algorithms {
 
 WORMCUBE_ALGORITHM(alltoall_product_multiport){
     .operation = operations::alltoall,
@@ -126,12 +138,7 @@ WORMCUBE_ALGORITHM(alltoall_product_multiport){
         [](const Setting& setting) { return predict_alltoall_product_multiport(setting.topology); },
     .bound = product_bound,
     .chosen_by_auto = false,
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::alltoall_product_multiport(node, call.input, call.output);
-        },
+    .program = alltoall_product_multiport,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

@@ -1,10 +1,11 @@
-// The all-port exchange of any product, by colouring offsets with rounds.
+// Total exchange on a product of any graphs, all ports: all dimensions at once. Our extension.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/product/multiport_general.hpp"
 
+#include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/alltoall/product/edge_colouring.hpp"
 #include "wormcube/collectives/alltoall/product/factor.hpp"
-#include "wormcube/collectives/require.hpp"
+#include "wormcube/collectives/alltoall/product/plan.hpp"
 #include "wormcube/runtime/error.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 
@@ -239,10 +240,27 @@ Rounds product_multiport_general_rounds(const Topology& topology) {
   return rounds;
 }
 
-void alltoall_product_multiport_general(Node& node, ConstBlocks out, Blocks in) {
-  require_alltoall_product_multiport_general(node.topology());
-  require_exchange("product-multiport-general", node.size(), out, in);
-  run_rounds(node, "product-multiport-general", product_multiport_general_rounds, out, in);
+namespace {
+
+/// Total exchange (all-to-all, personalised): node r's block q ends as node q's block r.
+///
+/// All nodes treat their block at offset a (digit by digit, a != 0) alike. It needs one exchange in
+/// each dimension i with a_i != 0, in different rounds and any order. In a round the exchange of
+/// dimension i, m_i copies of it at once, serves m_i offsets for each value of a_i. Which round
+/// serves which is an edge colouring: offsets on one side, (dimension, value, copy) on the other.
+///
+/// Network   any product of graphs in which every vertex is a node; all-port.
+/// Cost      at most R L start-ups of one block: R = max(dimensions, max_i ceil((p/n_i) / m_i))
+///           rounds, L the longest of the T_i(m_i) steps of m_i exchanges at once in dimension i;
+///           or (R - 1) L + L', where what is left for the last round needs fewer exchanges at
+///           once. The m_i are chosen for the least. p/n T on d equal graphs (for m_i = 1), any d.
+///           No optimality is claimed.
+/// Links     neighbours only; one block per link and step.
+/// Source    ours, after A3 of V. V. Dimakopoulos, N. J. Dimopoulos, A Theory for Total Exchange in
+///           Multidimensional Interconnection Networks, 1998.
+void alltoall_product_multiport_general(Node& node, const Call& call) {
+  run_rounds(node, "product-multiport-general", product_multiport_general_rounds, call.input,
+             call.output);
 }
 
 void require_alltoall_product_multiport_general(const Topology& topology) {
@@ -255,13 +273,13 @@ void require_alltoall_product_multiport_general(const Topology& topology) {
       topology.name(), topology.nodes(), most_nodes));
 }
 
+}  // namespace
+
 Prediction predict_alltoall_product_multiport_general(const Topology& topology) {
   const auto rounds = kept_rounds(product_multiport_general_rounds, topology);
   const auto steps = static_cast<double>(total_steps(*rounds));
   return {.startups = steps, .transmission_blocks = steps, .rearranged_blocks = 0};
 }
-
-namespace algorithms {
 
 WORMCUBE_ALGORITHM(alltoall_product_multiport_general){
     .operation = operations::alltoall,
@@ -282,12 +300,7 @@ WORMCUBE_ALGORITHM(alltoall_product_multiport_general){
         },
     .bound = product_bound,
     .chosen_by_auto = false,
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::alltoall_product_multiport_general(node, call.input, call.output);
-        },
+    .program = alltoall_product_multiport_general,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

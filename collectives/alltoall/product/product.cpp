@@ -1,9 +1,10 @@
-// Total exchange on products, one dimension at a time.
+// Total exchange on a product of any graphs, one port: dimension after dimension.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/product/product.hpp"
 
+#include "wormcube/collectives/algorithm.hpp"
 #include "wormcube/collectives/alltoall/product/factor.hpp"
-#include "wormcube/collectives/require.hpp"
+#include "wormcube/collectives/alltoall/product/plan.hpp"
 #include "wormcube/runtime/error.hpp"
 
 #include <utility>
@@ -46,10 +47,12 @@ Rounds dimension_by_dimension(const Topology& topology,
 Template best(const Topology& topology, int dimension) {
   return best_exchange(topology.factor(dimension), Ports::one);
 }
+
 /// Dimensions of one node do not count.
 bool is_first(const Topology& topology, int dimension) {
   return topology.nodes() == topology.size(dimension) * topology.stride(dimension);
 }
+
 Template naive(const Topology& topology, int dimension) {
   return is_first(topology, dimension) ? best(topology, dimension)
                                        : slowest_exchange(topology.factor(dimension));
@@ -71,15 +74,31 @@ Prediction predict(const Topology& topology, Template (*exchange_of)(const Topol
 
 Rounds product_rounds(const Topology& topology) { return dimension_by_dimension(topology, best); }
 
-void alltoall_product(Node& node, ConstBlocks out, Blocks in) {
-  require_alltoall_product(node.topology());
-  require_exchange("product", node.size(), out, in);
-  run_rounds(node, "product", product_rounds, out, in);
+namespace {
+
+/// Total exchange (all-to-all, personalised): node r's block q ends as node q's block r.
+///
+/// From the last dimension to the first, all copies of its graph at once make one total exchange
+/// for each setting of the other digits: of the earlier ones by destination, of the later ones by
+/// source. What a block's digits are not yet, they become in this order.
+///
+/// Network   any product of graphs in which every vertex is a node; one-port, full duplex.
+/// Cost      sum over i of (p/n_i) T_i start-ups of one block, T_i the steps of dimension i's own
+///           exchange. Optimal if every T_i is the average status of its graph: rings, complete
+///           graphs, other Cayley graphs and their products.
+/// Links     neighbours only; one block per link and step.
+/// Source    V. V. Dimakopoulos, N. J. Dimopoulos, A Theory for Total Exchange in Multidimensional
+///           Interconnection Networks, IEEE Trans. Parallel and Distributed Systems 9(7), 1998,
+///           Algorithm A2, Theorem 2, Corollary 2; all recursion steps written as one loop.
+void alltoall_product(Node& node, const Call& call) {
+  run_rounds(node, "product", product_rounds, call.input, call.output);
 }
 
 void require_alltoall_product(const Topology& topology) {
   require_factors("product", topology, Ports::one);
 }
+
+}  // namespace
 
 Prediction predict_alltoall_product(const Topology& topology) { return predict(topology, best); }
 
@@ -87,10 +106,17 @@ Rounds product_naive_rounds(const Topology& topology) {
   return dimension_by_dimension(topology, naive);
 }
 
-void alltoall_product_naive(Node& node, ConstBlocks out, Blocks in) {
-  require_alltoall_product_naive(node.topology());
-  require_exchange("product-naive", node.size(), out, in);
-  run_rounds(node, "product-naive", product_naive_rounds, out, in);
+namespace {
+
+/// The same with the blocks of all dimensions but the first moved one at a time: where the theory
+/// starts from.
+///
+/// Network   as above, dimensions after the first of at most 64 nodes each.
+/// Cost      sum over i > 1 of p AS_i start-ups (AS_i the average status of dimension i), and
+///           (p/n_1) T_1.
+/// Source    the same, Algorithm A1, its first phase one block at a time in each copy.
+void alltoall_product_naive(Node& node, const Call& call) {
+  run_rounds(node, "product-naive", product_naive_rounds, call.input, call.output);
 }
 
 void require_alltoall_product_naive(const Topology& topology) {
@@ -105,11 +131,11 @@ void require_alltoall_product_naive(const Topology& topology) {
   }
 }
 
+}  // namespace
+
 Prediction predict_alltoall_product_naive(const Topology& topology) {
   return predict(topology, naive);
 }
-
-namespace algorithms {
 
 WORMCUBE_ALGORITHM(alltoall_product){
     .operation = operations::alltoall,
@@ -122,8 +148,7 @@ WORMCUBE_ALGORITHM(alltoall_product){
     .predict = [](const Setting& setting) { return predict_alltoall_product(setting.topology); },
     .bound = product_bound,
     .chosen_by_auto = false,
-    .program = [](Node& node,
-                  const Call& call) { wormcube::alltoall_product(node, call.input, call.output); },
+    .program = alltoall_product,
 };
 
 WORMCUBE_ALGORITHM(alltoall_product_naive){
@@ -139,12 +164,7 @@ WORMCUBE_ALGORITHM(alltoall_product_naive){
         [](const Setting& setting) { return predict_alltoall_product_naive(setting.topology); },
     .bound = product_bound,
     .chosen_by_auto = false,
-    .program =
-        [](Node& node, const Call& call) {
-          wormcube::alltoall_product_naive(node, call.input, call.output);
-        },
+    .program = alltoall_product_naive,
 };
-
-}  // namespace algorithms
 
 }  // namespace wormcube

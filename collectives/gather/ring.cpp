@@ -1,0 +1,41 @@
+// Gather by store and forward along lines, dimension by dimension.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/scatter/pipeline.hpp"
+
+namespace wormcube {
+
+namespace {
+
+/// Gather, the same backwards: node q's own block ends as block q of the root's `in`, where the
+/// root's own may lie from the start.
+void gather_ring(Node& node, const Call& call) {
+  const ConstSpan own = call.input.all();
+  const Holding held = pipeline_holding(node, call, call.output, only_read(own));
+  held.put_own(node, own);
+  for (int d = node.topology().dimensions(); d-- > 0;) {
+    run_pipeline(node, d, held, call.arguments.root, Way::gather);
+  }
+}
+
+}  // namespace
+
+WORMCUBE_ALGORITHMS(gather_ring) = with_variant(
+    {
+        .operation = operations::gather,
+        .name = "ring",
+        .summary =
+            "store and forward, nearest first, dimension by dimension; lines, rings, meshes, tori",
+        .source = "Grama, Gupta, Karypis, Kumar, sec. 4.4, problem 4.13",
+        .contention_free = true,
+        .exactly_once = true,
+        .needs = {needs::lines_and_rings()},
+        .instead = {"mesh", "halving"},
+        .predict = predict_pipeline,
+        .program = gather_ring,
+    },
+    [](Algorithm& uneven) {
+      uneven.operation = operations::gatherv;
+      uneven.predict = predict_pipeline_uneven;
+    });
+
+}  // namespace wormcube

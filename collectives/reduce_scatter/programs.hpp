@@ -1,0 +1,37 @@
+// Reduce-scatters that other algorithms are made of.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/loads.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace wormcube {
+
+/// The dual of Bruck's all-gather; any number of nodes.
+void reduce_scatter_bruck(Node& node, const Call& call);
+/// Its messages, step by step, of blocks so large.
+std::vector<Messages> reduce_scatter_bruck_messages(Rank p, bool commutative, double blocks = 1);
+/// Without contention.
+Prediction reduce_scatter_bruck_cost(Rank p, bool commutative);
+
+/// Strided halves swapped bit by bit; 2^d nodes.
+void reduce_scatter_hypercube(Node& node, const Call& call);
+/// Its messages on p nodes, step by step, of blocks so large.
+std::vector<Messages> reduce_scatter_hypercube_messages(Rank p, double blocks = 1);
+
+/// On a ring or a line each result travels once round.
+void reduce_scatter_ring(Node& node, const Call& call);
+/// What it costs on n nodes.
+Prediction reduce_scatter_ring_cost(Rank n, bool commutative);
+
+/// The largest block's size.
+inline Bytes largest(ConstBlocks blocks) {
+  Bytes most = 0;
+  for (Rank b = 0; b < blocks.count(); ++b) most = std::max(most, blocks[b].size());
+  return most;
+}
+
+}  // namespace wormcube

@@ -1,0 +1,24 @@
+// Store and forward along lines, dimension by dimension: what the ring algorithms of scatter and
+// gather share.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/collectives/holding.hpp"
+
+namespace wormcube {
+
+enum class Way : std::uint8_t { scatter, gather };
+
+/// The steps of dimension d. A line takes part when its nodes agree with the root in all later
+/// dimensions.
+void run_pipeline(Node& node, int d, const Holding& held, Rank root, Way way);
+
+/// What a node holds: all blocks at the root; elsewhere those of the bundle that it gets along the
+/// last dimension in which it differs from the root.
+Holding pipeline_holding(Node& node, const Call& call, ConstBlocks all, Span own);
+
+Prediction predict_pipeline(const Setting& setting);
+/// With blocks of any sizes only steps and links are known.
+Prediction predict_pipeline_uneven(const Setting& setting);
+
+}  // namespace wormcube
