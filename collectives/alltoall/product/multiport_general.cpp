@@ -13,6 +13,8 @@
 #include <memory>
 #include <utility>
 
+#include <fmt/core.h>
+
 namespace wormcube {
 
 namespace {
