@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/runtime/fiber/sanitizers.hpp"
+#include "wormcube/runtime/base/fiber/sanitizers.hpp"
 
 /// A sanitizer takes 5 to 20 times as long, terabytes of addresses, memory per fiber, and the signals for itself. Tests that
 /// walk many sizes stop earlier there: what a sanitizer sees, it sees in small networks.

@@ -4,8 +4,8 @@
 
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
-#include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/host/cores.hpp"
+#include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/host/cores.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -7,7 +7,7 @@
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/program.hpp"
 #include "wormcube/apps/io/new_file.hpp"
-#include "wormcube/runtime/host/faults.hpp"
+#include "wormcube/runtime/base/host/faults.hpp"
 
 #include <algorithm>
 #include <array>

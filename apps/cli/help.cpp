@@ -3,7 +3,7 @@
 #include "wormcube/apps/cli/help.hpp"
 
 #include "wormcube/apps/cli/output/table.hpp"
-#include "wormcube/collectives/registry.hpp"
+#include "wormcube/collectives/core/registry.hpp"
 
 #include <algorithm>
 #include <sstream>

@@ -6,7 +6,7 @@
 #include "wormcube/apps/cli/options/choice.hpp"
 #include "wormcube/apps/cli/options/model.hpp"
 #include "wormcube/collectives/harness/choose.hpp"
-#include "wormcube/collectives/registry.hpp"
+#include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/runtime/replay/replay.hpp"
 
 #include <cstdint>

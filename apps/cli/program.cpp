@@ -16,9 +16,9 @@
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/separate.hpp"
 #include "wormcube/apps/cli/version.hpp"
-#include "wormcube/collectives/plugin.hpp"
-#include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/host/memory.hpp"
+#include "wormcube/collectives/core/plugin.hpp"
+#include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/host/memory.hpp"
 #include "wormcube/runtime/topology/words.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #include "wormcube/apps/cli/progress.hpp"
 
 #include "wormcube/apps/cli/cluster.hpp"
-#include "wormcube/runtime/host/print_error.hpp"
+#include "wormcube/runtime/base/host/print_error.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -6,7 +6,7 @@
 #include "wormcube/apps/draw/layout.hpp"
 #include "wormcube/apps/draw/pack.hpp"
 #include "wormcube/apps/draw/step.hpp"
-#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/runtime/schedule/schedule.hpp"
 
 #include <string>

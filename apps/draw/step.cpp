@@ -3,7 +3,7 @@
 #include "wormcube/apps/draw/step.hpp"
 
 #include "wormcube/apps/draw/layout.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/apps/exchange.hpp"
+#include "wormcube/apps/common/exchange.hpp"
 #include "wormcube/apps/fft/plan.hpp"
 #include "wormcube/runtime/node/node.hpp"
 

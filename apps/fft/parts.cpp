@@ -3,7 +3,7 @@
 #include "wormcube/apps/fft/parts.hpp"
 
 #include "wormcube/apps/fft/verify.hpp"
-#include "wormcube/apps/random.hpp"
+#include "wormcube/apps/common/random.hpp"
 
 #include <algorithm>
 #include <array>

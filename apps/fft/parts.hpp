@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/apps/complex.hpp"
+#include "wormcube/apps/common/complex.hpp"
 #include "wormcube/apps/fft/local.hpp"
-#include "wormcube/apps/parts.hpp"
+#include "wormcube/apps/common/parts.hpp"
 
 #include <cstddef>
 #include <span>

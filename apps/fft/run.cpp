@@ -4,9 +4,9 @@
 
 #include "wormcube/apps/fft/fft.hpp"
 #include "wormcube/apps/fft/parts.hpp"
-#include "wormcube/apps/parts.hpp"
-#include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/host/faults.hpp"
+#include "wormcube/apps/common/parts.hpp"
+#include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/host/faults.hpp"
 
 #include <algorithm>
 #include <cmath>

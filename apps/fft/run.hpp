@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/apps/complex.hpp"
-#include "wormcube/apps/exchange.hpp"
+#include "wormcube/apps/common/complex.hpp"
+#include "wormcube/apps/common/exchange.hpp"
 #include "wormcube/apps/fft/plan.hpp"
 #include "wormcube/apps/fft/signal.hpp"
 #include "wormcube/apps/fft/verify.hpp"

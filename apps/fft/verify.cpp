@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/fft/verify.hpp"
 
-#include "wormcube/apps/random.hpp"
+#include "wormcube/apps/common/random.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/apps/complex.hpp"
+#include "wormcube/apps/common/complex.hpp"
 #include "wormcube/apps/fft/plan.hpp"
 
 #include <cstddef>

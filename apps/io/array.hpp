@@ -4,7 +4,7 @@
 
 #include "wormcube/apps/io/npy.hpp"
 #include "wormcube/apps/io/source.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 
 #include <span>
 #include <string>

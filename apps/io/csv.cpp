@@ -4,7 +4,7 @@
 
 #include "wormcube/apps/io/csv_reader.hpp"
 #include "wormcube/apps/io/text.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 
 #include <algorithm>
 #include <array>

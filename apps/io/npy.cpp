@@ -5,8 +5,8 @@
 #include "wormcube/apps/io/new_file.hpp"
 #include "wormcube/apps/io/read_once.hpp"
 #include "wormcube/apps/io/text.hpp"
-#include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/host/memory.hpp"
+#include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/host/memory.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/io/read_once.hpp"
 
-#include "wormcube/runtime/host/memory.hpp"
+#include "wormcube/runtime/base/host/memory.hpp"
 
 #include <cerrno>
 #include <cstring>

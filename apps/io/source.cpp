@@ -3,8 +3,8 @@
 #include "wormcube/apps/io/source.hpp"
 
 #include "wormcube/apps/io/read_once.hpp"
-#include "wormcube/collectives/blocks.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/collectives/core/blocks.hpp"
+#include "wormcube/runtime/base/error.hpp"
 
 #include <cerrno>
 #include <cstring>

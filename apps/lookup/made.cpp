@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/lookup/made.hpp"
 
-#include "wormcube/apps/random.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/apps/common/random.hpp"
+#include "wormcube/runtime/base/error.hpp"
 
 #include <cstring>
 

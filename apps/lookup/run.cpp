@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/lookup/run.hpp"
 
-#include "wormcube/apps/pair_counts.hpp"
-#include "wormcube/apps/parts.hpp"
-#include "wormcube/collectives/blocks.hpp"
-#include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/host/memory.hpp"
+#include "wormcube/apps/common/pair_counts.hpp"
+#include "wormcube/apps/common/parts.hpp"
+#include "wormcube/collectives/core/blocks.hpp"
+#include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/host/memory.hpp"
 
 #include <algorithm>
 #include <cmath>

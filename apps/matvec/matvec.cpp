@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/matvec/matvec.hpp"
 
-#include "wormcube/collectives/blocks.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/collectives/core/blocks.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/node/views.hpp"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/apps/distribution.hpp"
-#include "wormcube/collectives/registry.hpp"
+#include "wormcube/apps/common/distribution.hpp"
+#include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/runtime/node/node.hpp"
 
 #include <cstddef>

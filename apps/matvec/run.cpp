@@ -3,10 +3,10 @@
 #include "wormcube/apps/matvec/run.hpp"
 
 #include "wormcube/apps/io/array.hpp"
-#include "wormcube/apps/parts.hpp"
-#include "wormcube/collectives/blocks.hpp"
-#include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/host/memory.hpp"
+#include "wormcube/apps/common/parts.hpp"
+#include "wormcube/collectives/core/blocks.hpp"
+#include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/host/memory.hpp"
 
 #include <algorithm>
 #include <cmath>

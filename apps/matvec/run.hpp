@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/apps/algorithms.hpp"
-#include "wormcube/apps/exchange.hpp"
+#include "wormcube/apps/common/algorithms.hpp"
+#include "wormcube/apps/common/exchange.hpp"
 #include "wormcube/apps/io/source.hpp"
 #include "wormcube/apps/matvec/matvec.hpp"
 

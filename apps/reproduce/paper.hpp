@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wormcube/collectives/harness/check.hpp"
-#include "wormcube/collectives/registry.hpp"
+#include "wormcube/collectives/core/registry.hpp"
 
 #include <functional>
 #include <optional>

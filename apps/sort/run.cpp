@@ -3,14 +3,14 @@
 #include "wormcube/apps/sort/run.hpp"
 
 #include "wormcube/apps/io/array.hpp"
-#include "wormcube/apps/pair_counts.hpp"
-#include "wormcube/apps/parts.hpp"
-#include "wormcube/apps/random.hpp"
+#include "wormcube/apps/common/pair_counts.hpp"
+#include "wormcube/apps/common/parts.hpp"
+#include "wormcube/apps/common/random.hpp"
 #include "wormcube/apps/sort/key_order.hpp"
 #include "wormcube/apps/sort/sample_sort.hpp"
-#include "wormcube/collectives/blocks.hpp"
-#include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/host/memory.hpp"
+#include "wormcube/collectives/core/blocks.hpp"
+#include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/host/memory.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/apps/distribution.hpp"
+#include "wormcube/apps/common/distribution.hpp"
 
 #include <algorithm>
 #include <cstddef>

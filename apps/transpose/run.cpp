@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/transpose/run.hpp"
 
-#include "wormcube/apps/made.hpp"
-#include "wormcube/apps/parts.hpp"
+#include "wormcube/apps/common/made.hpp"
+#include "wormcube/apps/common/parts.hpp"
 #include "wormcube/apps/transpose/transpose.hpp"
-#include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/host/faults.hpp"
-#include "wormcube/runtime/host/memory.hpp"
+#include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/host/faults.hpp"
+#include "wormcube/runtime/base/host/memory.hpp"
 
 #include <cstring>
 #include <numeric>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/transpose/transpose.hpp"
 
-#include "wormcube/collectives/blocks.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/collectives/core/blocks.hpp"
+#include "wormcube/runtime/base/error.hpp"
 
 #include <cstring>
 #include <vector>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/apps/distribution.hpp"
-#include "wormcube/apps/exchange.hpp"
+#include "wormcube/apps/common/distribution.hpp"
+#include "wormcube/apps/common/exchange.hpp"
 #include "wormcube/runtime/node/node.hpp"
 
 namespace wormcube::apps {

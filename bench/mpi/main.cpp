@@ -7,7 +7,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/run.hpp"
 #include "wormcube/collectives/mpi/library.hpp"
-#include "wormcube/collectives/registry.hpp"
+#include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/runtime/machine/mpi/machine.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 

@@ -5,7 +5,7 @@
 // us between barriers, calls of each kind, wrong bytes.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/choose.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/machine/machine.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 

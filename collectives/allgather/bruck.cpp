@@ -1,10 +1,10 @@
 // All-gather on any number of nodes in the fewest steps.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/allgather/programs.hpp"
-#include "wormcube/collectives/links.hpp"
-#include "wormcube/collectives/loads.hpp"
-#include "wormcube/collectives/pattern_load.hpp"
+#include "wormcube/collectives/kit/links.hpp"
+#include "wormcube/collectives/kit/loads.hpp"
+#include "wormcube/collectives/kit/pattern_load.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,10 +1,10 @@
 // All-gather as p broadcasts at once.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/circulant.hpp"
+#include "wormcube/collectives/kit/circulant.hpp"
 
-#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/allgather/programs.hpp"
-#include "wormcube/collectives/torus_handover.hpp"
+#include "wormcube/collectives/kit/torus_handover.hpp"
 
 namespace wormcube {
 

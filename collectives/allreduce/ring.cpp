@@ -1,7 +1,7 @@
 // All-reduce on a ring or a line that combines what passes.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/reduction.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/core/reduction.hpp"
 
 #include <algorithm>
 #include <array>

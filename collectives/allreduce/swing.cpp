@@ -1,11 +1,11 @@
 // All-reduce by swing.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/swing.hpp"
+#include "wormcube/collectives/kit/swing.hpp"
 
-#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/allreduce/whole_vectors.hpp"
-#include "wormcube/collectives/reduction.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/collectives/core/reduction.hpp"
+#include "wormcube/runtime/base/error.hpp"
 
 namespace wormcube {
 

@@ -1,11 +1,11 @@
 // All-reduce in ternary steps.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/ternary.hpp"
+#include "wormcube/collectives/kit/ternary.hpp"
 
-#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/allreduce/whole_vectors.hpp"
-#include "wormcube/collectives/reduction.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/collectives/core/reduction.hpp"
+#include "wormcube/runtime/base/error.hpp"
 
 namespace wormcube {
 

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/allreduce/whole_vectors.hpp"
 
-#include "wormcube/collectives/links.hpp"
+#include "wormcube/collectives/kit/links.hpp"
 #include "wormcube/collectives/reduce/parts.hpp"
-#include "wormcube/collectives/swing.hpp"
-#include "wormcube/collectives/ternary.hpp"
+#include "wormcube/collectives/kit/swing.hpp"
+#include "wormcube/collectives/kit/ternary.hpp"
 
 #include <algorithm>
 

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/blocks.hpp"
-#include "wormcube/collectives/options.hpp"
-#include "wormcube/collectives/reduction.hpp"
-#include "wormcube/collectives/torus_handover.hpp"
+#include "wormcube/collectives/core/blocks.hpp"
+#include "wormcube/collectives/core/options.hpp"
+#include "wormcube/collectives/core/reduction.hpp"
+#include "wormcube/collectives/kit/torus_handover.hpp"
 
 #include <optional>
 #include <string>

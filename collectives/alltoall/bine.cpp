@@ -1,10 +1,10 @@
 // Total exchange along Bine trees.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/bine.hpp"
+#include "wormcube/collectives/kit/bine.hpp"
 
-#include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/cell_exchange.hpp"
-#include "wormcube/collectives/swing.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/kit/cell_exchange.hpp"
+#include "wormcube/collectives/kit/swing.hpp"
 
 namespace wormcube {
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/blocks.hpp"
+#include "wormcube/collectives/core/blocks.hpp"
 
 namespace wormcube {
 

@@ -1,7 +1,7 @@
 // Total exchange on any number of nodes in the fewest steps.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/pattern_load.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/kit/pattern_load.hpp"
 
 #include <bit>
 #include <vector>

@@ -1,6 +1,6 @@
 // Total exchange straight to every destination, in phases without contention.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/alltoall/direct_factor.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Total exchange among 2^d nodes: every pair of nodes meets once.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/loads.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/kit/loads.hpp"
 
 namespace wormcube {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wormcube/collectives/alltoall/torus_exchange.hpp"
-#include "wormcube/collectives/block_array.hpp"
+#include "wormcube/collectives/kit/block_array.hpp"
 
 namespace wormcube {
 

@@ -1,7 +1,7 @@
 // Total exchange on a mesh or a torus: the ring algorithm in one dimension after the other.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/block_array.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/kit/block_array.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/block_array.hpp"
+#include "wormcube/collectives/kit/block_array.hpp"
 
 namespace wormcube {
 

@@ -1,7 +1,7 @@
 // Total exchange by single blocks: shifts, packed into steps without contention as they come.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/runtime/base/error.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // Total exchange on tori with all links at once.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/torus_handover.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/kit/torus_handover.hpp"
 #include "wormcube/runtime/node/together.hpp"
 
 #include <algorithm>

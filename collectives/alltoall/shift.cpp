@@ -1,7 +1,7 @@
 // Total exchange on any network: in step i everybody sends i ranks on.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/loads.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/kit/loads.hpp"
 
 namespace wormcube {
 

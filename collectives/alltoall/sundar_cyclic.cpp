@@ -1,6 +1,6 @@
 // Total exchange on a square mesh: halves exchange with halves, rows and columns at the same time.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/alltoall/mesh_quadrants.hpp"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // Total exchange in ternary steps.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/ternary.hpp"
+#include "wormcube/collectives/kit/ternary.hpp"
 
-#include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/cell_exchange.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/kit/cell_exchange.hpp"
 #include "wormcube/runtime/node/together.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Tseng, Gupta, Panda: total exchange on a torus along diagonals; a reconstruction.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/block_array.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/kit/block_array.hpp"
 
 #include <algorithm>
 #include <array>

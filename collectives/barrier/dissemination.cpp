@@ -1,7 +1,7 @@
 // Barrier by dissemination: step i tells the node 2^i ranks on.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/loads.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/kit/loads.hpp"
 
 #include <algorithm>
 

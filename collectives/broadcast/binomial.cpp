@@ -1,6 +1,6 @@
 // Broadcast along a binomial tree of cyclically renumbered ranks.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 
 namespace wormcube {
 

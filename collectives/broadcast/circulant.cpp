@@ -1,8 +1,8 @@
 // Broadcast of packets in the fewest rounds, on any number of nodes.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/circulant.hpp"
+#include "wormcube/collectives/kit/circulant.hpp"
 
-#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 
 namespace wormcube {
 

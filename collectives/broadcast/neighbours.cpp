@@ -1,6 +1,6 @@
 // Broadcast by store and forward.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/runtime/node/views.hpp"
 
 #include <algorithm>

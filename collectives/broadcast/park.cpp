@@ -1,6 +1,6 @@
 // Broadcast in the fewest steps there can be, on tori that are powers of 2k+1, by free routes.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/broadcast/itinerary.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Broadcast in packets along edge-disjoint spanning binomial trees of a hypercube.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/packets.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/kit/packets.hpp"
 
 #include <vector>
 

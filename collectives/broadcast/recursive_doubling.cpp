@@ -1,8 +1,8 @@
 // Broadcast by recursive doubling: the hypercube's algorithm, on any network.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/broadcast/programs.hpp"
-#include "wormcube/collectives/links.hpp"
+#include "wormcube/collectives/kit/links.hpp"
 #include "wormcube/runtime/node/together.hpp"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 // Broadcast of long messages both ways round all rings.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/ring_all_port.hpp"
+#include "wormcube/collectives/kit/ring_all_port.hpp"
 
-#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/reduce/parts.hpp"
-#include "wormcube/collectives/ring_scatter.hpp"
+#include "wormcube/collectives/kit/ring_scatter.hpp"
 
 namespace wormcube {
 

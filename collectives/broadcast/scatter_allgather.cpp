@@ -1,7 +1,7 @@
 // Broadcast of long messages: a scatter of parts, then an all-gather.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/links.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/kit/links.hpp"
 #include "wormcube/collectives/scatter/halving_tree.hpp"
 
 #include <algorithm>

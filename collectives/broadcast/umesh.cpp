@@ -1,6 +1,6 @@
 // Broadcast by halving the chain of nodes in dimension order: one port, no contention, any shape.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/broadcast/itinerary.hpp"
 
 namespace wormcube {

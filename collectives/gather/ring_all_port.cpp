@@ -1,9 +1,9 @@
 // Gather both ways round all rings.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/ring_all_port.hpp"
+#include "wormcube/collectives/kit/ring_all_port.hpp"
 
-#include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/ring_scatter.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/kit/ring_scatter.hpp"
 #include "wormcube/runtime/node/together.hpp"
 
 namespace wormcube {

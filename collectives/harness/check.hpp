@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wormcube/collectives/harness/memory.hpp"
-#include "wormcube/collectives/registry.hpp"
+#include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
 
 #include <cstdint>

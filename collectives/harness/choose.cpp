@@ -4,8 +4,8 @@
 
 #include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
-#include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/routing/routing.hpp"
+#include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/topology/routing.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/registry.hpp"
-#include "wormcube/runtime/host/cores.hpp"
+#include "wormcube/collectives/core/registry.hpp"
+#include "wormcube/runtime/base/host/cores.hpp"
 #include "wormcube/runtime/machine/team.hpp"
 
 #include <algorithm>

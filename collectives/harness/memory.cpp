@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/memory.hpp"
 
-#include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/host/memory.hpp"
+#include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/host/memory.hpp"
 #include "wormcube/runtime/network/channel.hpp"
 #include "wormcube/runtime/network/tag_table.hpp"
 #include "wormcube/runtime/node/forwarding_node.hpp"
-#include "wormcube/runtime/routing/routing.hpp"
+#include "wormcube/runtime/topology/routing.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -65,7 +65,7 @@ class CountingNode final : public ForwardingNode {
 };
 
 /// A plan keeps a word of each message (collectives/alltoall/product/), or, where it places pieces
-/// (collectives/block_array.cpp), its op and where they lie, and of own work up to 1024 copies, at
+/// (collectives/kit/block_array.cpp), its op and where they lie, and of own work up to 1024 copies, at
 /// most one for each block.
 double plan_bytes(const Counts& counts, Rank nodes) {
   constexpr double message = 150, slice = 8, copy = 12, most_copies = 1024;

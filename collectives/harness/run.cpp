@@ -4,10 +4,10 @@
 
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/memory.hpp"
-#include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/host/faults.hpp"
-#include "wormcube/runtime/host/memory.hpp"
-#include "wormcube/runtime/routing/routing.hpp"
+#include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/host/faults.hpp"
+#include "wormcube/runtime/base/host/memory.hpp"
+#include "wormcube/runtime/topology/routing.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
 
 #include <algorithm>

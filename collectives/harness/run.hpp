@@ -4,7 +4,7 @@
 
 #include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/collectives/harness/memory.hpp"
-#include "wormcube/collectives/registry.hpp"
+#include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/runtime/machine/machine.hpp"
 
 #include <cstdint>

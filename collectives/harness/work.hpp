@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/registry.hpp"
-#include "wormcube/runtime/routing/routing.hpp"
+#include "wormcube/collectives/core/registry.hpp"
+#include "wormcube/runtime/topology/routing.hpp"
 #include "wormcube/runtime/schedule/schedule.hpp"
 
 #include <optional>

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/pattern_load.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/kit/pattern_load.hpp"
 
 #include <optional>
 #include <span>

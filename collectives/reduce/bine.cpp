@@ -1,11 +1,11 @@
 // Reduction along a Bine tree.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/bine.hpp"
+#include "wormcube/collectives/kit/bine.hpp"
 
-#include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/handover.hpp"
-#include "wormcube/collectives/partial.hpp"
-#include "wormcube/collectives/reduction.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/kit/handover.hpp"
+#include "wormcube/collectives/kit/partial.hpp"
+#include "wormcube/collectives/core/reduction.hpp"
 
 namespace wormcube {
 

@@ -1,11 +1,11 @@
 // Reduction of packets in the fewest rounds, on any number of nodes.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/circulant.hpp"
+#include "wormcube/collectives/kit/circulant.hpp"
 
-#include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/handover.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/kit/handover.hpp"
 #include "wormcube/collectives/reduce/parts.hpp"
-#include "wormcube/collectives/reduction.hpp"
+#include "wormcube/collectives/core/reduction.hpp"
 
 namespace wormcube {
 

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/blocks.hpp"
-#include "wormcube/collectives/cost.hpp"
-#include "wormcube/collectives/loads.hpp"
+#include "wormcube/collectives/core/blocks.hpp"
+#include "wormcube/collectives/core/cost.hpp"
+#include "wormcube/collectives/kit/loads.hpp"
 
 #include <vector>
 

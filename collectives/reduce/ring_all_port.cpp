@@ -1,11 +1,11 @@
 // Reduction of long vectors to one node both ways round all rings.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/ring_all_port.hpp"
+#include "wormcube/collectives/kit/ring_all_port.hpp"
 
-#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/reduce/parts.hpp"
-#include "wormcube/collectives/reduction.hpp"
-#include "wormcube/collectives/ring_scatter.hpp"
+#include "wormcube/collectives/core/reduction.hpp"
+#include "wormcube/collectives/kit/ring_scatter.hpp"
 
 namespace wormcube {
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/loads.hpp"
+#include "wormcube/collectives/kit/loads.hpp"
 
 #include <vector>
 

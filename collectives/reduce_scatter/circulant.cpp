@@ -1,10 +1,10 @@
 // Reduce-scatter as p reductions at once.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/circulant.hpp"
+#include "wormcube/collectives/kit/circulant.hpp"
 
-#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/reduce_scatter/programs.hpp"
-#include "wormcube/collectives/reduction.hpp"
+#include "wormcube/collectives/core/reduction.hpp"
 
 namespace wormcube {
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/blocks.hpp"
-#include "wormcube/collectives/reduction.hpp"
+#include "wormcube/collectives/core/blocks.hpp"
+#include "wormcube/collectives/core/reduction.hpp"
 
 namespace wormcube {
 

@@ -1,8 +1,8 @@
 // Scatter along a Bine tree.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/bine.hpp"
+#include "wormcube/collectives/kit/bine.hpp"
 
-#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 
 namespace wormcube {
 

@@ -1,6 +1,6 @@
 // Scatter without forwarding.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 
 namespace wormcube {
 

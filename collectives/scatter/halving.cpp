@@ -1,6 +1,6 @@
 // Scatter along the trees of interval halving: of ranks, of the hypercube, of each dimension.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/holding.hpp"
+#include "wormcube/collectives/kit/holding.hpp"
 #include "wormcube/collectives/scatter/halving_tree.hpp"
 
 namespace wormcube {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/scatter/halving_tree.hpp"
 
-#include "wormcube/collectives/links.hpp"
+#include "wormcube/collectives/kit/links.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 
 namespace wormcube {

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/holding.hpp"
+#include "wormcube/collectives/kit/holding.hpp"
 
 namespace wormcube {
 

@@ -1,7 +1,7 @@
 // Circular shift in one step, on any network.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/pattern_load.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/kit/pattern_load.hpp"
 #include "wormcube/collectives/shift/traveller.hpp"
 
 namespace wormcube {

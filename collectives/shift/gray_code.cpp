@@ -1,7 +1,7 @@
 // Circular shift by powers of two along a line that a Gray code lays into a hypercube.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/algorithm.hpp"
-#include "wormcube/collectives/pattern_load.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/kit/pattern_load.hpp"
 #include "wormcube/collectives/shift/leaps.hpp"
 #include "wormcube/collectives/shift/traveller.hpp"
 

@@ -1,6 +1,6 @@
 // Circular shift between neighbours on lines, rings, meshes and tori.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/shift/traveller.hpp"
 
 #include <vector>

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/machine/admission.hpp"
 
-#include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/host/cores.hpp"
-#include "wormcube/runtime/host/memory.hpp"
-#include "wormcube/runtime/machine/emulated_node.hpp"
-#include "wormcube/runtime/machine/executor.hpp"
+#include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/host/cores.hpp"
+#include "wormcube/runtime/base/host/memory.hpp"
+#include "wormcube/runtime/machine/node/emulated_node.hpp"
+#include "wormcube/runtime/machine/executor/executor.hpp"
 
 #include <string_view>
 #include <utility>

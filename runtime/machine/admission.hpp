@@ -4,7 +4,7 @@
 
 #include "wormcube/runtime/machine/machine.hpp"
 #include "wormcube/runtime/network/network.hpp"
-#include "wormcube/runtime/routing/routing.hpp"
+#include "wormcube/runtime/topology/routing.hpp"
 
 namespace wormcube {
 

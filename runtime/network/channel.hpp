@@ -4,7 +4,7 @@
 
 #include "wormcube/runtime/network/reservation.hpp"
 #include "wormcube/runtime/node/node.hpp"
-#include "wormcube/runtime/routing/routing.hpp"
+#include "wormcube/runtime/topology/routing.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/runtime/host/huge_pages.hpp"
+#include "wormcube/runtime/base/host/huge_pages.hpp"
 #include "wormcube/runtime/network/channel.hpp"
 #include "wormcube/runtime/network/lazy_table.hpp"
 

@@ -1,6 +1,6 @@
 // A visit to the network: how worms are moved on, matched with receives, and copied.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/network/body.hpp"
 #include "wormcube/runtime/network/network.hpp"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/network/message.hpp"
 
-#include "wormcube/runtime/fiber/sanitizers.hpp"
+#include "wormcube/runtime/base/fiber/sanitizers.hpp"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/runtime/host/huge_pages.hpp"
+#include "wormcube/runtime/base/host/huge_pages.hpp"
 #include "wormcube/runtime/network/channel.hpp"
 #include "wormcube/runtime/network/channel_table.hpp"
 #include "wormcube/runtime/network/lazy_table.hpp"
@@ -10,7 +10,7 @@
 #include "wormcube/runtime/network/observer.hpp"
 #include "wormcube/runtime/network/tag_table.hpp"
 #include "wormcube/runtime/node/requests.hpp"
-#include "wormcube/runtime/routing/routing.hpp"
+#include "wormcube/runtime/topology/routing.hpp"
 
 #include <chrono>
 #include <cstdint>

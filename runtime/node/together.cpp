@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/node/together.hpp"
 
-#include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/fiber/strand.hpp"
+#include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/fiber/strand.hpp"
 #include "wormcube/runtime/node/forwarding_node.hpp"
 
 #include <algorithm>

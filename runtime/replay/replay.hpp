@@ -5,7 +5,7 @@
 
 #include "wormcube/runtime/replay/machine_model.hpp"
 #include "wormcube/runtime/replay/starts.hpp"
-#include "wormcube/runtime/routing/routing.hpp"
+#include "wormcube/runtime/topology/routing.hpp"
 #include "wormcube/runtime/schedule/schedule.hpp"
 
 #include <cstdint>

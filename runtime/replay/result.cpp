@@ -1,6 +1,6 @@
 // What a simulation has to tell at its end, a deadlock included.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/replay/simulation.hpp"
 
 #include <algorithm>

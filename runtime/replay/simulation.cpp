@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/replay/simulation.hpp"
 
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/replay/own_work.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
 

@@ -1,6 +1,6 @@
 // Worms whose flits take turns on links: starts as runs, forecast stage by stage.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/replay/constraint.hpp"
 #include "wormcube/runtime/replay/simulation.hpp"
 

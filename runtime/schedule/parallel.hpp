@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/runtime/fiber/sanitizers.hpp"
+#include "wormcube/runtime/base/fiber/sanitizers.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -14,7 +14,7 @@
 #ifdef WORMCUBE_TSAN
 #include <thread>
 #else
-#include "wormcube/runtime/host/memory.hpp"
+#include "wormcube/runtime/base/host/memory.hpp"
 
 #include <cerrno>
 #include <system_error>

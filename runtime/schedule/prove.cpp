@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/schedule/prove.hpp"
 
-#include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/fiber/fiber.hpp"
-#include "wormcube/runtime/host/faults.hpp"
+#include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/fiber/fiber.hpp"
+#include "wormcube/runtime/base/host/faults.hpp"
 #include "wormcube/runtime/schedule/dry_run_limit.hpp"
 #include "wormcube/runtime/schedule/logger.hpp"
 #include "wormcube/runtime/schedule/long_loop.hpp"

@@ -1,6 +1,6 @@
 // The text form of a schedule, read: every mistake with its line.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/schedule/text.hpp"
 #include "wormcube/runtime/schedule/text_words.hpp"
 

@@ -1,9 +1,9 @@
 // The dry run: a node that only writes down what its program asks for.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/fiber/fiber.hpp"
-#include "wormcube/runtime/host/faults.hpp"
-#include "wormcube/runtime/host/memory.hpp"
+#include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/fiber/fiber.hpp"
+#include "wormcube/runtime/base/host/faults.hpp"
+#include "wormcube/runtime/base/host/memory.hpp"
 #include "wormcube/runtime/schedule/dry_run_limit.hpp"
 #include "wormcube/runtime/schedule/logger.hpp"
 #include "wormcube/runtime/schedule/long_loop.hpp"

@@ -1,6 +1,6 @@
 // Graph files: edge lists, and what is said about those that are none.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/topology/graph.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Text to topology: the grammar of shapes and products.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/topology/families.hpp"
 #include "wormcube/runtime/topology/topology.hpp"
 #include "wormcube/runtime/topology/words.hpp"

@@ -1,8 +1,8 @@
 // How an application's algorithms are named and chosen.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/algorithms.hpp"
+#include "wormcube/apps/common/algorithms.hpp"
 
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 
 #include <catch2/catch.hpp>
 

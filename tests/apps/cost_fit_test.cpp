@@ -1,6 +1,6 @@
 // The fit of the cost model's constants: exact where the times are, never below 0, and its residual.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cost_fit.hpp"
+#include "wormcube/apps/common/cost_fit.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -3,7 +3,7 @@
 #include "wormcube/apps/io/csv.hpp"
 
 #include "wormcube/apps/io/array.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/tests/apps/support.hpp"
 #include "wormcube/tests/temporary_file.hpp"
 

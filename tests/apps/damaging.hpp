@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/apps/exchange.hpp"
-#include "wormcube/collectives/registry.hpp"
+#include "wormcube/apps/common/exchange.hpp"
+#include "wormcube/collectives/core/registry.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,8 +1,8 @@
 // Choosing an exchange, and the figures that an application reports.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/exchange.hpp"
+#include "wormcube/apps/common/exchange.hpp"
 
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/tests/apps/support.hpp"
 
 #include <catch2/catch.hpp>

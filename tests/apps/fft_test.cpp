@@ -5,7 +5,7 @@
 #include "wormcube/apps/fft/plan.hpp"
 #include "wormcube/apps/fft/run.hpp"
 #include "wormcube/apps/io/npy.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/tests/apps/damaging.hpp"
 #include "wormcube/tests/apps/support.hpp"
 #include "wormcube/tests/temporary_file.hpp"

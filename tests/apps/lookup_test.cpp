@@ -3,7 +3,7 @@
 #include "wormcube/apps/io/array.hpp"
 #include "wormcube/apps/lookup/made.hpp"
 #include "wormcube/apps/lookup/run.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/machine/machine.hpp"
 #include "wormcube/tests/apps/damaging.hpp"
 #include "wormcube/tests/apps/support.hpp"

@@ -1,9 +1,9 @@
 // Machine profiles: built in, in files, and refused ones.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/machines.hpp"
+#include "wormcube/apps/common/machines.hpp"
 
-#include "wormcube/collectives/registry.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/collectives/core/registry.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/replay/replay.hpp"
 #include "wormcube/runtime/topology/topology.hpp"
 #include "wormcube/tests/replay/schedules.hpp"

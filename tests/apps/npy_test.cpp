@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/io/npy.hpp"
 
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/tests/apps/support.hpp"
 #include "wormcube/tests/temporary_file.hpp"
 

@@ -8,8 +8,8 @@
 #include "wormcube/apps/draw/plot.hpp"
 #include "wormcube/apps/draw/still.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
-#include "wormcube/collectives/registry.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/collectives/core/registry.hpp"
+#include "wormcube/runtime/base/error.hpp"
 
 #include <cmath>
 #include <map>

@@ -1,9 +1,9 @@
 // Traces of real runs: the laws of the format, what they tell, little memory; and of replays.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/run_trace.hpp"
+#include "wormcube/apps/common/run_trace.hpp"
 
 #include "wormcube/collectives/harness/contract.hpp"
-#include "wormcube/collectives/registry.hpp"
+#include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/tests/apps/trace_laws.hpp"
 #include "wormcube/tests/cli/program.hpp"
 

@@ -4,11 +4,11 @@
 
 #include "wormcube/apps/fft/signal.hpp"
 #include "wormcube/apps/io/array.hpp"
-#include "wormcube/apps/made.hpp"
-#include "wormcube/apps/parts.hpp"
+#include "wormcube/apps/common/made.hpp"
+#include "wormcube/apps/common/parts.hpp"
 #include "wormcube/apps/sort/run.hpp"
 #include "wormcube/apps/transpose/run.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/tests/apps/support.hpp"
 #include "wormcube/tests/temporary_file.hpp"
 

@@ -3,7 +3,7 @@
 #include "wormcube/apps/draw/step.hpp"
 
 #include "wormcube/apps/draw/still.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
 #include "wormcube/runtime/schedule/text.hpp"
 #include "wormcube/tests/schedule/programs.hpp"

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/apps/complex.hpp"
-#include "wormcube/apps/exchange.hpp"
+#include "wormcube/apps/common/complex.hpp"
+#include "wormcube/apps/common/exchange.hpp"
 #include "wormcube/apps/fft/local.hpp"
-#include "wormcube/apps/random.hpp"
-#include "wormcube/collectives/registry.hpp"
+#include "wormcube/apps/common/random.hpp"
+#include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/runtime/schedule/prove.hpp"
 #include "wormcube/runtime/schedule/schedule.hpp"
 

@@ -3,7 +3,7 @@
 #include "wormcube/apps/transpose/transpose.hpp"
 
 #include "wormcube/apps/transpose/run.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/tests/apps/damaging.hpp"
 #include "wormcube/tests/apps/support.hpp"
 

@@ -1,6 +1,6 @@
 // wormcube check and wormcube list, as a user sees them.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/operations.hpp"
+#include "wormcube/collectives/core/operations.hpp"
 #include "wormcube/tests/cli/program.hpp"
 #include "wormcube/tests/sanitized.hpp"
 

@@ -3,7 +3,7 @@
 #include "wormcube/apps/cli/cluster.hpp"
 
 #include "wormcube/apps/cli/program.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/tests/schedule/dies.hpp"
 
 #include <array>

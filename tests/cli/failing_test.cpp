@@ -1,7 +1,7 @@
 // Algorithms that misbehave, in the program: each is a row, and the others follow.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/program.hpp"
-#include "wormcube/collectives/registry.hpp"
+#include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/tests/cli/program.hpp"
 #include "wormcube/tests/sanitized.hpp"
 

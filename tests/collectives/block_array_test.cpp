@@ -1,6 +1,6 @@
 // Blocks in an array: places by digits, two arrays without copies back, plans that run again.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/block_array.hpp"
+#include "wormcube/collectives/kit/block_array.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/collectives/harness/work.hpp"
-#include "wormcube/collectives/operations.hpp"
-#include "wormcube/collectives/reduction.hpp"
+#include "wormcube/collectives/core/operations.hpp"
+#include "wormcube/collectives/core/reduction.hpp"
 #include "wormcube/runtime/schedule/prove.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Broadcast: the rows of the textbook's ledger, step by step and in time; its errata; mutants.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/node/forwarding_node.hpp"
 #include "wormcube/tests/collectives/ledger.hpp"
 #include "wormcube/tests/sanitized.hpp"

@@ -1,6 +1,6 @@
 // A collective called as a function in a node program, and operations that are copies of each other.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/registry.hpp"
+#include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/runtime/machine/machine.hpp"
 
 #include <array>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "wormcube/collectives/harness/contract.hpp"
-#include "wormcube/collectives/registry.hpp"
+#include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/runtime/node/forwarding_node.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
 #include "wormcube/runtime/schedule/prove.hpp"

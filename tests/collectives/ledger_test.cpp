@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/tests/collectives/ledger.hpp"
 
-#include "wormcube/runtime/routing/routing.hpp"
+#include "wormcube/runtime/topology/routing.hpp"
 #include "wormcube/runtime/topology/theory.hpp"
 #include "wormcube/tests/sanitized.hpp"
 

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/mesh_places.hpp"
 #include "wormcube/collectives/alltoall/scott_layer.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/tests/collectives/cases.hpp"
 #include "wormcube/tests/sanitized.hpp"
 

@@ -1,6 +1,6 @@
 // The conditions that algorithms share: where they hold, and their words where they do not.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/needs.hpp"
+#include "wormcube/collectives/core/needs.hpp"
 
 #include "wormcube/tests/topology/samples.hpp"
 

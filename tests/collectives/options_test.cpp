@@ -1,8 +1,8 @@
 // Options of algorithms: presets, reading, refusing, and how they stand on the command line.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/options.hpp"
+#include "wormcube/collectives/core/options.hpp"
 
-#include "wormcube/collectives/registry.hpp"
+#include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/tests/collectives/cases.hpp"
 
 #include <set>

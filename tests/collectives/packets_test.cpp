@@ -1,9 +1,9 @@
 // How many packets a message is cut into, by constants that leave no best number too.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/packets.hpp"
+#include "wormcube/collectives/kit/packets.hpp"
 
 #include "wormcube/collectives/harness/check.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 
 #include <catch2/catch.hpp>
 

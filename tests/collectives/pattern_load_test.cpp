@@ -1,6 +1,6 @@
 // The load of routed patterns: where sizes differ, the busiest link on each message's own way.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/pattern_load.hpp"
+#include "wormcube/collectives/kit/pattern_load.hpp"
 
 #include <array>
 

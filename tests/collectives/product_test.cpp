@@ -9,7 +9,7 @@
 #include "wormcube/collectives/alltoall/product/single.hpp"
 #include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/schedule/prove.hpp"
 #include "wormcube/runtime/topology/families.hpp"
 #include "wormcube/runtime/topology/theory.hpp"

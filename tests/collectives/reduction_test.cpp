@@ -1,6 +1,6 @@
 // The built-in operators against plain loops, the witness, and operands that are exact.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/reduction.hpp"
+#include "wormcube/collectives/core/reduction.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,11 +1,11 @@
 // The registry: finding, choosing, refusing; lower bounds.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/registry.hpp"
+#include "wormcube/collectives/core/registry.hpp"
 
 #include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/choose.hpp"
-#include "wormcube/collectives/links.hpp"
-#include "wormcube/collectives/plugin.hpp"
+#include "wormcube/collectives/kit/links.hpp"
+#include "wormcube/collectives/core/plugin.hpp"
 #include "wormcube/tests/collectives/cases.hpp"
 
 #include <filesystem>

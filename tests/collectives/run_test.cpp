@@ -4,8 +4,8 @@
 
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/memory.hpp"
-#include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/host/memory.hpp"
+#include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/host/memory.hpp"
 
 #include <algorithm>
 #include <array>

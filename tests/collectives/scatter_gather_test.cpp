@@ -1,7 +1,7 @@
 // Scatter and gather: the rows of the textbook's ledger, step by step and in time; mutants.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/scatter/halving_tree.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/node/forwarding_node.hpp"
 #include "wormcube/tests/collectives/ledger.hpp"
 #include "wormcube/tests/sanitized.hpp"

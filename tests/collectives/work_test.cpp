@@ -5,7 +5,7 @@
 #include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
-#include "wormcube/collectives/operations.hpp"
+#include "wormcube/collectives/core/operations.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,8 +1,8 @@
 // Fibers: order, state, exceptions, threads, stacks.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/fiber/fiber.hpp"
+#include "wormcube/runtime/base/fiber/fiber.hpp"
 
-#include "wormcube/runtime/fiber/strand.hpp"
+#include "wormcube/runtime/base/fiber/strand.hpp"
 #include "wormcube/tests/schedule/dies.hpp"
 
 #include <array>

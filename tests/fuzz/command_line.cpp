@@ -1,7 +1,7 @@
 // Fuzz target of whole command lines: the program in this process, on small networks.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/program.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/topology/topology.hpp"
 #include "wormcube/tests/fuzz/targets.hpp"
 

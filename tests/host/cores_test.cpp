@@ -1,8 +1,8 @@
 // Usable cores: the least of what the process is bound to and of its cgroups' quotas.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/host/cores.hpp"
+#include "wormcube/runtime/base/host/cores.hpp"
 
-#include "wormcube/runtime/host/memory.hpp"
+#include "wormcube/runtime/base/host/memory.hpp"
 
 #include <bit>
 #include <filesystem>

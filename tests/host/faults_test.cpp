@@ -1,6 +1,6 @@
 // Stacks that are used up: node, step, algorithm and network are told, in every world.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/host/faults.hpp"
+#include "wormcube/runtime/base/host/faults.hpp"
 
 #include "wormcube/runtime/machine/machine.hpp"
 #include "wormcube/runtime/node/together.hpp"

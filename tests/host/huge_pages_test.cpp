@@ -1,6 +1,6 @@
 // Arrays in pages of their own: right at either size, refused where there is no memory.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/host/huge_pages.hpp"
+#include "wormcube/runtime/base/host/huge_pages.hpp"
 
 #include <cstdint>
 #include <limits>

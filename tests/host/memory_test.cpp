@@ -1,8 +1,8 @@
 // Available memory: the least of the computer's, the process's and the cgroups' limits, by name.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/host/memory.hpp"
+#include "wormcube/runtime/base/host/memory.hpp"
 
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 
 #include <algorithm>
 #include <cmath>

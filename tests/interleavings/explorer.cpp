@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/tests/interleavings/explorer.hpp"
 
-#include "wormcube/runtime/fiber/fiber.hpp"
-#include "wormcube/runtime/fiber/sanitizers.hpp"
+#include "wormcube/runtime/base/fiber/fiber.hpp"
+#include "wormcube/runtime/base/fiber/sanitizers.hpp"
 #include "wormcube/tests/interleavings/atomics.hpp"
 
 #include <algorithm>

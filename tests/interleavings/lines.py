@@ -10,7 +10,7 @@ says nothing. Memory orders are weakened by the tests themselves ("what threads 
 its orders is needed or judged").
 
   tests/interleavings/lines.py                                        all; some ten minutes of processor time
-  tests/interleavings/lines.py runtime/machine/gate.hpp --json FILE   one, with every mutant
+  tests/interleavings/lines.py runtime/machine/executor/gate.hpp --json FILE   one, with every mutant
 """
 # SPDX-License-Identifier: Apache-2.0
 import argparse
@@ -32,11 +32,11 @@ import mutate  # noqa: E402
 HEADERS = {"runtime/network/reservation.hpp": (["reservation"], ["network/reservation"]),
            "runtime/network/completion.hpp": (["completion"], ["network/completion"]),
            "runtime/network/lazy_table.hpp": (["lazy_table"], ["network/lazy_table"]),
-           "runtime/machine/gate.hpp": (["gate", "completion", "node_threads", "work_place"], ["machine/gate"]),
-           "runtime/machine/inbox.hpp": (["inbox", "gate"], ["machine/inbox"]),
-           "runtime/machine/work_list.hpp": (["work_list", "work_place"], ["machine/work_list"]),
-           "runtime/machine/work_place.hpp": (["work_place"], []),
-           "runtime/machine/node_threads.hpp": (["node_threads", "gate", "completion"], ["machine/node_threads"])}
+           "runtime/machine/executor/gate.hpp": (["gate", "completion", "node_threads", "work_place"], ["machine/gate"]),
+           "runtime/machine/node/inbox.hpp": (["inbox", "gate"], ["machine/inbox"]),
+           "runtime/machine/executor/work_list.hpp": (["work_list", "work_place"], ["machine/work_list"]),
+           "runtime/machine/executor/work_place.hpp": (["work_place"], []),
+           "runtime/machine/executor/node_threads.hpp": (["node_threads", "gate", "completion"], ["machine/node_threads"])}
 # What is changed besides mutate.CHANGES: conditions, the values that words have, statements in braces, of two lines, or in a cast.
 CHANGES = (*mutate.CHANGES, (r"(?<=\bif \()(?=\w)", "!"), (r"(?<=\bwhile \()(?=\w)", "!"), (r"\b(?:held|idle|dozing|closed)\(\)", "nullptr"),
            (r"\bparked\b", "stopped"), (r"\bstopped\b", "called"), (r"\bcalled\b", "parked"), (r"\bProgress::pending", "Progress::watched"),

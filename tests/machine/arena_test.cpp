@@ -1,6 +1,6 @@
 // The arena: the same memory again, call after call.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/machine/arena.hpp"
+#include "wormcube/runtime/machine/node/arena.hpp"
 
 #include <cstdint>
 #include <vector>

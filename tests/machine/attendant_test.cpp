@@ -1,6 +1,6 @@
 // What goes on beside a node's program: requests that are no messages, and an attendant.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/node/requests.hpp"
 #include "wormcube/tests/machine/support.hpp"
 

@@ -1,6 +1,6 @@
 // A worker's queue: whose turn it is, in which order, and that everybody's comes.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/machine/block_queue.hpp"
+#include "wormcube/runtime/machine/executor/block_queue.hpp"
 
 #include <cstddef>
 #include <map>

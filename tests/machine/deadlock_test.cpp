@@ -1,6 +1,6 @@
 // Waiting: what a machine may wait for, and what it says when nobody can go on.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/network/tag_table.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 #include "wormcube/runtime/node/requests.hpp"

@@ -1,6 +1,6 @@
 // Delivery: every message arrives exactly once, unchanged, on every machine.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 #include "wormcube/runtime/node/views.hpp"
 #include "wormcube/tests/machine/support.hpp"

@@ -1,6 +1,6 @@
 // Failure: the right exception, all nodes unwound, the machine ready to run again.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 #include "wormcube/tests/machine/support.hpp"
 

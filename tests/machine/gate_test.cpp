@@ -1,6 +1,6 @@
 // Gates: what a node and those who arrive at it tell each other.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/machine/gate.hpp"
+#include "wormcube/runtime/machine/executor/gate.hpp"
 
 #include "wormcube/tests/machine/counted.hpp"
 

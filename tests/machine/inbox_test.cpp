@@ -1,6 +1,6 @@
 // Inboxes: what is put is taken once, in order, and nothing after they close.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/machine/inbox.hpp"
+#include "wormcube/runtime/machine/node/inbox.hpp"
 
 #include "wormcube/tests/machine/counted.hpp"
 

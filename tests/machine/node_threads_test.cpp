@@ -1,7 +1,7 @@
 // Nodes as threads: who finds that none runs. One thread does what all do, one after the other, and wakes
 // each node before it blocks; tests/interleavings has every order.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/machine/node_threads.hpp"
+#include "wormcube/runtime/machine/executor/node_threads.hpp"
 
 #include <array>
 #include <cstddef>

@@ -1,8 +1,8 @@
 // What a machine refuses or promises besides running programs: its options, its limits, who is to
 // blame.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/host/cores.hpp"
+#include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/host/cores.hpp"
 #include "wormcube/tests/machine/support.hpp"
 #include "wormcube/tests/schedule/dies.hpp"
 

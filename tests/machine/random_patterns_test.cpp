@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/tests/machine/random_patterns.hpp"
 
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 
 #include <cstdlib>
 #include <optional>

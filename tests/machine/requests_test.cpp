@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/node/requests.hpp"
 
-#include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/machine/request_table.hpp"
+#include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/machine/requests/request_table.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 #include "wormcube/runtime/node/views.hpp"
 #include "wormcube/runtime/schedule/prove.hpp"

@@ -1,7 +1,7 @@
 // Statistics and traces: what a run says about itself is what its dry schedule says.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/routing/routing.hpp"
+#include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/topology/routing.hpp"
 #include "wormcube/tests/machine/support.hpp"
 #include "wormcube/tests/schedule/programs.hpp"
 

@@ -1,6 +1,6 @@
 // Stress: the protocols of the machine, again and again, capacity one, far more nodes than cores.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 #include "wormcube/tests/machine/support.hpp"
 

@@ -1,6 +1,6 @@
 // Windows: several steps of a node under way at once, and nobody can tell.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 #include "wormcube/runtime/node/requests.hpp"
 #include "wormcube/runtime/node/together.hpp"

@@ -1,6 +1,6 @@
 // Work lists: what is pushed is taken once, and nobody is busy exactly when nothing is left to do.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/machine/work_list.hpp"
+#include "wormcube/runtime/machine/executor/work_list.hpp"
 
 #include "wormcube/tests/machine/support.hpp"
 

@@ -48,7 +48,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 WORK = ROOT / "build/mutants"
 BUILD = WORK / "source/build/release"
 FOLDERS = ("collectives", "runtime/schedule")
-ELSEWHERE = ("collectives/mpi/", "collectives/plugin.cpp")  # other programs test these: tests/mpi, tests/package
+ELSEWHERE = ("collectives/mpi/", "collectives/core/plugin.cpp")  # other programs test these: tests/mpi, tests/package
 
 RESULTS = WORK / "results.jsonl"
 ALONE = WORK / "alone.txt"  # mutants that no schema can hold, as far as known

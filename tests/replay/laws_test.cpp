@@ -1,6 +1,6 @@
 // The laws of replay: over the registry, and on random schedules.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/trace.hpp"
+#include "wormcube/apps/common/trace.hpp"
 #include "wormcube/runtime/replay/analysis.hpp"
 #include "wormcube/runtime/replay/own_work.hpp"
 #include "wormcube/tests/replay/schedules.hpp"

@@ -1,8 +1,8 @@
 // Routes are contiguous, shortest and dimension ordered, and their channels cannot deadlock.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/routing/routing.hpp"
+#include "wormcube/runtime/topology/routing.hpp"
 
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/tests/topology/samples.hpp"
 
 #include <algorithm>

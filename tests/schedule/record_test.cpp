@@ -1,6 +1,6 @@
 // The dry run: what it logs, what it refuses, and that it cannot be cheated.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 #include "wormcube/runtime/node/views.hpp"
 #include "wormcube/runtime/schedule/dry_run_limit.hpp"

@@ -4,7 +4,7 @@
 #include "wormcube/runtime/schedule/text.hpp"
 
 #include "wormcube/collectives/harness/contract.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/tests/schedule/programs.hpp"
 
 #include <random>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/topology/families.hpp"
 
-#include "wormcube/runtime/routing/routing.hpp"
+#include "wormcube/runtime/topology/routing.hpp"
 #include "wormcube/runtime/topology/cayley.hpp"
 #include "wormcube/runtime/topology/topology.hpp"
 #include "wormcube/tests/topology/samples.hpp"

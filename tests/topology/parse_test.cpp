@@ -1,6 +1,6 @@
 // The grammar of topologies and edge lists: what is read, and what is said about what cannot be.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/topology/topology.hpp"
 #include "wormcube/tests/sanitized.hpp"
 #include "wormcube/tests/temporary_file.hpp"

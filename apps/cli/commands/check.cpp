@@ -22,7 +22,7 @@
 #include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/apps/cli/time_limited.hpp"
 #include "wormcube/apps/cli/trouble.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 
 #include <algorithm>
 #include <exception>

@@ -3,8 +3,8 @@
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/help.hpp"
 #include "wormcube/apps/cli/output/print.hpp"
-#include "wormcube/apps/machines.hpp"
-#include "wormcube/collectives/registry.hpp"
+#include "wormcube/apps/common/machines.hpp"
+#include "wormcube/collectives/core/registry.hpp"
 
 #include <algorithm>
 #include <memory>

@@ -9,8 +9,8 @@
 #include "wormcube/apps/cli/output/print.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
-#include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/host/memory.hpp"
+#include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/host/memory.hpp"
 #include "wormcube/runtime/machine/machine.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 

@@ -5,7 +5,7 @@
 #include "wormcube/apps/cli/child.hpp"
 #include "wormcube/apps/cli/commands/foreign_words.hpp"
 #include "wormcube/apps/cli/output/print.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 
 #include <algorithm>
 #include <cstring>

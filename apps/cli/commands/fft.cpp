@@ -7,8 +7,8 @@
 #include "wormcube/apps/fft/local.hpp"
 #include "wormcube/apps/fft/run.hpp"
 #include "wormcube/apps/io/npy.hpp"
-#include "wormcube/apps/parts.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/apps/common/parts.hpp"
+#include "wormcube/runtime/base/error.hpp"
 
 #include <memory>
 

@@ -18,9 +18,9 @@
 #include "wormcube/apps/cli/time_limited.hpp"
 #include "wormcube/apps/cli/trouble.hpp"
 #include "wormcube/collectives/harness/choose.hpp"
-#include "wormcube/collectives/registry.hpp"
-#include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/host/memory.hpp"
+#include "wormcube/collectives/core/registry.hpp"
+#include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/host/memory.hpp"
 
 #include <algorithm>
 #include <exception>

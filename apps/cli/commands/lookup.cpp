@@ -6,8 +6,8 @@
 #include "wormcube/apps/io/array.hpp"
 #include "wormcube/apps/lookup/made.hpp"
 #include "wormcube/apps/lookup/run.hpp"
-#include "wormcube/apps/parts.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/apps/common/parts.hpp"
+#include "wormcube/runtime/base/error.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,6 +1,6 @@
 // wormcube machines: the profiles that --machine takes.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/machines.hpp"
+#include "wormcube/apps/common/machines.hpp"
 
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/output/json.hpp"

@@ -3,10 +3,10 @@
 #include "wormcube/apps/cli/commands/application.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/io/array.hpp"
-#include "wormcube/apps/made.hpp"
+#include "wormcube/apps/common/made.hpp"
 #include "wormcube/apps/matvec/run.hpp"
-#include "wormcube/apps/parts.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/apps/common/parts.hpp"
+#include "wormcube/runtime/base/error.hpp"
 
 #include <cmath>
 #include <memory>

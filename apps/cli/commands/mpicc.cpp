@@ -6,7 +6,7 @@
 #include "wormcube/apps/cli/output/print.hpp"
 #include "wormcube/apps/mpi/engine/run.hpp"
 #include "wormcube/compilers.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 
 #include <algorithm>
 #include <array>

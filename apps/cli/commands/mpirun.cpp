@@ -16,9 +16,9 @@
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/mpi/engine/run.hpp"
-#include "wormcube/collectives/registry.hpp"
-#include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/host/print_error.hpp"
+#include "wormcube/collectives/core/registry.hpp"
+#include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/host/print_error.hpp"
 #include "wormcube/runtime/schedule/text.hpp"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
-#include "wormcube/runtime/host/print_error.hpp"
+#include "wormcube/runtime/base/host/print_error.hpp"
 
 #include <algorithm>
 #include <chrono>

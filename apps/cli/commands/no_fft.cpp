@@ -1,7 +1,7 @@
 // wormcube fft, where the program is built without FFTW: says so.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/commands.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 
 namespace wormcube::cli {
 

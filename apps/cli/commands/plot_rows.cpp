@@ -3,7 +3,7 @@
 #include "wormcube/apps/cli/commands/plot_rows.hpp"
 
 #include "wormcube/apps/reproduce/wang_tseng.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/topology/topology.hpp"
 
 #include <algorithm>

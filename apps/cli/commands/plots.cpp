@@ -6,7 +6,7 @@
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/draw/page.hpp"
 #include "wormcube/apps/draw/plot.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -19,8 +19,8 @@
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/apps/cli/time_limited.hpp"
-#include "wormcube/apps/trace.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/apps/common/trace.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/replay/analysis.hpp"
 #include "wormcube/runtime/schedule/text.hpp"
 

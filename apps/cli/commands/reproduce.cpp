@@ -16,7 +16,7 @@
 #include "wormcube/apps/cli/time_limited.hpp"
 #include "wormcube/apps/reproduce/paper.hpp"
 #include "wormcube/apps/reproduce/wang_tseng.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 
 #include <algorithm>
 #include <memory>

@@ -24,12 +24,12 @@
 #include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/apps/cli/time_limited.hpp"
 #include "wormcube/apps/cli/trouble.hpp"
-#include "wormcube/apps/run_trace.hpp"
+#include "wormcube/apps/common/run_trace.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
-#include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/host/cores.hpp"
+#include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/host/cores.hpp"
 #include "wormcube/runtime/machine/machine.hpp"
-#include "wormcube/runtime/routing/routing.hpp"
+#include "wormcube/runtime/topology/routing.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -21,8 +21,8 @@
 #include "wormcube/apps/draw/still.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/memory.hpp"
-#include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/host/memory.hpp"
+#include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/host/memory.hpp"
 #include "wormcube/runtime/schedule/text.hpp"
 
 #include <algorithm>

@@ -12,9 +12,9 @@
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/apps/draw/still.hpp"
-#include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/host/memory.hpp"
-#include "wormcube/runtime/routing/routing.hpp"
+#include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/host/memory.hpp"
+#include "wormcube/runtime/topology/routing.hpp"
 #include "wormcube/runtime/topology/flows.hpp"
 #include "wormcube/runtime/topology/theory.hpp"
 

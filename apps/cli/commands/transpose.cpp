@@ -3,11 +3,11 @@
 #include "wormcube/apps/cli/commands/application.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/io/npy.hpp"
-#include "wormcube/apps/made.hpp"
-#include "wormcube/apps/parts.hpp"
+#include "wormcube/apps/common/made.hpp"
+#include "wormcube/apps/common/parts.hpp"
 #include "wormcube/apps/transpose/run.hpp"
-#include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/host/memory.hpp"
+#include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/host/memory.hpp"
 
 #include <memory>
 

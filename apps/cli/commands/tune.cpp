@@ -15,13 +15,13 @@
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/apps/cli/time_limited.hpp"
-#include "wormcube/apps/cost_fit.hpp"
+#include "wormcube/apps/common/cost_fit.hpp"
 #include "wormcube/apps/io/new_file.hpp"
-#include "wormcube/apps/machines.hpp"
+#include "wormcube/apps/common/machines.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/run.hpp"
-#include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/host/cores.hpp"
+#include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/host/cores.hpp"
 #include "wormcube/runtime/machine/machine.hpp"
 
 #include <algorithm>

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/apps/algorithms.hpp"
+#include "wormcube/apps/common/algorithms.hpp"
 #include "wormcube/apps/cli/output/json.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
-#include "wormcube/collectives/registry.hpp"
+#include "wormcube/collectives/core/registry.hpp"
 
 #include <algorithm>
 #include <span>

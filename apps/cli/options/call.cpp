@@ -3,7 +3,7 @@
 #include "wormcube/apps/cli/options/call.hpp"
 
 #include "wormcube/apps/cli/options/numbers.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wormcube/apps/cli/output/json.hpp"
-#include "wormcube/collectives/registry.hpp"
+#include "wormcube/collectives/core/registry.hpp"
 
 #include <cstdint>
 #include <string>

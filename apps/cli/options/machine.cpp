@@ -5,9 +5,9 @@
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/cli/time_limited.hpp"
-#include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/host/cores.hpp"
-#include "wormcube/runtime/machine/executor.hpp"
+#include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/host/cores.hpp"
+#include "wormcube/runtime/machine/executor/executor.hpp"
 
 #include <cmath>
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "wormcube/apps/cli/output/json.hpp"
-#include "wormcube/apps/machines.hpp"
-#include "wormcube/collectives/cost.hpp"
+#include "wormcube/apps/common/machines.hpp"
+#include "wormcube/collectives/core/cost.hpp"
 
 #include <optional>
 #include <string>

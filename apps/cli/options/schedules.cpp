@@ -4,7 +4,7 @@
 
 #include "wormcube/apps/io/read_once.hpp"
 #include "wormcube/apps/io/text.hpp"
-#include "wormcube/runtime/host/memory.hpp"
+#include "wormcube/runtime/base/host/memory.hpp"
 #include "wormcube/runtime/schedule/text.hpp"
 
 #include <fstream>

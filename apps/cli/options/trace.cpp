@@ -5,7 +5,7 @@
 #include "wormcube/apps/cli/help.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/apps/io/new_file.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/apps/trace.hpp"
+#include "wormcube/apps/common/trace.hpp"
 
 #include <functional>
 #include <string>

@@ -5,7 +5,7 @@
 #include "wormcube/apps/cli/cluster.hpp"
 #include "wormcube/apps/cli/output/print.hpp"
 #include "wormcube/apps/io/new_file.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 
 #include <cerrno>
 #include <cstring>

@@ -3,7 +3,7 @@
 #include "wormcube/apps/cli/output/print.hpp"
 
 #include "wormcube/apps/cli/progress.hpp"
-#include "wormcube/runtime/host/print_error.hpp"
+#include "wormcube/runtime/base/host/print_error.hpp"
 #include "wormcube/runtime/topology/words.hpp"
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 #include "wormcube/apps/cli/output/provenance.hpp"
 
 #include "wormcube/apps/cli/output/results.hpp"
-#include "wormcube/runtime/host/cores.hpp"
-#include "wormcube/runtime/host/memory.hpp"
+#include "wormcube/runtime/base/host/cores.hpp"
+#include "wormcube/runtime/base/host/memory.hpp"
 #include "wormcube/version.hpp"
 
 #include <array>

@@ -3,7 +3,7 @@
 #include "wormcube/apps/cli/output/table.hpp"
 
 #include "wormcube/apps/cli/output/print.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 
 #include <algorithm>
 #include <array>

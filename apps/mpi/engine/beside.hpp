@@ -5,7 +5,7 @@
 #include "wormcube/apps/mpi/engine/communicator.hpp"
 #include "wormcube/apps/mpi/engine/error.hpp"
 #include "wormcube/apps/mpi/engine/together.hpp"
-#include "wormcube/runtime/fiber/strand.hpp"
+#include "wormcube/runtime/base/fiber/strand.hpp"
 #include "wormcube/runtime/node/forwarding_node.hpp"
 #include "wormcube/runtime/node/requests.hpp"
 #include "wormcube/runtime/node/views.hpp"

@@ -4,8 +4,8 @@
 
 #include "wormcube/apps/mpi/engine/errors.hpp"
 #include "wormcube/apps/mpi/engine/handles.hpp"
-#include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/host/print_error.hpp"
+#include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/host/print_error.hpp"
 
 #include <exception>
 

@@ -7,7 +7,7 @@
 #include "wormcube/apps/mpi/engine/cartesian.hpp"
 #include "wormcube/apps/mpi/engine/graphs.hpp"
 #include "wormcube/apps/mpi/engine/info.hpp"
-#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/runtime/node/forwarding_node.hpp"
 #include "wormcube/runtime/node/node.hpp"
 #include "wormcube/runtime/node/views.hpp"

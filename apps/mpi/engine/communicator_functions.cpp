@@ -4,7 +4,7 @@
 #include "wormcube/apps/mpi/engine/calls.hpp"
 #include "wormcube/apps/mpi/engine/communicator.hpp"
 #include "wormcube/apps/mpi/engine/handles.hpp"
-#include "wormcube/collectives/registry.hpp"
+#include "wormcube/collectives/core/registry.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -8,7 +8,7 @@
 #include "wormcube/apps/mpi/engine/plain_functions.hpp"
 #include "wormcube/apps/mpi/engine/reductions.hpp"
 #include "wormcube/apps/mpi/engine/window.hpp"
-#include "wormcube/runtime/host/print_error.hpp"
+#include "wormcube/runtime/base/host/print_error.hpp"
 #include "wormcube/runtime/node/forwarding_node.hpp"
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 #include "wormcube/apps/mpi/engine/model_clock.hpp"
 #include "wormcube/apps/mpi/engine/rank.hpp"
 #include "wormcube/apps/mpi/image/images.hpp"
-#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/runtime/machine/machine.hpp"
 
 #include <atomic>

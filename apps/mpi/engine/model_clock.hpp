@@ -4,7 +4,7 @@
 
 #include "wormcube/apps/mpi/engine/witness.hpp"
 #include "wormcube/runtime/replay/machine_model.hpp"
-#include "wormcube/runtime/routing/routing.hpp"
+#include "wormcube/runtime/topology/routing.hpp"
 
 #include <chrono>
 #include <cstdint>

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/apps/event_spool.hpp"
+#include "wormcube/apps/common/event_spool.hpp"
 #include "wormcube/apps/mpi/engine/witness.hpp"
-#include "wormcube/apps/trace.hpp"
+#include "wormcube/apps/common/trace.hpp"
 #include "wormcube/runtime/schedule/schedule.hpp"
 
 #include <chrono>

@@ -3,8 +3,8 @@
 #include "wormcube/apps/mpi/engine/rank.hpp"
 #include "wormcube/apps/mpi/engine/recording.hpp"
 #include "wormcube/apps/mpi/engine/recording_event.hpp"
-#include "wormcube/apps/trace_text.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/apps/common/trace_text.hpp"
+#include "wormcube/runtime/base/error.hpp"
 
 #include <algorithm>
 #include <deque>

@@ -4,7 +4,7 @@
 
 #include "wormcube/apps/mpi/engine/operators.hpp"
 #include "wormcube/apps/mpi/engine/types.hpp"
-#include "wormcube/collectives/algorithm.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 
 #include <cstdint>
 #include <string_view>

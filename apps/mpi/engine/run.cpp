@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/run.hpp"
 
-#include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/fiber/fiber.hpp"
+#include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/fiber/fiber.hpp"
 
 #include <algorithm>
 #include <array>

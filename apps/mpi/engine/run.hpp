@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wormcube/apps/mpi/engine/job.hpp"
-#include "wormcube/runtime/host/faults.hpp"
+#include "wormcube/runtime/base/host/faults.hpp"
 
 #include <chrono>
 #include <functional>

@@ -3,8 +3,8 @@
 #include "wormcube/apps/mpi/image/images.hpp"
 
 #include "wormcube/apps/mpi/image/libraries.hpp"
-#include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/fiber/sanitizers.hpp"
+#include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/fiber/sanitizers.hpp"
 
 #include <array>
 #include <cerrno>

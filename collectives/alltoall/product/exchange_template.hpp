@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/cost.hpp"
+#include "wormcube/collectives/core/cost.hpp"
 #include "wormcube/runtime/topology/graph.hpp"
 
 #include <cstddef>

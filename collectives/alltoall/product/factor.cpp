@@ -3,7 +3,7 @@
 #include "wormcube/collectives/alltoall/product/factor.hpp"
 
 #include "wormcube/collectives/alltoall/product/single.hpp"
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 
 #include <map>
 #include <mutex>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wormcube/collectives/alltoall/product/exchange_template.hpp"
-#include "wormcube/collectives/blocks.hpp"
+#include "wormcube/collectives/core/blocks.hpp"
 #include "wormcube/runtime/topology/topology.hpp"
 
 #include <functional>

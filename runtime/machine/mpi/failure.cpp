@@ -1,6 +1,6 @@
 // What is told of a failure, and how all processes agree on one.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/error.hpp"
+#include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/machine/mpi/gather.hpp"
 #include "wormcube/runtime/machine/mpi/impl.hpp"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/machine/mpi/gather.hpp"
 
-#include "wormcube/runtime/host/cores.hpp"
+#include "wormcube/runtime/base/host/cores.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/machine/mpi/machine.hpp"
 
-#include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/host/clocks.hpp"
+#include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/host/clocks.hpp"
 #include "wormcube/runtime/machine/mpi/gather.hpp"
 #include "wormcube/runtime/machine/mpi/impl.hpp"
-#include "wormcube/runtime/machine/run_statistics.hpp"
+#include "wormcube/runtime/machine/report/run_statistics.hpp"
 
 #include <algorithm>
 #include <array>

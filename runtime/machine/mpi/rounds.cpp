@@ -1,6 +1,6 @@
 // The nodes' turns, the rounds that end a run, and how all processes stop.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/host/print_error.hpp"
+#include "wormcube/runtime/base/host/print_error.hpp"
 #include "wormcube/runtime/machine/mpi/gather.hpp"
 #include "wormcube/runtime/machine/mpi/impl.hpp"
 

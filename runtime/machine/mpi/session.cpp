@@ -1,7 +1,7 @@
 // The life of MPI in this process.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/error.hpp"
-#include "wormcube/runtime/host/print_error.hpp"
+#include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/host/print_error.hpp"
 #include "wormcube/runtime/machine/mpi/gather.hpp"
 #include "wormcube/runtime/machine/mpi/machine.hpp"
 

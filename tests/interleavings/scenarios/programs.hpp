@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/runtime/machine/gate.hpp"
-#include "wormcube/runtime/machine/node_threads.hpp"
+#include "wormcube/runtime/machine/executor/gate.hpp"
+#include "wormcube/runtime/machine/executor/node_threads.hpp"
 #include "wormcube/tests/interleavings/atomics.hpp"
 #include "wormcube/tests/interleavings/scenarios.hpp"
 

@@ -1,6 +1,6 @@
 // What workers are handed.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/machine/work_list.hpp"
+#include "wormcube/runtime/machine/executor/work_list.hpp"
 
 #include "wormcube/tests/interleavings/scenarios/programs.hpp"
 

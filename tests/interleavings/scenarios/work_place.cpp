@@ -1,6 +1,6 @@
 // Workers with nodes: all end, or wait.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/runtime/machine/work_place.hpp"
+#include "wormcube/runtime/machine/executor/work_place.hpp"
 
 #include "wormcube/tests/interleavings/scenarios/programs.hpp"
 

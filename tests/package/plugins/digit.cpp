@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-#include <wormcube/collectives/plugin.hpp>
+#include <wormcube/collectives/core/plugin.hpp>
 
 extern "C" [[gnu::visibility("default")]] const char* wormcube_plugin_version() {
   static const std::string changed = [] {

@@ -1,6 +1,6 @@
 // A plugin of the right version that lacks a symbol.
 // SPDX-License-Identifier: Apache-2.0
-#include <wormcube/collectives/plugin.hpp>
+#include <wormcube/collectives/core/plugin.hpp>
 
 extern "C" void wormcube_that_is_not_there();
 

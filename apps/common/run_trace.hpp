@@ -1,0 +1,83 @@
+// What nodes did in a real run, and when: kept in little memory, written as Chrome's trace events.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/common/event_spool.hpp"
+#include "wormcube/apps/common/trace.hpp"
+#include "wormcube/runtime/machine/machine.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace wormcube {
+
+/// Sees runs of node programs, by the clock of this computer: of each node its phases, steps, waits,
+/// the messages of each step, its work.
+///
+/// A message's slice is from the post of its step to the step's end, at its sender and at its receiver:
+/// when a single one of a step was complete a node does not know. Arrows join the two.
+///
+/// A run only appends events. Memory is bounded: so many events go to a temporary file each time, as
+/// they are; write() sorts them, piece by piece, finds the arrows and merges. Beside them there are
+/// only names and, in write(), the messages of which one end has come.
+///
+/// Threads  the nodes', during a run; the rest one at a time, between runs.
+class RunTrace final : public NodeObserver {
+ public:
+  /// \param in_memory  events kept at once, 1 or more; of 64 bytes
+  RunTrace(const Topology& topology, TraceCut cut, std::size_t in_memory = std::size_t{1} << 18U);
+  ~RunTrace() override;
+  RunTrace(const RunTrace&) = delete;
+  RunTrace& operator=(const RunTrace&) = delete;
+
+  /// The program, seen. Waits are seen where the machine has this as its node_observer.
+  Program traced(const Program& program);
+  /// All that was seen, in the order of time. \param other  further members of otherData: "\"a\":1"
+  /// Throws UsageError if there was no room for the temporary file.
+  TraceCounts write(const std::function<void(std::string_view)>& write, std::string_view other);
+
+  void waits(Rank rank) noexcept override;
+  void goes_on(Rank rank) noexcept override;
+
+  struct Event;
+
+ private:
+  class SeenNode;
+  using Clock = std::chrono::steady_clock;
+  /// What a node has told; written by its own thread.
+  struct Seen {
+    bool in_step = false, left_out = false;
+    std::size_t step = 0;
+    std::int64_t wait_begin = 0;
+  };
+
+  std::int64_t now() const {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start_).count();
+  }
+  void slice(const Event& event);
+  void add(Event event);
+  std::uint64_t find_arrows(EventSpool<Event>& arrows) const;
+
+  const Topology topology_;
+  const TraceCut cut_;
+  const std::size_t in_memory_;
+  const Clock::time_point start_ = Clock::now();
+  std::vector<Seen> seen_;  // by rank
+  std::atomic<std::uint64_t> left_out_{0};
+
+  std::mutex mutex_;  // guards what follows
+  std::uint64_t slices_ = 0, order_ = 0;
+  std::uint32_t run_ = 0;  // of a program; its messages are its own
+  std::unique_ptr<EventSpool<Event>> events_;
+  std::map<std::string, std::int32_t, std::less<>> phases_;  // numbers of names
+};
+
+}  // namespace wormcube

@@ -1,0 +1,243 @@
+// Whether an algorithm runs somewhere, and why not.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/core/algorithm.hpp"
+
+#include "wormcube/collectives/core/registry.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include <fmt/core.h>
+
+namespace wormcube {
+
+namespace {
+
+/// "; use suh-mesh, mesh or shift": those that the refused one names and this network admits; if
+/// there are none, the first few of its operation that have no further conditions.
+std::string way_out(const Algorithm& refused, const Topology& topology, bool commutes) {
+  constexpr std::size_t most = 3;
+  std::vector<std::string_view> named, others;
+  for (const Algorithm* other : registry()) {
+    if (other->operation != refused.operation || other == &refused) continue;
+    if (other->needs_commutative && !commutes) continue;
+    if (std::ranges::any_of(other->needs,
+                            [&](const Need& need) { return need.complaint(topology).has_value(); }))
+      continue;
+    if (std::ranges::find(refused.instead, other->name) != refused.instead.end()) {
+      named.push_back(other->name);
+    } else if (other->require == nullptr && other->chosen_by_auto && others.size() < most) {
+      others.push_back(other->name);
+    }
+  }
+  // In the refused one's own order: the nearest in kind first.
+  std::ranges::sort(named, {}, [&](std::string_view name) {
+    return std::ranges::find(refused.instead, name) - refused.instead.begin();
+  });
+  const auto& names = named.empty() ? others : named;
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    text += i == 0 ? "; use " : i + 1 == names.size() ? " or " : ", ";
+    text += names[i];
+  }
+  return text;
+}
+
+void require_network(const Algorithm& algorithm, const Topology& topology) {
+  for (const Need& need : algorithm.needs) {
+    if (const auto found = need.complaint(topology)) {
+      throw UsageError(fmt::format("{}: {}; {}{}", algorithm.name, need.text, *found,
+                                   way_out(algorithm, topology, true)));
+    }
+  }
+}
+
+}  // namespace
+
+void require(const Algorithm& algorithm, const Setting& setting) {
+  require_arguments(algorithm.operation, setting.topology.nodes(), setting.arguments);
+  require_network(algorithm, setting.topology);
+  if (algorithm.needs_commutative && !setting.arguments.reduction.commutative) {
+    throw UsageError(fmt::format("{}: needs a commutative operator; {} is not{}", algorithm.name,
+                                 setting.arguments.reduction.name,
+                                 way_out(algorithm, setting.topology, false)));
+  }
+  if (algorithm.require != nullptr) algorithm.require(setting);
+}
+
+void Collective::require(const Topology& topology) const {
+  wormcube::require(*algorithm, setting(topology));
+}
+
+void Collective::settle(const Topology& topology, const CostModel& model, Bytes block_bytes) {
+  if (algorithm->settle == nullptr) return;
+  require_arguments(operation(), topology.nodes(), arguments);
+  const Options open = options;
+  algorithm->settle({topology, arguments, open}, model, block_bytes, options);
+}
+
+LowerBound Collective::lower_bound(const Topology& topology, Ports ports) const {
+  require_arguments(operation(), topology.nodes(), arguments);
+  return algorithm->bound != nullptr
+             ? algorithm->bound(setting(topology), ports)
+             : wormcube::lower_bound(operation(), topology, ports, arguments);
+}
+
+Prediction Collective::predict(const Topology& topology) const {
+  require_arguments(operation(), topology.nodes(), arguments);
+  Prediction prediction;
+  const auto fail = [&](std::string_view text) {
+    std::throw_with_nested(
+        std::runtime_error(fmt::format("{} {} on {}: its formula threw: {}", operation()->name,
+                                       this->text(), topology.name(), text)));
+  };
+  try {
+    prediction = algorithm->predict(setting(topology));
+  } catch (const UsageError&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    fail(error.what());
+  } catch (...) {
+    fail("what is no exception");
+  }
+  if (!operation()->reduces) prediction.combined_blocks = 0;
+  return prediction;
+}
+
+void Collective::operator()(Node& node, ConstSpan input, Span output) const {
+  const Operation on = operation();
+  if (on->always_in_place) {
+    throw UsageError(fmt::format("{}: is in place; call it with one buffer", on->name));
+  }
+  if (on->sizes != Sizes::equal) {
+    throw UsageError(
+        fmt::format("{}: has blocks of different sizes; call it with Blocks", on->name));
+  }
+  const Instance instance{node.size(), arguments};
+  (*this)(node, ConstBlocks(input, on->gives(instance, node.rank())),
+          Blocks(output, on->ends_with(instance, node.rank())));
+}
+
+void Collective::operator()(Node& node, Span data) const {
+  const Operation on = operation();
+  if (on->place_of_input == nullptr) {
+    throw UsageError(
+        fmt::format("{}: is not in place; call it with an input and an output", on->name));
+  }
+  const Instance instance{node.size(), arguments};
+  const Rank gives = on->gives(instance, node.rank()),
+             ends_with = on->ends_with(instance, node.rank()),
+             place = on->place_of_input(instance, node.rank());
+  if (ends_with == 0) {
+    (*this)(node, ConstBlocks(data, gives), Blocks(Span(), 0));
+    return;
+  }
+  const Blocks output(data, ends_with);
+  (*this)(node, ConstBlocks(place < 0 ? Span() : output.range(place, gives), gives), output);
+}
+
+namespace {
+
+/// Blocks of one size; of others the refusal names the operation that takes them, if there is one.
+void require_even(Operation on, ConstBlocks input, ConstBlocks output) {
+  if (input.uneven() || output.uneven()) {
+    const std::string other = std::string(on->name) + "v";
+    const bool has_other = std::ranges::any_of(
+        registered_operations(), [&](Operation known) { return known->name == other; });
+    throw UsageError(fmt::format("{}: blocks must all have one size; {}", on->name,
+                                 has_other ? fmt::format("use {} for others", other)
+                                           : "cut them by their number, without offsets"));
+  }
+  if (input.count() > 0 && output.count() > 0 && input.bytes() != output.bytes()) {
+    throw UsageError(fmt::format("{}: blocks of {} bytes in and {} out; need one size", on->name,
+                                 input.bytes(), output.bytes()));
+  }
+}
+
+/// Blocks of different sizes: what a node keeps of its own has one size on both sides, and the
+/// sizes that all know are those of its blocks.
+void require_sizes(const Instance& instance, Operation on, Rank rank, ConstBlocks input,
+                   ConstBlocks output, std::span<const Bytes> sizes) {
+  for (Rank b = 0; b < output.count(); ++b) {
+    const Content content = on->result(instance, rank, b);
+    if (rank < content.first || rank >= content.last || content.block >= input.count()) continue;
+    const Bytes gives = input[content.block].size(), ends_with = output[b].size();
+    if (gives != ends_with) {
+      throw UsageError(
+          fmt::format("{}: node {} gives itself a block of {} bytes but has room for {}", on->name,
+                      rank, gives, ends_with));
+    }
+  }
+  if (sizes.empty()) return;
+  if (sizes.size() != static_cast<std::size_t>(instance.nodes)) {
+    throw UsageError(
+        fmt::format("{}: {} sizes for {} nodes", on->name, sizes.size(), instance.nodes));
+  }
+  const ConstBlocks own = on->sizes == Sizes::by_origin ? input : output;
+  if (own.count() == 1 && own[0].size() != sizes[static_cast<std::size_t>(rank)]) {
+    throw UsageError(fmt::format("{}: node {} has a block of {} bytes, the sizes say {}", on->name,
+                                 rank, own[0].size(), sizes[static_cast<std::size_t>(rank)]));
+  }
+}
+
+/// Whole elements in each block, so that none ends in the middle of one.
+void require_elements(Operation on, const Reduction& reduction, ConstBlocks blocks) {
+  const Rank sizes = blocks.uneven() ? blocks.count() : std::min(blocks.count(), 1);
+  for (Rank b = 0; b < sizes; ++b) {
+    const Bytes bytes = blocks[b].size();
+    if (bytes % reduction.element_bytes == 0) continue;
+    throw UsageError(fmt::format("{}: {} bytes; {} has elements of {}", on->name, bytes,
+                                 reduction.name, reduction.element_bytes));
+  }
+}
+
+}  // namespace
+
+void Collective::operator()(Node& node, ConstBlocks input, Blocks output,
+                            std::span<const Bytes> sizes) const {
+  require(node.topology());  // a third of a microsecond at most, but for product-multiport
+  const Operation on = operation();
+  const Instance instance{node.size(), arguments};
+  const Rank gives = on->gives(instance, node.rank()),
+             ends_with = on->ends_with(instance, node.rank());
+  if (input.count() != gives || output.count() != ends_with) {
+    throw UsageError(
+        fmt::format("{}: {} blocks in and {} out; node {} of {} gives {}, ends with {}", on->name,
+                    input.count(), output.count(), node.rank(), node.size(), gives, ends_with));
+  }
+  if (on->sizes == Sizes::equal) {
+    require_even(on, input, output);
+  } else {
+    require_sizes(instance, on, node.rank(), input, output, sizes);
+  }
+  if (on->reduces) require_elements(on, arguments.reduction, input);
+  algorithm->program(node, {input, output, arguments, options, sizes});
+}
+
+Algorithms with_variant(const Algorithm& algorithm, void (*change)(Algorithm& variant)) {
+  Algorithms both{algorithm, algorithm};
+  change(both.all[1]);
+  return both;
+}
+
+std::string Collective::text() const {
+  const std::string chosen = options.text();
+  return fmt::format("{}{}{}", algorithm->name, chosen.empty() ? "" : ":", chosen);
+}
+
+std::optional<std::string> refusal(const Collective& collective, const Topology& topology) {
+  try {
+    collective.require(topology);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return std::nullopt;
+}
+
+}  // namespace wormcube

@@ -1,0 +1,178 @@
+// One algorithm: what it does, where it runs, what it costs, where it comes from, and its program.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/collectives/core/blocks.hpp"
+#include "wormcube/collectives/core/cost.hpp"
+#include "wormcube/collectives/core/needs.hpp"
+#include "wormcube/collectives/core/operations.hpp"
+#include "wormcube/collectives/core/options.hpp"
+#include "wormcube/runtime/node/arithmetic.hpp"  // IWYU pragma: export
+#include "wormcube/runtime/node/node.hpp"
+
+#include <initializer_list>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace wormcube {
+
+/// One node's side of a collective call.
+struct Call {
+  ConstBlocks input;  ///< what this node gives: its operation's `gives`
+  Blocks output;      ///< what it ends with: `ends_with`. Of a broadcast the message, in place
+  const Arguments& arguments;
+  const Options& options;
+  /// Uneven operations whose sizes are by_origin or by_block: the size of the block of (or for)
+  /// each node, known to all; empty otherwise.
+  std::span<const Bytes> sizes = {};
+
+  /// The same call with other blocks, for a part of the algorithm.
+  Call with(ConstBlocks in, Blocks out) const { return {in, out, arguments, options}; }
+};
+
+/// What an algorithm knows before it runs: the same on every node.
+struct Setting {
+  const Topology& topology;
+  const Arguments& arguments;
+  const Options& options;
+};
+
+struct Algorithm {
+  Operation operation;
+  std::string_view name;
+  std::string_view summary;  ///< one line: what it does, and its networks
+  std::string_view source;   ///< authors, year, section
+  Ports ports = Ports::one;
+  // Claims, which are checked; a property defaults to "not claimed".
+  bool contention_free = false;  ///< no link carries two messages in a step, wherever it runs
+  bool exactly_once = false;     ///< no node receives the same data twice, forwarding included
+  /// Messages take dimensions in an order of their own: `auto` never chooses it, and a machine runs
+  /// it only after a check of its routes.
+  bool any_order = false;
+  std::string_view remark = {};    ///< "reconstruction", "our extension", .. shown with all results
+  int remark_from_dimensions = 0;  ///< the remark is about networks of so many dimensions and more
+  std::vector<Option> options = {};
+
+  /// The networks, as conditions that several algorithms share; and which algorithms of the same
+  /// operation to use where one fails: a refusal names those of them that the network admits.
+  std::vector<Need> needs = {};
+  std::vector<std::string_view> instead = {};
+  bool needs_commutative = false;  ///< the reduction operator must commute
+  /// Whether it must with these options; `require` refuses others. nullptr: with none.
+  bool (*reorders)(const Options&) = nullptr;
+  /// Whether with these options nodes bracket the operands of one result in different ways: of an operator that
+  /// is not exact they may end with different last bits, and `auto` leaves it out. nullptr: never.
+  bool (*brackets_differ)(const Options&) = nullptr;
+  /// Further conditions, on options or arguments; throws UsageError with both numbers and the way
+  /// out. nullptr: none.
+  void (*require)(const Setting&) = nullptr;
+
+  /// Puts the best numbers for blocks of this size and these costs where options leave them open
+  /// (packets=0). nullptr: nothing is left open.
+  void (*settle)(const Setting&, const CostModel&, Bytes block_bytes, Options&) = nullptr;
+  Prediction (*predict)(const Setting&) = [](const Setting&) { return Prediction{}; };
+  /// What bounds it where that is not what bounds its operation: its messages go to neighbours only.
+  /// nullptr: the operation's.
+  LowerBound (*bound)(const Setting&, Ports) = nullptr;
+  /// Whether `auto` asks for its prediction: false for baselines, and where that takes long.
+  bool chosen_by_auto = true;
+  /// The node program.
+  void (*program)(Node&, const Call&) = nullptr;
+  /// Into how many parts it cuts a block: dry runs and proofs use blocks that this divides.
+  Rank (*parts)(const Setting&) = [](const Setting&) { return Rank{1}; };
+};
+
+/// Throws UsageError, with both numbers and the way out, unless the algorithm runs in this setting.
+void require(const Algorithm& algorithm, const Setting& setting);
+
+/// A collective without its data: an algorithm, its options, the call's arguments.
+struct Collective {
+  const Algorithm* algorithm = nullptr;
+  Options options = {};
+  Arguments arguments = {};
+
+  Collective() = default;
+  /// With the presets of its options.
+  explicit Collective(const Algorithm& chosen, Arguments with = {})
+      : algorithm(&chosen), options(chosen.options), arguments(std::move(with)) {}
+  explicit Collective(const Algorithm&&, Arguments = {}) = delete;  // it is kept by address
+
+  Operation operation() const { return algorithm->operation; }
+  std::string_view name() const { return algorithm->name; }
+  Setting setting(const Topology& topology) const { return {topology, arguments, options}; }
+  /// Throws UsageError unless it runs here.
+  void require(const Topology& topology) const;
+  /// Gives options that the size of a block decides their numbers; formulas need them. This and
+  /// predict() throw UsageError for a root, sources or an operator that are none.
+  void settle(const Topology& topology, const CostModel& model, Bytes block_bytes);
+  Prediction predict(const Topology& topology) const;
+  /// The algorithm's own bound, or its operation's.
+  LowerBound lower_bound(const Topology& topology, Ports ports) const;
+  Rank parts(const Topology& topology) const { return algorithm->parts(setting(topology)); }
+
+  /// The call: every node of a machine makes it, with what it gives and what it ends with, cut into
+  /// the operation's blocks. Chosen once on the host (parse_collective, cheapest).
+  /// Throws UsageError, before any message, if it does not run on this network, or the blocks are
+  /// not those of the operation: their number, their sizes, whole elements.
+  void operator()(Node& node, ConstSpan input, Span output) const;
+  /// The same in place: of a broadcast the message, of an allgather the result with the own block
+  /// where it belongs, of a reduction the operand.
+  void operator()(Node& node, Span data) const;
+  /// The same for blocks whose sizes differ. \param sizes  see Call::sizes
+  void operator()(Node& node, ConstBlocks input, Blocks output,
+                  std::span<const Bytes> sizes = {}) const;
+  /// Vectors, arrays, spans of any elements that are copied as bytes.
+  template <std::ranges::contiguous_range In, std::ranges::contiguous_range Out>
+  void operator()(Node& node, const In& input, Out&& output) const {
+    static_assert(std::is_trivially_copyable_v<std::ranges::range_value_t<In>>);
+    static_assert(std::is_trivially_copyable_v<std::ranges::range_value_t<Out>>);
+    const std::span data(output);
+    (*this)(node, ConstSpan(std::as_bytes(std::span(input))), Span(std::as_writable_bytes(data)));
+  }
+  template <std::ranges::contiguous_range Data>
+  void operator()(Node& node, Data&& data) const {
+    static_assert(std::is_trivially_copyable_v<std::ranges::range_value_t<Data>>);
+    const std::span all(data);
+    (*this)(node, Span(std::as_writable_bytes(all)));
+  }
+
+  /// "suh-mesh:order=parity:ring=plus"
+  std::string text() const;
+};
+/// Why it does not run here; nothing if it does.
+std::optional<std::string> refusal(const Collective& collective, const Topology& topology);
+
+/// The algorithms that one file registers: one, or the variants of one program.
+struct Algorithms {
+  std::vector<Algorithm> all;
+  Algorithms(Algorithm one) : all{std::move(one)} {}  // NOLINT(google-explicit-constructor)
+  Algorithms(std::initializer_list<Algorithm> variants) : all(variants) {}
+};
+
+/// Registers a built-in algorithm, or several variants, in the file that defines the program:
+///
+///   WORMCUBE_ALGORITHM(alltoall_ring){.operation = operations::alltoall, ..};
+///   WORMCUBE_ALGORITHMS(allgather_ring) = with_variant({..}, [](Algorithm& uneven) {..});
+///
+/// collectives/core/algorithms.inc lists the names.
+#define WORMCUBE_ALGORITHM(name) WORMCUBE_ALGORITHMS(name) = Algorithm
+#define WORMCUBE_ALGORITHMS(name)            \
+  extern const Algorithms registered_##name; \
+  const Algorithms registered_##name
+
+/// An algorithm and a variant of it, the same but for what `change` sets.
+Algorithms with_variant(const Algorithm& algorithm, void (*change)(Algorithm& variant));
+/// The start-ups of a formula and nothing else, for blocks of different sizes: a step lasts as
+/// long as its largest message, which depends on all sizes.
+template <Prediction (*predict)(const Setting&)>
+Prediction startups_of(const Setting& setting) {
+  return {.startups = predict(setting).startups};
+}
+
+}  // namespace wormcube

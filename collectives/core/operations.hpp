@@ -1,0 +1,418 @@
+// The operations as data: what each node gives and must end with. The whole program reads these
+// rows: running, checking, proving, the command line, benchmarks, tests.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/collectives/core/cost.hpp"
+#include "wormcube/collectives/core/reduction.hpp"
+#include "wormcube/runtime/node/arithmetic.hpp"
+
+#include <array>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace wormcube {
+
+/// Where `permute` takes node r's block, of p nodes. Each is its own inverse.
+enum class Permutation : std::uint8_t {
+  complement,    ///< to node p - 1 - r: every bit of the label turned over
+  bit_reversal,  ///< the label read backwards; p = 2^d
+  transpose,     ///< from row i, column j of s x s nodes to row j, column i; p = s^2
+};
+std::string_view to_string(Permutation permutation);
+Rank permuted(Permutation permutation, Rank rank, Rank nodes);
+/// No block moves.
+bool is_identity(Permutation permutation, Rank nodes);
+/// Throws UsageError, in the algorithm's name, unless it permutes so many nodes.
+void require_permutation(std::string_view algorithm, Permutation permutation, Rank nodes);
+
+/// What a shift by any number, also a negative one, is modulo p: 0 .. p-1.
+constexpr Rank shift_distance(std::int64_t by, Rank p) {
+  return static_cast<Rank>((by % p + p) % p);
+}
+
+/// The arguments of a collective call beside its data: the same on every node. An operation ignores
+/// what is not its own.
+struct Arguments {
+  Rank root = 0;        ///< broadcast, reduce, scatter, gather
+  std::int64_t by = 1;  ///< shift: node r's block goes to node r + by modulo p
+  /// k_broadcast, k_alltoall: who gives; k_reduce, k_gather: who gets. Ascending; empty: node 0 alone.
+  std::vector<Rank> sources = {};
+  Permutation permutation = Permutation::complement;  ///< permute
+  Reduction reduction = {};                           ///< what reduces
+};
+
+/// An operation on so many nodes.
+struct Instance {
+  Rank nodes;
+  const Arguments& arguments;
+  Rank source(Rank i) const { return arguments.sources.empty() ? 0 : arguments.sources[i]; }
+  Rank sources() const {
+    return arguments.sources.empty() ? 1 : static_cast<Rank>(arguments.sources.size());
+  }
+  bool is_source(Rank rank) const;
+  /// How many sources have a lower rank: of a source its number.
+  Rank sources_below(Rank rank) const;
+  Rank root() const { return arguments.root; }
+  /// The node that a shift's block comes from.
+  Rank shifted_from(Rank rank) const {
+    return mod(rank - shift_distance(arguments.by, nodes), nodes);
+  }
+};
+
+/// What a block holds: block `block` of the input of node `first`, or of nodes first .. last-1
+/// combined in this order. Nothing (first == last): the block stays as it was.
+struct Content {
+  Rank first = 0, last = 0, block = 0;
+  friend bool operator==(const Content&, const Content&) = default;
+};
+constexpr Content from(Rank origin, Rank block) { return {origin, origin + 1, block}; }
+
+/// On what the size of a block depends, where blocks may differ (the `v` operations): on the node
+/// that gives it, on its number there, on both.
+enum class Sizes : std::uint8_t { equal, by_origin, by_block, by_both };
+
+/// One row. Functions get the operation's instance and a node.
+struct OperationRow {
+  std::string_view name, summary;
+  /// Blocks that a node gives; block b of node r is Content from(r, b).
+  Rank (*gives)(const Instance&, Rank rank);
+  /// Blocks that a node ends with, and what they must hold.
+  Rank (*ends_with)(const Instance&, Rank rank);
+  Content (*result)(const Instance&, Rank rank, Rank block);
+  /// The place in the output where a node's only input block may lie (in place), -1 if nowhere;
+  /// nullptr: not offered.
+  Rank (*place_of_input)(const Instance&, Rank rank) = nullptr;
+  bool always_in_place = false;  // broadcast: there is no other input
+  bool rooted = false, reduces = false, shifts = false, permutes = false, has_sources = false;
+  bool sources_get =
+      false;  ///< the sources of has_sources are the ends that get: k_reduce, k_gather
+  /// False of a barrier: all that it promises is that no node leaves before all have come.
+  bool moves_data = true;
+  Sizes sizes = Sizes::equal;
+  /// A node's data in blocks, what nccl-tests calls the size; 0: it moves none.
+  double (*data)(const Instance&) = nullptr;
+  /// The share of it that must cross the network (nccl-tests' bus bandwidth).
+  double (*bus_factor)(double p) = nullptr;
+  LowerBound (*bound)(const Limits&, const Instance&) = nullptr;
+};
+
+/// An operation: its row, by reference. Equal by name: a shared object may have a copy of the row.
+class Operation {
+ public:
+  constexpr Operation(const OperationRow& row)
+      : row_(&row) {}  // NOLINT(google-explicit-constructor)
+  Operation(const OperationRow&&) = delete;
+  constexpr const OperationRow* operator->() const { return row_; }
+  friend constexpr bool operator==(Operation a, Operation b) {
+    return a.row_ == b.row_ || a->name == b->name;
+  }
+
+ private:
+  const OperationRow* row_;
+};
+
+namespace operations {
+
+namespace detail {
+inline Rank none(const Instance&, Rank) { return 0; }
+inline Rank one(const Instance&, Rank) { return 1; }
+inline Rank each(const Instance& on, Rank) { return on.nodes; }
+inline Rank one_at_root(const Instance& on, Rank rank) { return rank == on.root() ? 1 : 0; }
+inline Rank each_at_root(const Instance& on, Rank rank) { return rank == on.root() ? on.nodes : 0; }
+inline Rank one_at_sources(const Instance& on, Rank rank) { return on.is_source(rank) ? 1 : 0; }
+inline Rank each_at_sources(const Instance& on, Rank rank) {
+  return on.is_source(rank) ? on.nodes : 0;
+}
+inline Rank per_source(const Instance& on, Rank) { return on.sources(); }
+inline Rank own(const Instance&, Rank rank) { return rank; }
+inline Rank at_root(const Instance& on, Rank rank) { return rank == on.root() ? 0 : -1; }
+inline Rank own_at_root(const Instance& on, Rank rank) { return rank == on.root() ? rank : -1; }
+
+inline Content of_block(const Instance&, Rank, Rank block) { return from(block, 0); }
+inline Content of_all(const Instance& on, Rank, Rank) { return {0, on.nodes, 0}; }
+inline Content exchanged(const Instance&, Rank rank, Rank block) { return from(block, rank); }
+
+inline double block(const Instance&) { return 1; }
+inline double blocks(const Instance& on) { return on.nodes; }
+inline double source_blocks(const Instance& on) { return on.sources(); }
+inline double all(double) { return 1; }
+inline double others(double p) { return (p - 1) / p; }
+inline double there_and_back(double p) { return 2 * (p - 1) / p; }
+
+// What the ports of nodes and any routes over the links allow.
+LowerBound one_block(const Limits& on, const Instance&);     ///< to all nodes, or combined to one
+LowerBound prefixes(const Limits& on, const Instance&);      ///< node 0's block to all, combined
+LowerBound all_combined(const Limits& on, const Instance&);  ///< at all nodes
+LowerBound all_blocks(const Limits& on, const Instance&);    ///< to all nodes, or combined to each
+LowerBound blocks_at_root(const Limits& on, const Instance&);
+LowerBound exchange(const Limits& on, const Instance&);
+LowerBound source_blocks_in(const Limits& on, const Instance&);  ///< of k sources, at all nodes
+LowerBound blocks_at_sources(const Limits& on, const Instance&);
+}  // namespace detail
+
+inline constexpr OperationRow broadcast{
+    .name = "broadcast",
+    .summary = "the root's block to every node",
+    .gives = detail::one_at_root,
+    .ends_with = detail::one,
+    .result = [](const Instance& on, Rank, Rank) { return from(on.root(), 0); },
+    .place_of_input = detail::at_root,
+    .always_in_place = true,
+    .rooted = true,
+    .data = detail::block,
+    .bus_factor = detail::all,
+    .bound = detail::one_block};
+
+inline constexpr OperationRow reduce{.name = "reduce",
+                                     .summary = "all nodes' blocks combined, to the root",
+                                     .gives = detail::one,
+                                     .ends_with = detail::one_at_root,
+                                     .result = detail::of_all,
+                                     .place_of_input = detail::at_root,
+                                     .rooted = true,
+                                     .reduces = true,
+                                     .data = detail::block,
+                                     .bus_factor = detail::all,
+                                     .bound = detail::one_block};
+
+inline constexpr OperationRow allgather{.name = "allgather",
+                                        .summary = "every node's block to every node",
+                                        .gives = detail::one,
+                                        .ends_with = detail::each,
+                                        .result = detail::of_block,
+                                        .place_of_input = detail::own,
+                                        .data = detail::blocks,
+                                        .bus_factor = detail::others,
+                                        .bound = detail::all_blocks};
+
+inline constexpr OperationRow reduce_scatter{.name = "reduce_scatter",
+                                             .summary = "block q of all nodes combined, to node q",
+                                             .gives = detail::each,
+                                             .ends_with = detail::one,
+                                             .result =
+                                                 [](const Instance& on, Rank rank, Rank) {
+                                                   return Content{0, on.nodes, rank};
+                                                 },
+                                             .reduces = true,
+                                             .data = detail::blocks,
+                                             .bus_factor = detail::others,
+                                             .bound = detail::all_blocks};
+
+inline constexpr OperationRow allreduce{.name = "allreduce",
+                                        .summary = "all nodes' blocks combined, to every node",
+                                        .gives = detail::one,
+                                        .ends_with = detail::one,
+                                        .result = detail::of_all,
+                                        .place_of_input = detail::none,
+                                        .reduces = true,
+                                        .data = detail::block,
+                                        .bus_factor = detail::there_and_back,
+                                        .bound = detail::all_combined};
+
+inline constexpr OperationRow scan{
+    .name = "scan",
+    .summary = "prefix reduction: node r gets the blocks of 0 .. r combined",
+    .gives = detail::one,
+    .ends_with = detail::one,
+    .result =
+        [](const Instance&, Rank rank, Rank) {
+          return Content{0, rank + 1, 0};
+        },
+    .place_of_input = detail::none,
+    .reduces = true,
+    .data = detail::block,
+    .bus_factor = detail::all,
+    .bound = detail::prefixes};
+
+inline constexpr OperationRow exscan{
+    .name = "exscan",
+    .summary =
+        "exclusive prefix reduction: node r gets the blocks of 0 .. r-1 combined, node 0 nothing",
+    .gives = detail::one,
+    .ends_with = detail::one,
+    .result =
+        [](const Instance&, Rank rank, Rank) {
+          return Content{0, rank, 0};
+        },
+    .reduces = true,
+    .data = detail::block,
+    .bus_factor = detail::all,
+    .bound = detail::prefixes};
+
+inline constexpr OperationRow barrier{
+    .name = "barrier",
+    .summary = "no node leaves before all have come",
+    .gives = detail::none,
+    .ends_with = detail::none,
+    .result = [](const Instance&, Rank, Rank) { return Content{}; },
+    .moves_data = false,
+    .bound =
+        [](const Limits& on, const Instance&) {
+          return LowerBound{.startups = on.rounds,
+                            .transmission_blocks = 0,
+                            .transmission_source = "no data",
+                            .tight = true};
+        }};
+
+inline constexpr OperationRow scatter{
+    .name = "scatter",
+    .summary = "the root's block q to node q",
+    .gives = detail::each_at_root,
+    .ends_with = detail::one,
+    .result = [](const Instance& on, Rank rank, Rank) { return from(on.root(), rank); },
+    .rooted = true,
+    .data = detail::blocks,
+    .bus_factor = detail::others,
+    .bound = detail::blocks_at_root};
+
+inline constexpr OperationRow gather{.name = "gather",
+                                     .summary = "every node's block to the root",
+                                     .gives = detail::one,
+                                     .ends_with = detail::each_at_root,
+                                     .result = detail::of_block,
+                                     .place_of_input = detail::own_at_root,
+                                     .rooted = true,
+                                     .data = detail::blocks,
+                                     .bus_factor = detail::others,
+                                     .bound = detail::blocks_at_root};
+
+inline constexpr OperationRow alltoall{.name = "alltoall",
+                                       .summary = "block q of node r to node q as its block r",
+                                       .gives = detail::each,
+                                       .ends_with = detail::each,
+                                       .result = detail::exchanged,
+                                       .data = detail::blocks,
+                                       .bus_factor = detail::others,
+                                       .bound = detail::exchange};
+
+inline constexpr OperationRow shift{
+    .name = "shift",
+    .summary = "node r's block to node r + q modulo p",
+    .gives = detail::one,
+    .ends_with = detail::one,
+    .result = [](const Instance& on, Rank rank, Rank) { return from(on.shifted_from(rank), 0); },
+    .place_of_input = detail::none,
+    .shifts = true,
+    .data = [](const Instance& on) { return on.shifted_from(0) == 0 ? 0.0 : 1.0; },
+    .bus_factor = detail::all,
+    .bound =
+        [](const Limits& on, const Instance& in) {
+          const double moves = in.shifted_from(0) == 0 ? 0 : 1;
+          return LowerBound{.startups = moves,
+                            .transmission_blocks = moves / on.fewest_ports,
+                            .transmission_source = "ports"};
+        }};
+
+inline constexpr OperationRow permute{
+    .name = "permute",
+    .summary = "node r's block to the node that a permutation names",
+    .gives = detail::one,
+    .ends_with = detail::one,
+    .result = [](const Instance& on, Rank rank,
+                 Rank) { return from(permuted(on.arguments.permutation, rank, on.nodes), 0); },
+    .place_of_input = detail::none,
+    .permutes = true,
+    .data = detail::block,
+    .bus_factor = detail::all,
+    .bound =
+        [](const Limits& on, const Instance& in) {
+          const double moves = is_identity(in.arguments.permutation, in.nodes) ? 0 : 1;
+          return LowerBound{.startups = moves,  // of the nodes that give their block away
+                            .transmission_blocks = moves / on.most_ports,
+                            .transmission_source = "ports"};
+        }};
+
+inline constexpr OperationRow k_broadcast{
+    .name = "k_broadcast",
+    .summary = "the blocks of k source nodes to every node",
+    .gives = detail::one_at_sources,
+    .ends_with = detail::per_source,
+    .result = [](const Instance& on, Rank, Rank block) { return from(on.source(block), 0); },
+    .has_sources = true,
+    .data = detail::source_blocks,
+    .bus_factor = detail::all,
+    .bound = detail::source_blocks_in};
+
+inline constexpr OperationRow k_alltoall{
+    .name = "k_alltoall",
+    .summary = "block q of each of k source nodes to node q",
+    .gives = detail::each_at_sources,
+    .ends_with = detail::per_source,
+    .result = [](const Instance& on, Rank rank,
+                 Rank block) { return from(on.source(block), rank); },
+    .has_sources = true,
+    .data = detail::blocks,
+    .bus_factor = detail::others,
+    .bound = detail::blocks_at_sources};
+
+inline constexpr OperationRow k_reduce{
+    .name = "k_reduce",
+    .summary = "k blocks of all nodes combined, block i to the i-th of k nodes",
+    .gives = detail::per_source,
+    .ends_with = detail::one_at_sources,
+    .result =
+        [](const Instance& on, Rank rank, Rank) {
+          return Content{0, on.nodes, on.sources_below(rank)};
+        },
+    .reduces = true,
+    .has_sources = true,
+    .sources_get = true,
+    .data = detail::source_blocks,
+    .bus_factor = detail::all,
+    .bound = detail::source_blocks_in};
+
+inline constexpr OperationRow k_gather{
+    .name = "k_gather",
+    .summary = "block i of every node to the i-th of k nodes",
+    .gives = detail::per_source,
+    .ends_with = detail::each_at_sources,
+    .result = [](const Instance& on, Rank rank,
+                 Rank block) { return from(block, on.sources_below(rank)); },
+    .has_sources = true,
+    .sources_get = true,
+    .data = detail::blocks,
+    .bus_factor = detail::others,
+    .bound = detail::blocks_at_sources};
+
+/// The same with blocks whose sizes differ.
+constexpr OperationRow uneven(OperationRow row, std::string_view name, Sizes sizes) {
+  row.name = name;
+  row.sizes = sizes;
+  row.place_of_input = nullptr;
+  row.bound = nullptr;  // depends on the sizes
+  return row;
+}
+inline constexpr OperationRow allgatherv = uneven(allgather, "allgatherv", Sizes::by_origin);
+inline constexpr OperationRow reduce_scatterv =
+    uneven(reduce_scatter, "reduce_scatterv", Sizes::by_block);
+inline constexpr OperationRow scatterv = uneven(scatter, "scatterv", Sizes::by_block);
+inline constexpr OperationRow gatherv = uneven(gather, "gatherv", Sizes::by_origin);
+inline constexpr OperationRow alltoallv = uneven(alltoall, "alltoallv", Sizes::by_both);
+
+}  // namespace operations
+
+/// All operations, in the order of documentation.
+inline constexpr std::array<Operation, 22> all_operations{
+    operations::broadcast,   operations::reduce,         operations::allgather,
+    operations::allgatherv,  operations::reduce_scatter, operations::reduce_scatterv,
+    operations::allreduce,   operations::scan,           operations::exscan,
+    operations::barrier,     operations::scatter,        operations::scatterv,
+    operations::gather,      operations::gatherv,        operations::alltoall,
+    operations::alltoallv,   operations::shift,          operations::permute,
+    operations::k_broadcast, operations::k_reduce,       operations::k_alltoall,
+    operations::k_gather};
+
+inline std::string_view to_string(Operation operation) { return operation->name; }
+/// Throws UsageError that lists the known ones.
+Operation parse_operation(std::string_view text);
+/// Throws UsageError unless the arguments fit so many nodes: the root is a node, the sources are
+/// different nodes, a reduction with elements is given where one is needed, and the permutation is
+/// one of so many.
+void require_arguments(Operation operation, Rank nodes, const Arguments& arguments);
+
+LowerBound lower_bound(Operation operation, const Topology& topology, Ports ports,
+                       const Arguments& arguments = {});
+
+}  // namespace wormcube

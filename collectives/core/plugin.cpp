@@ -1,0 +1,75 @@
+// Loading a plugin: first whether it fits, then its symbols, then its algorithms.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/core/plugin.hpp"
+
+#include "wormcube/collectives/core/registry.hpp"
+
+#include <exception>
+#include <string_view>
+
+#include <dlfcn.h>
+#include <fmt/core.h>
+
+namespace wormcube {
+
+namespace {
+
+template <class Function>
+Function* find(void* object, const std::string& file, const char* name) {
+  void* const symbol = dlsym(object, name);
+  if (symbol == nullptr) {
+    throw UsageError(fmt::format(
+        "plugin {}: has no function {}; end its source with WORMCUBE_PLUGIN(..)", file, name));
+  }
+  return reinterpret_cast<Function*>(symbol);
+}
+
+void require_version(void* object, const std::string& file) {
+  const std::string_view built_against =
+      find<const char*()>(object, file, "wormcube_plugin_version")();
+  if (built_against != WORMCUBE_PLUGIN_VERSION) {
+    throw UsageError(fmt::format("plugin {}: built against wormcube {}, this is {}; build it again",
+                                 file, built_against, WORMCUBE_PLUGIN_VERSION));
+  }
+}
+
+void* open(const std::string& file) {
+  // Without a slash the loader would look in the system's folders.
+  const std::string path = file.find('/') == std::string::npos ? "./" + file : file;
+  if (void* const object = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return object;
+  const std::string reason = dlerror();
+  // One of another version may lack symbols: lazily loaded it can say its version, which says more.
+  if (void* const object = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL))
+    require_version(object, file);
+  throw UsageError(fmt::format("plugin {}: {}", file, reason));
+}
+
+}  // namespace
+
+void PluginRegistry::add(const Algorithm& algorithm) {
+  add_algorithm(algorithm, origin_);
+  added_.push_back(&algorithm);
+}
+
+void PluginRegistry::add(const OperationRow& operation) {
+  add_operation(operation, "plugin " + origin_);
+}
+
+std::vector<const Algorithm*> load_plugin(const std::string& file) {
+  void* const object = open(file);
+  require_version(object, file);
+  PluginRegistry registry(file.substr(file.rfind('/') + 1));
+  const auto enter = find<void(PluginRegistry&)>(object, file, "wormcube_plugin_register");
+  try {
+    enter(registry);
+  } catch (const UsageError&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw UsageError(fmt::format("plugin {}: its registration threw: {}", file, error.what()));
+  } catch (...) {
+    throw UsageError(fmt::format("plugin {}: its registration threw what is no exception", file));
+  }
+  return registry.added();
+}
+
+}  // namespace wormcube

@@ -1,0 +1,68 @@
+// Bine trees: binomial trees along swing's ways, whose messages share no link.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/collectives/core/blocks.hpp"
+#include "wormcube/collectives/core/needs.hpp"
+#include "wormcube/collectives/kit/torus_handover.hpp"
+
+#include <span>
+#include <vector>
+
+namespace wormcube {
+
+/// One node's place in the tree of a root on a torus of sides 2^L. The tree's steps are swing's,
+/// backwards: far nodes first. Whoever has the data in a step gives some to its partner there, who is
+/// its heir. Which steps lead from the root to a node are the bits of its way, the highest first.
+class BineTree {
+ public:
+  /// A dimension and a step of swing in it: one of all dimensions' steps, by turns.
+  using Way = TorusCopy::Slot;
+
+  BineTree(Node& node, Rank root);
+
+  int steps() const { return static_cast<int>(ways_.size()); }
+  /// The bit in which this node gets what it has; steps() of the root, which has it before.
+  int taken() const { return taken_; }
+  /// The move to the partner in the step of a bit.
+  Move move(int bit) const { return move(rank_, bit); }
+  /// The nodes of this node's subtree, itself first: of a heir by bit b the entries 2^b to
+  /// 2^(b+1) - 1 are the subtree, in that node's own order.
+  std::vector<Rank> subtree() const;
+
+ private:
+  Move move(Rank r, int bit) const;
+  int taken(Rank r) const;
+
+  const Topology& topology_;
+  Rank root_, rank_;
+  std::span<const Way> ways_;
+  int taken_;
+};
+
+/// Where a node has the blocks of its subtree, in the order of subtree(): at the root in `all`;
+/// elsewhere its own in `own`, the others in memory, an heir's in one piece.
+class BineHolding {
+ public:
+  BineHolding(Node& node, const BineTree& tree, Blocks all, Span own);
+  /// What this node gets, or gives to where it comes from.
+  std::vector<Span> all() const;
+  /// The subtree of the heir by a bit.
+  std::vector<Span> heir(int bit) const;
+
+ private:
+  Blocks all_;
+  Span own_;
+  std::vector<Rank> order_;  // the root's
+  Memory memory_;            // the others'
+};
+
+/// Of a scatter or gather along it.
+Prediction bine_scatter_cost(const Topology& topology);
+
+namespace needs {
+/// Rings of 2^L nodes.
+Need rings_of_powers_of_two();
+}  // namespace needs
+
+}  // namespace wormcube

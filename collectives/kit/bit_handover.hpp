@@ -1,0 +1,24 @@
+// The reduce-scatter across one bit of the ranks after another, in any order of the bits.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/collectives/broadcast/programs.hpp"
+#include "wormcube/collectives/core/cost.hpp"
+#include "wormcube/collectives/kit/handover.hpp"
+
+#include <span>
+#include <vector>
+
+namespace wormcube {
+
+/// In the step of a bit a node sends what it has for all nodes that agree with it in the bits done and
+/// differ in this one. Of bits in ascending order every partial result is one of neighbouring ranks.
+/// Needs 2^d nodes.
+Handovers bit_handovers(const Topology& topology, std::vector<int> bits, RingTies ties);
+Prediction bit_handover_cost(const Topology& topology, std::span<const int> bits, RingTies ties);
+
+/// 0, 1, ..; or bits of the dimensions by turns, the last dimension's lowest first.
+std::vector<int> bits_ascending(const Topology& topology);
+std::vector<int> bits_interleaved(const Topology& topology);
+
+}  // namespace wormcube

@@ -1,0 +1,57 @@
+// A rule of handing on as algorithms: its all-gather, its reduce-scatter, its all-reduce.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/allgather/programs.hpp"
+#include "wormcube/collectives/kit/torus_handover.hpp"
+
+namespace wormcube {
+
+// `Rule` has plans(node, options) for a node, and of a setting cost(setting) of the reduce-scatter
+// and parts(setting) of a block. `algorithm` says what the three operations have in common.
+
+template <class Rule>
+Algorithm allgather_by(Algorithm algorithm) {
+  algorithm.operation = operations::allgather;
+  algorithm.predict = [](const Setting& setting) { return allgather_cost(Rule::cost(setting)); };
+  algorithm.program = [](Node& node, const Call& call) {
+    keep_own(node, call);
+    allgather_copies(node, Rule::plans(node, call.options), call.output);
+  };
+  algorithm.parts = Rule::parts;
+  return algorithm;
+}
+
+template <class Rule>
+Algorithm reduce_scatter_by(Algorithm algorithm) {
+  algorithm.operation = operations::reduce_scatter;
+  algorithm.needs_commutative = true;
+  algorithm.predict = Rule::cost;
+  algorithm.program = [](Node& node, const Call& call) {
+    reduce_scatter_copies(node, Rule::plans(node, call.options), call.arguments.reduction,
+                          call.input, call.output.all());
+  };
+  algorithm.parts = Rule::parts;
+  return algorithm;
+}
+
+/// Of the parts of a vector, one for each node.
+template <class Rule>
+Algorithm allreduce_by(Algorithm algorithm) {
+  algorithm.operation = operations::allreduce;
+  algorithm.needs_commutative = true;
+  algorithm.predict = [](const Setting& setting) {
+    return allreduce_cost(Rule::cost(setting), setting.topology.nodes());
+  };
+  algorithm.program = [](Node& node, const Call& call) {
+    allreduce_copies(node, Rule::plans(node, call.options), call.arguments.reduction,
+                     call.input.all(), call.output.all());
+  };
+  algorithm.parts = [](const Setting& setting) {
+    return setting.topology.nodes() * Rule::parts(setting);
+  };
+  return algorithm;
+}
+
+}  // namespace wormcube

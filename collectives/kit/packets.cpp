@@ -1,0 +1,19 @@
+// The best number of packets.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/kit/packets.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace wormcube {
+
+Rank best_packets(Bytes message, int rounds, const CostModel& model) {
+  constexpr double most = 4096;
+  const auto bytes = static_cast<double>(message);
+  const double transfer_us = rounds * bytes * model.transfer_us;
+  if (transfer_us <= 0) return 1;  // nothing to overlap; also where ts is 0
+  return static_cast<Rank>(std::clamp(std::round(std::sqrt(transfer_us / model.startup_us)), 1.0,
+                                      std::min(most, bytes)));
+}
+
+}  // namespace wormcube

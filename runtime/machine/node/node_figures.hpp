@@ -1,0 +1,26 @@
+// What every kind of node keeps of its own work.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/runtime/machine/node/arena.hpp"
+#include "wormcube/runtime/machine/machine.hpp"
+
+#include <chrono>
+
+namespace wormcube {
+
+/// The sum that work of this kind is added to.
+inline std::chrono::nanoseconds& time_of(NodeStatistics& statistics, Charge charge) {
+  return charge == Charge::none        ? statistics.local
+         : charge == Charge::rearrange ? statistics.rearranging
+                                       : statistics.combining;
+}
+
+/// With the most memory that the node held.
+inline NodeStatistics with_peaks(NodeStatistics statistics, const Arena& arena) {
+  statistics.peak_bytes = arena.peak_bytes();
+  statistics.peak_block_bytes = arena.peak_block_bytes();
+  return statistics;
+}
+
+}  // namespace wormcube

@@ -1,0 +1,20 @@
+// What a run has done, from its nodes and its network.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/runtime/machine/node/emulated_node.hpp"
+#include "wormcube/runtime/machine/machine.hpp"
+
+#include <chrono>
+#include <span>
+
+namespace wormcube {
+
+/// The sums of what the nodes did themselves, and of nothing else.
+CoreTimes own_work_of(std::span<const NodeStatistics> nodes);
+
+/// Of a run that took `wall`. Throws ProgramError if a message was not received.
+Statistics statistics_of_run(const Surroundings& around, std::span<const EmulatedNode> nodes,
+                             std::chrono::nanoseconds wall, int cores);
+
+}  // namespace wormcube

@@ -1,0 +1,389 @@
+// Requests: their slots, what completes them, and what they say when they are left open.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/runtime/machine/requests/request_table.hpp"
+
+#include "wormcube/runtime/base/error.hpp"
+
+#include <algorithm>
+#include <exception>
+
+#include <fmt/core.h>
+
+namespace wormcube {
+
+void RequestTable::add_slot() {
+  slots_.push_back(std::make_unique<Slot>());
+  unused_.push_back(static_cast<std::uint32_t>(slots_.size() - 1));
+}
+
+void RequestTable::refuse() const {
+  throw UsageError(
+      fmt::format("requests: node {} names a request that has ended, or is another node's", rank_));
+}
+
+void RequestTable::refuse(Rank node) const {
+  throw UsageError(fmt::format("requests: node {} names node {} of {} nodes", rank_, node, nodes_));
+}
+
+void RequestTable::refuse_context() const {
+  throw UsageError(
+      fmt::format("requests: node {} names context {}, which is that of steps; contexts 0 to {} "
+                  "are for requests",
+                  rank_, step_context, step_context - 1));
+}
+
+void RequestTable::fill(Slot& slot, const Op& op, std::uint32_t context, Mode mode,
+                        std::uint64_t note) {
+  if (op.to() != Op::To::rank) {
+    throw UsageError("requests: messages go by rank; moves are for steps");
+  }
+  require(op.peer(), context);
+  if (op.peer() == any_source || op.tag() == any_tag) {
+    throw UsageError("requests: wildcards are for receives by pattern");
+  }
+  const std::span<const Span> pieces = kept(slot, op.pieces());
+  slot.is_send = op.is_send();
+  if (op.is_send()) {
+    host_.address(slot.worm, op);
+    slot.worm.tag = op.tag();
+    slot.worm.context = context;
+    slot.worm.bytes = op.bytes();
+    slot.worm.set_data(pieces);
+    slot.worm.synchronous = mode == Mode::synchronous;
+    slot.worm.action = nullptr;
+    slot.worm.note = note;
+    return;
+  }
+  Receive& receive = slot.receive;
+  receive.action = Receive::Action::receive;
+  receive.exact = false;
+  receive.from = op.peer();
+  receive.to = rank_;
+  receive.tag = op.tag();
+  receive.context = context;
+  receive.bytes = op.bytes();
+  receive.set_data(pieces);
+}
+
+void RequestTable::fill(Slot& slot, const MessagePattern& from, Span room) {
+  slot.is_send = false;
+  Receive& receive = slot.receive;
+  receive.action = Receive::Action::receive;
+  receive.exact = false;
+  receive.from = from.source;
+  receive.to = rank_;
+  receive.tag = from.tag;
+  receive.context = from.context;
+  receive.bytes = room.size();
+  receive.set_data(std::span(&room, 1));
+}
+
+void RequestTable::poll() {
+  ++polls_;
+  host_.poll();
+}
+
+// Whoever is to run next may: what comes first is then a matter of chance.
+void RequestTable::stir() {
+  if (!shuffle_) return;
+  constexpr unsigned most = 3;
+  for (auto turns = random_() % (most + 1); turns > 0; --turns) host_.give_way();
+}
+
+std::uint32_t RequestTable::choice() {
+  return shuffle_ ? static_cast<std::uint32_t>(random_()) : 0;
+}
+
+void RequestTable::go(Slot& slot, Transfer::Progress progress) {
+  stir();
+  slot.active = true;
+  slot.scope = scope_;
+  slot.cancelled = false;
+  transfer(slot).begin(progress);
+  if (slot.is_send) {
+    slot.worm.reserved = 0;
+    slot.worm.state = Worm::State::travelling;
+    host_.launch(slot.worm);
+  } else {
+    slot.receive.done = false;
+    slot.receive.choice = choice();
+    host_.post(slot.receive);
+  }
+}
+
+// A slot that could not be filled is not left behind.
+Request RequestTable::filled(const Op& op, std::uint32_t context, Mode mode, std::uint64_t note) {
+  Request request = fresh();
+  try {
+    fill(new_slot(request), op, context, mode, note);
+  } catch (...) {
+    release(request, new_slot(request));
+    throw;
+  }
+  return request;
+}
+
+Request RequestTable::filled(const MessagePattern& from, Span room) {
+  require(from.source, from.context);
+  const Request request = fresh();
+  fill(new_slot(request), from, room);
+  return request;
+}
+
+Request RequestTable::start(const Op& op, std::uint32_t context, Mode mode, std::uint64_t note) {
+  const Request request = filled(op, context, mode, note);
+  go(new_slot(request));
+  return request;
+}
+
+Request RequestTable::start(const MessagePattern& from, Span room) {
+  const Request request = filled(from, room);
+  go(new_slot(request));
+  return request;
+}
+
+// Ends at the destination, whatever its program does: waits for links alone.
+void RequestTable::act_at(Rank to, Bytes bytes, FunctionRef action) {
+  Request request =
+      filled(send(to, ConstSpan()), std::uint32_t{0}, Mode::standard, std::uint64_t{0});
+  Slot& slot = new_slot(request);
+  slot.worm.bytes = bytes;
+  slot.worm.action = &action;
+  go(slot);
+  wait(request);
+}
+
+Request RequestTable::prepare(const Op& op, std::uint32_t context, Mode mode, std::uint64_t note) {
+  const Request request = filled(op, context, mode, note);
+  slot_of(request).persistent = true;
+  return request;
+}
+
+Request RequestTable::prepare(const MessagePattern& from, Span room) {
+  const Request request = filled(from, room);
+  slot_of(request).persistent = true;
+  return request;
+}
+
+Request RequestTable::open() {
+  const Request request = fresh();
+  Slot& slot = slot_of(request);
+  slot.active = slot.is_open = true;
+  slot.receive.begin(Transfer::Progress::pending);
+  return request;
+}
+
+// The node runs, so nobody has to wake it.
+void RequestTable::settle(Request request) {
+  if (slot_of(request).receive.settle() == Transfer::Progress::awaited) host_.arrive();
+}
+
+Request RequestTable::start_attended(const Op& op, std::uint32_t context) {
+  const Request request = filled(op, context, Mode::standard, std::uint64_t{0});
+  Slot& slot = slot_of(request);
+  slot.receive.exact = true;
+  go(slot, Transfer::Progress::watched);
+  return request;
+}
+
+bool RequestTable::end_attended(Request& request) {
+  if (!is_complete(request)) return false;
+  end(request);
+  return true;
+}
+
+void RequestTable::restart(Request request) {
+  Slot& slot = slot_of(request);
+  if (!slot.persistent || slot.active) {
+    throw UsageError(fmt::format("requests: node {} restarts a request that is {}", rank_,
+                                 slot.active ? "active" : "not persistent"));
+  }
+  go(slot);
+}
+
+void RequestTable::free(Request& request) {
+  if (request.is_null()) return;
+  Slot& slot = slot_of(request);
+  if (slot.active || slot.taken) {
+    throw UsageError(fmt::format("requests: node {} frees one that is not complete", rank_));
+  }
+  release(request, slot);
+}
+
+void RequestTable::refuse_taken() const {
+  throw UsageError(fmt::format(
+      "requests: node {} waits for a message that it has taken and not received", rank_));
+}
+
+bool RequestTable::is_ready(Request request) {
+  host_.count_turn();
+  if (is_complete(request)) return true;
+  poll();
+  return is_complete(request);
+}
+
+Status RequestTable::look_at(Request request) {
+  if (request.is_null()) return {};
+  const Slot& slot = slot_of(request);
+  return slot.active && is_complete(request) ? status_of(slot) : Status();
+}
+
+bool RequestTable::test(Request& request, Status* status) {
+  if (!is_ready(request)) return false;
+  const Status found = end(request);
+  if (status != nullptr) *status = found;
+  return true;
+}
+
+Status RequestTable::wait(Request& request) {
+  if (request.is_null()) return {};
+  Slot& slot = slot_of(request);
+  if (!is_complete(slot)) {
+    Transfer* const own = &transfer(slot);
+    host_.wait_for_all(std::span(&own, 1));
+  }
+  return end(request);
+}
+
+void RequestTable::wait_all(std::span<Request> requests, std::span<Status> statuses) {
+  waited_for_.clear();
+  for (const Request request : requests) {
+    if (request.is_null()) continue;
+    Slot& slot = slot_of(request);
+    if (!is_complete(slot)) waited_for_.push_back(&transfer(slot));
+  }
+  if (!waited_for_.empty()) host_.wait_for_all(waited_for_);
+  const std::size_t told = std::min(requests.size(), statuses.size());
+  for (std::size_t i = 0; i < told; ++i) statuses[i] = end(requests[i]);
+  for (std::size_t i = told; i < requests.size(); ++i) static_cast<void>(end(requests[i]));
+}
+
+// Whether any is active; those that are not complete are in waited_for_ if none is.
+bool RequestTable::wait_for_any_of(std::span<const Request> requests) {
+  for (;;) {
+    waited_for_.clear();
+    bool any_active = false;
+    for (const Request request : requests) {
+      if (request.is_null() || !slot_of(request).active) continue;
+      if (is_complete(request)) return true;
+      any_active = true;
+      waited_for_.push_back(&transfer(slot_of(request)));
+    }
+    if (!any_active) return false;
+    host_.wait_for_one(waited_for_);
+  }
+}
+
+std::optional<std::size_t> RequestTable::wait_any(std::span<Request> requests, Status& status) {
+  status = {};
+  if (!wait_for_any_of(requests)) return std::nullopt;
+  for (std::size_t i = 1; i <= requests.size(); ++i) {
+    const std::size_t at = (served_last_ + i) % requests.size();
+    if (requests[at].is_null() || !slot_of(requests[at]).active || !is_complete(requests[at]))
+      continue;
+    served_last_ = at;
+    status = end(requests[at]);
+    return at;
+  }
+  return std::nullopt;  // one was complete
+}
+
+std::size_t RequestTable::wait_some(std::span<Request> requests, std::span<std::size_t> indices,
+                                    std::span<Status> statuses) {
+  std::size_t count = 0;
+  if (!wait_for_any_of(requests)) return count;
+  for (std::size_t i = 0; i < requests.size() && count < indices.size(); ++i) {
+    if (requests[i].is_null() || !slot_of(requests[i]).active || !is_complete(requests[i]))
+      continue;
+    const Status status = end(requests[i]);
+    if (count < statuses.size()) statuses[count] = status;
+    indices[count++] = i;
+  }
+  return count;
+}
+
+bool RequestTable::close_scope(std::uint32_t scope) noexcept {
+  scope_ = scope - 1;
+  const auto each_of_scope = [&](auto&& act) {
+    for (std::uint32_t i = 0; i < slots_.size(); ++i) {
+      Slot& slot = *slots_[i];
+      const bool is_message = slot.in_use && slot.active && !slot.is_open;
+      if (is_message && slot.scope >= scope) act(Request(i, slot.generation), slot);
+    }
+  };
+  host_.set_unwinding(std::uncaught_exceptions() > 0);
+  bool all_ended = true;
+  try {
+    each_of_scope([&](Request request, Slot&) { static_cast<void>(cancel(request)); });
+    each_of_scope([&](Request request, Slot& slot) {
+      if (!slot.persistent) return static_cast<void>(wait(request));
+      if (!is_complete(slot)) {
+        Transfer* const own = &transfer(slot);
+        host_.wait_for_all(std::span(&own, 1));
+      }
+      slot.active = false;
+    });
+  } catch (...) {  // the machine has stopped, and nobody touches this node's memory any more
+    each_of_scope([](Request, Slot& slot) { slot.active = false; });
+    all_ended = false;
+  }
+  host_.set_unwinding(false);
+  return all_ended;
+}
+
+std::optional<std::string> RequestTable::unfinished() const {
+  std::size_t count = 0;
+  std::string first;
+  for (const auto& each : slots_) {
+    const Slot& slot = *each;
+    if (!slot.in_use || !(slot.active || slot.taken)) continue;
+    if (++count > 1) continue;
+    const auto source = [&] {
+      return slot.receive.from == any_source ? std::string("any node")
+                                             : fmt::format("node {}", slot.receive.from);
+    };
+    const auto tag = [&] {
+      return slot.receive.tag == any_tag ? std::string("any tag")
+                                         : fmt::format("tag {}", slot.receive.tag);
+    };
+    if (slot.is_open) {
+      first = "one that is no message";
+    } else if (slot.is_send) {
+      first = fmt::format("a send of {} bytes to node {}, tag {}", slot.worm.bytes, slot.worm.to,
+                          slot.worm.tag);
+    } else if (slot.taken) {
+      first = fmt::format("a message from {}, {}, taken and not received", source(), tag());
+    } else {
+      first = fmt::format("a receive of at most {} bytes from {}, {}", slot.receive.bytes, source(),
+                          tag());
+    }
+  }
+  if (count == 0) return std::nullopt;
+  return fmt::format("ends with {} request{} that no test or wait has completed: {}{}", count,
+                     count == 1 ? "" : "s", first, count == 1 ? "" : ", ..");
+}
+
+bool RequestTable::has_active() const {
+  return std::ranges::any_of(slots_,
+                             [](const auto& slot) { return slot->active && !slot->is_open; });
+}
+
+void RequestTable::reset() {
+  unused_.clear();
+  for (std::size_t i = slots_.size(); i-- > 0;) {
+    slots_[i]->in_use = slots_[i]->active = slots_[i]->taken = false;
+    unused_.push_back(static_cast<std::uint32_t>(i));
+  }
+  asking_ = false;
+  served_last_ = 0;
+  scope_ = 0;
+  polls_ = 0;
+  if (shuffle_) {
+    std::seed_seq seed{static_cast<std::uint32_t>(*shuffle_),
+                       static_cast<std::uint32_t>(*shuffle_ >> 32U),
+                       static_cast<std::uint32_t>(rank_)};
+    random_.seed(seed);
+  }
+}
+
+}  // namespace wormcube

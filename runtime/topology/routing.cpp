@@ -1,0 +1,281 @@
+// Routes along one dimension after the other; the dateline; cycles of the channel dependency graph.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/runtime/topology/routing.hpp"
+
+#include "wormcube/runtime/base/error.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+
+#include <fmt/core.h>
+
+namespace wormcube {
+
+Routing::Routing(Topology topology, int virtual_channels)
+    : topology_(std::move(topology)),
+      virtual_channels_(virtual_channels),
+      is_hypercube_(topology_.is_hypercube()) {
+  if (virtual_channels < 1 || virtual_channels > 2) {
+    throw UsageError(fmt::format("{}: {} virtual channels; expected 2 (dateline) or 1 (none)",
+                                 topology_.name(), virtual_channels));
+  }
+  for (int d = 0; d < topology_.dimensions(); ++d) {
+    const Graph& graph = topology_.factor(d);
+    const int lanes = graph.wraps() ? virtual_channels : 1;
+    dimensions_.push_back({.base = channels_,
+                           .links = graph.links(),
+                           .lanes = lanes,
+                           .is_cable = graph.has_direction() && graph.nodes() == 2,
+                           .wraps = graph.wraps(),
+                           .has_direction = graph.has_direction(),
+                           .size = Divisor(graph.nodes())});
+    channels_ += (topology_.first_link(d + 1) - topology_.first_link(d)) * lanes;
+  }
+}
+
+// Bit b of a rank is its coordinate in the b-th dimension from the end. Only those that differ are looked at: which
+// these are is chance, so each other one looked at is a jump that the processor cannot foresee.
+void Routing::route_in_hypercube(Rank from, Rank to, std::vector<Channel>& path) const {
+  const int last = topology_.dimensions() - 1;
+  for (auto at = static_cast<unsigned>(from), left = at ^ static_cast<unsigned>(to); left != 0;) {
+    const int bit = std::countr_zero(left);
+    const unsigned inside = (1U << static_cast<unsigned>(bit)) - 1;
+    const auto line = static_cast<Rank>((at >> 1U & ~inside) | (at & inside));
+    path.push_back(dimensions_[last - bit].channel(line, at >> static_cast<unsigned>(bit) & 1U, 0));
+    at ^= left & -left;
+    left &= left - 1;
+  }
+}
+
+// The ranks are cut from the last coordinate on, until what is left of them is the same.
+void Routing::route(Rank from, Rank to, std::vector<Channel>& path) const {
+  WORMCUBE_ASSERT(from >= 0 && from < topology_.nodes() && to >= 0 && to < topology_.nodes());
+  if (is_hypercube_) return route_in_hypercube(from, to, path);
+  Rank left = from, left_to = to;
+  for (int d = topology_.dimensions() - 1; left != left_to; --d) {
+    const Dimension& dimension = dimensions_[d];
+    const Rank outer = dimension.size.quotient(left), outer_to = dimension.size.quotient(left_to);
+    Rank at = left - outer * dimension.size.value();
+    const Rank target = left_to - outer_to * dimension.size.value();
+    if (at != target) {
+      // The later coordinates are those of the destination already.
+      const Rank stride = topology_.stride(d), line = outer * stride + (to - left_to * stride);
+      if (dimension.is_cable) {
+        path.push_back(dimension.channel(line, at, 0));
+      } else if (dimension.has_direction) {
+        along(dimension, line, at, topology_.factor(d).hops(at, target), path);
+      } else {
+        const Graph& graph = topology_.factor(d);
+        for (bool up = true; at != target;) {
+          const std::int64_t link = graph.next(at, target, up);
+          path.push_back(dimension.channel(line, link, 0));
+          at = graph.ends(link).to;
+        }
+      }
+    }
+    left = outer;
+    left_to = outer_to;
+  }
+}
+
+Rank Routing::route(Rank from, std::span<const Move> moves, std::vector<Channel>& path) const {
+  const auto start = static_cast<std::ptrdiff_t>(path.size());
+  bool repeats = false;
+  for (std::size_t i = 0; i < moves.size(); ++i) {
+    const auto [d, hops] = moves[i];
+    const Rank to = topology_.neighbour(from, d, hops);
+    const Rank line = topology_.line(from, d), at = topology_.coordinate(from, d);
+    const Dimension& dimension = dimensions_[d];
+    if (dimension.has_direction) {
+      along(dimension, line, at, hops, path);
+    } else if (to != from) {
+      bool up = true;
+      const Graph& graph = topology_.factor(d);
+      path.push_back(dimension.channel(line, graph.next(at, topology_.coordinate(to, d), up), 0));
+    }
+    from = to;
+    for (std::size_t k = 0; k < i; ++k) repeats = repeats || moves[k].dimension == d;
+  }
+  if (repeats) {  // a worm that needs a channel twice would wait for itself
+    std::vector<Channel> sorted(path.begin() + start, path.end());
+    std::ranges::sort(sorted);
+    if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end()) {
+      throw UsageError(fmt::format("{}: the moves of a message pass link {} twice",
+                                   topology_.name(), channel_name(*twice)));
+    }
+  }
+  return from;
+}
+
+void Routing::along(const Dimension& dimension, Rank line, Rank from, int hops,
+                    std::vector<Channel>& path) const {
+  if (dimension.is_cable) {
+    if (hops != 0) path.push_back(dimension.channel(line, from, 0));
+    return;
+  }
+  const Rank n = dimension.size.value();
+  int vc = 0;
+  const bool plus = hops > 0;
+  const Rank closing = plus ? n - 1 : 0;  // the dateline is the link that leaves this node
+  const std::int64_t first_link = plus ? 0 : dimension.wraps ? n : n - 2;
+  for (int i = std::abs(hops); i > 0; --i) {
+    if (from == closing) vc = dimension.lanes - 1;
+    path.push_back(dimension.channel(line, first_link + from, vc));
+    from = plus ? (from + 1 == n ? 0 : from + 1) : (from == 0 ? n - 1 : from - 1);
+  }
+}
+
+const Routing::Dimension& Routing::dimension_of(Channel channel) const {
+  const auto above = std::ranges::upper_bound(dimensions_, channel, {}, &Dimension::base);
+  return *(above - 1);
+}
+
+Link Routing::link(Channel channel) const {
+  const Dimension& dimension = dimension_of(channel);
+  return topology_.first_link(static_cast<int>(&dimension - dimensions_.data())) +
+         (channel - dimension.base) / dimension.lanes;
+}
+
+int Routing::virtual_channel(Channel channel) const {
+  const Dimension& dimension = dimension_of(channel);
+  return static_cast<int>((channel - dimension.base) % dimension.lanes);
+}
+
+std::string Routing::channel_name(Channel channel) const {
+  std::string name = topology_.link_name(link(channel));
+  if (dimension_of(channel).lanes > 1) name += fmt::format(" vc {}", virtual_channel(channel));
+  return name;
+}
+
+std::vector<std::pair<Channel, Channel>> Routing::turns(int dimension) const {
+  const Graph& graph = topology_.factor(dimension);
+  if (!graph.has_direction()) return graph.turns();
+  const Rank n = graph.nodes();
+  const int lanes = dimensions_[dimension].lanes;
+  std::vector<std::pair<Channel, Channel>> turns;
+  if (n <= 2) return turns;
+
+  // Link number i on the way, counted from the dateline: 0->1 is the '+' way's first, n-1 -> n-2
+  // the '-' way's.
+  for (const bool plus : {true, false}) {
+    const auto on_way = [&](Rank i, int vc) -> Channel {
+      const Rank from = plus ? i : n - 1 - i;
+      const std::int64_t link = plus ? from : (graph.wraps() ? n : n - 2) + from;
+      return link * lanes + vc;
+    };
+    const int high = lanes - 1;
+    for (Rank i = 0; i + 2 < n; ++i) turns.emplace_back(on_way(i, 0), on_way(i + 1, 0));
+    if (!graph.wraps()) continue;
+    turns.emplace_back(on_way(n - 2, 0), on_way(n - 1, high));
+    turns.emplace_back(on_way(n - 1, high), on_way(0, high));
+    // After the dateline at most n-2 more hops: the last turn is into link n-3.
+    for (Rank i = 0; high > 0 && i + 3 < n; ++i) {
+      turns.emplace_back(on_way(i, high), on_way(i + 1, high));
+    }
+  }
+  return turns;
+}
+
+std::optional<std::vector<Channel>> find_cycle(
+    std::int64_t count, std::span<const std::pair<Channel, Channel>> dependencies) {
+  if (dependencies.empty()) return std::nullopt;
+  // The dependencies of channel c are after[first[c]] .. after[first[c+1] - 1].
+  std::vector<std::size_t> first(static_cast<std::size_t>(count) + 1, 0);
+  for (const auto& [held, wanted] : dependencies) {
+    WORMCUBE_ASSERT(held >= 0 && held < count && wanted >= 0 && wanted < count);
+    ++first[held + 1];
+  }
+  for (std::int64_t c = 0; c < count; ++c) first[c + 1] += first[c];
+  std::vector<Channel> after(dependencies.size());
+  std::vector<std::size_t> next(first.begin(), first.end() - 1);
+  for (const auto& [held, wanted] : dependencies) after[next[held]++] = wanted;
+  std::copy(first.begin(), first.end() - 1, next.begin());
+
+  // Depth first. Each channel on the path depends on the next; a finished channel is on no cycle.
+  enum class State : std::uint8_t { unseen, on_path, finished };
+  std::vector<State> state(static_cast<std::size_t>(count), State::unseen);
+  std::vector<Channel> path;
+  for (Channel root = 0; root < count; ++root) {
+    if (state[root] != State::unseen) continue;
+    path.push_back(root);
+    state[root] = State::on_path;
+    while (!path.empty()) {
+      const Channel at = path.back();
+      if (next[at] == first[at + 1]) {
+        state[at] = State::finished;
+        path.pop_back();
+        continue;
+      }
+      const Channel wanted = after[next[at]++];
+      if (state[wanted] == State::on_path) {
+        return std::vector<Channel>(std::ranges::find(path, wanted), path.end());
+      }
+      if (state[wanted] == State::unseen) {
+        state[wanted] = State::on_path;
+        path.push_back(wanted);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::vector<Channel>> find_up_down_cycle(std::span<const Graph::Ends> links,
+                                                       const std::vector<bool>& goes_up) {
+  const auto count = static_cast<Channel>(links.size());
+  // After the links come two helpers of each vertex: one for ups, one for downs.
+  Rank vertices = 0;
+  for (const auto& [from, to] : links) vertices = std::max({vertices, from + 1, to + 1});
+  std::vector<std::pair<Channel, Channel>> dependencies;
+  dependencies.reserve(2 * links.size());
+  for (Channel link = 0; link < count; ++link) {
+    const auto [from, to] = links[link];
+    const Channel helpers = count + (goes_up[link] ? 0 : 1);
+    dependencies.emplace_back(link, helpers + 2 * Channel{to});
+    dependencies.emplace_back(helpers + 2 * Channel{from}, link);
+  }
+  auto cycle = find_cycle(count + 2 * Channel{vertices}, dependencies);
+  if (cycle) std::erase_if(*cycle, [&](Channel channel) { return channel >= count; });
+  return cycle;
+}
+
+namespace {
+
+/// The cycle of one dimension's graph.
+std::optional<std::vector<Channel>> cycle_in(const Routing& routing, int dimension) {
+  const Graph& graph = routing.topology().factor(dimension);
+  if (graph.shape() != Shape::tree && graph.shape() != Shape::graph) {
+    const int lanes = graph.wraps() ? routing.virtual_channels() : 1;
+    return find_cycle(graph.links() * lanes, routing.turns(dimension));
+  }
+  std::vector<Graph::Ends> links;
+  std::vector<bool> goes_up;
+  for (std::int64_t link = 0; link < graph.links(); ++link) {
+    links.push_back(graph.ends(link));
+    goes_up.push_back(graph.goes_up(link));
+  }
+  return find_up_down_cycle(links, goes_up);
+}
+
+}  // namespace
+
+std::optional<std::string> dependency_cycle(const Routing& routing) {
+  const Topology& topology = routing.topology();
+  Channel base = 0;  // the first channel of line 0 of the dimension
+  for (int d = 0; d < topology.dimensions(); ++d) {
+    const Graph& graph = topology.factor(d);
+    const int lanes = graph.wraps() ? routing.virtual_channels() : 1;
+    if (const auto cycle = cycle_in(routing, d)) {
+      std::string text;
+      for (const Channel channel : *cycle) {
+        if (!text.empty()) text += ", ";
+        text += routing.channel_name(base + channel);
+      }
+      return text;
+    }
+    base += (topology.first_link(d + 1) - topology.first_link(d)) * lanes;
+  }
+  return std::nullopt;
+}
+
+}  // namespace wormcube
