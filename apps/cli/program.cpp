@@ -18,6 +18,7 @@
 #include "wormcube/apps/cli/version.hpp"
 #include "wormcube/collectives/core/plugin.hpp"
 #include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/exceptions.hpp"
 #include "wormcube/runtime/base/host/memory.hpp"
 #include "wormcube/runtime/topology/words.hpp"
 
@@ -57,19 +58,6 @@ int conclude(End end) {
   return Running::conclude(end.code);  // here, before the processes' library ends
 }
 
-/// Whether an exception, or one nested in it, is of this type.
-template <class Wanted>
-bool is_or_holds(const std::exception& error) {
-  if (dynamic_cast<const Wanted*>(&error) != nullptr) return true;
-  try {
-    std::rethrow_if_nested(error);
-  } catch (const std::exception& nested) {
-    return is_or_holds<Wanted>(nested);
-  } catch (...) {
-  }
-  return false;
-}
-
 /// \param text  of the exception: "node 5: std::bad_alloc"
 End out_of_memory(std::string_view text) {
   std::string what = Results::doing();
@@ -80,8 +68,8 @@ End out_of_memory(std::string_view text) {
 
 /// What this computer did not give, memory, threads or files, is not a wrong result.
 End end_by(const std::exception& error) {
-  if (is_or_holds<std::bad_alloc>(error)) return out_of_memory(error.what());
-  if (is_or_holds<std::system_error>(error)) {
+  if (holds<std::bad_alloc>(error)) return out_of_memory(error.what());
+  if (holds<std::system_error>(error)) {
     return {usage, fmt::format("{}the system refused: {}", Results::doing(), error.what())};
   }
   return {failed, error.what()};
@@ -105,7 +93,7 @@ End act(const Action& action) {
   } catch (const std::exception& error) {
     return end_by(error);
   } catch (...) {
-    return {failed, Results::doing() + "something was thrown that is no exception"};
+    return {failed, Results::doing() + std::string(unknown_exception)};
   }
 }
 

@@ -6,6 +6,7 @@
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/io/new_file.hpp"
 #include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/exceptions.hpp"
 
 #include <new>
 #include <system_error>
@@ -13,18 +14,7 @@
 namespace wormcube::cli {
 
 bool is_of_this_computer(const std::exception& error) {
-  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
-      dynamic_cast<const std::system_error*>(&error) != nullptr ||
-      dynamic_cast<const NoRoom*>(&error) != nullptr) {
-    return true;
-  }
-  try {
-    std::rethrow_if_nested(error);
-  } catch (const std::exception& nested) {
-    return is_of_this_computer(nested);
-  } catch (...) {
-  }
-  return false;
+  return holds<std::bad_alloc, std::system_error, NoRoom>(error);
 }
 
 std::optional<Trouble> trouble_of(const std::exception_ptr& error) {
@@ -45,7 +35,7 @@ std::optional<Trouble> trouble_of(const std::exception_ptr& error) {
     const bool refused = dynamic_cast<const UsageError*>(&other) != nullptr;
     return Trouble{refused ? usage : failed, refused ? not_made : has_failed, other.what()};
   } catch (...) {
-    return Trouble{failed, has_failed, "something was thrown that is no exception"};
+    return Trouble{failed, has_failed, std::string(unknown_exception)};
   }
 }
 

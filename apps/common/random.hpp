@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/runtime/base/hash.hpp"
+
 #include <cstdint>
 
 namespace wormcube::apps {
@@ -18,10 +20,8 @@ class SplitMix {
   explicit SplitMix(std::uint64_t seed, std::uint64_t increment = golden)
       : state_(seed), increment_(increment) {}
   std::uint64_t next() {
-    std::uint64_t z = state_ += increment_;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-    return z ^ (z >> 31);
+    state_ += increment_;
+    return mixed(state_);
   }
   /// As next() so many times.
   void skip(std::uint64_t numbers) { state_ += numbers * increment_; }

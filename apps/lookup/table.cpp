@@ -3,6 +3,7 @@
 #include "wormcube/apps/lookup/table.hpp"
 
 #include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/hash.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -15,13 +16,6 @@
 namespace wormcube::apps {
 
 namespace {
-
-// SplitMix64's finaliser: neighbouring keys go to unrelated nodes. As in random.hpp.
-std::uint64_t mix(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
-  return x ^ (x >> 31);
-}
 
 // From a key up to a greater or equal one; it may be more than the largest key.
 std::uint64_t distance(Key from, Key to) {
@@ -62,7 +56,7 @@ KeyOwner::KeyOwner(TableBy by, Rank nodes, const TableRows& rows)
 
 Rank KeyOwner::operator()(Key key) const {
   if (by_ == TableBy::hash) {
-    return static_cast<Rank>(mix(static_cast<std::uint64_t>(key)) %
+    return static_cast<Rank>(mixed(static_cast<std::uint64_t>(key)) %
                              static_cast<std::uint64_t>(nodes_));
   }
   return static_cast<Rank>(distance(least_, std::clamp(key, least_, greatest_)) / width_);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/reduction.hpp"
 
+#include "wormcube/runtime/base/hash.hpp"
+
 #include <algorithm>
 #include <array>
 #include <complex>
@@ -19,13 +21,6 @@ struct Affine {
 };
 
 using Complex = std::complex<double>;
-
-/// splitmix64's finaliser (Steele, Lea, Flood 2014).
-std::uint64_t mix(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
-  return x ^ (x >> 31);
-}
 
 // Wrapping arithmetic: the sum of integers is modulo 2^n, so that any order is the same. Objects, not functions: the loop
 // that applies one takes it in, and several elements at once.
@@ -95,7 +90,7 @@ Reduction make(std::string_view operation, std::string_view type) {
 template <class T>
 void write(Span data, std::uint64_t stream, T (*value)(std::uint64_t)) {
   for (Bytes at = 0; at + sizeof(T) <= data.size(); at += sizeof(T)) {
-    const T element = value(mix(mix(stream) + at / sizeof(T)));
+    const T element = value(mixed(mixed(stream) + at / sizeof(T)));
     std::memcpy(data.data() + at, &element, sizeof(T));
   }
 }

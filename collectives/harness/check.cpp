@@ -5,11 +5,12 @@
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/memory.hpp"
 #include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/exceptions.hpp"
 #include "wormcube/runtime/base/host/faults.hpp"
 #include "wormcube/runtime/base/host/memory.hpp"
 #include "wormcube/runtime/node/forwarding_node.hpp"
-#include "wormcube/runtime/topology/routing.hpp"
 #include "wormcube/runtime/schedule/prove.hpp"
+#include "wormcube/runtime/topology/routing.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -132,21 +133,10 @@ std::string reason_not_to_prove(const CheckResult& result, const CheckOptions& o
   return {};
 }
 
-/// Whether an exception of a proof, or one nested in it, says that the system has no memory, threads
-/// or stacks left: then nothing is known of the program.
+/// Whether an exception of a proof says that the system has no memory, threads or stacks left: then
+/// nothing is known of the program.
 bool lacks_room(const std::exception& error) {
-  if (dynamic_cast<const NoRoom*>(&error) != nullptr ||
-      dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
-      dynamic_cast<const std::system_error*>(&error) != nullptr) {
-    return true;
-  }
-  try {
-    std::rethrow_if_nested(error);
-  } catch (const std::exception& nested) {
-    return lacks_room(nested);
-  } catch (...) {  // what no exception class is, is the program's
-  }
-  return false;
+  return holds<NoRoom, std::bad_alloc, std::system_error>(error);
 }
 
 void prove_by_run(CheckResult& result, const Topology& topology, const Contract& contract) {

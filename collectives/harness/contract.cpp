@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/contract.hpp"
 
+#include "wormcube/runtime/base/hash.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -16,13 +18,6 @@ namespace {
 constexpr Bytes word_bytes = sizeof(std::uint64_t);
 constexpr std::byte untouched{0xA5};
 
-/// splitmix64's finaliser (Steele, Lea, Flood 2014): every bit of x changes half of the result's.
-std::uint64_t mix(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
-  return x ^ (x >> 31);
-}
-
 /// Where an element comes from: 24 bits of origin, 24 of block, 16 of index.
 std::uint64_t tag(Rank origin, Rank block, std::uint64_t index) {
   return static_cast<std::uint64_t>(origin) << 40 | static_cast<std::uint64_t>(block) << 16 | index;
@@ -35,7 +30,7 @@ constexpr std::uint64_t index_of(std::uint64_t tag) { return tag & 0xffff; }
 /// constant of a program is a block that somebody gave. With the highest one, zeros, sizes and
 /// numbers of nodes are read as of an origin that no network has.
 std::uint64_t salt(const Contract& contract) {
-  return mix(contract.seed + 0x9e3779b97f4a7c15U) | std::uint64_t{1} << 63;
+  return mixed(contract.seed + 0x9e3779b97f4a7c15U) | std::uint64_t{1} << 63;
 }
 /// The same for the number of a block in a witness of reductions.
 std::uint32_t block_salt(const Contract& contract) {
@@ -47,7 +42,7 @@ bool witnesses(const Contract& contract) {
 }
 
 std::uint64_t stream(const Contract& contract, Rank origin, Rank block) {
-  return mix(contract.seed ^ mix(tag(origin, block, 0)));
+  return mixed(contract.seed ^ mixed(tag(origin, block, 0)));
 }
 
 /// The words of a block that moves; the last one may be cut short.
@@ -57,7 +52,7 @@ void write_words(const Contract& contract, Rank origin, Rank block, Span data) {
     const std::uint64_t i = at / word_bytes;
     const std::uint64_t word = contract.pattern == Pattern::tags
                                    ? tag_in(contract, origin, block, i)
-                                   : mix(start + i * 0x9e3779b97f4a7c15U);
+                                   : mixed(start + i * 0x9e3779b97f4a7c15U);
     std::memcpy(&data[at], &word, std::min(word_bytes, data.size() - at));
   }
 }
@@ -97,7 +92,7 @@ void write_witness(const Contract& contract, const Content& content, Span data) 
   const auto block = static_cast<std::uint32_t>(content.block) ^ block_salt(contract);
   if (!contract.commutes) return write_elements(Interval{content.first, content.last, block}, data);
   Multiset all{0, block};
-  for (Rank rank = content.first; rank < content.last; ++rank) all.sum += mix(tag(rank, 1, 0));
+  for (Rank rank = content.first; rank < content.last; ++rank) all.sum += mixed(tag(rank, 1, 0));
   write_elements(all, data);
 }
 
@@ -160,7 +155,7 @@ Bytes Contract::block_size(Rank origin, Rank block) const {
   if (!uneven()) return block_bytes;
   const Rank by_origin = operation->sizes == Sizes::by_block ? 0 : origin;
   const Rank by_block = operation->sizes == Sizes::by_origin ? 0 : block;
-  const std::uint64_t chance = mix(seed + mix(tag(by_origin, by_block, 0)));
+  const std::uint64_t chance = mixed(seed + mixed(tag(by_origin, by_block, 0)));
   const Bytes unit = element_bytes();
   return chance % 4 == 0 ? 0 : chance / 4 % (2 * block_bytes / unit + 1) * unit;
 }

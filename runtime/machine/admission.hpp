@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/runtime/machine/machine.hpp"
+#include "wormcube/runtime/machine/options.hpp"
 #include "wormcube/runtime/network/network.hpp"
 #include "wormcube/runtime/topology/routing.hpp"
 

@@ -18,7 +18,7 @@ std::exception_ptr error_of_node(Rank rank, std::exception_ptr thrown) noexcept 
   } catch (...) {
     try {
       return std::make_exception_ptr(
-          NodeFailure(fmt::format("node {}: threw something that is no std::exception", rank)));
+          NodeFailure(fmt::format("node {}: unknown exception type", rank)));
     } catch (...) {
       return thrown;
     }

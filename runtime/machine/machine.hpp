@@ -3,99 +3,14 @@
 #pragma once
 
 #include "wormcube/runtime/machine/multicomputer.hpp"
-#include "wormcube/runtime/network/observer.hpp"
-#include "wormcube/runtime/node/requests.hpp"
+#include "wormcube/runtime/machine/options.hpp"
 #include "wormcube/runtime/schedule/schedule.hpp"
 #include "wormcube/runtime/topology/topology.hpp"
 
-#include <chrono>
-#include <cstdint>
-#include <exception>
-#include <functional>
 #include <memory>
-#include <optional>
-#include <span>
-#include <string>
 #include <utility>
 
 namespace wormcube {
-
-enum class NodesAs : std::uint8_t { threads, fibers };
-
-/// Told when nodes wait, for traces.
-///
-/// Threads  each node tells of itself.
-class NodeObserver {
- public:
-  virtual ~NodeObserver() = default;
-  /// The node is about to give its core away until others have done something for it.
-  virtual void waits(Rank rank) noexcept = 0;
-  virtual void goes_on(Rank rank) noexcept = 0;
-};
-
-struct MachineOptions {
-  NodesAs nodes_as = NodesAs::threads;
-  bool all_port = false;     ///< one injection and ejection port per link, instead of one per node
-  int virtual_channels = 2;  ///< per ring link: 2 (dateline) or 1
-  /// Flits that a virtual channel holds, 1 to most_channel_capacity.
-  std::size_t channel_capacity = 4;
-  /// Messages of at most so many bytes pass the channels in flits, if they are more than one, and are kept for a receiver that has
-  /// not asked for them yet; of longer ones the header alone does.
-  Bytes eager_limit = 1024;
-  /// What is kept for a receiver that has not asked for it yet: messages of at most early_limit bytes (0: of at most eager_limit; if
-  /// longer, they are copied into memory of the receiver's node), early_messages of them, early_bytes in all, at each node; with an early_limit each counts its header too.
-  Bytes early_limit = 0;
-  std::size_t early_messages = 64;
-  Bytes early_bytes = Bytes{256} << 10;
-  /// Messages that nobody has received when all programs have ended, and requests that are open then, are no error:
-  /// Statistics::unreceived has the messages.
-  bool allow_unreceived = false;
-  /// What a Deadlock says, from the machine's own table and the messages that nobody has received. Called
-  /// once, by the thread that has found it, which sees all that the nodes did. Empty: the table.
-  std::function<std::string(const std::string& table, std::span<const UnreceivedMessage> messages)>
-      deadlock_text = {};
-  /// Called before the machine stops for it; by any thread. What it throws, run() throws.
-  std::function<void(const WrongMessage&)> on_wrong_message = {};
-  /// Told why the machine stops, before it does, once a run; by any thread. It must not throw.
-  std::function<void(const std::exception_ptr& error)> on_failure = {};
-  /// Requests only. A receive of any source takes a message of one of those that are there, at random by this number, and
-  /// nodes let others run at random times. On one worker a number repeats a run.
-  std::optional<std::uint64_t> shuffle = {};
-  bool lock_step = false;  ///< a barrier after every step
-  /// Steps of a node that may be under way at once, 1 to most_window: a step returns when all but the
-  /// window - 1 latest, itself among them, are complete. All are before the node does local work, is
-  /// given memory back that they use, takes a step whose data overlap theirs, sends after an empty
-  /// receive, makes a request or ends: so a program cannot tell, if it touches data in local work
-  /// only, and what its steps name lies in memory(), on its stack, or lives until it ends
-  /// (docs/node-programs.md). In lock step it is 1.
-  int window = 1;
-  bool allow_cycles = false;  ///< run although the channel dependency graph has a cycle
-  /// Moves may take the dimensions in any order: whoever sets this has checked the routes.
-  bool any_order = false;
-  bool timing = false;  ///< measure the times of NodeStatistics: two clock reads per step and local
-  /// 0: none. When it has passed, every step ends with Stopped. What a node does outside of steps,
-  /// a long local or an endless loop, cannot be ended from outside: run() waits for it, however
-  /// long. See on_overrun.
-  std::chrono::milliseconds time_limit{0};
-  /// Called by the thread in run() if nodes still run so long after the time limit; once a run. It
-  /// may end the process; if it returns, run() goes on waiting. What it throws run() throws in place
-  /// of TimeLimit, when all nodes have ended. Empty: nothing is called.
-  std::function<void(const std::string& text)> on_overrun = {};
-  std::chrono::milliseconds overrun_grace{1000};
-  Bytes stack_bytes = Bytes{1} << 20;  ///< per node; less than least_stack_bytes counts as that
-  /// Threads that fibers run on, at most one per node; 0: one per usable core.
-  int workers = 0;
-  /// Workers are bound to a core each; nodes as threads to the cores in turn, neighbouring ranks to
-  /// one. Only the cores that the process itself is bound to are taken.
-  bool pin = false;
-  NetworkObserver* observer = nullptr;    ///< told of each reservation; for tests and traces
-  NodeObserver* node_observer = nullptr;  ///< told of each wait
-
-  static constexpr int most_window = 1024;
-  static constexpr Bytes least_stack_bytes = Bytes{64} << 10;  ///< room to throw and format a text
-  /// A channel that carries a message of several flits has room for so many.
-  static constexpr std::size_t most_channel_capacity = std::size_t{1} << 20;
-};
 
 /// The multicomputer in this process. Its nodes live as long as it does: run() wakes them, then they sleep again. A node
 /// is pinned: it runs on one thread, always the same.

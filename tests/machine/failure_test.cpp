@@ -108,7 +108,7 @@ TEST_CASE("the original exception is nested in the one that names the node", "[m
               std::byte in{};
               node.step({receive(1, {&in, 1})});
             });
-          }) == "node 1: threw something that is no std::exception");
+          }) == "node 1: unknown exception type");
   }
 }
 

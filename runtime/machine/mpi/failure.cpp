@@ -47,7 +47,7 @@ void MpiMachine::Impl::caught(MpiNode& node) noexcept {
     fail(MpiFailure::Kind::node, [&] { return fmt::format("node {}: {}", rank, error.what()); });
   } catch (...) {
     fail(MpiFailure::Kind::node,
-         [&] { return fmt::format("node {}: threw something that is no std::exception", rank); });
+         [&] { return fmt::format("node {}: unknown exception type", rank); });
   }
 }
 

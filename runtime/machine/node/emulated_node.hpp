@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/runtime/machine/node/arena.hpp"
 #include "wormcube/runtime/machine/executor/executor.hpp"
 #include "wormcube/runtime/machine/executor/gate.hpp"
-#include "wormcube/runtime/machine/node/inbox.hpp"
-#include "wormcube/runtime/machine/machine.hpp"
-#include "wormcube/runtime/machine/node/node_figures.hpp"
-#include "wormcube/runtime/machine/requests/request_table.hpp"
 #include "wormcube/runtime/machine/executor/step_barrier.hpp"
+#include "wormcube/runtime/machine/node/arena.hpp"
+#include "wormcube/runtime/machine/node/inbox.hpp"
+#include "wormcube/runtime/machine/node/node_figures.hpp"
 #include "wormcube/runtime/machine/node/step_window.hpp"
+#include "wormcube/runtime/machine/options.hpp"
+#include "wormcube/runtime/machine/requests/request_table.hpp"
 #include "wormcube/runtime/network/network.hpp"
 #include "wormcube/runtime/node/requests.hpp"
 

@@ -3,7 +3,8 @@
 #pragma once
 
 #include "wormcube/runtime/machine/node/arena.hpp"
-#include "wormcube/runtime/machine/machine.hpp"
+#include "wormcube/runtime/machine/options.hpp"
+#include "wormcube/runtime/machine/statistics.hpp"
 
 #include <chrono>
 
