@@ -32,7 +32,7 @@ TEST_CASE("packets=0 is never more packets than bytes", "[collectives]") {
                                         std::pair(operations::broadcast, "circulant"),
                                         std::pair(operations::reduce, "circulant")}) {
     Arguments sum;
-    if (operation->reduces) sum.reduction = find_reduction("sum", "double");
+    if (operation.reduces) sum.reduction = find_reduction("sum", "double");
     Collective collective(find_algorithm(operation, name), sum);
     collective.settle(cube, {.startup_us = 0}, 64);
     CHECK(collective.options.number("packets") == 64);
