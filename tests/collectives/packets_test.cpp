@@ -31,7 +31,9 @@ TEST_CASE("packets=0 is never more packets than bytes", "[collectives]") {
   for (const auto& [operation, name] : {std::pair(operations::broadcast, "pipelined"),
                                         std::pair(operations::broadcast, "circulant"),
                                         std::pair(operations::reduce, "circulant")}) {
-    Collective collective(find_algorithm(operation, name));
+    Arguments sum;
+    if (operation.reduces) sum.reduction = find_reduction("sum", "double");
+    Collective collective(find_algorithm(operation, name), sum);
     collective.settle(cube, {.startup_us = 0}, 64);
     CHECK(collective.options.number("packets") == 64);
   }
