@@ -71,7 +71,7 @@ TEST_CASE("list and best by replay replay a one-port algorithm with one port ali
   for (const auto& row : list) {
     if (!row["admitted"] || row["ports"] != "one" || row["replayed_ps"].is_null()) continue;
     for (const auto& other : best[0]["ranking"]) {
-      if (other["algorithm"] != row["algorithm"] || other["options"] != row["options"] ||
+      if (other["algorithm"] != row["algorithm"] || !row["options"].empty() ||
           other["replayed_ps"].is_null()) {
         continue;
       }
@@ -99,7 +99,7 @@ TEST_CASE("every long command ends at its time limit", "[cli]") {
       "best --on hypercube:14", "best alltoall --on torus:64x64 --by replay",
       "list --on hypercube:14", "draw alltoall --on torus:64x64 --html /dev/null",
       "draw alltoall --on torus:32x32~0-1 --html /dev/null", "reproduce kim --on torus:64x64",
-      "reproduce dimakopoulos --on torus:32x32", "reproduce wang-tseng",
+      "reproduce dimakopoulos --on torus:16x16", "reproduce wang-tseng",
       "replay alltoall --on torus:32x32 --algorithm shift", "show alltoall --on torus:32x32",
       "tune --iterations 1000000", "check alltoall --on torus:64x64");
   CAPTURE(arguments);

@@ -172,7 +172,7 @@ TEST_CASE("a failed node out of range, and too many values, are named", "[cli]")
              Catch::Contains("--route needs 2 values, but 3 are given"));
 }
 
-TEST_CASE("--markdown writes the files that are asked for, or is refused", "[cli]") {
+TEST_CASE("a table in Markdown leaves the other outputs whole, or is refused", "[cli]") {
   const TemporaryFile json(".json"), csv(".csv");
   for (const std::string arguments : {"list scatter", "best scatter --on ring:3"}) {
     const auto output =
