@@ -54,7 +54,8 @@ class Lines {
   std::string of(const Order& order) {
     auto& lines = files_[order.file];
     if (lines.empty()) {
-      for (const char* const folder : {"runtime/network/", "runtime/machine/"}) {
+      for (const char* const folder :
+           {"runtime/network/", "runtime/machine/executor/", "runtime/machine/node/"}) {
         std::ifstream text(std::filesystem::path(WORMCUBE_SOURCE_DIR) / folder / order.file);
         for (std::string line; std::getline(text, line);) lines.push_back(line);
       }
