@@ -8,8 +8,8 @@
 
 using namespace wormcube;
 using namespace wormcube::apps;
-using Catch::Matchers::Contains;
 using wormcube::apps::Algorithms;  // not the registry's list of variants
+using Catch::Matchers::Contains;
 
 namespace {
 

@@ -19,8 +19,8 @@
 using namespace wormcube;
 using namespace wormcube::apps;
 using namespace wormcube::apps::testing;
-using Catch::Matchers::Contains;
 using wormcube::apps::Algorithms;  // not the registry's list of variants
+using Catch::Matchers::Contains;
 
 namespace {
 

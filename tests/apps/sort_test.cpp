@@ -16,7 +16,6 @@
 
 using namespace wormcube;
 using namespace wormcube::apps;
-using wormcube::apps::Algorithms;  // not the registry's list of variants
 using namespace wormcube::apps::testing;
 using Catch::Matchers::Contains;
 
