@@ -8,7 +8,6 @@
 
 using namespace wormcube;
 using namespace wormcube::apps;
-using wormcube::apps::Algorithms;  // not the registry's list of variants
 using Catch::Matchers::Contains;
 
 namespace {

@@ -19,7 +19,6 @@
 using namespace wormcube;
 using namespace wormcube::apps;
 using namespace wormcube::apps::testing;
-using wormcube::apps::Algorithms;  // not the registry's list of variants
 using Catch::Matchers::Contains;
 
 namespace {
