@@ -37,8 +37,8 @@ class CallFigures {
     std::string reason;  // where there is none
   };
   virtual ~CallFigures() = default;
-  /// Throws UsageError, with both figures, if figures of calls with so many messages in all would take
-  /// minutes. \param what  "best of alltoall on torus:64x64"
+  /// Throws UsageError, with both figures, if figures of calls with so many messages in all would
+  /// take minutes. \param what  "best of alltoall on torus:64x64"
   virtual void require_affordable(std::string_view /*what*/, double /*messages*/) const {}
   const Answer& operator()(const Collective& collective, Bytes block_bytes, bool all_port);
 

@@ -51,8 +51,9 @@ class ProgressLine {
   bool shown_ = false;
 };
 
-/// A ProgressLine on standard error, after a second of work on a terminal, else after ten; a thread of
-/// its own counts the seconds. $WORMCUBE_PROGRESS_AFTER gives other seconds. Nothing with --quiet.
+/// A ProgressLine on standard error, after a second of work on a terminal, else after ten; a thread
+/// of its own counts the seconds. $WORMCUBE_PROGRESS_AFTER gives other seconds. Nothing with
+/// --quiet.
 ///
 /// Threads  any may tell it something, and any may pause it; whoever holds the pause takes no other
 ///          lock.

@@ -29,8 +29,9 @@ class CommandLimit {
   std::thread watch_;
 };
 
-/// While one of these lives, dry runs and proofs that take longer throw TimeLimit at their next step:
-/// for a row, after which the next one begins. What takes no steps ends the program a second later.
+/// While one of these lives, dry runs and proofs that take longer throw TimeLimit at their next
+/// step: for a row, after which the next one begins. What takes no steps ends the program a second
+/// later.
 class TimeLimited {
  public:
   /// \param limit  0: none

@@ -88,9 +88,9 @@ struct CheckedRow {
   Collective collective;
   const Topology* topology;
 };
-/// The pieces of messages in each dry run, before any is made. Throws UsageError, with the figures, if
-/// one needs more memory than there is, or all together go through more pieces, or steps of nodes, than
-/// CheckOptions::record_pieces. \param what  "reproduce kim"
+/// The pieces of messages in each dry run, before any is made. Throws UsageError, with the figures,
+/// if one needs more memory than there is, or all together go through more pieces, or steps of
+/// nodes, than CheckOptions::record_pieces. \param what  "reproduce kim"
 std::vector<double> require_to_check(std::string_view what, std::span<const CheckedRow> rows,
                                      const CheckOptions& options);
 /// The same of each row of each network, in their order.

@@ -87,8 +87,8 @@ struct LockStepTime {
 };
 LockStepTime lock_step_time(const ScheduleReport& report, const CostModel& model);
 
-/// What check_collective() goes through. Throws UsageError, with the figures, if the dry run would need
-/// more memory than there is, or go through more pieces than CheckOptions::record_pieces.
+/// What check_collective() goes through. Throws UsageError, with the figures, if the dry run would
+/// need more memory than there is, or go through more pieces than CheckOptions::record_pieces.
 MemoryNeed need_to_check(const Collective& collective, const Topology& topology,
                          const CheckOptions& options);
 

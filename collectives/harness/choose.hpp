@@ -66,10 +66,10 @@ struct Priced {
   std::optional<double> us;  ///< nothing where a formula is missing, or `auto` does not ask for it
 };
 /// The algorithms that this network admits and that need no more than these ports, by standing() of
-/// predicted_us of what weigh() says; of options that are choices, the cheapest combination; those that
-/// the size decides are settled. Left out are those by which nodes may end with different bits
-/// (brackets_differ, an operator that is not exact). Of equals those made for these ports come first,
-/// then the first by name. The commands `best`, `list` and `auto` all rank by this function.
+/// predicted_us of what weigh() says; of options that are choices, the cheapest combination; those
+/// that the size decides are settled. Left out are those by which nodes may end with different bits
+/// (brackets_differ, an operator that is not exact). Of equals those made for these ports come
+/// first, then the first by name. The commands `best`, `list` and `auto` all rank by this function.
 std::vector<Priced> ranking(Operation operation, Weights& weights, const CostModel& model,
                             Bytes block_bytes, Ports ports, const Arguments& arguments = {});
 /// The same for one call.

@@ -7,8 +7,8 @@
 
 namespace wormcube {
 
-/// A loop that may take long. While one lives, LongLoop::now() says how far it is; of several at the
-/// same time the first one is shown.
+/// A loop that may take long. While one lives, LongLoop::now() says how far it is; of several at
+/// the same time the first one is shown.
 ///
 /// Threads  any may call step() and now().
 class LongLoop {

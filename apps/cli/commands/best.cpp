@@ -89,7 +89,8 @@ struct Contestant {
   bool is_comparable() const { return us && contention() != Contention::unknown; }
 };
 
-/// Who wins with blocks of one size: the algorithms with formulas, the cheapest first, by standing().
+/// Who wins with blocks of one size: the algorithms with formulas, the cheapest first, by
+/// standing().
 struct Contest {
   Bytes block_bytes;
   std::vector<Contestant> ranked;
