@@ -220,8 +220,8 @@ void Collective::operator()(Node& node, ConstBlocks input, Blocks output,
   algorithm->program(node, {input, output, arguments, options, sizes});
 }
 
-Algorithms with_variant(const Algorithm& algorithm, void (*change)(Algorithm& variant)) {
-  Algorithms both{algorithm, algorithm};
+Registration with_variant(const Algorithm& algorithm, void (*change)(Algorithm& variant)) {
+  Registration both{algorithm, algorithm};
   change(both.all[1]);
   return both;
 }

@@ -149,10 +149,10 @@ struct Collective {
 std::optional<std::string> refusal(const Collective& collective, const Topology& topology);
 
 /// The algorithms that one file registers: one, or the variants of one program.
-struct Algorithms {
+struct Registration {
   std::vector<Algorithm> all;
-  Algorithms(Algorithm one) : all{std::move(one)} {}  // NOLINT(google-explicit-constructor)
-  Algorithms(std::initializer_list<Algorithm> variants) : all(variants) {}
+  Registration(Algorithm one) : all{std::move(one)} {}  // NOLINT(google-explicit-constructor)
+  Registration(std::initializer_list<Algorithm> variants) : all(variants) {}
 };
 
 /// Registers a built-in algorithm, or several variants, in the file that defines the program:
@@ -162,12 +162,12 @@ struct Algorithms {
 ///
 /// collectives/core/algorithms.inc lists the names.
 #define WORMCUBE_ALGORITHM(name) WORMCUBE_ALGORITHMS(name) = Algorithm
-#define WORMCUBE_ALGORITHMS(name)            \
-  extern const Algorithms registered_##name; \
-  const Algorithms registered_##name
+#define WORMCUBE_ALGORITHMS(name)              \
+  extern const Registration registered_##name; \
+  const Registration registered_##name
 
 /// An algorithm and a variant of it, the same but for what `change` sets.
-Algorithms with_variant(const Algorithm& algorithm, void (*change)(Algorithm& variant));
+Registration with_variant(const Algorithm& algorithm, void (*change)(Algorithm& variant));
 /// The start-ups of a formula and nothing else, for blocks of different sizes: a step lasts as
 /// long as its largest message, which depends on all sizes.
 template <Prediction (*predict)(const Setting&)>

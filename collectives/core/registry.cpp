@@ -12,7 +12,7 @@
 
 namespace wormcube {
 
-#define WORMCUBE_LIST(name) extern const Algorithms registered_##name;
+#define WORMCUBE_LIST(name) extern const Registration registered_##name;
 #include "wormcube/collectives/core/algorithms.inc"
 #undef WORMCUBE_LIST
 
@@ -30,7 +30,7 @@ struct Registry {
   std::map<const Algorithm*, std::string> origins;
 
   Registry() {
-    for (const Algorithms* file : built_in) {
+    for (const Registration* file : built_in) {
       for (const Algorithm& algorithm : file->all) algorithms.push_back(&algorithm);
     }
     sort();
