@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/registry.hpp"
 
+#include "wormcube/collectives/core/plugin.hpp"
 #include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/collectives/kit/links.hpp"
-#include "wormcube/collectives/core/plugin.hpp"
 #include "wormcube/tests/collectives/cases.hpp"
 
 #include <filesystem>
@@ -128,7 +128,8 @@ TEST_CASE("the list of algorithms has every file that registers one, once", "[co
     }
     return all;
   };
-  std::vector<std::string> registered, listed = names(folder / "algorithms.inc", {"WORMCUBE_LIST"});
+  std::vector<std::string> registered,
+      listed = names(folder / "core" / "algorithms.inc", {"WORMCUBE_LIST"});
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
     if (entry.path().extension() != ".cpp") continue;
     const auto found = names(entry.path(), {"WORMCUBE_ALGORITHM", "WORMCUBE_ALGORITHMS"});
