@@ -1,8 +1,8 @@
 // Every registered algorithm on real nodes, verified, against the memory-copy limit.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/bench/bench.hpp"
-#include "wormcube/collectives/harness/run.hpp"
 #include "wormcube/collectives/core/registry.hpp"
+#include "wormcube/collectives/harness/run.hpp"
 
 #include <array>
 #include <map>

@@ -1,7 +1,7 @@
 // Dry runs, checks and proofs: how large a network can be looked at.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/core/registry.hpp"
+#include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
 #include "wormcube/runtime/schedule/prove.hpp"
 

@@ -1,8 +1,8 @@
 // What the trace of a real run costs: processor time for each of its slices.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/common/run_trace.hpp"
-#include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/core/registry.hpp"
+#include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/runtime/machine/machine.hpp"
 
 #include <algorithm>

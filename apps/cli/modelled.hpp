@@ -5,8 +5,8 @@
 #include "wormcube/apps/cli/options/algorithms.hpp"
 #include "wormcube/apps/cli/options/choice.hpp"
 #include "wormcube/apps/cli/options/model.hpp"
-#include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/collectives/core/registry.hpp"
+#include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/runtime/replay/replay.hpp"
 
 #include <cstdint>

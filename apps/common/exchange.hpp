@@ -3,8 +3,8 @@
 #pragma once
 
 #include "wormcube/apps/common/algorithms.hpp"
-#include "wormcube/collectives/harness/memory.hpp"
 #include "wormcube/collectives/core/registry.hpp"
+#include "wormcube/collectives/harness/memory.hpp"
 #include "wormcube/runtime/machine/machine.hpp"
 #include "wormcube/runtime/replay/machine_model.hpp"
 #include "wormcube/runtime/schedule/check.hpp"

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/fft/parts.hpp"
 
-#include "wormcube/apps/fft/verify.hpp"
 #include "wormcube/apps/common/random.hpp"
+#include "wormcube/apps/fft/verify.hpp"
 
 #include <algorithm>
 #include <array>

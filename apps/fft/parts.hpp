@@ -3,8 +3,8 @@
 #pragma once
 
 #include "wormcube/apps/common/complex.hpp"
-#include "wormcube/apps/fft/local.hpp"
 #include "wormcube/apps/common/parts.hpp"
+#include "wormcube/apps/fft/local.hpp"
 
 #include <cstddef>
 #include <span>

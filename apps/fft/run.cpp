@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/fft/run.hpp"
 
+#include "wormcube/apps/common/parts.hpp"
 #include "wormcube/apps/fft/fft.hpp"
 #include "wormcube/apps/fft/parts.hpp"
-#include "wormcube/apps/common/parts.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/host/faults.hpp"
 

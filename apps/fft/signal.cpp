@@ -3,12 +3,12 @@
 #include "wormcube/apps/fft/signal.hpp"
 
 #include "wormcube/apps/common/exchange.hpp"
+#include "wormcube/apps/common/random.hpp"
 #include "wormcube/apps/fft/plan.hpp"
 #include "wormcube/apps/io/csv.hpp"
 #include "wormcube/apps/io/npy.hpp"
 #include "wormcube/apps/io/read_once.hpp"
 #include "wormcube/apps/io/text.hpp"
-#include "wormcube/apps/common/random.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/host/memory.hpp"
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/matvec/run.hpp"
 
-#include "wormcube/apps/io/array.hpp"
 #include "wormcube/apps/common/parts.hpp"
+#include "wormcube/apps/io/array.hpp"
 #include "wormcube/collectives/core/blocks.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/host/memory.hpp"

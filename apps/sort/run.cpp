@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/sort/run.hpp"
 
-#include "wormcube/apps/io/array.hpp"
 #include "wormcube/apps/common/pair_counts.hpp"
 #include "wormcube/apps/common/parts.hpp"
 #include "wormcube/apps/common/random.hpp"
+#include "wormcube/apps/io/array.hpp"
 #include "wormcube/apps/sort/key_order.hpp"
 #include "wormcube/apps/sort/sample_sort.hpp"
 #include "wormcube/collectives/core/blocks.hpp"

@@ -5,9 +5,9 @@
 //   mpirun -n 16 wormcube_mpi_bench alltoall complete:16 hypercube:4 torus:4x4
 // All-to-all: every algorithm that the network admits and MPI_Alltoall, a few calls of each in turn.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/collectives/harness/run.hpp"
 #include "wormcube/collectives/mpi/library.hpp"
-#include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/runtime/machine/mpi/machine.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 

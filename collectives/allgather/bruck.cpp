@@ -1,7 +1,7 @@
 // All-gather on any number of nodes in the fewest steps.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/allgather/programs.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/kit/links.hpp"
 #include "wormcube/collectives/kit/loads.hpp"
 #include "wormcube/collectives/kit/pattern_load.hpp"

@@ -1,7 +1,7 @@
 // All-gather on a mesh or a torus: the ring algorithm in one dimension after the other.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/allgather/programs.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/runtime/node/views.hpp"
 
 namespace wormcube {

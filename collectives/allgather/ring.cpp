@@ -1,7 +1,7 @@
 // All-gather on a ring or a line: each block travels once round.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/allgather/programs.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 
 namespace wormcube {
 

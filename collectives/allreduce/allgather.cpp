@@ -1,9 +1,9 @@
 // All-reduce as an all-gather and a local reduction.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/allgather/programs.hpp"
-#include "wormcube/collectives/kit/partial.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/core/reduction.hpp"
+#include "wormcube/collectives/kit/partial.hpp"
 
 namespace wormcube {
 

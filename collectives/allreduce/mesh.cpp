@@ -1,9 +1,9 @@
 // All-reduce dimension by dimension of a mesh.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/allreduce/programs.hpp"
-#include "wormcube/collectives/kit/partial.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/core/reduction.hpp"
+#include "wormcube/collectives/kit/partial.hpp"
 #include "wormcube/runtime/node/views.hpp"
 
 namespace wormcube {

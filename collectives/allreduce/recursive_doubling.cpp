@@ -1,10 +1,10 @@
 // All-reduce by recursive doubling.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/allreduce/programs.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/core/reduction.hpp"
 #include "wormcube/collectives/kit/loads.hpp"
 #include "wormcube/collectives/kit/partial.hpp"
-#include "wormcube/collectives/core/reduction.hpp"
 
 #include <bit>
 

@@ -1,11 +1,11 @@
 // All-reduce as a reduction to one node and a broadcast.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/allreduce/programs.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/core/reduction.hpp"
 #include "wormcube/collectives/kit/loads.hpp"
 #include "wormcube/collectives/reduce/programs.hpp"
 #include "wormcube/collectives/reduce/tree.hpp"
-#include "wormcube/collectives/core/reduction.hpp"
 
 namespace wormcube {
 

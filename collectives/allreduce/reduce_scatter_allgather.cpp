@@ -1,15 +1,15 @@
 // All-reduce in parts: reduce-scatter, then all-gather.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/allgather/programs.hpp"
-#include "wormcube/collectives/kit/bit_handover.hpp"
 #include "wormcube/collectives/broadcast/programs.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/core/reduction.hpp"
+#include "wormcube/collectives/kit/bit_handover.hpp"
 #include "wormcube/collectives/kit/links.hpp"
+#include "wormcube/collectives/kit/torus_handover.hpp"
 #include "wormcube/collectives/reduce/parts.hpp"
 #include "wormcube/collectives/reduce/programs.hpp"
 #include "wormcube/collectives/reduce_scatter/programs.hpp"
-#include "wormcube/collectives/core/reduction.hpp"
-#include "wormcube/collectives/kit/torus_handover.hpp"
 
 #include <fmt/core.h>
 

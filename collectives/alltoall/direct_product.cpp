@@ -1,7 +1,7 @@
 // Total exchange straight to every destination, in phases without contention.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/alltoall/direct_factor.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 
 #include <algorithm>
 #include <vector>

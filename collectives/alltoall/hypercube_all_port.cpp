@@ -1,7 +1,7 @@
 // Total exchange on a hypercube with all links at once: d rotated copies of the log p exchange.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/alltoall/bit_exchange.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/runtime/node/together.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Total exchange in log p steps: one label bit after the other.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/alltoall/bit_exchange.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/kit/pattern_load.hpp"
 
 namespace wormcube {

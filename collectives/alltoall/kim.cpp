@@ -1,8 +1,8 @@
 // Kim et al.: total exchange on a torus that is divided into cells; only masters exchange.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/alltoall/kim_places.hpp"
 #include "wormcube/collectives/alltoall/torus_exchange.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // Total exchange on a ring or a line: bundles travel one way and shrink.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/alltoall/one_way.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 
 namespace wormcube {
 

@@ -1,7 +1,7 @@
 // Total exchange on a mesh by single blocks, in as few steps as the middle of the mesh allows.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/alltoall/scott_layer.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
 #include <algorithm>

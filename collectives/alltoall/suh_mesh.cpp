@@ -1,8 +1,8 @@
 // Total exchange on a mesh of any size: rings of every second node, then exchanges in small cells.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/alltoall/mesh_order.hpp"
 #include "wormcube/collectives/alltoall/mesh_places.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 
 namespace wormcube {
 

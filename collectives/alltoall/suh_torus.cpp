@@ -1,7 +1,7 @@
 // Total exchange on a torus: rings of cells of 4 nodes a side, then two hops, then one.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/alltoall/torus_exchange.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 
 namespace wormcube {
 

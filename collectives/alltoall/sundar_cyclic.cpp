@@ -1,7 +1,7 @@
 // Total exchange on a square mesh: halves exchange with halves, rows and columns at the same time.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/alltoall/mesh_quadrants.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/kit/block_array.hpp"
 #include "wormcube/collectives/core/cost.hpp"
+#include "wormcube/collectives/kit/block_array.hpp"
 #include "wormcube/runtime/node/node.hpp"
 
 #include <string_view>

@@ -1,7 +1,7 @@
 // Broadcast by interval halving: recursive doubling for any number of nodes and any root.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/broadcast/programs.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,7 +1,7 @@
 // Broadcast dimension by dimension.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/broadcast/programs.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/kit/links.hpp"
 #include "wormcube/runtime/node/views.hpp"
 

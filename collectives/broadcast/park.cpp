@@ -1,7 +1,7 @@
 // Broadcast in the fewest steps there can be, on tori that are powers of 2k+1, by free routes.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/broadcast/itinerary.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -1,9 +1,9 @@
 // Broadcast by peeling: one dimension after the other, with all ports, no alignment.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/broadcast/distribution.hpp"
 #include "wormcube/collectives/broadcast/itinerary.hpp"
 #include "wormcube/collectives/broadcast/torus_trees.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 
 namespace wormcube {
 

@@ -1,8 +1,8 @@
 // Broadcast by the best of what we have, for any torus.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/broadcast/torus_trees.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 
 namespace wormcube {
 

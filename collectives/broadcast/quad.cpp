@@ -1,8 +1,8 @@
 // Broadcast by quartering, on tori with sides of a power of two.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/broadcast/itinerary.hpp"
 #include "wormcube/collectives/broadcast/torus_trees.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 
 #include <algorithm>
 #include <bit>

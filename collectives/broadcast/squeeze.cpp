@@ -1,9 +1,9 @@
 // Broadcast by squeezing: Wang and Tseng's on a coarser torus, then inside its cells.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/broadcast/itinerary.hpp"
 #include "wormcube/collectives/broadcast/torus_trees.hpp"
 #include "wormcube/collectives/broadcast/wang_tseng_tree.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 
 namespace wormcube {
 

@@ -1,7 +1,7 @@
 // Broadcast by halving the chain of nodes in dimension order: one port, no contention, any shape.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/broadcast/itinerary.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 
 namespace wormcube {
 

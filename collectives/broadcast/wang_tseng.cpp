@@ -1,9 +1,9 @@
 // Broadcast by Wang and Tseng: by the algebra of the torus, on all ports.
 // SPDX-License-Identifier: Apache-2.0
 
-#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/broadcast/itinerary.hpp"
 #include "wormcube/collectives/broadcast/wang_tseng_tree.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 
 #include <fmt/core.h>
 

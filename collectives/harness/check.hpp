@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/harness/memory.hpp"
 #include "wormcube/collectives/core/registry.hpp"
+#include "wormcube/collectives/harness/memory.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
 
 #include <cstdint>

@@ -5,8 +5,8 @@
 #include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/runtime/base/error.hpp"
-#include "wormcube/runtime/topology/routing.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
+#include "wormcube/runtime/topology/routing.hpp"
 
 #include <algorithm>
 #include <exception>

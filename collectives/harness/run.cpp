@@ -7,8 +7,8 @@
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/host/faults.hpp"
 #include "wormcube/runtime/base/host/memory.hpp"
-#include "wormcube/runtime/topology/routing.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
+#include "wormcube/runtime/topology/routing.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/collectives/harness/memory.hpp"
-#include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/runtime/machine/machine.hpp"
 
 #include <cstdint>

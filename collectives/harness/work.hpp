@@ -3,8 +3,8 @@
 #pragma once
 
 #include "wormcube/collectives/core/registry.hpp"
-#include "wormcube/runtime/topology/routing.hpp"
 #include "wormcube/runtime/schedule/schedule.hpp"
+#include "wormcube/runtime/topology/routing.hpp"
 
 #include <optional>
 

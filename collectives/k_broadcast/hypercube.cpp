@@ -1,7 +1,7 @@
 // k-to-all broadcast on a hypercube by recursive doubling.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/allgather/programs.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/k_to_all/sources.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // k-from-all reduction on a hypercube by recursive halving.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/algorithm.hpp"
-#include "wormcube/collectives/k_to_all/sources.hpp"
 #include "wormcube/collectives/core/reduction.hpp"
+#include "wormcube/collectives/k_to_all/sources.hpp"
 
 #include <algorithm>
 #include <span>

@@ -1,9 +1,9 @@
 // k-from-all reduction: reduce-scatter of parts, then a gather.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/core/reduction.hpp"
 #include "wormcube/collectives/k_to_all/sources.hpp"
 #include "wormcube/collectives/reduce/parts.hpp"
-#include "wormcube/collectives/core/reduction.hpp"
 
 #include <span>
 #include <utility>

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/collectives/core/options.hpp"
 #include "wormcube/collectives/kit/handover.hpp"
 #include "wormcube/collectives/kit/loads.hpp"
-#include "wormcube/collectives/core/options.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 
 #include <span>

@@ -3,9 +3,9 @@
 #include "wormcube/collectives/kit/bine.hpp"
 
 #include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/core/reduction.hpp"
 #include "wormcube/collectives/kit/handover.hpp"
 #include "wormcube/collectives/kit/partial.hpp"
-#include "wormcube/collectives/core/reduction.hpp"
 
 namespace wormcube {
 

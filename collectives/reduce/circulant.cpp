@@ -3,9 +3,9 @@
 #include "wormcube/collectives/kit/circulant.hpp"
 
 #include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/core/reduction.hpp"
 #include "wormcube/collectives/kit/handover.hpp"
 #include "wormcube/collectives/reduce/parts.hpp"
-#include "wormcube/collectives/core/reduction.hpp"
 
 namespace wormcube {
 

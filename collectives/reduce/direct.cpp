@@ -1,8 +1,8 @@
 // Reduction to one node by single messages: the baseline.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/algorithm.hpp"
-#include "wormcube/collectives/kit/partial.hpp"
 #include "wormcube/collectives/core/reduction.hpp"
+#include "wormcube/collectives/kit/partial.hpp"
 
 namespace wormcube {
 

@@ -1,10 +1,10 @@
 // Reduction to one node by interval halving: any number of nodes, any root.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/core/reduction.hpp"
 #include "wormcube/collectives/kit/partial.hpp"
 #include "wormcube/collectives/reduce/programs.hpp"
 #include "wormcube/collectives/reduce/tree.hpp"
-#include "wormcube/collectives/core/reduction.hpp"
 
 #include <algorithm>
 

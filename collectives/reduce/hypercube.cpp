@@ -1,9 +1,9 @@
 // Reduction to one node, dimension by dimension of the labels: Algorithm 4.3.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/core/reduction.hpp"
 #include "wormcube/collectives/kit/loads.hpp"
 #include "wormcube/collectives/kit/partial.hpp"
-#include "wormcube/collectives/core/reduction.hpp"
 
 #include <bit>
 

@@ -1,12 +1,12 @@
 // Reduction to one node in parts: reduce-scatter, then gather.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/core/reduction.hpp"
 #include "wormcube/collectives/kit/loads.hpp"
 #include "wormcube/collectives/reduce/parts.hpp"
 #include "wormcube/collectives/reduce/programs.hpp"
 #include "wormcube/collectives/reduce/tree.hpp"
 #include "wormcube/collectives/reduce_scatter/programs.hpp"
-#include "wormcube/collectives/core/reduction.hpp"
 
 #include <bit>
 

@@ -1,9 +1,9 @@
 // Reduce-scatter in ceil(log2 p) steps for any number of nodes.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/core/reduction.hpp"
 #include "wormcube/collectives/kit/loads.hpp"
 #include "wormcube/collectives/reduce_scatter/programs.hpp"
-#include "wormcube/collectives/core/reduction.hpp"
 
 #include <algorithm>
 

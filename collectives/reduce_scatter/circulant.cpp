@@ -3,8 +3,8 @@
 #include "wormcube/collectives/kit/circulant.hpp"
 
 #include "wormcube/collectives/core/algorithm.hpp"
-#include "wormcube/collectives/reduce_scatter/programs.hpp"
 #include "wormcube/collectives/core/reduction.hpp"
+#include "wormcube/collectives/reduce_scatter/programs.hpp"
 
 namespace wormcube {
 

@@ -1,9 +1,9 @@
 // Reduce-scatter by halving the labels' bits.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/core/reduction.hpp"
 #include "wormcube/collectives/kit/loads.hpp"
 #include "wormcube/collectives/reduce_scatter/programs.hpp"
-#include "wormcube/collectives/core/reduction.hpp"
 
 #include <utility>
 

@@ -1,10 +1,10 @@
 // Reduce-scatter by single blocks, straight to their nodes.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/core/reduction.hpp"
 #include "wormcube/collectives/kit/loads.hpp"
 #include "wormcube/collectives/kit/partial.hpp"
 #include "wormcube/collectives/reduce_scatter/programs.hpp"
-#include "wormcube/collectives/core/reduction.hpp"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // Reduce-scatter on a ring or a line, right for operators that do not commute.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/algorithm.hpp"
-#include "wormcube/collectives/reduce_scatter/programs.hpp"
 #include "wormcube/collectives/core/reduction.hpp"
+#include "wormcube/collectives/reduce_scatter/programs.hpp"
 
 #include <array>
 #include <utility>

@@ -1,9 +1,9 @@
 // Prefix reduction across the labels' bits: Algorithm 4.9.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/core/reduction.hpp"
 #include "wormcube/collectives/kit/loads.hpp"
 #include "wormcube/collectives/kit/partial.hpp"
-#include "wormcube/collectives/core/reduction.hpp"
 #include "wormcube/collectives/scan/programs.hpp"
 
 namespace wormcube {

@@ -1,8 +1,8 @@
 // Prefix reduction along a line: a pipeline.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/algorithm.hpp"
-#include "wormcube/collectives/reduce/parts.hpp"
 #include "wormcube/collectives/core/reduction.hpp"
+#include "wormcube/collectives/reduce/parts.hpp"
 #include "wormcube/collectives/scan/programs.hpp"
 
 #include <fmt/core.h>

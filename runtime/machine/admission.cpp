@@ -5,8 +5,8 @@
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/host/cores.hpp"
 #include "wormcube/runtime/base/host/memory.hpp"
-#include "wormcube/runtime/machine/node/emulated_node.hpp"
 #include "wormcube/runtime/machine/executor/executor.hpp"
+#include "wormcube/runtime/machine/node/emulated_node.hpp"
 
 #include <string_view>
 #include <utility>

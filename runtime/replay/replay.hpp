@@ -5,8 +5,8 @@
 
 #include "wormcube/runtime/replay/machine_model.hpp"
 #include "wormcube/runtime/replay/starts.hpp"
-#include "wormcube/runtime/topology/routing.hpp"
 #include "wormcube/runtime/schedule/schedule.hpp"
+#include "wormcube/runtime/topology/routing.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/runtime/topology/routing.hpp"
 #include "wormcube/runtime/schedule/schedule.hpp"
+#include "wormcube/runtime/topology/routing.hpp"
 
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 // Matrix-vector product on a grid of nodes: every shape of matrix and network.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/io/array.hpp"
 #include "wormcube/apps/common/made.hpp"
+#include "wormcube/apps/io/array.hpp"
 #include "wormcube/apps/matvec/run.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/machine/machine.hpp"

@@ -7,8 +7,8 @@
 #include "wormcube/apps/draw/play.hpp"
 #include "wormcube/apps/draw/plot.hpp"
 #include "wormcube/apps/draw/still.hpp"
-#include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/core/registry.hpp"
+#include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
 #include <cmath>

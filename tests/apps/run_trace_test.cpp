@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/common/run_trace.hpp"
 
-#include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/core/registry.hpp"
+#include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/tests/apps/trace_laws.hpp"
 #include "wormcube/tests/cli/program.hpp"
 

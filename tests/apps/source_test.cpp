@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/io/source.hpp"
 
-#include "wormcube/apps/fft/signal.hpp"
-#include "wormcube/apps/io/array.hpp"
 #include "wormcube/apps/common/made.hpp"
 #include "wormcube/apps/common/parts.hpp"
+#include "wormcube/apps/fft/signal.hpp"
+#include "wormcube/apps/io/array.hpp"
 #include "wormcube/apps/sort/run.hpp"
 #include "wormcube/apps/transpose/run.hpp"
 #include "wormcube/runtime/base/error.hpp"

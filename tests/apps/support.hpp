@@ -4,8 +4,8 @@
 
 #include "wormcube/apps/common/complex.hpp"
 #include "wormcube/apps/common/exchange.hpp"
-#include "wormcube/apps/fft/local.hpp"
 #include "wormcube/apps/common/random.hpp"
+#include "wormcube/apps/fft/local.hpp"
 #include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/runtime/schedule/prove.hpp"
 #include "wormcube/runtime/schedule/schedule.hpp"

@@ -1,9 +1,9 @@
 // Whether all nodes of an all-reduce bracket the operands in one way, so that rounding is the same on all.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/harness/choose.hpp"
-#include "wormcube/collectives/harness/work.hpp"
 #include "wormcube/collectives/core/operations.hpp"
 #include "wormcube/collectives/core/reduction.hpp"
+#include "wormcube/collectives/harness/choose.hpp"
+#include "wormcube/collectives/harness/work.hpp"
 #include "wormcube/runtime/schedule/prove.hpp"
 
 #include <algorithm>

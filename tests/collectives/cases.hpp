@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/core/registry.hpp"
+#include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/runtime/node/forwarding_node.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
 #include "wormcube/runtime/schedule/prove.hpp"

@@ -1,9 +1,9 @@
 // What a program will take: what is counted of the ranks tried, and what of all follows from it.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/product/product.hpp"
+#include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/memory.hpp"
-#include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/machine/machine.hpp"
 #include "wormcube/runtime/network/tag_table.hpp"

@@ -1,9 +1,9 @@
 // No proof of nothing: for every operation, programs that send nothing, write a constant, leave a
 // block out or put it in another's place, all of which `check` and `run` must refuse.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/run.hpp"
-#include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/tests/collectives/cases.hpp"
 
 #include <algorithm>

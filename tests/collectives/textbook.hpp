@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
-#include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/runtime/node/forwarding_node.hpp"
 #include "wormcube/runtime/schedule/prove.hpp"
 

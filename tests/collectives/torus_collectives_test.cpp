@@ -2,9 +2,9 @@
 // their constructions, and the tables that they are made of.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/direct_factor.hpp"
-#include "wormcube/collectives/kit/circulant.hpp"
-#include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/core/registry.hpp"
+#include "wormcube/collectives/harness/check.hpp"
+#include "wormcube/collectives/kit/circulant.hpp"
 #include "wormcube/collectives/kit/swing.hpp"
 #include "wormcube/collectives/kit/ternary.hpp"
 

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/work.hpp"
 
+#include "wormcube/collectives/core/operations.hpp"
 #include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
-#include "wormcube/collectives/core/operations.hpp"
 
 #include <algorithm>
 #include <cstdint>

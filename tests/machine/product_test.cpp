@@ -1,7 +1,7 @@
 // The products' exchanges with real payloads on threads and fibers, whatever the factors.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/core/registry.hpp"
+#include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/runtime/machine/machine.hpp"
 #include "wormcube/runtime/schedule/schedule.hpp"
 #include "wormcube/tests/machine/support.hpp"

@@ -3,11 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/machine/mpi/machine.hpp"
 
+#include "wormcube/apps/common/made.hpp"
+#include "wormcube/apps/common/parts.hpp"
 #include "wormcube/apps/fft/run.hpp"
 #include "wormcube/apps/io/array.hpp"
-#include "wormcube/apps/common/made.hpp"
 #include "wormcube/apps/matvec/run.hpp"
-#include "wormcube/apps/common/parts.hpp"
 #include "wormcube/apps/sort/run.hpp"
 #include "wormcube/apps/transpose/run.hpp"
 #include "wormcube/collectives/harness/contract.hpp"

@@ -1,7 +1,7 @@
 // Replays worked by hand: every start of every flit, and whole algorithms in single figures.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/core/registry.hpp"
+#include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/tests/replay/schedules.hpp"
 
 #include <catch2/catch.hpp>

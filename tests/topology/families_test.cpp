@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/topology/families.hpp"
 
-#include "wormcube/runtime/topology/routing.hpp"
 #include "wormcube/runtime/topology/cayley.hpp"
+#include "wormcube/runtime/topology/routing.hpp"
 #include "wormcube/runtime/topology/topology.hpp"
 #include "wormcube/tests/topology/samples.hpp"
 

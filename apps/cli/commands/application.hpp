@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/apps/common/algorithms.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/options/algorithms.hpp"
 #include "wormcube/apps/cli/options/choice.hpp"
@@ -13,6 +12,7 @@
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/apps/cli/progress.hpp"
+#include "wormcube/apps/common/algorithms.hpp"
 #include "wormcube/apps/common/exchange.hpp"
 #include "wormcube/apps/common/run_trace.hpp"
 #include "wormcube/runtime/base/error.hpp"

@@ -4,10 +4,10 @@
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/output/print.hpp"
 #include "wormcube/apps/cli/progress.hpp"
+#include "wormcube/apps/common/parts.hpp"
 #include "wormcube/apps/fft/local.hpp"
 #include "wormcube/apps/fft/run.hpp"
 #include "wormcube/apps/io/npy.hpp"
-#include "wormcube/apps/common/parts.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
 #include <memory>

@@ -17,8 +17,8 @@
 #include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/apps/cli/time_limited.hpp"
 #include "wormcube/apps/cli/trouble.hpp"
-#include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/collectives/core/registry.hpp"
+#include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/host/memory.hpp"
 

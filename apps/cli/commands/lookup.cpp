@@ -3,10 +3,10 @@
 #include "wormcube/apps/cli/commands/application.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
+#include "wormcube/apps/common/parts.hpp"
 #include "wormcube/apps/io/array.hpp"
 #include "wormcube/apps/lookup/made.hpp"
 #include "wormcube/apps/lookup/run.hpp"
-#include "wormcube/apps/common/parts.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
 #include <algorithm>

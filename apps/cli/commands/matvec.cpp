@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/application.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
-#include "wormcube/apps/io/array.hpp"
 #include "wormcube/apps/common/made.hpp"
-#include "wormcube/apps/matvec/run.hpp"
 #include "wormcube/apps/common/parts.hpp"
+#include "wormcube/apps/io/array.hpp"
+#include "wormcube/apps/matvec/run.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
 #include <cmath>

@@ -3,8 +3,8 @@
 #include "wormcube/apps/cli/commands/application.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
-#include "wormcube/apps/io/array.hpp"
 #include "wormcube/apps/common/parts.hpp"
+#include "wormcube/apps/io/array.hpp"
 #include "wormcube/apps/sort/run.hpp"
 #include "wormcube/runtime/base/error.hpp"
 

@@ -14,8 +14,8 @@
 #include "wormcube/apps/draw/still.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/host/memory.hpp"
-#include "wormcube/runtime/topology/routing.hpp"
 #include "wormcube/runtime/topology/flows.hpp"
+#include "wormcube/runtime/topology/routing.hpp"
 #include "wormcube/runtime/topology/theory.hpp"
 
 #include <algorithm>

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/application.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
-#include "wormcube/apps/io/npy.hpp"
 #include "wormcube/apps/common/made.hpp"
 #include "wormcube/apps/common/parts.hpp"
+#include "wormcube/apps/io/npy.hpp"
 #include "wormcube/apps/transpose/run.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/host/memory.hpp"

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/apps/common/algorithms.hpp"
 #include "wormcube/apps/cli/output/json.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
+#include "wormcube/apps/common/algorithms.hpp"
 #include "wormcube/collectives/core/registry.hpp"
 
 #include <algorithm>

@@ -84,8 +84,7 @@ void end_by_exception(const RankState& rank, const char* function) noexcept {
     } catch (const std::exception& error) {
       text = fmt::format("rank {}: {}: {}", rank.rank, function, error.what());
     } catch (...) {
-      text = fmt::format("rank {}: {}: unknown exception type", rank.rank,
-                         function);
+      text = fmt::format("rank {}: {}: unknown exception type", rank.rank, function);
     }
   } catch (...) {  // no memory for the words
   }

@@ -4,8 +4,8 @@
 
 #include "wormcube/apps/mpi/engine/beside.hpp"
 #include "wormcube/apps/mpi/engine/job.hpp"
-#include "wormcube/collectives/harness/work.hpp"
 #include "wormcube/collectives/core/registry.hpp"
+#include "wormcube/collectives/harness/work.hpp"
 #include "wormcube/runtime/node/views.hpp"
 
 #include <bit>

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "wormcube/apps/common/event_spool.hpp"
-#include "wormcube/apps/mpi/engine/witness.hpp"
 #include "wormcube/apps/common/trace.hpp"
+#include "wormcube/apps/mpi/engine/witness.hpp"
 #include "wormcube/runtime/schedule/schedule.hpp"
 
 #include <chrono>

@@ -1,9 +1,9 @@
 // A recording as a trace, and as a schedule.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/common/trace_text.hpp"
 #include "wormcube/apps/mpi/engine/rank.hpp"
 #include "wormcube/apps/mpi/engine/recording.hpp"
 #include "wormcube/apps/mpi/engine/recording_event.hpp"
-#include "wormcube/apps/common/trace_text.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/alltoall/product/exchange_template.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/runtime/topology/topology.hpp"
 
 #include <memory>

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/product/multiport.hpp"
 
-#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/alltoall/product/factor.hpp"
 #include "wormcube/collectives/alltoall/product/plan.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
 #include <bit>

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/product/multiport_general.hpp"
 
-#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/alltoall/product/edge_colouring.hpp"
 #include "wormcube/collectives/alltoall/product/factor.hpp"
 #include "wormcube/collectives/alltoall/product/plan.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 

@@ -4,12 +4,12 @@
 
 #include "wormcube/runtime/base/fiber/fiber.hpp"
 #include "wormcube/runtime/base/host/faults.hpp"
-#include "wormcube/runtime/machine/node/arena.hpp"
 #include "wormcube/runtime/machine/mpi/failure.hpp"
 #include "wormcube/runtime/machine/mpi/machine.hpp"
 #include "wormcube/runtime/machine/mpi/quiescence.hpp"
 #include "wormcube/runtime/machine/mpi/transfer.hpp"
 #include "wormcube/runtime/machine/mpi/transport.hpp"
+#include "wormcube/runtime/machine/node/arena.hpp"
 #include "wormcube/runtime/machine/node/node_figures.hpp"
 #include "wormcube/runtime/machine/node/stopwatch.hpp"
 #include "wormcube/runtime/network/match_lists.hpp"

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/host/clocks.hpp"
-#include "wormcube/runtime/machine/node/emulated_node.hpp"
 #include "wormcube/runtime/machine/failure.hpp"
+#include "wormcube/runtime/machine/node/emulated_node.hpp"
 #include "wormcube/runtime/machine/node/stopwatch.hpp"
 
 #include <algorithm>

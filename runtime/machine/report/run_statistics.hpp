@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/runtime/machine/node/emulated_node.hpp"
 #include "wormcube/runtime/machine/machine.hpp"
+#include "wormcube/runtime/machine/node/emulated_node.hpp"
 
 #include <chrono>
 #include <span>
