@@ -54,8 +54,8 @@ std::map<std::string, std::string> paths_of_libraries(const ElfFile& program) {
   const std::string real =
       std::unique_ptr<char, void (*)(void*)>(realpath(program.path().c_str(), nullptr), std::free)
           .get();
-  const std::string command =
-      fmt::format("{} --list {}", quoted(program.interpreter()), quoted(real));
+  const std::string command = fmt::format("LD_TRACE_LOADED_OBJECTS=1 exec {} {}",
+                                          quoted(program.interpreter()), quoted(real));
   FILE* const pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) throw UsageError(fmt::format("{} cannot be started", command));
   std::map<std::string, std::string> paths;
