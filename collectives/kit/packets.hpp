@@ -7,7 +7,7 @@
 namespace wormcube {
 
 /// The most packets that an option accepts: a check gives each packet an element of its own, and
-/// has tags for so many elements of a block.
+/// has tags for this many elements of a block.
 inline constexpr Rank most_packets = 1 << 15;
 
 /// The best number of packets where all but the first overlap: sqrt(rounds m tw / ts). At least 1,

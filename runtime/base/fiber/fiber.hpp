@@ -29,9 +29,8 @@ class Stacks {
   Stacks& operator=(const Stacks&) = delete;
 
   static constexpr std::size_t most_guard_bytes = std::size_t{16} << 20;
-  /// How wide the guards of so many stacks are: as wide as all together can be without using up the
-  /// addresses that a process has; one page where these are limited (ulimit -v), or a sanitizer
-  /// keeps a table of them.
+  /// The width of each guard for `count` stacks: at most 64 GiB of addresses in all. One page if the
+  /// process has a limit on its addresses (ulimit -v), or under a sanitizer.
   static std::size_t guard_for(std::size_t count);
 
   std::span<std::byte> operator[](std::size_t i) const {
