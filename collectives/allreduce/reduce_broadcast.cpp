@@ -3,9 +3,9 @@
 #include "wormcube/collectives/allreduce/programs.hpp"
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/core/reduction.hpp"
+#include "wormcube/collectives/kit/halving.hpp"
 #include "wormcube/collectives/kit/loads.hpp"
 #include "wormcube/collectives/reduce/programs.hpp"
-#include "wormcube/collectives/reduce/tree.hpp"
 
 namespace wormcube {
 

@@ -6,8 +6,8 @@
 #include "wormcube/collectives/core/reduction.hpp"
 #include "wormcube/collectives/kit/bit_handover.hpp"
 #include "wormcube/collectives/kit/links.hpp"
+#include "wormcube/collectives/kit/parts.hpp"
 #include "wormcube/collectives/kit/torus_handover.hpp"
-#include "wormcube/collectives/reduce/parts.hpp"
 #include "wormcube/collectives/reduce/programs.hpp"
 #include "wormcube/collectives/reduce_scatter/programs.hpp"
 

@@ -3,9 +3,9 @@
 #include "wormcube/collectives/allreduce/whole_vectors.hpp"
 
 #include "wormcube/collectives/kit/links.hpp"
+#include "wormcube/collectives/kit/parts.hpp"
 #include "wormcube/collectives/kit/swing.hpp"
 #include "wormcube/collectives/kit/ternary.hpp"
-#include "wormcube/collectives/reduce/parts.hpp"
 
 #include <algorithm>
 

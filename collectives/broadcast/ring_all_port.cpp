@@ -3,8 +3,8 @@
 #include "wormcube/collectives/kit/ring_all_port.hpp"
 
 #include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/kit/parts.hpp"
 #include "wormcube/collectives/kit/ring_scatter.hpp"
-#include "wormcube/collectives/reduce/parts.hpp"
 
 namespace wormcube {
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/allgather/programs.hpp"
 #include "wormcube/collectives/core/algorithm.hpp"
-#include "wormcube/collectives/k_to_all/sources.hpp"
+#include "wormcube/collectives/kit/sources.hpp"
 
 #include <algorithm>
 #include <span>

@@ -1,7 +1,7 @@
 // k-from-all gather on a hypercube: exchange, then gather.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/algorithm.hpp"
-#include "wormcube/collectives/k_to_all/sources.hpp"
+#include "wormcube/collectives/kit/sources.hpp"
 
 #include <span>
 #include <vector>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/core/reduction.hpp"
-#include "wormcube/collectives/k_to_all/sources.hpp"
-#include "wormcube/collectives/reduce/parts.hpp"
+#include "wormcube/collectives/kit/parts.hpp"
+#include "wormcube/collectives/kit/sources.hpp"
 
 #include <span>
 #include <utility>

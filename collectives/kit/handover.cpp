@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/kit/handover.hpp"
 
-#include "wormcube/collectives/reduce/parts.hpp"
+#include "wormcube/collectives/kit/parts.hpp"
 #include "wormcube/runtime/node/together.hpp"
 
 #include <algorithm>

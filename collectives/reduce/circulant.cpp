@@ -5,7 +5,7 @@
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/core/reduction.hpp"
 #include "wormcube/collectives/kit/handover.hpp"
-#include "wormcube/collectives/reduce/parts.hpp"
+#include "wormcube/collectives/kit/parts.hpp"
 
 namespace wormcube {
 

@@ -1,10 +1,11 @@
 // Reduction to one node by interval halving: any number of nodes, any root.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/collectives/kit/halving.hpp"
+
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/core/reduction.hpp"
 #include "wormcube/collectives/kit/partial.hpp"
 #include "wormcube/collectives/reduce/programs.hpp"
-#include "wormcube/collectives/reduce/tree.hpp"
 
 #include <algorithm>
 

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/core/reduction.hpp"
+#include "wormcube/collectives/kit/halving.hpp"
 #include "wormcube/collectives/kit/partial.hpp"
 #include "wormcube/collectives/reduce/programs.hpp"
-#include "wormcube/collectives/reduce/tree.hpp"
 #include "wormcube/runtime/node/views.hpp"
 
 namespace wormcube {

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/core/reduction.hpp"
+#include "wormcube/collectives/kit/halving.hpp"
 #include "wormcube/collectives/kit/loads.hpp"
-#include "wormcube/collectives/reduce/parts.hpp"
+#include "wormcube/collectives/kit/parts.hpp"
 #include "wormcube/collectives/reduce/programs.hpp"
-#include "wormcube/collectives/reduce/tree.hpp"
 #include "wormcube/collectives/reduce_scatter/programs.hpp"
 
 #include <bit>

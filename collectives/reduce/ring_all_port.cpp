@@ -4,8 +4,8 @@
 
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/core/reduction.hpp"
+#include "wormcube/collectives/kit/parts.hpp"
 #include "wormcube/collectives/kit/ring_scatter.hpp"
-#include "wormcube/collectives/reduce/parts.hpp"
 
 namespace wormcube {
 

@@ -1,6 +1,6 @@
 // k-to-all broadcast and personalized communication: formulas, and where sources must lie.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/k_to_all/sources.hpp"
+#include "wormcube/collectives/kit/sources.hpp"
 #include "wormcube/tests/collectives/textbook.hpp"
 #include "wormcube/tests/sanitized.hpp"
 

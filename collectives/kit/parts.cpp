@@ -1,8 +1,8 @@
 // Parts of one block.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/reduce/parts.hpp"
+#include "wormcube/collectives/kit/parts.hpp"
 
-#include "wormcube/collectives/reduce/tree.hpp"
+#include "wormcube/collectives/kit/halving.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 
 #include <algorithm>

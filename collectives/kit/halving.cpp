@@ -1,6 +1,6 @@
 // Interval halving.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/reduce/tree.hpp"
+#include "wormcube/collectives/kit/halving.hpp"
 
 #include "wormcube/runtime/node/arithmetic.hpp"
 #include "wormcube/runtime/node/node.hpp"

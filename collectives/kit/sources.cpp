@@ -1,6 +1,6 @@
 // Sources and their placement.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/k_to_all/sources.hpp"
+#include "wormcube/collectives/kit/sources.hpp"
 
 #include "wormcube/runtime/node/arithmetic.hpp"
 
