@@ -1,7 +1,7 @@
 // All-gather by recursive doubling, in either order of the dimensions.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/allgather/programs.hpp"
 #include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/kit/holding.hpp"
 #include "wormcube/collectives/kit/pattern_load.hpp"
 
 namespace wormcube {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/allgather/programs.hpp"
 #include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/kit/holding.hpp"
 #include "wormcube/runtime/node/views.hpp"
 
 namespace wormcube {

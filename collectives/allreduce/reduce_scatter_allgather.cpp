@@ -1,7 +1,6 @@
 // All-reduce in parts: reduce-scatter, then all-gather.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/allgather/programs.hpp"
-#include "wormcube/collectives/broadcast/programs.hpp"
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/core/reduction.hpp"
 #include "wormcube/collectives/kit/bit_handover.hpp"

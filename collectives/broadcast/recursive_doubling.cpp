@@ -1,7 +1,7 @@
 // Broadcast by recursive doubling: the hypercube's algorithm, on any network.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/broadcast/programs.hpp"
 #include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/kit/bit_handover.hpp"
 #include "wormcube/collectives/kit/links.hpp"
 #include "wormcube/runtime/node/together.hpp"
 

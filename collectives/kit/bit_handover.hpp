@@ -2,14 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/broadcast/programs.hpp"
 #include "wormcube/collectives/core/cost.hpp"
 #include "wormcube/collectives/kit/handover.hpp"
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
 namespace wormcube {
+
+/// Half way round a ring both ways are equally long.
+enum class RingTies : std::uint8_t {
+  plus,      ///< all go '+', as the router does
+  balanced,  ///< nodes at even coordinates send '+', the others '-'
+};
 
 /// In the step of a bit a node sends what it has for all nodes that agree with it in the bits done and
 /// differ in this one. Of bits in ascending order every partial result is one of neighbouring ranks.

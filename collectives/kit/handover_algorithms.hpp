@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/allgather/programs.hpp"
 #include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/collectives/kit/holding.hpp"
 #include "wormcube/collectives/kit/torus_handover.hpp"
 
 namespace wormcube {

@@ -1,4 +1,4 @@
-// The blocks of neighbouring ranks that a node holds in a scatter or gather.
+// The blocks that a node holds in a gather or scatter.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,6 +7,11 @@
 #include <optional>
 
 namespace wormcube {
+
+/// Copies this node's block to its place in an all-gather's output, where it may lie already.
+inline void keep_own(Node& node, const Call& call) {
+  node.local([&] { copy(call.input[0], call.output[node.rank()]); });
+}
 
 /// The blocks of nodes first .. last-1 one behind the other: at the root its input or output, of
 /// one block a node's own; anything else is private memory.
