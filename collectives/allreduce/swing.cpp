@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/kit/swing.hpp"
 
-#include "wormcube/collectives/allreduce/whole_vectors.hpp"
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/core/reduction.hpp"
+#include "wormcube/collectives/kit/whole_vectors.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
 namespace wormcube {

@@ -1,6 +1,6 @@
 // Swing and ternary steps of whole vectors.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/collectives/allreduce/whole_vectors.hpp"
+#include "wormcube/collectives/kit/whole_vectors.hpp"
 
 #include "wormcube/collectives/kit/links.hpp"
 #include "wormcube/collectives/kit/parts.hpp"
