@@ -26,7 +26,7 @@ bool may_include(std::string_view file, std::string_view other) {
                              numbers = "runtime/base/numbers.";
   static const std::vector<Row> rows{
       {"runtime/base/fiber/", {"runtime/base/"}},
-      {"runtime/base/host/", {"runtime/base/host/", error}},
+      {"runtime/base/host/", {"runtime/base/host/", error, numbers}},
       {"runtime/base/", {error, hash, numbers, "runtime/base/exceptions."}},
       {"runtime/topology/", {"runtime/topology/", error, hash, numbers}},
       {"runtime/node/together.",  // parts are strands

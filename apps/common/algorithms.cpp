@@ -117,7 +117,7 @@ Collective Algorithms::cheapest_uneven(Operation operation, const Topology& topo
     if (collective.name() == taken) return collective;
     if (!has_algorithm(even, collective.name())) continue;
     const Collective namesake(find_algorithm(even, collective.name()), arguments);
-    if (!namesake.algorithm->chosen_by_auto || refusal(namesake, topology)) continue;
+    if (!is_chosen_by_auto(*namesake.algorithm) || refusal(namesake, topology)) continue;
     const Prediction prediction = weigh(namesake, topology).prediction;
     const double time = prediction.complete() ? predicted_us(prediction, model_, block_bytes)
                                               : std::numeric_limits<double>::max();

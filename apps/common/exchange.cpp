@@ -240,7 +240,6 @@ UsedCollective::UsedCollective(const Collective& collective, int times)
       algorithm(collective.text()),
       ports(collective.algorithm->ports),
       remark(collective.algorithm->remark),
-      remark_from_dimensions(collective.algorithm->remark_from_dimensions),
       calls(times) {}
 
 RunFigures measure(const Runner& runner, const RunOptions& options, const Program& program,

@@ -128,9 +128,8 @@ struct UsedCollective {
 
   std::string operation, algorithm;  ///< the algorithm with its options
   Ports ports;
-  std::string remark;          ///< the algorithm's: "reconstruction", ...
-  int remark_from_dimensions;  ///< it is about networks of so many and more
-  int calls;                   ///< of each node, in one run
+  std::string remark;  ///< the algorithm's: "reconstruction", ...
+  int calls;           ///< of each node, in one run
 };
 
 /// What one run cost, of the runner's statistics.

@@ -4,6 +4,7 @@
 
 #include "wormcube/apps/io/text.hpp"
 #include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/numbers.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -26,10 +27,7 @@ std::string_view trimmed(std::string_view text) {
 // A whole field as a number; inf and nan are numbers here.
 std::optional<double> parse_number(std::string_view field) {
   if (field.starts_with('+')) field.remove_prefix(1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
-  if (field.empty() || error != std::errc{} || end != field.data() + field.size()) return {};
-  return value;
+  return number_of<double>(field);
 }
 
 // Whether a field is a number, but not one of those that a double has.
@@ -43,10 +41,7 @@ bool is_beyond_double(std::string_view field) {
 // A whole field as a whole number of 64 bits.
 std::optional<std::int64_t> parse_integer(std::string_view field) {
   if (field.starts_with('+')) field.remove_prefix(1);
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
-  if (field.empty() || error != std::errc{} || end != field.data() + field.size()) return {};
-  return value;
+  return number_of<std::int64_t>(field);
 }
 
 // Longer lines are not lists of numbers; without a limit a file without line ends fills the memory.
@@ -173,12 +168,8 @@ std::size_t CsvReader::find(std::string_view wanted) const {
       fail(fmt::format("two columns are called '{}'; choose by number from 1", shown(wanted)));
     return static_cast<std::size_t>(found - names_.begin());
   }
-  std::size_t number = 0;
-  const auto [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), number);
-  if (!wanted.empty() && error == std::errc{} && end == wanted.data() + wanted.size() &&
-      number >= 1 && number <= names_.size()) {
-    return number - 1;
-  }
+  const auto number = number_of<std::size_t>(wanted);
+  if (number && *number >= 1 && *number <= names_.size()) return *number - 1;
   fail(fmt::format(
       "{}; there are {} columns: {} (choose by name or by number from 1; {})",
       wanted.empty() ? "no column chosen" : fmt::format("no column '{}'", shown(wanted)),

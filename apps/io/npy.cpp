@@ -7,11 +7,11 @@
 #include "wormcube/apps/io/text.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/host/memory.hpp"
+#include "wormcube/runtime/base/numbers.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -149,13 +149,12 @@ class HeaderParser {
     expect('(');
     while (!accept(')')) {
       peek();
-      std::size_t value = 0;
-      const char* const end = text_.data() + text_.size();
-      const auto [after, error] = std::from_chars(text_.data() + at_, end, value);
-      if (error != std::errc{}) fail("a dimension (0, 1, 2, ..) expected");
-      at_ = static_cast<std::size_t>(after - text_.data());
+      std::string_view rest = text_.substr(at_);
+      const auto value = take_number<std::size_t>(rest);
+      if (!value) fail("a dimension (0, 1, 2, ..) expected");
+      at_ = text_.size() - rest.size();
       accept('L');  // Python 2 wrote long integers so
-      result.push_back(value);
+      result.push_back(*value);
       if (!accept(',') && peek() != ')') fail("',' or ')' expected");
     }
     return result;

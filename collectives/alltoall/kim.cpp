@@ -113,6 +113,12 @@ void require_divisible(const Topology& topology, std::string_view algorithm) {
 int resolved_divisions(const Topology& topology, int divisions) {
   return divisions > 0 ? divisions : most_of_equal_powers(topology.sizes());
 }
+/// The same; 1 of kim-a1, which has no options.
+int divisions_of(const Setting& setting) {
+  if (setting.options.declared().empty()) return 1;
+  return resolved_divisions(setting.topology,
+                            static_cast<int>(setting.options.number("divisions")));
+}
 
 void require_recursive(const Topology& topology, int asked) {
   require_divisible(topology, "kim-recursive");
@@ -171,69 +177,51 @@ Prediction predict(const Topology& topology, int divisions) {
 /// Links    no link carries two messages in a step.
 /// Source   S. Kim et al., "Complete Exchange Algorithms in Wormhole-Routed Torus Networks", sec.
 ///          2.2 (A_{n-1}), 2.3 (A_1). Phases 3, 4 of A_1 and the costs are printed wrongly there.
-void alltoall_kim_recursive(Node& node, const Call& call) {
-  const int divisions = static_cast<int>(call.options.number("divisions"));
+void alltoall_kim(Node& node, const Call& call) {
   const Topology& topology = node.topology();
-  const auto& planned = node.plan<BlockArray>("kim-recursive", {divisions}, [&] {
-    return plan(topology, node.rank(), resolved_divisions(topology, divisions));
-  });
+  const int divisions = divisions_of({topology, call.arguments, call.options});
+  const auto& planned = node.plan<BlockArray>(
+      "kim", {divisions}, [&] { return plan(topology, node.rank(), divisions); });
   planned.run(node, call.input, call.output);
 }
 
-void alltoall_kim_a1(Node& node, const Call& call) {
-  const Topology& topology = node.topology();
-  const auto& planned =
-      node.plan<BlockArray>("kim-a1", {}, [&] { return plan(topology, node.rank(), 1); });
-  planned.run(node, call.input, call.output);
-}
-
-Prediction predict_a1(const Setting& setting) { return predict(setting.topology, 1); }
-
-Prediction predict_recursive(const Setting& setting) {
-  const Topology& topology = setting.topology;
-  const auto divisions = static_cast<int>(setting.options.number("divisions"));
-  return predict(topology, resolved_divisions(topology, divisions));
+Prediction predict_kim(const Setting& setting) {
+  return predict(setting.topology, divisions_of(setting));
 }
 
 }  // namespace
 
-WORMCUBE_ALGORITHM(alltoall_kim_a1){
-    .operation = operations::alltoall,
-    .name = "kim-a1",
-    .summary = "masters of 2x2 cells exchange for all; tori with sizes of 8, 16, .., or all 4",
-    .source = "Kim et al., sec. 2.3, with phases 3 and 4 corrected",
-    .contention_free = true,
-    .exactly_once = true,
-    .remark = "n > 2 dimensions: our extension",
-    .remark_from_dimensions = 3,
-    .needs = {needs::dimensions_at_least(2), needs::rings()},
-    .instead = {"mesh", "shift"},
-    .require = [](const Setting& setting) { require_divisible(setting.topology, "kim-a1"); },
-    .predict = predict_a1,
-    .program = alltoall_kim_a1,
-};
-
-WORMCUBE_ALGORITHM(alltoall_kim_recursive){
-    .operation = operations::alltoall,
-    .name = "kim-recursive",
-    .summary = "the torus is divided k times, masters exchange for all",
-    .source = "Kim et al., sec. 2.2 (A_{n-1}, the default) and 2.3",
-    .contention_free = true,
-    .exactly_once = false,  // a block may pass its destination on the way to a master
-    .remark = "A_k between A_1 and A_{n-1}, n > 2 dimensions: our extension",
-    .options = {{.name = "divisions",
-                 .least = 0,
-                 .most = 28,
-                 .help = "k of A_k; 0: down to 2 nodes a side, the paper's A_{n-1}"}},
-    .needs = {needs::dimensions_at_least(2), needs::rings()},
-    .instead = {"mesh", "shift"},
-    .require =
-        [](const Setting& setting) {
-          require_recursive(setting.topology,
-                            static_cast<int>(setting.options.number("divisions")));
-        },
-    .predict = predict_recursive,
-    .program = alltoall_kim_recursive,
-};
+WORMCUBE_ALGORITHMS(alltoall_kim) = with_variant(
+    {
+        .operation = operations::alltoall,
+        .name = "kim-recursive",
+        .summary = "the torus is divided k times, masters exchange for all",
+        .source = "Kim et al., sec. 2.2 (A_{n-1}, the default) and 2.3",
+        .contention_free = true,
+        .exactly_once = false,  // a block may pass its destination on the way to a master
+        .remark = "A_k between A_1 and A_{n-1}, n > 2 dimensions: our extension",
+        .options = {{.name = "divisions",
+                     .least = 0,
+                     .most = 28,
+                     .help = "k of A_k; 0: down to 2 nodes a side, the paper's A_{n-1}"}},
+        .needs = {needs::dimensions_at_least(2), needs::rings()},
+        .instead = {"mesh", "shift"},
+        .require =
+            [](const Setting& setting) {
+              require_recursive(setting.topology,
+                                static_cast<int>(setting.options.number("divisions")));
+            },
+        .predict = predict_kim,
+        .program = alltoall_kim,
+    },
+    [](Algorithm& a1) {
+      a1.name = "kim-a1";
+      a1.summary = "masters of 2x2 cells exchange for all; tori with sizes of 8, 16, .., or all 4";
+      a1.source = "Kim et al., sec. 2.3, with phases 3 and 4 corrected";
+      a1.exactly_once = true;
+      a1.remark = "n > 2 dimensions: our extension";
+      a1.options = {};
+      a1.require = [](const Setting& setting) { require_divisible(setting.topology, "kim-a1"); };
+    });
 
 }  // namespace wormcube

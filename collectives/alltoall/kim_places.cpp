@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/kim_places.hpp"
 
+#include "wormcube/runtime/base/numbers.hpp"
+
 #include <bit>
 #include <vector>
 

@@ -7,7 +7,7 @@
 
 namespace wormcube {
 
-/// The layouts of one node of a torus that is divided k times (see alltoall_kim_recursive). Level i
+/// The layouts of one node of a torus that is divided k times (see alltoall_kim). Level i
 /// cells have 2^i nodes a side.
 ///
 /// In the split stage a node of level i holds the blocks of all sources in its level i cell for its

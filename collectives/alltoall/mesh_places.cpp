@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/mesh_places.hpp"
 
+#include "wormcube/runtime/base/numbers.hpp"
+
 #include <utility>
 
 namespace wormcube {
@@ -9,10 +11,6 @@ namespace wormcube {
 namespace {
 
 int half(std::uint32_t mask, int d) { return static_cast<int>(mask >> d & 1); }
-
-std::uint32_t gray(std::uint32_t i) {
-  return static_cast<std::uint32_t>(gray_code(static_cast<Rank>(i)));
-}
 
 /// The blocks of a half (see MeshLine), in order.
 Digit half_after_ring(const MeshSide& side, int half, bool exchanged) {
@@ -99,7 +97,7 @@ Layout MeshPlaces::in_halves(bool exchanged) const {
   for (std::uint32_t i = 0; i < segments; ++i) {
     Places segment{{}, {}, static_cast<Rank>(i) * room};
     for (int d = 0; d < sides(); ++d) {
-      segment.digits.push_back(half_after_ring(side(d), half(gray(i), d), exchanged));
+      segment.digits.push_back(half_after_ring(side(d), half(gray_code(i), d), exchanged));
     }
     parts.push_back(std::move(segment));
   }
@@ -111,11 +109,11 @@ Slices MeshPlaces::second_half(int d, bool exchanged) const {
   const Rank room = capacity_ / static_cast<Rank>(segments);
   Slices slices;
   for (std::uint32_t i = 0; i < segments; ++i) {
-    if (half(gray(i), d) == 0) continue;
+    if (half(gray_code(i), d) == 0) continue;
     Rank blocks = 1;
     for (int e = 0; e < sides(); ++e) {
       const bool before = e > d || (e == d && exchanged);
-      blocks *= side(e).line.in_half(side(e).x, half(gray(i), e), before);
+      blocks *= side(e).line.in_half(side(e).x, half(gray_code(i), e), before);
     }
     slices.push_back({static_cast<Rank>(i) * room, blocks});
   }

@@ -145,7 +145,7 @@ WORMCUBE_ALGORITHM(alltoall_naive_direct){
               .rearranged_blocks = 0,
               .working_blocks = 0};
     },
-    .chosen_by_auto = false,
+    .selection = Selection::by_name,
     .program = alltoall_naive_direct,
 };
 

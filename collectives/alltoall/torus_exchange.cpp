@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/torus_exchange.hpp"
 
+#include "wormcube/runtime/base/numbers.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 
 #include <algorithm>

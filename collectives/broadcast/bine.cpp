@@ -33,26 +33,6 @@ void broadcast_bine(Node& node, const Call& call) {
 
 }  // namespace
 
-WORMCUBE_ALGORITHM(broadcast_bine){
-    .operation = operations::broadcast,
-    .name = "bine",
-    .summary = "a binomial tree along the ways of swing, far nodes first; tori of sides 2^d",
-    .source = "De Sensi et al., Bine Trees, SC 2025, arXiv 2508.17311 (far nodes first)",
-    .contention_free = true,
-    .exactly_once = true,
-    .needs = {needs::rings_of_powers_of_two()},
-    .instead = {"halving", "mesh"},
-
-    .predict = [](const Setting& setting) -> Prediction {
-      const double steps = log2_ceiling(setting.topology.nodes());
-      return {.startups = steps,
-              .transmission_blocks = steps,
-              .rearranged_blocks = 0,
-              .working_blocks = 0,
-              .link_load = steps > 0 ? 1 : 0,
-              .contended_blocks = steps};
-    },
-    .program = broadcast_bine,
-};
+WORMCUBE_ALGORITHMS(broadcast_bine) = bine_tree(operations::broadcast, broadcast_bine);
 
 }  // namespace wormcube

@@ -45,7 +45,7 @@ WORMCUBE_ALGORITHM(broadcast_naive){
               .link_load = p > 1 ? 1 : 0,
               .contended_blocks = p - 1};
     },
-    .chosen_by_auto = false,
+    .selection = Selection::by_name,
     .program = broadcast_naive,
 };
 

@@ -194,11 +194,11 @@ WORMCUBE_ALGORITHM(broadcast_park){
     .ports = Ports::all,
     .contention_free = true,
     .exactly_once = true,
-    .any_order = true,
     .remark = "not dimension ordered; displacements found by search, not the authors' own",
     .options = {packets_option(), period_option()},
     .require = require_broadcast_park,
     .predict = predict_broadcast_park,
+    .selection = Selection::any_order,
     .program = broadcast_park,
     .parts = packet_parts,
 };

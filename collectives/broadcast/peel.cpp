@@ -106,7 +106,7 @@ WORMCUBE_ALGORITHM(broadcast_peel){
     .options = {packets_option(), period_option()},
     .require = [](const Setting& setting) { require_torus_broadcast("peel", setting); },
     .predict = predict_broadcast_peel,
-    .chosen_by_auto = false,  // plan takes it where it is best
+    .selection = Selection::by_name,  // plan takes it where it is best
     .program = broadcast_peel,
     .parts = packet_parts,
 };

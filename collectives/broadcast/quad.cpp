@@ -94,7 +94,7 @@ WORMCUBE_ALGORITHM(broadcast_quad){
     .options = {packets_option(), period_option()},
     .require = require_broadcast_quad,
     .predict = predict_broadcast_quad,
-    .chosen_by_auto = false,  // plan takes it where it is best
+    .selection = Selection::by_name,  // plan takes it where it is best
     .program = broadcast_quad,
     .parts = packet_parts,
 };

@@ -162,7 +162,7 @@ WORMCUBE_ALGORITHM(broadcast_squeeze){
     .options = {packets_option(), period_option()},
     .require = [](const Setting& setting) { require_torus_broadcast("squeeze", setting); },
     .predict = predict_broadcast_squeeze,
-    .chosen_by_auto = false,  // plan takes it where it is best
+    .selection = Selection::by_name,  // plan takes it where it is best
     .program = broadcast_squeeze,
     .parts = packet_parts,
 };

@@ -30,7 +30,7 @@ std::string way_out(const Algorithm& refused, const Topology& topology, bool com
       continue;
     if (std::ranges::find(refused.instead, other->name) != refused.instead.end()) {
       named.push_back(other->name);
-    } else if (other->require == nullptr && other->chosen_by_auto && others.size() < most) {
+    } else if (other->require == nullptr && is_chosen_by_auto(*other) && others.size() < most) {
       others.push_back(other->name);
     }
   }
@@ -78,6 +78,12 @@ void Collective::settle(const Topology& topology, const CostModel& model, Bytes 
   require_arguments(operation(), topology.nodes(), arguments);
   const Options open = options;
   algorithm->settle({topology, arguments, open}, model, block_bytes, options);
+}
+
+Combining combining(const Collective& collective) {
+  const Algorithm& algorithm = *collective.algorithm;
+  return algorithm.combining == nullptr ? Combining::alike
+                                        : algorithm.combining(collective.options);
 }
 
 LowerBound Collective::lower_bound(const Topology& topology, Ports ports) const {

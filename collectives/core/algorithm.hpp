@@ -10,6 +10,7 @@
 #include "wormcube/runtime/node/arithmetic.hpp"  // IWYU pragma: export
 #include "wormcube/runtime/node/node.hpp"
 
+#include <cstdint>
 #include <initializer_list>
 #include <optional>
 #include <ranges>
@@ -43,6 +44,24 @@ struct Setting {
   const Options& options;
 };
 
+/// Who selects an algorithm.
+enum class Selection : std::uint8_t {
+  automatic,  ///< `auto` predicts what it costs, and may pick it
+  by_name,    ///< users alone: a baseline, or slow to predict
+  /// Users alone: its messages take dimensions in an order of their own. A machine runs it only
+  /// after a check of its routes.
+  any_order,
+};
+
+/// How the nodes combine the operands of one result.
+enum class Combining : std::uint8_t {
+  alike,  ///< with the same brackets on all nodes
+  /// With different brackets: if the operator is not exact, last bits may differ between nodes, and
+  /// `auto` leaves the algorithm out.
+  brackets_differ,
+  reordered,  ///< not in the order of ranks; `require` refuses operators that do not commute
+};
+
 struct Algorithm {
   Operation operation;
   std::string_view name;
@@ -52,11 +71,9 @@ struct Algorithm {
   // Claims, which are checked; a property defaults to "not claimed".
   bool contention_free = false;  ///< no link carries two messages in a step, wherever it runs
   bool exactly_once = false;     ///< no node receives the same data twice, forwarding included
-  /// Messages take dimensions in an order of their own: `auto` never chooses it, and a machine runs
-  /// it only after a check of its routes.
-  bool any_order = false;
-  std::string_view remark = {};    ///< "reconstruction", "our extension", .. shown with all results
-  int remark_from_dimensions = 0;  ///< the remark is about networks of so many dimensions and more
+  /// "reconstruction", "our extension", .. shown with all results; one that begins "n > 2
+  /// dimensions" with those on such networks only.
+  std::string_view remark = {};
   std::vector<Option> options = {};
 
   /// The networks, as conditions that several algorithms share; and which algorithms of the same
@@ -64,11 +81,8 @@ struct Algorithm {
   std::vector<Need> needs = {};
   std::vector<std::string_view> instead = {};
   bool needs_commutative = false;  ///< the reduction operator must commute
-  /// Whether it must with these options; `require` refuses others. nullptr: with none.
-  bool (*reorders)(const Options&) = nullptr;
-  /// Whether with these options nodes bracket the operands of one result in different ways: of an operator that
-  /// is not exact they may end with different last bits, and `auto` leaves it out. nullptr: never.
-  bool (*brackets_differ)(const Options&) = nullptr;
+  /// How operands are combined with these options. nullptr: Combining::alike.
+  Combining (*combining)(const Options&) = nullptr;
   /// Further conditions, on options or arguments; throws UsageError with both numbers and the way
   /// out. nullptr: none.
   void (*require)(const Setting&) = nullptr;
@@ -80,8 +94,7 @@ struct Algorithm {
   /// What bounds it where that is not what bounds its operation: its messages go to neighbours only.
   /// nullptr: the operation's.
   LowerBound (*bound)(const Setting&, Ports) = nullptr;
-  /// Whether `auto` asks for its prediction: false for baselines, and where that takes long.
-  bool chosen_by_auto = true;
+  Selection selection = Selection::automatic;
   /// The node program.
   void (*program)(Node&, const Call&) = nullptr;
   /// Into how many parts it cuts a block: dry runs and proofs use blocks that this divides.
@@ -145,6 +158,8 @@ struct Collective {
   /// "suh-mesh:order=parity:ring=plus"
   std::string text() const;
 };
+/// How its nodes combine operands.
+Combining combining(const Collective& collective);
 /// Why it does not run here; nothing if it does.
 std::optional<std::string> refusal(const Collective& collective, const Topology& topology);
 

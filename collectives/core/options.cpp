@@ -3,10 +3,10 @@
 #include "wormcube/collectives/core/options.hpp"
 
 #include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/numbers.hpp"
 #include "wormcube/runtime/topology/words.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/core.h>
 
@@ -50,11 +50,9 @@ void Options::set(std::string_view name, std::string_view value) {
     values_[i] = found - option.choices.begin();
     return;
   }
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  const bool whole = error == std::errc{} && end == value.data() + value.size();
-  if (!whole || number < option.least || number > option.most) fail();
-  values_[i] = number;
+  const auto number = number_of<std::int64_t>(value);
+  if (!number || *number < option.least || *number > option.most) fail();
+  values_[i] = *number;
 }
 
 std::int64_t Options::number(std::string_view name) const { return values_[find(name)]; }

@@ -188,7 +188,7 @@ std::vector<Collective> admitted(Operation operation, const Topology& topology,
 }
 
 bool is_chosen_by_auto(const Algorithm& algorithm) {
-  return algorithm.chosen_by_auto && !algorithm.any_order;
+  return algorithm.selection == Selection::automatic;
 }
 
 }  // namespace wormcube

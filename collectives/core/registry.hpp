@@ -43,7 +43,7 @@ Collective parse_collective(Operation operation, std::string_view text, Argument
 /// of their options.
 std::vector<Collective> admitted(Operation operation, const Topology& topology,
                                  const Arguments& arguments = {});
-/// Whether `auto` weighs it: not the baselines, what takes long to ask, and any_order.
+/// Whether `auto` may pick it.
 bool is_chosen_by_auto(const Algorithm& algorithm);
 /// The cheapest of ranking() (harness/choose.hpp, where this is, too). Throws UsageError when the
 /// network admits none.

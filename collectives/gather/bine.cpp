@@ -36,17 +36,6 @@ void gather_bine(Node& node, const Call& call) {
 
 }  // namespace
 
-WORMCUBE_ALGORITHM(gather_bine){
-    .operation = operations::gather,
-    .name = "bine",
-    .summary = "a binomial tree along the ways of swing, near nodes first; tori of sides 2^d",
-    .source = "De Sensi et al., Bine Trees, SC 2025, arXiv 2508.17311 (far nodes first)",
-    .contention_free = true,
-    .exactly_once = true,
-    .needs = {needs::rings_of_powers_of_two()},
-    .instead = {"halving", "mesh"},
-    .predict = [](const Setting& setting) { return bine_scatter_cost(setting.topology); },
-    .program = gather_bine,
-};
+WORMCUBE_ALGORITHMS(gather_bine) = bine_tree(operations::gather, gather_bine);
 
 }  // namespace wormcube

@@ -48,7 +48,7 @@ WORMCUBE_ALGORITHMS(gather_direct) = with_variant(
         .contention_free = true,
         .exactly_once = true,
         .predict = predict_gather_direct,
-        .chosen_by_auto = false,
+        .selection = Selection::by_name,
         .program = gather_direct,
     },
     [](Algorithm& uneven) {

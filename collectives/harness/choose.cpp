@@ -47,8 +47,7 @@ std::vector<Options> combinations(const Algorithm& algorithm) {
 
 /// Whether nodes may end with different bits of what they should have alike.
 bool rounds_differently(const Collective& collective) {
-  const auto brackets_differ = collective.algorithm->brackets_differ;
-  return brackets_differ != nullptr && brackets_differ(collective.options) &&
+  return combining(collective) == Combining::brackets_differ &&
          !collective.arguments.reduction.exact;
 }
 
@@ -131,14 +130,16 @@ std::vector<Priced> ranking(Operation operation, Weights& weights, const CostMod
   std::vector<std::pair<Cost, Priced>> ranked;
   for (Collective& collective : admitted(operation, topology, arguments)) {
     const Algorithm& algorithm = *collective.algorithm;
-    if (algorithm.any_order || (ports == Ports::one && algorithm.ports == Ports::all)) continue;
+    if (algorithm.selection == Selection::any_order ||
+        (ports == Ports::one && algorithm.ports == Ports::all))
+      continue;
     std::optional<std::pair<Cost, Priced>> least;
     for (Options& options : combinations(algorithm)) {
       collective.options = std::move(options);
       if (refusal(collective, topology) || rounds_differently(collective)) continue;
       collective.settle(topology, model, block_bytes);
       const auto [prediction, contention] =
-          algorithm.chosen_by_auto ? weights(collective) : Weighed{};
+          is_chosen_by_auto(algorithm) ? weights(collective) : Weighed{};
       std::optional<double> us;
       if (prediction.complete()) us = predicted_us(prediction, model, block_bytes);
       const Cost cost{standing(us, contention), algorithm.ports != ports};

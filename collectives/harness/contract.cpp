@@ -528,9 +528,7 @@ Contract contract_of(const Collective& collective, Rank nodes, Bytes block_bytes
           seed,
           pattern,
           in_place,
-          collective.algorithm->needs_commutative ||
-              (collective.algorithm->reorders != nullptr &&
-               collective.algorithm->reorders(collective.options))};
+          collective.algorithm->needs_commutative || combining(collective) == Combining::reordered};
 }
 
 Collective witnessed(Collective collective, const Contract& contract) {

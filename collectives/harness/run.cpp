@@ -216,7 +216,7 @@ Collective barrier_between_calls() { return parse_collective(operations::barrier
 /// around them, which are the same before and after: a dry run of both tells.
 void require_deadlock_free(const Machine& machine, const Collective& collective,
                            const Collective& barrier) {
-  if (!collective.algorithm->any_order) return;
+  if (collective.algorithm->selection != Selection::any_order) return;
   const Topology& topology = machine.topology();
   const std::string name = title(collective);
   const MachineOptions& options = machine.options();

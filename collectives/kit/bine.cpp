@@ -4,6 +4,7 @@
 
 #include "wormcube/collectives/kit/links.hpp"
 #include "wormcube/collectives/kit/swing.hpp"
+#include "wormcube/runtime/base/numbers.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ unsigned bine_way(Rank y, Rank n) {
   constexpr unsigned alternating = 0xAAAAAAAAU;
   const unsigned last = static_cast<unsigned>(n) - 1U;
   const unsigned digits = ((static_cast<unsigned>(y) + alternating) ^ alternating) & last;
-  return digits ^ digits >> 1U;
+  return gray_code(digits);
 }
 
 }  // namespace
@@ -87,19 +88,7 @@ std::vector<Span> BineHolding::heir(int bit) const {
   return pieces;
 }
 
-Prediction bine_scatter_cost(const Topology& topology) {
-  const double p = topology.nodes();
-  return {.startups = log2_ceiling(topology.nodes()),
-          .transmission_blocks = p - 1,
-          .rearranged_blocks = 0,
-          .working_blocks = std::max(0.0, p / 2 - 1),
-          .link_load = p > 1 ? 1 : 0,
-          .contended_blocks = p - 1};
-}
-
-namespace needs {
-
-Need rings_of_powers_of_two() {
+Need needs::rings_of_powers_of_two() {
   return {"every dimension must be a ring of 2^d nodes",
           [](const Topology& topology) -> std::optional<std::string> {
             for (int d = 0; d < topology.dimensions(); ++d) {
@@ -111,6 +100,50 @@ Need rings_of_powers_of_two() {
           }};
 }
 
-}  // namespace needs
+namespace {
+
+/// Of messages with the blocks of all nodes that they are for, or come from.
+Prediction predict_bine_bundles(const Setting& setting) {
+  const double p = setting.topology.nodes();
+  return {.startups = log2_ceiling(setting.topology.nodes()),
+          .transmission_blocks = p - 1,
+          .rearranged_blocks = 0,
+          .working_blocks = std::max(0.0, p / 2 - 1),
+          .link_load = p > 1 ? 1 : 0,
+          .contended_blocks = p - 1};
+}
+
+Prediction predict_bine_blocks(const Setting& setting) {
+  const double steps = log2_ceiling(setting.topology.nodes());
+  return {.startups = steps,
+          .transmission_blocks = steps,
+          .rearranged_blocks = 0,
+          .working_blocks = 0,
+          .link_load = steps > 0 ? 1 : 0,
+          .contended_blocks = steps,
+          .combined_blocks = steps};
+}
+
+}  // namespace
+
+Algorithm bine_tree(Operation operation, void (*program)(Node&, const Call&)) {
+  const bool has_bundles = operation == operations::gather || operation == operations::scatter;
+  const bool to_root = operation == operations::gather || operation == operations::reduce;
+  return {
+      .operation = operation,
+      .name = "bine",
+      .summary =
+          to_root ? "a binomial tree along the ways of swing, near nodes first; tori of sides 2^d"
+                  : "a binomial tree along the ways of swing, far nodes first; tori of sides 2^d",
+      .source = "De Sensi et al., Bine Trees, SC 2025, arXiv 2508.17311 (far nodes first)",
+      .contention_free = true,
+      .exactly_once = true,
+      .needs = {needs::rings_of_powers_of_two()},
+      .instead = {"halving", "mesh"},
+      .needs_commutative = operation->reduces,
+      .predict = has_bundles ? predict_bine_bundles : predict_bine_blocks,
+      .program = program,
+  };
+}
 
 }  // namespace wormcube

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/core/blocks.hpp"
-#include "wormcube/collectives/core/needs.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/kit/torus_handover.hpp"
 
 #include <span>
@@ -57,12 +56,12 @@ class BineHolding {
   Memory memory_;            // the others'
 };
 
-/// Of a scatter or gather along it.
-Prediction bine_scatter_cost(const Topology& topology);
-
 namespace needs {
 /// Rings of 2^L nodes.
 Need rings_of_powers_of_two();
 }  // namespace needs
+
+/// A broadcast, a scatter, a gather or a reduction along such a tree.
+Algorithm bine_tree(Operation operation, void (*program)(Node&, const Call&));
 
 }  // namespace wormcube

@@ -3,6 +3,7 @@
 #include "wormcube/collectives/kit/block_array.hpp"
 
 #include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/numbers.hpp"
 
 #include <algorithm>
 #include <bit>

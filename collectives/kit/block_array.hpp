@@ -31,8 +31,6 @@ using Digit = std::vector<BlockName>;
 
 /// A digit whose value i adds i times `step`.
 Digit multiples(Rank radix, BlockName step);
-/// The i-th number of the reflected Gray code: each differs from the one before in one bit.
-constexpr Rank gray_code(Rank i) { return i ^ i >> 1; }
 /// One digit for several of radix 2, the first most significant, in Gray order: neighbouring values
 /// differ in one of them.
 Digit in_gray_order(std::span<const Digit> bits);

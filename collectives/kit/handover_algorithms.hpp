@@ -5,6 +5,9 @@
 #include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/kit/holding.hpp"
 #include "wormcube/collectives/kit/torus_handover.hpp"
+#include "wormcube/collectives/kit/whole_vectors.hpp"
+
+#include <utility>
 
 namespace wormcube {
 
@@ -36,6 +39,12 @@ Algorithm reduce_scatter_by(Algorithm algorithm) {
   return algorithm;
 }
 
+template <class Rule>
+void allreduce_in_parts(Node& node, const Call& call) {
+  allreduce_copies(node, Rule::plans(node, call.options), call.arguments.reduction,
+                   call.input.all(), call.output.all());
+}
+
 /// Of the parts of a vector, one for each node.
 template <class Rule>
 Algorithm allreduce_by(Algorithm algorithm) {
@@ -44,12 +53,39 @@ Algorithm allreduce_by(Algorithm algorithm) {
   algorithm.predict = [](const Setting& setting) {
     return allreduce_cost(Rule::cost(setting), setting.topology.nodes());
   };
-  algorithm.program = [](Node& node, const Call& call) {
-    allreduce_copies(node, Rule::plans(node, call.options), call.arguments.reduction,
-                     call.input.all(), call.output.all());
-  };
+  algorithm.program = allreduce_in_parts<Rule>;
   algorithm.parts = [](const Setting& setting) {
     return setting.topology.nodes() * Rule::parts(setting);
+  };
+  return algorithm;
+}
+
+/// With the option `form`, of parts or of whole vectors: whole(topology) are the latter's steps,
+/// which require_whole(topology) refuses where there are none.
+template <class Rule>
+Algorithm allreduce_in_both_forms(Algorithm algorithm) {
+  algorithm = allreduce_by<Rule>(std::move(algorithm));
+  algorithm.options = {vector_form()};
+  algorithm.combining = [](const Options& options) {
+    return sends_whole(options) ? Combining::brackets_differ : Combining::alike;
+  };
+  algorithm.require = [](const Setting& setting) {
+    if (sends_whole(setting.options)) Rule::require_whole(setting.topology);
+  };
+  algorithm.predict = [](const Setting& setting) {
+    const Topology& topology = setting.topology;
+    return sends_whole(setting.options) ? whole_vectors_cost(topology, Rule::whole(topology))
+                                        : allreduce_cost(Rule::cost(setting), topology.nodes());
+  };
+  algorithm.program = [](Node& node, const Call& call) {
+    if (!sends_whole(call.options)) return allreduce_in_parts<Rule>(node, call);
+    const auto& plan =
+        node.plan<WholeVectors>(Rule::whole_name, {}, [&] { return Rule::whole(node.topology()); });
+    allreduce_whole_vectors(node, plan, call.arguments.reduction, call.input.all(),
+                            call.output.all());
+  };
+  algorithm.parts = [](const Setting& setting) {
+    return (sends_whole(setting.options) ? 1 : setting.topology.nodes()) * Rule::parts(setting);
   };
   return algorithm;
 }

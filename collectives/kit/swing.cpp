@@ -3,6 +3,7 @@
 #include "wormcube/collectives/kit/swing.hpp"
 
 #include "wormcube/collectives/kit/handover_algorithms.hpp"
+#include "wormcube/collectives/kit/links.hpp"
 #include "wormcube/runtime/node/arithmetic.hpp"
 
 #include <cstdlib>
@@ -64,21 +65,6 @@ std::vector<TorusCopy> swing_copies(const Topology& topology, Ports ports) {
   return copies;
 }
 
-std::span<const HandoverPlan> swing_plans(Node& node, Ports ports) {
-  return node.plan<std::vector<HandoverPlan>>("swing", {static_cast<std::int64_t>(ports)}, [&] {
-    return torus_plans(node.topology(), swing_copies(node.topology(), ports), node.rank());
-  });
-}
-
-Prediction swing_cost(const Topology& topology, Ports ports) {
-  return torus_handover_cost(topology, swing_copies(topology, ports));
-}
-
-Rank swing_parts(const Topology& topology, Ports ports) {
-  const auto wide = static_cast<Rank>(wide_dimensions(topology).size());
-  return ports == Ports::one || wide == 0 ? 1 : 2 * wide;
-}
-
 namespace needs {
 
 Need swing_rings(Ports ports) {
@@ -100,10 +86,43 @@ Need swing_rings(Ports ports) {
 
 namespace {
 
-/// All-gather and reduce-scatter by swing. In step s of a ring partners are rho(s) = 1, -1, 3, -5,
-/// 11, .. hops apart (from odd coordinates -rho(s)); on a torus the dimensions take their steps by
-/// turns. With all ports 2 D copies of a 2 D-th part of each block, which begin with different
-/// dimensions, or go the other way about.
+/// The steps of sides 2^L: in each the blocks of twice as many nodes are combined.
+WholeVectors swing_whole_vectors(const Topology& topology, Ports ports) {
+  WholeVectors plan;
+  const std::vector<TorusCopy> copies = swing_copies(topology, ports);
+  plan.parts = static_cast<int>(copies.size());
+  for (std::size_t slot = 0; slot < copies.front().slots.size(); ++slot) {
+    auto& messages = plan.steps.emplace_back();
+    auto& parts = plan.part_of.emplace_back();
+    for (int copy = 0; copy < plan.parts; ++copy) {
+      const auto [dimension, step] = copies[static_cast<std::size_t>(copy)].slots[slot];
+      if (dimension < 0) continue;
+      const int hops =
+          copy % 2 == 0 ? swing_hops(step) : -swing_hops(step);  // every other mirrored
+      messages.push_back({dimension, hops, 1.0 / plan.parts, true});
+      parts.push_back(copy);
+    }
+  }
+  return plan;
+}
+
+void require_swing_whole_vectors(const Topology& topology) {
+  for (const Rank n : topology.sizes()) {
+    if (is_power_of_two(n)) continue;
+    throw UsageError(
+        fmt::format("swing: form=latency needs sides of 2^L nodes; {} has {}; use form=parts or "
+                    "recursive-doubling",
+                    topology.name(), n));
+  }
+}
+
+/// All-gather, reduce-scatter and all-reduce by swing. In step s of a ring partners are rho(s) = 1,
+/// -1, 3, -5, 11, .. hops apart (from odd coordinates -rho(s)); on a torus the dimensions take
+/// their steps by turns. With all ports 2 D copies of a 2 D-th part of each block, which begin with
+/// different dimensions, or go the other way about. All-reduce is both, one after the other, of
+/// vectors of p blocks; bit by bit the same on all nodes. form=latency, sides 2^L: log2 p steps of
+/// whole vectors (all ports: D L of a 2 D-th part in each copy), (|rho| + 1)/2 of them in time (all
+/// ports |rho|/(2 D)).
 ///
 /// Network  torus or ring of even sides (all ports: 4 or more), or of 1; one- or all-port. The
 ///          operator must commute.
@@ -115,40 +134,52 @@ namespace {
 ///          no power of 2, after the authors' program.
 template <Ports ports>
 struct Swing {
+  static constexpr std::string_view whole_name =
+      ports == Ports::one ? "swing whole" : "swing-all-port whole";
   static std::span<const HandoverPlan> plans(Node& node, const Options& /*options*/) {
-    return swing_plans(node, ports);
+    return node.plan<std::vector<HandoverPlan>>("swing", {static_cast<std::int64_t>(ports)}, [&] {
+      return torus_plans(node.topology(), swing_copies(node.topology(), ports), node.rank());
+    });
   }
-  static Prediction cost(const Setting& setting) { return swing_cost(setting.topology, ports); }
-  static Rank parts(const Setting& setting) { return swing_parts(setting.topology, ports); }
+  static Prediction cost(const Setting& setting) {
+    return torus_handover_cost(setting.topology, swing_copies(setting.topology, ports));
+  }
+  static Rank parts(const Setting& setting) {
+    const auto wide = static_cast<Rank>(wide_dimensions(setting.topology).size());
+    return ports == Ports::one || wide == 0 ? 1 : 2 * wide;
+  }
+  static WholeVectors whole(const Topology& topology) {
+    return swing_whole_vectors(topology, ports);
+  }
+  static constexpr auto require_whole = require_swing_whole_vectors;
 };
 
-const Algorithm swing_one_port{
-    .operation = operations::allgather,
-    .name = "swing",
-    .summary = "partners 1, -1, 3, -5, 11, .. hops away, dimensions by turns; tori of even sides",
-    .source = "De Sensi, Bonato, Saam, Hoefler, Swing, NSDI 2024, arXiv 2401.09356",
-    .exactly_once = true,
-    .needs = {needs::swing_rings(Ports::one)},
-    .instead = {"bruck", "mesh"},
-};
-const Algorithm swing_all_port{
-    .operation = operations::allgather,
-    .name = "swing-all-port",
-    .summary = "2 D copies of swing, rotated and mirrored, on all links; tori of even sides",
-    .source = swing_one_port.source,
-    .ports = Ports::all,
-    .exactly_once = true,
-    .needs = {needs::swing_rings(Ports::all)},
-    .instead = {"ring-all-port", "bruck"},
-};
+Algorithm swing(Ports ports, std::vector<std::string_view> instead) {
+  const bool one = ports == Ports::one;
+  return {
+      .operation = operations::allgather,
+      .name = one ? "swing" : "swing-all-port",
+      .summary =
+          one ? "partners 1, -1, 3, -5, 11, .. hops away, dimensions by turns; tori of even sides"
+              : "2 D copies of swing, rotated and mirrored, on all links; tori of even sides",
+      .source = "De Sensi, Bonato, Saam, Hoefler, Swing, NSDI 2024, arXiv 2401.09356",
+      .ports = ports,
+      .exactly_once = true,
+      .needs = {needs::swing_rings(ports)},
+      .instead = std::move(instead),
+  };
+}
 
 }  // namespace
 
 WORMCUBE_ALGORITHMS(swing){
-    allgather_by<Swing<Ports::one>>(swing_one_port),
-    allgather_by<Swing<Ports::all>>(swing_all_port),
-    reduce_scatter_by<Swing<Ports::one>>(swing_one_port),
-    reduce_scatter_by<Swing<Ports::all>>(swing_all_port),
+    allgather_by<Swing<Ports::one>>(swing(Ports::one, {"bruck", "mesh"})),
+    allgather_by<Swing<Ports::all>>(swing(Ports::all, {"ring-all-port", "bruck"})),
+    reduce_scatter_by<Swing<Ports::one>>(swing(Ports::one, {"bruck", "mesh"})),
+    reduce_scatter_by<Swing<Ports::all>>(swing(Ports::all, {"ring-all-port", "bruck"})),
+    allreduce_in_both_forms<Swing<Ports::one>>(swing(Ports::one, {"reduce-scatter-allgather"})),
+    allreduce_in_both_forms<Swing<Ports::all>>(swing(Ports::all, {"ring-all-port",
+                                                                  "reduce-scatter-allgather"})),
 };
 
 }  // namespace wormcube

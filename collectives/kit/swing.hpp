@@ -5,7 +5,6 @@
 #include "wormcube/collectives/core/needs.hpp"
 #include "wormcube/collectives/kit/torus_handover.hpp"
 
-#include <span>
 #include <vector>
 
 namespace wormcube {
@@ -20,11 +19,6 @@ RingRule swing_rule(Rank n, bool mirrored = false);
 
 /// One port: one copy. All ports: 2 k copies on k wide dimensions, rotated, each also mirrored.
 std::vector<TorusCopy> swing_copies(const Topology& topology, Ports ports);
-/// This node's plans, made once.
-std::span<const HandoverPlan> swing_plans(Node& node, Ports ports);
-/// Of the reduce-scatter.
-Prediction swing_cost(const Topology& topology, Ports ports);
-Rank swing_parts(const Topology& topology, Ports ports);
 
 namespace needs {
 /// Rings of an even number of nodes; with all ports no cables.

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/core.h>
+
 namespace wormcube {
 
 int log3_ceiling(Rank n) {
@@ -77,16 +79,6 @@ std::vector<TorusCopy> ternary_copies(const Topology& topology, Ports ports) {
   return copies;
 }
 
-std::span<const HandoverPlan> ternary_plans(Node& node, Ports ports) {
-  return node.plan<std::vector<HandoverPlan>>("ternary", {static_cast<std::int64_t>(ports)}, [&] {
-    return torus_plans(node.topology(), ternary_copies(node.topology(), ports), node.rank());
-  });
-}
-
-Prediction ternary_cost(const Topology& topology, Ports ports) {
-  return torus_handover_cost(topology, ternary_copies(topology, ports));
-}
-
 Rank ternary_parts(const Topology& topology, Ports ports) {
   const auto wide = static_cast<Rank>(wide_dimensions(topology).size());
   return ports == Ports::one ? 1 : std::max(1, wide);
@@ -94,10 +86,40 @@ Rank ternary_parts(const Topology& topology, Ports ports) {
 
 namespace {
 
-/// All-gather and reduce-scatter in ternary steps. In step k of a ring a node hands on 3^k hops up
-/// and down at once: of L = ceil(log3 n) steps the last one reaches as far as is left. With all
-/// ports D copies of a D-th part of each block begin with different dimensions; with one port each
-/// step is two.
+/// Of one ring of 3^K nodes: to both nodes 1, 3, 9, .. hops away at once; what comes is three times
+/// as many nodes' as before.
+WholeVectors ternary_whole_vectors(const Topology& topology) {
+  WholeVectors plan;
+  int hops = 1;
+  for (const int d : wide_dimensions(topology)) {
+    for (; hops < topology.size(d); hops *= 3) {
+      plan.steps.push_back({{d, hops, 1}, {d, -hops, 1}});
+      plan.part_of.push_back({0, 0});
+    }
+  }
+  return plan;
+}
+
+void require_ternary_whole_vectors(const Topology& topology) {
+  const auto refuse = [](const std::string& why) {
+    throw UsageError("ternary: form=latency " + why + "; use form=parts");
+  };
+  const std::vector<int> wide = wide_dimensions(topology);
+  if (wide.size() > 1) {
+    refuse(fmt::format("needs one ring; {} has {} dimensions", topology.name(), wide.size()));
+  }
+  Rank power = 1;
+  while (power < topology.nodes()) power *= 3;
+  if (power == topology.nodes()) return;
+  refuse(fmt::format("needs a ring of 3^K nodes; {} has {}", topology.name(), topology.nodes()));
+}
+
+/// All-gather, reduce-scatter and all-reduce in ternary steps. In step k of a ring a node hands on
+/// 3^k hops up and down at once: of L = ceil(log3 n) steps the last one reaches as far as is left.
+/// With all ports D copies of a D-th part of each block begin with different dimensions; with one
+/// port each step is two. All-reduce is both, one after the other, of vectors of p blocks; bit by
+/// bit the same on all nodes. form=latency, all ports, one ring of 3^K nodes: K steps of whole
+/// vectors both ways, (n - 1)/2 of them in time.
 ///
 /// Network  ring or torus of any sides; all- or one-port. The operator must commute.
 /// Cost     All ports, sides 3^L: D L steps, (p - 1)/(2 D) blocks.
@@ -107,44 +129,48 @@ namespace {
 ///          2605.26930 (abstract). The order of dimensions is ours.
 template <Ports ports>
 struct Ternary {
+  static constexpr std::string_view whole_name = "ternary whole";
   static std::span<const HandoverPlan> plans(Node& node, const Options& /*options*/) {
-    return ternary_plans(node, ports);
+    return node.plan<std::vector<HandoverPlan>>("ternary", {static_cast<std::int64_t>(ports)}, [&] {
+      return torus_plans(node.topology(), ternary_copies(node.topology(), ports), node.rank());
+    });
   }
-  static Prediction cost(const Setting& setting) { return ternary_cost(setting.topology, ports); }
+  static Prediction cost(const Setting& setting) {
+    return torus_handover_cost(setting.topology, ternary_copies(setting.topology, ports));
+  }
   static Rank parts(const Setting& setting) { return ternary_parts(setting.topology, ports); }
+  static constexpr auto whole = ternary_whole_vectors;
+  static constexpr auto require_whole = require_ternary_whole_vectors;
 };
 
-const Algorithm ternary_all_port{
-    .operation = operations::allgather,
-    .name = "ternary",
-    .summary = "1, 3, 9, .. hops both ways at once: fewest start-ups of two ports; rings and tori",
-    .source =
-        "Juerss, Addanki, Schmid, Trivance, arXiv 2602.17254 (abstract, program); Juerss, Schmid, "
-        "ReTri, arXiv 2605.26930 (abstract)",
-    .ports = Ports::all,
-    .exactly_once = true,
-    .remark = "the order of dimensions ours",
-    .needs = {needs::rings()},
-    .instead = {"bruck", "mesh"},
-};
-const Algorithm ternary_one_port{
-    .operation = operations::allgather,
-    .name = "ternary-one-port",
-    .summary = "the steps of ternary, one way after the other; rings and tori",
-    .source = ternary_all_port.source,
-    .exactly_once = true,
-    .remark = ternary_all_port.remark,
-    .needs = {needs::rings()},
-    .instead = {"bruck"},
-};
+Algorithm ternary(Ports ports, std::vector<std::string_view> instead) {
+  const bool one = ports == Ports::one;
+  return {
+      .operation = operations::allgather,
+      .name = one ? "ternary-one-port" : "ternary",
+      .summary =
+          one ? "the steps of ternary, one way after the other; rings and tori"
+              : "1, 3, 9, .. hops both ways at once: fewest start-ups of two ports; rings and tori",
+      .source =
+          "Juerss, Addanki, Schmid, Trivance, arXiv 2602.17254 (abstract, program); Juerss, "
+          "Schmid, ReTri, arXiv 2605.26930 (abstract)",
+      .ports = ports,
+      .exactly_once = true,
+      .remark = "the order of dimensions ours",
+      .needs = {needs::rings()},
+      .instead = std::move(instead),
+  };
+}
 
 }  // namespace
 
 WORMCUBE_ALGORITHMS(ternary){
-    allgather_by<Ternary<Ports::all>>(ternary_all_port),
-    allgather_by<Ternary<Ports::one>>(ternary_one_port),
-    reduce_scatter_by<Ternary<Ports::all>>(ternary_all_port),
-    reduce_scatter_by<Ternary<Ports::one>>(ternary_one_port),
+    allgather_by<Ternary<Ports::all>>(ternary(Ports::all, {"bruck", "mesh"})),
+    allgather_by<Ternary<Ports::one>>(ternary(Ports::one, {"bruck"})),
+    reduce_scatter_by<Ternary<Ports::all>>(ternary(Ports::all, {"bruck", "mesh"})),
+    reduce_scatter_by<Ternary<Ports::one>>(ternary(Ports::one, {"bruck"})),
+    allreduce_in_both_forms<Ternary<Ports::all>>(ternary(Ports::all, {"reduce-scatter-allgather"})),
+    allreduce_by<Ternary<Ports::one>>(ternary(Ports::one, {"reduce-scatter-allgather"})),
 };
 
 }  // namespace wormcube

@@ -4,7 +4,6 @@
 
 #include "wormcube/collectives/kit/torus_handover.hpp"
 
-#include <span>
 #include <vector>
 
 namespace wormcube {
@@ -20,9 +19,6 @@ RingRule ternary_rule(Rank n, bool one_port = false);
 
 /// All ports: a rotated copy for each wide dimension.
 std::vector<TorusCopy> ternary_copies(const Topology& topology, Ports ports);
-std::span<const HandoverPlan> ternary_plans(Node& node, Ports ports);
-/// Of the reduce-scatter.
-Prediction ternary_cost(const Topology& topology, Ports ports);
 Rank ternary_parts(const Topology& topology, Ports ports);
 
 }  // namespace wormcube

@@ -1,15 +1,10 @@
-// Swing and ternary steps of whole vectors.
+// All-reduces that send whole vectors.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/kit/whole_vectors.hpp"
 
-#include "wormcube/collectives/kit/links.hpp"
 #include "wormcube/collectives/kit/parts.hpp"
-#include "wormcube/collectives/kit/swing.hpp"
-#include "wormcube/collectives/kit/ternary.hpp"
 
 #include <algorithm>
-
-#include <fmt/core.h>
 
 namespace wormcube {
 
@@ -23,57 +18,6 @@ Option vector_form() {
 
 bool sends_whole(const Options& options) {
   return options.choice<VectorForm>("form") == VectorForm::latency;
-}
-
-WholeVectors swing_whole_vectors(const Topology& topology, Ports ports) {
-  WholeVectors plan;
-  const std::vector<TorusCopy> copies = swing_copies(topology, ports);
-  plan.parts = static_cast<int>(copies.size());
-  for (std::size_t slot = 0; slot < copies.front().slots.size(); ++slot) {
-    auto& messages = plan.steps.emplace_back();
-    auto& parts = plan.part_of.emplace_back();
-    for (int copy = 0; copy < plan.parts; ++copy) {
-      const auto [dimension, step] = copies[static_cast<std::size_t>(copy)].slots[slot];
-      if (dimension < 0) continue;
-      const int hops =
-          copy % 2 == 0 ? swing_hops(step) : -swing_hops(step);  // every other mirrored
-      messages.push_back({dimension, hops, 1.0 / plan.parts, true});
-      parts.push_back(copy);
-    }
-  }
-  return plan;
-}
-
-WholeVectors ternary_whole_vectors(const Topology& topology) {
-  WholeVectors plan;
-  int hops = 1;
-  for (const int d : wide_dimensions(topology)) {
-    for (; hops < topology.size(d); hops *= 3) {
-      plan.steps.push_back({{d, hops, 1}, {d, -hops, 1}});
-      plan.part_of.push_back({0, 0});
-    }
-  }
-  return plan;
-}
-
-std::optional<std::string> without_swing_whole_vectors(const Topology& topology) {
-  for (const Rank n : topology.sizes()) {
-    if (!is_power_of_two(n)) {
-      return fmt::format("needs sides of 2^L nodes; {} has {}", topology.name(), n);
-    }
-  }
-  return std::nullopt;
-}
-
-std::optional<std::string> without_ternary_whole_vectors(const Topology& topology) {
-  const std::vector<int> wide = wide_dimensions(topology);
-  if (wide.size() > 1) {
-    return fmt::format("needs one ring; {} has {} dimensions", topology.name(), wide.size());
-  }
-  Rank power = 1;
-  while (power < topology.nodes()) power *= 3;
-  if (power == topology.nodes()) return std::nullopt;
-  return fmt::format("needs a ring of 3^K nodes; {} has {}", topology.name(), topology.nodes());
 }
 
 void allreduce_whole_vectors(Node& node, const WholeVectors& plan, const Reduction& reduction,

@@ -7,8 +7,6 @@
 #include "wormcube/collectives/core/reduction.hpp"
 #include "wormcube/collectives/kit/torus_handover.hpp"
 
-#include <optional>
-#include <string>
 #include <vector>
 
 namespace wormcube {
@@ -27,16 +25,6 @@ struct WholeVectors {
   std::vector<std::vector<TorusMessage>> steps = {};
   std::vector<std::vector<int>> part_of = {};  ///< by step and message: which one it is
 };
-
-/// The steps of swing on sides 2^L: partners 1, -1, 3, -5, .. hops apart, dimensions by turns, so that
-/// in each the blocks of twice as many nodes are combined. All ports: 2 D copies of a 2 D-th part.
-WholeVectors swing_whole_vectors(const Topology& topology, Ports ports);
-/// Of one ring of 3^K nodes: to both nodes 1, 3, 9, .. hops away at once; what comes is three times
-/// as many nodes' as before.
-WholeVectors ternary_whole_vectors(const Topology& topology);
-/// Why a network has none; nothing where it has.
-std::optional<std::string> without_swing_whole_vectors(const Topology& topology);
-std::optional<std::string> without_ternary_whole_vectors(const Topology& topology);
 
 /// Every step: sends what it has, receives, combines. The operator must commute. With rounding nodes
 /// may end with different last bits, for they combine in different orders.

@@ -240,7 +240,7 @@ Algorithm row(Operation operation, std::string_view summary, void (*program)(Nod
       .contention_free = false,
       .remark = "the MPI library's own, not ours",
       .require = require_one_node_each,
-      .chosen_by_auto = false,
+      .selection = Selection::by_name,
       .program = program,
   };
 }

@@ -42,27 +42,6 @@ void reduce_bine(Node& node, const Call& call) {
 
 }  // namespace
 
-WORMCUBE_ALGORITHM(reduce_bine){
-    .operation = operations::reduce,
-    .name = "bine",
-    .summary = "a binomial tree along the ways of swing, near nodes first; tori of sides 2^d",
-    .source = "De Sensi et al., Bine Trees, SC 2025, arXiv 2508.17311 (far nodes first)",
-    .contention_free = true,
-    .exactly_once = true,
-    .needs = {needs::rings_of_powers_of_two()},
-    .instead = {"halving", "mesh"},
-    .needs_commutative = true,
-    .predict = [](const Setting& setting) -> Prediction {
-      const double steps = log2_ceiling(setting.topology.nodes());
-      return {.startups = steps,
-              .transmission_blocks = steps,
-              .rearranged_blocks = 0,
-              .working_blocks = 0,
-              .link_load = steps > 0 ? 1 : 0,
-              .contended_blocks = steps,
-              .combined_blocks = steps};
-    },
-    .program = reduce_bine,
-};
+WORMCUBE_ALGORITHMS(reduce_bine) = bine_tree(operations::reduce, reduce_bine);
 
 }  // namespace wormcube

@@ -51,7 +51,7 @@ WORMCUBE_ALGORITHM(reduce_direct){
           prediction.combined_blocks = others;
           return prediction;
         },
-    .chosen_by_auto = false,
+    .selection = Selection::by_name,
     .program = reduce_direct,
 };
 

@@ -38,17 +38,6 @@ void scatter_bine(Node& node, const Call& call) {
 
 }  // namespace
 
-WORMCUBE_ALGORITHM(scatter_bine){
-    .operation = operations::scatter,
-    .name = "bine",
-    .summary = "a binomial tree along the ways of swing, far nodes first; tori of sides 2^d",
-    .source = "De Sensi et al., Bine Trees, SC 2025, arXiv 2508.17311 (far nodes first)",
-    .contention_free = true,
-    .exactly_once = true,
-    .needs = {needs::rings_of_powers_of_two()},
-    .instead = {"halving", "mesh"},
-    .predict = [](const Setting& setting) { return bine_scatter_cost(setting.topology); },
-    .program = scatter_bine,
-};
+WORMCUBE_ALGORITHMS(scatter_bine) = bine_tree(operations::scatter, scatter_bine);
 
 }  // namespace wormcube

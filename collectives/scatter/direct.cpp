@@ -48,7 +48,7 @@ WORMCUBE_ALGORITHMS(scatter_direct) = with_variant(
         .contention_free = true,
         .exactly_once = true,
         .predict = predict_scatter_direct,
-        .chosen_by_auto = false,
+        .selection = Selection::by_name,
         .program = scatter_direct,
     },
     [](Algorithm& uneven) {

@@ -15,6 +15,4 @@ enum class ShiftPowers : std::uint8_t { forward, both };
 /// The leaps +-2^b whose sum is q modulo 2^bits, the largest first.
 std::vector<Rank> shift_leaps(Rank q, int bits, ShiftPowers powers);
 
-constexpr Rank gray(Rank i) { return i ^ i >> 1; }
-
 }  // namespace wormcube

@@ -3,9 +3,9 @@
 #include "wormcube/runtime/replay/machine_model.hpp"
 
 #include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/numbers.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/core.h>
 
@@ -90,12 +90,11 @@ Ticks parse_microseconds(std::string_view text, std::string_view what) {
   std::string number(whole);
   number += part;
   number.append(decimals - part.size(), '0');
-  Ticks ticks = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), ticks);
-  if (error != std::errc{} || ticks > largest_constant) {
+  const auto ticks = number_of<Ticks>(number);
+  if (!ticks || *ticks > largest_constant) {
     fail(fmt::format("is too long; at most {} us", microseconds_text(largest_constant)));
   }
-  return ticks;
+  return *ticks;
 }
 
 std::string microseconds_text(Ticks ticks) {

@@ -1,12 +1,12 @@
 // Graph files: edge lists, and what is said about those that are none.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/numbers.hpp"
 #include "wormcube/runtime/topology/graph.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <fstream>
 #include <string_view>
@@ -119,12 +119,11 @@ class Reader {
                        shown(word),
                        word.find(';') != word.npos ? " (apart by blanks or ',')" : ""));
     }
-    std::int64_t value = 0;
-    const auto result = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (result.ec != std::errc{} || value > max_vertex) {
+    const auto value = number_of<std::int64_t>(word);
+    if (!value || *value > max_vertex) {
       fail(fmt::format("vertex {} is too large; vertices may be 0 to {}", shown(word), max_vertex));
     }
-    return static_cast<Rank>(value);
+    return static_cast<Rank>(*value);
   }
 
   void add(std::string_view line) {

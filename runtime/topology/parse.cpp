@@ -1,13 +1,13 @@
 // Text to topology: the grammar of shapes and products.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/numbers.hpp"
 #include "wormcube/runtime/topology/families.hpp"
 #include "wormcube/runtime/topology/topology.hpp"
 #include "wormcube/runtime/topology/words.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 #include <optional>
 #include <set>
@@ -59,9 +59,7 @@ constexpr std::array<Form, 18> forms{{
 std::optional<std::int64_t> whole_number(std::string_view text) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   if (text.empty() || !std::ranges::all_of(text, is_digit)) return std::nullopt;
-  std::int64_t number = 0;
-  const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
-  return result.ec == std::errc{} ? number : std::numeric_limits<std::int64_t>::max();
+  return number_of<std::int64_t>(text).value_or(std::numeric_limits<std::int64_t>::max());
 }
 
 /// Parses one text; views into it carry their own position.

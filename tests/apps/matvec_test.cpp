@@ -122,7 +122,7 @@ TEST_CASE("a product works with every registered algorithm", "[apps][matvec]") {
     const Topology& network =
         operation == operations::broadcast ? grid.column_network() : grid.row_network();
     for (const Collective& collective : admitted(operation, network, arguments)) {
-      if (collective.algorithm->any_order) continue;
+      if (collective.algorithm->selection == Selection::any_order) continue;
       CAPTURE(topology.name(), operation->name, collective.text());
       Algorithms algorithms = automatic_matvec();
       algorithms.use(collective);

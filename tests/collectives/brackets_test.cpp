@@ -63,8 +63,7 @@ bool ends_alike(const Collective& collective, const Topology& topology) {
 }
 
 bool may_differ(const Collective& collective) {
-  const auto brackets_differ = collective.algorithm->brackets_differ;
-  return brackets_differ != nullptr && brackets_differ(collective.options);
+  return combining(collective) == Combining::brackets_differ;
 }
 
 }  // namespace

@@ -93,7 +93,7 @@ const std::vector<Mutant> mutants{{"sends nothing", sends_nothing},
 const Algorithm& right_one(Operation operation, const Topology& topology) {
   for (const Algorithm* algorithm : registry()) {
     if (algorithm->operation != operation || algorithm->ports != Ports::one ||
-        algorithm->any_order || algorithm->settle != nullptr) {
+        algorithm->selection == Selection::any_order || algorithm->settle != nullptr) {
       continue;
     }
     if (!refusal(Collective(*algorithm, cases::plain_arguments(*algorithm)), topology)) {

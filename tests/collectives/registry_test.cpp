@@ -364,7 +364,7 @@ TEST_CASE("the cheapest algorithm is admitted, keeps to the ports, and no other 
       const double best_us = predicted_us(weigh(best, topology).prediction, model, bytes);
       for (const Collective& other : admitted(operation, topology)) {
         if (ports == Ports::one && other.algorithm->ports == Ports::all) continue;
-        if (!other.algorithm->chosen_by_auto) continue;
+        if (!is_chosen_by_auto(*other.algorithm)) continue;
         for (const Options& options : cases::every_option(*other.algorithm)) {
           Collective with = other;
           with.options = options;
@@ -414,7 +414,7 @@ TEST_CASE("auto leaves out the baselines, what takes long to ask, and the parts 
           "[collectives]") {
   std::set<std::string> left_out;
   for (const Algorithm* const algorithm : registry()) {
-    if (!algorithm->chosen_by_auto) {
+    if (algorithm->selection == Selection::by_name) {
       left_out.insert(fmt::format("{} {}", algorithm->operation->name, algorithm->name));
     }
   }
@@ -437,8 +437,8 @@ TEST_CASE("of equals auto takes one that is made for the ports there are", "[col
         return predicted_us(collective.predict(topology), {}, 8);
       };
       for (const Collective& other : admitted(operation, topology, {})) {
-        if (other.algorithm->ports != Ports::all || !other.algorithm->chosen_by_auto ||
-            other.algorithm->any_order || !other.predict(topology).complete()) {
+        if (other.algorithm->ports != Ports::all || !is_chosen_by_auto(*other.algorithm) ||
+            !other.predict(topology).complete()) {
           continue;
         }
         INFO(operation->name << " on " << topology.name() << ": " << best.name() << ", not "
@@ -455,7 +455,7 @@ TEST_CASE("of equals auto takes one that is made for the ports there are", "[col
 }
 
 TEST_CASE("auto does not ask what takes long", "[collectives]") {
-  CHECK_FALSE(find_algorithm(operations::alltoall, "naive-direct").chosen_by_auto);
+  CHECK_FALSE(is_chosen_by_auto(find_algorithm(operations::alltoall, "naive-direct")));
   for (const char* const text : {"line:3", "mesh:3x3", "ring:5"}) {
     CostModel free;
     free.startup_us = 0;

@@ -1,6 +1,7 @@
 // Circular shifts: the textbook's formulas, and where they are wrong.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/shift/leaps.hpp"
+#include "wormcube/runtime/base/numbers.hpp"
 #include "wormcube/runtime/node/views.hpp"
 #include "wormcube/runtime/schedule/check.hpp"
 #include "wormcube/runtime/schedule/schedule.hpp"
@@ -19,7 +20,7 @@ ScheduleReport on_gray_labels(int d, const std::string& algorithm, Rank q) {
   const Collective collective = parse_collective(shift, algorithm, by(q));
   const Topology cube = Topology::parse(sized("hypercube", d));
   std::vector<Rank> members;
-  for (Rank i = 0; i < cube.nodes(); ++i) members.push_back(gray(i));
+  for (Rank i = 0; i < cube.nodes(); ++i) members.push_back(gray_code(i));
   const Schedule schedule = record(cube, [&](Node& node) {
     GroupView line = node.group(members);
     const Memory memory = line.memory(16);

@@ -713,7 +713,7 @@ TEST_CASE("broadcasts on tori deliver real bytes on real machines, as recorded",
       const Algorithm& algorithm = find_algorithm(operations::broadcast, name);
       Machine machine(topology, {.nodes_as = as,
                                  .all_port = algorithm.ports == Ports::all,
-                                 .any_order = algorithm.any_order});
+                                 .any_order = algorithm.selection == Selection::any_order});
       for (const Bytes bytes : sizes) {
         const Collective collective =
             broadcast_by(name + std::string(bytes > 100 ? ":packets=3" : ""), any_root(topology));

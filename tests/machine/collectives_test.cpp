@@ -217,7 +217,7 @@ TEST_CASE("blocks of many sizes arrive whole, empty ones too", "[machine][collec
       const Topology& topology = *admitting[i];
       MachineOptions options;
       options.all_port = algorithm->ports == Ports::all;
-      options.any_order = algorithm->any_order;
+      options.any_order = algorithm->selection == Selection::any_order;
       Machine machine(topology, options);
       for (std::size_t size = i; size < sizes.size(); size += admitting.size()) {
         CollectiveRun run;

@@ -339,11 +339,9 @@ std::string chosen_text(const ApplicationOptions& options) {
 
 /// "alltoall shift (auto: cheapest by formula) [remark], 3 in a run"
 std::string text(const UsedCollective& used, int dimensions, const std::string& chosen) {
-  return fmt::format("{} {}{}{}, {} in a run", used.operation, used.algorithm, chosen,
-                     is_of_results(used.remark, used.remark_from_dimensions, dimensions)
-                         ? fmt::format(" [{}]", used.remark)
-                         : "",
-                     used.calls);
+  return fmt::format(
+      "{} {}{}{}, {} in a run", used.operation, used.algorithm, chosen,
+      is_of_results(used.remark, dimensions) ? fmt::format(" [{}]", used.remark) : "", used.calls);
 }
 
 /// What is in the modelled time beside the messages.

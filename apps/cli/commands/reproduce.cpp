@@ -237,8 +237,7 @@ ExitCode reproduce_paper(const ReproduceCommand& options) {
     print_table(output, printed);
     for (const ReproducedRow& row : table.rows) {
       const Algorithm& algorithm = *row.check.collective.algorithm;
-      if (is_of_results(algorithm.remark, algorithm.remark_from_dimensions,
-                        topologies[i].dimensions()))
+      if (is_of_results(algorithm.remark, topologies[i].dimensions()))
         note(fmt::format("{}: {}", row.row->label, algorithm.remark));
     }
     for (const std::string& reason : table.refused) {

@@ -89,7 +89,10 @@ std::vector<Measured> measure(const TuneCommand& options, const Topology& topolo
     for (const Bytes bytes : parse_sizes(options.bytes)) {
       if (bytes == 0) throw UsageError("tune: blocks of 0 bytes tell nothing of a byte's time");
       for (Collective& collective : admitted(operation, topology, arguments)) {
-        if (collective.algorithm->ports == Ports::all || collective.algorithm->any_order) continue;
+        if (collective.algorithm->ports == Ports::all ||
+            collective.algorithm->selection == Selection::any_order) {
+          continue;
+        }
         collective.settle(topology, CostModel(), bytes);
         const Prediction prediction = weigh(collective, topology).prediction;
         if (!prediction.complete() || !prediction.contended_blocks) continue;

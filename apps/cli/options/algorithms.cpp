@@ -139,15 +139,13 @@ void add_remark(Json& json, const Algorithm& algorithm) {
       "nothing to remark");
 }
 
-bool is_of_results(std::string_view remark, int from_dimensions, int dimensions) {
+bool is_of_results(std::string_view remark, int dimensions) {
   return !remark.empty() && !remark.starts_with("free of contention") &&
-         dimensions >= from_dimensions;
+         (dimensions > 2 || !remark.starts_with("n > 2 dimensions"));
 }
 
 void note_remark(Results& results, const Algorithm& algorithm, const Topology& topology) {
-  if (!is_of_results(algorithm.remark, algorithm.remark_from_dimensions, topology.dimensions())) {
-    return;
-  }
+  if (!is_of_results(algorithm.remark, topology.dimensions())) return;
   results.note(fmt::format("{}: {}", algorithm.name, algorithm.remark));
 }
 

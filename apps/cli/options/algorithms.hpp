@@ -63,7 +63,7 @@ Json options_json(const Options& options);
 void add_remark(Json& json, const Algorithm& algorithm);
 /// Whether its remark belongs to results on this network; not one on the networks where an algorithm is free of
 /// contention: results are of one network, and `check` counts its load.
-bool is_of_results(std::string_view remark, int from_dimensions, int dimensions);
+bool is_of_results(std::string_view remark, int dimensions);
 /// The algorithm's remark, if it belongs there, below a table of results.
 void note_remark(Results& results, const Algorithm& algorithm, const Topology& topology);
 /// Notes what was refused: with its reasons where it was asked for by name, or with --wide; else the

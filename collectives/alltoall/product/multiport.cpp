@@ -137,7 +137,7 @@ WORMCUBE_ALGORITHM(alltoall_product_multiport){
     .predict =
         [](const Setting& setting) { return predict_alltoall_product_multiport(setting.topology); },
     .bound = product_bound,
-    .chosen_by_auto = false,
+    .selection = Selection::by_name,
     .program = alltoall_product_multiport,
 };
 

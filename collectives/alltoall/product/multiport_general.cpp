@@ -301,7 +301,7 @@ WORMCUBE_ALGORITHM(alltoall_product_multiport_general){
           return predict_alltoall_product_multiport_general(setting.topology);
         },
     .bound = product_bound,
-    .chosen_by_auto = false,
+    .selection = Selection::by_name,
     .program = alltoall_product_multiport_general,
 };
 

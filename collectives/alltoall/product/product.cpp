@@ -147,7 +147,7 @@ WORMCUBE_ALGORITHM(alltoall_product){
     .require = [](const Setting& setting) { require_alltoall_product(setting.topology); },
     .predict = [](const Setting& setting) { return predict_alltoall_product(setting.topology); },
     .bound = product_bound,
-    .chosen_by_auto = false,
+    .selection = Selection::by_name,
     .program = alltoall_product,
 };
 
@@ -163,7 +163,7 @@ WORMCUBE_ALGORITHM(alltoall_product_naive){
     .predict =
         [](const Setting& setting) { return predict_alltoall_product_naive(setting.topology); },
     .bound = product_bound,
-    .chosen_by_auto = false,
+    .selection = Selection::by_name,
     .program = alltoall_product_naive,
 };
 

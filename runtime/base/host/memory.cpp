@@ -5,11 +5,11 @@
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/host/cgroups.hpp"
 #include "wormcube/runtime/base/host/cores.hpp"
+#include "wormcube/runtime/base/numbers.hpp"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -27,29 +27,21 @@ namespace {
 namespace fs = std::filesystem;
 using Figure = std::optional<std::uint64_t>;
 
-/// A whole number of digits only; nothing for "max" and whatever else.
-Figure number_in(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return {};
-  return value;
-}
-
 /// The only word of a file that holds one number.
-Figure number_of(const fs::path& file) {
+Figure figure_of(const fs::path& file) {
   std::string word;
   std::ifstream(file) >> word;
-  return number_in(word);
+  return number_of<std::uint64_t>(word);
 }
 
 /// The number behind a key, in a file of lines "key number ..".
-Figure number_of(const fs::path& file, std::string_view wanted) {
+Figure figure_of(const fs::path& file, std::string_view wanted) {
   std::ifstream stream(file);
   for (std::string line; std::getline(stream, line);) {
     if (!line.starts_with(wanted)) continue;
     std::istringstream words(line);
     std::string key, number;
-    if (words >> key >> number && key == wanted) return number_in(number);
+    if (words >> key >> number && key == wanted) return number_of<std::uint64_t>(number);
   }
   return {};
 }
@@ -80,12 +72,12 @@ class Least {
 };
 
 void offer_cgroup(const fs::path& folder, const CgroupFiles& files, Least& least) {
-  const Figure limit = number_of(folder / files.limit);
+  const Figure limit = figure_of(folder / files.limit);
   // Version 1 says "no limit" by a number near 2^63.
   if (!limit || *limit >= std::uint64_t{1} << 62) return;
-  const std::uint64_t usage = number_of(folder / files.usage).value_or(0);
+  const std::uint64_t usage = figure_of(folder / files.usage).value_or(0);
   const std::uint64_t cached =
-      std::min(usage, number_of(folder / "memory.stat", files.reclaimable).value_or(0));
+      std::min(usage, figure_of(folder / "memory.stat", files.reclaimable).value_or(0));
   least.offer(left(*limit, usage - cached), fmt::format("cgroup {}", files.limit));
 }
 
@@ -110,11 +102,11 @@ MemorySources MemorySources::of_this_process() {
 AvailableMemory available_memory(const MemorySources& sources) {
   constexpr std::uint64_t kibibyte = 1024;
   Least least;
-  if (const Figure free = number_of(sources.meminfo, "MemAvailable:")) {
+  if (const Figure free = figure_of(sources.meminfo, "MemAvailable:")) {
     least.offer(static_cast<double>(*free * kibibyte), "MemAvailable");
   }
   const auto used = [&](std::string_view key) {
-    return number_of(sources.status, key).value_or(0) * kibibyte;
+    return figure_of(sources.status, key).value_or(0) * kibibyte;
   };
   if (sources.address_space) {
     least.offer(left(*sources.address_space, used("VmSize:")), "RLIMIT_AS, ulimit -v");
@@ -131,7 +123,7 @@ int loop_threads(const MemorySources& sources) {
   const int cores = usable_cores();
   if (!sources.address_space) return cores;
   constexpr double of_thread = 160 << 20;  // glibc maps 128 MiB to cut an aligned heap out of it
-  const auto used = number_of(sources.status, "VmSize:").value_or(0) * std::uint64_t{1024};
+  const auto used = figure_of(sources.status, "VmSize:").value_or(0) * std::uint64_t{1024};
   return 1 + static_cast<int>(
                  std::min(cores - 1.0, left(*sources.address_space, used) / 2 / of_thread));
 }
@@ -167,7 +159,7 @@ double peak_memory() {
 
 std::size_t most_memory_maps() {
   constexpr std::size_t linux_default = 65530;
-  return number_of("/proc/sys/vm/max_map_count").value_or(linux_default);
+  return figure_of("/proc/sys/vm/max_map_count").value_or(linux_default);
 }
 
 std::string out_of_memory_text(std::string_view what, std::string_view way_out) {

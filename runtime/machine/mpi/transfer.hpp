@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/runtime/base/hash.hpp"
 #include "wormcube/runtime/machine/mpi/transport.hpp"
 #include "wormcube/runtime/node/node.hpp"
 
@@ -23,9 +24,7 @@ struct MpiMatchKey {
 
   std::size_t hash() const {
     const auto word = [](auto number) { return std::uint64_t{static_cast<std::uint32_t>(number)}; };
-    std::uint64_t x = (word(from) << 32 | word(to)) ^ word(tag) * 0x9e3779b97f4a7c15U;
-    x = (x ^ x >> 32) * 0xbf58476d1ce4e5b9U;
-    return x ^ x >> 29;
+    return mixed((word(from) << 32 | word(to)) ^ word(tag) * 0x9e3779b97f4a7c15U);
   }
   friend bool operator==(const MpiMatchKey&, const MpiMatchKey&) = default;
 };
