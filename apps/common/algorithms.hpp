@@ -1,4 +1,4 @@
-// The algorithms of an application that calls several collectives: named, or chosen by formula or replay.
+// The algorithms of an application with several collectives: named, or chosen by formula or replay.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -34,9 +34,9 @@ class Algorithms {
   /// Asks for one; replaces what was asked for its operation.
   void use(Collective collective);
 
-  /// The algorithm for a call: the one named, or what the chooser takes, or the cheapest by formula.
-  /// An operation with uneven blocks, of which neither knows the time, takes the one whose namesake
-  /// for equal blocks is taken, or is the cheapest.
+  /// The algorithm for a call: the one named, or what the chooser takes, or the cheapest by
+  /// formula. An operation with uneven blocks, of which neither knows the time, takes the one whose
+  /// namesake for equal blocks is taken, or is the cheapest.
   /// Throws UsageError unless it runs on this network with these arguments.
   Collective choose(Operation operation, const Topology& topology, Bytes block_bytes,
                     const Arguments& arguments = {}) const;

@@ -30,8 +30,8 @@ struct CostFit {
   double fitted_us(const CostSample& sample) const;
 };
 
-/// The constants, none below 0, of the least sum of squared relative errors: exactly, by trying each
-/// set of constants that are not 0. Empty without samples that tell anything.
+/// The constants, none below 0, of the least sum of squared relative errors: exactly, by trying
+/// each set of constants that are not 0. Empty without samples that tell anything.
 std::optional<CostFit> fit_costs(std::span<const CostSample> samples);
 
 }  // namespace wormcube

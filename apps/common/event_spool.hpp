@@ -21,8 +21,8 @@ namespace wormcube {
 /// sort() puts each piece in order, then merge() calls with the events of several spools in order.
 /// Event is trivially copyable, and `<` is total.
 ///
-/// add() never fails: who adds may be in the middle of a run. sort() throws UsageError if there was no
-/// room for the file.
+/// add() never fails: who adds may be in the middle of a run. sort() throws UsageError if there was
+/// no room for the file.
 template <class Event>
 class EventSpool {
   static_assert(std::is_trivially_copyable_v<Event>);

@@ -48,7 +48,8 @@ MeasuredRun measured_run(const Statistics& statistics, std::chrono::nanoseconds 
   return run;
 }
 
-/// Of each run a few sums are kept, not the statistics of every node and link: runs may be a million.
+/// Of each run a few sums are kept, not the statistics of every node and link: runs may be a
+/// million.
 /// \param walls  gets the times of all timed runs
 MeasuredRun median_run(const Runner& runner, const RunOptions& options, const Program& program,
                        const std::function<std::chrono::nanoseconds()>& after_run,

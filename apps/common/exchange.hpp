@@ -93,8 +93,9 @@ struct ModelledMachine {
   int virtual_channels = 2;
 };
 
-/// What one run of an application takes on a modelled machine: its exchanges, message by message, what
-/// it rearranges and combines, and what it says that it computes. The host's copies are not in it.
+/// What one run of an application takes on a modelled machine: its exchanges, message by message,
+/// what it rearranges and combines, and what it says that it computes. The host's copies are not in
+/// it.
 struct ModelledRun {
   std::optional<Ticks> time;  // none: a reason
   std::string reason;         // a deadlock, or too many messages to record

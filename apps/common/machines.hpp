@@ -36,8 +36,8 @@ struct MachineProfile {
 std::string_view certainty_text();
 
 std::span<const MachineProfile> machine_profiles();
-/// A built-in profile, or one in a JSON file (a name with a '.' or a '/'). Throws UsageError with the
-/// names there are, or the key that is wrong.
+/// A built-in profile, or one in a JSON file (a name with a '.' or a '/'). Throws UsageError with
+/// the names there are, or the key that is wrong.
 MachineProfile find_machine(const std::string& name);
 /// The file's text; what is read again is equal.
 std::string machine_json(const MachineProfile& profile);

@@ -13,9 +13,9 @@
 
 namespace wormcube::apps {
 
-/// How many elements each node sends to each other, and gets. Nodes write their own rows in local();
-/// between steps their programs read them, so that a dry run, which skips local(), repeats what the
-/// run before it found.
+/// How many elements each node sends to each other, and gets. Nodes write their own rows in
+/// local(); between steps their programs read them, so that a dry run, which skips local(), repeats
+/// what the run before it found.
 class PairCounts {
  public:
   /// At first, for the dry run that estimates the memory: the elements of each node as the

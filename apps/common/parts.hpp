@@ -19,8 +19,8 @@ namespace wormcube::apps {
 /// \param of_node  a node's part
 Part part_here(const Runner& runner, const std::function<Part(Rank)>& of_node);
 
-/// Shows every process a whole array, of which each has a part, in order, some at a time: so none needs
-/// to hold it. What look throws, all throw.
+/// Shows every process a whole array, of which each has a part, in order, some at a time: so none
+/// needs to hold it. What look throws, all throw.
 /// \param element_bytes  no element is cut
 /// \param look           at some elements, from `first` on
 void in_order(const Runner& runner, std::size_t elements, std::size_t element_bytes, Part here,

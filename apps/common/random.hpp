@@ -14,7 +14,8 @@ namespace wormcube::apps {
 class SplitMix {
  public:
   static constexpr std::uint64_t golden = 0x9e3779b97f4a7c15U;
-  /// Another increment for a second sequence: with the same one all seeds are parts of one sequence.
+  /// Another increment for a second sequence: with the same one all seeds are parts of one
+  /// sequence.
   static constexpr std::uint64_t second = 0xd1342543de82ef95U;
   /// \param increment  odd
   explicit SplitMix(std::uint64_t seed, std::uint64_t increment = golden)

@@ -228,10 +228,10 @@ void RunTrace::add(Event event) {
   events_->add(event);
 }
 
-/// The k-th message of one node to another with a tag is the k-th that this one gets. An arrow needs
-/// both ends; it ends where the later of the two steps begins, or where both do. Who draws it goes from
-/// the slice that begins first to the other: a message that was waited for has one of its own, within
-/// what it was received in. Returns their number.
+/// The k-th message of one node to another with a tag is the k-th that this one gets. An arrow
+/// needs both ends; it ends where the later of the two steps begins, or where both do. Who draws it
+/// goes from the slice that begins first to the other: a message that was waited for has one of its
+/// own, within what it was received in. Returns their number.
 std::uint64_t RunTrace::find_arrows(EventSpool<Event>& arrows) const {
   struct Ends {
     bool are_sends = false;

@@ -19,15 +19,15 @@
 
 namespace wormcube {
 
-/// Sees runs of node programs, by the clock of this computer: of each node its phases, steps, waits,
-/// the messages of each step, its work.
+/// Sees runs of node programs, by the clock of this computer: of each node its phases, steps,
+/// waits, the messages of each step, its work.
 ///
-/// A message's slice is from the post of its step to the step's end, at its sender and at its receiver:
-/// when a single one of a step was complete a node does not know. Arrows join the two.
+/// A message's slice is from the post of its step to the step's end, at its sender and at its
+/// receiver: when a single one of a step was complete a node does not know. Arrows join the two.
 ///
-/// A run only appends events. Memory is bounded: so many events go to a temporary file each time, as
-/// they are; write() sorts them, piece by piece, finds the arrows and merges. Beside them there are
-/// only names and, in write(), the messages of which one end has come.
+/// A run only appends events. Memory is bounded: so many events go to a temporary file each time,
+/// as they are; write() sorts them, piece by piece, finds the arrows and merges. Beside them there
+/// are only names and, in write(), the messages of which one end has come.
 ///
 /// Threads  the nodes', during a run; the rest one at a time, between runs.
 class RunTrace final : public NodeObserver {

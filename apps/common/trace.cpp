@@ -60,8 +60,8 @@ namespace {
 /// Cut off, not rounded: a slice inside another stays there.
 std::string model_time(Ticks ticks) { return trace_time(ticks / per_ns); }
 
-/// The threads of a node: local work, then one for sending and one for receiving at each port, then its
-/// steps.
+/// The threads of a node: local work, then one for sending and one for receiving at each port, then
+/// its steps.
 class TraceRows {
  public:
   TraceRows(const Routing& routing, const MachineModel& model)

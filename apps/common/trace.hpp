@@ -1,4 +1,4 @@
-// A replay as a trace for Perfetto and chrome://tracing: Chrome's trace event JSON, in modelled time.
+// A replay as a trace for Perfetto: Chrome's trace event JSON, in modelled time.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -27,8 +27,8 @@ struct TraceCounts {
   std::uint64_t events = 0, left_out = 0;  // slices
 };
 
-/// Sees a replay, and writes it. Memory beside the replay's own result is bounded: so many events are
-/// kept, more go to a temporary file.
+/// Sees a replay, and writes it. Memory beside the replay's own result is bounded: so many events
+/// are kept, more go to a temporary file.
 class ReplayTrace final : public ReplayObserver {
  public:
   /// \param in_memory  events kept at once, 1 or more; of 64 bytes
@@ -40,8 +40,8 @@ class ReplayTrace final : public ReplayObserver {
   /// Which channels a worm held, and when.
   void delivered(const WormLife& worm) override;
 
-  /// Writes the whole file, event by event, in the order of time; once. \param other  further keys of
-  /// "otherData", as JSON text without braces: "\"topology\":\"ring:4\""
+  /// Writes the whole file, event by event, in the order of time; once. \param other  further keys
+  /// of "otherData", as JSON text without braces: "\"topology\":\"ring:4\""
   /// Throws UsageError if there was no room for the temporary file.
   TraceCounts write(const std::function<void(std::string_view)>& write, const Schedule& schedule,
                     const Routing& routing, const MachineModel& model, const Replay& replay,

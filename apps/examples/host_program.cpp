@@ -13,8 +13,8 @@ int main() {
   constexpr Rank p = 16;
   constexpr int times = 1000;
 
-  // Making a machine starts its nodes; they sleep between two calls of run(). Fibers are cheaper than
-  // threads where there are many more nodes than cores.
+  // Making a machine starts its nodes; they sleep between two calls of run(). Fibers are cheaper
+  // than threads where there are many more nodes than cores.
   Machine machine(Topology::parse("torus:4x4"), {.nodes_as = NodesAs::fibers});
 
   // The collective is chosen once, here on the host: the cheapest one that this network admits, for

@@ -9,8 +9,8 @@ using namespace wormcube;
 namespace {
 
 // Allgather: every node gives one block, and ends with the blocks of all nodes. On a hypercube by
-// recursive doubling: in step t a node and its neighbour across dimension t show each other all that
-// they have, 2^t blocks.
+// recursive doubling: in step t a node and its neighbour across dimension t show each other all
+// that they have, 2^t blocks.
 void doubling(Node& node, const Call& call) {
   const Blocks all = call.output;
   const Rank p = node.size(), r = node.rank();
@@ -68,8 +68,8 @@ int main() {
   std::printf("wrong bytes %llu\n", static_cast<unsigned long long>(run.wrong.value_or(1)));
   if (!run.passed()) return 1;
 
-  // Compared with a built-in one, on as many nodes, by the cost model for blocks of 4 KiB. The ring does
-  // not run on a hypercube, and says so.
+  // Compared with a built-in one, on as many nodes, by the cost model for blocks of 4 KiB. The ring
+  // does not run on a hypercube, and says so.
   if (const auto reason = refusal(ring, network)) std::printf("not here: %s\n", reason->c_str());
   const CostModel model;
   std::printf("my-doubling on hypercube:5 %6.1f us\n",

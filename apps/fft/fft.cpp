@@ -98,8 +98,8 @@ class Phases {
   }
 
  private:
-  // A phase of its own, priced: a transform of n elements is 5 n log2 n operations, in one pass over
-  // the rows.
+  // A phase of its own, priced: a transform of n elements is 5 n log2 n operations, in one pass
+  // over the rows.
   void begin_rows(const MatrixShape& matrix) const {
     node_.phase("transforms of rows");
     const double elements = own_elements(matrix), length = static_cast<double>(matrix.columns);

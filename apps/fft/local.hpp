@@ -53,8 +53,8 @@ double transform_serially(std::span<const std::size_t> shape, Direction directio
 /// FFTW by its own name: "fftw-3.3.10-sse2-avx".
 std::string_view local_transforms_library();
 
-/// Bytes of tables and buffers that FFTW takes for a transform beside what it takes for each: those of a
-/// convolution, where a large prime factor needs one.
+/// Bytes of tables and buffers that FFTW takes for a transform beside what it takes for each: those
+/// of a convolution, where a large prime factor needs one.
 double convolution_bytes(std::size_t length);
 
 /// exp(2 pi i t / order), rounded once: integers reduce the angle to an eighth of the circle.

@@ -1,4 +1,4 @@
-// The checks of a transform whose signal and spectrum several processes share: each looks at its own.
+// The checks of a transform whose signal and spectrum several processes share.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -31,8 +31,8 @@ FftMethod choose(const std::vector<std::size_t>& shape, FftMethod method, Rank n
         "fft: method {} is for 1-D transforms; a 2-D one has rows and columns", to_string(method)));
   }
   if (method != FftMethod::automatic) return method;
-  // Bluestein's takes two transforms of twice the length, four times the work, and FFTW does the same
-  // where a node's own length is prime. It pays where more than twice as many nodes share it.
+  // Bluestein's takes two transforms of twice the length, four times the work, and FFTW does the
+  // same where a node's own length is prime. It pays where more than twice as many nodes share it.
   const auto all = static_cast<std::size_t>(nodes);
   const std::size_t busy = std::min(balanced_factors(shape[0]).first, all);
   const std::size_t busy_convolving = std::min(smooth_factors(2 * shape[0] - 1).first, all);

@@ -26,7 +26,8 @@ struct FftOptions {
   FftMethod method = FftMethod::automatic;  ///< of a 1-D transform
   /// FFTW times its plans (FFTW_MEASURE) instead of guessing (FFTW_ESTIMATE).
   bool measure = false;
-  /// Of six-step the other way round: takes what a plan without it gives, and gives what that takes.
+  /// Of six-step the other way round: takes what a plan without it gives, and gives what that
+  /// takes.
   bool turned = false;
 };
 

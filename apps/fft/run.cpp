@@ -85,9 +85,9 @@ class Transform {
   std::vector<Clock::duration> host_;  // entry r: written by node r
 };
 
-/// What the host holds beside the input: the result, what it is compared with, and FFTW's own arrays
-/// for that: twiddle factors and a buffer, and for a large prime factor those of a convolution.
-/// Measured with FFTW 3.3.10, length 2^20.
+/// What the host holds beside the input: the result, what it is compared with, and FFTW's own
+/// arrays for that: twiddle factors and a buffer, and for a large prime factor those of a
+/// convolution. Measured with FFTW 3.3.10, length 2^20.
 double host_bytes(std::span<const std::size_t> shape, bool verify) {
   const auto array = static_cast<double>(count_elements(shape) * sizeof(Complex));
   if (!verify) return array;

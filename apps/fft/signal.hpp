@@ -37,7 +37,8 @@ class SignalSource {
   std::size_t elements() const;
   bool is_in_memory() const { return whole_ != nullptr; }
 
-  /// Throws UsageError if they cannot be read. \param room  where they are, unless they are in memory
+  /// Throws UsageError if they cannot be read. \param room  where they are, unless they are in
+  /// memory
   std::span<const Complex> load(Part part, std::vector<Complex>& room) const;
 
  private:

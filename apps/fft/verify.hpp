@@ -24,14 +24,14 @@ struct FftCheck {
 /// transform is stable in this norm, and in no other: a single small value may be all rounding.
 double relative_error(std::span<const Complex> got, std::span<const Complex> wanted);
 
-/// |sum |X|^2 - N sum |x|^2| / (N sum |x|^2), for the unscaled transform X of x. Right for values of
-/// every size: they are scaled before they are squared.
+/// |sum |X|^2 - N sum |x|^2| / (N sum |x|^2), for the unscaled transform X of x. Right for values
+/// of every size: they are scaled before they are squared.
 double parseval_error(std::span<const Complex> signal, std::span<const Complex> spectrum);
 
 /// The largest magnitude of a real or imaginary part; NaN is left to the sums.
 double largest_component(std::span<const Complex> values);
-/// The power of two just above: values over it square without overflow, and without losing those that
-/// matter. 0 for what is not finite.
+/// The power of two just above: values over it square without overflow, and without losing those
+/// that matter. 0 for what is not finite.
 int exponent_above(double largest);
 /// sum |v|^2 / 4^exponent
 long double energy(std::span<const Complex> values, int exponent);
@@ -43,8 +43,8 @@ int extreme_exponent(double largest);
 /// Multiplies by 2^exponent: exact, unless a result leaves the range of normal numbers.
 void scale(std::span<Complex> values, int exponent);
 
-/// What errors are measured in: eps log2 N, of double precision (2^-52); N = 1 as 2. A good transform
-/// has about half of eps times the root of log2 N.
+/// What errors are measured in: eps log2 N, of double precision (2^-52); N = 1 as 2. A good
+/// transform has about half of eps times the root of log2 N.
 double rounding_unit(std::size_t elements);
 /// What a check allows: 5 such units, of bluestein, which transforms three times, 10.
 double fft_tolerance(std::size_t elements, FftMethod method = FftMethod::six_step);
@@ -69,9 +69,10 @@ struct ShiftAndImpulse {
 };
 
 /// The strongest frequency of a 1-D spectrum but for the mean; none if all are within the rounding
-/// error of the mean (a constant series, zeros), or if it does not stand out: a series of independent
-/// normal numbers would have one as strong with a chance of 1 in 100 or more.
-/// Source: R. A. Fisher, Tests of Significance in Harmonic Analysis, Proc. Royal Society A 125, 1929.
+/// error of the mean (a constant series, zeros), or if it does not stand out: a series of
+/// independent normal numbers would have one as strong with a chance of 1 in 100 or more.
+/// Source: R. A. Fisher, Tests of Significance in Harmonic Analysis, Proc. Royal Society A 125,
+/// 1929.
 struct SpectralPeak {
   std::size_t bin = 0;   ///< 1 .. N/2; 0 if there is none
   double magnitude = 0;  ///< the larger of |X[bin]| and |X[N - bin]|

@@ -1,4 +1,4 @@
-// One row for what a source's blocks leave at a node, one for each kind of links; one column a flow.
+// One row for what a source's blocks leave at a node, one for each kind of links; a column a flow.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/flows/exchange_program.hpp"
 

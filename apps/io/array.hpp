@@ -69,10 +69,10 @@ Array to_array(ElementType type, std::span<const T> values, std::vector<std::siz
 /// The elements as doubles; 64-bit integers may be rounded. Throws UsageError if they are complex.
 std::vector<double> to_doubles(const Array& array, std::string_view what);
 
-/// A list of numbers: a .npy file of one dimension, or a column of a CSV file, which is int64 if all
-/// its values are whole numbers of 64 bits, float64 otherwise. Read where and when it is needed.
-/// Throws UsageError as open_npy and open_csv_column do, and for a column of a .npy file, other
-/// dimensions, complex elements.
+/// A list of numbers: a .npy file of one dimension, or a column of a CSV file, which is int64 if
+/// all its values are whole numbers of 64 bits, float64 otherwise. Read where and when it is
+/// needed. Throws UsageError as open_npy and open_csv_column do, and for a column of a .npy file,
+/// other dimensions, complex elements.
 Source open_list(const std::string& file, std::string_view column);
 
 /// A matrix: a .npy file of two dimensions, or a whole CSV file; read where and when it is needed.

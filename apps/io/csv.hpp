@@ -19,10 +19,10 @@ struct CsvColumn {
 /// What a column is taken for: float64; or int64 if all its values are whole numbers of 64 bits.
 enum class CsvNumbers { real, whole_or_real };
 
-/// Reads the file once, to its end, to see that every value is one. Lines that are empty or start with
-/// '#' are skipped. The first other line is a header if one of its fields is not a number. Fields are
-/// separated by commas, or by semicolons or tabs if the first line has no comma; they may stand in
-/// double quotes.
+/// Reads the file once, to its end, to see that every value is one. Lines that are empty or start
+/// with '#' are skipped. The first other line is a header if one of its fields is not a number.
+/// Fields are separated by commas, or by semicolons or tabs if the first line has no comma; they
+/// may stand in double quotes.
 ///
 /// \param column  a name of the header, or a number from 1; empty for the only column
 /// Throws UsageError that names the file and the line: no such column (lists them), not a number,

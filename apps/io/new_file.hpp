@@ -20,10 +20,10 @@ struct CannotWrite : UsageError {
 /// the process ends. A thread that makes another file after that waits forever.
 void remove_unfinished() noexcept;
 
-/// A file under a name of its own beside the one it is for (NAME.~PROCESS), which it takes when it is
-/// complete: until then what was there is untouched. Follows a symbolic link, keeps the permissions of
-/// the file that it replaces. What is no regular file (a pipe, a device), or lies in a folder where
-/// nothing can be made, is written as it is.
+/// A file under a name of its own beside the one it is for (NAME.~PROCESS), which it takes when it
+/// is complete: until then what was there is untouched. Follows a symbolic link, keeps the
+/// permissions of the file that it replaces. What is no regular file (a pipe, a device), or lies in
+/// a folder where nothing can be made, is written as it is.
 ///
 /// All functions throw CannotWrite.
 class NewFile {
@@ -83,9 +83,9 @@ class WholeFile {
   std::string all_;      // of it
 };
 
-/// A file of lines, appended to: one write for each, so that whoever follows it (tail -f) sees whole
-/// lines. The first one replaces what was in the file. Of a line that could not be written, nothing
-/// stays.
+/// A file of lines, appended to: one write for each, so that whoever follows it (tail -f) sees
+/// whole lines. The first one replaces what was in the file. Of a line that could not be written,
+/// nothing stays.
 ///
 /// add() throws CannotWrite.
 class LineFile {

@@ -9,12 +9,12 @@
 
 namespace wormcube::apps {
 
-/// A file's name that can be opened as often as one likes: of a pipe (a FIFO, `<(..)`, standard input)
-/// that of a copy in memory, while this lives.
+/// A file's name that can be opened as often as one likes: of a pipe (a FIFO, `<(..)`, standard
+/// input) that of a copy in memory, while this lives.
 class Readable {
  public:
-  /// Throws UsageError if a pipe cannot be read, or there is no memory for what is in it. Of other files
-  /// it says nothing.
+  /// Throws UsageError if a pipe cannot be read, or there is no memory for what is in it. Of other
+  /// files it says nothing.
   explicit Readable(const std::string& file);
   ~Readable();
   Readable(const Readable&) = delete;

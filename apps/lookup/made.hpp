@@ -9,8 +9,8 @@
 
 namespace wormcube::apps {
 
-/// A table of random distinct keys whose values are their rows, and keys to look up, so many of which
-/// (a share from 0 to 1) are surely not in the table.
+/// A table of random distinct keys whose values are their rows, and keys to look up, so many of
+/// which (a share from 0 to 1) are surely not in the table.
 LookupJob generate_lookup(std::size_t entries, std::size_t lookups, double absent,
                           std::uint64_t seed);
 

@@ -37,9 +37,9 @@ struct LookupResult {
   bool passed() const { return wrong == std::size_t{0}; }
 };
 
-/// Each node has a share of the table, by key, and a share of the keys to look up. It sorts its keys
-/// by the node that must know them and asks: an alltoall of counts, an alltoallv of keys; what it is
-/// asked for it answers: an alltoallv of values, the other way.
+/// Each node has a share of the table, by key, and a share of the keys to look up. It sorts its
+/// keys by the node that must know them and asks: an alltoall of counts, an alltoallv of keys; what
+/// it is asked for it answers: an alltoallv of values, the other way.
 ///
 /// Each process walks through the whole table and holds what its nodes have of it and of the keys.
 ///

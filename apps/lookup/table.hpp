@@ -54,8 +54,8 @@ struct NodeRange {
 class DistributedTable {
  public:
   /// Walks through the rows and keeps those of these nodes. \param entries  as many as they have
-  /// Throws UsageError if one of their keys is there twice, with both rows: equal keys have one owner,
-  /// so that of the processes that have all nodes one sees it.
+  /// Throws UsageError if one of their keys is there twice, with both rows: equal keys have one
+  /// owner, so that of the processes that have all nodes one sees it.
   DistributedTable(const KeyOwner& owner, NodeRange nodes, const TableRows& rows,
                    std::size_t entries);
 

@@ -61,13 +61,13 @@ struct MatvecPlan {
 ///
 /// \param node    this node; every node of the machine makes the same call
 /// \param matrix  its block of A: row-major, rows.count(i) x columns.count(j) doubles
-/// \param x       x_block_bytes(): at the source of column j x's block j, zeros behind it; the others
-///                receive it
-/// \param y       y_block_bytes() at the sink of row i, which gets the result's block i; of the others
-///                nothing
+/// \param x       x_block_bytes(): at the source of column j x's block j, zeros behind it; the
+///                others receive it
+/// \param y       y_block_bytes() at the sink of row i, which gets the result's block i; of the
+///                others nothing
 ///
-/// Cost      one broadcast of a block of x along the columns, 2 R C / p operations, one reduction of
-///           a block of y along the rows, with blocks of n / sqrt(p) elements on a square grid:
+/// Cost      one broadcast of a block of x along the columns, 2 R C / p operations, one reduction
+///           of a block of y along the rows, with blocks of n / sqrt(p) elements on a square grid:
 ///           (ts + tw n / sqrt(p)) log p + n^2 / p.
 /// Links     columns and rows run at once, each over links of its own.
 /// Source    A. Grama, A. Gupta, G. Karypis, V. Kumar, Introduction to Parallel Computing, 2003,

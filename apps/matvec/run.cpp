@@ -342,8 +342,8 @@ void add(const MatvecCheck& part, MatvecCheck& all) {
   all.wrong += part.wrong;
 }
 
-/// check_product of all elements, of which each process has a part: every process sees them all, some
-/// at a time, and compares a share of these.
+/// check_product of all elements, of which each process has a part: every process sees them all,
+/// some at a time, and compares a share of these.
 MatvecCheck check_by_parts(const Runner& runner, const Source& matrix, const Source& x, Part here,
                            std::span<const double> y) {
   const bool several = !holds_all(runner);

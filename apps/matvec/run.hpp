@@ -48,8 +48,8 @@ struct MatvecResult {
   bool passed() const { return check.passed(); }
 };
 
-/// Each process reads and holds the blocks that its nodes have, of the matrix and of both vectors, and
-/// verifies a share of the elements.
+/// Each process reads and holds the blocks that its nodes have, of the matrix and of both vectors,
+/// and verifies a share of the elements.
 /// Throws UsageError before anything runs: no elements, a vector of another length, values that are
 /// not finite, products that may overflow, an algorithm that does not run here, too little memory.
 MatvecResult run_matvec(const Runner& runner, const Algorithms& algorithms, const MatvecJob& job);

@@ -11,11 +11,11 @@
 
 namespace wormcube::apps {
 
-/// Which unsigned number stands for a key: key a is less than key b exactly if its code is, and every
-/// bit pattern has a code of its own, so that -0 comes before 0.
+/// Which unsigned number stands for a key: key a is less than key b exactly if its code is, and
+/// every bit pattern has a code of its own, so that -0 comes before 0.
 ///
-/// A signed number's code has its sign bit flipped. A floating-point number's pattern is its sign and
-/// its magnitude: of a positive one the sign bit is flipped, of a negative one every bit.
+/// A signed number's code has its sign bit flipped. A floating-point number's pattern is its sign
+/// and its magnitude: of a positive one the sign bit is flipped, of a negative one every bit.
 template <std::unsigned_integral Code>
 class KeyOrder {
  public:

@@ -280,8 +280,8 @@ SortCheck check_keys(ElementType type, std::span<const Code> input, std::span<co
   return check;
 }
 
-/// Sums over all keys that do not mind their order: two lists with the same ones have the same keys,
-/// but for a chance of 2^-128.
+/// Sums over all keys that do not mind their order: two lists with the same ones have the same
+/// keys, but for a chance of 2^-128.
 template <class Code>
 std::array<std::uint64_t, 3> fingerprint(const Runner& runner, std::span<const Code> keys) {
   std::array<std::uint64_t, 3> sums{keys.size(), 0, 0};
@@ -344,8 +344,8 @@ SortResult sort_keys(const Runner& runner, const Algorithms& algorithms, const S
   result.samples = sampling.per_node;
   Loaded loaded;
   in_all_processes(runner, [&] {
-    // The result; for the check, of one process, the input and the result once more, each sorted; of
-    // several, each node's share of the result before they are put together.
+    // The result; for the check, of one process, the input and the result once more, each sorted;
+    // of several, each node's share of the result before they are put together.
     const double copies = alone ? (job.options.verify ? 4 : 1) : 2;
     require_memory_here(what, runner,
                         Loaded::bytes(job.keys, part) + copies * part_bytes +

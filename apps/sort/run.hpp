@@ -46,16 +46,16 @@ struct SortResult {
   bool passed() const { return check.passed(); }
 };
 
-/// A sample sort: local sort; regular sampling, an all-gather of the samples, splitters on every node;
-/// an alltoall of counts, an alltoallv of the keys; merging; an exclusive scan of the shares for the
-/// places in the whole.
+/// A sample sort: local sort; regular sampling, an all-gather of the samples, splitters on every
+/// node; an alltoall of counts, an alltoallv of the keys; merging; an exclusive scan of the shares
+/// for the places in the whole.
 ///
 /// Each process reads, holds and verifies what its nodes have.
 ///
 /// Source: A. Grama, A. Gupta, G. Karypis, V. Kumar, Introduction to Parallel Computing, 2003, sec.
 /// 9.5 (sample sort); Shi and Schaeffer 1992 (regular sampling).
-/// Throws UsageError before anything runs: complex elements, a NaN with its place, not one dimension,
-/// an algorithm that does not run here, too little memory.
+/// Throws UsageError before anything runs: complex elements, a NaN with its place, not one
+/// dimension, an algorithm that does not run here, too little memory.
 SortResult run_sort(const Runner& runner, const Algorithms& algorithms, const SortJob& job);
 
 /// Which keys are made: uniform over the type's range (floating point: -1 to 1), all equal, few

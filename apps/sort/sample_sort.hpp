@@ -18,9 +18,9 @@ namespace wormcube::apps {
 /// all-gather collects tells whose it is, and which key.
 ///
 /// Equal keys are told apart by their node and their place there. So no key can be too frequent: a
-/// node ends with at most (1 + p / per_node) n / p keys, and a few for rounding. Node r starts r / p of
-/// a distance later than node 0: the samples of nodes whose keys are alike do not fall together, and
-/// random keys are shared evenly.
+/// node ends with at most (1 + p / per_node) n / p keys, and a few for rounding. Node r starts r /
+/// p of a distance later than node 0: the samples of nodes whose keys are alike do not fall
+/// together, and random keys are shared evenly.
 ///
 /// Source: H. Shi, J. Schaeffer, Parallel Sorting by Regular Sampling, J. Parallel Distrib. Comput.
 /// 14 (1992), 361-372; equal keys, any counts, and the different starts are ours.
@@ -88,8 +88,8 @@ void count_parts(std::span<const T> keys, Rank r, const std::vector<Splitter<T>>
   counts[splitters.size()] = keys.size() - begin;
 }
 
-/// Merges sorted runs that lie one behind the other: neighbours two at a time, in log2(runs) passes;
-/// of equal keys those of the earlier run come first.
+/// Merges sorted runs that lie one behind the other: neighbours two at a time, in log2(runs)
+/// passes; of equal keys those of the earlier run come first.
 ///
 /// \param counts  keys of each run
 /// \param room    as long as `runs`

@@ -53,7 +53,8 @@ void allreduce_recursive_doubling(Node& node, const Call& call) {
   } else if (doubling.pairs > 0) {
     node.step();
   }
-  // Invariant: before the step of `bit` all nodes whose labels agree from it on have what they gave.
+  // Invariant: before the step of `bit` all nodes whose labels agree from it on have what they
+  // gave.
   for (Rank bit = 1; bit < doubling.nodes; bit *= 2) {
     if (silent) {
       node.step();

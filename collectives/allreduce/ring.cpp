@@ -26,8 +26,8 @@ class Waiting {
   };
 
   explicit Waiting(Rank p) : p_(p), levels_(log2_ceiling(p)) {}
-  /// Places for the blocks of node r, which come in the order r, r + 1, ..: 2 log2 p + 2 at most, and
-  /// on most nodes fewer.
+  /// Places for the blocks of node r, which come in the order r, r + 1, ..: 2 log2 p + 2 at most,
+  /// and on most nodes fewer.
   static int slots(Rank p, Rank r) {
     Waiting waiting(p);
     int slots = 0;

@@ -10,9 +10,9 @@ namespace wormcube {
 
 namespace {
 
-/// The network as this node sees it, signs changed in the dimensions where its coordinate is odd, is the
-/// same for all nodes. So partners change cells of one number; from the partner's side a displacement y
-/// is h - y, where h hops lead there.
+/// The network as this node sees it, signs changed in the dimensions where its coordinate is odd,
+/// is the same for all nodes. So partners change cells of one number; from the partner's side a
+/// displacement y is h - y, where h hops lead there.
 CellExchange plan_alltoall_bine(const Topology& topology, Rank r) {
   const TorusCopy copy = swing_copies(topology, Ports::one).front();
   const Handovers turns = torus_handovers(topology, copy);
@@ -34,7 +34,8 @@ CellExchange plan_alltoall_bine(const Topology& topology, Rank r) {
   };
 
   CellExchange exchange;
-  // By cell, where its block is from and for, as displacements: written as the node there, from node 0.
+  // By cell, where its block is from and for, as displacements: written as the node there, from
+  // node 0.
   std::vector<Rank> from(static_cast<std::size_t>(topology.nodes()), 0), to;
   for (Rank cell = 0; cell < topology.nodes(); ++cell) {
     to.push_back(cell);

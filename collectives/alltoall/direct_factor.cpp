@@ -33,8 +33,8 @@ constexpr std::array<std::string_view, 8> ring_rows{
     "0123456 1364025 2536140 3615204 4051362 5240631 6402513"};
 constexpr std::array<std::string_view, 5> line_rows{"", "0", "01 10", "012 120 201",
                                                     "0213 1302 2031 3120"};
-/// Odd rings: signed hops with their classes; permutation i gives node s the entry (s - i) mod n. Found
-/// by search.
+/// Odd rings: signed hops with their classes; permutation i gives node s the entry (s - i) mod n.
+/// Found by search.
 constexpr std::array<std::string_view, 9> odd_rows{
     "0a 4a -3b -1b 2b -2b 1b 3b -4a",
     "0a 5a 2b -4b -1b -3a 3a 1b 4b -2b -5a",
@@ -206,8 +206,8 @@ DirectFactor::Hop DirectFactor::in(Rank permutation, Rank c) const {
   return table_->in[static_cast<std::size_t>(permutation)][static_cast<std::size_t>(c)];
 }
 
-/// Residues modulo h = n/2 in pairs, by the circle method; each pair's four nodes send once round the
-/// ring, from one residue to the other by turns.
+/// Residues modulo h = n/2 in pairs, by the circle method; each pair's four nodes send once round
+/// the ring, from one residue to the other by turns.
 DirectFactor::Hop DirectFactor::even_ring(Rank permutation, Rank c, bool incoming) const {
   const Rank h = n_ / 2, o = h % 2 == 0 ? h - 1 : h, a = c % h;
   const int u = permutation < 2 * o ? permutation % 2 : permutation - 2 * o;

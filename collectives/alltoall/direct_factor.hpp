@@ -9,8 +9,8 @@ namespace wormcube {
 struct DirectTable;
 
 /// n permutations of the n nodes of a ring, line or complete graph, which together hold each pair
-/// (source, destination) once. Each move has a class; moves of one permutation and one class share no
-/// link.
+/// (source, destination) once. Each move has a class; moves of one permutation and one class share
+/// no link.
 class DirectFactor {
  public:
   struct Hop {

@@ -44,8 +44,8 @@ class DirectProduct {
     return way_;
   }
 
-  /// The next choice, the last dimension's permutation first: what the dimensions before a change came
-  /// to stays. False: there is none. Begins before the first.
+  /// The next choice, the last dimension's permutation first: what the dimensions before a change
+  /// came to stays. False: there is none. Begins before the first.
   bool next() {
     int d = topology_.dimensions() - 1;
     if (!began_) {
@@ -84,7 +84,8 @@ class DirectProduct {
     after.from = with(before.from, factor.in(permutation, c), -1);
     std::fill(after.stay.begin(), after.stay.end(), 0);
     std::fill(after.move.begin(), after.move.end(), 0);
-    // Of the sums few are there while the dimensions are few: a ring alone has one and many classes.
+    // Of the sums few are there while the dimensions are few: a ring alone has one and many
+    // classes.
     for (std::size_t sum = 0; sum < before.stay.size(); ++sum) {
       if (!before.stay[sum] && !before.move[sum]) continue;
       for (int of = 0; of < factor.classes(); ++of) {

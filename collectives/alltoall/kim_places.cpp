@@ -67,9 +67,9 @@ void KimPlaces::add_all_sources(Places& places) const {
   }
 }
 
-/// By the moves of a block along the dimensions from 1 on, in Gray order: bit i - 1 of its delegate,
-/// which is the destination's but for the last dimension. The move along dimension 0 follows: the
-/// delegate's coordinates add up to 0 in this bit, this node's to 1 if it is a slave.
+/// By the moves of a block along the dimensions from 1 on, in Gray order: bit i - 1 of its
+/// delegate, which is the destination's but for the last dimension. The move along dimension 0
+/// follows: the delegate's coordinates add up to 0 in this bit, this node's to 1 if it is a slave.
 Digit KimPlaces::delegates_by_moves(int i) const {
   Digit digit;
   for (Rank group = 0; group < 1 << last_; ++group) {

@@ -15,9 +15,9 @@ namespace wormcube {
 /// the merge stage it holds those of all sources for the nodes of its level i cell that agree with
 /// it in all coordinates but the last.
 ///
-/// What a message takes is one slice (split, n >= 4 dimensions: up to 2^(n-3)). In a split phase the
-/// first digits are the moves that blocks make in it, in Gray order; in a merge phase the half that
-/// goes comes last.
+/// What a message takes is one slice (split, n >= 4 dimensions: up to 2^(n-3)). In a split phase
+/// the first digits are the moves that blocks make in it, in Gray order; in a merge phase the half
+/// that goes comes last.
 ///
 /// Example, 4x4, k = 1: the block (2,1)->(3,3). Node (2,1) is a slave, as 2 and 1 differ modulo 2;
 /// (3,3) is its own delegate, a master. In split 1 the block does not move along dimension 1 and is
@@ -39,7 +39,8 @@ class KimPlaces {
   /// The move to the partner of split or merge phase i: 2^(i-1) hops.
   Move towards_partner(int i, int dimension) const;
 
-  // The layouts of split phase i, of a bundle of the exchange (see TorusExchange), of merge phase i.
+  // The layouts of split phase i, of a bundle of the exchange (see TorusExchange), of merge phase
+  // i.
 
   Layout before_split(int i) const;
   Layout after_split(int i) const;

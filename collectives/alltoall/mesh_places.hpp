@@ -32,17 +32,19 @@ struct MeshSide {
 /// While a ring is active its slots are the first digit, so that each of its steps sends the end of
 /// the array. In the last phase the array falls into segments by halves: bit d of a segment's mask
 /// is the half in dimension d. They lie in Gray order (two dimensions: self, vertical, diagonal,
-/// horizontal), so that both messages of two dimensions are contiguous; the k-th from last dimension
-/// needs max(1, 2^(k-2)) pieces if sizes are even. Where halves differ in size (odd sizes) segments
-/// end in gaps.
+/// horizontal), so that both messages of two dimensions are contiguous; the k-th from last
+/// dimension needs max(1, 2^(k-2)) pieces if sizes are even. Where halves differ in size (odd
+/// sizes) segments end in gaps.
 ///
-/// Example, 4x4, the block (2,1)->(3,3). Coordinates of node (2,1) have different parities: it takes
-/// dimension 0 first. Its rings are 2,0 and 1,3. Row 3 is in its own cell, the partner's: slot 1;
-/// column 3 is the next cell's, parity 1: slot 2. First ring: place 1*4 + 2 = 6, which stays. Second
-/// ring: 2*4 + 1 = 9, in the last pair, which goes to (2,3); there it has come from one member back
-/// and is for (2,3)'s own column: slot 2 still. In halves, it is for the other row and this column:
-/// mask 01, the second segment; in both rings the 0th and the 1st of the half: place 4 + 0*2 + 1 =
-/// 5. It stays in the exchange along dimension 1 and goes to (3,3), place 5, in that of dimension 0.
+/// Example, 4x4, the block (2,1)->(3,3). Coordinates of node (2,1) have different parities: it
+/// takes dimension 0 first. Its rings are 2,0 and 1,3. Row 3 is in its own cell, the partner's:
+/// slot 1; column 3 is the next cell's, parity 1: slot 2. First ring: place 1*4 + 2 = 6, which
+/// stays. Second ring: 2*4 + 1 = 9, in the last pair, which goes to (2,3); there it has come from
+/// one member back and is for (2,3)'s own column: slot 2 still. In halves, it is for the other row
+/// and this column: mask 01, the second segment; in both rings the 0th and the 1st of the half:
+/// place 4 + 0*2 + 1 =
+/// 5. It stays in the exchange along dimension 1 and goes to (3,3), place 5, in that of dimension
+///    0.
 class MeshPlaces {
  public:
   MeshPlaces(const Topology& topology, Rank rank, MeshRing ring);

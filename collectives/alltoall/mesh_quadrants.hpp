@@ -15,10 +15,11 @@ namespace wormcube {
 /// after the level where it is from, relative to the node: the partner's part has the same number.
 /// The present level's digit is the first, those of the levels done are the last.
 ///
-/// Example, 4x4, node (2,1), its block for (3,3): at level 2 that is in the horizontal quadrant (3),
-/// as the columns differ in bit 1, at level 1 in the vertical one (1), as the rows differ in bit 0:
-/// place 3*4 + 1 = 13. It goes to (2,3), which turns the digits for level 1: place 1*4 + 3 = 7. It
-/// goes to (3,3), where 7 says that it came from the vertical at level 1 and the horizontal at level
+/// Example, 4x4, node (2,1), its block for (3,3): at level 2 that is in the horizontal quadrant
+/// (3), as the columns differ in bit 1, at level 1 in the vertical one (1), as the rows differ in
+/// bit 0: place 3*4 + 1 = 13. It goes to (2,3), which turns the digits for level 1: place 1*4 + 3 =
+/// 7. It goes to (3,3), where 7 says that it came from the vertical at level 1 and the horizontal
+///    at level
 /// 2: from (2,1).
 class MeshQuadrants {
  public:

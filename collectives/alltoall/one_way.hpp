@@ -14,8 +14,8 @@ struct OneWay {
   Rank part = 0, parts = 1;
 };
 
-/// Delivers these blocks in `reach` steps; step t sends a bundle of what is for `reach` - t + 1 nodes.
-/// On a line the message from one end to the other runs back over the reverse links.
+/// Delivers these blocks in `reach` steps; step t sends a bundle of what is for `reach` - t + 1
+/// nodes. On a line the message from one end to the other runs back over the reverse links.
 void alltoall_one_way(Node& node, const OneWay& way, ConstBlocks out, Blocks in);
 
 }  // namespace wormcube

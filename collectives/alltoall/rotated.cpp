@@ -16,8 +16,8 @@ Rank longest_side(const Topology& topology) {
   return longest;
 }
 
-/// Copy j's part of blocks in one dimension d of n nodes: what a node has for coordinate q there, and
-/// what came from q, in place e with e_d = q. The other coordinates of e are of sources in the
+/// Copy j's part of blocks in one dimension d of n nodes: what a node has for coordinate q there,
+/// and what came from q, in place e with e_d = q. The other coordinates of e are of sources in the
 /// dimensions done, of destinations in those to come.
 class RotatedPhase {
  public:

@@ -57,8 +57,9 @@ std::vector<TernaryStep> ternary_steps(const Topology& topology, int first) {
   return steps;
 }
 
-/// A cell has for its number the displacement of its block, written as the node there from node 0. It
-/// keeps its number: in each dimension a block has come as far as others of that number have to go.
+/// A cell has for its number the displacement of its block, written as the node there from node 0.
+/// It keeps its number: in each dimension a block has come as far as others of that number have to
+/// go.
 CellExchange plan_ternary(const Topology& topology, Rank r, int first, Ports ports) {
   CellExchange exchange;
   for (Rank cell = 0; cell < topology.nodes(); ++cell) {

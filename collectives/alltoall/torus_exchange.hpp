@@ -12,10 +12,10 @@
 namespace wormcube {
 
 /// A torus that was divided k times consists of cells of s = 2^k nodes a side, and of subnetworks:
-/// the nodes that agree in every coordinate modulo s, one to a cell. A subnetwork is a torus of V_d =
-/// size(d)/s virtual nodes, x_d = floor(coordinate/s), whose links are s hops long; no two
-/// subnetworks share a link. In each, every node starts with one bundle (some blocks, all bundles of
-/// one size) for every cell and ends with one from every cell.
+/// the nodes that agree in every coordinate modulo s, one to a cell. A subnetwork is a torus of V_d
+/// = size(d)/s virtual nodes, x_d = floor(coordinate/s), whose links are s hops long; no two
+/// subnetworks share a link. In each, every node starts with one bundle (some blocks, all bundles
+/// of one size) for every cell and ends with one from every cell.
 ///
 /// The bundle from cell a for cell b comes closer to b in three sweeps over the dimensions: to the
 /// same 4 virtual coordinates, to the same 2, to b itself.
@@ -34,12 +34,13 @@ namespace wormcube {
 /// with n >= 3 dimensions the last two phases gather up to 2^(n-2). Every node rearranges its whole
 /// array once before each phase except the first.
 ///
-/// Example, 4x4, k = 0: there is no ring phase. The block (2,1)->(3,3) of node (2,1), class 3, moves
-/// along dimension 0 first in the 2-hop phase: there bit 1 of 2 and 3 agrees, along dimension 1 that
-/// of 1 and 3 differs. Hops 0,1 are number 1 in Gray order (00,01,11,10), b mod 2 is 1,1: place 4 + 3
-/// = 7. It stays in the first step, goes 2 hops '+' in the second, and lies in place 7 of node (2,3)
-/// then. There the 1-hop phase moves along dimension 1 first: hops 0,1 once more; the rest is
-/// floor(a/2) = 1,0: place 4 + 2 = 6. It stays, goes one hop '+', and is in place 6 of node (3,3).
+/// Example, 4x4, k = 0: there is no ring phase. The block (2,1)->(3,3) of node (2,1), class 3,
+/// moves along dimension 0 first in the 2-hop phase: there bit 1 of 2 and 3 agrees, along dimension
+/// 1 that of 1 and 3 differs. Hops 0,1 are number 1 in Gray order (00,01,11,10), b mod 2 is 1,1:
+/// place 4 + 3 = 7. It stays in the first step, goes 2 hops '+' in the second, and lies in place 7
+/// of node (2,3) then. There the 1-hop phase moves along dimension 1 first: hops 0,1 once more; the
+/// rest is floor(a/2) = 1,0: place 4 + 2 = 6. It stays, goes one hop '+', and is in place 6 of node
+/// (3,3).
 ///
 /// Network  torus of n >= 2 rings; all V_d multiples of 4, or all V_d = 2: the 1-hop phase only.
 /// Cost     V_1 >= V_2 >= .. >= V_n, M_j = max(V_j, V_(j+1) cyclically)/4: sum(M_j - 1) + 2n steps,

@@ -21,8 +21,8 @@ struct Packets {
   int period = 0;
 
   int gap(int tree_steps) const { return period > 0 ? period : tree_steps; }
-  /// The steps in all, idle ones between packets included, for a tree of so many; a tree of none (one
-  /// node) has none.
+  /// The steps in all, idle ones between packets included, for a tree of so many; a tree of none
+  /// (one node) has none.
   std::int64_t steps(int tree_steps) const {
     return tree_steps > 0 ? tree_steps + (std::int64_t{count} - 1) * gap(tree_steps) : 0;
   }

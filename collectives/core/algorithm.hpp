@@ -91,8 +91,8 @@ struct Algorithm {
   /// (packets=0). nullptr: nothing is left open.
   void (*settle)(const Setting&, const CostModel&, Bytes block_bytes, Options&) = nullptr;
   Prediction (*predict)(const Setting&) = [](const Setting&) { return Prediction{}; };
-  /// What bounds it where that is not what bounds its operation: its messages go to neighbours only.
-  /// nullptr: the operation's.
+  /// What bounds it where that is not what bounds its operation: its messages go to neighbours
+  /// only. nullptr: the operation's.
   LowerBound (*bound)(const Setting&, Ports) = nullptr;
   Selection selection = Selection::automatic;
   /// The node program.

@@ -80,7 +80,8 @@ inline Op receive_result(const Node& node, Rank from, const Blocks& result) {
   return result.all().size() >= more_than_caches / nodes ? op.unread() : op;
 }
 
-/// Bytes as elements: as<double>(memory). Throws UsageError unless they are whole elements, aligned.
+/// Bytes as elements: as<double>(memory). Throws UsageError unless they are whole elements,
+/// aligned.
 template <class T>
 std::span<T> as(Span bytes) {
   static_assert(std::is_trivially_copyable_v<T>);

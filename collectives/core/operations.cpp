@@ -129,8 +129,8 @@ namespace operations::detail {
 
 namespace {
 
-/// Of what one port of a node allows, in blocks, and what the links allow with all ports, the larger.
-/// A port's bound is met where the links' is, which takes less time.
+/// Of what one port of a node allows, in blocks, and what the links allow with all ports, the
+/// larger. A port's bound is met where the links' is, which takes less time.
 LowerBound of_ports_and_links(const Limits& on, double one_port, const theory::LinkBound& links) {
   if (on.ports == Ports::one && one_port >= links.blocks) {
     return {.startups = on.rounds,

@@ -37,7 +37,8 @@ constexpr Rank shift_distance(std::int64_t by, Rank p) {
 struct Arguments {
   Rank root = 0;        ///< broadcast, reduce, scatter, gather
   std::int64_t by = 1;  ///< shift: node r's block goes to node r + by modulo p
-  /// k_broadcast, k_alltoall: who gives; k_reduce, k_gather: who gets. Ascending; empty: node 0 alone.
+  /// k_broadcast, k_alltoall: who gives; k_reduce, k_gather: who gets. Ascending; empty: node 0
+  /// alone.
   std::vector<Rank> sources = {};
   Permutation permutation = Permutation::complement;  ///< permute
   Reduction reduction = {};                           ///< what reduces

@@ -11,8 +11,8 @@
 
 namespace wormcube {
 
-/// What a plugin's function gets: it adds the plugin's operations and algorithms, which live as long
-/// as the process.
+/// What a plugin's function gets: it adds the plugin's operations and algorithms, which live as
+/// long as the process.
 class PluginRegistry {
  public:
   explicit PluginRegistry(std::string origin) : origin_(std::move(origin)) {}

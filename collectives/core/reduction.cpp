@@ -22,8 +22,8 @@ struct Affine {
 
 using Complex = std::complex<double>;
 
-// Wrapping arithmetic: the sum of integers is modulo 2^n, so that any order is the same. Objects, not functions: the loop
-// that applies one takes it in, and several elements at once.
+// Wrapping arithmetic: the sum of integers is modulo 2^n, so that any order is the same. Objects,
+// not functions: the loop that applies one takes it in, and several elements at once.
 struct WrappingSum {
   template <class T>
   T operator()(T x, T y) const {

@@ -30,8 +30,8 @@ struct Reduction {
   /// Writes test data (stream i: node i's) on which the operator is exact in any bracketing: runs
   /// compare bit by bit. Empty: any bytes will do.
   std::function<void(std::uint64_t stream, Span data)> operands = {};
-  /// Any bracketing of any operands gives the same bits, as of integers. Else, of numbers that are rounded,
-  /// nodes that bracket differently may end with different ones.
+  /// Any bracketing of any operands gives the same bits, as of integers. Else, of numbers that are
+  /// rounded, nodes that bracket differently may end with different ones.
   bool exact = false;
 };
 

@@ -26,9 +26,9 @@ void add_operation(const OperationRow&&, std::string_view) = delete;
 /// and those added since.
 std::span<const Algorithm* const> registry();
 /// Adds one, which must outlive all uses. \param origin  where it comes from: shown with it
-/// Throws UsageError if the operation is not registered or has one of this name, and for one without
-/// name, summary, source or program, or with `instead` and no `needs` that could fail. Not while
-/// others use the registry.
+/// Throws UsageError if the operation is not registered or has one of this name, and for one
+/// without name, summary, source or program, or with `instead` and no `needs` that could fail. Not
+/// while others use the registry.
 void add_algorithm(const Algorithm& algorithm, std::string origin);
 void add_algorithm(const Algorithm&&, std::string) = delete;
 /// Where an added algorithm comes from; empty for a built-in one.

@@ -95,8 +95,9 @@ MemoryNeed need_to_check(const Collective& collective, const Topology& topology,
 /// The unit of a dry run's blocks: its counts in blocks are exact.
 Bytes unit_block_bytes(const Collective& collective, const Topology& topology);
 
-/// What a proof takes: what the nodes hold, their plans and tables, who has received what, and of each node
-/// a page or two of stack and its state: 4.1 KiB, `check broadcast --on torus:64x64`, 2026-11-21.
+/// What a proof takes: what the nodes hold, their plans and tables, who has received what, and of
+/// each node a page or two of stack and its state: 4.1 KiB, `check broadcast --on torus:64x64`,
+/// 2026-11-21.
 double bytes_to_prove(const MemoryNeed& need, const Contract& contract);
 
 /// Whether a broadcast's schedule reaches every node: in each message the whole block, from a node

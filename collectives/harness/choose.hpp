@@ -25,8 +25,8 @@ enum class Contention : std::uint8_t {
 };
 std::string_view to_string(Contention contention);
 
-/// count(schedule, bytes of its blocks) of a dry run with the smallest blocks; nothing if it would be of more than 2^17
-/// messages, or the program refuses.
+/// count(schedule, bytes of its blocks) of a dry run with the smallest blocks; nothing if it would
+/// be of more than 2^17 messages, or the program refuses.
 std::optional<double> counted(const Collective& collective, const Topology& topology,
                               double startups,
                               const std::function<double(const Schedule&, Bytes)>& count);

@@ -58,8 +58,8 @@ void write_words(const Contract& contract, Rank origin, Rank block, Span data) {
 }
 
 /// Some ranks, each any number of times, have been combined in element `index` of block `block`, in
-/// whatever order: `sum` adds up 64 random bits of each. Two such multisets look alike with a chance
-/// of 2^-64.
+/// whatever order: `sum` adds up 64 random bits of each. Two such multisets look alike with a
+/// chance of 2^-64.
 struct Multiset {
   std::uint64_t sum = 0;
   std::uint32_t block = 0, index = 0;
@@ -363,7 +363,8 @@ void Arrivals::add(Rank to, std::uint64_t element) {
   }
   auto& seen = seen_[static_cast<std::size_t>(to)];
   if (seen.empty()) seen.resize(nodes * blocks_per_node_ * elements_per_block_);
-  // By block first: a node that receives only its own block of everybody's stays within some lines of memory.
+  // By block first: a node that receives only its own block of everybody's stays within some lines
+  // of memory.
   const auto place =
       (block_of(element) * nodes + origin_of(element)) * elements_per_block_ + index_of(element);
   if (seen[place]) {

@@ -103,8 +103,8 @@ struct Findings {
 };
 
 /// What has arrived at which node: each tag may come once, and of a reduction each combination of
-/// the same ranks' blocks. (What is combined twice is another matter: the witness shows it.) Not for
-/// several threads.
+/// the same ranks' blocks. (What is combined twice is another matter: the witness shows it.) Not
+/// for several threads.
 class Arrivals {
  public:
   explicit Arrivals(const Contract& contract);

@@ -65,8 +65,8 @@ class CountingNode final : public ForwardingNode {
 };
 
 /// A plan keeps a word of each message (collectives/alltoall/product/), or, where it places pieces
-/// (collectives/kit/block_array.cpp), its op and where they lie, and of own work up to 1024 copies, at
-/// most one for each block.
+/// (collectives/kit/block_array.cpp), its op and where they lie, and of own work up to 1024 copies,
+/// at most one for each block.
 double plan_bytes(const Counts& counts, Rank nodes) {
   constexpr double message = 150, slice = 8, copy = 12, most_copies = 1024;
   if (counts.placed_messages == 0) return counts.messages * sizeof(Rank);

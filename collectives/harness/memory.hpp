@@ -10,8 +10,8 @@
 
 namespace wormcube {
 
-/// What an emulated network keeps messages in, as MachineOptions has it: flit queues, and buffers for
-/// short messages that come before they are received.
+/// What an emulated network keeps messages in, as MachineOptions has it: flit queues, and buffers
+/// for short messages that come before they are received.
 struct FlitQueues {
   int virtual_channels = 2;
   std::size_t capacity = 4;  // flits
@@ -39,8 +39,8 @@ MemoryNeed memory_need(const Topology& topology, const Program& program, Rank ro
 /// More pieces of messages in a dry run are refused: it goes through some million a second.
 inline constexpr std::int64_t most_recorded_pieces = 2'000'000'000;
 
-/// The same for a program that will be recorded whole. Throws UsageError, with both figures, if that
-/// would take too much memory or too long.
+/// The same for a program that will be recorded whole. Throws UsageError, with both figures, if
+/// that would take too much memory or too long.
 /// \param what     "check alltoall shift on torus:8x8"
 /// \param way_out  how more than so many pieces can be had; may be empty
 MemoryNeed need_to_record(std::string_view what, const Topology& topology, const Program& program,

@@ -126,8 +126,9 @@ class TimedRun {
 
   void pass_barrier(Node& node) const { pass(barrier_, node); }
 
-  /// What takes long, filling and comparing, is not done on a core that others need to end the call that is
-  /// timed. (A barrier that is verified moves no data, and what is compared is who had entered before another left.)
+  /// What takes long, filling and comparing, is not done on a core that others need to end the call
+  /// that is timed. (A barrier that is verified moves no data, and what is compared is who had
+  /// entered before another left.)
   void wait_for_others(Node& node) const {
     if (contract_.operation->moves_data) pass_barrier(node);
   }

@@ -25,7 +25,8 @@ struct CollectiveRun {
   bool verify = true;
   std::uint64_t seed = 1;
   double share_here = 1;  ///< of the nodes: those in this computer's memory
-  /// Of the machine, for the estimate of memory; empty: it has none. Set by run_collective(Machine&).
+  /// Of the machine, for the estimate of memory; empty: it has none. Set by
+  /// run_collective(Machine&).
   std::optional<FlitQueues> queues = {};
   bool links = false;  ///< one call more, alone, of which RunResult::links tells
   /// One call more, alone, of this program made of the call's; empty: none.
@@ -52,9 +53,9 @@ struct RunResult {
   /// the slowest one's, by its own clock.
   std::vector<double> times_us;
   double min_us = 0, quartile1_us = 0, median_us = 0, quartile3_us = 0, max_us = 0;
-  /// Of CollectiveRun::calls: from the first node that starts the first one to the last node that ends
-  /// the last, for each call. Nodes that have ended a call begin the next, so there is no skew of a
-  /// barrier in it, and calls overlap.
+  /// Of CollectiveRun::calls: from the first node that starts the first one to the last node that
+  /// ends the last, for each call. Nodes that have ended a call begin the next, so there is no skew
+  /// of a barrier in it, and calls overlap.
   std::optional<double> back_to_back_us;
 
   /// User data of one node (mean where blocks are uneven): what it gives or, in an allgather, gets.
@@ -94,8 +95,8 @@ struct RunResult {
 /// or ports, or needs more memory than there is; what Machine::run throws.
 RunResult run_collective(Machine& machine, const Collective& collective, const CollectiveRun& run);
 
-/// The same on a real network, whose ways and ports are its own, so that any algorithm runs; called by all processes of its
-/// team, each of which gets the result.
+/// The same on a real network, whose ways and ports are its own, so that any algorithm runs; called
+/// by all processes of its team, each of which gets the result.
 RunResult run_collective(Multicomputer& machine, const Collective& collective,
                          const CollectiveRun& run);
 

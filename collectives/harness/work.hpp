@@ -11,17 +11,17 @@
 namespace wormcube {
 
 /// What a message, each link on its way, a step of a node, a piece of memory, and a byte that is
-/// combined are in the work of emulating a call: bytes that could be copied meanwhile. A piece is one
-/// that a message is put together from or cut into, or a block that is rearranged. Fitted to all
-/// algorithms of nine operations on four networks of 64 nodes as fibers, and to exchanges of 1024, at
-/// 8 B to 4 KiB on one core, called again and again: 235, 18, 18, 6, 0.03 ns, and 0.24 a byte combined. A
-/// message takes as long as 8.5 KiB with nodes as fibers, 13 as threads.
+/// combined are in the work of emulating a call: bytes that could be copied meanwhile. A piece is
+/// one that a message is put together from or cut into, or a block that is rearranged. Fitted to
+/// all algorithms of nine operations on four networks of 64 nodes as fibers, and to exchanges of
+/// 1024, at 8 B to 4 KiB on one core, called again and again: 235, 18, 18, 6, 0.03 ns, and 0.24 a
+/// byte combined. A message takes as long as 8.5 KiB with nodes as fibers, 13 as threads.
 inline constexpr Bytes work_of_message = 8192, work_of_link = 128, work_of_step = 512,
                        work_of_piece = 192, work_of_combined_byte = 3;
 
 /// What emulating a call costs the cores, in bytes that could be copied meanwhile: those that all
-/// nodes send, rearrange and combine, and so many for each message, link on its way, step and piece.
-/// With more nodes than cores it decides, not the longest chain of steps.
+/// nodes send, rearrange and combine, and so many for each message, link on its way, step and
+/// piece. With more nodes than cores it decides, not the longest chain of steps.
 /// \param schedule     as recorded, with its pieces
 /// \param unit_bytes   the schedule's blocks
 /// \param block_bytes  the call's

@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::string_view k_reduce_way_out = "use hypercube or direct";
 
-/// Every node's part of its target's block, combined: lowest bit first, as reduce_scatter_hypercube.
+/// Every node's part of its target's block, combined: lowest bit first, as
+/// reduce_scatter_hypercube.
 /// \param piece   the part of node e in this node's input
 /// \param result  room for this node's own
 void reduce_parts(Node& node, const Reduction& reduction, auto piece, Span result) {

@@ -11,8 +11,9 @@
 namespace wormcube {
 
 /// One node's place in the tree of a root on a torus of sides 2^L. The tree's steps are swing's,
-/// backwards: far nodes first. Whoever has the data in a step gives some to its partner there, who is
-/// its heir. Which steps lead from the root to a node are the bits of its way, the highest first.
+/// backwards: far nodes first. Whoever has the data in a step gives some to its partner there, who
+/// is its heir. Which steps lead from the root to a node are the bits of its way, the highest
+/// first.
 class BineTree {
  public:
   /// A dimension and a step of swing in it: one of all dimensions' steps, by turns.

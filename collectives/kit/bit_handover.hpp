@@ -17,9 +17,9 @@ enum class RingTies : std::uint8_t {
   balanced,  ///< nodes at even coordinates send '+', the others '-'
 };
 
-/// In the step of a bit a node sends what it has for all nodes that agree with it in the bits done and
-/// differ in this one. Of bits in ascending order every partial result is one of neighbouring ranks.
-/// Needs 2^d nodes.
+/// In the step of a bit a node sends what it has for all nodes that agree with it in the bits done
+/// and differ in this one. Of bits in ascending order every partial result is one of neighbouring
+/// ranks. Needs 2^d nodes.
 Handovers bit_handovers(const Topology& topology, std::vector<int> bits, RingTies ties);
 Prediction bit_handover_cost(const Topology& topology, std::span<const int> bits, RingTies ties);
 

@@ -310,12 +310,13 @@ BlockArray::Copies BlockArray::copies(const Layouts& work) const {
 
 namespace {
 
-/// Copies, or ops and their pieces, that a plan keeps from call to call. More are made anew in each call,
-/// which takes as long as moving some kilobytes: kept, those of a thousand nodes would be gigabytes.
+/// Copies, or ops and their pieces, that a plan keeps from call to call. More are made anew in each
+/// call, which takes as long as moving some kilobytes: kept, those of a thousand nodes would be
+/// gigabytes.
 constexpr std::size_t most_kept = 1024;
 
-/// Calls copy(from, to, bytes) for each copy; where all are of one short length, with that as a constant, for
-/// which no function is called.
+/// Calls copy(from, to, bytes) for each copy; where all are of one short length, with that as a
+/// constant, for which no function is called.
 template <class Each, class Copy>
 void copy_each(Bytes alike, const Each& each, const Copy& copy) {
   const auto constant = [&]<Bytes length>() {

@@ -38,8 +38,8 @@ Digit in_gray_order(std::span<const Digit> bits);
 /// Where blocks lie: place `first` + i holds the block base + (what the digits of i add), i written
 /// in the mixed radix of the digits, the first most significant.
 ///
-/// On a line of 4 nodes, node 2: {{2, 0}, {multiples(4, {0, 1})}} has the blocks of node 2 for all, by
-/// destination; {{0, 2}, {multiples(4, {1, 0})}} those of all for node 2, by source.
+/// On a line of 4 nodes, node 2: {{2, 0}, {multiples(4, {0, 1})}} has the blocks of node 2 for all,
+/// by destination; {{0, 2}, {multiples(4, {1, 0})}} those of all for node 2, by source.
 struct Places {
   BlockName base;
   std::vector<Digit> digits;
@@ -71,9 +71,9 @@ struct Slice {
 };
 using Slices = std::vector<Slice>;
 
-/// The blocks of one node during an exchange, in an array of places, and the plan of what happens to
-/// them. An algorithm's plan calls the functions below in the order of time, once; run() then does
-/// it all with the data of a call, any number of times:
+/// The blocks of one node during an exchange, in an array of places, and the plan of what happens
+/// to them. An algorithm's plan calls the functions below in the order of time, once; run() then
+/// does it all with the data of a call, any number of times:
 ///
 ///     BlockArray array(p);
 ///     array.lay_out(first);                       // the caller's blocks, in their places
@@ -87,12 +87,13 @@ using Slices = std::vector<Slice>;
 ///
 /// There are two arrays in the node's memory, and a place is in one of them at a time. What arrives
 /// goes to the other one, so that it needs no room of its own and is never copied back: it stays
-/// there until it is sent on, rearranged or delivered. rearrange() reads each block where it is, and
-/// brings all into the first array.
+/// there until it is sent on, rearranged or delivered. rearrange() reads each block where it is,
+/// and brings all into the first array.
 ///
-/// A plan has layouts and slices. The copies that own work amounts to are made by the first run() with
-/// data, so that dry runs stay small, and kept if they are few, so that machines of many nodes do. So are
-/// the ops, for the next call whose arrays get the same memory, as those of equal calls mostly do.
+/// A plan has layouts and slices. The copies that own work amounts to are made by the first run()
+/// with data, so that dry runs stay small, and kept if they are few, so that machines of many nodes
+/// do. So are the ops, for the next call whose arrays get the same memory, as those of equal calls
+/// mostly do.
 ///
 /// Threads  one node's.
 class BlockArray {

@@ -10,7 +10,8 @@ namespace wormcube {
 
 /// One node's plan of an exchange by store and forward. The node has a cell for every block; a step
 /// sends some cells' blocks on and gets others in their place. A cell begins with the block for
-/// `destination` and ends with that from `source`; of one that never moves these are the node itself.
+/// `destination` and ends with that from `source`; of one that never moves these are the node
+/// itself.
 struct CellExchange {
   struct Message {
     Move to, from;

@@ -14,8 +14,8 @@ namespace wormcube {
 
 struct Setting;
 
-/// What each node sends and receives in every round of a broadcast from node 0 of p. In round k modulo
-/// q = ceil(log2 p) node r sends to r + skip(k) and receives from r - skip(k), modulo p.
+/// What each node sends and receives in every round of a broadcast from node 0 of p. In round k
+/// modulo q = ceil(log2 p) node r sends to r + skip(k) and receives from r - skip(k), modulo p.
 class Circulant {
  public:
   explicit Circulant(Rank p);
@@ -23,8 +23,8 @@ class Circulant {
   int q() const { return static_cast<int>(skips_.size()) - 1; }
   /// Of k = 0 .. q: 1, .., p, each half of the next, rounded up.
   Rank skip(int k) const { return skips_[static_cast<std::size_t>(k)]; }
-  /// In rounds k = 0 .. q - 1 of the first phase, the packets that node r receives: -1 .. -q without
-  /// base - q, and base. A negative one is of an earlier phase.
+  /// In rounds k = 0 .. q - 1 of the first phase, the packets that node r receives: -1 .. -q
+  /// without base - q, and base. A negative one is of an earlier phase.
   std::vector<int> receives(Rank r) const;
   /// The step from the root to r that comes last; of the root q.
   int base(Rank r) const;
@@ -50,8 +50,8 @@ class Circulant {
 /// The reduce-scatter of p broadcasts backwards, from all nodes at once.
 Handovers circulant_handovers(Rank p, Rank packets);
 std::span<const HandoverPlan> circulant_plans(Node& node, Rank packets);
-/// Of a broadcast from the root, or a reduction to it. Where all messages would be counted one by one
-/// for long, without contention.
+/// Of a broadcast from the root, or a reduction to it. Where all messages would be counted one by
+/// one for long, without contention.
 Prediction circulant_cost(const Topology& topology, Rank root, Rank packets, bool backwards);
 /// Of the reduce-scatter, or the all-gather.
 Prediction circulant_all_cost(const Topology& topology, Rank packets, bool backwards);

@@ -1,4 +1,4 @@
-// Reduce-scatters and all-gathers from one rule: when, and which way, each partial result is handed on.
+// Reduce-scatters and all-gathers from one rule: when and where each partial result is handed on.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -23,9 +23,9 @@ struct Lane {
   Peer to, from;
 };
 
-/// A reduce-scatter as its rule. Node r has a partial result for every block, and hands it on once, in
-/// a step and lane that the rule names; what comes it adds to its own. So a rule is right if whatever
-/// joins a partial result comes before that leaves, and every block ends at its node.
+/// A reduce-scatter as its rule. Node r has a partial result for every block, and hands it on once,
+/// in a step and lane that the rule names; what comes it adds to its own. So a rule is right if
+/// whatever joins a partial result comes before that leaves, and every block ends at its node.
 struct Handovers {
   struct Turn {
     int step, lane;
@@ -81,7 +81,8 @@ void reduce_scatter_copies(Node& node, std::span<const HandoverPlan> copies,
 /// The same of an all-gather. \param element_bytes  what parts are multiples of
 void allgather_copies(Node& node, std::span<const HandoverPlan> copies, Blocks all,
                       Bytes element_bytes = 1);
-/// All-reduce: of each of p parts of the vector, which are as parts of it, reduce-scatter and all-gather.
+/// All-reduce: of each of p parts of the vector, which are as parts of it, reduce-scatter and
+/// all-gather.
 void allreduce_copies(Node& node, std::span<const HandoverPlan> copies, const Reduction& reduction,
                       ConstSpan mine, Span result);
 

@@ -10,9 +10,9 @@ namespace wormcube {
 
 bool is_power_of_two(Rank x);
 
-/// Whether disjoint intervals of ranks use disjoint links: in one dimension if it is a line, ring or
-/// complete network of any size, or a tree of 2^d leaves; in several if all sizes are powers of 2.
-/// (Intervals of a binary division; on a ring none but the first may be longer than half of it.)
+/// Whether disjoint intervals of ranks use disjoint links: in one dimension if it is a line, ring
+/// or complete network of any size, or a tree of 2^d leaves; in several if all sizes are powers of
+/// 2. (Intervals of a binary division; on a ring none but the first may be longer than half of it.)
 bool intervals_are_apart(const Topology& topology);
 /// The same in each dimension by itself.
 bool intervals_are_apart_by_dimension(const Topology& topology);

@@ -7,8 +7,9 @@
 
 namespace wormcube {
 
-/// What a node has combined so far, of neighbouring ranks. At first a value that is not its own (the
-/// call's input, say); from the first combination on it lies in `place`, which may be that value's.
+/// What a node has combined so far, of neighbouring ranks. At first a value that is not its own
+/// (the call's input, say); from the first combination on it lies in `place`, which may be that
+/// value's.
 class Partial {
  public:
   Partial(Node& node, const Reduction& reduction, ConstSpan value, Span place)

@@ -22,8 +22,9 @@ struct PatternLoad {
 };
 
 /// The load of messages that are routed by the network: dimension by dimension, the last first, the
-/// shorter way round a ring and '+' where both are equal. Time linear in messages, and in hops where
-/// their sizes differ or the network is no line or ring. Nothing for graphs too large to be routed.
+/// shorter way round a ring and '+' where both are equal. Time linear in messages, and in hops
+/// where their sizes differ or the network is no line or ring. Nothing for graphs too large to be
+/// routed.
 std::optional<PatternLoad> pattern_load(const Topology& topology,
                                         std::span<const PatternMessage> messages);
 

@@ -10,15 +10,16 @@
 
 namespace wormcube {
 
-/// What of a block is for the node half way round an even ring: one way has all of it, or each half.
+/// What of a block is for the node half way round an even ring: one way has all of it, or each
+/// half.
 enum class HalfWay : std::uint8_t { plus, split };
 /// The option `half`.
 inline HalfWay half_of(const Options& options) { return options.choice<HalfWay>("half"); }
 /// The option `half` of ring-all-port algorithms.
 Option half_way_option();
 
-/// A rotated copy for each wide dimension: the dimensions one after the other, in each what is for the
-/// farthest first, hop by hop.
+/// A rotated copy for each wide dimension: the dimensions one after the other, in each what is for
+/// the farthest first, hop by hop.
 std::vector<TorusCopy> ring_all_port_copies(const Topology& topology, HalfWay half);
 std::span<const HandoverPlan> ring_all_port_plans(Node& node, HalfWay half);
 /// Of the reduce-scatter.

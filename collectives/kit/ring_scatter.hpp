@@ -16,8 +16,8 @@
 namespace wormcube {
 
 /// One node's messages of one copy of a scatter on a torus: dimension after dimension, in each both
-/// ways from the root's coordinate to neighbours, the bundle for the farthest nodes first. A gather is
-/// the same backwards.
+/// ways from the root's coordinate to neighbours, the bundle for the farthest nodes first. A gather
+/// is the same backwards.
 class RingScatterPlan {
  public:
   struct Share {

@@ -1,5 +1,4 @@
-// The source nodes of k-to-all operations, and the targets of their duals: which they are, and where
-// they lie in a hypercube.
+// The sources of k-to-all operations, the targets of their duals, and their places in a hypercube.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -24,15 +23,17 @@ Rank number_of(std::span<const Rank> sources, Rank rank);
 /// How many sources are among the nodes 0 .. rank-1, for rank = 0 .. p.
 std::vector<Rank> sources_before(std::span<const Rank> sources, Rank p);
 
-/// How k = 2^j sources split a cube of p = 2^d nodes: j bits of the label in which every value occurs
-/// in exactly one source. So each of the k subcubes spanned by the other bits has its own source.
+/// How k = 2^j sources split a cube of p = 2^d nodes: j bits of the label in which every value
+/// occurs in exactly one source. So each of the k subcubes spanned by the other bits has its own
+/// source.
 struct Placement {
   Rank p, columns;             // columns: the mask of those bits
   std::vector<Rank> by_value;  // the source with each value of them
 
   Rank rows() const { return (p - 1) & ~columns; }
   Rank source_of(Rank node) const;  // of its subcube
-  /// A node's number in its subcube, counted from the source: the bits of rows() in which they differ.
+  /// A node's number in its subcube, counted from the source: the bits of rows() in which they
+  /// differ.
   Rank row(Rank node) const;
   /// The node with this number in the same subcube.
   Rank with_row(Rank node, Rank row) const;

@@ -1,4 +1,4 @@
-// Swing: partners at the distances 1, -1, 3, -5, 11, .. round a ring; and Bine trees, which are its ways.
+// Swing: partners at the distances 1, -1, 3, -5, 11, .. round a ring.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,11 +9,12 @@
 
 namespace wormcube {
 
-/// rho(s) = (1 - (-2)^(s+1)) / 3: the hops of step s from an even coordinate; from an odd one -rho(s).
+/// rho(s) = (1 - (-2)^(s+1)) / 3: the hops of step s from an even coordinate; from an odd one
+/// -rho(s).
 int swing_hops(int step);
 
-/// In which step a ring of n nodes, n even, hands on what is for displacement x: the last by which x
-/// can begin, so that a partial result leaves after all that join it.
+/// In which step a ring of n nodes, n even, hands on what is for displacement x: the last by which
+/// x can begin, so that a partial result leaves after all that join it.
 /// \param mirrored  all signs changed
 RingRule swing_rule(Rank n, bool mirrored = false);
 

@@ -11,9 +11,9 @@ namespace wormcube {
 /// The least K with 3^K >= n.
 int log3_ceiling(Rank n);
 
-/// A ring of any n: hops H_k = 3^k, the last ceil((n - 3^(L-1))/2), L = ceil(log3 n). A displacement
-/// that is a sum of signed hops leaves by the lowest of them, where that can be highest; of both signs
-/// by the one with fewer displacements so far, else '+'.
+/// A ring of any n: hops H_k = 3^k, the last ceil((n - 3^(L-1))/2), L = ceil(log3 n). A
+/// displacement that is a sum of signed hops leaves by the lowest of them, where that can be
+/// highest; of both signs by the one with fewer displacements so far, else '+'.
 /// \param one_port  '+' and '-' in a step each
 RingRule ternary_rule(Rank n, bool one_port = false);
 

@@ -10,8 +10,8 @@
 
 namespace wormcube {
 
-/// A reduce-scatter on one ring: when the partial result for the node x ahead (0 < x < n) leaves, and
-/// by how many signed hops.
+/// A reduce-scatter on one ring: when the partial result for the node x ahead (0 < x < n) leaves,
+/// and by how many signed hops.
 struct RingRule {
   struct Turn {
     int step = 0, hops = 0;
@@ -48,7 +48,8 @@ struct TorusMessage {
 /// Start-ups, transmission, the load of links, and what messages take with it, step by step.
 Prediction torus_cost(const Topology& topology, std::span<const std::vector<TorusMessage>> steps);
 
-/// What the copies take together, each of an equal part of all blocks: in start-ups, blocks and links.
+/// What the copies take together, each of an equal part of all blocks: in start-ups, blocks and
+/// links.
 Prediction torus_handover_cost(const Topology& topology, std::span<const TorusCopy> copies);
 /// The same of the all-gather: nothing is combined.
 Prediction allgather_cost(Prediction reduce_scatter);

@@ -11,8 +11,8 @@
 
 namespace wormcube {
 
-/// What goes in a step: parts of the vector, a reduce-scatter and then an all-gather; or the whole of
-/// what is combined so far, in half as many steps.
+/// What goes in a step: parts of the vector, a reduce-scatter and then an all-gather; or the whole
+/// of what is combined so far, in half as many steps.
 enum class VectorForm : std::uint8_t { parts, latency };
 /// The option `form` of an algorithm that has both.
 Option vector_form();
@@ -26,8 +26,8 @@ struct WholeVectors {
   std::vector<std::vector<int>> part_of = {};  ///< by step and message: which one it is
 };
 
-/// Every step: sends what it has, receives, combines. The operator must commute. With rounding nodes
-/// may end with different last bits, for they combine in different orders.
+/// Every step: sends what it has, receives, combines. The operator must commute. With rounding
+/// nodes may end with different last bits, for they combine in different orders.
 /// \param mine    this node's vector
 /// \param result  room for the result; may be `mine`
 void allreduce_whole_vectors(Node& node, const WholeVectors& plan, const Reduction& reduction,

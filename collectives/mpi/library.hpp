@@ -1,4 +1,4 @@
-// The MPI library's own collectives, on the same buffers as ours: what to compare with on a cluster.
+// The MPI library's own collectives, on the same buffers as ours: a comparison on a cluster.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -9,7 +9,8 @@
 namespace wormcube {
 
 /// In each interval of nodes one has all blocks of the interval. It hands those of the half that it
-/// is not in, the smaller one if they differ, to a node there; then both halves go on by themselves.
+/// is not in, the smaller one if they differ, to a node there; then both halves go on by
+/// themselves.
 enum class HalvingTree : std::uint8_t {
   first,       ///< of ranks; to the first node of the other half
   image,       ///< of 2^d ranks; to the node across: the hypercube's tree, highest bit first

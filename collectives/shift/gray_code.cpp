@@ -30,8 +30,8 @@ struct Hop {
   enum class Kind : std::uint8_t { exchange, forward } kind;
   Rank mask, leap;
 
-  // gray(i) and gray(i + 2^b) differ in bit b - 1 and in one above. All nodes cross bit b - 1 first:
-  // to the node whose number differs in all bits below b.
+  // gray(i) and gray(i + 2^b) differ in bit b - 1 and in one above. All nodes cross bit b - 1
+  // first: to the node whose number differs in all bits below b.
   Rank to(Rank r, Rank p) const {
     return kind == Kind::exchange ? r ^ mask : mod((r ^ mask) + leap, p);
   }

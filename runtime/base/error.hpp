@@ -14,14 +14,14 @@ struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A UsageError of what was right to ask, but too much for this system: its memory maps are used up,
-/// there are no addresses left for stacks.
+/// A UsageError of what was right to ask, but too much for this system: its memory maps are used
+/// up, there are no addresses left for stacks.
 struct NoRoom : UsageError {
   using UsageError::UsageError;
 };
 
-/// A mistake of a node program, not of its caller: a message of another size than its receive, a peer
-/// that is not there. The text names the node.
+/// A mistake of a node program, not of its caller: a message of another size than its receive, a
+/// peer that is not there. The text names the node.
 struct ProgramError : UsageError {
   using UsageError::UsageError;
 };

@@ -24,7 +24,8 @@ std::string title_of(const Routing& routing) {
                      routing.topology().nodes(), routing.channels());
 }
 
-// Before the first message: the network's tables, and of each node its state and three pages of stack.
+// Before the first message: the network's tables, and of each node its state and three pages of
+// stack.
 double bytes_needed(const Routing& routing, const MachineOptions& options) {
   const auto page = static_cast<double>(sysconf(_SC_PAGESIZE));
   return Network::bytes_of_tables(routing, network_settings(options)) +

@@ -1,4 +1,4 @@
-// What is told of an exception that has left a node's program, or the network while it carried a message.
+// Reports an exception that left a node's program, or the network while it carried a message.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,7 +19,8 @@ struct UsageErrorOfNode : ProgramError {
 /// nested in it. Where there is no memory for the words, what was thrown, or std::bad_alloc.
 std::exception_ptr error_of_node(Rank rank, std::exception_ptr thrown) noexcept;
 
-/// The same of a message of a step: a UsageError is one of the program, with node and step in front.
+/// The same of a message of a step: a UsageError is one of the program, with node and step in
+/// front.
 std::exception_ptr error_of_step(Rank rank, std::uint64_t step, std::exception_ptr thrown) noexcept;
 
 }  // namespace wormcube

@@ -33,17 +33,17 @@
 
 namespace wormcube {
 
-/// Threads       run, wait_until_done: one at a time, from outside. completed, failed, stop, all_wait:
-///               any. main, caught: each node for itself.
-/// Invariants    the executor knows when no node runs and none is being woken (all_wait): with nodes
-///               unfinished, that is a deadlock. Since worms are only moved by running nodes, nothing
-///               is in flight then. Once the machine stops, no node that is woken enters the network
-///               again. A run that ends well leaves network and gates as it found them; so only after
-///               a failure (dirty_) is anything reset.
-/// Memory order  who is told that all wait sees what all did before they parked (ExecutorHost); so it
-///               may read all nodes' state. Who claims a failure writes error_ and thrower_ (of a
-///               deadlock unwinding_, too), and publishes them by stopping_ (release). After that the
-///               node unwinding_ alone may write the first two again, before it ends.
+/// Threads       run, wait_until_done: one at a time, from outside. completed, failed, stop,
+///               all_wait: any. main, caught: each node for itself.
+/// Invariants    the executor knows when no node runs and none is being woken (all_wait): with
+///               nodes unfinished, that is a deadlock. Since worms are only moved by running nodes,
+///               nothing is in flight then. Once the machine stops, no node that is woken enters
+///               the network again. A run that ends well leaves network and gates as it found them;
+///               so only after a failure (dirty_) is anything reset.
+/// Memory order  who is told that all wait sees what all did before they parked (ExecutorHost); so
+///               it may read all nodes' state. Who claims a failure writes error_ and thrower_ (of
+///               a deadlock unwinding_, too), and publishes them by stopping_ (release). After that
+///               the node unwinding_ alone may write the first two again, before it ends.
 class Machine::Impl final : public NetworkHost, public ExecutorHost {
  public:
   Impl(const Topology& topology, const MachineOptions& options);

@@ -12,11 +12,11 @@
 
 namespace wormcube {
 
-/// The multicomputer in this process. Its nodes live as long as it does: run() wakes them, then they sleep again. A node
-/// is pinned: it runs on one thread, always the same.
+/// The multicomputer in this process. Its nodes live as long as it does: run() wakes them, then
+/// they sleep again. A node is pinned: it runs on one thread, always the same.
 ///
-/// Threads  any may call run(), one at a time: a second run() meanwhile throws UsageError, and so does
-///          run() in a process forked from the machine's, which has none of its threads. The
+/// Threads  any may call run(), one at a time: a second run() meanwhile throws UsageError, and so
+///          does run() in a process forked from the machine's, which has none of its threads. The
 ///          nodes' threads get no signals that are sent to the process.
 class Machine final : public Multicomputer {
  public:

@@ -37,7 +37,8 @@ struct NodeStatistics {
   Bytes peak_block_bytes = 0;  ///< of that, for Purpose::blocks
   std::uint64_t polls = 0;     ///< questions to its requests that were answered no
   Bytes peak_early_bytes =
-      0;  ///< with MachineOptions::early_limit: most bytes kept of early messages, with their headers
+      0;  ///< with MachineOptions::early_limit: most bytes kept of early messages, with their
+          ///< headers
   // With MachineOptions::timing, else 0. The first three are time that the node had a core for.
   std::chrono::nanoseconds local{0};        ///< in local()
   std::chrono::nanoseconds rearranging{0};  ///< in rearrange()
@@ -46,7 +47,8 @@ struct NodeStatistics {
 };
 
 /// What the computer's cores did during a run; the sum is cores times wall time. With more nodes
-/// than cores a node's own clock tells little: while it waits in a step, others compute on its core.
+/// than cores a node's own clock tells little: while it waits in a step, others compute on its
+/// core.
 struct CoreTimes {
   int cores = 0;  ///< that the process may use; 0: not measured
   std::chrono::nanoseconds computing{0}, rearranging{0}, combining{0};  ///< in nodes' own work

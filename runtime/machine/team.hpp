@@ -12,8 +12,8 @@
 
 namespace wormcube {
 
-/// A counter that all nodes share outside the machine's messages: whether a barrier was one, its own messages cannot
-/// tell. Slow.
+/// A counter that all nodes share outside the machine's messages: whether a barrier was one, its
+/// own messages cannot tell. Slow.
 class SharedCounter {
  public:
   virtual ~SharedCounter() = default;

@@ -17,12 +17,12 @@ struct HostAtomics {
   using Plain = T;
 };
 
-/// An atomic that one thread alone changes for the time being, as far as that uses it. A change is a load and
-/// a store then; a locked instruction takes ten times as long, and some twenty of them a third of a short
-/// message's time (bench/README.md).
+/// An atomic that one thread alone changes for the time being, as far as that uses it. A change is
+/// a load and a store then; a locked instruction takes ten times as long, and some twenty of them a
+/// third of a short message's time (bench/README.md).
 ///
-/// Threads       one. Whoever has the word before or after it is ordered by something else; so no change here
-///               orders anything. Others may load the word meanwhile.
+/// Threads       one. Whoever has the word before or after it is ordered by something else; so no
+///               change here orders anything. Others may load the word meanwhile.
 template <class Atomic>
 class OwnedWord {
   static constexpr auto relaxed = std::memory_order_relaxed;

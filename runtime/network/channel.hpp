@@ -16,7 +16,8 @@ namespace wormcube {
 
 /// The unit that moves between queues: it stands for the next 64 bytes of its message, or fewer. It
 /// holds neither them nor where they are: they go from the sender's memory to the receiver's in one
-/// copy, when the tail has left the last channel. So nothing in a channel can outlive what it names.
+/// copy, when the tail has left the last channel. So nothing in a channel can outlive what it
+/// names.
 struct Flit {
   static constexpr Bytes capacity = 64;
   std::uint32_t bytes = 0;
@@ -46,7 +47,8 @@ class alignas(64) VirtualChannel final : public Reservation {
   [[nodiscard]] bool try_push(const Flit& flit) noexcept { return queue_->push(flit); }
   [[nodiscard]] bool try_pop(Flit& flit) noexcept { return queue_->pop(flit); }
 
-  // The counts are of one run, which has a number; the holder's, who calls is_new() before the first.
+  // The counts are of one run, which has a number; the holder's, who calls is_new() before the
+  // first.
   /// True once a run: the counts begin anew.
   [[nodiscard]] bool is_new(std::uint64_t run) noexcept {
     if (run_ == run) return false;

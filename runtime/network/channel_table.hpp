@@ -14,12 +14,13 @@
 
 namespace wormcube {
 
-/// All channels of a network. Where nodes have few links each they lie in one array: where a channel
-/// is follows from its number, and can be fetched before it is touched. Else (a complete graph of
-/// 100 000 nodes has 10^10 links) each is made when first asked for.
+/// All channels of a network. Where nodes have few links each they lie in one array: where a
+/// channel is follows from its number, and can be fetched before it is touched. Else (a complete
+/// graph of 100 000 nodes has 10^10 links) each is made when first asked for.
 ///
 /// Threads       any thread may call get and mark.
-/// Memory order  as LazyTable: of the array nothing needs publishing, it is there before all threads.
+/// Memory order  as LazyTable: of the array nothing needs publishing, it is there before all
+///               threads.
 class ChannelTable {
  public:
   ChannelTable(Channel channels, Rank nodes)

@@ -36,7 +36,8 @@ class BasicCompletion {
   bool is_complete() const noexcept {
     return progress_.load(std::memory_order_acquire) == Progress::complete;
   }
-  /// Completes it; returns what it was. \tparam Threads  OneThread: the node and who completes it share one
+  /// Completes it; returns what it was. \tparam Threads  OneThread: the node and who completes it
+  /// share one
   template <class Threads = SeveralThreads>
   Progress settle() noexcept {
     if (progress_.load(std::memory_order_relaxed) == Progress::awaited) {

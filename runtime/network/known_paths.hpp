@@ -12,8 +12,8 @@
 
 namespace wormcube {
 
-/// The paths that a node's messages took before: 64, short ones, by destination or by moves. To find
-/// a path costs a fifth of a short message.
+/// The paths that a node's messages took before: 64, short ones, by destination or by moves. To
+/// find a path costs a fifth of a short message.
 ///
 /// Threads  the node's.
 class KnownPaths {

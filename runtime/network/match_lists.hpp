@@ -43,12 +43,14 @@ struct MatchList {
   }
 };
 
-/// A hash table of lists. An item has `next` and key(), of type Item::Key with hash() and ==; it stays where it is.
+/// A hash table of lists. An item has `next` and key(), of type Item::Key with hash() and ==; it
+/// stays where it is.
 ///
 /// Threads     one at a time.
-/// Invariants  items of one key are in one list, in the order appended. Lists that are not in use are empty.
-/// Memory      a table that was large once and has been emptied begins with the lists in here again: what lies on
-///             the heap is far from all that is touched with it.
+/// Invariants  items of one key are in one list, in the order appended. Lists that are not in use
+///             are empty.
+/// Memory      a table that was large once and has been emptied begins with the lists in here
+///             again: what lies on the heap is far from all that is touched with it.
 template <class Item>
 class MatchLists {
  public:

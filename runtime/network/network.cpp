@@ -53,7 +53,8 @@ void Network::address(Worm& worm, Rank from, const Op& op) {
   }
   worm.way = Worm::Way::none;  // until the path is whole
   worm.from = from;
-  // Long messages push what is kept out of the cache: to find a path anew takes less than to fetch it.
+  // Long messages push what is kept out of the cache: to find a path anew takes less than to fetch
+  // it.
   if (known_paths_.empty() || op.bytes() > settings_.eager_limit) {
     find_path(worm, op);
   } else if (!known_paths_[from].find(worm, op)) {

@@ -29,7 +29,8 @@ class KnownPaths;
 class NetworkHost {
  public:
   virtual ~NetworkHost() = default;
-  /// One awaited send or receive of this node is complete. The worm or receive is no longer touched.
+  /// One awaited send or receive of this node is complete. The worm or receive is no longer
+  /// touched.
   virtual void completed(Rank node) noexcept = 0;
   /// The same of one that the node watches.
   virtual void noticed(Rank node) noexcept = 0;
@@ -49,23 +50,24 @@ class NetworkHost {
 
 /// Moves worms. A worm reserves, in this order and keeping what it holds: its sender's injection
 /// port, each virtual channel of its route, its receiver's ejection port, its receiver's tag
-/// table. With the table it finds a posted receive, and its payload moves, in one copy from memory to
-/// memory while the path is held; for up to `eager_limit` bytes, if they are more than one flit, their flits go through the channels
-/// before. Or it finds none: then a short payload moves, the same way, into an early buffer of the
-/// table; a long one's header is absorbed there. Either way the path is free again; an absorbed message is
-/// copied by the receive that comes later, and the sender's memory stays pinned until then.
+/// table. With the table it finds a posted receive, and its payload moves, in one copy from memory
+/// to memory while the path is held; for up to `eager_limit` bytes, if they are more than one flit,
+/// their flits go through the channels before. Or it finds none: then a short payload moves, the
+/// same way, into an early buffer of the table; a long one's header is absorbed there. Either way
+/// the path is free again; an absorbed message is copied by the receive that comes later, and the
+/// sender's memory stays pinned until then.
 ///
 /// No thread waits in here. A worm that cannot have its next reservation stays behind in that
 /// reservation's queue, and the thread that releases it takes the worm over: it is that thread
 /// which then moves header and body on. So the network makes progress whenever any node runs,
 /// whatever the receiver does, and ejection ports never need draining. A visit that has carried
-/// `most_carried` worms of others, or copied `most_moved` bytes (an action counts as its message's bytes), gives the rest back to
-/// their owners, as far as these wait: so a step is not held up by those who keep queueing for
-/// what it releases.
+/// `most_carried` worms of others, or copied `most_moved` bytes (an action counts as its message's
+/// bytes), gives the rest back to their owners, as far as these wait: so a step is not held up by
+/// those who keep queueing for what it releases.
 ///
 /// Threads     launch, post and carry_on: the node that owns the worm or receive; they call
-///             host.completed for any node. Where all nodes share one thread nothing in here needs a locked
-///             instruction, and none is used (use_one_thread).
+///             host.completed for any node. Where all nodes share one thread nothing in here needs
+///             a locked instruction, and none is used (use_one_thread).
 /// Invariants  a worm belongs to one thread at a time. A thread that works in here works through
 ///             its own list of waiters that it was handed, in the order in which it was handed
 ///             them, and leaves when the list is empty; it holds nothing then. Reservations are
@@ -73,16 +75,17 @@ class NetworkHost {
 ///             and after all channels, the tag table last, held only for a search or the copy of a
 ///             short message. A waiter that is given back has its reservation already: whoever
 ///             carries it on goes on from there. Flits are in channels only while one thread is in
-///             one worm's body, which waits for nothing and, once it has its queues, cannot fail. So
-///             whatever stops a node, it stops between bodies, with all queues empty.
-/// Memory order  of a body. The sender's node has written it before launch(), the receiver's has done
+///             one worm's body, which waits for nothing and, once it has its queues, cannot fail.
+///             So whatever stops a node, it stops between bodies, with all queues empty.
+/// Memory order  of a body. The sender's node has written it before launch(), the receiver's has
+///               done
 ///             with its room before post(). Who copies is one of the two, or got the worm from a
 ///             reservation's queue, and the receive from the table that the worm holds: each hand-
-///             over is a release and an acquire (Reservation), so both nodes' writes come before the
-///             copy. After it comes settle() of each end (Transfer), a release: the receiver, who
-///             acquires that, sees the body; the sender, who acquires that, may write to its memory
-///             again, and not before: until then it is the copying thread's. A node that is stopped
-///             keeps both ends' memory until no node is in the network (EmulatedNode).
+///             over is a release and an acquire (Reservation), so both nodes' writes come before
+///             the copy. After it comes settle() of each end (Transfer), a release: the receiver,
+///             who acquires that, sees the body; the sender, who acquires that, may write to its
+///             memory again, and not before: until then it is the copying thread's. A node that is
+///             stopped keeps both ends' memory until no node is in the network (EmulatedNode).
 class Network {
  public:
   struct Settings {
@@ -106,7 +109,8 @@ class Network {
 
   /// Gives the worm its path to op's destination: path and addresses are set, nothing is reserved.
   void address(Worm& worm, Rank from, const Op& op);
-  /// Of a large network: fetches what a message of this node, or to it, will touch, without waiting for it.
+  /// Of a large network: fetches what a message of this node, or to it, will touch, without waiting
+  /// for it.
   void prefetch(Rank rank) const noexcept {
     if (!known_paths_.empty() || settings_.all_port) return;
     const auto i = static_cast<std::size_t>(rank);
@@ -133,7 +137,8 @@ class Network {
   std::optional<std::string> leftover() const;
   /// All of them, node by node. Only while no thread is in the network.
   std::vector<UnreceivedMessage> unreceived() const;
-  /// Most bytes of early messages that a node has kept at once since this was asked last. Only between runs.
+  /// Most bytes of early messages that a node has kept at once since this was asked last. Only
+  /// between runs.
   Bytes take_early_peak(Rank rank) { return tables_[static_cast<std::size_t>(rank)].take_peak(); }
   /// Another run: statistics begin anew. What the last run used must be free.
   void begin_run() { ++run_; }

@@ -22,8 +22,8 @@ struct Waiter {
 /// Nobody blocks in it: whoever cannot have it leaves its waiter behind, and whoever releases it
 /// gets the next waiter to go on with.
 ///
-/// Threads       any thread may acquire; only the thread that acts for the holder may release. As OneThread:
-///               one thread does both, of all that use it.
+/// Threads       any thread may acquire; only the thread that acts for the holder may release. As
+///               OneThread: one thread does both, of all that use it.
 /// Invariants    state_ is null: free; this: held, nobody new waits; else held, and the newest of a
 ///               chain of waiters in reverse order of arrival. queue_ holds the waiters that came
 ///               before those, in order of arrival; only the holder touches it. So waiters are

@@ -17,12 +17,12 @@ namespace wormcube {
 /// reservation like any other of the network: a worm reserves it last, a receive nothing else.
 ///
 /// Threads     all functions but acquire: the thread that acts for the holder.
-/// Invariants  no posted receive fits an early message. Each list is in order of arrival; worms of one
-///             source and context arrive in the order sent. Receives with wildcards have a list of
-///             their own; of two that fit a message the lower `order` is taken.
-/// Memory      a short message that comes early is kept in a buffer, made and enlarged when needed, as
-///             long as there are not more of them, and of their bytes, than the limits; else it is
-///             treated like a long one: its header is absorbed, its data stays with the sender.
+/// Invariants  no posted receive fits an early message. Each list is in order of arrival; worms of
+///             one source and context arrive in the order sent. Receives with wildcards have a list
+///             of their own; of two that fit a message the lower `order` is taken.
+/// Memory      a short message that comes early is kept in a buffer, made and enlarged when needed,
+///             as long as there are not more of them, and of their bytes, than the limits; else it
+///             is treated like a long one: its header is absorbed, its data stays with the sender.
 class alignas(64) TagTable final : public Reservation {
  public:
   static constexpr std::size_t early_slots = 64;
@@ -33,8 +33,8 @@ class alignas(64) TagTable final : public Reservation {
     Bytes header;  ///< what each counts beside its own bytes
   };
   static constexpr Limits usual{early_slots, early_bytes, 0};
-  /// What so many short messages of at most so many bytes take in one table of the usual limits, if all
-  /// come early.
+  /// What so many short messages of at most so many bytes take in one table of the usual limits, if
+  /// all come early.
   static Bytes bytes_of_early(std::size_t messages, Bytes longest);
 
   /// Takes the receive that was posted first of those that fit a message, or null.
@@ -64,7 +64,8 @@ class alignas(64) TagTable final : public Reservation {
   const EarlyMessage* leftover() const { return oldest_; }
   /// Most bytes that were kept at once since this was asked last.
   Bytes take_peak() { return std::exchange(peak_, buffered_); }
-  /// Calls f(early) for each that nobody has received, in order of arrival. While no thread is in the network.
+  /// Calls f(early) for each that nobody has received, in order of arrival. While no thread is in
+  /// the network.
   template <class F>
   void each_early(F&& f) const {
     for (const EarlyMessage* early = oldest_; early != nullptr; early = early->newer) f(*early);

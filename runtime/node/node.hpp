@@ -55,8 +55,8 @@ class Node {
   /// refuse whatever breaks this; a Machine what does so in a step of at most 16 pieces, so that a
   /// step is not slowed by its check; nodes in MPI processes check nothing.
   ///
-  /// Throws UsageError for a peer or move outside the topology, and for data that overlap; Deadlock,
-  /// Stopped as the machine reports them.
+  /// Throws UsageError for a peer or move outside the topology, and for data that overlap;
+  /// Deadlock, Stopped as the machine reports them.
   virtual void step(std::span<const Op> ops) = 0;
   void step(std::initializer_list<Op> ops) { step(std::span(ops.begin(), ops.size())); }
   void step() { step(std::span<const Op>{}); }
@@ -76,8 +76,9 @@ class Node {
   virtual void computes(double /*operations*/, double /*bytes*/) {}
 
   /// Work on own memory; skipped in a dry run. What a node does between two steps adds up. With a
-  /// window (MachineOptions::window) it first completes the steps under way, and may throw Stopped or
-  /// Deadlock as a step does; then the work is not done. The same goes for rearrange() and combine().
+  /// window (MachineOptions::window) it first completes the steps under way, and may throw Stopped
+  /// or Deadlock as a step does; then the work is not done. The same goes for rearrange() and
+  /// combine().
   void local(FunctionRef work) { this->work(Charge::none, 0, work); }
   /// Work that permutes `bytes` of blocks in own memory: charged as rearrangement.
   void rearrange(Bytes bytes, FunctionRef work) { this->work(Charge::rearrange, bytes, work); }
@@ -87,9 +88,9 @@ class Node {
   /// Private memory for as long as the result lives; accounted.
   Memory memory(Bytes bytes, Purpose purpose = Purpose::staging) { return {*this, bytes, purpose}; }
 
-  /// What an algorithm computes from its options, topology() and rank() alone: made by make() in the
-  /// first call of this node, found again in every later one, of later runs of the machine too. The
-  /// reference lives as long as the machine.
+  /// What an algorithm computes from its options, topology() and rank() alone: made by make() in
+  /// the first call of this node, found again in every later one, of later runs of the machine too.
+  /// The reference lives as long as the machine.
   template <class Plan, class Make>
   const Plan& plan(std::string_view algorithm, std::span<const std::int64_t> options, Make make) {
     return plans().get<Plan>(algorithm, options, topology(), rank(), make);
@@ -108,13 +109,13 @@ class Node {
   GridView along(std::span<const int> dimensions);
   GridView along(std::initializer_list<int> dimensions);
   /// The torus or mesh of each spacing-th node in every dimension, counted from this one: its
-  /// coordinates and hops are multiples of the spacing here. Two nodes of a dimension are one cable,
-  /// where either sign leads to the other, on a line as on a ring. Throws UsageError unless all
-  /// dimensions are rings or lines, and of a multiple of the spacing.
+  /// coordinates and hops are multiples of the spacing here. Two nodes of a dimension are one
+  /// cable, where either sign leads to the other, on a line as on a ring. Throws UsageError unless
+  /// all dimensions are rings or lines, and of a multiple of the spacing.
   GridView every(int spacing);
   /// The nodes `members` (distinct, this one among them, the same list on each) as a complete
-  /// network of their own: rank() is the position in the list, which must outlive the view. Moves in
-  /// it are messages by rank, on the router's way.
+  /// network of their own: rank() is the position in the list, which must outlive the view. Moves
+  /// in it are messages by rank, on the router's way.
   GroupView group(std::span<const Rank> members);
 
  protected:

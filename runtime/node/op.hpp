@@ -59,8 +59,8 @@ class Op {
     return sum;
   }
 
-  /// A receive whose data the program neither reads nor sends on soon, as it is more than caches hold:
-  /// long pieces may go past them into memory. A hint: it changes nothing but time.
+  /// A receive whose data the program neither reads nor sends on soon, as it is more than caches
+  /// hold: long pieces may go past them into memory. A hint: it changes nothing but time.
   Op unread() const {
     Op op = *this;
     op.unread_ = true;
@@ -165,8 +165,8 @@ inline std::array<Op, 2> exchange(Move partner, ConstSpan out, Span in, Tag tag 
 /// UsageError if there is none.
 Rank peer_of(const Topology& topology, Rank rank, const Op& op);
 
-/// Two ops of a step of node `rank` whose data overlap, in words: "a send of 8 bytes and the receive
-/// from 1 of 8 bytes overlap in memory". One op twice: of its pieces two overlap.
+/// Two ops of a step of node `rank` whose data overlap, in words: "a send of 8 bytes and the
+/// receive from 1 of 8 bytes overlap in memory". One op twice: of its pieces two overlap.
 std::string overlap_text(const Topology& topology, Rank rank, const Op& one, const Op& other);
 
 }  // namespace wormcube

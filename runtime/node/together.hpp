@@ -22,7 +22,8 @@ using Part = std::function<void(Node&)>;
 /// them.
 ///
 /// All nodes must take together() in the same step, as they take every step. Messages of two parts
-/// between the same two nodes need different tags, or an order that both nodes agree on: the parts'.
+/// between the same two nodes need different tags, or an order that both nodes agree on: the
+/// parts'.
 ///
 /// Each part has a stack of its own of 256 KiB while it runs; thread_local data are shared.
 ///

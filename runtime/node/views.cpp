@@ -67,8 +67,8 @@ Move GridView::below(Move move, Rank& at) const {
   }
   const int dimension = plan_.dimensions[static_cast<std::size_t>(move.dimension)];
   if (plan_.spacing == 1) return {dimension, move.hops};
-  // Refused by the view's own size, beyond which hops times the spacing may be no number, or a small
-  // one.
+  // Refused by the view's own size, beyond which hops times the spacing may be no number, or a
+  // small one.
   const Rank from = std::exchange(at, topology().neighbour(at, move.dimension, move.hops));
   const bool on_line = topology().factor(move.dimension).shape() == Shape::line;
   // On one cable either sign leads to the other node; on the line below it only the right one does.

@@ -31,8 +31,8 @@ struct LockStepForm {
 LockStepForm lock_step_form(const Schedule& schedule, const Routing& routing,
                             const MachineModel& model, const ScheduleReport& report);
 
-/// What these messages take at least, whatever their order: the busiest port with its start-ups, the
-/// busiest link.
+/// What these messages take at least, whatever their order: the busiest port with its start-ups,
+/// the busiest link.
 struct ScheduleBounds {
   Ticks ports = 0, links = 0;
 };
@@ -47,8 +47,8 @@ struct Losses {
 };
 Losses losses(const Schedule& schedule, const MachineModel& model, const Replay& replay);
 
-/// One piece of the chain of things, each the reason why the next could not begin earlier, that ends
-/// with the replay.
+/// One piece of the chain of things, each the reason why the next could not begin earlier, that
+/// ends with the replay.
 struct PathPiece {
   enum class Kind : std::uint8_t { compute, rearrange, combine, startup, transfer, contention };
   Kind kind;

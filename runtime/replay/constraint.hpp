@@ -1,4 +1,4 @@
-// When the flits of one stage may start because of another: a line of ticks, compared with a forecast.
+// When the flits of one stage may start because of another: a line of ticks, beside a forecast.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

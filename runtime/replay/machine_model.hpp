@@ -1,4 +1,4 @@
-// The constants of a modelled machine: what a message, a flit and a byte of own work cost, in ticks.
+// The constants of a modelled machine: the ticks of a message, a flit and a byte of own work.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -39,8 +39,8 @@ struct MachineModel {
   Ticks credit = 1;             // from there to when the slot that it leaves can be used again
   std::int64_t slots = 4;       // flits that the buffer of one virtual channel holds
   Rate rearrange{500, 1}, combine{500, 1};
-  /// What nodes say that they compute: ticks for so many operations, and for so many bytes of memory;
-  /// a phase takes the longer of the two. 0 ticks: left out.
+  /// What nodes say that they compute: ticks for so many operations, and for so many bytes of
+  /// memory; a phase takes the longer of the two. 0 ticks: left out.
   Rate operations{}, memory{};
   bool all_port = false;
   bool lock_step = false;

@@ -13,13 +13,13 @@
 
 namespace wormcube {
 
-/// Worms are events of whole messages as long as a formula says when their flits start: requests and
-/// releases of channels. Once a link is used by two channels at the same time (or a buffer is too
-/// shallow for the full rate), the starts on each of the worm's stages are kept as runs that hold
-/// until something near them changes: each stage's forecast is checked against the forecasts of the
-/// stages before and after it and of the other channel of its link, and what must happen first is
-/// an event. Everything that starts has effects in later ticks only, so what is forecast for the
-/// tick that has come is final.
+/// Worms are events of whole messages as long as a formula says when their flits start: requests
+/// and releases of channels. Once a link is used by two channels at the same time (or a buffer is
+/// too shallow for the full rate), the starts on each of the worm's stages are kept as runs that
+/// hold until something near them changes: each stage's forecast is checked against the forecasts
+/// of the stages before and after it and of the other channel of its link, and what must happen
+/// first is an event. Everything that starts has effects in later ticks only, so what is forecast
+/// for the tick that has come is final.
 class Simulation {
  public:
   Simulation(const Schedule& schedule, const Routing& routing, const MachineModel& model,

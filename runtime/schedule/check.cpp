@@ -100,8 +100,8 @@ class Findings {
 /// What one thread finds in its share of the steps.
 class Checker : public Findings {
  public:
-  /// \param per_step  shared by all threads: each writes the entries of its own steps, in which what is
-  ///                  rearranged and combined is there
+  /// \param per_step  shared by all threads: each writes the entries of its own steps, in which
+  ///                  what is rearranged and combined is there
   /// \param orderly   set to false by the first route that does not take one dimension after the
   ///                  other, the last first: dependency_cycle() does not speak for it
   Checker(const Schedule& schedule, const Routing& routing, bool all_port,
@@ -321,8 +321,8 @@ class Checker : public Findings {
   int longest_ = 0;
 };
 
-/// What nodes rearrange and combine before each step, and after the last: the most of each. Node by node, for each
-/// node's figures lie one behind the other.
+/// What nodes rearrange and combine before each step, and after the last: the most of each. Node by
+/// node, for each node's figures lie one behind the other.
 std::vector<StepFigures> local_work(const Schedule& schedule, std::size_t steps) {
   std::vector<StepFigures> per_step(steps + 1);
   const auto raise = [&](const std::vector<Bytes>& bytes, Bytes StepFigures::*figure) {

@@ -6,9 +6,9 @@
 
 namespace wormcube {
 
-/// While one of these lives, every step of a dry run or a proof after so long throws TimeLimit. What
-/// a program does between two steps cannot be ended from outside. Of several, one inside the other,
-/// the one that ends first holds.
+/// While one of these lives, every step of a dry run or a proof after so long throws TimeLimit.
+/// What a program does between two steps cannot be ended from outside. Of several, one inside the
+/// other, the one that ends first holds.
 ///
 /// Threads  one at a time makes and destroys; any may take steps.
 class DryRunLimit {

@@ -37,7 +37,8 @@ inline tbb::task_arena& loop_arena() {
 /// Calls body(0) ... body(count - 1), some at the same time. If bodies throw, the exception of the
 /// lowest index is rethrown: the same one in every run. Indices above it may be left out.
 ///
-/// Throws std::system_error if the system gives no thread (a loop of less than 0.1 ms asks for none).
+/// Throws std::system_error if the system gives no thread (a loop of less than 0.1 ms asks for
+/// none).
 ///
 /// ThreadSanitizer does not see what happens inside the TBB library, and would report every loop;
 /// under it, plain threads do the same, and the bodies are checked.
@@ -69,7 +70,8 @@ void parallel_for_each_index(std::size_t count, const Body& body) {
   work();
   other.join();
 #else
-  // Short loops end here: others take a good part of that time to wake up, and spin for as long when they are done.
+  // Short loops end here: others take a good part of that time to wake up, and spin for as long
+  // when they are done.
   constexpr std::chrono::microseconds alone{100};
   const auto start = Clock::now();
   std::size_t first = 0;

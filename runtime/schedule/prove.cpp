@@ -45,8 +45,8 @@ class ProofNode final : public Node {
 
   /// The ops of the step at which the fiber is suspended; the program keeps them until then.
   std::span<const Op> posted() const { return posted_; }
-  /// That step; of a program that has ended, the number of its steps. A node is not held up by steps
-  /// in which it does nothing: nothing of the others reaches it there.
+  /// That step; of a program that has ended, the number of its steps. A node is not held up by
+  /// steps in which it does nothing: nothing of the others reaches it there.
   std::size_t at() const { return at_; }
   void run() { fiber_.resume(); }
   bool ended() const { return fiber_.done(); }
@@ -144,8 +144,8 @@ class Proof {
     node.run();
   }
 
-  /// Runs those whose step is done to their next or to their end, and goes on to the first step that
-  /// anybody waits for; false if none is left or one has failed there.
+  /// Runs those whose step is done to their next or to their end, and goes on to the first step
+  /// that anybody waits for; false if none is left or one has failed there.
   bool advance() {
     std::size_t next = none;
     for (ProofNode* node : running_) {

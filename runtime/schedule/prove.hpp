@@ -29,9 +29,9 @@ struct Delivery {
 /// memory() is filled with a pattern, so that nothing in it is right before a message brings it.
 ///
 /// Throws UsageError naming step and ranks if a step's sends and receives do not match; NoRoom if
-/// the system has no stacks for so many nodes. A program's UsageError leaves as it is, anything else
-/// as NodeFailure with the rank in front and the original nested: the first step's, of these the
-/// lowest rank's. All other programs are unwound by Stopped first.
+/// the system has no stacks for so many nodes. A program's UsageError leaves as it is, anything
+/// else as NodeFailure with the rank in front and the original nested: the first step's, of these
+/// the lowest rank's. All other programs are unwound by Stopped first.
 void prove(const Topology& topology, const Program& program,
            const std::function<void(const Delivery&)>& listener = {});
 

@@ -29,8 +29,8 @@ namespace wormcube {
 namespace {
 
 /// Addresses that nobody can read or write, reserved once and kept: they cost nothing but numbers.
-/// Where these are limited (ulimit -v), a quarter of them: the real run needs the rest. All recording
-/// nodes use the same ones, since each node's memory is its own.
+/// Where these are limited (ulimit -v), a quarter of them: the real run needs the rest. All
+/// recording nodes use the same ones, since each node's memory is its own.
 Span unreadable_memory() {
   static const Span memory = [] {
     constexpr Bytes least = Bytes{1} << 26;
@@ -165,8 +165,8 @@ class RecordingNode final : public Node {
   std::uint64_t pieces_ = 0;
 };
 
-/// The phases of all ranks as one list: the n-th of a name of each are one, from the first step that
-/// any of them gives it to the last.
+/// The phases of all ranks as one list: the n-th of a name of each are one, from the first step
+/// that any of them gives it to the last.
 class NamedSteps {
  public:
   void add(const std::vector<Phase>& phases) {
@@ -200,8 +200,8 @@ struct Recording {
 };
 thread_local const Recording* current_recording = nullptr;
 
-/// The report of a fault in the program that the calling thread records, if it is one of these: data
-/// touched outside local(), a stack used up.
+/// The report of a fault in the program that the calling thread records, if it is one of these:
+/// data touched outside local(), a stack used up.
 std::size_t explain(std::optional<const std::byte*> address, std::span<char> text) {
   if (current_recording == nullptr) return 0;
   const auto& [node, what] = *current_recording;
@@ -221,8 +221,8 @@ std::size_t explain(std::optional<const std::byte*> address, std::span<char> tex
   return std::min<std::size_t>(end.size, text.size());
 }
 
-/// Runs the program; what it throws after its first step, and what is not a UsageError, is told with
-/// the node and the step.
+/// Runs the program; what it throws after its first step, and what is not a UsageError, is told
+/// with the node and the step.
 void run(const Program& program, RecordingNode& node) {
   const auto where = [&](const char* text) {
     return fmt::format("node {}, step {} on {}: {}", node.rank(), node.steps(),

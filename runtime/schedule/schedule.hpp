@@ -59,11 +59,11 @@ struct Computed {
 struct Schedule {
   Topology topology;
   std::vector<RankLog> ranks;
-  /// Ascending by first step. Names say nothing of what moves: neither the text form nor a trace has
-  /// them, and schedules are equal without.
+  /// Ascending by first step. Names say nothing of what moves: neither the text form nor a trace
+  /// has them, and schedules are equal without.
   std::vector<Phase> phases = {};
-  /// Of each rank, ascending by step; of none: nobody says what it computes. As with phases, neither
-  /// the text form nor a trace has it.
+  /// Of each rank, ascending by step; of none: nobody says what it computes. As with phases,
+  /// neither the text form nor a trace has it.
   std::vector<std::vector<Computed>> computed = {};
   /// Of each rank: pieces of memory that its sends are put together from and its receives are cut
   /// into. Of a schedule that was not recorded: none. As with phases, neither the text form nor a

@@ -84,7 +84,8 @@ class StepMatcher {
   }
   static std::tuple<Rank, Tag> key(const End& end) { return {end.from, end.tag}; }
 
-  /// Calls f(to) for each node with an end, ascending: in a step of few messages not for every node.
+  /// Calls f(to) for each node with an end, ascending: in a step of few messages not for every
+  /// node.
   template <class F>
   void each_receiver(F f) {
     if (receivers_.size() < sends_to_.size() / 8) {

@@ -26,9 +26,9 @@ namespace wormcube {
 ///     end
 ///     nodes 0..3: rearrange 8, peak 64, peak_blocks 32
 ///
-/// - Numbers after send, receive, rearrange, combine and the peaks are bytes. `by` is followed by the
-///   moves of a message, dimension and signed hops each, in the order travelled: "0+1 1-2". Without
-///   `by` the router chooses the way. A tag of 0 is left out.
+/// - Numbers after send, receive, rearrange, combine and the peaks are bytes. `by` is followed by
+///   the moves of a message, dimension and signed hops each, in the order travelled: "0+1 1-2".
+///   Without `by` the router chooses the way. A tag of 0 is left out.
 /// - A node's `rearrange` stands in the step that it comes before; after the last step, in `end`.
 ///   `combine` likewise, of what a reduction combines. Zeros are left out.
 /// - A node without a line takes the step idle. `end` in a step: the node takes neither this step

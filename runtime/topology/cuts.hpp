@@ -15,7 +15,8 @@ bool has_switches(const Topology& topology);
 /// Fewest and most links out of a node.
 std::pair<int, int> degrees(const Topology& topology);
 
-/// Where cuts are too many for flows: the fewest ports of a node, the worst known of each dimension.
+/// Where cuts are too many for flows: the fewest ports of a node, the worst known of each
+/// dimension.
 struct KnownCut {
   Rank inside;  // nodes of the smaller part
   std::int64_t cables;

@@ -9,12 +9,12 @@
 
 namespace wormcube {
 
-/// A divisor of ranks: a rank's way through a network is divisions by strides and sizes, some of them
-/// for each dimension.
+/// A divisor of ranks: a rank's way through a network is divisions by strides and sizes, some of
+/// them for each dimension.
 ///
-/// For 0 <= x <= 2^20 and 1 <= d <= 2^20: with m = ceil(2^41 / d) there is an e < d so that m d = 2^41 + e, so
-/// x m / 2^41 = x/d + x e / (2^41 d), which is less than x/d + 1/d: no whole number lies in between, and x m
-/// has 62 bits at most.
+/// For 0 <= x <= 2^20 and 1 <= d <= 2^20: with m = ceil(2^41 / d) there is an e < d so that m d =
+/// 2^41 + e, so x m / 2^41 = x/d + x e / (2^41 d), which is less than x/d + 1/d: no whole number
+/// lies in between, and x m has 62 bits at most.
 class Divisor {
  public:
   explicit Divisor(Rank value)

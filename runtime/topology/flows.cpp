@@ -136,8 +136,8 @@ LinkBound allreduce_bound(const Topology& topology) {
   const Rank n = topology.nodes();
   if (n == 1) return {0, true, "one node"};
   const LinkBound single = broadcast_bound(topology);
-  // Each of n - 1 blocks is combined with another, and each of n - 1 nodes gets the result: 2 (n - 1)
-  // blocks leave nodes in all.
+  // Each of n - 1 blocks is combined with another, and each of n - 1 nodes gets the result: 2 (n -
+  // 1) blocks leave nodes in all.
   std::int64_t ports = 0;
   for (int d = 0; d < topology.dimensions(); ++d) {
     const Graph& graph = topology.factor(d);

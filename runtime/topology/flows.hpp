@@ -11,9 +11,9 @@
 
 namespace wormcube::theory {
 
-/// The least time of a collective of blocks of one size, all ports: its unit is what one block takes
-/// on one link. Each link, of the two that a cable is, carries one block in it. Whatever the routes,
-/// the steps and the parts of blocks are, nothing is faster.
+/// The least time of a collective of blocks of one size, all ports: its unit is what one block
+/// takes on one link. Each link, of the two that a cable is, carries one block in it. Whatever the
+/// routes, the steps and the parts of blocks are, nothing is faster.
 struct LinkBound {
   double blocks = 0;
   /// Blocks in small enough parts come as near to it as one likes. False: a valid bound, but the
@@ -41,9 +41,9 @@ LinkBound gathering_bound(const Topology& topology, std::span<const std::int64_t
                           Rank to = -1);
 
 /// All nodes' blocks combined, to all: 1 / strength, the least of (k - 1) / cables between k parts.
-/// Each tree of a packing combines upwards and spreads downwards. Source: C. St. J. A. Nash-Williams
-/// and W. T. Tutte, J. London Math. Soc. 36, 1961; found as F. Barahona, Packing spanning trees,
-/// Math. of Operations Research 20(1), 1995.
+/// Each tree of a packing combines upwards and spreads downwards. Source: C. St. J. A.
+/// Nash-Williams and W. T. Tutte, J. London Math. Soc. 36, 1961; found as F. Barahona, Packing
+/// spanning trees, Math. of Operations Research 20(1), 1995.
 LinkBound allreduce_bound(const Topology& topology);
 
 /// A block of each node for each other: the maximum concurrent flow. Of a product it is that of its

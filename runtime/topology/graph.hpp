@@ -81,16 +81,16 @@ class Graph {
   }
   /// Whether signed hops mean something here: lines and rings.
   bool has_direction() const { return shape() == Shape::line || shape() == Shape::ring; }
-  /// Whether a move means something here: also in a complete graph, where one of h is one hop, to the
-  /// node h numbers further on, modulo n.
+  /// Whether a move means something here: also in a complete graph, where one of h is one hop, to
+  /// the node h numbers further on, modulo n.
   bool has_moves() const { return has_direction() || shape() == Shape::complete; }
   /// True where a signed move can go round: a ring of 3 or more.
   bool wraps() const { return shape() == Shape::ring && nodes_ > 2; }
   /// The signed hops from one node of a line or ring to another: the shorter way; '+' when equal.
   int hops(Rank from, Rank to) const;
-  /// The node that a move of so many hops leads to; -1 where a line ends before that, or it would go
-  /// once round or more. On one cable (a line or ring of 2) either sign leads to the other node, so that ring
-  /// programs run there too.
+  /// The node that a move of so many hops leads to; -1 where a line ends before that, or it would
+  /// go once round or more. On one cable (a line or ring of 2) either sign leads to the other node,
+  /// so that ring programs run there too.
   Rank moved(Rank from, int hops) const;
 
   /// The next link from `at` towards node `to`. `up` is the routing state of graphs (true until the

@@ -34,8 +34,9 @@ Routing::Routing(Topology topology, int virtual_channels)
   }
 }
 
-// Bit b of a rank is its coordinate in the b-th dimension from the end. Only those that differ are looked at: which
-// these are is chance, so each other one looked at is a jump that the processor cannot foresee.
+// Bit b of a rank is its coordinate in the b-th dimension from the end. Only those that differ are
+// looked at: which these are is chance, so each other one looked at is a jump that the processor
+// cannot foresee.
 void Routing::route_in_hypercube(Rank from, Rank to, std::vector<Channel>& path) const {
   const int last = topology_.dimensions() - 1;
   for (auto at = static_cast<unsigned>(from), left = at ^ static_cast<unsigned>(to); left != 0;) {

@@ -58,7 +58,8 @@ std::shared_ptr<const CayleyStructure> Complete::cayley() const {
   return cyclic_group(nodes, generators);
 }
 
-/// By vertex: the leaves below it are low .. high-1. Leaves have no children, the root no parent: -1.
+/// By vertex: the leaves below it are low .. high-1. Leaves have no children, the root no parent:
+/// -1.
 struct Tree::Table {
   std::vector<Rank> parent, low, high, left, right;
 

@@ -27,8 +27,8 @@ struct GraphDistances {
   int diameter = 0;
 };
 
-/// What a Graph forwards to, where its functions are explained. All of them are cheap to copy, and equal where links,
-/// numbers and routes are.
+/// What a Graph forwards to, where its functions are explained. All of them are cheap to copy, and
+/// equal where links, numbers and routes are.
 namespace shapes {
 
 /// 0 - 1 - .. - n-1: the links '+', by the node that they leave, then the links '-'.
@@ -96,8 +96,8 @@ struct Complete {
   friend bool operator==(const Complete&, const Complete&) = default;
 };
 
-/// Balanced and binary, its leaves the nodes: of the cable above a vertex, link `vertex` goes up, and the one so many
-/// cables on goes down.
+/// Balanced and binary, its leaves the nodes: of the cable above a vertex, link `vertex` goes up,
+/// and the one so many cables on goes down.
 class Tree {
  public:
   explicit Tree(Rank leaves);

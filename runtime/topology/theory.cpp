@@ -159,8 +159,8 @@ void consider_prefixes(const Graph& graph, const std::vector<Rank>& order, Best&
   }
 }
 
-/// Too many cuts for all: single nodes; the first vertices by number; and, for as many nodes as time
-/// allows, balls around them, and who is nearer to them than to a neighbour.
+/// Too many cuts for all: single nodes; the first vertices by number; and, for as many nodes as
+/// time allows, balls around them, and who is nearer to them than to a neighbour.
 CutBound of_some_cuts(const Graph& graph) {
   const Rank n = graph.nodes();
   Best best;

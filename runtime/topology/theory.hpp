@@ -50,8 +50,8 @@ std::optional<std::string> excludes(const Topology& topology);
 /// (Theorem 1).
 ///
 /// These and all below throw UsageError if a factor is excluded, or, but for the cut bound, an
-/// arbitrary graph in which finding all distances takes too long. The cut bound alone also speaks of
-/// trees: switches count on neither side.
+/// arbitrary graph in which finding all distances takes too long. The cut bound alone also speaks
+/// of trees: switches count on neither side.
 std::int64_t status(const Graph& graph, Rank node);
 std::int64_t status(const Topology& topology, Rank rank);
 /// The smallest and the largest status of any node.

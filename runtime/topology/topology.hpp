@@ -13,8 +13,8 @@
 
 namespace wormcube {
 
-/// Signed hops along one dimension; in a complete dimension one hop, so many numbers on. The sign is part of the message: at half a ring the router must
-/// not choose it.
+/// Signed hops along one dimension; in a complete dimension one hop, so many numbers on. The sign
+/// is part of the message: at half a ring the router must not choose it.
 struct Move {
   int dimension = 0;
   int hops = 0;
@@ -69,7 +69,8 @@ class Topology {
   /// True when every factor has this shape (a ring of 2 is also a line of 2, and conversely).
   bool all(Shape shape) const;
 
-  /// Throws UsageError if a dimension's graph is too large for its routing table; the tables' bytes.
+  /// Throws UsageError if a dimension's graph is too large for its routing table; the tables'
+  /// bytes.
   void require_routable() const;
   std::int64_t routing_table_bytes() const;
 

@@ -1,4 +1,4 @@
-// Whether all nodes of an all-reduce bracket the operands in one way, so that rounding is the same on all.
+// Whether all nodes of an all-reduce bracket the operands in one way, so that they round alike.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/operations.hpp"
 #include "wormcube/collectives/core/reduction.hpp"
@@ -18,8 +18,9 @@ using namespace wormcube;
 
 namespace {
 
-/// What two elements are bracketed as: of any two different bracketings the numbers differ but for a chance of
-/// 2^-64; of those that differ in the order of the two only if the operator does not commute.
+/// What two elements are bracketed as: of any two different bracketings the numbers differ but for
+/// a chance of 2^-64; of those that differ in the order of the two only if the operator does not
+/// commute.
 Reduction bracketing(bool commutes) {
   return elementwise<std::uint64_t>(
       "bracketing",

@@ -1,4 +1,4 @@
-// A collective called as a function in a node program, and operations that are copies of each other.
+// A collective called as a function in a node program, and operations that copy each other.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/runtime/machine/machine.hpp"

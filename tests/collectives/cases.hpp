@@ -30,7 +30,8 @@ constexpr std::uint64_t seed = 20231;
 /// The numbers of nodes at which every family of networks is walked.
 constexpr std::array node_counts{1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 31, 64};
 
-/// p as a product of so many sizes, ascending and as near to each other as p's divisors allow: "3x4".
+/// p as a product of so many sizes, ascending and as near to each other as p's divisors allow:
+/// "3x4".
 inline std::string shape(Rank p, int dimensions) {
   if (dimensions == 1) return std::to_string(p);
   Rank least = 1;
@@ -84,9 +85,9 @@ inline Arguments plain_arguments(const Algorithm& algorithm) {
   return arguments;
 }
 
-/// Walks go over all combinations on networks of at most so many nodes. On larger ones numbers among
-/// the options stay at their presets, and the roots are the first two, one half way and the last; so they
-/// are with options that are not preset. Hidden tests walk over everything.
+/// Walks go over all combinations on networks of at most so many nodes. On larger ones numbers
+/// among the options stay at their presets, and the roots are the first two, one half way and the
+/// last; so they are with options that are not preset. Hidden tests walk over everything.
 constexpr Rank most_nodes_of_all = 16;
 enum class Walk : std::uint8_t { usual, everything };
 
@@ -235,7 +236,8 @@ inline Collective alltoall(std::string_view text) {
   return collective_of(operations::alltoall, text);
 }
 
-/// The smallest block of elements that tell where they come from that the algorithm can cut into its parts.
+/// The smallest block of elements that tell where they come from that the algorithm can cut into
+/// its parts.
 inline Bytes telling_bytes(const Collective& collective, const Topology& topology) {
   const Contract contract = contract_of(collective, topology.nodes(), 0, seed, Pattern::tags);
   return std::max<Bytes>(contract.element_bytes(), 8) *

@@ -106,7 +106,8 @@ void shift(Node& node, const Call& call) {
 }  // namespace
 
 TEST_CASE("what the operations ask for, in words of 4 nodes", "[collectives][contract]") {
-  // "r: given -> block block ..": "q.b" is block b of node q, "0-2.b" that of nodes 0 to 2 combined.
+  // "r: given -> block block ..": "q.b" is block b of node q, "0-2.b" that of nodes 0 to 2
+  // combined.
   const auto words = [](Operation operation) {
     Arguments arguments = some_arguments();
     const Instance on{4, arguments};

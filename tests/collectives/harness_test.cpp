@@ -508,8 +508,8 @@ TEST_CASE("a run is refused, before it starts, for memory, ports and counts") {
 
 namespace {
 
-/// Three steps on a line of 4 nodes. 0: 0 -> 2 and 1 -> 3 share the link 1 -> 2. 1: one long message
-/// on free links, and two short ones that share. 2: nobody sends.
+/// Three steps on a line of 4 nodes. 0: 0 -> 2 and 1 -> 3 share the link 1 -> 2. 1: one long
+/// message on free links, and two short ones that share. 2: nobody sends.
 void three_steps(Node& node) {
   const Memory memory = node.memory(64);
   const Rank r = node.rank();
@@ -581,7 +581,8 @@ TEST_CASE("the steps of a call are those of its blocks' size") {
         100 * *shift_call.predict(Topology::parse("ring:8")).contended_blocks);
 }
 
-// Where nodes share cores, one that fills or compares its buffers keeps others from ending the call that is timed.
+// Where nodes share cores, one that fills or compares its buffers keeps others from ending the call
+// that is timed.
 TEST_CASE("no node fills its buffers for the verified call while another is in the call before",
           "[harness]") {
   static std::atomic<int> in_call{0}, filled_meanwhile{0}, calls{0};

@@ -1,4 +1,4 @@
-// Reductions: the ledger's formulas, all operators on all executors, the textbook's errata, mutants.
+// Reductions: the ledger's formulas, all operators on all executors, errata, mutants.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/check.hpp"
 #include "wormcube/collectives/harness/contract.hpp"

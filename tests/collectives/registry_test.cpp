@@ -168,7 +168,8 @@ TEST_CASE("an algorithm is added once, and found where it belongs", "[collective
 
 TEST_CASE("an operation is added once, if its row is complete, before its algorithms",
           "[collectives]") {
-  // Each node's block to the node opposite. Runs nowhere: the registry keeps it for the other tests.
+  // Each node's block to the node opposite. Runs nowhere: the registry keeps it for the other
+  // tests.
   static constexpr OperationRow opposite{
       .name = "test-opposite",
       .summary = "the block of node p-1-r to node r",

@@ -31,7 +31,8 @@ using Catch::Matchers::StartsWith;
 
 namespace {
 
-/// A process of two, the other of which has measured: what that found is told to it. It runs nothing.
+/// A process of two, the other of which has measured: what that found is told to it. It runs
+/// nothing.
 class Elsewhere final : public Multicomputer, public Team {
  public:
   explicit Elsewhere(const char* network) : topology_(Topology::parse(network)) {}
@@ -491,7 +492,8 @@ TEST_CASE("what an algorithm needs of its network is refused first, on a real ne
 
 namespace {
 
-/// Each node of a square sends to the one opposite, clockwise: a cycle of turns if two steps may meet, or all at once.
+/// Each node of a square sends to the one opposite, clockwise: a cycle of turns if two steps may
+/// meet, or all at once.
 template <bool at_once>
 void round_a_square(Node& node, const Call& call) {
   if (call.input.all().size() % 3 != 0) throw UsageError("dry runs are of whole parts");

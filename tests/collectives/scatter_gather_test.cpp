@@ -243,7 +243,8 @@ TEST_CASE("a Bine tree's nodes hold what is for an heir in one piece", "[scatter
       CAPTURE(name, rank);
       const RankLog& log = schedule.ranks[static_cast<std::size_t>(rank)];
       const std::uint64_t pieces = schedule.pieces[static_cast<std::size_t>(rank)];
-      // One for each heir; its own, and all heirs' as one, in the message from or to where it hangs.
+      // One for each heir; its own, and all heirs' as one, in the message from or to where it
+      // hangs.
       if (rank != arguments.root) CHECK(pieces <= log.ops.size() + 1);
       if (rank == arguments.root) CHECK(pieces == 63);
     }

@@ -516,8 +516,8 @@ TEST_CASE("park meets the lower bound, and its free routes cannot wait in a cycl
 
 namespace {
 
-/// On torus:5x5: all nodes of a row send two hops round it at once, which is a cycle of waits where a
-/// link has one channel.
+/// On torus:5x5: all nodes of a row send two hops round it at once, which is a cycle of waits where
+/// a link has one channel.
 void round_the_rows(Node& node, const Call& /*call*/) {
   const Rank row = node.rank() / 5, column = node.rank() % 5;
   const std::array<Move, 1> up{{{1, 2}}};

@@ -1,5 +1,4 @@
-// Far-first orders, swing, ternary steps, ring-all-port, rotated and direct exchanges: the figures of
-// their constructions, and the tables that they are made of.
+// Exchanges, reductions and gathers on tori: the figures of their constructions, and their tables.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/alltoall/direct_factor.hpp"
 #include "wormcube/collectives/core/registry.hpp"
@@ -26,7 +25,8 @@ Collective with_sum(Operation operation, const std::string& algorithm) {
   return parse_collective(operation, algorithm, arguments);
 }
 
-/// In start-ups and blocks, or vectors; `bound` where the contended blocks are the least there can be.
+/// In start-ups and blocks, or vectors; `bound` where the contended blocks are the least there can
+/// be.
 struct Figure {
   Operation operation;
   const char* algorithm;
@@ -319,8 +319,8 @@ TEST_CASE("all factors of direct exchanges on up to 1024 nodes keep their arcs a
   WARN(factors << " factors, " << moves << " moves");
 }
 
-// Of the source: the packets of the first phase are -1 .. -q without base - q, and base; and a node sends
-// what it has received before, or what it got last in the phase before.
+// Of the source: the packets of the first phase are -1 .. -q without base - q, and base; and a node
+// sends what it has received before, or what it got last in the phase before.
 TEST_CASE("circulant tables meet both conditions of their construction", "[torus-collectives]") {
   for (Rank p = 2; p <= 300; ++p) {
     const Circulant circulant(p);

@@ -1,4 +1,4 @@
-// The examples in the headers of the exchanges: how the block (2,1) -> (3,3) travels on 4 x 4 nodes.
+// The examples in the exchanges' headers: how the block (2,1) -> (3,3) travels on 4 x 4 nodes.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/tests/collectives/cases.hpp"
 
@@ -79,7 +79,8 @@ TEST_CASE("the block of the headers' examples travels as they say", "[collective
     CHECK(on_mesh(algorithm) ==
           Steps{"step 1: (2,1) -> (2,3), block 1 of 8", "step 3: (2,3) -> (3,3), block 1 of 8"});
   }
-  // Place 13, of the last part, or of the last two; place 7, of the second part, or of two from it on.
+  // Place 13, of the last part, or of the last two; place 7, of the second part, or of two from it
+  // on.
   CHECK(on_mesh("bokhari-quadrant") ==
         Steps{"step 1: (2,1) -> (2,3), block 1 of 4", "step 7: (2,3) -> (3,3), block 3 of 4"});
   CHECK(on_mesh("sundar-cyclic") ==

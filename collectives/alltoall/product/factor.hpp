@@ -23,10 +23,10 @@ std::shared_ptr<const ExchangeTemplate> slowest_exchange(const Graph& graph);
 /// The steps of best_exchange with all ports, by formula where there is one.
 std::size_t all_port_steps(const Graph& graph, Rank copies);
 
-/// Throws UsageError, naming the algorithm, if a factor is a tree, whose inner vertices only switch,
-/// or is too large for its template: all hops of all blocks are written down, 6 million of them at
-/// most (some 200 MB); and where no structure is known, all blocks are looked at in every step, so
-/// that arbitrary graphs, and with all ports Cayley graphs, may have 128 nodes.
+/// Throws UsageError, naming the algorithm, if a factor is a tree, whose inner vertices only
+/// switch, or is too large for its template: all hops of all blocks are written down, 6 million of
+/// them at most (some 200 MB); and where no structure is known, all blocks are looked at in every
+/// step, so that arbitrary graphs, and with all ports Cayley graphs, may have 128 nodes.
 void require_factors(std::string_view algorithm, const Topology& topology, Ports ports);
 
 /// The bound of an exchange whose blocks move one hop a step, as `check` reports it.

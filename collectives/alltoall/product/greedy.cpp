@@ -114,8 +114,8 @@ class Routes {
 
 /// Where each block of a layer goes next: to a neighbour that is closer to its destination, and of
 /// those so that the node that receives most receives as little as can be. Blocks that can only go
-/// one way go it; the others to who has least so far, and are moved on along chains of blocks with a
-/// choice, from the fullest node to one with two less, until there is no such chain.
+/// one way go it; the others to who has least so far, and are moved on along chains of blocks with
+/// a choice, from the fullest node to one with two less, until there is no such chain.
 class BalancedHops {
  public:
   BalancedHops(const Adjacency& graph, const Distances& hops) : graph_(graph), hops_(hops) {}

@@ -196,8 +196,8 @@ Copies choose_copies(const Topology& topology) {
       if (!fits) continue;
       consider(copies);
       // The last round with what the others leave, if that takes fewer steps. Each dimension serves
-      // the same share of every value's offsets there: with shares that add up to 1 at most no offset
-      // need be served twice in it.
+      // the same share of every value's offsets there: with shares that add up to 1 at most no
+      // offset need be served twice in it.
       if (copies.rounds <= k) continue;
       double share = 0;
       for (const int i : dimensions) {

@@ -43,8 +43,8 @@ ExchangeTemplate greedy_all_port(const Adjacency& graph, Rank copies = 1);
 ExchangeTemplate greedy_one_port(const Adjacency& graph);
 
 /// Any graph, one port: the h-th hops of all blocks, for h = 1, 2, .., packed into as few steps as
-/// the busiest node allows (edge colouring). Of the neighbours that are closer each hop takes the one
-/// that keeps the fullest receiver least full.
+/// the busiest node allows (edge colouring). Of the neighbours that are closer each hop takes the
+/// one that keeps the fullest receiver least full.
 ExchangeTemplate layered_one_port(const Adjacency& graph);
 
 /// Any graph: one block moves at a time. Cost: n AS steps.

@@ -144,8 +144,8 @@ Fiber::~Fiber() {  // NOLINT(modernize-use-equals-default): with ThreadSanitizer
 #endif
 }
 
-// Reading a page that was never written takes no memory. A frame may leave gaps, so the words looked
-// at reach over the frames of several small functions.
+// Reading a page that was never written takes no memory. A frame may leave gaps, so the words
+// looked at reach over the frames of several small functions.
 void Fiber::require_stack() const {
   std::uint64_t low[32];
   std::memcpy(low, stack_.data(), sizeof low);

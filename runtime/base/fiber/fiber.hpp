@@ -13,11 +13,11 @@ namespace wormcube {
 ///
 /// Below each stack lies a guard that nothing may touch: an overflow is a SIGSEGV, not silence. The
 /// guard is up to most_guard_bytes wide, so that a large local array of code that was compiled
-/// without -fstack-clash-protection does not reach beyond it; one page where the process has a limit
-/// on its addresses. A stack and its guard are two maps of the process, of which Linux allows 65530
-/// (vm.max_map_count), so more stacks than a quarter of that have no guards. Their fibers look at the
-/// low end of their stack whenever they stop, and an overflow ends the process then, with a report
-/// (FaultReports).
+/// without -fstack-clash-protection does not reach beyond it; one page where the process has a
+/// limit on its addresses. A stack and its guard are two maps of the process, of which Linux allows
+/// 65530 (vm.max_map_count), so more stacks than a quarter of that have no guards. Their fibers
+/// look at the low end of their stack whenever they stop, and an overflow ends the process then,
+/// with a report (FaultReports).
 class Stacks {
  public:
   /// \param stack_bytes  rounded up to whole pages
@@ -29,8 +29,8 @@ class Stacks {
   Stacks& operator=(const Stacks&) = delete;
 
   static constexpr std::size_t most_guard_bytes = std::size_t{16} << 20;
-  /// The width of each guard for `count` stacks: at most 64 GiB of addresses in all. One page if the
-  /// process has a limit on its addresses (ulimit -v), or under a sanitizer.
+  /// The width of each guard for `count` stacks: at most 64 GiB of addresses in all. One page if
+  /// the process has a limit on its addresses (ulimit -v), or under a sanitizer.
   static std::size_t guard_for(std::size_t count);
 
   std::span<std::byte> operator[](std::size_t i) const {
@@ -48,9 +48,9 @@ class Stacks {
 
 /// A stackful coroutine.
 ///
-/// Threads     any thread may resume, one at a time, each after the one before it (the callers see to
-///             that). Code inside must not keep the address of a thread_local across suspend() if
-///             the resuming thread changes.
+/// Threads     any thread may resume, one at a time, each after the one before it (the callers see
+///             to that). Code inside must not keep the address of a thread_local across suspend()
+///             if the resuming thread changes.
 /// Exceptions  must not leave the entry (std::terminate); inside they work as everywhere, suspend()
 ///             within a handler included.
 ///

@@ -54,8 +54,8 @@ class Strand {
 };
 
 /// Strands that nobody uses: making one takes system calls. A node never changes its thread, so a
-/// strand returns to the thread that it came from. Stacks are made several at once, and without guards
-/// when there are so many that their maps would use up the process's.
+/// strand returns to the thread that it came from. Stacks are made several at once, and without
+/// guards when there are so many that their maps would use up the process's.
 class IdleStrands {
  public:
   static std::unique_ptr<Strand> take() {

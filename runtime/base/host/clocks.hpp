@@ -1,4 +1,4 @@
-// The computer's clocks: the time that a thread had a processor for, and how long one can be asked to wait.
+// The computer's clocks: a thread's processor time, and the longest wait that can be asked for.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -30,7 +30,8 @@ std::vector<std::uint64_t> bound_cores();
 /// The same, by their numbers.
 std::vector<int> bound_core_numbers();
 
-/// Binds a thread that is about to be made, or one that runs, to one core. 0, or the system's error.
+/// Binds a thread that is about to be made, or one that runs, to one core. 0, or the system's
+/// error.
 int bind_to_core(pthread_attr_t& attributes, int core) noexcept;
 int bind_to_core(pthread_t thread, int core) noexcept;
 

@@ -142,8 +142,8 @@ void keep_signal_stack() {
 
 bool is_below_thread_stack(const std::byte* address) noexcept {
   if (thread_stack == nullptr || thread_stack->low == 0) return false;
-  // The guard lies below or above what the system calls the lowest address; the first thread's stack
-  // ends where the next map is near.
+  // The guard lies below or above what the system calls the lowest address; the first thread's
+  // stack ends where the next map is near.
   constexpr std::uintptr_t near = std::uintptr_t{1} << 20;
   const std::uintptr_t below = std::max<std::uintptr_t>(near, thread_stack->guard);
   const auto at = reinterpret_cast<std::uintptr_t>(address);

@@ -13,8 +13,8 @@
 namespace wormcube {
 
 /// While one of these lives, a fault (SIGSEGV) that its function knows ends the process with a text
-/// instead: on standard error, exit code 2, or as end_by_fault_with() says. Faults that nobody knows
-/// go where they went before, and so does a SIGSEGV that somebody has sent.
+/// instead: on standard error, exit code 2, or as end_by_fault_with() says. Faults that nobody
+/// knows go where they went before, and so does a SIGSEGV that somebody has sent.
 ///
 /// Threads  make and destroy anywhere. The function is called in a signal handler of the thread
 ///          that faulted: it only reads what that thread was working with.
@@ -43,13 +43,13 @@ std::size_t where_now(std::span<char> text);
 /// Reports a fault that was found without a signal, if somebody knows it; returns if nobody does.
 void report_fault(const std::byte* address);
 
-/// What ends the process after a fault, with the text of the report; must not return. It runs in the
-/// signal handler. Null: text and exit code 2.
+/// What ends the process after a fault, with the text of the report; must not return. It runs in
+/// the signal handler. Null: text and exit code 2.
 void end_by_fault_with(void (*end)(std::string_view text));
 
 /// A second stack for the signal handlers of this thread while one lives, so that they run although
-/// the thread's own stack, or that of the fiber on it, is used up. Does nothing where the thread has
-/// one already.
+/// the thread's own stack, or that of the fiber on it, is used up. Does nothing where the thread
+/// has one already.
 class SignalStack {
  public:
   /// Enough for the registers of any core and for putting a text together.

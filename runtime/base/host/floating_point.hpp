@@ -12,7 +12,8 @@
 
 namespace wormcube {
 
-/// How the calling thread rounds, which exceptions trap, and whether tiny numbers are flushed to zero.
+/// How the calling thread rounds, which exceptions trap, and whether tiny numbers are flushed to
+/// zero.
 class FloatingPointState {
  public:
   FloatingPointState() noexcept { std::fegetenv(&environment_); }

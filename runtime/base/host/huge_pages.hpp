@@ -15,8 +15,8 @@ inline constexpr std::size_t least_huge_bytes = std::size_t{4} << 20;
 void* take_pages(std::size_t bytes);
 void give_pages_back(void* pages, std::size_t bytes) noexcept;
 
-/// A standard allocator: an array of at least least_huge_bytes lies in pages of its own. All of it will
-/// be used, so a huge page takes no more memory than the small ones, and one entry of the
+/// A standard allocator: an array of at least least_huge_bytes lies in pages of its own. All of it
+/// will be used, so a huge page takes no more memory than the small ones, and one entry of the
 /// processor's table of pages instead of 512.
 template <class T>
 struct HugePages {

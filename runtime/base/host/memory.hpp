@@ -46,9 +46,9 @@ void require_memory(std::string_view what, double bytes, std::string_view way_ou
 /// The same for memory that is asked for and not all used: no part of expected_peak_memory().
 void require_available(std::string_view what, double bytes, std::string_view way_out);
 
-/// How many threads a parallel loop may take: usable_cores(); where addresses are limited (RLIMIT_AS), no
-/// more than half of those that are left have room for. A thread takes addresses for its stack and
-/// for a heap of its own, far more than it uses.
+/// How many threads a parallel loop may take: usable_cores(); where addresses are limited
+/// (RLIMIT_AS), no more than half of those that are left have room for. A thread takes addresses
+/// for its stack and for a heap of its own, far more than it uses.
 int loop_threads(const MemorySources& sources = MemorySources::of_this_process());
 
 /// Gives freed memory that the heap keeps back to the system: then it is available, and no part of

@@ -7,9 +7,10 @@
 
 namespace wormcube {
 
-/// While one lives the calling thread, and whatever threads it starts (they for good), get no signal
-/// that is sent to the process: its handlers run on the other threads' stacks, not on a node's. What
-/// a thread does to itself (SIGSEGV, SIGFPE, ..) comes as ever, and so does a profiler's tick.
+/// While one lives the calling thread, and whatever threads it starts (they for good), get no
+/// signal that is sent to the process: its handlers run on the other threads' stacks, not on a
+/// node's. What a thread does to itself (SIGSEGV, SIGFPE, ..) comes as ever, and so does a
+/// profiler's tick.
 class SignalsElsewhere {
  public:
   SignalsElsewhere() {

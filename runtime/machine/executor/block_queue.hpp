@@ -13,8 +13,8 @@ namespace wormcube {
 template <class Task>
 class BlockQueue;
 
-/// Neighbours, which go on together: most algorithms send much between them, and what these messages touch
-/// is still in the cache then.
+/// Neighbours, which go on together: most algorithms send much between them, and what these
+/// messages touch is still in the cache then.
 template <class Task>
 class TaskBlock {
   friend class BlockQueue<Task>;
@@ -43,15 +43,17 @@ class TaskBlock {
   bool waits_ = false;
 };
 
-/// A queue of blocks, each with a queue of its tasks. One block has its turn: its tasks that have not run
-/// yet, in their order, then those that can go on, first come, first served, those that become ready meanwhile
-/// among them. It ends when none of them can go on, or when `most_rounds` times as many have as the block has
-/// tasks. Blocks have their turns first come, first served. A task has `next` and `block`.
+/// A queue of blocks, each with a queue of its tasks. One block has its turn: its tasks that have
+/// not run yet, in their order, then those that can go on, first come, first served, those that
+/// become ready meanwhile among them. It ends when none of them can go on, or when `most_rounds`
+/// times as many have as the block has tasks. Blocks have their turns first come, first served. A
+/// task has `next` and `block`.
 ///
 /// Threads     the worker's.
-/// Invariants  a task is in one list at most. A block with tasks in a list, or fresh ones, waits for its turn or
-///             has it. So a task waits for its block's turn and within it for at most `most_rounds` times its
-///             block's tasks, and no task that can go on always starves another.
+/// Invariants  a task is in one list at most. A block with tasks in a list, or fresh ones, waits
+///             for its turn or has it. So a task waits for its block's turn and within it for at
+///             most `most_rounds` times its block's tasks, and no task that can go on always
+///             starves another.
 template <class Task>
 class BlockQueue {
  public:

@@ -1,4 +1,4 @@
-// Who runs the nodes of one process, takes those that wait off their cores and puts them back: as OS threads, or as fibers on a few.
+// Runs the nodes of one process as OS threads, or as fibers on a few; suspends and resumes them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,14 +20,16 @@ class ExecutorHost {
   virtual void all_wait() noexcept = 0;
   /// All have ended. The last that the executor does in a run, but for leaving their stacks.
   virtual void all_ended() noexcept = 0;
-  /// Opens the gates of all nodes for good: the machine stops. Called on a thread that may (NodeExecutor::stop).
+  /// Opens the gates of all nodes for good: the machine stops. Called on a thread that may
+  /// (NodeExecutor::stop).
   virtual void stop_nodes() noexcept = 0;
 };
 
 /// Runs a function for every node, as often as asked, on stacks that live as long as the executor.
 ///
-/// Invariants  a node is pinned: it runs on one thread, the same in every run, as long as the executor
-///             lives. So thread_local objects, and what its worker keeps for it, stay its own.
+/// Invariants  a node is pinned: it runs on one thread, the same in every run, as long as the
+///             executor lives. So thread_local objects, and what its worker keeps for it, stay its
+///             own.
 class NodeExecutor {
  public:
   virtual ~NodeExecutor() = default;
@@ -36,7 +38,8 @@ class NodeExecutor {
 
   // Called by the node that waits, but for wake().
 
-  /// Before it parks: a short wait on its core, if that may spare it the parking. Whether the gate is open.
+  /// Before it parks: a short wait on its core, if that may spare it the parking. Whether the gate
+  /// is open.
   virtual bool opens_soon(const Gate& gate) = 0;
   /// After gate.park(); returns when another thread has woken it.
   virtual void block(Rank rank, Gate& gate) = 0;
@@ -44,20 +47,22 @@ class NodeExecutor {
   virtual void wake(Rank rank, Gate& gate) noexcept = 0;
   /// The node goes on after others on its core have run, if any can.
   virtual void yield(Rank rank) = 0;
-  /// As yield(), of a node that has asked in vain: a thread of which all nodes do nothing else for a while rests shortly now and then.
+  /// As yield(), of a node that has asked in vain: a thread of which all nodes do nothing else for
+  /// a while rests shortly now and then.
   virtual void poll(Rank rank) = 0;
   /// The node goes on after that time; it counts as running meanwhile.
   virtual void sleep_until(Rank rank, std::chrono::steady_clock::time_point time) = 0;
 
   /// Whether all nodes share one thread; then no other changes their gates while one of them runs.
   virtual bool is_one_thread() const noexcept = 0;
-  /// Calls host.stop_nodes(), or has it called soon by the one thread that all nodes share. Any thread.
+  /// Calls host.stop_nodes(), or has it called soon by the one thread that all nodes share. Any
+  /// thread.
   virtual void stop() noexcept = 0;
   /// No node sleeps any more in this run, and those that do go on now.
   virtual void end_sleep() noexcept = 0;
 
-  /// A clock for what the calling node does without waiting: differences are time that it had a core
-  /// for. Where threads outnumber cores that is their processor time, a system call.
+  /// A clock for what the calling node does without waiting: differences are time that it had a
+  /// core for. Where threads outnumber cores that is their processor time, a system call.
   virtual std::chrono::nanoseconds own_time() const noexcept = 0;
   /// How long the executor's threads had a core for since start(), all together, of a run that took
   /// `wall`. Only if it was made to measure times.
@@ -78,7 +83,8 @@ struct ExecutorSettings {
 /// Throws UsageError that says how many threads there can be.
 std::unique_ptr<NodeExecutor> make_thread_executor(ExecutorHost& host,
                                                    const ExecutorSettings& settings);
-/// Throws UsageError that says how many stacks or threads there can be, or cores to bind workers to.
+/// Throws UsageError that says how many stacks or threads there can be, or cores to bind workers
+/// to.
 std::unique_ptr<NodeExecutor> make_fiber_executor(ExecutorHost& host,
                                                   const ExecutorSettings& settings);
 

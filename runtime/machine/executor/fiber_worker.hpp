@@ -166,8 +166,8 @@ class FiberWorker {
       sleepers_.pop();
     }
   }
-  // Its nodes have all asked in vain, twice. If they do so for a while, and next to nothing else, it rests
-  // between their rounds.
+  // Its nodes have all asked in vain, twice. If they do so for a while, and next to nothing else,
+  // it rests between their rounds.
   void rest_if_all_poll() {
     const auto now = Clock::now();
     const bool do_more = now - last_round_ > in_vain_ * most_idle_turn;
@@ -235,7 +235,8 @@ class FiberWorker {
 
   static constexpr std::int64_t busy_now = -1;
 
-  // A reply that has not come in the time of some hundred wake-ups is none that a rest would hold up much.
+  // A reply that has not come in the time of some hundred wake-ups is none that a rest would hold
+  // up much.
   static constexpr std::chrono::microseconds most_idle_turn{5}, patience{1000}, short_rest{50};
 
   BlockQueue<FiberTask> queue_;

@@ -8,8 +8,9 @@
 
 namespace wormcube {
 
-/// Sleeps while `word` has this value (Linux futex); may return early. In place of std::atomic::wait,
-/// which spins and yields first, for as long as it likes: who waits here has done so already.
+/// Sleeps while `word` has this value (Linux futex); may return early. In place of
+/// std::atomic::wait, which spins and yields first, for as long as it likes: who waits here has
+/// done so already.
 void sleep_while_equal(std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept;
 /// The same until then at the longest; false: that has come.
 [[nodiscard]] bool sleep_while_equal(std::atomic<std::uint32_t>& word, std::uint32_t value,

@@ -12,8 +12,9 @@ namespace wormcube {
 /// Counts what a node still waits for. The node arms it, others arrive; the last arrival learns
 /// whether it must wake.
 ///
-/// Threads       the node: arm, arrive_here, is_open, park, answer. Any thread: arrive, call, stop, unpark;
-///               where all nodes share one thread (use_one_thread), that one, or whoever finds that no node runs.
+/// Threads       the node: arm, arrive_here, is_open, park, answer. Any thread: arrive, call, stop,
+///               unpark; where all nodes share one thread (use_one_thread), that one, or whoever
+///               finds that no node runs.
 /// Invariants    the low bits count arrivals to come. `parked` is set by the node and cleared by
 ///               exactly one other thread, the one whose unpark() returned true; that one, and no
 ///               other, unblocks the node. `stopped` is never cleared while a run lasts. `called`
@@ -27,7 +28,8 @@ namespace wormcube {
 template <class Atomics = HostAtomics>
 class BasicGate {
  public:
-  /// Once, before it is used: all calls of this gate come from one thread, but for those that are const.
+  /// Once, before it is used: all calls of this gate come from one thread, but for those that are
+  /// const.
   void use_one_thread() noexcept { one_thread_ = true; }
 
   void arm(std::uint32_t arrivals) noexcept {
@@ -85,8 +87,8 @@ class BasicGate {
     return (word_.load(std::memory_order_acquire) & stopped) != 0;
   }
 
-  /// Announces that the node will be taken off its core. False: the gate is open, or the node called;
-  /// do not block.
+  /// Announces that the node will be taken off its core. False: the gate is open, or the node
+  /// called; do not block.
   [[nodiscard]] bool park() noexcept {
     return change([](auto&& word) {
       std::uint32_t seen = word.load(std::memory_order_acquire);

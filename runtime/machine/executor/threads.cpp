@@ -36,9 +36,9 @@ namespace {
 ///
 /// Threads       start: one at a time. block: the node's thread; wake: any.
 /// Invariants    left_ counts those that touch nothing of this run any more.
-/// Memory order  generation_ publishes body_ (release) to the threads that wait for it (acquire). left_ is
-///               read-modify-written with acq_rel: who sees the last one sees what all others did
-///               before theirs.
+/// Memory order  generation_ publishes body_ (release) to the threads that wait for it (acquire).
+///               left_ is read-modify-written with acq_rel: who sees the last one sees what all
+///               others did before theirs.
 class ThreadExecutor final : public NodeExecutor {
  public:
   ThreadExecutor(ExecutorHost& host, const ExecutorSettings& settings)
@@ -121,8 +121,8 @@ class ThreadExecutor final : public NodeExecutor {
 
   // With a core for each node a reply comes sooner than a parked thread wakes: spin. Where nodes
   // outnumber cores, spinning only delays the node that is waited for. In both cases let the others
-  // run twice then, for by then most have sent what they must; other programs, and other machines of
-  // this one, may have taken the core that this node was to have (bench/README.md).
+  // run twice then, for by then most have sent what they must; other programs, and other machines
+  // of this one, may have taken the core that this node was to have (bench/README.md).
   bool opens_soon(const Gate& gate) override {
     constexpr int spins = 2000, turns = 2;
     for (int i = oversubscribed_ ? spins : 0; i < spins; ++i) {

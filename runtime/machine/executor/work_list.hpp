@@ -11,7 +11,8 @@
 
 namespace wormcube {
 
-/// How many still do something: workers that are not idle, and whoever else wakes workers meanwhile.
+/// How many still do something: workers that are not idle, and whoever else wakes workers
+/// meanwhile.
 ///
 /// Threads       any.
 /// Memory order  acq_rel: whoever makes it nobody has seen what all others did before they ended.
@@ -31,16 +32,17 @@ using Busy = BasicBusy<>;
 /// One worker's list of items that others hand it; an item has `next`.
 ///
 /// Threads       push, wake: any thread. take, rest, rouse, is_idle, sleep: the worker.
-/// Invariants    newest_ is null: the worker is busy, nothing is here; idle(): it is idle, nothing is
-///               here; dozing(): it sleeps, nothing is here, and it counts as busy; else a chain, the newest first, and the worker is busy. A busy worker is
-///               counted in `busy` once: from idle() to a chain by who pushes, before the push; to
-///               null by itself. It uncounts itself after it has rested. So if who pushes is busy, or
-///               is somebody that `busy` does not count and who lets the worker uncount itself again
+/// Invariants    newest_ is null: the worker is busy, nothing is here; idle(): it is idle, nothing
+///               is here; dozing(): it sleeps, nothing is here, and it counts as busy; else a
+///               chain, the newest first, and the worker is busy. A busy worker is counted in
+///               `busy` once: from idle() to a chain by who pushes, before the push; to null by
+///               itself. It uncounts itself after it has rested. So if who pushes is busy, or is
+///               somebody that `busy` does not count and who lets the worker uncount itself again
 ///               later, `busy` is 0 only when all are idle and nobody pushes.
-/// Memory order  push releases the item, take acquires it. rest() releases nothing: what the worker did is
-///               ordered by `busy`. To sleep, the worker sets asleep_ and then looks at newest_; who
-///               pushes changes newest_ and then asleep_: all four are sequentially consistent, so at
-///               least one of the two sees the other.
+/// Memory order  push releases the item, take acquires it. rest() releases nothing: what the worker
+///               did is ordered by `busy`. To sleep, the worker sets asleep_ and then looks at
+///               newest_; who pushes changes newest_ and then asleep_: all four are sequentially
+///               consistent, so at least one of the two sees the other.
 template <class Item, class Atomics = HostAtomics>
 class WorkList {
  public:
@@ -72,7 +74,8 @@ class WorkList {
                                           std::memory_order_relaxed)) {
         return true;
       }
-      // Somebody else was first. If nobody is busy now, the worker is idle again, and will be woken.
+      // Somebody else was first. If nobody is busy now, the worker is idle again, and will be
+      // woken.
       static_cast<void>(busy_.end());
     }
   }

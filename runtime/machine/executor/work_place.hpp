@@ -19,8 +19,9 @@ class BasicWorkPlace;
 /// What all workers of a machine share.
 ///
 /// Threads       begin, started: who starts a run. The others: the workers.
-/// Memory order  with_nodes_ is read after `busy` was found to be 0, or decremented by who has ended
-///               the last of its nodes: both are acq_rel, so who makes it 0 sees what all nodes did.
+/// Memory order  with_nodes_ is read after `busy` was found to be 0, or decremented by who has
+///               ended the last of its nodes: both are acq_rel, so who makes it 0 sees what all
+///               nodes did.
 template <class Item, class Atomics = HostAtomics>
 class BasicWorkers {
  public:
@@ -34,8 +35,8 @@ class BasicWorkers {
     busy_.begin();
     with_nodes_.store(places_.size(), std::memory_order_relaxed);
   }
-  /// All have theirs. Calls all_wait() if no node runs any more, and not all have ended. Who started
-  /// them is busy meanwhile, so that nobody else calls it too.
+  /// All have theirs. Calls all_wait() if no node runs any more, and not all have ended. Who
+  /// started them is busy meanwhile, so that nobody else calls it too.
   template <class F>
   void started(F&& all_wait) {
     while (nobody_is_busy()) {
@@ -67,12 +68,12 @@ class BasicWorkers {
 
 /// Threads       send, look, has_nodes: any. The others: the worker.
 /// Invariants    the worker that is the last to become idle has found that no node runs. If it has
-///               nodes that have not ended, the run cannot end while it tells the host; else it lets
-///               one look that has some.
-/// Memory order  WorkList's and BasicWorkers'. Who asks it to look when it has been asked already leaves it at
-///               that: the worker takes that back by a read-modify-write, so it sees what all who
-///               asked did before. left_ is written by the worker; others read it when they
-///               have found that nobody is busy.
+///               nodes that have not ended, the run cannot end while it tells the host; else it
+///               lets one look that has some.
+/// Memory order  WorkList's and BasicWorkers'. Who asks it to look when it has been asked already
+///               leaves it at that: the worker takes that back by a read-modify-write, so it sees
+///               what all who asked did before. left_ is written by the worker; others read it when
+///               they have found that nobody is busy.
 template <class Item, class Atomics = HostAtomics>
 class BasicWorkPlace {
  public:
@@ -118,8 +119,8 @@ class BasicWorkPlace {
     return left == 0 && all_.one_is_done();
   }
 
-  /// Nothing to do: sleeps until there is. Calls all_wait() if no node runs, nor will by itself, and not
-  /// all have ended.
+  /// Nothing to do: sleeps until there is. Calls all_wait() if no node runs, nor will by itself,
+  /// and not all have ended.
   template <class F>
   void rest(F&& all_wait) {
     if (!given_.rest()) return;

@@ -132,7 +132,8 @@ void MpiMachine::Impl::agree_on_failure() {
 }
 
 // As in Machine: another node has thrown something else, or has got further than the step in which
-// this was thrown. One that was stopped before its program began tells nothing. All processes call it.
+// this was thrown. One that was stopped before its program began tells nothing. All processes call
+// it.
 bool MpiMachine::Impl::is_of_one_node(const MpiFailure& failure) {
   const MPI_Comm all = transport_.communicator();
   std::uint64_t steps = is_here(failure.rank) ? node(failure.rank).statistics.steps : 0;

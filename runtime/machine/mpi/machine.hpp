@@ -61,10 +61,10 @@ struct MpiOptions {
   bool timing = false;  ///< as in MachineOptions
 };
 
-/// A multicomputer of MPI processes, and these as its team. Node r of N lives in process floor(((r + 1) P - 1) / N) of P:
-/// neighbouring ranks together. A process with one node runs its program as it is; one with several
-/// runs them as fibers, and messages between them stay in its memory. Any number of nodes on any
-/// number of processes.
+/// A multicomputer of MPI processes, and these as its team. Node r of N lives in process floor(((r
+/// + 1) P - 1) / N) of P: neighbouring ranks together. A process with one node runs its program as
+/// it is; one with several runs them as fibers, and messages between them stay in its memory. Any
+/// number of nodes on any number of processes.
 ///
 /// There is no wormhole network here: messages go by the ways that the cluster's own network gives
 /// them, moves only say where they lead, and ports, links and channels are nobody's.

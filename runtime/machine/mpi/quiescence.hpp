@@ -6,12 +6,12 @@
 
 namespace wormcube {
 
-/// Judges rounds of counts: the four counters of F. Mattern ("Algorithms for distributed termination
-/// detection", Distributed Computing 2, 1987).
+/// Judges rounds of counts: the four counters of F. Mattern ("Algorithms for distributed
+/// termination detection", Distributed Computing 2, 1987).
 ///
-/// Invariants  a process joins a round when it is quiet. Each thing that is sent is caused by one that
-///             has come, or by a node that ran. If as much was sent, by the sums of one round, as
-///             had come by those of the round before, nothing was in flight in between, and
+/// Invariants  a process joins a round when it is quiet. Each thing that is sent is caused by one
+///             that has come, or by a node that ran. If as much was sent, by the sums of one round,
+///             as had come by those of the round before, nothing was in flight in between, and
 ///             nobody has become busy since.
 class Quiescence {
  public:

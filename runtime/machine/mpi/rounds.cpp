@@ -67,7 +67,8 @@ void MpiMachine::Impl::turn() {
     if (unfinished_ == 0 || std::chrono::steady_clock::now() - idle_since_ > patience) join_round();
   }
   watch_clock();
-  // Nothing has come for a while: perhaps who would send has no core, be it for other programs' sake.
+  // Nothing has come for a while: perhaps who would send has no core, be it for other programs'
+  // sake.
   constexpr auto spin = std::chrono::microseconds(50);
   if (is_crowded() || std::chrono::steady_clock::now() - idle_since_ > spin) sched_yield();
 }

@@ -1,4 +1,4 @@
-// The two ends of a message between nodes of MPI processes, and messages that came before their receive.
+// The two ends of a message between nodes of MPI processes, and messages before their receive.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -37,18 +37,19 @@ struct Surroundings {
   bool is_stopping() const noexcept { return stopping.load(std::memory_order_acquire); }
 };
 
-/// A node's gates. Others arrive at `step` all the time, so it has its cache line to itself while the
-/// node is not about to stop.
+/// A node's gates. Others arrive at `step` all the time, so it has its cache line to itself while
+/// the node is not about to stop.
 struct alignas(64) Gates {
   Gate step;
   Gate exit;  ///< opens when no node is in the network any more; then stays open
 };
 
-/// Threads     the node's own, but for finished, gates and inbox; and `moving`, that of who moves data
-///             for it, which is the node. Between runs, and while all wait: who runs the machine.
-/// Invariants  once the machine stops, a node that waits in a step waits at its exit gate before its
-///             stack unwinds, until no node runs: until then another may still copy from or to its
-///             memory. It forgets the run before when its next one starts.
+/// Threads     the node's own, but for finished, gates and inbox; and `moving`, that of who moves
+///             data for it, which is the node. Between runs, and while all wait: who runs the
+///             machine.
+/// Invariants  once the machine stops, a node that waits in a step waits at its exit gate before
+///             its stack unwinds, until no node runs: until then another may still copy from or to
+///             its memory. It forgets the run before when its next one starts.
 class EmulatedNode final : public RequestNode, public RequestHost {
   // First what each run touches, so that a run of a million nodes that do nothing is short.
   const Surroundings* around_ = nullptr;
@@ -108,7 +109,8 @@ class EmulatedNode final : public RequestNode, public RequestHost {
   /// Between runs, after one that failed.
   void reset();
 
-  /// Whether it waits for requests while an exception is on its way through its program. While it waits.
+  /// Whether it waits for requests while an exception is on its way through its program. While it
+  /// waits.
   bool is_unwinding() const { return is_unwinding_; }
 
   /// Calls f(worm) or f(receive) for each end of a message that is under way. While it waits.

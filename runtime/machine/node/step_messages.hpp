@@ -91,8 +91,8 @@ struct StepMessages {
 
   /// Whether an empty message has not come yet.
   bool waits_for_empty() const;
-  /// Whether data are among those that still are the network's: those that it sends, if they will be
-  /// written to, and those that it receives.
+  /// Whether data are among those that still are the network's: those that it sends, if they will
+  /// be written to, and those that it receives.
   bool uses(std::span<const Span> data, bool to_write) const;
 };
 

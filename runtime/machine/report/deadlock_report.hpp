@@ -10,8 +10,8 @@
 
 namespace wormcube {
 
-/// A table of the nodes that wait, each with the messages that it waits for and what these hold. While
-/// no node runs. \param barrier  of the lock step; null: there is none
+/// A table of the nodes that wait, each with the messages that it waits for and what these hold.
+/// While no node runs. \param barrier  of the lock step; null: there is none
 std::string deadlock_table(const Network& network, std::span<const EmulatedNode> nodes,
                            const StepBarrier* barrier);
 
