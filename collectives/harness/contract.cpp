@@ -1,7 +1,8 @@
-// What every operation promises, and comparing with it.
+// What every operation promises.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/collectives/harness/contract.hpp"
 
+#include "wormcube/collectives/harness/tags.hpp"
 #include "wormcube/runtime/base/hash.hpp"
 
 #include <algorithm>
@@ -13,29 +14,11 @@
 
 namespace wormcube {
 
+using namespace tags;
+
 namespace {
 
-constexpr Bytes word_bytes = sizeof(std::uint64_t);
 constexpr std::byte untouched{0xA5};
-
-/// Where an element comes from: 24 bits of origin, 24 of block, 16 of index.
-std::uint64_t tag(Rank origin, Rank block, std::uint64_t index) {
-  return static_cast<std::uint64_t>(origin) << 40 | static_cast<std::uint64_t>(block) << 16 | index;
-}
-constexpr std::uint64_t origin_of(std::uint64_t tag) { return tag >> 40; }
-constexpr std::uint64_t block_of(std::uint64_t tag) { return tag >> 16 & 0xffffff; }
-constexpr std::uint64_t index_of(std::uint64_t tag) { return tag & 0xffff; }
-
-/// What tags are written with, by exclusive or: random bits, so that neither zeros nor any other
-/// constant of a program is a block that somebody gave. With the highest one, zeros, sizes and
-/// numbers of nodes are read as of an origin that no network has.
-std::uint64_t salt(const Contract& contract) {
-  return mixed(contract.seed + 0x9e3779b97f4a7c15U) | std::uint64_t{1} << 63;
-}
-/// The same for the number of a block in a witness of reductions.
-std::uint32_t block_salt(const Contract& contract) {
-  return static_cast<std::uint32_t>(salt(contract));
-}
 
 bool witnesses(const Contract& contract) {
   return contract.operation->reduces && contract.pattern == Pattern::tags;
@@ -100,45 +83,6 @@ std::vector<Bytes> offsets(Rank blocks, auto size) {
   std::vector<Bytes> offsets{0};
   for (Rank b = 0; b < blocks; ++b) offsets.push_back(offsets.back() + size(b));
   return offsets;
-}
-
-/// What stands at a place where something else should, in words.
-std::string found_instead(const Contract& contract, ConstSpan place) {
-  if (contract.pattern != Pattern::tags || place.size() < contract.element_bytes()) return {};
-  if (contract.operation->reduces) {
-    if (contract.commutes) return ", but other blocks, or one of them more than once";
-    Interval found;
-    std::memcpy(&found, place.data(), sizeof(found));
-    if (found.first < 0 || found.last > contract.nodes || found.first >= found.last) {
-      return ", but what was not combined in the order of ranks, or twice";
-    }
-    return fmt::format(", but the combination of nodes {} to {}, block {}", found.first,
-                       found.last - 1, found.block ^ block_salt(contract));
-  }
-  std::uint64_t element = 0;
-  std::memcpy(&element, place.data(), sizeof(element));
-  element ^= salt(contract);
-  if (origin_of(element) >= static_cast<std::uint64_t>(contract.nodes) ||
-      block_of(element) >= static_cast<std::uint64_t>(contract.nodes)) {
-    return {};
-  }
-  return fmt::format(", but from block {} of node {}", block_of(element), origin_of(element));
-}
-
-std::string wanted(const Contract& contract, const Content& content) {
-  if (content.first == content.last) return "not left as it was";
-  if (!contract.operation->reduces) {
-    return fmt::format("not from block {} of node {}", content.block, content.first);
-  }
-  return fmt::format("not the combination of nodes {} to {}, block {}", content.first,
-                     content.last - 1, content.block);
-}
-
-template <class Byte>
-BasicBlocks<Byte> cut(std::span<Byte> data, const Contract& contract,
-                      const std::vector<Bytes>& offsets) {
-  if (contract.uneven()) return {data, offsets};
-  return {data, static_cast<Rank>(offsets.size()) - 1};
 }
 
 }  // namespace
@@ -283,233 +227,6 @@ void Oracle::write(const Content& content, Span block) const {
   }
 }
 
-Arrivals::Arrivals(const Contract& contract)
-    : contract_(contract),
-      counted_(contract.pattern == Pattern::tags),
-      blocks_per_node_(0),
-      elements_per_block_(contract.block_bytes / contract.element_bytes() *
-                          (contract.uneven() ? 2 : 1)) {
-  for (Rank rank = 0; rank < contract.nodes; ++rank) {
-    blocks_per_node_ = std::max<std::uint64_t>(blocks_per_node_, contract.gives(rank));
-  }
-  counted_ = counted_ && blocks_per_node_ > 0 && expected_bytes() <= most_bytes;
-  if (!counted_) return;
-  const auto nodes = static_cast<std::size_t>(contract.nodes);
-  contract.operation->reduces ? combinations_.resize(nodes) : seen_.resize(nodes);
-}
-
-double Arrivals::expected_bytes() const {
-  const auto p = static_cast<double>(contract_.nodes);
-  const auto elements = static_cast<double>(blocks_per_node_ * elements_per_block_);
-  constexpr double bits = 8;
-  if (!contract_.operation->reduces) return p * p * elements / bits;
-  // Of each block a node receives partial results, about log p of them, and the whole one.
-  return p * elements * (std::log2(p) + 1) * bytes_per_combination;
-}
-
-double Arrivals::bytes(const Contract& contract) {
-  const Arrivals arrivals(contract);
-  return arrivals.counted_ ? arrivals.expected_bytes() : 0;
-}
-
-void Arrivals::add(Rank to, std::span<const Span> pieces) {
-  if (!counted_) return;
-  const Bytes bytes = contract_.element_bytes();
-  for (const Span piece : pieces) {
-    for (Bytes at = 0; at + bytes <= piece.size() && counted_; at += bytes) {
-      if (contract_.operation->reduces) {
-        add_combination(to, piece.subspan(at, bytes));
-        continue;
-      }
-      std::uint64_t element = 0;
-      std::memcpy(&element, &piece[at], word_bytes);
-      add(to, element ^ salt(contract_));
-    }
-  }
-}
-
-void Arrivals::add_combination(Rank to, ConstSpan element) {
-  Combination combination;
-  static_assert(sizeof(combination) == sizeof(Interval));
-  std::memcpy(combination.data(), element.data(), sizeof(combination));
-  Interval interval;
-  std::memcpy(&interval, element.data(), sizeof(interval));
-  const std::uint32_t block = interval.block ^ block_salt(contract_);
-  if (block >= blocks_per_node_ || interval.index >= elements_per_block_) return;  // no witness
-  const bool ranks =
-      interval.first >= 0 && interval.first < interval.last && interval.last <= contract_.nodes;
-  if (!contract_.commutes && !ranks) return;
-  if (!combinations_[static_cast<std::size_t>(to)].insert(combination).second) {
-    ++repeated_;
-    if (first_.empty()) {
-      first_ =
-          contract_.commutes
-              ? fmt::format("node {} receives the same combination of block {} twice", to, block)
-              : fmt::format(
-                    "node {} receives the combination of nodes {} to {}, block {}, "
-                    "twice",
-                    to, interval.first, interval.last - 1, block);
-    }
-  }
-  constexpr auto most = static_cast<std::size_t>(most_bytes / bytes_per_combination);
-  counted_ = ++combinations_kept_ < most;
-}
-
-void Arrivals::add(Rank to, std::uint64_t element) {
-  const auto nodes = static_cast<std::uint64_t>(contract_.nodes);
-  if (origin_of(element) >= nodes || block_of(element) >= blocks_per_node_ ||
-      index_of(element) >= elements_per_block_) {
-    return;  // not a tag: what the program says for itself
-  }
-  auto& seen = seen_[static_cast<std::size_t>(to)];
-  if (seen.empty()) seen.resize(nodes * blocks_per_node_ * elements_per_block_);
-  // By block first: a node that receives only its own block of everybody's stays within some lines
-  // of memory.
-  const auto place =
-      (block_of(element) * nodes + origin_of(element)) * elements_per_block_ + index_of(element);
-  if (seen[place]) {
-    ++repeated_;
-    if (first_.empty()) {
-      first_ = fmt::format("node {} receives block {} of node {} twice", to, block_of(element),
-                           origin_of(element));
-    }
-  }
-  seen[place] = true;
-}
-
-bool Verification::passed() const {
-  return std::ranges::all_of(nodes_, &Findings::compared) && wrong_bytes() == 0 &&
-         wrong_elements() == 0;
-}
-
-std::string Verification::first() const {
-  for (const Findings& findings : nodes_) {
-    if (!findings.first.empty()) return findings.first;
-  }
-  return {};
-}
-
-std::uint64_t Verification::sum(std::uint64_t Findings::*count) const {
-  std::uint64_t all = 0;
-  for (const Findings& findings : nodes_) all += findings.*count;
-  return all;
-}
-
-CollectiveNode::CollectiveNode(Node& node, const Collective& collective, const Contract& contract,
-                               Verification* verification)
-    : node_(node),
-      collective_(collective),
-      contract_(contract),
-      verification_(verification),
-      input_offsets_(contract.input_offsets(node.rank())),
-      output_offsets_(contract.output_offsets(node.rank())),
-      sizes_(contract.known_sizes()),
-      output_(node.memory(output_offsets_.back())),
-      own_input_(
-          node.memory(contract.place_of_input(node.rank()) >= 0 ? 0 : input_offsets_.back())) {}
-
-double CollectiveNode::table_bytes(const Contract& contract) {
-  double entries = 0;
-  for (Rank r = 0; r < contract.nodes; ++r) {
-    entries += 2.0 + contract.gives(r) + contract.ends_with(r);
-  }
-  entries += static_cast<double>(contract.known_sizes().size()) * contract.nodes;
-  return entries * sizeof(Bytes);
-}
-
-Span CollectiveNode::input() const {
-  const Rank place = contract_.place_of_input(node_.rank());
-  if (place < 0) return own_input_;
-  return output_.subspan(output_offsets_[static_cast<std::size_t>(place)], input_offsets_.back());
-}
-
-void CollectiveNode::prepare() {
-  if (verification_ == nullptr) return;
-  const Rank r = node_.rank();
-  const Oracle& oracle = verification_->oracle;
-  // Every byte that the call must write is made wrong, so that what nobody delivers is noticed.
-  for (Rank block = 0; block < contract_.ends_with(r); ++block) {
-    const auto begin = output_offsets_[static_cast<std::size_t>(block)];
-    const Content content = contract_.result(r, block);
-    const Span place = output_.subspan(begin, contract_.size(content));
-    oracle.write(content, place);
-    if (content.first == content.last) continue;
-    for (std::byte& byte : place) byte = ~byte;
-  }
-  oracle.write_input(r, input());
-}
-
-void CollectiveNode::enter() {
-  if (verification_ != nullptr && verification_->entered) verification_->entered->add_one();
-}
-
-void CollectiveNode::operator()() {
-  collective_.algorithm->program(node_, {cut(ConstSpan(input()), contract_, input_offsets_),
-                                         cut(output_.span(), contract_, output_offsets_),
-                                         collective_.arguments, collective_.options, sizes_});
-}
-
-void CollectiveNode::compare() {
-  if (verification_ == nullptr) return;
-  const Rank r = node_.rank();
-  Findings& findings = verification_->of(r);
-  findings = {};
-  findings.compared = true;
-  struct Turn {
-    explicit Turn(std::counting_semaphore<>& all) : turns(all) { turns.acquire(); }
-    ~Turn() { turns.release(); }
-    std::counting_semaphore<>& turns;
-  } const turn(verification_->comparing);
-  compare_outputs(findings);
-  if (contract_.place_of_input(r) < 0) {
-    std::vector<std::byte> right;
-    bool changed = false;
-    for (std::size_t block = 0; block + 1 < input_offsets_.size() && !changed; ++block) {
-      const Bytes begin = input_offsets_[block];
-      right.resize(input_offsets_[block + 1] - begin);
-      verification_->oracle.write_input_block(r, static_cast<Rank>(block), right);
-      changed = !std::ranges::equal(right, own_input_.span().subspan(begin, right.size()));
-    }
-    if (changed) {
-      ++findings.wrong_bytes;
-      if (findings.first.empty()) findings.first = fmt::format("node {}: its input was changed", r);
-    }
-  }
-  const auto nodes = static_cast<std::uint64_t>(contract_.nodes);
-  const std::uint64_t entered = verification_->entered ? verification_->entered->value() : nodes;
-  if (entered < nodes) {
-    findings.wrong_elements = nodes - entered;
-    findings.first = fmt::format("node {} left when {} of {} nodes had entered", r, entered, nodes);
-  }
-}
-
-void CollectiveNode::compare_outputs(Findings& findings) {
-  const Rank r = node_.rank();
-  const Bytes element = contract_.element_bytes();
-  std::vector<std::byte> right;
-  for (Rank block = 0; block < contract_.ends_with(r); ++block) {
-    const Content content = contract_.result(r, block);
-    const Span found =
-        output_.subspan(output_offsets_[static_cast<std::size_t>(block)], contract_.size(content));
-    right.resize(found.size());
-    verification_->oracle.write(content, right);
-    if (std::ranges::equal(right, found)) continue;
-    for (Bytes at = 0; at < found.size(); at += element) {
-      const Bytes bytes = std::min(element, found.size() - at);
-      std::uint64_t wrong = 0;
-      for (Bytes i = at; i < at + bytes; ++i) wrong += right[i] != found[i] ? 1 : 0;
-      if (wrong == 0) continue;
-      findings.wrong_bytes += wrong;
-      ++findings.wrong_elements;
-      if (findings.first.empty()) {
-        findings.first = fmt::format("node {}, block {}, byte {}: {}{}", r, block, at,
-                                     wanted(contract_, content),
-                                     found_instead(contract_, found.subspan(at, bytes)));
-      }
-    }
-  }
-}
-
 std::uint64_t tag_in(const Contract& contract, Rank origin, Rank block, std::uint64_t index) {
   return tag(origin, block, index) ^ salt(contract);
 }
@@ -535,21 +252,6 @@ Contract contract_of(const Collective& collective, Rank nodes, Bytes block_bytes
 Collective witnessed(Collective collective, const Contract& contract) {
   if (witnesses(contract)) collective.arguments.reduction = witness(contract);
   return collective;
-}
-
-std::function<void(Node&)> collective_program(const Collective& collective,
-                                              const Contract& contract,
-                                              Verification* verification) {
-  contract.require_sizes();
-  return [collective = witnessed(collective, contract), contract, verification](Node& node) {
-    CollectiveNode call(node, collective, contract, verification);
-    node.local([&] {
-      call.prepare();
-      call.enter();
-    });
-    call();
-    node.local([&] { call.compare(); });
-  };
 }
 
 }  // namespace wormcube

@@ -1,0 +1,108 @@
+// The machine's parts, and what its nodes, its network and its executor report to it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/runtime/base/host/cores.hpp"
+#include "wormcube/runtime/base/host/faults.hpp"
+#include "wormcube/runtime/base/host/floating_point.hpp"
+#include "wormcube/runtime/base/host/huge_pages.hpp"
+#include "wormcube/runtime/machine/executor/executor.hpp"
+#include "wormcube/runtime/machine/executor/padded.hpp"
+#include "wormcube/runtime/machine/machine.hpp"
+#include "wormcube/runtime/machine/node/emulated_node.hpp"
+#include "wormcube/runtime/network/network.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <unistd.h>
+
+namespace wormcube {
+
+/// Threads       run, wait_until_done: one at a time, from outside. completed, failed, stop,
+///               all_wait: any. main, caught: each node for itself.
+/// Invariants    the executor knows when no node runs and none is being woken (all_wait): with
+///               nodes unfinished, that is a deadlock. Since worms are only moved by running nodes,
+///               nothing is in flight then. Once the machine stops, no node that is woken enters
+///               the network again. A run that ends well leaves network and gates as it found them;
+///               so only after a failure (dirty_) is anything reset.
+/// Memory order  who is told that all wait sees what all did before they parked (ExecutorHost); so
+///               it may read all nodes' state. Who claims a failure writes error_ and thrower_ (of
+///               a deadlock unwinding_, too), and publishes them by stopping_ (release). After that
+///               the node unwinding_ alone may write the first two again, before it ends.
+class Machine::Impl final : public NetworkHost, public ExecutorHost {
+ public:
+  Impl(const Topology& topology, const MachineOptions& options);
+  ~Impl() override;
+  static std::unique_ptr<Impl> make(const Topology& topology, const MachineOptions& options);
+
+  Statistics run(const Program& program);
+  const Topology& topology() const { return network_.routing().topology(); }
+  const MachineOptions& options() const { return options_; }
+
+ private:
+  void completed(Rank node) noexcept override;
+  void noticed(Rank node) noexcept override;
+  void wrong(const WrongMessage& message) noexcept override;
+  void failed(Rank node, std::uint64_t step, std::exception_ptr error) noexcept override;
+  bool give_back(Rank node, Waiter& waiter) noexcept override;
+  std::chrono::nanoseconds own_time() noexcept override { return executor_->own_time(); }
+  void moved_data(Rank node, std::chrono::nanoseconds time) noexcept override;
+  void all_wait() noexcept override;
+  void all_ended() noexcept override;
+  void stop_nodes() noexcept override;
+  bool stop(std::exception_ptr error, const EmulatedNode* thrower = nullptr) noexcept;
+  bool claim_failure() noexcept { return !has_failed_.test_and_set(std::memory_order_acq_rel); }
+  void stop_all(std::exception_ptr error, const EmulatedNode* thrower) noexcept;
+  Rank nodes_outside_of_steps() const;
+  void wait_until_done();
+  void reset();
+  bool is_of_one_node(const EmulatedNode& thrower) const;
+  void main(Rank rank) noexcept;
+  void caught(Rank rank) noexcept;
+  void report(Rank rank, std::exception_ptr error, bool is_usage_error = false) noexcept;
+  void wake(Rank rank, Gate& gate) noexcept { executor_->wake(rank, gate); }
+  bool stopping() const noexcept { return stopping_.load(std::memory_order_acquire); }
+  std::size_t explain(std::optional<const std::byte*> address, std::span<char> text) const;
+
+  MachineOptions options_;
+  Network network_;
+  std::vector<EmulatedNode, HugePages<EmulatedNode>> nodes_;
+  std::optional<StepBarrier> barrier_;  // of the lock step
+  std::optional<Surroundings> around_;  // the nodes'
+
+  Padded<bool> stopping_{false};  // read in every step
+  std::atomic_flag exits_are_open_;
+  std::atomic_flag runs_;  // somebody is in run()
+  bool dirty_ = false;     // the last run has left something behind
+  const pid_t process_ = getpid();
+  const int cores_ = usable_cores();
+  std::atomic_flag has_failed_;
+  std::exception_ptr error_;
+  const EmulatedNode* thrower_ = nullptr;  // whose program threw error_, if that is a UsageError
+  // Whose exception led to the Deadlock in error_, and replaces it.
+  const EmulatedNode* unwinding_ = nullptr;
+  FloatingPointState floating_point_;  // that nodes begin with: that of who called run()
+
+  std::mutex mutex_;  // guards these, for the thread that called run()
+  std::condition_variable done_;
+  bool all_done_ = false;
+  bool all_stopped_ = false;  // if the machine stops
+
+  const Program* program_ = nullptr;
+  const std::function<void(Rank)> main_ = [this](Rank rank) { main(rank); };
+  const FaultReports faults_{
+      [this](auto address, std::span<char> text) { return explain(address, text); }};
+  std::unique_ptr<NodeExecutor> executor_;  // last: its threads end before the rest does
+};
+
+}  // namespace wormcube
