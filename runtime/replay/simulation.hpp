@@ -86,9 +86,11 @@ class Simulation {
     std::vector<std::pair<std::uint32_t, std::int32_t>> early;  // (step, messages that came)
   };
 
-  // simulation.cpp
+  // messages.cpp
   void number_messages();
   void require_countable();
+
+  // simulation.cpp
   void loop();
   void phase_one(const EventQueue::Event& event);
   void post(Rank rank);
