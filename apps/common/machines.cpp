@@ -3,6 +3,7 @@
 #include "wormcube/apps/common/machines.hpp"
 
 #include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/topology/words.hpp"
 
 #include <algorithm>
 #include <array>
@@ -290,13 +291,11 @@ MachineProfile find_machine(const std::string& name) {
   if (name.find('.') != std::string::npos || name.find('/') != std::string::npos) {
     return read_profile(name);
   }
-  std::string names;
-  for (const MachineProfile& profile : profiles)
-    names += (names.empty() ? "" : ", ") + profile.name;
+  std::vector<std::string_view> names;
+  for (const MachineProfile& profile : profiles) names.push_back(profile.name);
   throw UsageError(fmt::format(
-      "no machine '{}'; there are {}; a profile of one's own is a file: --machine FILE.json "
-      "(docs/replay.md)",
-      name, names));
+      "unknown machine '{}'{}; available:{}; for your own machine give a file: --machine FILE.json",
+      name, did_you_mean(name, names), listed(names)));
 }
 
 std::string machine_json(const MachineProfile& profile) {

@@ -83,7 +83,7 @@ TEST_CASE("a profile says what it cannot express", "[machines]") {
 
 TEST_CASE("a profile with a mistake is refused with its key", "[machines]") {
   using Catch::Matchers::Contains;
-  CHECK_THROWS_WITH(find_machine("t4"), Contains("no machine 't4'; there are paragon, t3d"));
+  CHECK_THROWS_WITH(find_machine("t4"), Contains("unknown machine 't4' (did you mean 't3d'?); available: paragon t3d"));
   CHECK_THROWS_WITH(find_machine("/nowhere/x.json"), Contains("cannot be read"));
   CHECK_THROWS_WITH(read_text("{"), Contains("parse error"));
   CHECK_THROWS_WITH(read_text("[]"), Contains("an object is expected"));
