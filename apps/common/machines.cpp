@@ -3,6 +3,7 @@
 #include "wormcube/apps/common/machines.hpp"
 
 #include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/topology/words.hpp"
 
 #include <algorithm>
 #include <array>
@@ -34,6 +35,7 @@ struct ProfileRow {
   const char* sure;
   std::int64_t port_mb_per_s;  // 0: as the link
   const char *note, *source;
+  Ticks node = 0;
 };
 
 constexpr std::array built_in_machines{
@@ -54,8 +56,9 @@ constexpr std::array built_in_machines{
                "Chang et al., Low-Latency Communication on the IBM SP, SC'96"},
     ProfileRow{"bluegene-l", "torus:8x8x8", 2005, "packet", true, 3'000'000, 32, 182'857, 100'000,
                182'857, 32, 364, 545, "v v r", 0,
-               "a node injects 612 MB/s, 3.5 of its 6 links; routes were adaptive",
-               "Hennessy, Patterson, Computer Architecture, app. F; Adiga et al., IBM J. R&D 49"},
+               "a node injects 612.5 MB/s, 3.5 of its 6 links; routes were adaptive",
+               "Hennessy, Patterson, Computer Architecture, app. F; Adiga et al., IBM J. R&D 49",
+               52'245},
     ProfileRow{"bluegene-q", "torus:4x4x4x4x2", 2012, "packet", true, 1'942'000, 32, 17'778, 40'000,
                17'778, 4, 47, 70, "r v v", 0, "routes were adaptive",
                "IBM, Blue Gene/Q Hardware Overview, ch. 2"},
@@ -74,6 +77,13 @@ constexpr std::array built_in_machines{
     ProfileRow{"hgx-h100", "complete:8", 2023, "packet", false, 1'870'000, 512, 1280, no_figure,
                1280, 2, 1, 1, "v v -", 0, "switches can add up what passes; not modelled",
                "astra-sim, HGX-H100-validated.yml; stas00/ml-engineering, network"}};
+
+/// A flit takes whole ticks at a port: parts of one count as one.
+void set_port_rate(MachineProfile& profile, std::int64_t mb_per_s) {
+  constexpr Ticks ps_per_us = 1'000'000;  // and bytes per us are MB/s
+  profile.port_mb_per_s = mb_per_s;
+  profile.model.port = Rate{ps_per_us, mb_per_s}.of(static_cast<Bytes>(profile.model.flit_bytes));
+}
 
 MachineProfile profile_of(const ProfileRow& row) {
   MachineProfile profile;
@@ -94,8 +104,9 @@ MachineProfile profile_of(const ProfileRow& row) {
                    .combine = {profile.rearranges ? row.combine : 0, 1},
                    .all_port = row.all_port};
   profile.sure = row.sure;
-  constexpr std::int64_t ps_per_us = 1'000'000;  // and bytes per us are MB/s
-  if (row.port_mb_per_s > 0) profile.port_byte = Rate{ps_per_us, row.port_mb_per_s};
+  if (row.port_mb_per_s > 0) set_port_rate(profile, row.port_mb_per_s);
+  if (profile.unit == "packet") profile.model.forwarding = Forwarding::packets;
+  profile.model.node = row.node;
   profile.notes = {row.note};
   profile.source = row.source;
   return profile;
@@ -214,8 +225,19 @@ MachineProfile read_profile(const std::string& file) {
   profile.rearranges = rearrange && combine;
   model.rearrange = rearrange.value_or(Rate{0, 1});
   model.combine = combine.value_or(Rate{0, 1});
-  if (const auto rate = reader.number("port_mb_per_s", 1))
-    profile.port_byte = Rate{1'000'000, *rate};
+  if (const auto rate = reader.number("port_mb_per_s", 1)) set_port_rate(profile, *rate);
+  if (const auto ticks = reader.number("port_ps", 1)) {
+    if (profile.port_mb_per_s) reader.fail("\"port_ps\" and \"port_mb_per_s\": one of them");
+    model.port = *ticks;
+  }
+  model.port_slots = reader.number("port_slots", 1).value_or(0);
+  if (profile.unit == "packet") model.forwarding = Forwarding::packets;
+  if (const auto bytes = reader.number("packet_bytes", 1)) {
+    if (profile.unit != "packet") reader.fail("\"packet_bytes\" needs \"unit\": \"packet\"");
+    if (*bytes < model.flit_bytes) reader.fail("\"packet_bytes\" is less than a flit");
+    model.packet = *bytes / model.flit_bytes;
+  }
+  model.node = reader.number("node_ps", 1).value_or(0);
   profile.sure = reader.text("sure", "");
   profile.notes = reader.texts("notes");
   profile.source = reader.text("source", "");
@@ -242,12 +264,7 @@ std::span<const MachineProfile> machine_profiles() {
 
 std::vector<std::string> MachineProfile::cautions() const {
   std::vector<std::string> list;
-  if (unit == "packet") {
-    list.emplace_back(
-        "its messages moved as packets that interleave on a link: a blocked message did not hold "
-        "its "
-        "way, so that contention is overstated, most of all of long messages");
-  } else if (unit == "circuit") {
+  if (unit == "circuit") {
     list.emplace_back("its messages set up a circuit first; routers stored nothing");
   }
   if (!hop) list.emplace_back("no figure for a hop was found: it is taken as a flit's time");
@@ -257,15 +274,11 @@ std::vector<std::string> MachineProfile::cautions() const {
                           ? "rearranging and combining are free: no figures"
                           : "of rearranging and combining one is free: no figure");
   }
-  if (port_byte) {
+  if (port_mb_per_s) {
     const double link_mb =
         1e6 * static_cast<double>(model.flit_bytes) / static_cast<double>(model.flit);
-    list.push_back(
-        fmt::format("its ports are slower than its links, {} of {:.0f} MB/s: formulas (tw) take "
-                    "the port's rate, "
-                    "the replay's flits the link's; for messages alone --flit-time {}",
-                    port_byte->bytes, link_mb,
-                    microseconds_text(port_byte->of(static_cast<Bytes>(model.flit_bytes)))));
+    list.push_back(fmt::format("its ports are slower than its links: {} of {:.0f} MB/s",
+                               *port_mb_per_s, link_mb));
   }
   list.insert(list.end(), notes.begin(), notes.end());
   return list;
@@ -278,13 +291,11 @@ MachineProfile find_machine(const std::string& name) {
   if (name.find('.') != std::string::npos || name.find('/') != std::string::npos) {
     return read_profile(name);
   }
-  std::string names;
-  for (const MachineProfile& profile : profiles)
-    names += (names.empty() ? "" : ", ") + profile.name;
+  std::vector<std::string_view> names;
+  for (const MachineProfile& profile : profiles) names.push_back(profile.name);
   throw UsageError(fmt::format(
-      "no machine '{}'; there are {}; a profile of one's own is a file: --machine FILE.json "
-      "(docs/replay.md)",
-      name, names));
+      "unknown machine '{}'{}; available:{}; for your own machine give a file: --machine FILE.json",
+      name, did_you_mean(name, names), listed(names)));
 }
 
 std::string machine_json(const MachineProfile& profile) {
@@ -305,7 +316,15 @@ std::string machine_json(const MachineProfile& profile) {
     if (!profile.rearranges && rate.ticks == 0) continue;
     json[fmt::format("{}_ps_per_{}", name, rate.bytes == 1 ? "byte" : "kib")] = rate.ticks;
   }
-  if (profile.port_byte) json["port_mb_per_s"] = profile.port_byte->bytes;
+  const MachineModel defaults;
+  if (profile.port_mb_per_s) {
+    json["port_mb_per_s"] = *profile.port_mb_per_s;
+  } else if (m.port != 0) {
+    json["port_ps"] = m.port;
+  }
+  if (m.port_slots != 0) json["port_slots"] = m.port_slots;
+  if (m.packet != defaults.packet) json["packet_bytes"] = m.packet * m.flit_bytes;
+  if (m.node != 0) json["node_ps"] = m.node;
   if (!profile.sure.empty()) json["sure"] = profile.sure;
   if (!profile.notes.empty()) json["notes"] = profile.notes;
   if (!profile.source.empty()) json["source"] = profile.source;

@@ -16,14 +16,13 @@ namespace wormcube {
 struct MachineProfile {
   std::string name, network;
   int year = 0;
-  std::string unit;              // what moves as one: worm, circuit or packet
-  MachineModel model;            // without lock step and forwarding
-  std::optional<Ticks> hop;      // none: no figure was found, the preset is taken
-  std::optional<Ticks> startup;  // none: the user must give one
-  bool rearranges = false;       // figures for rearranging and combining are there
-  std::string sure;              // of start-up, flit and hop: see certainty_text()
-  // End to end one byte takes this long where a node is slower than its link; the formulas' tw.
-  std::optional<Rate> port_byte;
+  std::string unit;                           // what moves as one: worm, circuit or packet
+  MachineModel model;                         // in packets where its unit is; without lock step
+  std::optional<Ticks> hop;                   // none: no figure was found, the preset is taken
+  std::optional<Ticks> startup;               // none: the user must give one
+  bool rearranges = false;                    // figures for rearranging and combining are there
+  std::string sure;                           // of start-up, flit and hop: see certainty_text()
+  std::optional<std::int64_t> port_mb_per_s;  // where a node is slower than its link: model.port
   std::vector<std::string> notes;
   std::string source;
 

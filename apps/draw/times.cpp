@@ -43,9 +43,10 @@ class LifeObserver final : public ReplayObserver {
 }  // namespace
 
 PlayTimes pack_times(const Schedule& schedule, const Routing& routing, const MachineModel& model) {
-  if (model.forwarding != Forwarding::wormhole) {
+  if (model.stores()) {
     throw UsageError(
-        "draw --clock replay shows worms; leave --store-and-forward out, or see `wormcube replay`");
+        "draw --clock replay shows worms and packets; leave --store-and-forward out, or see "
+        "`wormcube replay`");
   }
   LifeObserver observer;
   const Replay done = replay(schedule, routing, model, {.steps = false, .observer = &observer});

@@ -3,11 +3,14 @@
 #include "wormcube/collectives/core/reduction.hpp"
 
 #include "wormcube/runtime/base/hash.hpp"
+#include "wormcube/runtime/topology/words.hpp"
 
 #include <algorithm>
 #include <array>
 #include <complex>
 #include <cstdint>
+#include <string_view>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -175,8 +178,11 @@ std::span<const BuiltIn> built_in_reductions() {
 }
 
 Reduction find_reduction(std::string_view operation, std::string_view type) {
-  std::string known;
+  std::vector<std::string_view> operators, types;
   for (const BuiltIn& entry : built_in_reductions()) {
+    if (operators.empty() || operators.back() != entry.operation) {
+      operators.push_back(entry.operation);
+    }
     if (entry.operation == operation && entry.type == type) {
       Reduction reduction = make(operation, type);
       reduction.type = type;
@@ -186,14 +192,14 @@ Reduction find_reduction(std::string_view operation, std::string_view type) {
       };
       return reduction;
     }
-    if (entry.operation == operation) known += fmt::format(" {}", entry.type);
+    if (entry.operation == operation) types.push_back(entry.type);
   }
-  if (known.empty()) {
-    throw UsageError(fmt::format(
-        "unknown operator '{}'; known are: sum product min max and or xor compose", operation));
+  if (types.empty()) {
+    throw UsageError(fmt::format("unknown operator '{}'{}; available:{}", operation,
+                                 did_you_mean(operation, operators), listed(operators)));
   }
-  throw UsageError(
-      fmt::format("operator {} has no type '{}'; its types are:{}", operation, type, known));
+  throw UsageError(fmt::format("operator {} does not take the type '{}'{}; it takes:{}", operation,
+                               type, did_you_mean(type, types), listed(types)));
 }
 
 }  // namespace wormcube

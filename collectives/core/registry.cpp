@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -77,13 +78,66 @@ void add_operation(const OperationRow& row, std::string_view origin) {
   state().operations.emplace_back(row);
 }
 
+namespace {
+
+/// A name without what writers differ in: "MPI_Reduce_scatter", "reduce-scatter" and "ReduceScatter" are
+/// "reducescatter".
+std::string letters_of(std::string_view text) {
+  std::string letters;
+  for (const char c : text) {
+    if (c >= 'A' && c <= 'Z') {
+      letters += static_cast<char>(c - 'A' + 'a');
+    } else if (c != '-' && c != '_' && c != ' ') {
+      letters += c;
+    }
+  }
+  if (letters.starts_with("mpi")) letters.erase(0, 3);
+  return letters;
+}
+
+/// The operation that other books and libraries call so; nothing if there is none.
+std::string_view our_name(std::string_view text) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 16> others{
+      {{"bcast", "broadcast"},
+       {"onetoall", "broadcast"},
+       {"alltoone", "reduce"},
+       {"alltoallbroadcast", "allgather"},
+       {"gossip", "allgather"},
+       {"alltoallreduce", "reduce_scatter"},
+       {"reducescatterblock", "reduce_scatter"},
+       {"totalexchange", "alltoall"},
+       {"completeexchange", "alltoall"},
+       {"personalizedexchange", "alltoall"},
+       {"alltoallpersonalized", "alltoall"},
+       {"indexoperation", "alltoall"},
+       {"prefix", "scan"},
+       {"prefixsum", "scan"},
+       {"synchronize", "barrier"},
+       {"allreduction", "allreduce"}}};
+  std::string letters = letters_of(text);
+  for (const bool without_i : {false, true}) {  // MPI_Ibcast
+    if (without_i && !letters.starts_with("i")) break;
+    if (without_i) letters.erase(0, 1);
+    const auto other =
+        std::ranges::find(others, letters, [](const auto& pair) { return pair.first; });
+    if (other != others.end()) return other->second;
+    for (const Operation operation : registered_operations()) {
+      if (letters_of(operation->name) == letters) return operation->name;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
 Operation parse_operation(std::string_view text) {
   std::vector<std::string_view> known;
   for (const Operation operation : registered_operations()) {
     if (operation->name == text) return operation;
     known.push_back(operation->name);
   }
-  throw UsageError(fmt::format("unknown operation '{}'{}; known are:{}", text,
+  if (const std::string_view ours = our_name(text); !ours.empty()) return parse_operation(ours);
+  throw UsageError(fmt::format("unknown operation '{}'{}; available:{}", text,
                                did_you_mean(text, known), listed(known)));
 }
 
@@ -139,7 +193,7 @@ const Algorithm& find_algorithm(Operation operation, std::string_view name) {
     if (algorithm->name == name) return *algorithm;
     known.push_back(algorithm->name);
   }
-  throw UsageError(fmt::format("{} has no algorithm '{}'{}; known are:{}", operation->name, name,
+  throw UsageError(fmt::format("{} has no algorithm '{}'{}; available:{}", operation->name, name,
                                did_you_mean(name, known), listed(known)));
 }
 

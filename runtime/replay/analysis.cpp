@@ -76,7 +76,7 @@ Uncontended uncontended(const Schedule& schedule, const Routing& routing,
         const std::int64_t flits = model.flits(op.bytes);
         const Ticks ready = *port + model.startup;
         const Ticks delivered = ready + model.transit(flits, std::ssize(path));
-        *port = ready + flits * model.flit;
+        *port = ready + flits * model.port_flit();
         result.delivered.push_back(delivered);
         Ticks& sender = next[static_cast<std::size_t>(v)];
         sender = std::max(sender, *port);
@@ -114,13 +114,16 @@ LockStepForm lock_step_form(const Schedule& schedule, const Routing& routing,
   bool too_soon = false;
   for (std::size_t t = 0; t <= steps; ++t) {
     form.time += work[t] + longest[t];
-    if (t < steps && model.startup + work[t] + model.flit < model.credit) too_soon = true;
+    const bool has_credits = model.forwarding == Forwarding::wormhole;
+    if (has_credits && t < steps && model.startup + work[t] + model.port_flit() < model.credit) {
+      too_soon = true;
+    }
   }
   if (report.link_load_max > 1) {
     form.not_exact = fmt::format("a link carries {} messages in a step", report.link_load_max);
   } else if (report.port_violations > 0) {
     form.not_exact = "a port serves several messages in a step";
-  } else if (model.forwarding == Forwarding::wormhole && !model.full_rate()) {
+  } else if (model.forwarding == Forwarding::wormhole && !model.full_port_rate()) {
     form.not_exact = "the buffers are too shallow for the full rate";
   } else if (too_soon) {
     form.not_exact = "a credit takes longer than a start-up and a flit";
@@ -164,10 +167,11 @@ ScheduleBounds schedule_bounds(const Schedule& schedule, const Routing& routing,
       for (const OpRecord& op : schedule.ops(v, t)) {
         if (!is_message(op, v)) continue;
         route_of(schedule, routing, v, op, path);
-        const Ticks body = model.flits(op.bytes) * model.flit;
-        for (const Channel channel : path) links.add(routing.link(channel), body);
-        injecting.add(model.all_port ? routing.link(path.front()) : v, model.startup + body);
-        ejecting.add(model.all_port ? routing.link(path.back()) : op.peer, body);
+        const std::int64_t flits = model.flits(op.bytes);
+        const Ticks port = flits * model.port_flit();
+        for (const Channel channel : path) links.add(routing.link(channel), flits * model.flit);
+        injecting.add(model.all_port ? routing.link(path.front()) : v, model.startup + port);
+        ejecting.add(model.all_port ? routing.link(path.back()) : op.peer, port);
         has_messages = true;
       }
     }
@@ -291,7 +295,7 @@ class BackInTime {
       const ReplayedMessage& m = *reason;
       const bool arrives = m.to == node && m.delivered == time;
       const std::int64_t flits = model_.flits(m.bytes);
-      const Ticks alone = arrives ? model_.transit(flits, m.hops) : flits * model_.flit;
+      const Ticks alone = arrives ? model_.transit(flits, m.hops) : flits * model_.port_flit();
       const Ticks lost = time - m.ready - alone;
       add(PathPiece::Kind::transfer, time - alone, time, m.from, step, m.to, m.bytes);
       add(PathPiece::Kind::contention, time - alone - lost, time - alone, m.from, step, m.to,

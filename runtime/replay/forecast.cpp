@@ -9,13 +9,18 @@ namespace wormcube {
 
 /// The earliest start that rules 1 to 4 allow, on a link without turns.
 Ticks Simulation::earliest(const Worm& worm, std::int32_t stage, std::int64_t flit) const {
-  const auto at = static_cast<std::size_t>(stage);
-  Ticks time = flit > 0 ? later(worm.starts[at].at(flit - 1), model_.flit) : worm.granted[at];
-  if (stage > 0) time = std::max(time, later(worm.starts[at - 1].at(flit), model_.hop));
-  if (stage < worm.hops && flit >= model_.slots) {
+  const std::size_t at = slot(stage);
+  Ticks time = flit > 0 ? later(worm.starts[at].at(flit - 1), rate(worm, stage))
+               : stage < 0
+                   ? messages_[static_cast<std::size_t>(worm.message)].ready - rate(worm, stage)
+                   : worm.granted[static_cast<std::size_t>(stage)];
+  if (stage > front()) {
+    time = std::max(time, later(worm.starts[at - 1].at(flit), hop(stage - 1)));
+  }
+  if (stage < worm.last && flit >= buffer(stage)) {
     time = std::max(time, stage == worm.granted_to
                               ? no_tick
-                              : later(worm.starts[at + 1].at(flit - model_.slots), model_.credit));
+                              : later(worm.starts[at + 1].at(flit - buffer(stage)), credit(stage)));
   }
   return time;
 }
@@ -23,7 +28,7 @@ Ticks Simulation::earliest(const Worm& worm, std::int32_t stage, std::int64_t fl
 void Simulation::forecast(Index index, std::int32_t stage, std::int64_t flit, Ticks time,
                           Ticks stride) {
   Worm& worm = worm_at(index);
-  Starts& starts = worm.starts[static_cast<std::size_t>(stage)];
+  Starts& starts = worm.starts[slot(stage)];
   if (time == no_tick) {
     if (starts.at(flit) == no_tick) return;
     starts.stall(flit);
@@ -32,7 +37,7 @@ void Simulation::forecast(Index index, std::int32_t stage, std::int64_t flit, Ti
   }
   constexpr std::size_t many = 16;
   if (options_.observer == nullptr && starts.runs().size() > many) {
-    starts.forget(flit - model_.slots - 2);
+    starts.forget(flit - std::max(model_.slots, model_.port_buffer()) - 2);
   }
   mark(index, stage - 1);
   mark(index, stage + 1);
@@ -43,30 +48,38 @@ void Simulation::forecast(Index index, std::int32_t stage, std::int64_t flit, Ti
 void Simulation::watch(Index index, std::int32_t stage, std::int64_t flit, Ticks time,
                        Ticks deviation) {
   Worm& worm = worm_at(index);
-  const auto at = static_cast<std::size_t>(stage);
   Ticks event = deviation;
-  if (flit == 0) {
+  if (flit == 0 && stage >= 0) {
     if (time > now_) {
       event = std::min(event, time);
-    } else if (stage < worm.hops && stage == worm.granted_to && worm.asks_at == no_tick) {
+    } else if (stage < worm.last && stage == worm.granted_to && worm.asks_at == no_tick) {
       ask_later(index, now_ + model_.hop);
     }
   }
   if (worm.tails <= stage) {
-    const Ticks tail = worm.starts[at].at(worm.flits - 1);
+    const Ticks tail = worm.starts[slot(stage)].at(worm.flits - 1);
     if (tail > now_) {
       event = std::min(event, tail);
     } else if (worm.tails == stage && limit(worm, stage) == worm.flits) {
-      worm.tail[at] = tail;
+      worm.tail[static_cast<std::size_t>(stage)] = tail;
       worm.tails = stage + 1;
-      if (stage == 0) push(tail + model_.flit, Kind::sent, index);
+      if (stage == 0) {
+        worm.sends_at = tail + model_.flit;
+        if (slow_ports_) {  // it has come through the port, and the port is free after it
+          const Ticks began = worm.starts[slot(-1)].at(worm.flits - 1);
+          worm.sends_at = std::max(worm.sends_at, began + 2 * model_.port_flit());
+        }
+        push(worm.sends_at, Kind::sent, index);
+      }
       if (stage > 0) push(release_time(worm, stage - 1), Kind::release, index, stage - 1);
-      if (stage == worm.hops) push(tail + model_.flit, Kind::delivered, index);
+      if (stage == worm.last) {
+        push(worm.delivers_at = tail + model_.port_flit(), Kind::delivered, index);
+      }
     }
   }
-  worm.stage_event[at] = event;
-  if (event < worm.stage_queued[at]) {
-    worm.stage_queued[at] = event;
+  worm.stage_event[slot(stage)] = event;
+  if (event < worm.stage_queued[slot(stage)]) {
+    worm.stage_queued[slot(stage)] = event;
     push(event, Kind::stage, index, stage);
   }
 }
@@ -75,30 +88,30 @@ void Simulation::watch(Index index, std::int32_t stage, std::int64_t flit, Ticks
 /// .., should its neighbours start as forecast.
 Ticks Simulation::deviation(const Worm& worm, std::int32_t stage, std::int64_t flit, Ticks time,
                             Ticks stride) const {
-  const auto at = static_cast<std::size_t>(stage);
-  const bool bound_by_rate = stride == model_.flit;
+  const std::size_t at = slot(stage);
+  const bool bound_by_rate = stride == rate(worm, stage);
   for (std::int64_t k = flit + 1; k < worm.flits;) {
     const Ticks line = time + (k - flit) * stride;
-    Constraint arrival, slot;
-    if (stage > 0) arrival = constraint(worm.starts[at - 1].piece(k), model_.hop);
+    Constraint arrival, room;
+    if (stage > front()) arrival = constraint(worm.starts[at - 1].piece(k), hop(stage - 1));
     if (stage < worm.granted_to) {
-      if (k < model_.slots) {
-        slot.length = model_.slots - k;
+      if (k < buffer(stage)) {
+        room.length = buffer(stage) - k;
       } else {
-        slot = constraint(worm.starts[at + 1].piece(k - model_.slots), model_.credit);
+        room = constraint(worm.starts[at + 1].piece(k - buffer(stage)), credit(stage));
       }
     }
     const std::int64_t off = bound_by_rate ? std::min(first_above(arrival, line, stride),
-                                                      first_above(slot, line, stride))
-                                           : first_off(arrival, slot, line, stride);
-    const std::int64_t length = std::min({arrival.length, slot.length, worm.flits - k});
+                                                      first_above(room, line, stride))
+                                           : first_off(arrival, room, line, stride);
+    const std::int64_t length = std::min({arrival.length, room.length, worm.flits - k});
     if (off < length) {
       const std::int64_t j = k + off;
       const Ticks forecast = time + (j - flit) * stride;
-      Ticks real = forecast - stride + model_.flit;
-      if (stage > 0) real = std::max(real, later(worm.starts[at - 1].at(j), model_.hop));
-      if (stage < worm.granted_to && j >= model_.slots) {
-        real = std::max(real, later(worm.starts[at + 1].at(j - model_.slots), model_.credit));
+      Ticks real = forecast - stride + rate(worm, stage);
+      if (stage > front()) real = std::max(real, later(worm.starts[at - 1].at(j), hop(stage - 1)));
+      if (stage < worm.granted_to && j >= buffer(stage)) {
+        real = std::max(real, later(worm.starts[at + 1].at(j - buffer(stage)), credit(stage)));
       }
       return std::min(real, forecast);
     }

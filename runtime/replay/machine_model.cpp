@@ -38,10 +38,15 @@ bool MachineModel::full_rate() const {
   return static_cast<WideTicks>(slots) * flit >= static_cast<WideTicks>(hop) + credit;
 }
 
+bool MachineModel::full_port_rate() const {
+  return static_cast<WideTicks>(slots) * port_flit() >= static_cast<WideTicks>(hop) + credit;
+}
+
 Ticks MachineModel::transit(std::int64_t flits, std::int64_t hops) const {
   switch (forwarding) {
     case Forwarding::wormhole:
-      return hops * hop + flits * flit;
+    case Forwarding::packets:
+      return hops * hop + flits * port_flit();
     case Forwarding::store_once:
       return hops * (hop + flits * flit);
     case Forwarding::store_each:
@@ -62,6 +67,18 @@ void MachineModel::require_valid() const {
   require("the hop time", hop, 1);
   require("the credit time", credit, 1);
   require("the number of slots", slots, 1);
+  require("the port's time", port, 0);
+  require("the number of slots behind a port", port_slots, 0);
+  require("the packet's size", packet, 1);
+  require("the node's time", node, 0);
+  if (port != 0 && port < flit) {
+    throw UsageError(fmt::format(
+        "a port is slower than a link or as fast: a flit takes {} ticks at a port, {} on a link",
+        port, flit));
+  }
+  if (node > 0 && (forwarding != Forwarding::packets || !all_port)) {
+    throw UsageError("a node's bus needs packets and all ports");
+  }
   for (const auto& [name, rate] :
        {std::pair("the time to rearrange", rearrange), std::pair("the time to combine", combine),
         std::pair("the time of operations", operations),

@@ -26,18 +26,23 @@ struct Rate {
   friend bool operator==(const Rate&, const Rate&) = default;
 };
 
-/// How a router passes a message on: flit by flit, or when all of it has arrived, with the start-up
-/// paid once by the sender or again at each router.
-enum class Forwarding : std::uint8_t { wormhole, store_once, store_each };
+/// How a router passes a message on: flit by flit; in packets that hold nothing while they wait, in
+/// buffers without limit; or when all of it has arrived, with the start-up paid once by the sender
+/// or again at each router.
+enum class Forwarding : std::uint8_t { wormhole, packets, store_once, store_each };
 
 /// A machine to replay schedules on (docs/replay.md). The preset is that of --ts --tw --tr --tc.
 struct MachineModel {
   Ticks startup = 10'000'000;   // of a message, paid by its sender
   std::int64_t flit_bytes = 1;  // bytes in a flit
-  Ticks flit = 1000;            // a flit occupies a link or a port
+  Ticks flit = 1000;            // a flit occupies a link
   Ticks hop = 1000;             // from a flit's start on a link to its earliest start on the next
   Ticks credit = 1;             // from there to when the slot that it leaves can be used again
   std::int64_t slots = 4;       // flits that the buffer of one virtual channel holds
+  Ticks port = 0;               // a flit occupies an injection or ejection port; 0: as a link
+  std::int64_t port_slots = 0;  // flits between the injection port and the first link; 0: slots
+  std::int64_t packet = 16;     // flits of a packet
+  Ticks node = 0;  // a flit occupies the node's bus to all its injection ports; 0: no bus
   Rate rearrange{500, 1}, combine{500, 1};
   /// What nodes say that they compute: ticks for so many operations, and for so many bytes of
   /// memory; a phase takes the longer of the two. 0 ticks: left out.
@@ -47,8 +52,17 @@ struct MachineModel {
   Forwarding forwarding = Forwarding::wormhole;
 
   std::int64_t flits(Bytes bytes) const;
+  bool stores() const {
+    return forwarding == Forwarding::store_once || forwarding == Forwarding::store_each;
+  }
+  /// A flit occupies a port so long. Machines that store messages have ports as fast as their links.
+  Ticks port_flit() const { return port == 0 || stores() ? flit : port; }
+  std::int64_t port_buffer() const { return port_slots == 0 ? slots : port_slots; }
+  bool has_bus() const { return node > 0 && all_port && forwarding == Forwarding::packets; }
   /// Whether a buffer is deep enough for a link to be busy all the time.
   bool full_rate() const;
+  /// The same for a port.
+  bool full_port_rate() const;
   /// A message alone, from the end of its start-up to its last flit's arrival.
   Ticks transit(std::int64_t flits, std::int64_t hops) const;
   /// A message alone, start-up included.

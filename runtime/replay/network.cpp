@@ -39,12 +39,12 @@ Simulation::Index Simulation::port_of(Rank rank, Link link) {
                                 : node_port_[static_cast<std::size_t>(rank)];
   if (slot == none) {
     slot = static_cast<Index>(resources_.size());
-    resources_.push_back({.channel = -1});
+    resources_.push_back({.channel = ejection});
   }
   return slot;
 }
 
-Simulation::Index Simulation::make_worm(Index message) {
+Simulation::Index Simulation::blank_worm(Index message) {
   Index index;
   if (free_worms_.empty()) {
     index = static_cast<Index>(worms_.size());
@@ -53,6 +53,23 @@ Simulation::Index Simulation::make_worm(Index message) {
     index = free_worms_.back();
     free_worms_.pop_back();
   }
+  Worm& worm = worm_at(index);
+  worm.message = message;
+  worm.next_waiting = worm.after = none;
+  worm.granted_to = -1;
+  worm.tails = worm.released = 0;
+  worm.is_delivered = worm.is_sent = worm.in_runs = false;
+  worm.is_last = true;
+  worm.asks_at = worm.sends_at = worm.delivers_at = no_tick;
+  worm.waited = worm.waited_port = 0;
+  worm.path.clear();
+  worm.shared_stages.clear();
+  worm.release_times.clear();
+  return index;
+}
+
+Simulation::Index Simulation::make_worm(Index message) {
+  const Index index = blank_worm(message);
   Worm& worm = worm_at(index);
   ReplayedMessage& m = messages_[static_cast<std::size_t>(message)];
   const OpRecord& op = schedule_.ranks[static_cast<std::size_t>(m.from)]
@@ -63,25 +80,23 @@ Simulation::Index Simulation::make_worm(Index message) {
   } else {
     routing_.route(m.from, m.to, route_);
   }
-  worm.message = message;
-  worm.next_waiting = worm.after = none;
-  worm.hops = m.hops = static_cast<std::int32_t>(route_.size());
-  worm.granted_to = -1;
-  worm.tails = worm.released = 0;
-  worm.is_delivered = false;
-  worm.is_sent = false;
-  worm.in_runs = false;
-  worm.asks_at = no_tick;
+  m.hops = static_cast<std::int32_t>(route_.size());
   worm.flits = model_.flits(m.bytes);
-  worm.path.clear();
+  if (model_.has_bus()) {
+    Index& bus_of_node = node_bus_[static_cast<std::size_t>(m.from)];
+    if (bus_of_node == none) {
+      bus_of_node = static_cast<Index>(resources_.size());
+      resources_.push_back({.channel = bus});
+    }
+    worm.path.push_back(bus_of_node);
+  }
   for (const Channel channel : route_) worm.path.push_back(resource_of(channel));
   worm.path.push_back(port_of(m.to, route_.empty() ? -1 : routing_.link(route_.back())));
   const std::size_t stages = worm.path.size();
+  worm.last = static_cast<std::int32_t>(stages) - 1;
   worm.requested.assign(stages, 0);
   worm.granted.assign(stages, 0);
   worm.tail.assign(stages, no_tick);
-  worm.shared_stages.clear();
-  worm.release_times.clear();
   return index;
 }
 
@@ -135,7 +150,11 @@ void Simulation::grant_touched() {
   for (std::size_t i = 0; i < touched_.size(); ++i) {
     Resource& resource = resource_at(touched_[i]);
     resource.touched = false;
-    if (resource.holder == none && resource.first_waiting != none) grant(touched_[i]);
+    if (in_packets() && resource.channel == ejection) {
+      drain(touched_[i]);
+    } else if (resource.holder == none && resource.first_waiting != none) {
+      grant(touched_[i]);
+    }
   }
   touched_.clear();
 }
@@ -150,14 +169,19 @@ void Simulation::grant(Index wanted) {
   const auto at = static_cast<std::size_t>(stage);
   resource.holder = index;
   resource.stage = stage;
-  ++resource.messages;
+  resource.messages += worm.first_flit == 0 ? 1 : 0;
   resource.flits += worm.flits;
   worm.granted[at] = now_;
   const Ticks waited = now_ - worm.requested[at];
   resource.waited += waited;
+  if (in_packets()) {
+    worm.waited += waited;
+    packet_granted(index, stage);
+    return;
+  }
   ReplayedMessage& message = message_of(worm);
   message.waited += waited;
-  if (stage == worm.hops) {
+  if (stage == worm.last) {
     message.waited_port += waited;
     message.at_port = now_;
   }
@@ -178,14 +202,14 @@ void Simulation::granted(Index index, std::int32_t stage) {
     const Ticks body = worm.flits * model_.flit;
     worm.tail[at] = now_ + body - model_.flit;
     worm.tails = stage + 1;
-    if (stage == 0) push(now_ + body, Kind::sent, index);
-    if (stage == worm.hops) {
-      push(now_ + body, Kind::delivered, index);
+    if (stage == 0) push(worm.sends_at = now_ + body, Kind::sent, index);
+    if (stage == worm.last) {
+      push(worm.delivers_at = now_ + body, Kind::delivered, index);
       return;
     }
     push(now_ + body, Kind::release, index, stage);
     Ticks next = now_ + model_.hop;
-    if (stage + 1 < worm.hops) {
+    if (stage + 1 < worm.last) {
       next += body + (model_.forwarding == Forwarding::store_each ? model_.startup : 0);
     }
     ask_later(index, next);
@@ -195,7 +219,7 @@ void Simulation::granted(Index index, std::int32_t stage) {
     to_runs(index);
     return;
   }
-  if (stage < worm.hops) ask_later(index, now_ + model_.hop);
+  if (stage < worm.last) ask_later(index, now_ + model_.hop);
   schedule_tails(index);
 }
 
@@ -205,21 +229,34 @@ void Simulation::schedule_tails(Index index) {
   Worm& worm = worm_at(index);
   const std::int64_t reach = (worm.flits - 1) / model_.slots;
   const std::int32_t last =
-      worm.granted_to == worm.hops
-          ? worm.hops
+      worm.granted_to == worm.last
+          ? worm.last
           : static_cast<std::int32_t>(std::max<std::int64_t>(worm.granted_to - reach, -1));
   for (; worm.tails <= last; ++worm.tails) {
     const std::int32_t stage = worm.tails;
     const auto at = static_cast<std::size_t>(stage);
     worm.tail[at] = formula_tail(worm, stage);
-    if (stage == 0) push(worm.tail[0] + model_.flit, Kind::sent, index);
+    if (stage == 0) {
+      worm.sends_at = worm.tail[0] + model_.flit;
+      if (slow_ports_) {
+        worm.sends_at =
+            std::max(worm.sends_at, formula_at_link(worm, worm.flits - 1) + model_.port_flit());
+      }
+      push(worm.sends_at, Kind::sent, index);
+    }
     if (stage > 0) push(release_time(worm, stage - 1), Kind::release, index, stage - 1);
-    if (stage == worm.hops) push(worm.tail[at] + model_.flit, Kind::delivered, index);
+    if (stage == worm.last) {
+      push(worm.delivers_at = worm.tail[at] + model_.port_flit(), Kind::delivered, index);
+    }
   }
 }
 
 Ticks Simulation::formula_tail(const Worm& worm, std::int32_t stage) const {
   const std::int64_t k = worm.flits - 1, reach = k / model_.slots;
+  if (slow_ports_) {
+    const std::vector<Run> runs = formula_runs(worm, stage);
+    return runs.back().time + (k - runs.back().first) * runs.back().stride;
+  }
   Ticks latest = 0;
   const auto last = static_cast<std::int32_t>(
       std::min<std::int64_t>(worm.granted_to, std::int64_t{stage} + reach));
@@ -242,6 +279,7 @@ Ticks Simulation::release_time(const Worm& worm, std::int32_t stage) const {
 ///   s(i,k) = max over j >= i with k >= S(j-i) of  g_j + (k - S(j-i)) F + (j-i) C
 /// gives; a run for each group of S flits in which a later stage begins to count.
 std::vector<Run> Simulation::formula_runs(const Worm& worm, std::int32_t stage) const {
+  if (slow_ports_) return slow_formula_runs(worm, stage);
   std::vector<Run> runs;
   const Ticks gained = model_.credit - model_.slots * model_.flit;
   Ticks latest = no_tick, offset = 0;
@@ -263,6 +301,7 @@ void Simulation::release(Index index, std::int32_t stage) {
   if (options_.waits) {
     for (Index other = resource.first_waiting; other != none; other = worm_at(other).next_waiting) {
       const Worm& waiting = worm_at(other);
+      if (!waiting.is_last) continue;  // a message waits as its last packet does
       const Ticks from =
           std::max(waiting.requested[static_cast<std::size_t>(waiting.granted_to + 1)],
                    worm.granted[static_cast<std::size_t>(stage)]);

@@ -68,7 +68,7 @@ void Simulation::describe_deadlock(Replay& replay) const {
         it.path[static_cast<std::size_t>(it.granted_to) + 1])];
   };
   const auto waits = [&](Index w) {
-    if (worm(w).granted_to == worm(w).hops) return false;
+    if (worm(w).granted_to == worm(w).last) return false;
     Index at = wanted(w).first_waiting;
     while (at != none && at != w) at = worm(at).next_waiting;
     return at == w;

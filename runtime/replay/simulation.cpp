@@ -21,7 +21,11 @@ bool is_other(const OpRecord& op, Rank rank) { return op.peer != rank; }
 
 Simulation::Simulation(const Schedule& schedule, const Routing& routing, const MachineModel& model,
                        const ReplayOptions& options)
-    : schedule_(schedule), routing_(routing), model_(model), options_(options) {
+    : schedule_(schedule),
+      routing_(routing),
+      model_(model),
+      options_(options),
+      slow_ports_(model.forwarding == Forwarding::wormhole && model.port_flit() > model.flit) {
   constexpr Channel most_dense = Channel{1} << 26;
   const Channel keys =
       model.forwarding == Forwarding::wormhole ? routing.channels() : routing.topology().links();
@@ -34,84 +38,9 @@ Simulation::Simulation(const Schedule& schedule, const Routing& routing, const M
     for (std::size_t v = 0; v < nodes; ++v) steps_[v].reserve(schedule.ranks[v].step_ends.size());
   }
   if (!model.all_port) node_port_.assign(nodes, none);
+  if (model.has_bus()) node_bus_.assign(nodes, none);
   number_messages();
   require_countable();
-}
-
-void Simulation::number_messages() {
-  std::size_t count = 0;
-  for (std::size_t v = 0; v < nodes_.size(); ++v) {
-    for (const OpRecord& op : schedule_.ranks[v].ops) {
-      count += op.kind == Op::Kind::send && is_other(op, static_cast<Rank>(v)) ? 1 : 0;
-    }
-  }
-  constexpr std::size_t most = std::size_t{1} << 31U;
-  if (count >= most) {
-    throw UsageError(
-        fmt::format("{} messages are too many to replay; fewer than {} can be", count, most));
-  }
-  messages_.reserve(count);
-  op_of_.reserve(count);
-  for (std::size_t v = 0; v < nodes_.size(); ++v) {
-    const RankLog& log = schedule_.ranks[v];
-    const auto rank = static_cast<Rank>(v);
-    nodes_[v].first_send = static_cast<Index>(messages_.size());
-    std::uint32_t op = 0;
-    for (std::uint32_t step = 0; step < log.step_ends.size(); ++step) {
-      std::uint32_t index = 0;
-      for (; op < log.step_ends[step]; ++op) {
-        const OpRecord& record = log.ops[op];
-        if (record.kind != Op::Kind::send) continue;
-        if (is_other(record, rank)) {
-          ReplayedMessage message;
-          message.from = rank;
-          message.to = record.peer;
-          message.step = step;
-          message.index = index;
-          message.tag = record.tag;
-          message.bytes = record.bytes;
-          messages_.push_back(message);
-          op_of_.push_back(op);
-        }
-        ++index;
-      }
-    }
-  }
-}
-
-/// All messages one after the other, stalled by every constant: no replay takes longer.
-void Simulation::require_countable() {
-  WideTicks longest = 0, hops = 0;
-  const Topology& topology = routing_.topology();
-  for (int d = 0; d < topology.dimensions(); ++d) hops += topology.factor(d).vertices();
-  const WideTicks step = static_cast<WideTicks>(model_.hop) + model_.credit + model_.flit;
-  for (const ReplayedMessage& message : messages_) {
-    const OpRecord& op = schedule_.ranks[static_cast<std::size_t>(message.from)]
-                             .ops[op_of_[static_cast<std::size_t>(&message - messages_.data())]];
-    WideTicks links = hops;
-    if (op.moves > 0) {
-      links = 0;
-      for (const Move& move : schedule_.moves(message.from, op)) links += std::abs(move.hops);
-    }
-    const WideTicks alone = model_.startup + step * model_.flits(message.bytes);
-    longest += model_.forwarding == Forwarding::wormhole ? alone + (links + 1) * step
-                                                         : (links + 1) * (alone + step);
-  }
-  for (std::size_t v = 0; v < nodes_.size(); ++v) {
-    for (std::size_t t = 0; t < schedule_.ranks[v].rearranged.size(); ++t) {
-      const OwnWork work = own_work(schedule_, model_, static_cast<Rank>(v), t);
-      const WideTicks all = WideTicks{work.compute} + work.rearrange + work.combine;
-      longest += all;
-      nodes_[v].works = nodes_[v].works || all > 0;
-    }
-  }
-  constexpr WideTicks most = WideTicks{1} << 62;
-  if (longest > most) {
-    throw UsageError(fmt::format(
-        "{} messages with these constants may take longer than {} us, which 64 bits cannot count; "
-        "give smaller constants, or a smaller schedule",
-        messages_.size(), microseconds_text(static_cast<Ticks>(most))));
-  }
 }
 
 Ticks Simulation::gap(Rank rank, std::size_t step) const {
@@ -145,6 +74,7 @@ void Simulation::loop() {
     }
     for (const Index worm : requesting_) request(worm);
     requesting_.clear();
+    if (model_.has_bus()) grant_buses();
     grant_touched();
     settle_marked();
   }
@@ -153,7 +83,7 @@ void Simulation::loop() {
 void Simulation::phase_one(const EventQueue::Event& event) {
   constexpr std::uint32_t kind_bits = 4;
   const auto kind = static_cast<Kind>(event.kind_and_stage & ((1U << kind_bits) - 1U));
-  const auto stage = static_cast<std::int32_t>(event.kind_and_stage >> kind_bits);
+  const auto stage = static_cast<std::int32_t>(event.kind_and_stage >> kind_bits) - 1;
   const Index index = event.subject;
   if (kind == Kind::post) {
     post(index);
@@ -164,20 +94,26 @@ void Simulation::phase_one(const EventQueue::Event& event) {
   switch (kind) {
     case Kind::ready:
       message_of(worm).ready = now_;
-      requesting_.push_back(index);
+      if (in_packets()) {
+        first_packet(index);
+      } else {
+        requesting_.push_back(index);
+      }
       break;
     case Kind::request:
       if (worm.asks_at != now_) break;
       worm.asks_at = no_tick;
       requesting_.push_back(index);
+      if (in_packets() && worm.granted_to < 0) next_packet(index);
       break;
     case Kind::sent:
-      if (!worm.is_sent && worm.tails > 0 && worm.tail[0] + model_.flit == now_) worm_sent(index);
+      if (!worm.is_sent && worm.sends_at == now_) worm_sent(index);
       break;
     case Kind::release:
-      if (worm.released == stage &&
-          worm.tails > stage + (model_.forwarding == Forwarding::wormhole ? 1 : 0) &&
-          release_time(worm, stage) == now_) {
+      if (in_packets() ||
+          (worm.released == stage &&
+           worm.tails > stage + (model_.forwarding == Forwarding::wormhole ? 1 : 0) &&
+           release_time(worm, stage) == now_)) {
         if (options_.observer != nullptr) worm.release_times.push_back(now_);
         release(index, stage);
         ++worm.released;
@@ -185,14 +121,16 @@ void Simulation::phase_one(const EventQueue::Event& event) {
       }
       break;
     case Kind::delivered:
-      if (worm.message != none && !worm.is_delivered && worm.tails == worm.hops + 1 &&
-          worm.tail.back() + model_.flit == now_) {
+      if (worm.message == none || worm.is_delivered || worm.delivers_at != now_) break;
+      if (in_packets()) {
+        packet_drained(index);
+      } else {
         worm_delivered(index);
       }
       break;
     case Kind::stage:
-      if (worm.in_runs && worm.stage_queued[static_cast<std::size_t>(stage)] == now_) {
-        const auto at = static_cast<std::size_t>(stage);
+      if (worm.in_runs && worm.stage_queued[slot(stage)] == now_) {
+        const std::size_t at = slot(stage);
         const Ticks wanted = worm.stage_event[at];
         worm.stage_queued[at] = no_tick;
         if (wanted == now_) {
@@ -239,7 +177,8 @@ void Simulation::post(Rank rank) {
     last_of_port_.clear();
     for (Index m = node.next_send; m < end; ++m) {
       const Index worm = make_worm(m);
-      const Link link = routing_.link(resource_at(worm_at(worm).path[0]).channel);
+      const std::size_t first = model_.has_bus() ? 1 : 0;
+      const Link link = routing_.link(resource_at(worm_at(worm).path[first]).channel);
       const auto port = std::ranges::find(last_of_port_, link, &std::pair<Link, Index>::first);
       if (port == last_of_port_.end()) {
         last_of_port_.emplace_back(link, worm);
@@ -345,10 +284,10 @@ void Simulation::worm_sent(Index index) {
 void Simulation::worm_delivered(Index index) {
   Worm& worm = worm_at(index);
   worm.is_delivered = true;
-  release(index, worm.hops);
+  release(index, worm.last);
   ReplayedMessage& message = message_of(worm);
   message.delivered = now_;
-  message.shared = now_ - message.ready - message.waited - model_.transit(worm.flits, worm.hops);
+  message.shared = now_ - message.ready - message.waited - model_.transit(worm.flits, message.hops);
   const Rank to = message.to;
   const std::uint32_t step = message.step;
   finish_worm(index);
@@ -358,19 +297,22 @@ void Simulation::worm_delivered(Index index) {
 /// When everything is given back.
 void Simulation::finish_worm(Index index) {
   Worm& worm = worm_at(index);
-  if (!worm.is_sent || !worm.is_delivered || worm.released < worm.hops) return;
-  if (options_.observer != nullptr) {
+  if (!worm.is_sent || !worm.is_delivered || worm.released < worm.last) return;
+  if (options_.observer != nullptr && in_packets()) {
+    observe_packet(worm);
+  } else if (options_.observer != nullptr) {
     std::vector<std::vector<Run>> starts;
-    for (std::int32_t stage = 0; stage <= worm.hops; ++stage) {
+    for (std::int32_t stage = 0; stage <= worm.last; ++stage) {
       const auto at = static_cast<std::size_t>(stage);
       if (model_.forwarding != Forwarding::wormhole) {
         starts.push_back({{0, worm.granted[at], model_.flit}});
       } else {
-        starts.push_back(worm.in_runs ? worm.starts[at].runs() : formula_runs(worm, stage));
+        starts.push_back(worm.in_runs ? worm.starts[slot(stage)].runs()
+                                      : formula_runs(worm, stage));
       }
     }
     std::vector<Channel> route;
-    for (std::int32_t stage = 0; stage < worm.hops; ++stage) {
+    for (std::int32_t stage = 0; stage < worm.last; ++stage) {
       route.push_back(resource_at(worm.path[static_cast<std::size_t>(stage)]).channel);
     }
     options_.observer->delivered({message_of(worm), route, worm.requested, worm.granted,

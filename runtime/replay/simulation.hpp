@@ -19,7 +19,8 @@ namespace wormcube {
 /// hold until something near them changes: each stage's forecast is checked against the forecasts
 /// of the stages before and after it and of the other channel of its link, and what must happen
 /// first is an event. Everything that starts has effects in later ticks only, so what is forecast
-/// for the tick that has come is final.
+/// for the tick that has come is final. Packets hold nothing while they wait: they are requests and
+/// grants alone.
 class Simulation {
  public:
   Simulation(const Schedule& schedule, const Routing& routing, const MachineModel& model,
@@ -29,18 +30,20 @@ class Simulation {
  private:
   using Index = std::int32_t;  // of messages, worms and resources
   static constexpr Index none = -1;
-  static constexpr Ticks past = -1;
+  static constexpr Ticks past = -1, never = -(Ticks{1} << 62);
+  static constexpr Channel ejection = -1, bus = -2;  // in place of a resource's channel
 
   enum class Kind : std::uint8_t { post, ready, sent, delivered, release, request, stage };
 
-  /// A channel (in store and forward, a link) or an ejection port.
+  /// A channel (where worms do not hold it, a link), an ejection port, or a node's bus.
   struct Resource {
-    Channel channel;  // -1: an ejection port
+    Channel channel;
     Index holder = none;
     std::int32_t stage = 0;  // of the holder
     Index first_waiting = none, last_waiting = none;
     Index partner = none;     // the other channel of the link
     Ticks last_start = past;  // of the last flit of worms that have left
+    Ticks drained = never;    // the last packet, of an ejection port
     std::int64_t messages = 0, flits = 0;
     Ticks waited = 0;
     bool touched = false;
@@ -48,18 +51,22 @@ class Simulation {
 
   struct Worm {
     Index message = none;
-    Index next_waiting = none;  // in its resource's list
-    Index after = none;         // the worm that follows through its injection port
-    std::int32_t hops = 0;
+    Index next_waiting = none;     // in its resource's list
+    Index after = none;            // the worm that follows through its injection port
+    std::int32_t last = 0;         // the stage of the ejection port: hops, and one more with a bus
     std::int32_t granted_to = -1;  // the last stage that it holds, or held
     std::int32_t tails = 0;        // stages whose tail's start is known (runs: is past)
     std::int32_t released = 0;     // channels given back
     bool is_delivered = false;
     bool is_sent = false;
     bool in_runs = false;
+    bool is_last = true;      // packet of its message
     Ticks asks_at = no_tick;  // when it requests the next stage
+    Ticks sends_at = no_tick, delivers_at = no_tick;
+    Ticks waited = 0, waited_port = 0;  // of a packet
+    std::int64_t first_flit = 0;        // of a packet, in its message
     std::int64_t flits = 1;
-    std::vector<Index> path;  // hops channels, then the ejection port
+    std::vector<Index> path;  // the bus if there is one, the channels, then the ejection port
     std::vector<Ticks> requested, granted, tail;
     std::vector<Ticks> release_times;         // for an observer
     std::vector<std::int32_t> shared_stages;  // on links that another worm used meanwhile
@@ -79,9 +86,11 @@ class Simulation {
     std::vector<std::pair<std::uint32_t, std::int32_t>> early;  // (step, messages that came)
   };
 
-  // simulation.cpp
+  // messages.cpp
   void number_messages();
   void require_countable();
+
+  // simulation.cpp
   void loop();
   void phase_one(const EventQueue::Event& event);
   void post(Rank rank);
@@ -105,6 +114,7 @@ class Simulation {
   Index port_of(Rank rank, Link link);
   void request(Index worm);
   void grant_touched();
+  void grant_buses();
   void grant(Index resource);
   void granted(Index worm, std::int32_t stage);
   void release(Index worm, std::int32_t stage);
@@ -115,6 +125,41 @@ class Simulation {
   Ticks release_time(const Worm& worm, std::int32_t stage) const;
   std::vector<Run> formula_runs(const Worm& worm, std::int32_t stage) const;
   bool earlier(Index a, Index b) const;
+  Index blank_worm(Index message);
+
+  // slow_ports.cpp
+  std::vector<Run> slow_formula_runs(const Worm& worm, std::int32_t stage) const;
+  Ticks formula_at_link(const Worm& worm, std::int64_t flit) const;
+  std::vector<Run> injection_runs(const Worm& worm) const;
+
+  // packets.cpp
+  void first_packet(Index worm);
+  void next_packet(Index worm);
+  void ask_when_there(Index worm);
+  void packet_granted(Index worm, std::int32_t stage);
+  void drain(Index port);
+  void packet_drained(Index worm);
+  void observe_packet(const Worm& worm);
+  bool in_packets() const { return model_.forwarding == Forwarding::packets; }
+
+  // Of worms, by stage. Where ports are slower than links the injection port is stage -1: what stands
+  // in Worm by stages of runs has one place more then.
+  std::int32_t front() const { return slow_ports_ ? -1 : 0; }
+  std::size_t slot(std::int32_t stage) const {
+    return static_cast<std::size_t>(stage + (slow_ports_ ? 1 : 0));
+  }
+  /// Ticks that a flit occupies it.
+  Ticks rate(const Worm& worm, std::int32_t stage) const {
+    return stage < 0 || stage == worm.last ? model_.port_flit() : model_.flit;
+  }
+  /// From a flit's start there to its earliest start on the next stage.
+  Ticks hop(std::int32_t stage) const { return stage < 0 ? model_.port_flit() : model_.hop; }
+  /// From a flit's start on the next stage to when its slot between them can be used again.
+  Ticks credit(std::int32_t stage) const { return stage < 0 ? 0 : model_.credit; }
+  /// Flits between it and the next stage.
+  std::int64_t buffer(std::int32_t stage) const {
+    return stage < 0 ? model_.port_buffer() : model_.slots;
+  }
 
   // turns.cpp
   void share(Index resource);
@@ -137,7 +182,8 @@ class Simulation {
                   Ticks stride) const;
 
   void push(Ticks time, Kind kind, Index subject, std::int32_t stage = 0) {
-    queue_.push({time, static_cast<std::uint32_t>(kind) | static_cast<std::uint32_t>(stage) << 4U,
+    queue_.push({time,
+                 static_cast<std::uint32_t>(kind) | static_cast<std::uint32_t>(stage + 1) << 4U,
                  subject});
   }
   Worm& worm_at(Index worm) { return worms_[static_cast<std::size_t>(worm)]; }
@@ -150,6 +196,7 @@ class Simulation {
   const Routing& routing_;
   const MachineModel& model_;
   const ReplayOptions& options_;
+  const bool slow_ports_;
 
   Ticks now_ = 0;
   EventQueue queue_;
@@ -168,7 +215,7 @@ class Simulation {
   std::vector<Resource> resources_;
   std::vector<Index> dense_;  // of channels, where there are few enough
   std::unordered_map<Channel, Index> sparse_;
-  std::vector<Index> node_port_;
+  std::vector<Index> node_port_, node_bus_;
   std::unordered_map<Link, Index> link_port_;
   std::vector<Index> touched_;
   std::vector<Index> requesting_;
@@ -178,6 +225,13 @@ class Simulation {
   std::vector<Channel> route_;
   std::vector<std::pair<Link, Index>> last_of_port_;  // of the step being posted, all ports
   std::vector<ReplayedWait> waits_;
+
+  /// What an observer is shown of a message in packets, as far as they have come.
+  struct PacketLife {
+    std::vector<Ticks> requested, granted, released;
+    std::vector<std::vector<Run>> starts;
+  };
+  std::unordered_map<Index, PacketLife> lives_;
 };
 
 }  // namespace wormcube

@@ -12,20 +12,24 @@ namespace wormcube {
 /// The flits that can start on a stage before one more stage is granted: a buffer full for it and
 /// each later channel.
 std::int64_t Simulation::limit(const Worm& worm, std::int32_t stage) const {
-  if (worm.granted_to == worm.hops) return worm.flits;
-  const std::int64_t buffers = worm.granted_to - stage + 1;
-  return worm.flits / model_.slots < buffers ? worm.flits
-                                             : std::min(worm.flits, buffers * model_.slots);
+  if (worm.granted_to == worm.last) return worm.flits;
+  // Behind the injection port one is of another size.
+  const std::int64_t behind_port = stage < 0 ? model_.port_buffer() : 0;
+  const std::int64_t buffers = worm.granted_to - std::max(stage, 0) + 1;
+  return worm.flits / model_.slots < buffers
+             ? worm.flits
+             : std::min(worm.flits, behind_port + buffers * model_.slots);
 }
 
 bool Simulation::tail_is_past(const Worm& worm, std::int32_t stage) const {
-  return worm.tails > stage && worm.tail[static_cast<std::size_t>(stage)] + model_.flit <= now_;
+  return stage >= 0 && worm.tails > stage &&
+         worm.tail[static_cast<std::size_t>(stage)] + rate(worm, stage) <= now_;
 }
 
 void Simulation::mark(Index index, std::int32_t stage) {
   Worm& worm = worm_at(index);
-  if (stage < 0 || stage > worm.granted_to || worm.dirty[static_cast<std::size_t>(stage)]) return;
-  worm.dirty[static_cast<std::size_t>(stage)] = true;
+  if (stage < front() || stage > worm.granted_to || worm.dirty[slot(stage)]) return;
+  worm.dirty[slot(stage)] = true;
   marked_.emplace_back(index, stage);
 }
 
@@ -46,7 +50,7 @@ void Simulation::to_runs(Index index) {
   Worm& worm = worm_at(index);
   if (worm.in_runs) return;
   worm.in_runs = true;
-  const std::size_t stages = worm.path.size();
+  const std::size_t stages = slot(worm.last) + 1;
   if (worm.starts.size() < stages) worm.starts.resize(stages);
   for (Starts& starts : worm.starts) starts.clear();
   worm.stage_event.assign(stages, no_tick);
@@ -57,10 +61,12 @@ void Simulation::to_runs(Index index) {
     ++past_tails;
   }
   worm.tails = past_tails;
-  for (std::int32_t stage = 0; stage <= worm.granted_to; ++stage) {
-    if (worm.granted[static_cast<std::size_t>(stage)] < now_) {
-      for (const Run& run : formula_runs(worm, stage)) {
-        worm.starts[static_cast<std::size_t>(stage)].push(run);
+  if (past_tails == 0) worm.sends_at = no_tick;
+  if (past_tails <= worm.last) worm.delivers_at = no_tick;
+  for (std::int32_t stage = front(); stage <= worm.granted_to; ++stage) {
+    if (stage < 0 || worm.granted[static_cast<std::size_t>(stage)] < now_) {
+      for (const Run& run : stage < 0 ? injection_runs(worm) : formula_runs(worm, stage)) {
+        worm.starts[slot(stage)].push(run);
         if (run.time >= now_) break;  // a forecast, as later ones are
       }
     } else {
@@ -72,9 +78,10 @@ void Simulation::to_runs(Index index) {
 
 void Simulation::granted_in_runs(Index index, std::int32_t stage) {
   Worm& worm = worm_at(index);
-  for (std::int32_t before = stage - 1; before >= 0; --before) {
-    const std::int64_t old_limit = (stage - before) * model_.slots;
-    Starts& starts = worm.starts[static_cast<std::size_t>(before)];
+  for (std::int32_t before = stage - 1; before >= front(); --before) {
+    const std::int64_t old_limit =
+        before < 0 ? model_.port_buffer() + stage * model_.slots : (stage - before) * model_.slots;
+    Starts& starts = worm.starts[slot(before)];
     if (old_limit >= worm.flits || starts.before(now_, old_limit) < old_limit) break;
     // It waits for a slot. What was forecast beyond that did not come true.
     if (starts.at(old_limit) < now_) starts.stall(old_limit);
@@ -90,7 +97,7 @@ void Simulation::settle_marked() {
     const auto [index, stage] = marked_[i];
     Worm& worm = worm_at(index);
     if (!worm.in_runs || stage > worm.granted_to) continue;  // delivered in this tick
-    worm.dirty[static_cast<std::size_t>(stage)] = false;
+    worm.dirty[slot(stage)] = false;
     settle(index, stage);
   }
   marked_.clear();
@@ -99,7 +106,11 @@ void Simulation::settle_marked() {
 void Simulation::settle(Index index, std::int32_t stage) {
   Worm& worm = worm_at(index);
   if (tail_is_past(worm, stage)) {
-    worm.stage_event[static_cast<std::size_t>(stage)] = no_tick;
+    worm.stage_event[slot(stage)] = no_tick;
+    return;
+  }
+  if (stage < 0) {
+    settle_alone(index, stage, never, no_tick);
     return;
   }
   const Index partner = resource_at(worm.path[static_cast<std::size_t>(stage)]).partner;
@@ -125,7 +136,7 @@ void Simulation::settle(Index index, std::int32_t stage) {
 /// \param horizon    to be looked at again then at the latest
 void Simulation::settle_alone(Index index, std::int32_t stage, Ticks link_free, Ticks horizon) {
   Worm& worm = worm_at(index);
-  const auto at = static_cast<std::size_t>(stage);
+  const std::size_t at = slot(stage);
   const std::int64_t most = limit(worm, stage);
   const std::int64_t flit = worm.starts[at].before(now_, most);
   if (flit >= most) {
@@ -139,23 +150,27 @@ void Simulation::settle_alone(Index index, std::int32_t stage, Ticks link_free, 
     worm.stage_event[at] = no_tick;
     return;
   }
-  Ticks second = time + model_.flit;
+  const Ticks least = rate(worm, stage);
+  Ticks second = time + least;
   if (flit + 1 < most) {
-    if (stage > 0) second = std::max(second, later(worm.starts[at - 1].at(flit + 1), model_.hop));
-    if (stage < worm.granted_to && flit + 1 >= model_.slots) {
+    if (stage > front()) {
+      second = std::max(second, later(worm.starts[at - 1].at(flit + 1), hop(stage - 1)));
+    }
+    if (stage < worm.granted_to && flit + 1 >= buffer(stage)) {
       second =
-          std::max(second, later(worm.starts[at + 1].at(flit + 1 - model_.slots), model_.credit));
+          std::max(second, later(worm.starts[at + 1].at(flit + 1 - buffer(stage)), credit(stage)));
     }
   }
-  const Ticks stride = second == no_tick ? model_.flit : second - time;
+  const Ticks stride = second == no_tick ? least : second - time;
   forecast(index, stage, flit, time, stride);
   watch(index, stage, flit, time, std::min(horizon, deviation(worm, stage, flit, time, stride)));
 }
 
 Ticks Simulation::latest_start(const Worm& worm, std::int32_t stage, std::int64_t before) const {
-  const auto at = static_cast<std::size_t>(stage);
-  return before > 0 ? worm.starts[at].at(before - 1)
-                    : resources_[static_cast<std::size_t>(worm.path[at])].last_start;
+  return before > 0
+             ? worm.starts[slot(stage)].at(before - 1)
+             : resources_[static_cast<std::size_t>(worm.path[static_cast<std::size_t>(stage)])]
+                   .last_start;
 }
 
 /// The two channels of a link, both held: their flits take turns.
@@ -176,16 +191,18 @@ void Simulation::settle_pair(Index index, std::int32_t stage, Index other,
   for (Side& side : sides) {
     const Worm& worm = worm_at(side.index);
     side.most = limit(worm, side.stage);
-    side.flit = worm.starts[static_cast<std::size_t>(side.stage)].before(now_, side.most);
+    side.flit = worm.starts[slot(side.stage)].before(now_, side.most);
     side.latest = latest_start(worm, side.stage, side.flit);
   }
   // Rules 1, 2 and 4.
   const auto ready = [&](const Side& side, std::int64_t flit) {
     if (flit >= side.most) return no_tick;
     const Worm& worm = worm_at(side.index);
-    const auto at = static_cast<std::size_t>(side.stage);
-    Ticks time = flit == 0 ? worm.granted[at] : 0;
-    if (side.stage > 0) time = std::max(time, later(worm.starts[at - 1].at(flit), model_.hop));
+    const std::size_t at = slot(side.stage);
+    Ticks time = flit == 0 ? worm.granted[static_cast<std::size_t>(side.stage)] : 0;
+    if (side.stage > front()) {
+      time = std::max(time, later(worm.starts[at - 1].at(flit), hop(side.stage - 1)));
+    }
     if (flit >= model_.slots) {
       time = std::max(time, later(worm.starts[at + 1].at(flit - model_.slots), model_.credit));
     }
@@ -199,7 +216,7 @@ void Simulation::settle_pair(Index index, std::int32_t stage, Index other,
 
   const auto still = [&](const Side& side) {
     if (side.flit < side.most) forecast(side.index, side.stage, side.flit, no_tick, 1);
-    worm_at(side.index).stage_event[static_cast<std::size_t>(side.stage)] = no_tick;
+    worm_at(side.index).stage_event[slot(side.stage)] = no_tick;
   };
   for (const std::size_t s : {std::size_t{0}, std::size_t{1}}) {
     const Side& side = sides[s];
@@ -293,25 +310,27 @@ void Simulation::settle_pair(Index index, std::int32_t stage, Index other,
       // to the line; or one before that.
       const auto broken = [&](const Side& side, std::int64_t shift, Ticks line_1, Law law) {
         const Worm& worm = worm_at(side.index);
-        const auto at = static_cast<std::size_t>(side.stage);
+        const std::size_t at = slot(side.stage);
         std::int64_t j = 1;
         while (side.flit + shift + j < side.most) {
           const std::int64_t k = side.flit + shift + j;
           const Ticks line = line_1 + (j - 1) * period;
-          Constraint arrival, slot;
-          if (side.stage > 0) arrival = constraint(worm.starts[at - 1].piece(k), model_.hop);
+          Constraint arrival, room;
+          if (side.stage > front()) {
+            arrival = constraint(worm.starts[at - 1].piece(k), hop(side.stage - 1));
+          }
           if (k < model_.slots) {
-            slot.length = model_.slots - k;
+            room.length = model_.slots - k;
           } else {
-            slot = constraint(worm.starts[at + 1].piece(k - model_.slots), model_.credit);
+            room = constraint(worm.starts[at + 1].piece(k - model_.slots), model_.credit);
           }
           const std::int64_t bad =
               law == Law::not_above
-                  ? std::min(first_above(arrival, line, period), first_above(slot, line, period))
+                  ? std::min(first_above(arrival, line, period), first_above(room, line, period))
               : law == Law::on
-                  ? first_off(arrival, slot, line, period)
-                  : std::max(first_below(arrival, line, period), first_below(slot, line, period));
-          const std::int64_t length = std::min({arrival.length, slot.length, side.most - k});
+                  ? first_off(arrival, room, line, period)
+                  : std::max(first_below(arrival, line, period), first_below(room, line, period));
+          const std::int64_t length = std::min({arrival.length, room.length, side.most - k});
           if (bad < length) return j + bad;
           j += length;
         }

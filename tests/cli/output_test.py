@@ -310,7 +310,8 @@ class Schemas(unittest.TestCase):
             self.assertLessEqual(unseen, {"on", "topology", "node", "neighbours", "route", "root", "step_bytes", "step_load",
                                           "step_cost_bytes", "time_lockstep", "time_lockstep_us",
                                           # what not every machine has
-                                          "sure", "year", "source", "network", "notes", "port_mb_per_s",
+                                          "sure", "year", "source", "network", "notes", "port_mb_per_s", "port_ps",
+                                          "port_slots", "packet_bytes", "packet_bytes_reason", "node_ps", "node_ps_reason",
                                           "combine_ps_per_byte", "rearrange_ps_per_byte"}, command)
 
 

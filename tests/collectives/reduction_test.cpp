@@ -169,12 +169,15 @@ TEST_CASE("compose does the left map first, and is not commutative", "[collectiv
 TEST_CASE("unknown operators and types are refused with the known ones",
           "[collectives][reduction]") {
   CHECK_THROWS_WITH(find_reduction("summ", "int32"),
-                    "unknown operator 'summ'; known are: sum product min max and or xor compose");
-  CHECK_THROWS_WITH(find_reduction("min", "complex"),
-                    "operator min has no type 'complex'; its types are: int32 int64 uint8 float "
-                    "double");
-  CHECK_THROWS_WITH(find_reduction("xor", "double"), Contains("its types are: int32 int64 uint8"));
-  CHECK_THROWS_WITH(find_reduction("compose", "double"), Contains("its types are: affine"));
+                    "unknown operator 'summ' (did you mean 'sum'?); available: sum product min max "
+                    "and or xor compose");
+  CHECK_THROWS_WITH(
+      find_reduction("min", "complex"),
+      "operator min does not take the type 'complex'; it takes: int32 int64 uint8 float "
+      "double");
+  CHECK_THROWS_WITH(find_reduction("xor", "double"), Contains("it takes: int32 int64 uint8"));
+  CHECK_THROWS_WITH(find_reduction("sum", "float32"), Contains("(did you mean 'float'?)"));
+  CHECK_THROWS_WITH(find_reduction("compose", "double"), Contains("it takes: affine"));
 }
 
 TEST_CASE("the result may be the left operand or the right one", "[collectives][reduction]") {

@@ -26,14 +26,15 @@ TEST_CASE("operations and algorithms are found by name, unknown ones with the kn
           "[collectives]") {
   CHECK(parse_operation("alltoallv") == operations::alltoallv);
   CHECK_THROWS_WITH(parse_operation("alltoal"),
-                    "unknown operation 'alltoal' (did you mean 'alltoall'?); known are: broadcast "
+                    "unknown operation 'alltoal' (did you mean 'alltoall'?); available: broadcast "
                     "reduce allgather allgatherv reduce_scatter reduce_scatterv allreduce scan "
                     "exscan barrier scatter scatterv gather gatherv alltoall alltoallv shift "
                     "permute k_broadcast k_reduce k_alltoall k_gather");
   CHECK(find_algorithm(operations::alltoallv, "shift").operation == operations::alltoallv);
   CHECK_THROWS_WITH(
       find_algorithm(operations::barrier, "disseminate"),
-      StartsWith("barrier has no algorithm 'disseminate' (did you mean 'dissemination'?); known") &&
+      StartsWith(
+          "barrier has no algorithm 'disseminate' (did you mean 'dissemination'?); available") &&
           Contains(" dissemination"));
   for (const Operation operation : all_operations) {
     CHECK(parse_operation(to_string(operation)) == operation);
@@ -41,6 +42,21 @@ TEST_CASE("operations and algorithms are found by name, unknown ones with the kn
   for (const Algorithm* algorithm : registry()) {
     CHECK(&find_algorithm(algorithm->operation, algorithm->name) == algorithm);
   }
+}
+
+TEST_CASE("operations are known by the names of books and of MPI", "[collectives]") {
+  using Pair = std::pair<std::string_view, Operation>;
+  const auto [name, operation] = GENERATE(
+      Pair("all-to-all", operations::alltoall), Pair("total-exchange", operations::alltoall),
+      Pair("complete_exchange", operations::alltoall), Pair("MPI_Alltoallv", operations::alltoallv),
+      Pair("MPI_Allreduce", operations::allreduce), Pair("AllReduce", operations::allreduce),
+      Pair("bcast", operations::broadcast), Pair("MPI_Ibcast", operations::broadcast),
+      Pair("all_gather", operations::allgather), Pair("reduce-scatter", operations::reduce_scatter),
+      Pair("MPI_Reduce_scatter_block", operations::reduce_scatter));
+  CAPTURE(name);
+  CHECK(parse_operation(name) == operation);
+  CHECK_THROWS_AS(parse_operation("mpi"), UsageError);
+  CHECK_THROWS_AS(parse_operation("i"), UsageError);
 }
 
 // What the registry keeps by address cannot be a temporary.

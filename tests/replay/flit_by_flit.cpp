@@ -14,7 +14,8 @@ namespace wormcube::test {
 
 namespace {
 
-/// A port or channel is named by (0, channel), (1, node or link): ejection.
+/// A port or channel is named by (0, channel; in packets, link), (1, node or link): ejection, (2, node):
+/// a bus.
 using Place = std::pair<int, std::int64_t>;
 
 struct Flits {
@@ -26,6 +27,16 @@ struct Flits {
   Ticks requested = no_tick;  // the next stage
   bool sent = false, delivered = false, queued = true;
   Ticks ready_at = no_tick;
+  std::vector<Ticks> at_link = {};  // of each flit: when it has come through the injection port
+};
+
+struct Packet {
+  std::size_t worm;
+  std::int64_t first, flits, all;
+  Ticks asks;
+  int stage;  // -1: the bus
+  Ticks waited = 0;
+  bool drained = false;
 };
 
 class Slow {
@@ -77,14 +88,22 @@ class Slow {
     Ticks quiet = 0;
     // Nothing for as long as the longest constant: nothing will come any more.
     Ticks patience = 2 * (m_.startup + m_.flit + m_.hop + m_.credit) + 2;
+    if (m_.forwarding == Forwarding::packets) {  // ports may have long queues behind them
+      for (const Flits& worm : worms_) patience += worm.length * (m_.port_flit() + m_.node);
+    }
+    patience += 2 * m_.port_flit();
     for (std::size_t v = 0; v < nodes; ++v) {
       for (std::size_t t = 0; t < schedule_.ranks[v].rearranged.size(); ++t) patience += gap(v, t);
     }
     for (now_ = 0; !finished() && quiet <= patience; ++now_) {
       changed_ = false;
       while (phase_one()) changed_ = true;
-      grants();
-      flits();
+      if (m_.forwarding == Forwarding::packets) {
+        packets();
+      } else {
+        grants();
+        flits();
+      }
       quiet = changed_ ? 0 : quiet + 1;
     }
     out_.deadlock = !finished();
@@ -117,16 +136,21 @@ class Slow {
       FlitMessage& message = of(worm);
       const auto& first = message.starts.front();
       const auto& last = message.starts.back();
-      if (!worm.sent && std::ssize(first) == worm.length && first.back() + m_.flit == now_) {
+      if (m_.forwarding == Forwarding::packets) {
+        if (message.sent == now_ && !worm.sent) worm.sent = any = true;
+        if (message.delivered == now_ && !worm.delivered) worm.delivered = any = true;
+      } else if (!worm.sent && std::ssize(first) == worm.length &&
+                 std::max(first.back() + m_.flit, worm.at_link.back() + m_.port_flit()) == now_) {
         worm.sent = any = true;
         message.sent = now_;
       }
-      if (!worm.delivered && std::ssize(last) == worm.length && last.back() + m_.flit == now_) {
+      if (!worm.delivered && std::ssize(last) == worm.length && !last.empty() &&
+          last.back() + m_.port_flit() == now_) {
         worm.delivered = any = true;
         message.delivered = now_;
         held_.erase(eject(worm));
       }
-      while (worm.released < worm.route.size()) {
+      while (m_.forwarding != Forwarding::packets && worm.released < worm.route.size()) {
         const auto& here = message.starts[worm.released];
         const auto& next = message.starts[worm.released + 1];
         if (std::ssize(next) < worm.length) break;
@@ -137,7 +161,13 @@ class Slow {
       }
       if (worm.ready_at == now_) {
         worm.ready_at = no_tick;
-        message.ready = worm.requested = now_;
+        message.ready = now_;
+        if (m_.forwarding == Forwarding::packets) {
+          cut(worm);
+        } else {
+          worm.requested = now_;
+          worm.at_link.push_back(now_);
+        }
         any = true;
       }
     }
@@ -235,7 +265,73 @@ class Slow {
     }
   }
 
+  /// Packets of a message whose start-up is over.
+  void cut(const Flits& worm) {
+    for (std::int64_t first = 0; first < worm.length; first += m_.packet) {
+      const std::int64_t flits = std::min(m_.packet, worm.length - first);
+      const Ticks there = now_ + (first + flits - 1) * m_.port_flit() - (flits - 1) * m_.flit;
+      packets_.push_back({worm.message, first, flits, worm.length, there, m_.has_bus() ? -1 : 0});
+    }
+  }
+
+  /// Grants of this tick: of buses, then of links, then of ports.
+  void packets() {
+    for (const int kind : {-1, 0, 1}) {
+      std::vector<Packet*> asking;
+      for (Packet& packet : packets_) {
+        const int last = static_cast<int>(worms_[packet.worm].route.size());
+        const int its_kind = packet.stage < 0 ? -1 : packet.stage < last ? 0 : 1;
+        if (its_kind == kind && packet.asks <= now_ && !packet.drained) asking.push_back(&packet);
+      }
+      std::ranges::sort(asking, {}, [&](const Packet* packet) {
+        const FlitMessage& message = out_.messages[packet->worm];
+        return std::tuple(packet->asks, message.from, message.step, message.index, packet->first);
+      });
+      for (Packet* const packet : asking) serve(*packet);
+    }
+  }
+
+  void serve(Packet& packet) {
+    const Flits& worm = worms_[packet.worm];
+    FlitMessage& message = out_.messages[packet.worm];
+    const Ticks port = m_.port_flit(), n = packet.flits;
+    const bool is_last = packet.first + n == packet.all;
+    if (packet.stage == static_cast<int>(worm.route.size())) {
+      const auto [place, is_new] = free_.try_emplace(eject(worm), -1'000'000'000);
+      const Ticks alone = packet.asks + (n - 1) * m_.flit + port;
+      place->second = std::max(alone, place->second + n * port);
+      packet.waited += place->second - alone;
+      packet.drained = changed_ = true;
+      if (is_last) message.delivered = place->second, message.waited = packet.waited;
+      return;
+    }
+    const Place wanted = packet.stage < 0 ? Place{2, message.from}
+                                          : Place{0, routing_.link(worm.route[packet.stage])};
+    const auto [place, is_new] = free_.try_emplace(wanted, 0);
+    if (place->second > now_) return;
+    changed_ = true;
+    packet.waited += now_ - packet.asks;
+    place->second = now_ + n * (packet.stage < 0 ? m_.node : m_.flit);
+    if (packet.stage == 0 && is_last) {
+      message.sent = std::max(now_ + n * m_.flit, message.ready + packet.all * port);
+    }
+    packet.asks =
+        packet.stage < 0 ? now_ + (n - 1) * std::max<Ticks>(0, m_.node - m_.flit) : now_ + m_.hop;
+    ++packet.stage;
+  }
+
   void flits() {
+    // What comes through the injection ports.
+    for (Flits& worm : worms_) {
+      const auto& first = of(worm).starts.front();
+      const auto behind = static_cast<std::size_t>(m_.port_buffer());
+      while (!worm.at_link.empty() && std::cmp_less(worm.at_link.size(), worm.length)) {
+        const std::size_t k = worm.at_link.size();
+        if (k >= behind && first.size() <= k - behind) break;
+        const Ticks room = k >= behind ? first[k - behind] : 0;
+        worm.at_link.push_back(m_.port_flit() + std::max(worm.at_link.back(), room));
+      }
+    }
     // Rules 1 to 4 of each worm's next flit on each stage, from what started before this tick.
     std::map<Link, std::map<int, std::pair<Flits*, std::size_t>>> links;
     std::vector<std::pair<Flits*, std::size_t>> starting;
@@ -244,6 +340,7 @@ class Slow {
       for (std::size_t i = 0; i < worm.granted; ++i) {
         const std::size_t k = starts[i].size();
         if (std::cmp_equal(k, worm.length)) continue;
+        if (i == 0 && (worm.at_link.size() <= k || worm.at_link[k] > now_)) continue;
         if (i > 0 && (starts[i - 1].size() <= k || starts[i - 1][k] + m_.hop > now_)) continue;
         const auto slots = static_cast<std::size_t>(m_.slots);
         if (i + 1 < stages(worm) && k >= slots &&
@@ -251,7 +348,7 @@ class Slow {
           continue;
         }
         if (i + 1 == stages(worm)) {
-          if (k == 0 || starts[i][k - 1] + m_.flit <= now_) starting.emplace_back(&worm, i);
+          if (k == 0 || starts[i][k - 1] + m_.port_flit() <= now_) starting.emplace_back(&worm, i);
         } else {
           const Channel channel = worm.route[i];
           const Link link = routing_.link(channel);
@@ -291,6 +388,8 @@ class Slow {
   std::vector<Ticks> due_;
   std::map<Place, Flits*> held_;
   std::map<Link, Ticks> link_last_;
+  std::vector<Packet> packets_;
+  std::map<Place, Ticks> free_;  // in packets
   std::map<Link, int> pointer_;
   Ticks now_ = 0;
   bool changed_ = false;

@@ -70,7 +70,7 @@ static_assert(networks.size() >= 40);
 
 MachineModel with_constants(std::size_t which) {
   MachineModel model = unit_model();
-  switch (which % 3) {
+  switch (which % 5) {
     case 0:
       model.startup = 10;
       model.rearrange = {1, 1};
@@ -79,8 +79,19 @@ MachineModel with_constants(std::size_t which) {
     case 1:
       model = {.startup = 0, .flit_bytes = 3, .flit = 7, .hop = 11, .credit = 3, .slots = 2};
       break;
+    case 2:  // worms and packets of nodes slower than their links
+    case 3:
+      model.startup = 10;
+      model.rearrange = {1, 1};
+      model.hop = 2;
+      model.port = 3;
+      model.port_slots = 2;
+      if (which % 5 == 2) break;
+      model.forwarding = Forwarding::packets;
+      model.packet = 4;
+      break;
     default:
-      model = {};  // the presets
+      model = {};
       break;
   }
   return model;
@@ -345,11 +356,33 @@ TEST_CASE("the closed form's conditions are needed: without each, a replay takes
   model = unit_model();
   model.credit = 4;
   CHECK(longer("line:2", {{{0, 1, 1}}, {{0, 1, 1}}}, model));
+  model = unit_model();
+  model.port = 3;
+  model.hop = 8;
+  model.slots = 2;  // deep enough for a flit in 5 ticks, not in 3
+  CHECK(longer("line:3", {{{0, 2, 5}}}, model));
+}
+
+TEST_CASE("no message is faster than it would be alone", "[replay]") {
+  for (std::uint64_t seed = 500; seed < 800; ++seed) {
+    const RandomCase random(seed, static_cast<PortsAre>(seed % 3));
+    CAPTURE(seed, random.text());
+    const Replay r = replay(
+        random.schedule, Routing(random.schedule.topology, random.virtual_channels), random.model);
+    for (const ReplayedMessage& m : r.messages) {
+      if (m.delivered == no_tick) continue;
+      const std::int64_t flits = random.model.flits(m.bytes);
+      REQUIRE(m.delivered >= m.ready + random.model.transit(flits, m.hops));
+      REQUIRE(m.sent >= m.ready + flits * random.model.port_flit());
+      REQUIRE(m.shared >= 0);
+      REQUIRE(m.waited >= m.waited_port);
+    }
+  }
 }
 
 TEST_CASE("a step takes at least what its busiest link carries", "[replay]") {
-  for (std::uint64_t seed = 600; seed < 700; ++seed) {
-    RandomCase random(seed);
+  for (std::uint64_t seed = 600; seed < 900; ++seed) {
+    RandomCase random(seed, static_cast<PortsAre>(seed % 3));
     random.model.lock_step = true;
     CAPTURE(seed, random.text());
     const Routing routing(random.schedule.topology, random.virtual_channels);
@@ -378,16 +411,17 @@ TEST_CASE("a step takes at least what its busiest link carries", "[replay]") {
 }
 
 TEST_CASE("all constants times n: all times times n", "[replay]") {
-  for (std::uint64_t seed = 700; seed < 800; ++seed) {
-    const RandomCase random(seed);
+  for (std::uint64_t seed = 700; seed < 1000; ++seed) {
+    const RandomCase random(seed, static_cast<PortsAre>(seed % 3));
     CAPTURE(seed, random.text());
     const Routing routing(random.schedule.topology, random.virtual_channels);
     constexpr Ticks n = 7;
     MachineModel model = random.model;
     model.combine.bytes = 1;  // a gap's ceiling does not scale
     MachineModel times_n = model;
-    for (Ticks* constant : {&times_n.startup, &times_n.flit, &times_n.hop, &times_n.credit,
-                            &times_n.rearrange.ticks, &times_n.combine.ticks}) {
+    for (Ticks* constant :
+         {&times_n.startup, &times_n.flit, &times_n.hop, &times_n.credit, &times_n.port,
+          &times_n.node, &times_n.rearrange.ticks, &times_n.combine.ticks}) {
       *constant *= n;
     }
     const Replay one = replay(random.schedule, routing, model);
@@ -404,9 +438,11 @@ TEST_CASE("all constants times n: all times times n", "[replay]") {
 
 TEST_CASE("messages of one way arrive in order, deliveries through a port one after the other",
           "[replay]") {
-  for (std::uint64_t seed = 800; seed < 900; ++seed) {
-    RandomCase random(seed);
+  for (std::uint64_t seed = 800; seed < 1100; ++seed) {
+    RandomCase random(seed, static_cast<PortsAre>(seed % 3));
     random.model.all_port = false;
+    random.model.node = 0;
+    const bool in_packets = random.model.forwarding == Forwarding::packets;
     CAPTURE(seed, random.text());
     const Replay r = replay(
         random.schedule, Routing(random.schedule.topology, random.virtual_channels), random.model);
@@ -417,7 +453,10 @@ TEST_CASE("messages of one way arrive in order, deliveries through a port one af
       Ticks& before = latest[{m.from, m.to}];
       REQUIRE(m.delivered > before);
       before = m.delivered;
-      at_port[m.to].emplace_back(m.delivered, random.model.flits(m.bytes) * random.model.flit);
+      // Packets of several messages pass a port in turn: the last of each takes its own time there.
+      const std::int64_t flits = random.model.flits(m.bytes), packet = random.model.packet;
+      const std::int64_t last = in_packets ? (flits - 1) % packet + 1 : flits;
+      at_port[m.to].emplace_back(m.delivered, last * random.model.port_flit());
     }
     for (auto& [node, list] : at_port) {
       std::ranges::sort(list);

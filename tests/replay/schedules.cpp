@@ -140,7 +140,27 @@ Outcome outcome(const char* topology, const std::vector<Step>& steps, const Mach
   return {std::move(result), std::move(witness.starts)};
 }
 
-RandomCase::RandomCase(std::uint64_t seed) : schedule{Topology::parse("ring:1"), {}} {
+namespace {
+
+/// \param seed  of the case: other numbers are drawn from it than those of its messages
+void draw_ports(MachineModel& model, PortsAre ports, std::uint64_t seed) {
+  std::mt19937_64 random(seed + 0x9e3779b97f4a7c15U);
+  const auto in = [&](int least, int most) {
+    return least + static_cast<int>(random() % static_cast<std::uint64_t>(most - least + 1));
+  };
+  if (ports == PortsAre::fast) return;
+  model.port = in(0, 3) == 0 ? 0 : model.flit + in(0, 6);
+  model.port_slots = in(0, 2) == 0 ? 0 : in(1, 9);
+  if (ports == PortsAre::slow) return;
+  model.forwarding = Forwarding::packets;
+  model.packet = in(1, 8);
+  if (model.all_port && in(0, 1) == 0) model.node = in(1, 2 * static_cast<int>(model.flit) + 2);
+}
+
+}  // namespace
+
+RandomCase::RandomCase(std::uint64_t seed, PortsAre ports)
+    : schedule{Topology::parse("ring:1"), {}} {
   std::mt19937_64 random(seed);
   const auto in = [&](int least, int most) {
     return least + static_cast<int>(random() % static_cast<std::uint64_t>(most - least + 1));
@@ -162,6 +182,7 @@ RandomCase::RandomCase(std::uint64_t seed) : schedule{Topology::parse("ring:1"),
   model.combine = {in(0, 2), in(1, 3)};
   model.all_port = in(0, 2) == 0;
   model.lock_step = in(0, 2) == 0;
+  draw_ports(model, ports, seed);
   const int steps = in(1, 4), most_sends = in(1, 3), most_bytes = in(0, 3) == 0 ? 150 : 30;
   const Rank nodes = schedule.topology.nodes();
   for (int step = 0; step < steps; ++step) {
@@ -180,10 +201,13 @@ RandomCase::RandomCase(std::uint64_t seed) : schedule{Topology::parse("ring:1"),
 }
 
 std::string RandomCase::text() const {
-  return fmt::format("{}, {} virtual channels, ts {}, f {}, F {}, H {}, C {}, S {}, {} port, {}",
-                     schedule.topology.name(), virtual_channels, model.startup, model.flit_bytes,
-                     model.flit, model.hop, model.credit, model.slots,
-                     model.all_port ? "all" : "one", model.lock_step ? "lock step" : "alone");
+  return fmt::format(
+      "{}, {} virtual channels, ts {}, f {}, F {}, H {}, C {}, S {}, P {}, Q {}, "
+      "packets of {}, N {}, {} port, {}",
+      schedule.topology.name(), virtual_channels, model.startup, model.flit_bytes, model.flit,
+      model.hop, model.credit, model.slots, model.port_flit(), model.port_buffer(),
+      model.forwarding == Forwarding::packets ? model.packet : 0, model.node,
+      model.all_port ? "all" : "one", model.lock_step ? "lock step" : "alone");
 }
 
 }  // namespace wormcube::test

@@ -60,8 +60,9 @@ Outcome outcome(const char* topology, const std::vector<Step>& steps, const Mach
 
 /// A random network, model and schedule: messages by the router's routes, to oneself, empty ones,
 /// several to a port, nodes that work between the steps.
+enum class PortsAre { fast, slow, of_packets };
 struct RandomCase {
-  explicit RandomCase(std::uint64_t seed);
+  explicit RandomCase(std::uint64_t seed, PortsAre ports = PortsAre::fast);
   Schedule schedule;
   MachineModel model;
   int virtual_channels = 2;

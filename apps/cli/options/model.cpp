@@ -83,14 +83,27 @@ ModelOptions::Resolved ModelOptions::resolve() const {
     model.hop = model.flit;
   }
   if (!credit.empty()) model.credit = ticks_of(credit, unit, "--credit");
+  if (flit_changes) model.port = 0;
+  if (!port_time.empty()) model.port = ticks_of(port_time, unit, "--port-time");
+  if (port_slots_option != nullptr && port_slots_option->count() > 0) {
+    model.port_slots = port_slots;
+  }
+  if (packet_option != nullptr && packet_option->count() > 0) {
+    model.forwarding = packet_bytes == 0 ? Forwarding::wormhole : Forwarding::packets;
+    if (packet_bytes > 0 && packet_bytes < model.flit_bytes) {
+      throw UsageError(fmt::format("--packet {}: a packet has at least one flit, {} B",
+                                   packet_bytes, model.flit_bytes));
+    }
+    if (packet_bytes > 0) model.packet = packet_bytes / model.flit_bytes;
+  }
+  if (!node_time.empty()) model.node = ticks_of(node_time, unit, "--node-time");
+  if (model.forwarding != Forwarding::packets && node_time.empty()) model.node = 0;
   model.lock_step = lock_step;
   if (store_and_forward == "once") model.forwarding = Forwarding::store_once;
   if (store_and_forward == "each") model.forwarding = Forwarding::store_each;
   model.require_valid();
   resolved.cost.startup_us = us(model.startup);
-  resolved.cost.transfer_us = resolved.profile && resolved.profile->port_byte && !flit_changes
-                                  ? us_per_byte(*resolved.profile->port_byte)
-                                  : us(model.flit) / static_cast<double>(model.flit_bytes);
+  resolved.cost.transfer_us = us(model.port_flit()) / static_cast<double>(model.flit_bytes);
   resolved.cost.rearrange_us = us_per_byte(model.rearrange);
   resolved.cost.combine_us = us_per_byte(model.combine);
   return resolved;
@@ -137,6 +150,21 @@ void add_model_options(CLI::App& app, ModelOptions& options) {
           ->check(between(1, 1 << 30))
           ->capture_default_str()
           ->group(group);
+  time("--port-time", options.port_time,
+       "A flit at a node's port, at least its time on a link; without it that");
+  options.port_slots_option =
+      app.add_option("--port-slots", options.port_slots,
+                     "Flits that the buffer behind an injection port holds; without it --slots")
+          ->type_name("N")
+          ->check(between(1, 1 << 30))
+          ->group(group);
+  options.packet_option = app.add_option("--packet", options.packet_bytes,
+                                         "Send messages as packets of this size; 0: as worms")
+                              ->type_name("BYTES")
+                              ->check(between(0, 1 << 30))
+                              ->group(group);
+  time("--node-time", options.node_time,
+       "A flit on a node's bus to its ports (with packets and all ports); without it no bus");
   app.add_flag("--lockstep", options.lock_step, "All nodes take each step together")->group(group);
   app.add_option("--store-and-forward", options.store_and_forward,
                  "No worms: routers keep whole messages; the start-up is paid once or at each")
@@ -156,7 +184,15 @@ std::string model_text(const MachineModel& model) {
       microseconds_text(model.hop), microseconds_text(model.credit), model.slots,
       rate(model.rearrange), rate(model.combine));
   text += model.lock_step ? "; lock step" : "; each node goes on alone";
-  if (model.forwarding != Forwarding::wormhole) {
+  if (model.port_flit() != model.flit) {
+    text += fmt::format("; ports take {} us a flit", microseconds_text(model.port_flit()));
+  }
+  if (model.has_bus()) {
+    text += fmt::format("; the node's bus takes {} us a flit", microseconds_text(model.node));
+  }
+  if (model.forwarding == Forwarding::packets) {
+    text += fmt::format("; packets of {} B", model.packet * model.flit_bytes);
+  } else if (model.stores()) {
     text += model.forwarding == Forwarding::store_once ? "; store and forward, one start-up"
                                                        : "; store and forward, a start-up a hop";
   } else if (!model.full_rate()) {
@@ -181,7 +217,15 @@ Json model_json(const ModelOptions::Resolved& resolved, int virtual_channels) {
   json["combine_ps"] = model.combine.ticks;
   json["combine_per_bytes"] = model.combine.bytes;
   json["lock_step"] = model.lock_step;
+  json["port_ps"] = model.port_flit();
+  json["port_slots"] = model.port_buffer();
+  put(json, "packet_bytes",
+      model.forwarding == Forwarding::packets ? Json(model.packet * model.flit_bytes)
+                                              : Json(nullptr),
+      "messages move as worms");
+  put(json, "node_ps", model.has_bus() ? Json(model.node) : Json(nullptr), "no bus");
   json["forwarding"] = model.forwarding == Forwarding::wormhole     ? "wormhole"
+                       : model.forwarding == Forwarding::packets    ? "packets"
                        : model.forwarding == Forwarding::store_once ? "store-and-forward once"
                                                                     : "store-and-forward each";
   json["virtual_channels"] = virtual_channels;

@@ -16,13 +16,13 @@ namespace wormcube::cli {
 /// --machine and the constants; what is given on the command line goes before the profile's.
 struct ModelOptions {
   std::string startup = "10", transfer = "0.001", rearrange = "0.0005", combine = "0.0005";
-  std::string unit = "us", machine, flit_time, hop, credit, store_and_forward;
-  std::int64_t flit_bytes = 1, slots = 4;
+  std::string unit = "us", machine, flit_time, hop, credit, port_time, node_time, store_and_forward;
+  std::int64_t flit_bytes = 1, slots = 4, port_slots = 4, packet_bytes = 0;
   bool lock_step = false;
   int virtual_channels = 2;
   const CLI::Option *startup_option = nullptr, *transfer_option = nullptr,
                     *rearrange_option = nullptr, *combine_option = nullptr, *flit_option = nullptr,
-                    *slots_option = nullptr;
+                    *slots_option = nullptr, *port_slots_option = nullptr, *packet_option = nullptr;
 
   struct Resolved {
     MachineModel model;  // all_port as the profile's; false without one

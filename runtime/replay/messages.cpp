@@ -1,0 +1,101 @@
+// What a simulation begins with: its messages by number, and whether its times can be counted.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/replay/own_work.hpp"
+#include "wormcube/runtime/replay/simulation.hpp"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+namespace wormcube {
+
+void Simulation::number_messages() {
+  std::size_t count = 0;
+  for (std::size_t v = 0; v < nodes_.size(); ++v) {
+    for (const OpRecord& op : schedule_.ranks[v].ops) {
+      count += op.kind == Op::Kind::send && op.peer != static_cast<Rank>(v) ? 1 : 0;
+    }
+  }
+  constexpr std::size_t most = std::size_t{1} << 31U;
+  if (count >= most) {
+    throw UsageError(
+        fmt::format("{} messages are too many to replay; fewer than {} can be", count, most));
+  }
+  messages_.reserve(count);
+  op_of_.reserve(count);
+  for (std::size_t v = 0; v < nodes_.size(); ++v) {
+    const RankLog& log = schedule_.ranks[v];
+    const auto rank = static_cast<Rank>(v);
+    nodes_[v].first_send = static_cast<Index>(messages_.size());
+    std::uint32_t op = 0;
+    for (std::uint32_t step = 0; step < log.step_ends.size(); ++step) {
+      std::uint32_t index = 0;
+      for (; op < log.step_ends[step]; ++op) {
+        const OpRecord& record = log.ops[op];
+        if (record.kind != Op::Kind::send) continue;
+        if (record.peer != rank) {
+          ReplayedMessage message;
+          message.from = rank;
+          message.to = record.peer;
+          message.step = step;
+          message.index = index;
+          message.tag = record.tag;
+          message.bytes = record.bytes;
+          messages_.push_back(message);
+          op_of_.push_back(op);
+        }
+        ++index;
+      }
+    }
+  }
+}
+
+/// All messages one after the other, stalled by every constant: no replay takes longer.
+void Simulation::require_countable() {
+  WideTicks longest = 0, hops = 0, packet_hops = 0;
+  const Topology& topology = routing_.topology();
+  for (int d = 0; d < topology.dimensions(); ++d) hops += topology.factor(d).vertices();
+  const WideTicks step =
+      static_cast<WideTicks>(model_.hop) + model_.credit + model_.port_flit() + model_.node;
+  for (const ReplayedMessage& message : messages_) {
+    const OpRecord& op = schedule_.ranks[static_cast<std::size_t>(message.from)]
+                             .ops[op_of_[static_cast<std::size_t>(&message - messages_.data())]];
+    WideTicks links = hops;
+    if (op.moves > 0) {
+      links = 0;
+      for (const Move& move : schedule_.moves(message.from, op)) links += std::abs(move.hops);
+    }
+    const std::int64_t flits = model_.flits(message.bytes);
+    const WideTicks alone = model_.startup + step * flits;
+    longest += model_.forwarding == Forwarding::wormhole ? alone + (links + 1) * step
+                                                         : (links + 1) * (alone + step);
+    if (in_packets()) packet_hops += (links + 1) * ((flits + model_.packet - 1) / model_.packet);
+  }
+  for (std::size_t v = 0; v < nodes_.size(); ++v) {
+    for (std::size_t t = 0; t < schedule_.ranks[v].rearranged.size(); ++t) {
+      const OwnWork work = own_work(schedule_, model_, static_cast<Rank>(v), t);
+      const WideTicks all = WideTicks{work.compute} + work.rearrange + work.combine;
+      longest += all;
+      nodes_[v].works = nodes_[v].works || all > 0;
+    }
+  }
+  constexpr std::int64_t most_packet_hops = std::int64_t{1} << 27;
+  if (packet_hops > most_packet_hops) {
+    throw UsageError(fmt::format(
+        "packets of {} flits may take up to {} hops; at most {} can be replayed; give larger "
+        "packets "
+        "(--packet), or smaller blocks",
+        model_.packet, static_cast<std::int64_t>(std::min<WideTicks>(packet_hops, no_tick)),
+        most_packet_hops));
+  }
+  constexpr WideTicks most = WideTicks{1} << 62;
+  if (longest > most) {
+    throw UsageError(fmt::format(
+        "{} messages with these constants may take longer than {} us, which 64 bits cannot count; "
+        "give smaller constants, or a smaller schedule",
+        messages_.size(), microseconds_text(static_cast<Ticks>(most))));
+  }
+}
+
+}  // namespace wormcube
