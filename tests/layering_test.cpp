@@ -258,6 +258,23 @@ TEST_CASE("the folders of the runtime include each other in no circle", "[layeri
   CHECK(circle({{"a", {"b"}}, {"b", {"c"}}, {"c", {"a"}}}) == "a b c a");
 }
 
+TEST_CASE("the folders of the collectives include each other in no circle", "[layering]") {
+  namespace fs = std::filesystem;
+  const fs::path root = WORMCUBE_SOURCE_DIR;
+  std::map<std::string, std::set<std::string>> includes;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / "collectives")) {
+    if (!entry.is_regular_file()) continue;
+    const std::string folder = entry.path().lexically_relative(root).parent_path().generic_string();
+    std::ifstream text(entry.path());
+    for (std::string line; std::getline(text, line);) {
+      const std::string other = fs::path(included(line)).parent_path().generic_string();
+      if (other.starts_with("collectives/") && other != folder) includes[folder].insert(other);
+    }
+  }
+  CHECK(includes.size() > 20);
+  CHECK(circle(includes).empty());
+}
+
 TEST_CASE("the layering test fails on a forbidden include", "[layering]") {
   CHECK(included("#include \"wormcube/runtime/node/node.hpp\"") == "runtime/node/node.hpp");
   CHECK(included("#include <vector>").empty());

@@ -29,53 +29,14 @@ void gather_by_halving(Node& node, const Call& call) {
 }
 
 template <HalvingTree tree>
-void gather_uneven(Algorithm& uneven) {
-  uneven.operation = operations::gatherv;
-  uneven.predict = predict_halving_uneven<tree>;
+Registration gather_along() {
+  return along_halving_tree<tree, operations::gather, operations::gatherv>(gather_by_halving<tree>);
 }
 
 }  // namespace
 
-WORMCUBE_ALGORITHMS(gather_halving) = with_variant(
-    {
-        .operation = operations::gather,
-        .name = "halving",
-        .summary = "by interval halving, any number of nodes; every network",
-        .source = "Grama, Gupta, Karypis, Kumar, sec. 4.4, problem 4.1",
-        .exactly_once = true,
-        .remark = "free of contention in one dimension, and where all sizes are powers of two",
-        .predict = predict_halving<HalvingTree::first>,
-        .program = gather_by_halving<HalvingTree::first>,
-    },
-    gather_uneven<HalvingTree::first>);
-
-WORMCUBE_ALGORITHMS(gather_hypercube) = with_variant(
-    {
-        .operation = operations::gather,
-        .name = "hypercube",
-        .summary = "along the hypercube's tree, lowest bit first; 2^d nodes of every network",
-        .source =
-            "Grama, Gupta, Karypis, Kumar, sec. 4.4, Fig. 4.15, Eq. 4.6, problems 4.7, 4.24, 4.26",
-        .exactly_once = true,
-        .remark = "free of contention but on arbitrary graphs",
-        .needs = {needs::nodes_power_of_two()},
-        .instead = {"halving"},
-        .predict = predict_halving<HalvingTree::image>,
-        .program = gather_by_halving<HalvingTree::image>,
-    },
-    gather_uneven<HalvingTree::image>);
-
-WORMCUBE_ALGORITHMS(gather_mesh) = with_variant(
-    {
-        .operation = operations::gather,
-        .name = "mesh",
-        .summary = "by halving, dimension by dimension; every network",
-        .source = "Grama, Gupta, Karypis, Kumar, sec. 4.4, problem 4.7",
-        .exactly_once = true,
-        .remark = "free of contention but on arbitrary graphs, and trees without 2^d leaves",
-        .predict = predict_halving<HalvingTree::dimensions>,
-        .program = gather_by_halving<HalvingTree::dimensions>,
-    },
-    gather_uneven<HalvingTree::dimensions>);
+WORMCUBE_ALGORITHMS(gather_halving) = gather_along<HalvingTree::first>();
+WORMCUBE_ALGORITHMS(gather_hypercube) = gather_along<HalvingTree::image>();
+WORMCUBE_ALGORITHMS(gather_mesh) = gather_along<HalvingTree::dimensions>();
 
 }  // namespace wormcube

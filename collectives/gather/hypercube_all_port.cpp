@@ -35,19 +35,7 @@ void gather_hypercube_all_port(Node& node, const Call& call) {
 
 }  // namespace
 
-WORMCUBE_ALGORITHM(gather_hypercube_all_port){
-    .operation = operations::gather,
-    .name = "hypercube-all-port",
-    .summary = "d rotated trees on all links at once; hypercubes",
-    .source = "Grama, Gupta, Karypis, Kumar, sec. 4.7.2",
-    .ports = Ports::all,
-    .contention_free = true,
-    .exactly_once = true,
-    .needs = {needs::hypercube()},
-    .instead = {"halving"},
-    .predict = predict_rotated_trees,
-    .program = gather_hypercube_all_port,
-    .parts = rotated_tree_parts,
-};
+WORMCUBE_ALGORITHMS(gather_hypercube_all_port) = rotated_trees(operations::gather,
+                                                               gather_hypercube_all_port);
 
 }  // namespace wormcube

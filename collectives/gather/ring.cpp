@@ -19,23 +19,6 @@ void gather_ring(Node& node, const Call& call) {
 
 }  // namespace
 
-WORMCUBE_ALGORITHMS(gather_ring) = with_variant(
-    {
-        .operation = operations::gather,
-        .name = "ring",
-        .summary =
-            "store and forward, nearest first, dimension by dimension; lines, rings, meshes, tori",
-        .source = "Grama, Gupta, Karypis, Kumar, sec. 4.4, problem 4.13",
-        .contention_free = true,
-        .exactly_once = true,
-        .needs = {needs::lines_and_rings()},
-        .instead = {"mesh", "halving"},
-        .predict = predict_pipeline,
-        .program = gather_ring,
-    },
-    [](Algorithm& uneven) {
-      uneven.operation = operations::gatherv;
-      uneven.predict = predict_pipeline_uneven;
-    });
+WORMCUBE_ALGORITHMS(gather_ring) = pipelines(Way::gather, gather_ring);
 
 }  // namespace wormcube

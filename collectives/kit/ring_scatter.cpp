@@ -203,4 +203,32 @@ Prediction ring_scatter_and_all_cost(const Topology& topology, HalfWay half) {
   return prediction;
 }
 
+Algorithm ring_scatters(Operation operation, void (*program)(Node&, const Call&)) {
+  return {
+      .operation = operation,
+      .name = "ring-all-port",
+      .summary = operation == operations::gather
+                     ? "both ways round every ring to the root, rotated copies on all links; rings "
+                       "and tori"
+                     : "both ways round every ring, farthest first, rotated copies on all links; "
+                       "rings and tori",
+      .source = "Jain, Sabharwal, ICS 2010 (abstract); the text ours",
+      .ports = Ports::all,
+      .contention_free = true,
+      .exactly_once = true,
+      .options = {half_way_option()},
+      .needs = {needs::rings()},
+      .instead = {"halving", "mesh"},
+      .predict =
+          [](const Setting& setting) {
+            return ring_scatter_cost(setting.topology, half_of(setting.options));
+          },
+      .program = program,
+      .parts =
+          [](const Setting& setting) {
+            return ring_all_port_parts(setting.topology, half_of(setting.options));
+          },
+  };
+}
+
 }  // namespace wormcube

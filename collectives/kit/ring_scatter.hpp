@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/collectives/core/blocks.hpp"
-#include "wormcube/collectives/core/cost.hpp"
+#include "wormcube/collectives/core/algorithm.hpp"
 #include "wormcube/collectives/kit/ring_all_port.hpp"
 
 #include <functional>
@@ -99,5 +98,8 @@ class RingScatterRoom {
 Prediction ring_scatter_cost(const Topology& topology, HalfWay half);
 /// Of a scatter or gather of p parts of a block, and all nodes' exchange of them before or after.
 Prediction ring_scatter_and_all_cost(const Topology& topology, HalfWay half);
+
+/// A scatter or a gather by these plans.
+Algorithm ring_scatters(Operation operation, void (*program)(Node&, const Call&));
 
 }  // namespace wormcube

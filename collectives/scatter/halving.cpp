@@ -27,53 +27,15 @@ void scatter_by_halving(Node& node, const Call& call) {
 }
 
 template <HalvingTree tree>
-void scatter_uneven(Algorithm& uneven) {
-  uneven.operation = operations::scatterv;
-  uneven.predict = predict_halving_uneven<tree>;
+Registration scatter_along() {
+  return along_halving_tree<tree, operations::scatter, operations::scatterv>(
+      scatter_by_halving<tree>);
 }
 
 }  // namespace
 
-WORMCUBE_ALGORITHMS(scatter_halving) = with_variant(
-    {
-        .operation = operations::scatter,
-        .name = "halving",
-        .summary = "by interval halving, any number of nodes; every network",
-        .source = "Grama, Gupta, Karypis, Kumar, sec. 4.4, problem 4.1",
-        .exactly_once = true,
-        .remark = "free of contention in one dimension, and where all sizes are powers of two",
-        .predict = predict_halving<HalvingTree::first>,
-        .program = scatter_by_halving<HalvingTree::first>,
-    },
-    scatter_uneven<HalvingTree::first>);
-
-WORMCUBE_ALGORITHMS(scatter_hypercube) = with_variant(
-    {
-        .operation = operations::scatter,
-        .name = "hypercube",
-        .summary = "along the hypercube's tree, highest bit first; 2^d nodes of every network",
-        .source =
-            "Grama, Gupta, Karypis, Kumar, sec. 4.4, Fig. 4.15, Eq. 4.6, problems 4.7, 4.24, 4.26",
-        .exactly_once = true,
-        .remark = "free of contention but on arbitrary graphs",
-        .needs = {needs::nodes_power_of_two()},
-        .instead = {"halving"},
-        .predict = predict_halving<HalvingTree::image>,
-        .program = scatter_by_halving<HalvingTree::image>,
-    },
-    scatter_uneven<HalvingTree::image>);
-
-WORMCUBE_ALGORITHMS(scatter_mesh) = with_variant(
-    {
-        .operation = operations::scatter,
-        .name = "mesh",
-        .summary = "by halving, dimension by dimension; every network",
-        .source = "Grama, Gupta, Karypis, Kumar, sec. 4.4, problem 4.7",
-        .exactly_once = true,
-        .remark = "free of contention but on arbitrary graphs, and trees without 2^d leaves",
-        .predict = predict_halving<HalvingTree::dimensions>,
-        .program = scatter_by_halving<HalvingTree::dimensions>,
-    },
-    scatter_uneven<HalvingTree::dimensions>);
+WORMCUBE_ALGORITHMS(scatter_halving) = scatter_along<HalvingTree::first>();
+WORMCUBE_ALGORITHMS(scatter_hypercube) = scatter_along<HalvingTree::image>();
+WORMCUBE_ALGORITHMS(scatter_mesh) = scatter_along<HalvingTree::dimensions>();
 
 }  // namespace wormcube

@@ -90,4 +90,36 @@ Prediction predict_halving(HalvingTree tree, const Topology& topology) {
   return prediction;
 }
 
+Algorithm halving_algorithm(HalvingTree tree, Operation operation) {
+  Algorithm algorithm{
+      .operation = operation, .name = {}, .summary = {}, .source = {}, .exactly_once = true};
+  switch (tree) {
+    case HalvingTree::first:
+      algorithm.name = "halving";
+      algorithm.summary = "by interval halving, any number of nodes; every network";
+      algorithm.source = "Grama, Gupta, Karypis, Kumar, sec. 4.4, problem 4.1";
+      algorithm.remark =
+          "free of contention in one dimension, and where all sizes are powers of two";
+      break;
+    case HalvingTree::image:
+      algorithm.name = "hypercube";
+      algorithm.summary =
+          operation == operations::gather
+              ? "along the hypercube's tree, lowest bit first; 2^d nodes of every network"
+              : "along the hypercube's tree, highest bit first; 2^d nodes of every network";
+      algorithm.source =
+          "Grama, Gupta, Karypis, Kumar, sec. 4.4, Fig. 4.15, Eq. 4.6, problems 4.7, 4.24, 4.26";
+      algorithm.remark = "free of contention but on arbitrary graphs";
+      algorithm.needs = {needs::nodes_power_of_two()};
+      algorithm.instead = {"halving"};
+      break;
+    case HalvingTree::dimensions:
+      algorithm.name = "mesh";
+      algorithm.summary = "by halving, dimension by dimension; every network";
+      algorithm.source = "Grama, Gupta, Karypis, Kumar, sec. 4.4, problem 4.7";
+      algorithm.remark = "free of contention but on arbitrary graphs, and trees without 2^d leaves";
+  }
+  return algorithm;
+}
+
 }  // namespace wormcube

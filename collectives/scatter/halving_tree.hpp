@@ -39,11 +39,23 @@ template <HalvingTree tree>
 Prediction predict_halving(const Setting& setting) {
   return predict_halving(tree, setting.topology);
 }
-/// With blocks of any sizes only steps and links are known.
-template <HalvingTree tree>
-Prediction predict_halving_uneven(const Setting& setting) {
-  const Prediction even = predict_halving<tree>(setting);
-  return {.startups = even.startups, .rearranged_blocks = 0, .link_load = even.link_load};
+
+/// What a scatter and a gather along a tree have in common.
+Algorithm halving_algorithm(HalvingTree tree, Operation operation);
+/// The algorithm, and for blocks of any sizes, of which only steps and links are known.
+template <HalvingTree tree, const OperationRow& operation, const OperationRow& uneven_operation>
+Registration along_halving_tree(void (*program)(Node&, const Call&)) {
+  Algorithm algorithm = halving_algorithm(tree, operation);
+  algorithm.predict = predict_halving<tree>;
+  algorithm.program = program;
+  return with_variant(algorithm, [](Algorithm& uneven) {
+    uneven.operation = uneven_operation;
+    uneven.predict = [](const Setting& setting) {
+      const Prediction even = predict_halving<tree>(setting);
+      return Prediction{
+          .startups = even.startups, .rearranged_blocks = 0, .link_load = even.link_load};
+    };
+  });
 }
 
 }  // namespace wormcube

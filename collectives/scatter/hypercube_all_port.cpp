@@ -44,19 +44,7 @@ void scatter_hypercube_all_port(Node& node, const Call& call) {
 
 }  // namespace
 
-WORMCUBE_ALGORITHM(scatter_hypercube_all_port){
-    .operation = operations::scatter,
-    .name = "hypercube-all-port",
-    .summary = "d rotated trees on all links at once; hypercubes",
-    .source = "Grama, Gupta, Karypis, Kumar, sec. 4.7.2",
-    .ports = Ports::all,
-    .contention_free = true,
-    .exactly_once = true,
-    .needs = {needs::hypercube()},
-    .instead = {"halving"},
-    .predict = predict_rotated_trees,
-    .program = scatter_hypercube_all_port,
-    .parts = rotated_tree_parts,
-};
+WORMCUBE_ALGORITHMS(scatter_hypercube_all_port) = rotated_trees(operations::scatter,
+                                                                scatter_hypercube_all_port);
 
 }  // namespace wormcube

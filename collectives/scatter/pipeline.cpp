@@ -131,6 +131,8 @@ Holding pipeline_holding(Node& node, const Call& call, ConstBlocks all, Span own
   return {node, call, all, own, first, first + count};
 }
 
+namespace {
+
 Prediction predict_pipeline(const Setting& setting) {
   const Topology& topology = setting.topology;
   const Rank p = topology.nodes();
@@ -149,9 +151,37 @@ Prediction predict_pipeline(const Setting& setting) {
           .contended_blocks = p - 1};
 }
 
+/// With blocks of any sizes only steps and links are known.
 Prediction predict_pipeline_uneven(const Setting& setting) {
   const Prediction even = predict_pipeline(setting);
   return {.startups = even.startups, .rearranged_blocks = 0, .link_load = even.link_load};
+}
+
+}  // namespace
+
+Registration pipelines(Way way, void (*program)(Node&, const Call&)) {
+  const bool gathers = way == Way::gather;
+  return with_variant(
+      {
+          .operation = gathers ? Operation(operations::gather) : operations::scatter,
+          .name = "ring",
+          .summary = gathers ? "store and forward, nearest first, dimension by dimension; lines, "
+                               "rings, meshes, tori"
+                             : "store and forward, farthest first, dimension by dimension; lines, "
+                               "rings, meshes, tori",
+          .source = "Grama, Gupta, Karypis, Kumar, sec. 4.4, problem 4.13",
+          .contention_free = true,
+          .exactly_once = true,
+          .needs = {needs::lines_and_rings()},
+          .instead = {"mesh", "halving"},
+          .predict = predict_pipeline,
+          .program = program,
+      },
+      [](Algorithm& uneven) {
+        const bool is_gather = uneven.operation == operations::gather;
+        uneven.operation = is_gather ? Operation(operations::gatherv) : operations::scatterv;
+        uneven.predict = predict_pipeline_uneven;
+      });
 }
 
 }  // namespace wormcube

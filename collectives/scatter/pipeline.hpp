@@ -17,8 +17,7 @@ void run_pipeline(Node& node, int d, const Holding& held, Rank root, Way way);
 /// last dimension in which it differs from the root.
 Holding pipeline_holding(Node& node, const Call& call, ConstBlocks all, Span own);
 
-Prediction predict_pipeline(const Setting& setting);
-/// With blocks of any sizes only steps and links are known.
-Prediction predict_pipeline_uneven(const Setting& setting);
+/// A scatter or a gather by these steps, and the same with blocks of any sizes.
+Registration pipelines(Way way, void (*program)(Node&, const Call&));
 
 }  // namespace wormcube

@@ -25,23 +25,6 @@ void scatter_ring(Node& node, const Call& call) {
 
 }  // namespace
 
-WORMCUBE_ALGORITHMS(scatter_ring) = with_variant(
-    {
-        .operation = operations::scatter,
-        .name = "ring",
-        .summary =
-            "store and forward, farthest first, dimension by dimension; lines, rings, meshes, tori",
-        .source = "Grama, Gupta, Karypis, Kumar, sec. 4.4, problem 4.13",
-        .contention_free = true,
-        .exactly_once = true,
-        .needs = {needs::lines_and_rings()},
-        .instead = {"mesh", "halving"},
-        .predict = predict_pipeline,
-        .program = scatter_ring,
-    },
-    [](Algorithm& uneven) {
-      uneven.operation = operations::scatterv;
-      uneven.predict = predict_pipeline_uneven;
-    });
+WORMCUBE_ALGORITHMS(scatter_ring) = pipelines(Way::scatter, scatter_ring);
 
 }  // namespace wormcube

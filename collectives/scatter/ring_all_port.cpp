@@ -37,28 +37,7 @@ void scatter_ring_all_port(Node& node, const Call& call) {
 
 }  // namespace
 
-WORMCUBE_ALGORITHM(scatter_ring_all_port){
-    .operation = operations::scatter,
-    .name = "ring-all-port",
-    .summary =
-        "both ways round every ring, farthest first, rotated copies on all links; rings and tori",
-    .source = "Jain, Sabharwal, ICS 2010 (abstract); the text ours",
-    .ports = Ports::all,
-    .contention_free = true,
-    .exactly_once = true,
-    .options = {half_way_option()},
-    .needs = {needs::rings()},
-    .instead = {"halving", "mesh"},
-
-    .predict =
-        [](const Setting& setting) {
-          return ring_scatter_cost(setting.topology, half_of(setting.options));
-        },
-    .program = scatter_ring_all_port,
-    .parts =
-        [](const Setting& setting) {
-          return ring_all_port_parts(setting.topology, half_of(setting.options));
-        },
-};
+WORMCUBE_ALGORITHMS(scatter_ring_all_port) = ring_scatters(operations::scatter,
+                                                           scatter_ring_all_port);
 
 }  // namespace wormcube

@@ -109,4 +109,20 @@ inline Prediction predict_rotated_trees(const Setting& setting) {
           .contended_blocks = (p - 1) / d};
 }
 
+/// A scatter or a gather along these trees.
+inline Algorithm rotated_trees(Operation operation, void (*program)(Node&, const Call&)) {
+  return {.operation = operation,
+          .name = "hypercube-all-port",
+          .summary = "d rotated trees on all links at once; hypercubes",
+          .source = "Grama, Gupta, Karypis, Kumar, sec. 4.7.2",
+          .ports = Ports::all,
+          .contention_free = true,
+          .exactly_once = true,
+          .needs = {needs::hypercube()},
+          .instead = {"halving"},
+          .predict = predict_rotated_trees,
+          .program = program,
+          .parts = rotated_tree_parts};
+}
+
 }  // namespace wormcube
