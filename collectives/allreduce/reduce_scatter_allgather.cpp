@@ -179,7 +179,7 @@ WORMCUBE_ALGORITHM(allreduce_reduce_scatter_allgather){
           .choices = {"plus", "balanced"},
           .help = "half way round a ring: all '+', or '+' from even nodes and '-' from odd"}},
     .combining =
-        [](const Options& options) {
+        [](const Arguments& /*arguments*/, const Options& options) {
           return options.is("order", "interleaved") ? Combining::reordered : Combining::alike;
         },
     .require =

@@ -83,7 +83,7 @@ void Collective::settle(const Topology& topology, const CostModel& model, Bytes 
 Combining combining(const Collective& collective) {
   const Algorithm& algorithm = *collective.algorithm;
   return algorithm.combining == nullptr ? Combining::alike
-                                        : algorithm.combining(collective.options);
+                                        : algorithm.combining(collective.arguments, collective.options);
 }
 
 LowerBound Collective::lower_bound(const Topology& topology, Ports ports) const {

@@ -81,8 +81,8 @@ struct Algorithm {
   std::vector<Need> needs = {};
   std::vector<std::string_view> instead = {};
   bool needs_commutative = false;  ///< the reduction operator must commute
-  /// How operands are combined with these options. nullptr: Combining::alike.
-  Combining (*combining)(const Options&) = nullptr;
+  /// How operands are combined in such a call. nullptr: Combining::alike.
+  Combining (*combining)(const Arguments&, const Options&) = nullptr;
   /// Further conditions, on options or arguments; throws UsageError with both numbers and the way
   /// out. nullptr: none.
   void (*require)(const Setting&) = nullptr;

@@ -66,7 +66,7 @@ template <class Rule>
 Algorithm allreduce_in_both_forms(Algorithm algorithm) {
   algorithm = allreduce_by<Rule>(std::move(algorithm));
   algorithm.options = {vector_form()};
-  algorithm.combining = [](const Options& options) {
+  algorithm.combining = [](const Arguments& /*arguments*/, const Options& options) {
     return sends_whole(options) ? Combining::brackets_differ : Combining::alike;
   };
   algorithm.require = [](const Setting& setting) {

@@ -7,7 +7,7 @@
 
 namespace wormcube {
 
-Rank best_packets(Bytes message, int rounds, const CostModel& model) {
+Rank best_packets(Bytes message, double rounds, const CostModel& model) {
   constexpr double most = 4096;
   const auto bytes = static_cast<double>(message);
   const double transfer_us = rounds * bytes * model.transfer_us;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/topology/ring_order.hpp"
 
+#include "wormcube/runtime/base/recently_made.hpp"
 #include "wormcube/runtime/topology/routing.hpp"
 
 #include <algorithm>
@@ -272,16 +273,21 @@ RingOrder ring_order(const Topology& topology) {
     if (topology.size(d) > 1) dimensions.push_back(d);
   }
   RingOrder result;
-  if (dimensions.empty()) {
-    result.nodes = {0};
-    return result;
+  result.nodes = dimensions.empty() ? Nodes{0} : order_of_product(topology, dimensions);
+  result.positions.resize(result.nodes.size());
+  for (std::size_t i = 0; i < result.nodes.size(); ++i) {
+    result.positions[static_cast<std::size_t>(result.nodes[i])] = static_cast<Rank>(i);
   }
-  result.nodes = order_of_product(topology, dimensions);
   const Figures figures = figures_of(topology, result.nodes);
   result.load = figures.load;
   result.longest_hop = figures.longest_hop;
   result.kind = kind_of(topology, dimensions, figures.longest_hop);
   return result;
+}
+
+std::shared_ptr<const RingOrder> shared_ring_order(const Topology& topology) {
+  static RecentlyMade<Topology, RingOrder> made;
+  return made(topology, [&] { return ring_order(topology); });
 }
 
 namespace {

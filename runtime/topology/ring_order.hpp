@@ -4,6 +4,7 @@
 
 #include "wormcube/runtime/topology/topology.hpp"
 
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct RingOrder {
     search,      ///< a graph in which no cycle was found: what shares its links least
   };
   std::vector<Rank> nodes;
+  std::vector<Rank> positions;  ///< of each node among these
   Kind kind = Kind::cycle;
   int load = 0;         ///< most of these messages on one link
   int longest_hop = 0;  ///< links
@@ -32,6 +34,8 @@ std::string_view to_string(RingOrder::Kind kind);
 ///
 /// Throws UsageError for a graph that is too large for a routing table.
 RingOrder ring_order(const Topology& topology);
+/// The same, found once for all nodes of a process that ask for the network. Any thread may call it.
+std::shared_ptr<const RingOrder> shared_ring_order(const Topology& topology);
 
 /// Directed Hamiltonian cycles from node 0 that no two share a link: the two directions of a ring,
 /// and of two cycles in a 2-D torus with sides of 3 or more, each in both directions. Empty for

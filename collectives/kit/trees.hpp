@@ -1,0 +1,83 @@
+// Messages in segments along trees: chains, heaps, k-nomial and in-order trees, and two trees at
+// once.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/collectives/core/algorithm.hpp"
+#include "wormcube/runtime/topology/ring_order.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace wormcube {
+
+enum class TreeShape : std::uint8_t {
+  chain,
+  k_ary,     ///< a heap: the children of x are k x + 1 .. k x + k
+  k_nomial,  ///< x + d k^i, d = k - 1 .. 1, for k^i below x's lowest digit that is not 0
+  in_order,  ///< binary: a node lies between its children's subtrees
+};
+
+/// Trees on positions 0 .. p-1, and when each edge carries its first segment away from the root:
+/// segment j follows `period` x j steps later. Read backwards it is a reduction.
+struct TreeSchedule {
+  struct Edge {
+    Rank peer;      ///< the position at its other end
+    Rank first;     ///< the step of its first segment
+    int tree;       ///< which of the trees, each of which carries a part of the message
+    bool to_child;  ///< away from the root
+  };
+  int trees = 1;
+  Rank period = 1;
+  Rank last = -1;                        ///< the latest first step; -1: no edge
+  std::vector<std::vector<Edge>> edges;  ///< of each position
+
+  /// Steps of a message in so many segments a tree.
+  Rank steps(Rank segments) const { return last < 0 ? 0 : last + 1 + (segments - 1) * period; }
+};
+
+/// One tree whose root is position 0; of in_order, any. In each step a node sends to one child and
+/// receives from its parent: child number i gets its first segment i + 1 steps after its parent.
+/// Made once for all nodes of a process that ask for the same.
+std::shared_ptr<const TreeSchedule> tree_schedule(TreeShape shape, Rank radix, Rank p, Rank root);
+
+/// Two trees, each of which carries one half of the message: no node has children in both, so both
+/// ports are busy. The edges have two colours, for even and odd steps.
+/// \param roots_differ  the roots are two nodes, as an all-reduce has them: positions 0 and p - 1
+///                      (p even) or 1; else position 0 is the root of both
+///
+/// Source  P. Sanders, J. Speck, J. L. Traeff, Two-Tree Algorithms for Full Bandwidth Broadcast,
+///         Reduction and Scan, Parallel Computing 35(12), 2009; NCCL, src/graph/trees.cc.
+std::shared_ptr<const TreeSchedule> double_tree_schedule(Rank p, bool roots_differ);
+
+/// Which node stands at which position: the root, then the nodes behind it, round the end, in the
+/// order of ranks or in the network's ring order.
+class TreePlaces {
+ public:
+  /// \param by_ring  ring_order(), found once for all nodes
+  TreePlaces(const Topology& topology, bool by_ring, Rank root);
+  Rank node(Rank position) const;
+  Rank position(Rank node) const;
+
+ private:
+  Rank p_, root_;
+  std::shared_ptr<const RingOrder> order_;  // null: the order of ranks
+};
+
+/// Broadcast of `data` away from the root; its segments are cut between elements.
+void broadcast_on_trees(Node& node, const TreeSchedule& trees, const TreePlaces& places,
+                        Rank segments, Bytes element_bytes, Span data);
+/// Reduction to the root, the broadcast backwards. What a child at a lower position brings comes
+/// first, so that trees whose subtrees are intervals of positions keep that order.
+/// \param sum  room for the partial result, and at last for the result
+void reduce_on_trees(Node& node, const TreeSchedule& trees, const TreePlaces& places, Rank segments,
+                     const Reduction& reduction, ConstSpan mine, Span sum);
+
+/// Of a broadcast, or backwards of a reduction: start-ups, transmission, loads.
+Prediction trees_cost(const Topology& topology, const TreeSchedule& trees, const TreePlaces& places,
+                      Rank segments, bool backwards);
+/// The cost of one after the other.
+Prediction both(Prediction first, const Prediction& second);
+
+}  // namespace wormcube
