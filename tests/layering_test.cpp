@@ -26,8 +26,8 @@ bool may_include(std::string_view file, std::string_view other) {
                              numbers = "runtime/base/numbers.";
   static const std::vector<Row> rows{
       {"runtime/base/fiber/", {"runtime/base/"}},
-      {"runtime/base/host/", {"runtime/base/host/", error, numbers}},
-      {"runtime/base/", {error, hash, numbers, "runtime/base/exceptions."}},
+      {"runtime/base/host/", {"runtime/base/host/", error, numbers, "runtime/base/units."}},
+      {"runtime/base/", {error, hash, numbers, "runtime/base/exceptions.", "runtime/base/units."}},
       {"runtime/topology/", {"runtime/topology/", error, hash, numbers}},
       {"runtime/node/together.",  // parts are strands
        {"runtime/node/", "runtime/base/fiber/", error}},
