@@ -8,6 +8,7 @@
 #include "wormcube/runtime/base/exceptions.hpp"
 #include "wormcube/runtime/base/host/faults.hpp"
 #include "wormcube/runtime/base/host/memory.hpp"
+#include "wormcube/runtime/base/units.hpp"
 #include "wormcube/runtime/node/forwarding_node.hpp"
 #include "wormcube/runtime/schedule/prove.hpp"
 #include "wormcube/runtime/topology/routing.hpp"

@@ -6,6 +6,7 @@
 #include "wormcube/collectives/harness/memory.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/host/memory.hpp"
+#include "wormcube/runtime/base/units.hpp"
 
 #include <algorithm>
 #include <array>

@@ -3,6 +3,7 @@
 #include "wormcube/runtime/base/host/memory.hpp"
 
 #include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/units.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -348,8 +348,9 @@ ExitCode run_one(Machines& machines, const Plan& plan, const Collective& collect
   Multicomputer* const processes =
       options.machine.in_processes() ? &machines.in_processes() : nullptr;
   Machine* const here =
-      processes == nullptr ? &machines.with(every_port, algorithm.selection == Selection::any_order)
-                           : nullptr;
+      processes == nullptr
+          ? &machines.with(every_port, algorithm.selection == wormcube::Selection::any_order)
+          : nullptr;
   try {
     if (trouble) std::rethrow_exception(trouble);
     const DryRunLimit limit(options.machine.time_limit_ms());

@@ -90,7 +90,7 @@ std::vector<Measured> measure(const TuneCommand& options, const Topology& topolo
       if (bytes == 0) throw UsageError("tune: blocks of 0 bytes tell nothing of a byte's time");
       for (Collective& collective : admitted(operation, topology, arguments)) {
         if (collective.algorithm->ports == Ports::all ||
-            collective.algorithm->selection == Selection::any_order) {
+            collective.algorithm->selection == wormcube::Selection::any_order) {
           continue;
         }
         collective.settle(topology, CostModel(), bytes);

@@ -6,7 +6,6 @@
 #include "wormcube/runtime/base/error.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -225,17 +224,6 @@ std::string cell_error(double value) {
   constexpr double half_epsilon = std::numeric_limits<double>::epsilon() / 2;
   if (value == 0) return "0";
   return value < half_epsilon ? "< 1.1e-16" : fmt::format("{:.2e}", value);
-}
-
-std::string bytes_text(double bytes) {
-  constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-  std::size_t unit = 0;
-  while (bytes >= 1024 && unit + 1 < units.size()) {
-    bytes /= 1024;
-    ++unit;
-  }
-  return bytes == std::floor(bytes) ? fmt::format("{:.0f} {}", bytes, units[unit])
-                                    : fmt::format("{:.2f} {}", bytes, units[unit]);
 }
 
 }  // namespace wormcube::cli

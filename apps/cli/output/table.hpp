@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wormcube/apps/cli/output/files.hpp"
+#include "wormcube/runtime/base/units.hpp"  // IWYU pragma: export
 
 #include <optional>
 #include <string>
@@ -80,8 +81,5 @@ std::string cell_rate(const std::optional<double>& value);
 /// A relative error of double precision: "4.62e-16", "0"; "< 1.1e-16" for what is less than half of
 /// its epsilon, which says nothing more.
 std::string cell_error(double value);
-
-/// "4 KiB", "1.5 GiB", "100 B".
-std::string bytes_text(double bytes);
 
 }  // namespace wormcube::cli

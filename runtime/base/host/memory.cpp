@@ -6,6 +6,7 @@
 #include "wormcube/runtime/base/host/cgroups.hpp"
 #include "wormcube/runtime/base/host/cores.hpp"
 #include "wormcube/runtime/base/numbers.hpp"
+#include "wormcube/runtime/base/units.hpp"
 
 #include <algorithm>
 #include <array>
@@ -195,18 +196,5 @@ void require_available(std::string_view what, double bytes, std::string_view way
 }
 
 void give_back_memory() { malloc_trim(0); }
-
-std::string memory_text(double bytes) {
-  constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  std::size_t unit = 0;
-  // 999.5 would be printed as 1e+03.
-  while (bytes >= 999.5 && unit + 1 < units.size()) {
-    bytes /= 1024;
-    ++unit;
-  }
-  if (bytes >= 999.5) return fmt::format("{:.3g} {}", bytes, units[unit]);
-  const int decimals = unit == 0 || bytes >= 99.95 ? 0 : bytes >= 9.995 ? 1 : 2;
-  return fmt::format("{:.{}f} {}", bytes, decimals, units[unit]);
-}
 
 }  // namespace wormcube

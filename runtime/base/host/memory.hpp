@@ -68,7 +68,4 @@ double expected_peak_memory();
 /// Bytes of memory that it has had at most.
 double peak_memory();
 
-/// "12.3 GiB", "512 MiB", "17 B": three digits.
-std::string memory_text(double bytes);
-
 }  // namespace wormcube

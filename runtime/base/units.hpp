@@ -1,0 +1,14 @@
+// Bytes in words.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace wormcube {
+
+/// "12.3 GiB", "512 MiB", "17 B": three digits.
+std::string memory_text(double bytes);
+/// "4 KiB", "1.50 GiB", "100 B": whole numbers as they are, others with two decimals.
+std::string bytes_text(double bytes);
+
+}  // namespace wormcube
