@@ -251,7 +251,7 @@ const Datatype::AllPredefined& Datatype::all_predefined() {
   static const AllPredefined all = [] {
     AllPredefined types;
     const auto place = [&](MPI_Datatype handle) -> DatatypePointer& {
-      return types[number_of(handle) - 0x200];
+      return types[index_of_predefined(handle)];
     };
     for (const PredefinedRow& row : predefined_rows()) {
       const auto size = static_cast<std::int64_t>(row.size);
@@ -281,8 +281,8 @@ const Datatype::AllPredefined& Datatype::all_predefined() {
 const DatatypePointer& Datatype::predefined(MPI_Datatype handle) {
   static const DatatypePointer none;
   const AllPredefined& all = all_predefined();
-  const std::uintptr_t place = number_of(handle) - 0x200;
-  return place < all.size() ? all[place] : none;
+  const std::size_t index = index_of_predefined(handle);
+  return index < all.size() ? all[index] : none;
 }
 
 DatatypePointer Datatype::value_index(const Datatype& value, const Datatype& index) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wormcube/apps/mpi/abi/functions.h"
+#include "wormcube/apps/mpi/engine/handles.hpp"
 #include "wormcube/apps/mpi/engine/layout.hpp"
 
 #include <array>
@@ -159,7 +160,7 @@ class Datatype {
     std::int64_t count;
     const Datatype* type;  // kept alive by contents_
   };
-  using AllPredefined = std::array<DatatypePointer, 0x100>;  // by what their handles exceed 0x200
+  using AllPredefined = std::array<DatatypePointer, predefined_types>;
   static const AllPredefined& all_predefined();
 
   Datatype() = default;

@@ -2,15 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/operators.hpp"
 
+#include "wormcube/apps/mpi/engine/handles.hpp"
+
+#include <algorithm>
+#include <array>
 #include <complex>
+#include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <type_traits>
 #include <utility>
 
 namespace wormcube::mpi {
 namespace {
-
-std::uintptr_t number(const void* handle) { return reinterpret_cast<std::uintptr_t>(handle); }
 
 /// A value with its place, as MPI_FLOAT_INT and its like lay them out.
 template <class Value, class Place>
@@ -118,231 +122,132 @@ struct MostPlace {
   }
 };
 
+// For each kind of type, the function that combines elements by an operator; null: it is not
+// defined on them.
 template <class T>
-Combine on_integers(std::uintptr_t op) {
-  switch (op) {
-    case 0x21:
-      return elements<T, Sum>;
-    case 0x22:
-      return elements<T, Least>;
-    case 0x23:
-      return elements<T, Most>;
-    case 0x24:
-      return elements<T, Product>;
-    case 0x28:
-      return elements<T, BitAnd>;
-    case 0x29:
-      return elements<T, BitOr>;
-    case 0x2a:
-      return elements<T, BitXor>;
-    case 0x30:
-      return elements<T, And>;
-    case 0x31:
-      return elements<T, Or>;
-    case 0x32:
-      return elements<T, Xor>;
-    default:
-      return nullptr;
+Combine on_numbers(MPI_Op op) {
+  return op == MPI_SUM    ? elements<T, Sum>
+         : op == MPI_PROD ? elements<T, Product>
+         : op == MPI_MIN  ? elements<T, Least>
+         : op == MPI_MAX  ? elements<T, Most>
+                          : nullptr;
+}
+template <class T>
+Combine on_complex(MPI_Op op) {
+  return op == MPI_SUM    ? elements<std::complex<T>, Sum>
+         : op == MPI_PROD ? elements<std::complex<T>, Product>
+                          : nullptr;
+}
+template <class T>
+Combine on_truth(MPI_Op op) {
+  return op == MPI_LAND   ? elements<T, And>
+         : op == MPI_LOR  ? elements<T, Or>
+         : op == MPI_LXOR ? elements<T, Xor>
+                          : nullptr;
+}
+template <class T>
+Combine on_bits(MPI_Op op) {
+  return op == MPI_BAND   ? elements<T, BitAnd>
+         : op == MPI_BOR  ? elements<T, BitOr>
+         : op == MPI_BXOR ? elements<T, BitXor>
+                          : nullptr;
+}
+template <class T>
+Combine on_integers(MPI_Op op) {
+  for (const auto on : {on_numbers<T>, on_bits<T>, on_truth<T>}) {
+    if (const Combine combine = on(op)) return combine;
   }
-}
-template <class T>
-Combine on_numbers(std::uintptr_t op) {
-  switch (op) {
-    case 0x21:
-      return elements<T, Sum>;
-    case 0x22:
-      return elements<T, Least>;
-    case 0x23:
-      return elements<T, Most>;
-    case 0x24:
-      return elements<T, Product>;
-    default:
-      return nullptr;
-  }
-}
-template <class T>
-Combine on_complex(std::uintptr_t op) {
-  return op == 0x21   ? elements<std::complex<T>, Sum>
-         : op == 0x24 ? elements<std::complex<T>, Product>
-                      : nullptr;
-}
-template <class T>
-Combine on_truth(std::uintptr_t op) {
-  return op == 0x30   ? elements<T, And>
-         : op == 0x31 ? elements<T, Or>
-         : op == 0x32 ? elements<T, Xor>
-                      : nullptr;
-}
-template <class T>
-Combine on_bits(std::uintptr_t op) {
-  return op == 0x28   ? elements<T, BitAnd>
-         : op == 0x29 ? elements<T, BitOr>
-         : op == 0x2a ? elements<T, BitXor>
-                      : nullptr;
+  return nullptr;
 }
 template <class Value, class Place>
-Combine on_places(std::uintptr_t op) {
+Combine on_places(MPI_Op op) {
   using T = Placed<Value, Place>;
-  return op == 0x38 ? elements<T, LeastPlace> : op == 0x39 ? elements<T, MostPlace> : nullptr;
+  return op == MPI_MINLOC   ? elements<T, LeastPlace>
+         : op == MPI_MAXLOC ? elements<T, MostPlace>
+                            : nullptr;
 }
+
+using CombineByOperator = Combine (*)(MPI_Op op);
+using OperatorsByType = std::array<CombineByOperator, predefined_types>;
+
+OperatorsByType operators_by_type() {
+  OperatorsByType all{};
+  const auto set = [&](CombineByOperator on, std::initializer_list<MPI_Datatype> types) {
+    for (const MPI_Datatype type : types) all[index_of_predefined(type)] = on;
+  };
+  // Integers of C, and Fortran's of a known size. MPI_CHAR is a letter to the standard; programs
+  // add such, and MPICH and Open MPI let them.
+  set(on_integers<short>, {MPI_SHORT});
+  set(on_integers<int>, {MPI_INT});
+  set(on_integers<long>, {MPI_LONG});
+  set(on_integers<long long>, {MPI_LONG_LONG});
+  set(on_integers<unsigned short>, {MPI_UNSIGNED_SHORT});
+  set(on_integers<unsigned>, {MPI_UNSIGNED});
+  set(on_integers<unsigned long>, {MPI_UNSIGNED_LONG});
+  set(on_integers<unsigned long long>, {MPI_UNSIGNED_LONG_LONG});
+  set(on_integers<std::int8_t>, {MPI_INT8_T, MPI_CHAR, MPI_SIGNED_CHAR, MPI_INTEGER1});
+  set(on_integers<std::uint8_t>, {MPI_UINT8_T, MPI_UNSIGNED_CHAR});
+  set(on_integers<std::int16_t>, {MPI_INT16_T, MPI_INTEGER2});
+  set(on_integers<std::uint16_t>, {MPI_UINT16_T});
+  set(on_integers<std::int32_t>, {MPI_INT32_T, MPI_INTEGER, MPI_INTEGER4});
+  set(on_integers<std::uint32_t>, {MPI_UINT32_T});
+  set(on_integers<std::int64_t>, {MPI_INT64_T, MPI_INTEGER8, MPI_AINT, MPI_COUNT, MPI_OFFSET});
+  set(on_integers<std::uint64_t>, {MPI_UINT64_T});
+  set(on_numbers<float>, {MPI_FLOAT, MPI_REAL, MPI_REAL4});
+  set(on_numbers<double>, {MPI_DOUBLE, MPI_DOUBLE_PRECISION, MPI_REAL8});
+  set(on_numbers<long double>, {MPI_LONG_DOUBLE});
+  set(on_complex<float>, {MPI_C_FLOAT_COMPLEX, MPI_CXX_FLOAT_COMPLEX, MPI_COMPLEX, MPI_COMPLEX8});
+  set(on_complex<double>,
+      {MPI_C_DOUBLE_COMPLEX, MPI_CXX_DOUBLE_COMPLEX, MPI_DOUBLE_COMPLEX, MPI_COMPLEX16});
+  set(on_complex<long double>, {MPI_C_LONG_DOUBLE_COMPLEX, MPI_CXX_LONG_DOUBLE_COMPLEX});
+  set(on_truth<bool>, {MPI_C_BOOL, MPI_CXX_BOOL});
+  set(on_truth<std::int8_t>, {MPI_LOGICAL1});
+  set(on_truth<std::int16_t>, {MPI_LOGICAL2});
+  set(on_truth<std::int32_t>, {MPI_LOGICAL, MPI_LOGICAL4});
+  set(on_truth<std::int64_t>, {MPI_LOGICAL8});
+  set(on_bits<std::uint8_t>, {MPI_BYTE});
+  set(on_places<float, int>, {MPI_FLOAT_INT});
+  set(on_places<double, int>, {MPI_DOUBLE_INT});
+  set(on_places<long, int>, {MPI_LONG_INT});
+  set(on_places<int, int>, {MPI_2INT, MPI_2INTEGER});
+  set(on_places<short, int>, {MPI_SHORT_INT});
+  set(on_places<long double, int>, {MPI_LONG_DOUBLE_INT});
+  set(on_places<float, float>, {MPI_2REAL});
+  set(on_places<double, double>, {MPI_2DOUBLE_PRECISION});
+  return all;
+}
+
+struct NamedOperator {
+  MPI_Op op;
+  std::string_view name;
+};
+#define NAMED(name) \
+  NamedOperator { name, #name }
+const std::array named_operators{
+    NAMED(MPI_OP_NULL), NAMED(MPI_SUM),    NAMED(MPI_MIN),    NAMED(MPI_MAX),     NAMED(MPI_PROD),
+    NAMED(MPI_BAND),    NAMED(MPI_BOR),    NAMED(MPI_BXOR),   NAMED(MPI_LAND),    NAMED(MPI_LOR),
+    NAMED(MPI_LXOR),    NAMED(MPI_MINLOC), NAMED(MPI_MAXLOC), NAMED(MPI_REPLACE), NAMED(MPI_NO_OP)};
+#undef NAMED
 
 }  // namespace
 
-Combine predefined_operator(MPI_Op handle, MPI_Datatype type) {
-  const std::uintptr_t op = number(handle);
-  switch (number(type)) {
-    // Integers of C, and Fortran's of a known size.
-    case 0x208:
-      return on_integers<short>(op);
-    case 0x209:
-      return on_integers<int>(op);
-    case 0x20a:
-      return on_integers<long>(op);
-    case 0x20b:
-      return on_integers<long long>(op);
-    case 0x20c:
-      return on_integers<unsigned short>(op);
-    case 0x20d:
-      return on_integers<unsigned>(op);
-    case 0x20e:
-      return on_integers<unsigned long>(op);
-    case 0x20f:
-      return on_integers<unsigned long long>(op);
-    case 0x201:
-    case 0x202:
-    case 0x203:
-      return on_integers<std::int64_t>(op);
-    case 0x240:
-    case 0x243:  // letters to the standard; programs add them, and MPICH and Open MPI let them
-    case 0x244:
-    case 0x2c1:
-      return on_integers<std::int8_t>(op);
-    case 0x241:
-    case 0x245:
-      return on_integers<std::uint8_t>(op);
-    case 0x248:
-    case 0x2c9:
-      return on_integers<std::int16_t>(op);
-    case 0x249:
-      return on_integers<std::uint16_t>(op);
-    case 0x219:
-    case 0x250:
-    case 0x2d1:
-      return on_integers<std::int32_t>(op);
-    case 0x251:
-      return on_integers<std::uint32_t>(op);
-    case 0x258:
-    case 0x2d9:
-      return on_integers<std::int64_t>(op);
-    case 0x259:
-      return on_integers<std::uint64_t>(op);
-    case 0x210:
-    case 0x21a:
-    case 0x2d2:
-      return on_numbers<float>(op);
-    case 0x214:
-    case 0x21c:
-    case 0x2da:
-      return on_numbers<double>(op);
-    case 0x220:
-      return on_numbers<long double>(op);
-    case 0x212:
-    case 0x213:
-    case 0x21b:
-    case 0x2db:
-      return on_complex<float>(op);
-    case 0x216:
-    case 0x217:
-    case 0x21d:
-    case 0x2e3:
-      return on_complex<double>(op);
-    case 0x224:
-    case 0x225:
-      return on_complex<long double>(op);
-    case 0x238:
-    case 0x239:
-      return on_truth<bool>(op);
-    case 0x218:
-    case 0x2d0:
-      return on_truth<std::int32_t>(op);
-    case 0x2c0:
-      return on_truth<std::int8_t>(op);
-    case 0x2c8:
-      return on_truth<std::int16_t>(op);
-    case 0x2d8:
-      return on_truth<std::int64_t>(op);
-    case 0x247:
-      return on_bits<std::uint8_t>(op);
-    case 0x228:
-      return on_places<float, int>(op);
-    case 0x229:
-      return on_places<double, int>(op);
-    case 0x22a:
-      return on_places<long, int>(op);
-    case 0x22b:
-    case 0x232:
-      return on_places<int, int>(op);
-    case 0x22c:
-      return on_places<short, int>(op);
-    case 0x22d:
-      return on_places<long double, int>(op);
-    case 0x230:
-      return on_places<float, float>(op);
-    case 0x231:
-      return on_places<double, double>(op);
-    default:
-      return nullptr;
-  }
+Combine predefined_operator(MPI_Op op, MPI_Datatype type) {
+  static const OperatorsByType all = operators_by_type();
+  const std::size_t index = index_of_predefined(type);
+  return index < all.size() && all[index] != nullptr ? all[index](op) : nullptr;
 }
 
 bool is_exact(MPI_Datatype type) {
-  switch (number(type)) {
-    case 0x22a:  // pairs of integers
-    case 0x22b:
-    case 0x22c:
-    case 0x232:
-      return true;
-    default:  // what has bits or truth, by the standard's own classes
-      return predefined_operator(MPI_BAND, type) != nullptr ||
-             predefined_operator(MPI_LAND, type) != nullptr;
-  }
+  const std::array pairs_of_integers{MPI_LONG_INT, MPI_2INT, MPI_SHORT_INT, MPI_2INTEGER};
+  return std::ranges::find(pairs_of_integers, type) != pairs_of_integers.end() ||
+         // The standard defines these on all types of integers, truth and bits.
+         predefined_operator(MPI_BAND, type) != nullptr ||
+         predefined_operator(MPI_LAND, type) != nullptr;
 }
 
 std::string_view name_of_operator(MPI_Op op) {
-  switch (number(op)) {
-    case 0x20:
-      return "MPI_OP_NULL";
-    case 0x21:
-      return "MPI_SUM";
-    case 0x22:
-      return "MPI_MIN";
-    case 0x23:
-      return "MPI_MAX";
-    case 0x24:
-      return "MPI_PROD";
-    case 0x28:
-      return "MPI_BAND";
-    case 0x29:
-      return "MPI_BOR";
-    case 0x2a:
-      return "MPI_BXOR";
-    case 0x30:
-      return "MPI_LAND";
-    case 0x31:
-      return "MPI_LOR";
-    case 0x32:
-      return "MPI_LXOR";
-    case 0x38:
-      return "MPI_MINLOC";
-    case 0x39:
-      return "MPI_MAXLOC";
-    case 0x3c:
-      return "MPI_REPLACE";
-    case 0x3d:
-      return "MPI_NO_OP";
-    default:
-      return {};
-  }
+  const auto found = std::ranges::find(named_operators, op, &NamedOperator::op);
+  return found == named_operators.end() ? std::string_view() : found->name;
 }
 
 }  // namespace wormcube::mpi

@@ -19,16 +19,15 @@ TypeView view_of(const DatatypePointer& type, MPI_Datatype handle, std::uint64_t
           type->true_lower_bound()};
 }
 
-/// By what their handles exceed first_predefined; without a type: there is none.
-constexpr std::uintptr_t first_predefined = 0x200;
-using PredefinedViews = std::array<TypeView, 0x100>;
+/// By index_of_predefined(); without a type: there is none.
+using PredefinedViews = std::array<TypeView, predefined_types>;
 
 PredefinedViews predefined_views() {
   PredefinedViews views;
-  for (std::uintptr_t place = 0; place < views.size(); ++place) {
-    const auto handle = reinterpret_cast<MPI_Datatype>(first_predefined + place);
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    const MPI_Datatype handle = predefined_type(i);
     const DatatypePointer& type = Datatype::predefined(handle);
-    if (type != nullptr) views[place] = view_of(type, handle, first_predefined + place);
+    if (type != nullptr) views[i] = view_of(type, handle, reinterpret_cast<std::uintptr_t>(handle));
   }
   return views;
 }
@@ -58,12 +57,12 @@ TypeObject& made_type(MPI_Datatype handle) {
 const TypeView& type_view(MPI_Datatype handle, bool must_be_committed) {
   if (is_predefined(handle)) {
     static const PredefinedViews views = predefined_views();
-    const auto number = reinterpret_cast<std::uintptr_t>(handle);
-    const std::uintptr_t place = number - first_predefined;
-    if (place < views.size() && views[place].type != nullptr) return views[place];
+    const std::size_t index = index_of_predefined(handle);
+    if (index < views.size() && views[index].type != nullptr) return views[index];
     throw Failure(MPI_ERR_TYPE, handle == MPI_DATATYPE_NULL
                                     ? std::string("the datatype is MPI_DATATYPE_NULL")
-                                    : fmt::format("{:#x} is no datatype", number));
+                                    : fmt::format("{:#x} is no datatype",
+                                                  reinterpret_cast<std::uintptr_t>(handle)));
   }
   const TypeObject& object = made_type(handle);
   if (must_be_committed && !object.committed) {
