@@ -70,11 +70,11 @@ class Request {
 
 /// What goes on beside a node's program. It starts and ends requests of its own and settles open ones; it
 /// must not wait.
-class Attendant {
+class ProgressEngine {
  public:
-  virtual ~Attendant() = default;
+  virtual ~ProgressEngine() = default;
   /// A request of its own may be complete. Called while the program waits, and when it lets others run.
-  virtual void attend() = 0;
+  virtual void progress() = 0;
 };
 
 /// A node's requests. A request is started, and completed by test or wait, which make it null, or
@@ -150,7 +150,7 @@ class Requests {
   /// Returns whether it was withdrawn. Of a send: false.
   virtual bool cancel(Request request) = 0;
 
-  /// Others have the core meanwhile, unless an attendant calls it. A node that sleeps counts as running: it is in
+  /// Others have the core meanwhile, unless a progress engine calls it. A node that sleeps counts as running: it is in
   /// no deadlock. When the machine stops it throws Stopped at once.
   virtual void sleep(std::chrono::nanoseconds time) = 0;
 
@@ -163,12 +163,12 @@ class Requests {
   /// Ends all requests that were started since. False: the machine stops.
   virtual bool close_scope(std::uint32_t scope) noexcept = 0;
 
-  /// Who attends from now on; null: nobody. Not with steps in a window (MachineOptions::window), nor in lock step.
-  virtual void set_attendant(Attendant* attendant) = 0;
-  /// The attendant's own: a send, or a receive of exactly so many bytes, as of a step.
-  virtual Request start_attended(const Op& op, std::uint32_t context) = 0;
+  /// The engine that makes progress from now on; null: none. Not with steps in a window (MachineOptions::window), nor in lock step.
+  virtual void set_progress_engine(ProgressEngine* engine) = 0;
+  /// The progress engine's own: a send, or a receive of exactly so many bytes, as of a step.
+  virtual Request start_background(const Op& op, std::uint32_t context) = 0;
   /// Ends one of those if it is complete, and says whether it was. Lets nobody run meanwhile.
-  virtual bool end_attended(Request& request) = 0;
+  virtual bool end_background(Request& request) = 0;
 };
 
 /// Ends what was started in its scope, whether the scope is left by a return or by an exception:

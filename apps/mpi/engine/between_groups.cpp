@@ -13,23 +13,23 @@ namespace {
 
 using Bytestring = std::vector<std::byte>;
 
-bool is_leader(const Together& all) { return all.comm.rank == 0; }
+bool is_leader(const CollectiveCall& all) { return all.comm.rank == 0; }
 
-Op send_over(const Together& all, int peer, ConstSpan data) {
+Op send_over(const CollectiveCall& all, int peer, ConstSpan data) {
   return wormcube::send(all.comm.world_rank(peer), data);
 }
-Op receive_over(const Together& all, int peer, Span data) {
+Op receive_over(const CollectiveCall& all, int peer, Span data) {
   return receive(all.comm.world_rank(peer), data);
 }
 
 // Within this group, from or to its rank 0.
 
-void bcast_within(const Together& all, Span data) {
+void bcast_within(const CollectiveCall& all, Span data) {
   if (all.size() == 1 || data.empty()) return;
   all.run(all.algorithm(operations::broadcast, data.size()), {ConstSpan(), 0}, {data, 1});
 }
 /// All blocks, at rank 0.
-Bytestring gathered_within(const Together& all, ConstSpan mine) {
+Bytestring gathered_within(const CollectiveCall& all, ConstSpan mine) {
   Bytestring whole(is_leader(all) ? mine.size() * static_cast<std::size_t>(all.size()) : 0);
   if (mine.empty()) return whole;
   all.run(all.algorithm(operations::gather, mine.size()), {mine, 1},
@@ -37,7 +37,7 @@ Bytestring gathered_within(const Together& all, ConstSpan mine) {
   return whole;
 }
 /// The same operation over all, at rank 0.
-Bytestring reduced_within(const Together& all, ConstSpan mine, const Operator& with) {
+Bytestring reduced_within(const CollectiveCall& all, ConstSpan mine, const Operator& with) {
   Bytestring whole(is_leader(all) ? mine.size() : 0);
   if (mine.empty()) return whole;
   if (all.size() == 1) {
@@ -50,29 +50,30 @@ Bytestring reduced_within(const Together& all, ConstSpan mine, const Operator& w
 }
 
 /// Each of ours to each of theirs.
-void exchange_with_all(Together& all, const ConstBlocks& out, const Blocks& in, bool one_block) {
+void exchange_with_all(CollectiveCall& all, const ConstBlocks& out, const Blocks& in,
+                       bool one_block) {
   std::vector<Op> ops;
   for (Rank r = 0; r < in.count(); ++r) ops.push_back(receive_over(all, r, in[r]));
   for (Rank r = 0; r < in.count(); ++r) ops.push_back(send_over(all, r, out[one_block ? 0 : r]));
   all.world().step(ops);
 }
 
-std::size_t peers_of(const Together& all) {
+std::size_t peers_of(const CollectiveCall& all) {
   return static_cast<std::size_t>(all.comm.peers().size());
 }
 
 /// What this group gives, and what it gets.
-ComparedTypes types_of(const Together& all, const Buffer<const void*>& out) {
+ComparedTypes types_of(const CollectiveCall& all, const Buffer<const void*>& out) {
   ComparedTypes types(all);
   types.gives(all.type(out.type), out.count);
   return types;
 }
-ComparedTypes types_of(const Together& all, const Buffer<void*>& in) {
+ComparedTypes types_of(const CollectiveCall& all, const Buffer<void*>& in) {
   ComparedTypes types(all);
   types.gets(all.type(in.type), in.count);
   return types;
 }
-ComparedTypes types_of(const Together& all, const Buffer<const void*>& out,
+ComparedTypes types_of(const CollectiveCall& all, const Buffer<const void*>& out,
                        const Buffer<void*>& in) {
   ComparedTypes types(all);
   types.gives(all.type(out.type), out.count);
@@ -80,48 +81,49 @@ ComparedTypes types_of(const Together& all, const Buffer<const void*>& out,
   return types;
 }
 
-Given given_of(const Together& all, const Buffer<const void*>& out, std::size_t blocks = 1) {
+SendBuffer given_of(const CollectiveCall& all, const Buffer<const void*>& out,
+                    std::size_t blocks = 1) {
   return {all.call, out.data, all.call.count(out.count) * blocks, all.type(out.type)};
 }
-Taken taken_of(const Together& all, const Buffer<void*>& in, std::size_t blocks = 1) {
+ReceiveBuffer taken_of(const CollectiveCall& all, const Buffer<void*>& in, std::size_t blocks = 1) {
   return {all.call, in.data, all.call.count(in.count) * blocks, all.type(in.type)};
 }
 
 /// Whether this rank gives to, or gets from, a whole group; it comes. Else it is one of that group, or, beside a
 /// root, nobody.
-enum class Part { root, beside_root, other };
-Part part_of(const Together& all, int root) {
+enum class Part { root, outside_root, other };
+Part part_of(const CollectiveCall& all, int root) {
   all.call.root(all.comm, root);
-  return root == MPI_ROOT ? Part::root : root == MPI_PROC_NULL ? Part::beside_root : Part::other;
+  return root == MPI_ROOT ? Part::root : root == MPI_PROC_NULL ? Part::outside_root : Part::other;
 }
 constexpr int no_root = -1;  // in the root's group
 
 }  // namespace
 
-void barrier_between(Together& all) {
+void barrier_between(CollectiveCall& all) {
   all.come(0, 0);
   wait_between(all);
 }
 
-void wait_between(const Together& all) {
+void wait_between(const CollectiveCall& all) {
   std::byte nothing{};
   static_cast<void>(gathered_within(all, {&nothing, 1}));
   if (is_leader(all)) all.world().step({send_over(all, 0, {}), receive_over(all, 0, {})});
   bcast_within(all, {&nothing, 1});
 }
 
-void bcast_between(Together& all, const Buffer<void*>& data, int root) {
+void bcast_between(CollectiveCall& all, const Buffer<void*>& data, int root) {
   switch (part_of(all, root)) {
     case Part::root: {
       const Buffer<const void*> sent{data.data, data.count, data.type};
-      const Given message = given_of(all, sent);
+      const SendBuffer message = given_of(all, sent);
       all.come(no_root, -1, nullptr, types_of(all, sent).get());
       return all.world().step({send_over(all, 0, message.data())});
     }
-    case Part::beside_root:
+    case Part::outside_root:
       return all.come(no_root, -1);
     case Part::other: {
-      const Taken message = taken_of(all, data);
+      const ReceiveBuffer message = taken_of(all, data);
       all.come(root, static_cast<std::int64_t>(message.data().size()), nullptr,
                types_of(all, data).get());
       if (is_leader(all)) all.world().step({receive_over(all, root, message.data())});
@@ -131,19 +133,19 @@ void bcast_between(Together& all, const Buffer<void*>& data, int root) {
   }
 }
 
-void gather_between(Together& all, const Buffer<const void*>& out, const Buffer<void*>& in,
+void gather_between(CollectiveCall& all, const Buffer<const void*>& out, const Buffer<void*>& in,
                     int root) {
   switch (part_of(all, root)) {
     case Part::root: {
-      const Taken result = taken_of(all, in, peers_of(all));
+      const ReceiveBuffer result = taken_of(all, in, peers_of(all));
       all.come(no_root, -1, nullptr, types_of(all, in).get());
       all.world().step({receive_over(all, 0, result.data())});
       return result.deliver();
     }
-    case Part::beside_root:
+    case Part::outside_root:
       return all.come(no_root, -1);
     case Part::other: {
-      const Given mine = given_of(all, out);
+      const SendBuffer mine = given_of(all, out);
       all.come(root, static_cast<std::int64_t>(mine.data().size()), nullptr,
                types_of(all, out).get());
       const Bytestring whole = gathered_within(all, mine.data());
@@ -152,8 +154,8 @@ void gather_between(Together& all, const Buffer<const void*>& out, const Buffer<
   }
 }
 
-void gatherv_between(Together& all, const Buffer<const void*>& out, const BlockBuffer<void*>& in,
-                     int root) {
+void gatherv_between(CollectiveCall& all, const Buffer<const void*>& out,
+                     const BlockBuffer<void*>& in, int root) {
   switch (part_of(all, root)) {
     case Part::root: {
       const std::vector<Uneven::Block> received = in.blocks();
@@ -167,10 +169,10 @@ void gatherv_between(Together& all, const Buffer<const void*>& out, const BlockB
       all.world().step(ops);
       return result.deliver();
     }
-    case Part::beside_root:
+    case Part::outside_root:
       return all.come(no_root, -1);
     case Part::other: {
-      const Given mine = given_of(all, out);
+      const SendBuffer mine = given_of(all, out);
       ComparedTypes types(all);
       types.add_sent(root, all.type(out.type), all.call.count(out.count));
       all.come(root, -1, nullptr, types.get());
@@ -179,18 +181,18 @@ void gatherv_between(Together& all, const Buffer<const void*>& out, const BlockB
   }
 }
 
-void scatter_between(Together& all, const Buffer<const void*>& out, const Buffer<void*>& in,
+void scatter_between(CollectiveCall& all, const Buffer<const void*>& out, const Buffer<void*>& in,
                      int root) {
   switch (part_of(all, root)) {
     case Part::root: {
-      const Given whole = given_of(all, out, peers_of(all));
+      const SendBuffer whole = given_of(all, out, peers_of(all));
       all.come(no_root, -1, nullptr, types_of(all, out).get());
       return all.world().step({send_over(all, 0, whole.data())});
     }
-    case Part::beside_root:
+    case Part::outside_root:
       return all.come(no_root, -1);
     case Part::other: {
-      const Taken mine = taken_of(all, in);
+      const ReceiveBuffer mine = taken_of(all, in);
       const Span block = mine.data();
       all.come(root, static_cast<std::int64_t>(block.size()), nullptr, types_of(all, in).get());
       Bytestring whole(is_leader(all) ? block.size() * static_cast<std::size_t>(all.size()) : 0);
@@ -205,8 +207,8 @@ void scatter_between(Together& all, const Buffer<const void*>& out, const Buffer
   }
 }
 
-void scatterv_between(Together& all, const BlockBuffer<const void*>& out, const Buffer<void*>& in,
-                      int root) {
+void scatterv_between(CollectiveCall& all, const BlockBuffer<const void*>& out,
+                      const Buffer<void*>& in, int root) {
   switch (part_of(all, root)) {
     case Part::root: {
       const std::vector<Uneven::Block> sent = out.blocks();
@@ -219,10 +221,10 @@ void scatterv_between(Together& all, const BlockBuffer<const void*>& out, const 
       for (Rank r = 0; r < blocks.count(); ++r) ops.push_back(send_over(all, r, blocks[r]));
       return all.world().step(ops);
     }
-    case Part::beside_root:
+    case Part::outside_root:
       return all.come(no_root, -1);
     case Part::other: {
-      const Taken mine = taken_of(all, in);
+      const ReceiveBuffer mine = taken_of(all, in);
       ComparedTypes types(all);
       types.add_received(root, all.type(in.type), all.call.count(in.count));
       all.come(root, -1, nullptr, types.get());
@@ -232,9 +234,10 @@ void scatterv_between(Together& all, const BlockBuffer<const void*>& out, const 
   }
 }
 
-void allgather_between(Together& all, const Buffer<const void*>& out, const Buffer<void*>& in) {
-  const Given mine = given_of(all, out);
-  const Taken result = taken_of(all, in, peers_of(all));
+void allgather_between(CollectiveCall& all, const Buffer<const void*>& out,
+                       const Buffer<void*>& in) {
+  const SendBuffer mine = given_of(all, out);
+  const ReceiveBuffer result = taken_of(all, in, peers_of(all));
   all.come(0, static_cast<std::int64_t>(mine.data().size()), nullptr, types_of(all, out, in).get());
   const Bytestring whole = gathered_within(all, mine.data());
   if (is_leader(all))
@@ -243,9 +246,9 @@ void allgather_between(Together& all, const Buffer<const void*>& out, const Buff
   result.deliver();
 }
 
-void allgatherv_between(Together& all, const Buffer<const void*>& out,
+void allgatherv_between(CollectiveCall& all, const Buffer<const void*>& out,
                         const BlockBuffer<void*>& in) {
-  const Given mine = given_of(all, out);
+  const SendBuffer mine = given_of(all, out);
   const std::vector<Uneven::Block> received = in.blocks();
   const Uneven result(all.call, in.data, received, "the receive buffer");
   ComparedTypes types(all);
@@ -257,16 +260,17 @@ void allgatherv_between(Together& all, const Buffer<const void*>& out,
   result.deliver();
 }
 
-void alltoall_between(Together& all, const Buffer<const void*>& out, const Buffer<void*>& in) {
-  const Given given = given_of(all, out, peers_of(all));
-  const Taken result = taken_of(all, in, peers_of(all));
+void alltoall_between(CollectiveCall& all, const Buffer<const void*>& out,
+                      const Buffer<void*>& in) {
+  const SendBuffer given = given_of(all, out, peers_of(all));
+  const ReceiveBuffer result = taken_of(all, in, peers_of(all));
   const auto peers = static_cast<Rank>(peers_of(all));
   all.come(0, -1, nullptr, types_of(all, out, in).get());
   exchange_with_all(all, {given.data(), peers}, {result.data(), peers}, false);
   result.deliver();
 }
 
-void alltoallv_between(Together& all, const BlockBuffer<const void*>& out,
+void alltoallv_between(CollectiveCall& all, const BlockBuffer<const void*>& out,
                        const BlockBuffer<void*>& in) {
   const std::vector<Uneven::Block> sent = out.blocks(), received = in.blocks();
   const Uneven given(all.call, out.data, sent, "the send buffer");
@@ -279,29 +283,30 @@ void alltoallv_between(Together& all, const BlockBuffer<const void*>& out,
   result.deliver();
 }
 
-void reduce_between(Together& all, const void* out, const Buffer<void*>& in, MPI_Op op, int root) {
+void reduce_between(CollectiveCall& all, const void* out, const Buffer<void*>& in, MPI_Op op,
+                    int root) {
   const Part part = part_of(all, root);
-  if (part == Part::beside_root) return all.come(no_root, -1);
+  if (part == Part::outside_root) return all.come(no_root, -1);
   const Operator with = all.op(op, all.type(in.type));
   const std::size_t count = all.call.count(in.count);
   if (part == Part::root) {
-    const Taken result(all.call, in.data, count, with.operand());
+    const ReceiveBuffer result(all.call, in.data, count, with.operand());
     all.come(no_root, -1, nullptr, types_of(all, in).get());
     all.world().step({receive_over(all, 0, result.data())});
     return result.deliver();
   }
-  const Given mine(all.call, out, count, with.operand());
+  const SendBuffer mine(all.call, out, count, with.operand());
   all.come(root, static_cast<std::int64_t>(mine.data().size()), &with,
            types_of(all, Buffer<const void*>{out, in.count, in.type}).get());
   const Bytestring whole = reduced_within(all, mine.data(), with);
   if (is_leader(all)) all.world().step({send_over(all, root, whole)});
 }
 
-void allreduce_between(Together& all, const void* out, const Buffer<void*>& in, MPI_Op op) {
+void allreduce_between(CollectiveCall& all, const void* out, const Buffer<void*>& in, MPI_Op op) {
   const Operator with = all.op(op, all.type(in.type));
   const std::size_t count = all.call.count(in.count);
-  const Given mine(all.call, out, count, with.operand());
-  const Taken result(all.call, in.data, count, with.operand());
+  const SendBuffer mine(all.call, out, count, with.operand());
+  const ReceiveBuffer result(all.call, in.data, count, with.operand());
   all.come(0, static_cast<std::int64_t>(mine.data().size()), &with,
            types_of(all, {out, in.count, in.type}, in).get());
   const Bytestring whole = reduced_within(all, mine.data(), with);
@@ -311,7 +316,7 @@ void allreduce_between(Together& all, const void* out, const Buffer<void*>& in, 
   result.deliver();
 }
 
-void reduce_scatter_between(Together& all, const void* out, void* in,
+void reduce_scatter_between(CollectiveCall& all, const void* out, void* in,
                             const std::vector<std::int64_t>& counts, MPI_Datatype type, MPI_Op op) {
   const Operator with = all.op(op, all.type(type));
   std::vector<Bytes> offsets{0};
@@ -320,10 +325,10 @@ void reduce_scatter_between(Together& all, const void* out, void* in,
     elements += all.call.count(count);
     offsets.push_back(elements * with.operand().size);
   }
-  const Given mine(all.call, out, elements, with.operand());
-  const Taken result(all.call, in,
-                     static_cast<std::size_t>(counts[static_cast<std::size_t>(all.comm.rank)]),
-                     with.operand());
+  const SendBuffer mine(all.call, out, elements, with.operand());
+  const ReceiveBuffer result(
+      all.call, in, static_cast<std::size_t>(counts[static_cast<std::size_t>(all.comm.rank)]),
+      with.operand());
   const auto total = static_cast<std::int64_t>(elements);  // the same in both groups
   all.come(0, static_cast<std::int64_t>(mine.data().size()), &with,
            types_of(all, {out, total, type}, {in, total, type}).get());

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/apps/mpi/engine/together.hpp"
+#include "wormcube/apps/mpi/engine/collective_call.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -24,28 +24,30 @@ struct BlockBuffer {
   std::function<std::vector<Uneven::Block>()> blocks;
 };
 
-void barrier_between(Together& all);
+void barrier_between(CollectiveCall& all);
 /// The same without a call of its own.
-void wait_between(const Together& all);
-void bcast_between(Together& all, const Buffer<void*>& data, int root);
-void gather_between(Together& all, const Buffer<const void*>& out, const Buffer<void*>& in,
+void wait_between(const CollectiveCall& all);
+void bcast_between(CollectiveCall& all, const Buffer<void*>& data, int root);
+void gather_between(CollectiveCall& all, const Buffer<const void*>& out, const Buffer<void*>& in,
                     int root);
-void gatherv_between(Together& all, const Buffer<const void*>& out, const BlockBuffer<void*>& in,
+void gatherv_between(CollectiveCall& all, const Buffer<const void*>& out,
+                     const BlockBuffer<void*>& in, int root);
+void scatter_between(CollectiveCall& all, const Buffer<const void*>& out, const Buffer<void*>& in,
                      int root);
-void scatter_between(Together& all, const Buffer<const void*>& out, const Buffer<void*>& in,
-                     int root);
-void scatterv_between(Together& all, const BlockBuffer<const void*>& out, const Buffer<void*>& in,
-                      int root);
-void allgather_between(Together& all, const Buffer<const void*>& out, const Buffer<void*>& in);
-void allgatherv_between(Together& all, const Buffer<const void*>& out,
+void scatterv_between(CollectiveCall& all, const BlockBuffer<const void*>& out,
+                      const Buffer<void*>& in, int root);
+void allgather_between(CollectiveCall& all, const Buffer<const void*>& out,
+                       const Buffer<void*>& in);
+void allgatherv_between(CollectiveCall& all, const Buffer<const void*>& out,
                         const BlockBuffer<void*>& in);
-void alltoall_between(Together& all, const Buffer<const void*>& out, const Buffer<void*>& in);
-void alltoallv_between(Together& all, const BlockBuffer<const void*>& out,
+void alltoall_between(CollectiveCall& all, const Buffer<const void*>& out, const Buffer<void*>& in);
+void alltoallv_between(CollectiveCall& all, const BlockBuffer<const void*>& out,
                        const BlockBuffer<void*>& in);
-void reduce_between(Together& all, const void* out, const Buffer<void*>& in, MPI_Op op, int root);
-void allreduce_between(Together& all, const void* out, const Buffer<void*>& in, MPI_Op op);
+void reduce_between(CollectiveCall& all, const void* out, const Buffer<void*>& in, MPI_Op op,
+                    int root);
+void allreduce_between(CollectiveCall& all, const void* out, const Buffer<void*>& in, MPI_Op op);
 /// \param counts  of elements, for each rank of this group
-void reduce_scatter_between(Together& all, const void* out, void* in,
+void reduce_scatter_between(CollectiveCall& all, const void* out, void* in,
                             const std::vector<std::int64_t>& counts, MPI_Datatype type, MPI_Op op);
 
 /// What each group's rank 0 gives, told to all of the other.

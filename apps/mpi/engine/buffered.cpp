@@ -19,28 +19,28 @@ using Waits = CurrentCall::Waits;
 struct Copied {
   std::unique_ptr<std::byte[]> data;
   std::int64_t bytes = 0;
-  std::shared_ptr<SendBuffer> buffer;
+  std::shared_ptr<AttachedBuffer> buffer;
 };
 
 /// Which buffer a communicator's sends are copied to: its own, else its session's, else the rank's; null: there is none.
-std::shared_ptr<SendBuffer> buffer_of(const RankState& rank, const Communicator& on) {
-  if (on.send_buffer) return on.send_buffer;
-  if (on.of_session && on.of_session->send_buffer) return on.of_session->send_buffer;
-  return rank.send_buffer;
+std::shared_ptr<AttachedBuffer> buffer_of(const RankState& rank, const Communicator& on) {
+  if (on.attached_buffer) return on.attached_buffer;
+  if (on.of_session && on.of_session->attached_buffer) return on.of_session->attached_buffer;
+  return rank.attached_buffer;
 }
 
 Copied copied(Call& call, const void* data, Bytes bytes, const Datatype& type, MPI_Comm on) {
   RankState& rank = call.rank();
   reap_detached(rank, false);
-  std::shared_ptr<SendBuffer> buffer = buffer_of(rank, call.communicator(on));
+  std::shared_ptr<AttachedBuffer> buffer = buffer_of(rank, call.communicator(on));
   const bool any = buffer && buffer->memory == MPI_BUFFER_AUTOMATIC;
   const std::int64_t room = buffer ? buffer->bytes : 0, used = buffer ? buffer->used : 0;
-  if (!any && SendBuffer::taken_by(static_cast<std::int64_t>(bytes)) > room - used) {
+  if (!any && AttachedBuffer::taken_by(static_cast<std::int64_t>(bytes)) > room - used) {
     throw Failure(
         MPI_ERR_BUFFER,
         fmt::format("{} bytes with {} of overhead do not fit into the attached buffer of {}, "
                     "of which {} are in use",
-                    bytes, SendBuffer::overhead, room, used));
+                    bytes, AttachedBuffer::overhead, room, used));
   }
   Copied copy{std::make_unique_for_overwrite<std::byte[]>(std::max<Bytes>(bytes, 1)),
               static_cast<std::int64_t>(bytes), std::move(buffer)};
@@ -60,7 +60,7 @@ void send_copy(Call& call, Copied copy, int to, int tag, MPI_Comm on) {
   object.packed = std::move(copy.data);
   if (object.to_nobody) return call.rank().pool.give_back(object);
   object.buffer = std::move(copy.buffer);
-  object.buffer->used += SendBuffer::taken_by(copy.bytes);
+  object.buffer->used += AttachedBuffer::taken_by(copy.bytes);
   call.rank().pool.detached.push_back(&object);
 }
 
@@ -108,42 +108,43 @@ int bsend_init(const void* data, Count count, MPI_Datatype type, int to, int tag
 template <class Count>
 int buffer_attach(void* memory, Count bytes) {
   WORMCUBE_MPI_CALL_OF(MPI_Buffer_attach);
-  return call([&] { attach_buffer(call, call.rank().send_buffer, memory, bytes); });
+  return call([&] { attach_buffer(call, call.rank().attached_buffer, memory, bytes); });
 }
 template <class Count>
 int buffer_detach(void* memory, Count* bytes) {
   WORMCUBE_MPI_CALL_OF(MPI_Buffer_detach);
-  return call(
-      [&] { *bytes = static_cast<Count>(detach_buffer(call, call.rank().send_buffer, memory)); });
+  return call([&] {
+    *bytes = static_cast<Count>(detach_buffer(call, call.rank().attached_buffer, memory));
+  });
 }
 int buffer_flush() {
   WORMCUBE_MPI_CALL(MPI_Buffer_flush);
-  return call([&] { flush_buffer(call, call.rank().send_buffer); });
+  return call([&] { flush_buffer(call, call.rank().attached_buffer); });
 }
 int buffer_iflush(MPI_Request* request) {
   WORMCUBE_MPI_CALL(MPI_Buffer_iflush);
-  return call([&] { *request = iflush_buffer(call, call.rank().send_buffer); });
+  return call([&] { *request = iflush_buffer(call, call.rank().attached_buffer); });
 }
 
 template <class Count>
 int comm_attach_buffer(MPI_Comm on, void* memory, Count bytes) {
   WORMCUBE_MPI_CALL_OF(MPI_Comm_attach_buffer);
-  return call([&] { attach_buffer(call, call.communicator(on).send_buffer, memory, bytes); });
+  return call([&] { attach_buffer(call, call.communicator(on).attached_buffer, memory, bytes); });
 }
 template <class Count>
 int comm_detach_buffer(MPI_Comm on, void* memory, Count* bytes) {
   WORMCUBE_MPI_CALL_OF(MPI_Comm_detach_buffer);
   return call([&] {
-    *bytes = static_cast<Count>(detach_buffer(call, call.communicator(on).send_buffer, memory));
+    *bytes = static_cast<Count>(detach_buffer(call, call.communicator(on).attached_buffer, memory));
   });
 }
 int comm_flush_buffer(MPI_Comm on) {
   WORMCUBE_MPI_CALL(MPI_Comm_flush_buffer);
-  return call([&] { flush_buffer(call, call.communicator(on).send_buffer); });
+  return call([&] { flush_buffer(call, call.communicator(on).attached_buffer); });
 }
 int comm_iflush_buffer(MPI_Comm on, MPI_Request* request) {
   WORMCUBE_MPI_CALL(MPI_Comm_iflush_buffer);
-  return call([&] { *request = iflush_buffer(call, call.communicator(on).send_buffer); });
+  return call([&] { *request = iflush_buffer(call, call.communicator(on).attached_buffer); });
 }
 
 /// A message that no other receive gets.
@@ -261,16 +262,16 @@ int imrecv(void* data, Count count, MPI_Datatype type, MPI_Message* message, MPI
 
 }  // namespace
 
-void attach_buffer(Call& call, std::shared_ptr<SendBuffer>& place, void* memory,
+void attach_buffer(Call& call, std::shared_ptr<AttachedBuffer>& place, void* memory,
                    std::int64_t bytes) {
   call.count(bytes, "size");
   if (place) throw Failure(MPI_ERR_BUFFER, "a buffer is attached already (MPI_Buffer_detach)");
-  place = std::make_shared<SendBuffer>();
+  place = std::make_shared<AttachedBuffer>();
   place->memory = memory;
   place->bytes = memory == MPI_BUFFER_AUTOMATIC ? 0 : bytes;
 }
 
-void flush_buffer(Call& call, const std::shared_ptr<SendBuffer>& place) {
+void flush_buffer(Call& call, const std::shared_ptr<AttachedBuffer>& place) {
   RankState& rank = call.rank();
   for (RequestObject* const object : rank.pool.detached) {
     if (!place || object->buffer != place) continue;
@@ -284,7 +285,7 @@ void flush_buffer(Call& call, const std::shared_ptr<SendBuffer>& place) {
   reap_detached(rank, false);
 }
 
-std::int64_t detach_buffer(Call& call, std::shared_ptr<SendBuffer>& place, void* memory) {
+std::int64_t detach_buffer(Call& call, std::shared_ptr<AttachedBuffer>& place, void* memory) {
   flush_buffer(call, place);
   void* const lent = place ? place->memory : nullptr;
   const std::int64_t bytes = place ? place->bytes : 0;
@@ -294,7 +295,7 @@ std::int64_t detach_buffer(Call& call, std::shared_ptr<SendBuffer>& place, void*
 }
 
 // It has what was sent before; what is sent from now on is not in it.
-MPI_Request iflush_buffer(Call& call, const std::shared_ptr<SendBuffer>& place) {
+MPI_Request iflush_buffer(Call& call, const std::shared_ptr<AttachedBuffer>& place) {
   reap_detached(call.rank(), false);
   RequestObject& flush = start_send(call, nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF,
                                     Requests::Mode::standard);

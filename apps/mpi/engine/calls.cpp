@@ -37,7 +37,7 @@ const char* name_of(Function function) {
 Call::Call(Function function, const void* at, When when)
     : rank_(current_rank != nullptr ? *current_rank : refuse_thread(function)),
       errno_(*rank_.thread_errno),
-      is_watched_(rank_.timed || rank_.witnesses != nullptr) {
+      is_watched_(rank_.timed || rank_.observers != nullptr) {
   CurrentCall& now = rank_.call;
   if (now.inside || is_watched_) begin_within_another_or_watched(function);
   now.function = function;
@@ -62,11 +62,11 @@ void Call::begin_within_another_or_watched(Function function) {
     return;
   }
   if (rank_.timed) rank_.entered = RankState::Clock::now();
-  if (rank_.witnesses != nullptr) rank_.witnesses->enter(rank_.rank, function);
+  if (rank_.observers != nullptr) rank_.observers->enter(rank_.rank, function);
 }
 
 void Call::end_watch() {
-  if (rank_.witnesses != nullptr) rank_.witnesses->leave(rank_.rank);
+  if (rank_.observers != nullptr) rank_.observers->leave(rank_.rank);
   if (rank_.timed) rank_.inside += RankState::Clock::now() - rank_.entered;
 }
 

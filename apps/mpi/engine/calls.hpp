@@ -17,7 +17,7 @@
 namespace wormcube::mpi {
 
 struct Window;
-struct SendBuffer;
+struct AttachedBuffer;
 struct SessionState;
 
 /// When a function may be called.
@@ -230,12 +230,12 @@ std::optional<Failure> wrong_match(const Datatype* type, const Status& found,
 /// Starts a send of which all partitions are ready.
 void send_partitions(Call& call, RequestObject& object);
 // Of a rank, a session or a communicator: room for buffered sends.
-void attach_buffer(Call& call, std::shared_ptr<SendBuffer>& place, void* memory,
+void attach_buffer(Call& call, std::shared_ptr<AttachedBuffer>& place, void* memory,
                    std::int64_t bytes);
 /// Waits until all that was sent from it has been received or is on its way for good. \param memory  where its address goes
-std::int64_t detach_buffer(Call& call, std::shared_ptr<SendBuffer>& place, void* memory);
-void flush_buffer(Call& call, const std::shared_ptr<SendBuffer>& place);
-MPI_Request iflush_buffer(Call& call, const std::shared_ptr<SendBuffer>& place);
+std::int64_t detach_buffer(Call& call, std::shared_ptr<AttachedBuffer>& place, void* memory);
+void flush_buffer(Call& call, const std::shared_ptr<AttachedBuffer>& place);
+MPI_Request iflush_buffer(Call& call, const std::shared_ptr<AttachedBuffer>& place);
 /// Starts what Bsend_init made.
 void send_copy_of(Call& call, const RequestObject& object);
 /// Waits for an active one and ends it.

@@ -52,11 +52,11 @@ std::string SharedCommunicator::compared(const CollectiveTypes& types, Types& be
   return "";
 }
 
-void SharedCommunicator::come(std::uint64_t number, Rank member, const CollectiveCall& call) {
+void SharedCommunicator::come(std::uint64_t number, Rank member, const CollectiveMatch& call) {
   const std::lock_guard lock(mutex_);
   while (first_arrival_ + arrivals_.size() <= number) arrivals_.push_back({call, member, 0});
   Arrivals& all = arrivals_[number - first_arrival_];
-  const CollectiveCall& first = all.call;
+  const CollectiveMatch& first = all.call;
   const auto mismatch = [&](const std::string& mine, const std::string& theirs) {
     throw Failure(MPI_ERR_OTHER,
                   fmt::format("this call does not match: rank {} calls {}, rank {} called {} "
@@ -88,7 +88,7 @@ void SharedCommunicator::come(std::uint64_t number, Rank member, const Collectiv
   }
 }
 
-void SharedCommunicator::come_between(std::uint64_t number, const CollectiveCall& call,
+void SharedCommunicator::come_between(std::uint64_t number, const CollectiveMatch& call,
                                       const Communicator& end) {
   const std::lock_guard lock(mutex_);
   Between& all = between_.try_emplace(number, Between{call.function}).first->second;
@@ -106,9 +106,9 @@ void SharedCommunicator::come_between(std::uint64_t number, const CollectiveCall
   if (++all.count == end.shared->size() + end.remote->size()) between_.erase(number);
 }
 
-std::uint64_t come_to(Communicator& on, const CollectiveCall& call) {
+std::uint64_t come_to(Communicator& on, const CollectiveMatch& call) {
   const std::uint64_t number = on.collectives++;
-  CollectiveCall in_group = call;
+  CollectiveMatch in_group = call;
   if (on.remote) in_group.types = nullptr;  // they are compared between the groups
   on.shared->come(number, on.rank, in_group);
   if (on.remote) {

@@ -11,7 +11,7 @@ namespace {
 
 /// Of a `v` or `w` call on an intercommunicator.
 template <class Count, class Place, class Type>
-std::function<std::vector<Uneven::Block>()> blocks_of_peers(const Together& all,
+std::function<std::vector<Uneven::Block>()> blocks_of_peers(const CollectiveCall& all,
                                                             const Count* counts,
                                                             const Place* places, Type type) {
   return [&all, counts, places, type] {
@@ -19,14 +19,14 @@ std::function<std::vector<Uneven::Block>()> blocks_of_peers(const Together& all,
   };
 }
 
-void refuse_between(const Together& all) {
+void refuse_between(const CollectiveCall& all) {
   if (all.comm.remote)
     throw Failure(MPI_ERR_COMM, "scans are for one group, not for an intercommunicator");
 }
 
 // Texts of the calls' three forms, with counts of either type.
 
-void barrier(Together& all) {
+void barrier(CollectiveCall& all) {
   if (all.comm.remote) return barrier_between(all);
   all.come(0, 0);
   if (all.size() == 1) return;
@@ -34,12 +34,12 @@ void barrier(Together& all) {
 }
 
 template <class Count>
-void bcast(Together& all, void* data, Count count, MPI_Datatype type, int root) {
+void bcast(CollectiveCall& all, void* data, Count count, MPI_Datatype type, int root) {
   if (all.comm.remote) return bcast_between(all, {data, count, type}, root);
   const TypeView view = all.type(type);
   const std::size_t many = all.call.count(count);
   all.call.root(all.comm, root);
-  const Taken message(all.call, data, many, view);
+  const ReceiveBuffer message(all.call, data, many, view);
   const ComparedTypes types(all, view, count);
   all.come(root, static_cast<std::int64_t>(message.data().size()), nullptr, types.get());
   if (all.size() == 1 || message.data().empty()) return;
@@ -49,7 +49,7 @@ void bcast(Together& all, void* data, Count count, MPI_Datatype type, int root) 
 }
 
 template <class Count>
-void gather(Together& all, const void* out, Count out_count, MPI_Datatype out_type, void* in,
+void gather(CollectiveCall& all, const void* out, Count out_count, MPI_Datatype out_type, void* in,
             Count in_count, MPI_Datatype in_type, int root) {
   if (all.comm.remote)
     return gather_between(all, {out, out_count, out_type}, {in, in_count, in_type}, root);
@@ -57,7 +57,7 @@ void gather(Together& all, const void* out, Count out_count, MPI_Datatype out_ty
   call.root(all.comm, root);
   const Rank p = all.size();
   if (!all.is_root(root)) {
-    const Given mine(call, out, call.count(out_count), all.type(out_type));
+    const SendBuffer mine(call, out, call.count(out_count), all.type(out_type));
     const ComparedTypes types(all, all.type(out_type), out_count);
     all.come(root, static_cast<std::int64_t>(mine.data().size()), nullptr, types.get());
     if (mine.data().empty()) return;
@@ -66,11 +66,11 @@ void gather(Together& all, const void* out, Count out_count, MPI_Datatype out_ty
   }
   const TypeView type = all.type(in_type);
   const std::size_t many = call.count(in_count);
-  const Taken result(call, in, many * static_cast<std::size_t>(p), type);
+  const ReceiveBuffer result(call, in, many * static_cast<std::size_t>(p), type);
   const Blocks blocks(result.data(), p);
   std::vector<std::byte> own;  // in place
   ConstSpan given;
-  std::optional<Given> mine;
+  std::optional<SendBuffer> mine;
   if (out == MPI_IN_PLACE) {
     const Span place = blocks[root];
     own.assign(place.begin(), place.end());
@@ -92,7 +92,7 @@ void gather(Together& all, const void* out, Count out_count, MPI_Datatype out_ty
 }
 
 template <class Count>
-void scatter(Together& all, const void* out, Count out_count, MPI_Datatype out_type, void* in,
+void scatter(CollectiveCall& all, const void* out, Count out_count, MPI_Datatype out_type, void* in,
              Count in_count, MPI_Datatype in_type, int root) {
   if (all.comm.remote)
     return scatter_between(all, {out, out_count, out_type}, {in, in_count, in_type}, root);
@@ -100,7 +100,7 @@ void scatter(Together& all, const void* out, Count out_count, MPI_Datatype out_t
   call.root(all.comm, root);
   const Rank p = all.size();
   if (!all.is_root(root)) {
-    const Taken mine(call, in, call.count(in_count), all.type(in_type));
+    const ReceiveBuffer mine(call, in, call.count(in_count), all.type(in_type));
     const ComparedTypes types(all, all.type(in_type), in_count);
     all.come(root, static_cast<std::int64_t>(mine.data().size()), nullptr, types.get());
     if (mine.data().empty()) return;
@@ -108,11 +108,11 @@ void scatter(Together& all, const void* out, Count out_count, MPI_Datatype out_t
             {mine.data(), 1});
     return mine.deliver();
   }
-  const Given given(call, out, call.count(out_count) * static_cast<std::size_t>(p),
-                    all.type(out_type));
+  const SendBuffer given(call, out, call.count(out_count) * static_cast<std::size_t>(p),
+                         all.type(out_type));
   const ConstBlocks blocks(given.data(), p);
   std::vector<std::byte> unused;  // in place: the root's block stays where it is
-  std::optional<Taken> mine;
+  std::optional<ReceiveBuffer> mine;
   Span result;
   if (in == MPI_IN_PLACE) {
     unused.resize(blocks.bytes());
@@ -134,16 +134,16 @@ void scatter(Together& all, const void* out, Count out_count, MPI_Datatype out_t
 }
 
 template <class Count>
-void allgather(Together& all, const void* out, Count out_count, MPI_Datatype out_type, void* in,
-               Count in_count, MPI_Datatype in_type) {
+void allgather(CollectiveCall& all, const void* out, Count out_count, MPI_Datatype out_type,
+               void* in, Count in_count, MPI_Datatype in_type) {
   if (all.comm.remote)
     return allgather_between(all, {out, out_count, out_type}, {in, in_count, in_type});
   const Call& call = all.call;
   const Rank p = all.size();
-  const Taken result(call, in, call.count(in_count) * static_cast<std::size_t>(p),
-                     all.type(in_type));
+  const ReceiveBuffer result(call, in, call.count(in_count) * static_cast<std::size_t>(p),
+                             all.type(in_type));
   const Blocks blocks(result.data(), p);
-  std::optional<Given> mine;
+  std::optional<SendBuffer> mine;
   ConstSpan given = blocks[all.comm.rank];
   if (out != MPI_IN_PLACE) {
     mine.emplace(call, out, call.count(out_count), all.type(out_type));
@@ -162,16 +162,16 @@ void allgather(Together& all, const void* out, Count out_count, MPI_Datatype out
 }
 
 template <class Count>
-void alltoall(Together& all, const void* out, Count out_count, MPI_Datatype out_type, void* in,
-              Count in_count, MPI_Datatype in_type) {
+void alltoall(CollectiveCall& all, const void* out, Count out_count, MPI_Datatype out_type,
+              void* in, Count in_count, MPI_Datatype in_type) {
   if (all.comm.remote)
     return alltoall_between(all, {out, out_count, out_type}, {in, in_count, in_type});
   const Call& call = all.call;
   const auto p = static_cast<std::size_t>(all.size());
-  const Taken result(call, in, call.count(in_count) * p, all.type(in_type));
+  const ReceiveBuffer result(call, in, call.count(in_count) * p, all.type(in_type));
   const Blocks blocks(result.data(), all.size());
   std::vector<std::byte> kept;
-  std::optional<Given> mine;
+  std::optional<SendBuffer> mine;
   ConstSpan given;
   if (out == MPI_IN_PLACE) {
     kept.assign(result.data().begin(), result.data().end());
@@ -194,7 +194,7 @@ void alltoall(Together& all, const void* out, Count out_count, MPI_Datatype out_
 
 // Only the root knows all sizes: each rank's message goes straight to it, in one step.
 template <class Count, class Place>
-void gatherv(Together& all, const void* out, Count out_count, MPI_Datatype out_type, void* in,
+void gatherv(CollectiveCall& all, const void* out, Count out_count, MPI_Datatype out_type, void* in,
              const Count in_counts[], const Place places[], MPI_Datatype in_type, int root) {
   if (all.comm.remote) {
     return gatherv_between(all, {out, out_count, out_type},
@@ -203,7 +203,7 @@ void gatherv(Together& all, const void* out, Count out_count, MPI_Datatype out_t
   const Call& call = all.call;
   call.root(all.comm, root);
   if (!all.is_root(root)) {
-    const Given mine(call, out, call.count(out_count), all.type(out_type));
+    const SendBuffer mine(call, out, call.count(out_count), all.type(out_type));
     ComparedTypes types(all);
     types.add_sent(root, all.type(out_type), call.count(out_count));
     all.come(root, -1, nullptr, types.get());
@@ -212,7 +212,7 @@ void gatherv(Together& all, const void* out, Count out_count, MPI_Datatype out_t
   }
   const auto received = blocks_of(all, all.size(), in_counts, places, in_type);
   const Uneven result(call, in, received, "the receive buffer");
-  std::optional<Given> mine;
+  std::optional<SendBuffer> mine;
   if (out != MPI_IN_PLACE) mine.emplace(call, out, call.count(out_count), all.type(out_type));
   ComparedTypes types(all);
   types.add_received(received);
@@ -235,7 +235,7 @@ void gatherv(Together& all, const void* out, Count out_count, MPI_Datatype out_t
 }
 
 template <class Count, class Place>
-void scatterv(Together& all, const void* out, const Count out_counts[], const Place places[],
+void scatterv(CollectiveCall& all, const void* out, const Count out_counts[], const Place places[],
               MPI_Datatype out_type, void* in, Count in_count, MPI_Datatype in_type, int root) {
   if (all.comm.remote) {
     return scatterv_between(all, {out, blocks_of_peers(all, out_counts, places, out_type)},
@@ -244,7 +244,7 @@ void scatterv(Together& all, const void* out, const Count out_counts[], const Pl
   const Call& call = all.call;
   call.root(all.comm, root);
   if (!all.is_root(root)) {
-    const Taken mine(call, in, call.count(in_count), all.type(in_type));
+    const ReceiveBuffer mine(call, in, call.count(in_count), all.type(in_type));
     ComparedTypes types(all);
     types.add_received(root, all.type(in_type), call.count(in_count));
     all.come(root, -1, nullptr, types.get());
@@ -253,7 +253,7 @@ void scatterv(Together& all, const void* out, const Count out_counts[], const Pl
   }
   const auto sent = blocks_of(all, all.size(), out_counts, places, out_type);
   const Uneven given(call, out, sent, "the send buffer");
-  std::optional<Taken> mine;
+  std::optional<ReceiveBuffer> mine;
   if (in != MPI_IN_PLACE) mine.emplace(call, in, call.count(in_count), all.type(in_type));
   ComparedTypes types(all);
   types.add_sent(sent);
@@ -276,8 +276,8 @@ void scatterv(Together& all, const void* out, const Count out_counts[], const Pl
 }
 
 template <class Count, class Place>
-void allgatherv(Together& all, const void* out, Count out_count, MPI_Datatype out_type, void* in,
-                const Count in_counts[], const Place places[], MPI_Datatype in_type) {
+void allgatherv(CollectiveCall& all, const void* out, Count out_count, MPI_Datatype out_type,
+                void* in, const Count in_counts[], const Place places[], MPI_Datatype in_type) {
   if (all.comm.remote) {
     return allgatherv_between(all, {out, out_count, out_type},
                               {in, blocks_of_peers(all, in_counts, places, in_type)});
@@ -288,7 +288,7 @@ void allgatherv(Together& all, const void* out, Count out_count, MPI_Datatype ou
   const Blocks blocks = result.blocks();
   const Span own = blocks[all.comm.rank];
   std::vector<std::byte> kept;
-  std::optional<Given> mine;
+  std::optional<SendBuffer> mine;
   ConstSpan given;
   if (out == MPI_IN_PLACE) {
     kept.assign(own.begin(), own.end());
@@ -323,9 +323,9 @@ void allgatherv(Together& all, const void* out, Count out_count, MPI_Datatype ou
 
 /// Alltoallv and Alltoallw: one type, or one for each block.
 template <class Count, class Place, class Type>
-void alltoallv(Together& all, const void* out, const Count out_counts[], const Place out_places[],
-               Type out_type, void* in, const Count in_counts[], const Place in_places[],
-               Type in_type) {
+void alltoallv(CollectiveCall& all, const void* out, const Count out_counts[],
+               const Place out_places[], Type out_type, void* in, const Count in_counts[],
+               const Place in_places[], Type in_type) {
   if (all.comm.remote) {
     return alltoallv_between(all, {out, blocks_of_peers(all, out_counts, out_places, out_type)},
                              {in, blocks_of_peers(all, in_counts, in_places, in_type)});
@@ -379,7 +379,7 @@ class GivenOperands {
   GivenOperands(const Call& call, const void* out, void* in, std::size_t count,
                 const Operator& with, Span part) {
     if (out == MPI_IN_PLACE) {
-      keep(Taken(call, in, count, with.operand()).data());
+      keep(ReceiveBuffer(call, in, count, with.operand()).data());
     } else {
       given_.emplace(call, out, count, with.operand());
       require_separate(given_->data(), part);
@@ -390,15 +390,15 @@ class GivenOperands {
  private:
   void keep(Span whole) { kept_.assign(whole.begin(), whole.end()); }
   std::vector<std::byte> kept_;
-  std::optional<Given> given_;
+  std::optional<SendBuffer> given_;
 };
 
-void all_to_all_reduction(Together& all, wormcube::Operation operation, const void* out, void* in,
-                          std::int64_t count, MPI_Datatype type, MPI_Op op) {
+void all_to_all_reduction(CollectiveCall& all, wormcube::Operation operation, const void* out,
+                          void* in, std::int64_t count, MPI_Datatype type, MPI_Op op) {
   const TypeView view = all.type(type);
   const Operator with = all.op(op, view);
   const std::size_t many = all.call.count(count);
-  const Taken taken(all.call, in, many, with.operand());
+  const ReceiveBuffer taken(all.call, in, many, with.operand());
   const Span result = taken.data();
   const GivenOperands given(all.call, out, many, with, result);
   const ComparedTypes types(all, view, count);
@@ -413,25 +413,27 @@ void all_to_all_reduction(Together& all, wormcube::Operation operation, const vo
 }
 
 template <class Count>
-void allreduce(Together& all, const void* out, void* in, Count count, MPI_Datatype type,
+void allreduce(CollectiveCall& all, const void* out, void* in, Count count, MPI_Datatype type,
                MPI_Op op) {
   if (all.comm.remote) return allreduce_between(all, out, {in, count, type}, op);
   all_to_all_reduction(all, operations::allreduce, out, in, count, type, op);
 }
 template <class Count>
-void scan(Together& all, const void* out, void* in, Count count, MPI_Datatype type, MPI_Op op) {
+void scan(CollectiveCall& all, const void* out, void* in, Count count, MPI_Datatype type,
+          MPI_Op op) {
   refuse_between(all);
   all_to_all_reduction(all, operations::scan, out, in, count, type, op);
 }
 template <class Count>
-void exscan(Together& all, const void* out, void* in, Count count, MPI_Datatype type, MPI_Op op) {
+void exscan(CollectiveCall& all, const void* out, void* in, Count count, MPI_Datatype type,
+            MPI_Op op) {
   refuse_between(all);
   all_to_all_reduction(all, operations::exscan, out, in, count, type, op);
 }
 
 template <class Count>
-void reduce(Together& all, const void* out, void* in, Count count, MPI_Datatype type, MPI_Op op,
-            int root) {
+void reduce(CollectiveCall& all, const void* out, void* in, Count count, MPI_Datatype type,
+            MPI_Op op, int root) {
   if (all.comm.remote) return reduce_between(all, out, {in, count, type}, op, root);
   const Call& call = all.call;
   call.root(all.comm, root);
@@ -439,7 +441,7 @@ void reduce(Together& all, const void* out, void* in, Count count, MPI_Datatype 
   const Operator with = all.op(op, view);
   const std::size_t many = call.count(count);
   const bool is_root = all.is_root(root);
-  std::optional<Taken> taken;
+  std::optional<ReceiveBuffer> taken;
   if (is_root) taken.emplace(call, in, many, with.operand());
   const Span result = taken ? taken->data() : Span();
   if (!is_root && out == MPI_IN_PLACE) call.pointer(out, 1, "the send buffer");
@@ -457,8 +459,8 @@ void reduce(Together& all, const void* out, void* in, Count count, MPI_Datatype 
 }
 
 template <class Count>
-void reduce_scatter_block(Together& all, const void* out, void* in, Count count, MPI_Datatype type,
-                          MPI_Op op) {
+void reduce_scatter_block(CollectiveCall& all, const void* out, void* in, Count count,
+                          MPI_Datatype type, MPI_Op op) {
   if (all.comm.remote) {
     const std::vector<std::int64_t> counts(static_cast<std::size_t>(all.size()), count);
     return reduce_scatter_between(all, out, in, counts, type, op);
@@ -467,7 +469,7 @@ void reduce_scatter_block(Together& all, const void* out, void* in, Count count,
   const Operator with = all.op(op, view);
   const std::size_t many = all.call.count(count);
   const auto p = static_cast<std::size_t>(all.size());
-  const Taken taken(all.call, in, many, with.operand());
+  const ReceiveBuffer taken(all.call, in, many, with.operand());
   const Span result = taken.data();
   const GivenOperands given(all.call, out, in, many * p, with, result);
   const ComparedTypes types(all, view, count);
@@ -483,7 +485,7 @@ void reduce_scatter_block(Together& all, const void* out, void* in, Count count,
 }
 
 template <class Count>
-void reduce_scatter(Together& all, const void* out, void* in, const Count counts[],
+void reduce_scatter(CollectiveCall& all, const void* out, void* in, const Count counts[],
                     MPI_Datatype type, MPI_Op op) {
   if (all.comm.remote)
     return reduce_scatter_between(all, out, in, {counts, counts + all.size()}, type, op);
@@ -498,7 +500,7 @@ void reduce_scatter(Together& all, const void* out, void* in, const Count counts
     offsets.push_back(offsets.back() + sizes.back());
   }
   const auto mine = static_cast<std::size_t>(all.comm.rank);
-  const Taken taken(all.call, in, static_cast<std::size_t>(counts[mine]), with.operand());
+  const ReceiveBuffer taken(all.call, in, static_cast<std::size_t>(counts[mine]), with.operand());
   const Span result = taken.data();
   const GivenOperands given(all.call, out, in, elements, with, result);
   const ComparedTypes types(all, view, static_cast<std::int64_t>(elements));

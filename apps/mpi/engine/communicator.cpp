@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/communicator.hpp"
 
-#include "wormcube/apps/mpi/engine/beside.hpp"
 #include "wormcube/apps/mpi/engine/job.hpp"
+#include "wormcube/apps/mpi/engine/nonblocking_collective.hpp"
 #include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/collectives/harness/work.hpp"
 #include "wormcube/runtime/node/views.hpp"

@@ -30,9 +30,9 @@ namespace wormcube::mpi {
 class Job;
 struct RankState;
 struct SharedWindow;
-struct BesidePlace;
+struct NonblockingPlace;
 struct Communicator;
-struct SendBuffer;
+struct AttachedBuffer;
 enum class Function : std::uint16_t;
 
 /// With JobOptions::strict: the types of a collective call.
@@ -53,7 +53,7 @@ struct CollectiveTypes {
 };
 
 /// What a collective call must have in common with the others of its number.
-struct CollectiveCall {
+struct CollectiveMatch {
   Function function;
   int root = 0;             ///< 0 where there is none
   std::int64_t bytes = -1;  ///< -1: they may differ
@@ -96,10 +96,10 @@ class SharedCommunicator {
 
   /// The `number`-th collective call, by this member. Throws Failure if the first to come called
   /// something else.
-  void come(std::uint64_t number, Rank member, const CollectiveCall& call);
+  void come(std::uint64_t number, Rank member, const CollectiveMatch& call);
   /// Of an intercommunicator, by a rank's end of either group, on the group that both keep this at: the same
   /// function, and types.
-  void come_between(std::uint64_t number, const CollectiveCall& call, const Communicator& end);
+  void come_between(std::uint64_t number, const CollectiveMatch& call, const Communicator& end);
   /// The call of that number that somebody has come to, if not all have.
   struct Types {
     std::array<CollectiveTypes::Elements, 2> common;
@@ -107,7 +107,7 @@ class SharedCommunicator {
         blocks;  // by both ranks and number, of which one end has come
   };
   struct Arrivals {
-    CollectiveCall call;
+    CollectiveMatch call;
     Rank first = 0, count = 0;
     std::unique_ptr<Types> types = nullptr;  ///< null: they are not compared
   };
@@ -216,7 +216,7 @@ class TaggedNode final : public ForwardingNode {
 
 /// What a session and the communicators that come from it have in common, of one rank.
 struct SessionState {
-  std::shared_ptr<SendBuffer> send_buffer;  ///< MPI_Session_attach_buffer
+  std::shared_ptr<AttachedBuffer> attached_buffer;  ///< MPI_Session_attach_buffer
 };
 
 /// One rank's end of a communicator: what an MPI_Comm points to.
@@ -235,7 +235,7 @@ struct Communicator {
   Node* world = nullptr;  ///< the same, and ranks are the world's
   std::unique_ptr<TaggedNode> tagged;
   std::unique_ptr<View> view;  ///< a part of the network, or, of other members, a complete one
-  std::vector<std::unique_ptr<BesidePlace>> idle_places;
+  std::vector<std::unique_ptr<NonblockingPlace>> idle_places;
   MPI_Errhandler errors = MPI_ERRORS_ARE_FATAL;
   std::uint64_t collectives = 0;  ///< calls so far
   std::uint64_t made = 0;         ///< communicators that were made of it without waiting
@@ -245,9 +245,9 @@ struct Communicator {
   std::shared_ptr<const RankGraph> graph;        ///< the same
   std::shared_ptr<const Neighbours> neighbours;  ///< the same: of a distributed graph, this rank's
   AttributeSet<MPI_Comm> attributes;
-  std::shared_ptr<const InfoKeys> info;      ///< null: none were given
-  std::shared_ptr<SendBuffer> send_buffer;   ///< MPI_Comm_attach_buffer
-  std::shared_ptr<SessionState> of_session;  ///< null: it comes from none
+  std::shared_ptr<const InfoKeys> info;             ///< null: none were given
+  std::shared_ptr<AttachedBuffer> attached_buffer;  ///< MPI_Comm_attach_buffer
+  std::shared_ptr<SessionState> of_session;         ///< null: it comes from none
 
   /// By attach(), of both groups.
   std::uint32_t number = 0;
@@ -260,7 +260,7 @@ struct Communicator {
   Rank world_rank(int peer) const { return peers().members()[static_cast<std::size_t>(peer)]; }
 };
 /// The next collective call of this rank on it, compared with the others'; returns its number. Throws Failure.
-std::uint64_t come_to(Communicator& on, const CollectiveCall& call);
+std::uint64_t come_to(Communicator& on, const CollectiveMatch& call);
 /// The part of a node's network that is a communicator's; null: all of it.
 std::unique_ptr<View> view_of(Node& node, const SharedCommunicator& shared);
 

@@ -1,9 +1,9 @@
 // A rank's ends of communicators: made, waited on, ended.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/mpi/engine/beside.hpp"
 #include "wormcube/apps/mpi/engine/between_groups.hpp"
 #include "wormcube/apps/mpi/engine/calls.hpp"
 #include "wormcube/apps/mpi/engine/handles.hpp"
+#include "wormcube/apps/mpi/engine/nonblocking_collective.hpp"
 #include "wormcube/collectives/core/registry.hpp"
 
 #include <algorithm>
@@ -61,7 +61,7 @@ Communicator& make_end(Call& call, std::shared_ptr<SharedCommunicator> shared,
   made->neighbours = nullptr;
   made->attributes = {};
   made->info = nullptr;
-  made->send_buffer = nullptr;
+  made->attached_buffer = nullptr;
   made->of_session = parent.of_session;
   made->handle = reinterpret_cast<MPI_Comm>(made);
   *handle = made->handle;
@@ -78,7 +78,7 @@ Communicator& make_pair_end(Call& call, const Job::PairKey& key, const std::vect
 
 void wait_for_all(Call& call, Communicator& on) {
   if (on.remote) {
-    Together all(call, on, call.function());
+    CollectiveCall all(call, on, call.function());
     return wait_between(all);
   }
   if (on.size() == 1) return;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/completion.hpp"
 
-#include "wormcube/apps/mpi/engine/beside.hpp"
+#include "wormcube/apps/mpi/engine/nonblocking_collective.hpp"
 #include "wormcube/apps/mpi/engine/status.hpp"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ void RequestPool::let_go(RequestObject& object) {
   object.packed_send.reset();
   object.type.reset();
   object.checked.reset();
-  if (object.buffer) object.buffer->used -= SendBuffer::taken_by(object.bytes);
+  if (object.buffer) object.buffer->used -= AttachedBuffer::taken_by(object.bytes);
   object.buffer.reset();
   for (RequestObject* const each : object.flushed) give_back(*each);
   object.flushed.clear();

@@ -1,8 +1,8 @@
 // Who waits for whom, in MPI's terms, and what is left at the end.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/mpi/engine/beside.hpp"
 #include "wormcube/apps/mpi/engine/calls.hpp"
 #include "wormcube/apps/mpi/engine/handles.hpp"
+#include "wormcube/apps/mpi/engine/nonblocking_collective.hpp"
 #include "wormcube/apps/mpi/engine/window.hpp"
 
 #include <algorithm>
@@ -96,7 +96,7 @@ std::uint64_t stage_of(const RankState& rank, const Communicator& on, std::uint6
 /// Those of a collective, the communicator's of that number, that have not come. \param program  of a persistent
 /// one
 Need collective_need(const Job& job, const Communicator& on, std::uint64_t number,
-                     std::int64_t bytes, const BesideProgram* program = nullptr) {
+                     std::int64_t bytes, const NonblockingCollective* program = nullptr) {
   Need need;
   need.on = &on;
   need.bytes = bytes;

@@ -44,10 +44,10 @@ void DistributedEdges::tell(Rank teller, std::span<const Edge> edges) {
   }
 }
 
-Neighbours::List DistributedEdges::in_order(std::vector<Told> all) {
-  std::ranges::stable_sort(all, {}, &Told::teller);
+Neighbours::List DistributedEdges::in_order(std::vector<Reported> all) {
+  std::ranges::stable_sort(all, {}, &Reported::teller);
   Neighbours::List list;
-  for (const Told& each : all) {
+  for (const Reported& each : all) {
     list.ranks.push_back(each.rank);
     list.weights.push_back(each.weight);
   }

@@ -49,14 +49,14 @@ class DistributedEdges {
   Neighbours take(Rank rank);
 
  private:
-  struct Told {
+  struct Reported {
     Rank teller;
     int rank, weight;
   };
   struct Ends {
-    std::vector<Told> in, out;
+    std::vector<Reported> in, out;
   };
-  static Neighbours::List in_order(std::vector<Told> all);
+  static Neighbours::List in_order(std::vector<Reported> all);
 
   std::mutex mutex_;
   std::map<Rank, Ends> ends_;

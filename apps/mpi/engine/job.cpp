@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/job.hpp"
 
-#include "wormcube/apps/mpi/engine/beside.hpp"
 #include "wormcube/apps/mpi/engine/calls.hpp"
 #include "wormcube/apps/mpi/engine/errors.hpp"
+#include "wormcube/apps/mpi/engine/nonblocking_collective.hpp"
 #include "wormcube/apps/mpi/engine/plain_functions.hpp"
 #include "wormcube/apps/mpi/engine/reductions.hpp"
 #include "wormcube/apps/mpi/engine/window.hpp"
@@ -105,12 +105,12 @@ Job::Job(const Topology& topology, const Images& images, const JobOptions& optio
   world_ = std::make_shared<SharedCommunicator>(*this, 0, all, "MPI_COMM_WORLD");
   if (options.record) {
     recording_ = std::make_unique<Recording>(options.ranks);
-    witnesses_.add(*recording_);
+    observers_.add(*recording_);
   }
   if (options.clock) {
     clock_ = std::make_unique<ModelClock>(topology, options.ranks, options.clock->kind,
                                           options.clock->model, options.clock->own_work);
-    witnesses_.add(*clock_);
+    observers_.add(*clock_);
   }
   for (const Rank rank : all) {
     states_.push_back(std::make_unique<RankState>(*this, rank));
@@ -163,13 +163,13 @@ void Job::run_rank(Node& node) {
     state.node = state.counted.get();
   }
   state.recording = recording_.get();
-  if (!witnesses_.empty()) {
-    state.witnesses = &witnesses_;
-    state.witnessed_requests = std::make_unique<WitnessedRequests>(*state.requests, witnesses_,
-                                                                   state.rank, options_.most_early);
-    state.requests = state.witnessed_requests.get();
-    state.witnessed = std::make_unique<WitnessedNode>(*state.node, witnesses_);
-    state.node = state.witnessed.get();
+  if (!observers_.empty()) {
+    state.observers = &observers_;
+    state.observed_requests = std::make_unique<ObservedRequests>(*state.requests, observers_,
+                                                                 state.rank, options_.most_early);
+    state.requests = state.observed_requests.get();
+    state.observed = std::make_unique<ObservedNode>(*state.node, observers_);
+    state.node = state.observed.get();
   }
   current_rank = &state;
   attach(state.world, state, world_);

@@ -167,7 +167,7 @@ class Job {
   std::vector<std::unique_ptr<RankState>> states_;
   std::unique_ptr<Recording> recording_;
   std::unique_ptr<ModelClock> clock_;
-  Witnesses witnesses_;
+  Observers observers_;
 
   mutable std::mutex
       mutex_;  // guards what follows, to remembered_; before shared communicators' locks

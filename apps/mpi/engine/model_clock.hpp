@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/apps/mpi/engine/witness.hpp"
+#include "wormcube/apps/mpi/engine/observer.hpp"
 #include "wormcube/runtime/replay/machine_model.hpp"
 #include "wormcube/runtime/topology/routing.hpp"
 
@@ -21,7 +21,7 @@ namespace wormcube::mpi {
 /// replay of the run's schedule tells of that.
 ///
 /// Threads  the ranks', each for itself.
-class ModelClock final : public Witness {
+class ModelClock final : public Observer {
  public:
   enum class Kind : std::uint8_t {
     model,  ///< the machine model's time of a message alone; own work as long as it takes here, times `own_work`

@@ -1,6 +1,6 @@
 // Collectives among neighbours: one step of direct messages.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/mpi/engine/together.hpp"
+#include "wormcube/apps/mpi/engine/collective_call.hpp"
 
 #include <array>
 #include <map>
@@ -56,7 +56,7 @@ Sides sides_of(const Communicator& on) {
 
 /// What goes and comes along the edges: blocks of one tag from one rank to another meet in their order.
 /// \param sent, received  a block for each side, or one that all have alike
-ComparedTypes types_of_edges(const Together& all, const Sides& sides,
+ComparedTypes types_of_edges(const CollectiveCall& all, const Sides& sides,
                              std::span<const Uneven::Block> sent,
                              std::span<const Uneven::Block> received) {
   ComparedTypes types(all);
@@ -81,7 +81,7 @@ ComparedTypes types_of_edges(const Together& all, const Sides& sides,
 }
 
 /// \param one_block  all are given the same, block 0
-void exchange_with_sides(Together& all, const Sides& sides, const ConstBlocks& out,
+void exchange_with_sides(CollectiveCall& all, const Sides& sides, const ConstBlocks& out,
                          const Blocks& in, bool one_block, const ComparedTypes& types) {
   all.come(0, -1, nullptr, types.get());
   std::vector<Op> ops;
@@ -98,7 +98,8 @@ void exchange_with_sides(Together& all, const Sides& sides, const ConstBlocks& o
 }
 
 /// The same elements of each side.
-std::array<Uneven::Block, 1> alike(const Together& all, std::int64_t count, MPI_Datatype type) {
+std::array<Uneven::Block, 1> alike(const CollectiveCall& all, std::int64_t count,
+                                   MPI_Datatype type) {
   return {{{all.call.count(count), 0, all.type(type)}}};
 }
 
@@ -108,12 +109,13 @@ void refuse_in_place(const void* out) {
 }
 
 template <class Count>
-void neighbour_allgather(Together& all, const void* out, Count out_count, MPI_Datatype out_type,
-                         void* in, Count in_count, MPI_Datatype in_type) {
+void neighbour_allgather(CollectiveCall& all, const void* out, Count out_count,
+                         MPI_Datatype out_type, void* in, Count in_count, MPI_Datatype in_type) {
   refuse_in_place(out);
   const Sides sides = sides_of(all.comm);
-  const Given given(all.call, out, all.call.count(out_count), all.type(out_type));
-  const Taken result(all.call, in, all.call.count(in_count) * sides.in.size(), all.type(in_type));
+  const SendBuffer given(all.call, out, all.call.count(out_count), all.type(out_type));
+  const ReceiveBuffer result(all.call, in, all.call.count(in_count) * sides.in.size(),
+                             all.type(in_type));
   exchange_with_sides(
       all, sides, {given.data(), 1}, {result.data(), static_cast<Rank>(sides.in.size())}, true,
       types_of_edges(all, sides, alike(all, out_count, out_type), alike(all, in_count, in_type)));
@@ -121,12 +123,12 @@ void neighbour_allgather(Together& all, const void* out, Count out_count, MPI_Da
 }
 
 template <class Count, class Place>
-void neighbour_allgatherv(Together& all, const void* out, Count out_count, MPI_Datatype out_type,
-                          void* in, const Count in_counts[], const Place places[],
-                          MPI_Datatype in_type) {
+void neighbour_allgatherv(CollectiveCall& all, const void* out, Count out_count,
+                          MPI_Datatype out_type, void* in, const Count in_counts[],
+                          const Place places[], MPI_Datatype in_type) {
   refuse_in_place(out);
   const Sides sides = sides_of(all.comm);
-  const Given given(all.call, out, all.call.count(out_count), all.type(out_type));
+  const SendBuffer given(all.call, out, all.call.count(out_count), all.type(out_type));
   const auto received =
       blocks_of(all, static_cast<int>(sides.in.size()), in_counts, places, in_type);
   const Uneven result(all.call, in, received, "the receive buffer");
@@ -136,13 +138,14 @@ void neighbour_allgatherv(Together& all, const void* out, Count out_count, MPI_D
 }
 
 template <class Count>
-void neighbour_alltoall(Together& all, const void* out, Count out_count, MPI_Datatype out_type,
-                        void* in, Count in_count, MPI_Datatype in_type) {
+void neighbour_alltoall(CollectiveCall& all, const void* out, Count out_count,
+                        MPI_Datatype out_type, void* in, Count in_count, MPI_Datatype in_type) {
   refuse_in_place(out);
   const Sides sides = sides_of(all.comm);
-  const Given given(all.call, out, all.call.count(out_count) * sides.out.size(),
-                    all.type(out_type));
-  const Taken result(all.call, in, all.call.count(in_count) * sides.in.size(), all.type(in_type));
+  const SendBuffer given(all.call, out, all.call.count(out_count) * sides.out.size(),
+                         all.type(out_type));
+  const ReceiveBuffer result(all.call, in, all.call.count(in_count) * sides.in.size(),
+                             all.type(in_type));
   exchange_with_sides(
       all, sides, {given.data(), static_cast<Rank>(sides.out.size())},
       {result.data(), static_cast<Rank>(sides.in.size())}, false,
@@ -152,7 +155,7 @@ void neighbour_alltoall(Together& all, const void* out, Count out_count, MPI_Dat
 
 /// Neighbor_alltoallv and Neighbor_alltoallw: one type, or one for each block.
 template <class Count, class Place, class Type>
-void neighbour_alltoallv(Together& all, const void* out, const Count out_counts[],
+void neighbour_alltoallv(CollectiveCall& all, const void* out, const Count out_counts[],
                          const Place out_places[], Type out_type, void* in, const Count in_counts[],
                          const Place in_places[], Type in_type) {
   refuse_in_place(out);

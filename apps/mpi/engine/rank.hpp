@@ -24,7 +24,7 @@ namespace wormcube::mpi {
 class Job;
 class WindowLock;
 struct Window;
-class BesidePrograms;
+class NonblockingCollectives;
 
 /// MPI's functions by number.
 enum class Function : std::uint16_t {
@@ -37,12 +37,12 @@ const char* name_of(Function function);
 
 /// A value that its rank changes and others may read at any time: some recent one.
 template <class T>
-class Told {
+class RelaxedAtomic {
  public:
-  Told(T value = {}) : value_(value) {}
-  Told(const Told& other) : value_(other) {}
-  Told& operator=(const Told& other) { return *this = static_cast<T>(other); }
-  Told& operator=(T value) {
+  RelaxedAtomic(T value = {}) : value_(value) {}
+  RelaxedAtomic(const RelaxedAtomic& other) : value_(other) {}
+  RelaxedAtomic& operator=(const RelaxedAtomic& other) { return *this = static_cast<T>(other); }
+  RelaxedAtomic& operator=(T value) {
     value_.store(value, std::memory_order_relaxed);
     return *this;
   }
@@ -54,7 +54,7 @@ class Told {
 
 /// The MPI call that a rank is in, for reports.
 ///
-/// Threads  its rank's; what is Told: any; the rest: others while all wait.
+/// Threads  its rank's; what is a RelaxedAtomic: any; the rest: others while all wait.
 struct CurrentCall {
   enum class Waits : std::uint8_t {
     not_at_all,
@@ -66,16 +66,16 @@ struct CurrentCall {
     collective,
     window
   };
-  Told<Function> function = Function::count;  ///< count: none yet
-  Told<bool> inside = false;                  ///< else it has returned
-  Told<Waits> waits = Waits::not_at_all;
-  Told<const void*> at = nullptr;  ///< where it returns to
+  RelaxedAtomic<Function> function = Function::count;  ///< count: none yet
+  RelaxedAtomic<bool> inside = false;                  ///< else it has returned
+  RelaxedAtomic<Waits> waits = Waits::not_at_all;
+  RelaxedAtomic<const void*> at = nullptr;  ///< where it returns to
   const Communicator* communicator = nullptr;
-  Told<int> peer = 0, tag = 0;  ///< as the caller named them
-  Told<std::int64_t> bytes = 0;
-  Told<int> source = 0, source_tag = 0;  ///< of both: the receive's
+  RelaxedAtomic<int> peer = 0, tag = 0;  ///< as the caller named them
+  RelaxedAtomic<std::int64_t> bytes = 0;
+  RelaxedAtomic<int> source = 0, source_tag = 0;  ///< of both: the receive's
   const MPI_Request* requests = nullptr;
-  Told<int> request_count = 0;
+  RelaxedAtomic<int> request_count = 0;
   bool for_any = false;
   // Of a window: which call of these ranks of the world, or a lock of whom has it.
   const char* what = "";
@@ -105,9 +105,9 @@ struct RankState {
   int* thread_errno = nullptr;     ///< of the thread that it stays on
   std::unique_ptr<Node> counted;   ///< with a matrix: the node that counts
   Recording* recording = nullptr;  ///< where it is told; else null
-  Witnesses* witnesses = nullptr;  ///< null: nobody is told anything
-  std::unique_ptr<WitnessedRequests> witnessed_requests;
-  std::unique_ptr<Node> witnessed;
+  Observers* observers = nullptr;  ///< null: nobody is told anything
+  std::unique_ptr<ObservedRequests> observed_requests;
+  std::unique_ptr<Node> observed;
 
   CurrentCall call;
   bool initialized = false, finalized = false, ending = false;
@@ -129,10 +129,10 @@ struct RankState {
       communicators;                             ///< the others; freed ones are used again
   std::vector<std::shared_ptr<Window>> windows;  ///< freed ones are used again
   RequestPool pool;
-  std::unique_ptr<BesidePrograms> beside;  ///< null: there was none yet
+  std::unique_ptr<NonblockingCollectives> nonblocking;  ///< null: there was none yet
   /// By context, whether it sends, peer and tag: how many requests in partitions it has made.
   std::map<std::tuple<std::uint32_t, bool, Rank, int>, std::uint64_t> made_in_partitions;
-  std::shared_ptr<SendBuffer> send_buffer;  ///< MPI_Buffer_attach
+  std::shared_ptr<AttachedBuffer> attached_buffer;  ///< MPI_Buffer_attach
 
   // Kept so that steady state does not allocate.
   std::vector<Request> inner;

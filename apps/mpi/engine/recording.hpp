@@ -4,7 +4,7 @@
 
 #include "wormcube/apps/common/event_spool.hpp"
 #include "wormcube/apps/common/trace.hpp"
-#include "wormcube/apps/mpi/engine/witness.hpp"
+#include "wormcube/apps/mpi/engine/observer.hpp"
 #include "wormcube/runtime/schedule/schedule.hpp"
 
 #include <chrono>
@@ -26,7 +26,7 @@ namespace wormcube::mpi {
 /// message.
 ///
 /// Threads  the ranks', each for itself, until close(); what comes later is not kept. Then who writes.
-class Recording final : public Witness {
+class Recording final : public Observer {
  public:
   explicit Recording(Rank ranks, std::size_t in_memory = std::size_t{1} << 18U);
   ~Recording() override;

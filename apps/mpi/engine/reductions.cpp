@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/reductions.hpp"
 
+#include "wormcube/apps/mpi/engine/collective_call.hpp"
 #include "wormcube/apps/mpi/engine/handles.hpp"
 #include "wormcube/apps/mpi/engine/operators.hpp"
-#include "wormcube/apps/mpi/engine/together.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -163,8 +163,8 @@ int reduce_local(const void* in, void* inout, Count count, MPI_Datatype type, MP
     const TypeView view = type_view(type);
     const Operator with = operator_on(op, view);
     const std::size_t many = call.count(count);
-    const Given left(call, in, many, with.operand());
-    Taken right(call, inout, many, with.operand());
+    const SendBuffer left(call, in, many, with.operand());
+    ReceiveBuffer right(call, inout, many, with.operand());
     if (many == 0) return;
     reduction_of(with).apply(left.data().data(), right.data().data(), right.data().data(), many);
     right.deliver();

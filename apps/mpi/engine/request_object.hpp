@@ -13,11 +13,11 @@
 namespace wormcube::mpi {
 
 struct Communicator;
-class BesideProgram;
+class NonblockingCollective;
 enum class Function : std::uint16_t;
 
 /// Room that the program lends for copies of what it sends; only accounted for.
-struct SendBuffer {
+struct AttachedBuffer {
   void* memory = nullptr;  ///< or MPI_BUFFER_AUTOMATIC: as much as is needed
   std::int64_t bytes = 0, used = 0;
 
@@ -54,8 +54,8 @@ struct RequestObject {
   std::unique_ptr<std::byte[]> packed, packed_send;
   DatatypePointer type;
   DatatypePointer checked;  ///< if types are compared (JobOptions::strict): of a receive's elements
-  std::shared_ptr<SendBuffer> buffer;  ///< its data are a copy in there
-  std::shared_ptr<BesideProgram>
+  std::shared_ptr<AttachedBuffer> buffer;  ///< its data are a copy in there
+  std::shared_ptr<NonblockingCollective>
       program;  ///< of a collective; `inner` is complete when it has ended
   /// Of a flush: the sends that it waits for, given back with it; `inner` is the one behind the first `to_flush`.
   std::vector<RequestObject*> flushed;

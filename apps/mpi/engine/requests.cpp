@@ -1,7 +1,7 @@
 // Requests that are started, freed, cancelled, looked at.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/mpi/engine/beside.hpp"
 #include "wormcube/apps/mpi/engine/completion.hpp"
+#include "wormcube/apps/mpi/engine/nonblocking_collective.hpp"
 #include "wormcube/apps/mpi/engine/status.hpp"
 
 #include <algorithm>

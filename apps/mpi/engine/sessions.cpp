@@ -83,7 +83,7 @@ int session_finalize(MPI_Session* session) {
   return call([&] {
     call.result(session, "session");
     SessionObject& ended = session_of(call, *session);
-    flush_buffer(call, ended.state->send_buffer);
+    flush_buffer(call, ended.state->attached_buffer);
     ended.magic = SessionObject::dead;
     forget_number_of(*session);
     --call.rank().sessions;
@@ -172,8 +172,9 @@ int session_call_errhandler(MPI_Session session, int code) {
 template <class Count>
 int session_attach_buffer(MPI_Session session, void* memory, Count bytes) {
   WORMCUBE_MPI_CALL_OF(MPI_Session_attach_buffer);
-  return call(
-      [&] { attach_buffer(call, session_of(call, session).state->send_buffer, memory, bytes); });
+  return call([&] {
+    attach_buffer(call, session_of(call, session).state->attached_buffer, memory, bytes);
+  });
 }
 template <class Count>
 int session_detach_buffer(MPI_Session session, void* memory, Count* bytes) {
@@ -181,18 +182,18 @@ int session_detach_buffer(MPI_Session session, void* memory, Count* bytes) {
   return call([&] {
     call.result(bytes, "size");
     *bytes = static_cast<Count>(
-        detach_buffer(call, session_of(call, session).state->send_buffer, memory));
+        detach_buffer(call, session_of(call, session).state->attached_buffer, memory));
   });
 }
 int session_flush_buffer(MPI_Session session) {
   WORMCUBE_MPI_CALL(MPI_Session_flush_buffer);
-  return call([&] { flush_buffer(call, session_of(call, session).state->send_buffer); });
+  return call([&] { flush_buffer(call, session_of(call, session).state->attached_buffer); });
 }
 int session_iflush_buffer(MPI_Session session, MPI_Request* request) {
   WORMCUBE_MPI_CALL(MPI_Session_iflush_buffer);
   return call([&] {
     call.result(request, "request");
-    *request = iflush_buffer(call, session_of(call, session).state->send_buffer);
+    *request = iflush_buffer(call, session_of(call, session).state->attached_buffer);
   });
 }
 

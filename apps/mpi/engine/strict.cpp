@@ -1,6 +1,6 @@
 // What is compared at the two ends of a message.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/mpi/engine/together.hpp"
+#include "wormcube/apps/mpi/engine/collective_call.hpp"
 
 #include <map>
 #include <mutex>
@@ -135,7 +135,7 @@ CollectiveTypes::Elements elements_of(const TypeView& type, std::size_t count) {
 
 }  // namespace
 
-ComparedTypes::ComparedTypes(const Together& all)
+ComparedTypes::ComparedTypes(const CollectiveCall& all)
     : strict_(all.call.rank().job.options().strict),
       between_(all.comm.remote != nullptr),
       own_(all.comm.rank),
@@ -147,12 +147,12 @@ void ComparedTypes::set_common(std::size_t which, const TypeView& type, std::int
 void ComparedTypes::gives(const TypeView& type, std::int64_t count) { set_common(0, type, count); }
 void ComparedTypes::gets(const TypeView& type, std::int64_t count) { set_common(1, type, count); }
 
-ComparedTypes::ComparedTypes(const Together& all, const TypeView& type, std::int64_t count)
+ComparedTypes::ComparedTypes(const CollectiveCall& all, const TypeView& type, std::int64_t count)
     : ComparedTypes(all) {
   set_common(0, type, count);
 }
 
-ComparedTypes::ComparedTypes(const Together& all, const void* out, MPI_Datatype out_type,
+ComparedTypes::ComparedTypes(const CollectiveCall& all, const void* out, MPI_Datatype out_type,
                              std::int64_t out_count, const void* in, MPI_Datatype in_type,
                              std::int64_t in_count)
     : ComparedTypes(all) {

@@ -311,33 +311,33 @@ int type_match_size(int kind, int size, MPI_Datatype* type) {
   WORMCUBE_MPI_CALL(MPI_Type_match_size);
   return call([&] {
     call.result(type, "datatype");
-    struct Row {
+    struct SizedType {
       int kind, size;
       MPI_Datatype type;
     };
-    static const std::array rows{Row{MPIX_TYPECLASS_LOGICAL, 1, MPI_LOGICAL1},
-                                 Row{MPIX_TYPECLASS_LOGICAL, 2, MPI_LOGICAL2},
-                                 Row{MPIX_TYPECLASS_LOGICAL, 4, MPI_LOGICAL4},
-                                 Row{MPIX_TYPECLASS_LOGICAL, 8, MPI_LOGICAL8},
-                                 Row{MPIX_TYPECLASS_LOGICAL, 16, MPI_LOGICAL16},
-                                 Row{MPI_TYPECLASS_INTEGER, 1, MPI_INTEGER1},
-                                 Row{MPI_TYPECLASS_INTEGER, 2, MPI_INTEGER2},
-                                 Row{MPI_TYPECLASS_INTEGER, 4, MPI_INTEGER4},
-                                 Row{MPI_TYPECLASS_INTEGER, 8, MPI_INTEGER8},
-                                 Row{MPI_TYPECLASS_INTEGER, 16, MPI_INTEGER16},
-                                 Row{MPI_TYPECLASS_REAL, 2, MPI_REAL2},
-                                 Row{MPI_TYPECLASS_REAL, 4, MPI_REAL4},
-                                 Row{MPI_TYPECLASS_REAL, 8, MPI_REAL8},
-                                 Row{MPI_TYPECLASS_REAL, 16, MPI_REAL16},
-                                 Row{MPI_TYPECLASS_COMPLEX, 4, MPI_COMPLEX4},
-                                 Row{MPI_TYPECLASS_COMPLEX, 8, MPI_COMPLEX8},
-                                 Row{MPI_TYPECLASS_COMPLEX, 16, MPI_COMPLEX16},
-                                 Row{MPI_TYPECLASS_COMPLEX, 32, MPI_COMPLEX32}};
-    if (std::ranges::find(rows, kind, &Row::kind) == rows.end()) {
+    static const std::array rows{SizedType{MPIX_TYPECLASS_LOGICAL, 1, MPI_LOGICAL1},
+                                 SizedType{MPIX_TYPECLASS_LOGICAL, 2, MPI_LOGICAL2},
+                                 SizedType{MPIX_TYPECLASS_LOGICAL, 4, MPI_LOGICAL4},
+                                 SizedType{MPIX_TYPECLASS_LOGICAL, 8, MPI_LOGICAL8},
+                                 SizedType{MPIX_TYPECLASS_LOGICAL, 16, MPI_LOGICAL16},
+                                 SizedType{MPI_TYPECLASS_INTEGER, 1, MPI_INTEGER1},
+                                 SizedType{MPI_TYPECLASS_INTEGER, 2, MPI_INTEGER2},
+                                 SizedType{MPI_TYPECLASS_INTEGER, 4, MPI_INTEGER4},
+                                 SizedType{MPI_TYPECLASS_INTEGER, 8, MPI_INTEGER8},
+                                 SizedType{MPI_TYPECLASS_INTEGER, 16, MPI_INTEGER16},
+                                 SizedType{MPI_TYPECLASS_REAL, 2, MPI_REAL2},
+                                 SizedType{MPI_TYPECLASS_REAL, 4, MPI_REAL4},
+                                 SizedType{MPI_TYPECLASS_REAL, 8, MPI_REAL8},
+                                 SizedType{MPI_TYPECLASS_REAL, 16, MPI_REAL16},
+                                 SizedType{MPI_TYPECLASS_COMPLEX, 4, MPI_COMPLEX4},
+                                 SizedType{MPI_TYPECLASS_COMPLEX, 8, MPI_COMPLEX8},
+                                 SizedType{MPI_TYPECLASS_COMPLEX, 16, MPI_COMPLEX16},
+                                 SizedType{MPI_TYPECLASS_COMPLEX, 32, MPI_COMPLEX32}};
+    if (std::ranges::find(rows, kind, &SizedType::kind) == rows.end()) {
       throw Failure(MPI_ERR_ARG, fmt::format("{} is no class of types", kind));
     }
     const auto found = std::ranges::find_if(
-        rows, [&](const Row& row) { return row.kind == kind && row.size == size; });
+        rows, [&](const SizedType& row) { return row.kind == kind && row.size == size; });
     if (found == rows.end()) {
       throw Failure(MPI_ERR_ARG, fmt::format("no type of this class has {} bytes", size));
     }

@@ -61,10 +61,10 @@ void make_window(Call& call, MPI_Comm handle, int flavor, WindowPart part, MPI_I
   add_hints(window->info, keys);
   window->allocated = std::move(allocated);
   window->locked.assign(static_cast<std::size_t>(parent.size()), false);
-  window->bytes_told = part.bytes;
-  window->unit_told = static_cast<int>(part.unit);
-  window->flavor_told = flavor;
-  window->model_told = MPI_WIN_UNIFIED;
+  window->size_attribute = part.bytes;
+  window->unit_attribute = static_cast<int>(part.unit);
+  window->flavor_attribute = flavor;
+  window->model_attribute = MPI_WIN_UNIFIED;
   window->shared->parts[static_cast<std::size_t>(window->on->rank)] = part;
   wait_for_all(call, *window->on);
   *made = reinterpret_cast<MPI_Win>(window.get());
@@ -353,13 +353,13 @@ int win_get_attr(MPI_Win handle, int key, void* value, int* flag) {
       case MPI_WIN_BASE:
         return tell(window.shared->parts[static_cast<std::size_t>(window.on->rank)].base);
       case MPI_WIN_SIZE:
-        return tell(&window.bytes_told);
+        return tell(&window.size_attribute);
       case MPI_WIN_DISP_UNIT:
-        return tell(&window.unit_told);
+        return tell(&window.unit_attribute);
       case MPI_WIN_CREATE_FLAVOR:
-        return tell(&window.flavor_told);
+        return tell(&window.flavor_attribute);
       case MPI_WIN_MODEL:
-        return tell(&window.model_told);
+        return tell(&window.model_attribute);
       default: {
         void* const* const set = window.attributes.find(*window_key(call, key));
         *flag = 0;

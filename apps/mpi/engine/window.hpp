@@ -96,8 +96,8 @@ struct Window {
   AttributeSet<MPI_Win> attributes;
   InfoKeys info;
   // What attributes point to.
-  MPI_Aint bytes_told = 0;
-  int unit_told = 0, flavor_told = 0, model_told = 0;
+  MPI_Aint size_attribute = 0;
+  int unit_attribute = 0, flavor_attribute = 0, model_attribute = 0;
 
   /// Until all ranks have called this.
   void meet(Call& call) const;

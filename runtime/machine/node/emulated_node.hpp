@@ -54,8 +54,8 @@ class EmulatedNode final : public RequestNode, public RequestHost {
   const Surroundings* around_ = nullptr;
   Rank rank_ = 0;
   int steps_in_a_row_ = 0;
-  bool attending_ = false, is_unwinding_ = false;
-  Attendant* attendant_ = nullptr;
+  bool progressing_ = false, is_unwinding_ = false;
+  ProgressEngine* progress_engine_ = nullptr;
   Arena arena_;
 
  public:
@@ -173,9 +173,9 @@ class EmulatedNode final : public RequestNode, public RequestHost {
   void count_turn() override;
   void count_received() override { ++received; }
   void arrive() override { static_cast<void>(gates.step.arrive()); }
-  void set_attendant(Attendant* attendant) override;
+  void set_progress_engine(ProgressEngine* engine) override;
   void set_unwinding(bool is_unwinding) noexcept override { is_unwinding_ = is_unwinding; }
-  void attend();
+  void progress();
 
   void work(Charge charge, Bytes bytes, FunctionRef work) override;
   PlanCache& plans() override { return plans_; }

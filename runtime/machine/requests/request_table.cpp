@@ -178,7 +178,7 @@ void RequestTable::settle(Request request) {
   if (slot_of(request).receive.settle() == Transfer::Progress::awaited) host_.arrive();
 }
 
-Request RequestTable::start_attended(const Op& op, std::uint32_t context) {
+Request RequestTable::start_background(const Op& op, std::uint32_t context) {
   const Request request = filled(op, context, Mode::standard, std::uint64_t{0});
   Slot& slot = slot_of(request);
   slot.receive.exact = true;
@@ -186,7 +186,7 @@ Request RequestTable::start_attended(const Op& op, std::uint32_t context) {
   return request;
 }
 
-bool RequestTable::end_attended(Request& request) {
+bool RequestTable::end_background(Request& request) {
   if (!is_complete(request)) return false;
   end(request);
   return true;

@@ -37,7 +37,7 @@ class RequestHost {
   virtual void count_received() = 0;
   /// Something that the node waits for is complete by its own doing.
   virtual void arrive() = 0;
-  virtual void set_attendant(Attendant* attendant) = 0;
+  virtual void set_progress_engine(ProgressEngine* engine) = 0;
   /// Whether an exception is on its way through the program while it waits for requests.
   virtual void set_unwinding(bool is_unwinding) noexcept = 0;
 };
@@ -78,9 +78,9 @@ class RequestTable final : public Requests {
   bool close_scope(std::uint32_t scope) noexcept override;
   Request open() override;
   void settle(Request request) override;
-  void set_attendant(Attendant* attendant) override { host_.set_attendant(attendant); }
-  Request start_attended(const Op& op, std::uint32_t context) override;
-  bool end_attended(Request& request) override;
+  void set_progress_engine(ProgressEngine* engine) override { host_.set_progress_engine(engine); }
+  Request start_background(const Op& op, std::uint32_t context) override;
+  bool end_background(Request& request) override;
   void sleep(std::chrono::nanoseconds time) override { host_.sleep(time); }
 
   /// Of the next request in the same slot: never 0, which is that of the null request.

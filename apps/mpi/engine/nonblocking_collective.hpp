@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/apps/mpi/engine/collective_call.hpp"
 #include "wormcube/apps/mpi/engine/communicator.hpp"
 #include "wormcube/apps/mpi/engine/error.hpp"
-#include "wormcube/apps/mpi/engine/together.hpp"
 #include "wormcube/runtime/base/fiber/strand.hpp"
 #include "wormcube/runtime/node/forwarding_node.hpp"
 #include "wormcube/runtime/node/requests.hpp"
@@ -22,9 +22,9 @@ struct RankState;
 
 /// A node whose steps are requests in a context of their own, so that several go on at once. A message goes by
 /// rank, also where the program gives its way.
-class BesideNode final : public ForwardingNode {
+class NonblockingNode final : public ForwardingNode {
  public:
-  BesideNode(Node& node, RankState& rank) : ForwardingNode(node), rank_(rank) {}
+  NonblockingNode(Node& node, RankState& rank) : ForwardingNode(node), rank_(rank) {}
 
   /// The steps that follow: those of the communicator's call of that number, on that strand.
   void begin(Strand& strand, std::uint32_t communicator, std::uint64_t number);
@@ -48,9 +48,9 @@ constexpr std::uint32_t communicator_of(std::uint32_t context) {
 }
 
 /// Where a communicator's collectives take their steps beside the program.
-struct BesidePlace {
-  BesidePlace(Node& node, RankState& rank) : world(node, rank) {}
-  BesideNode world;
+struct NonblockingPlace {
+  NonblockingPlace(Node& node, RankState& rank) : world(node, rank) {}
+  NonblockingNode world;
   std::unique_ptr<View> view;  ///< null: all nodes
   Node& node() { return view ? static_cast<Node&>(*view) : world; }
 };
@@ -58,13 +58,14 @@ struct BesidePlace {
 /// A nonblocking or persistent collective of a rank: a node program on a stack of its own.
 ///
 /// Threads  its rank's
-class BesideProgram {
+class NonblockingCollective {
  public:
-  BesideProgram(RankState& rank, Communicator& on, Function function, CollectiveProgram program)
+  NonblockingCollective(RankState& rank, Communicator& on, Function function,
+                        CollectiveProgram program)
       : rank_(rank), on_(on), function_(function), program_(std::move(program)) {}
-  ~BesideProgram();
-  BesideProgram(const BesideProgram&) = delete;
-  BesideProgram& operator=(const BesideProgram&) = delete;
+  ~NonblockingCollective();
+  NonblockingCollective(const NonblockingCollective&) = delete;
+  NonblockingCollective& operator=(const NonblockingCollective&) = delete;
 
   /// Checks the arguments and matches the call with the others'; moves nothing. Throws Failure.
   void check(Call& call);
@@ -82,13 +83,13 @@ class BesideProgram {
   /// Of the communicator's collective calls.
   std::uint64_t number() const { return number_; }
   /// Null: it is not under way.
-  BesidePlace* place() const { return place_.get(); }
+  NonblockingPlace* place() const { return place_.get(); }
 
   // What the call's handles mean, as long as it lives: they may be freed while it is under way.
   TypeView type(MPI_Datatype handle);
   Operator op(MPI_Op handle, const TypeView& on);
-  /// Together::come()
-  void come(const CollectiveCall& what);
+  /// CollectiveCall::come()
+  void come(const CollectiveMatch& what);
 
  private:
   struct Checked {};  // thrown to end check()
@@ -109,24 +110,24 @@ class BesideProgram {
   std::deque<KeptType> types_;
   std::vector<MPI_Op> operators_;
 
-  std::unique_ptr<BesidePlace> place_;  // while it is under way
-  std::unique_ptr<Strand> strand_;      // the same
+  std::unique_ptr<NonblockingPlace> place_;  // while it is under way
+  std::unique_ptr<Strand> strand_;           // the same
   const std::function<void()> body_ = [this] { run(); };
-  std::optional<Together> together_;
+  std::optional<CollectiveCall> call_;
   std::optional<Failure> failure_;
   Request request_;
 };
 
 /// A rank's programs that are under way.
-class BesidePrograms final : public Attendant {
+class NonblockingCollectives final : public ProgressEngine {
  public:
-  explicit BesidePrograms(RankState& rank) : rank_(rank) {}
-  void attend() override;
-  void enter(BesideProgram& program) { under_way_.push_back(&program); }
+  explicit NonblockingCollectives(RankState& rank) : rank_(rank) {}
+  void progress() override;
+  void enter(NonblockingCollective& program) { under_way_.push_back(&program); }
 
  private:
   RankState& rank_;
-  std::vector<BesideProgram*> under_way_;
+  std::vector<NonblockingCollective*> under_way_;
 };
 
 }  // namespace wormcube::mpi

@@ -32,9 +32,9 @@ struct Access {
 };
 
 /// Threads  the ranks', each for itself.
-class Witness {
+class Observer {
  public:
-  virtual ~Witness() = default;
+  virtual ~Observer() = default;
   virtual void enter(Rank rank, Function function) = 0;
   virtual void leave(Rank rank) = 0;
   /// \param started  a number that is greater than all that were given before, by causes and effects
@@ -49,44 +49,44 @@ class Witness {
 };
 
 /// All of a job.
-class Witnesses {
+class Observers {
  public:
-  void add(Witness& witness) { all_.push_back(&witness); }
+  void add(Observer& observer) { all_.push_back(&observer); }
   bool empty() const { return all_.empty(); }
 
   std::uint64_t stamp() { return 1 + stamps_.fetch_add(1, std::memory_order_acq_rel); }
   void enter(Rank rank, Function function) {
-    for (Witness* const each : all_) each->enter(rank, function);
+    for (Observer* const each : all_) each->enter(rank, function);
   }
   void leave(Rank rank) {
-    for (Witness* const each : all_) each->leave(rank);
+    for (Observer* const each : all_) each->leave(rank);
   }
   void sent(const SentMessage& message, std::uint64_t started, bool waits) {
-    for (Witness* const each : all_) each->sent(message, started, waits);
+    for (Observer* const each : all_) each->sent(message, started, waits);
   }
   void send_ended(const SentMessage& message, std::uint64_t started) {
     const std::uint64_t ended = stamp();
-    for (Witness* const each : all_) each->send_ended(message, started, ended);
+    for (Observer* const each : all_) each->send_ended(message, started, ended);
   }
   void received(const SentMessage& message, std::uint64_t started) {
     const std::uint64_t ended = stamp();
-    for (Witness* const each : all_) each->received(message, started, ended);
+    for (Observer* const each : all_) each->received(message, started, ended);
   }
   void accessed(const Access& access) {
-    for (Witness* const each : all_) each->accessed(access);
+    for (Observer* const each : all_) each->accessed(access);
   }
 
  private:
-  std::vector<Witness*> all_;
+  std::vector<Observer*> all_;
   std::atomic<std::uint64_t> stamps_{0};
 };
 
-/// Requests that are told to witnesses.
-class WitnessedRequests final : public Requests {
+/// Requests that report to observers.
+class ObservedRequests final : public Requests {
  public:
   /// \param most_early  standard sends of at most so many bytes do not wait for their receive
-  WitnessedRequests(Requests& below, Witnesses& witnesses, Rank rank, Bytes most_early)
-      : below_(below), witnesses_(witnesses), rank_(rank), most_early_(most_early) {}
+  ObservedRequests(Requests& below, Observers& observers, Rank rank, Bytes most_early)
+      : below_(below), observers_(observers), rank_(rank), most_early_(most_early) {}
 
   Request start(const Op& op, std::uint32_t context, Mode mode, std::uint64_t note) override;
   Request start(const MessagePattern& from, Span room) override;
@@ -116,14 +116,14 @@ class WitnessedRequests final : public Requests {
   bool close_scope(std::uint32_t scope) noexcept override { return below_.close_scope(scope); }
   Request open() override;
   void settle(Request request) override { below_.settle(request); }
-  void set_attendant(Attendant* attendant) override { below_.set_attendant(attendant); }
-  Request start_attended(const Op& op, std::uint32_t context) override;
-  bool end_attended(Request& request) override;
+  void set_progress_engine(ProgressEngine* engine) override { below_.set_progress_engine(engine); }
+  Request start_background(const Op& op, std::uint32_t context) override;
+  bool end_background(Request& request) override;
 
  private:
   struct Open {
     bool is_send = false, active = false, waits = false;
-    SentMessage message;  // of a receive that is not attended: its context
+    SentMessage message;  // of a receive of the program: its context
     std::uint64_t started = 0;
   };
   Open& of(Request request);
@@ -133,7 +133,7 @@ class WitnessedRequests final : public Requests {
   void ended(Request was, const Status& status);
 
   Requests& below_;
-  Witnesses& witnesses_;
+  Observers& observers_;
   const Rank rank_;
   const Bytes most_early_;
   std::vector<Open> open_;  // by slot
@@ -141,15 +141,15 @@ class WitnessedRequests final : public Requests {
   std::vector<Status> statuses_;
 };
 
-/// A node whose steps are told to witnesses.
-class WitnessedNode final : public ForwardingNode {
+/// A node that reports its steps to observers.
+class ObservedNode final : public ForwardingNode {
  public:
-  WitnessedNode(Node& node, Witnesses& witnesses) : ForwardingNode(node), witnesses_(witnesses) {}
+  ObservedNode(Node& node, Observers& observers) : ForwardingNode(node), observers_(observers) {}
   using Node::step;
   void step(std::span<const Op> ops) override;
 
  private:
-  Witnesses& witnesses_;
+  Observers& observers_;
   std::vector<std::uint64_t> started_;  // by op
 };
 

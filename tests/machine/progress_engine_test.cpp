@@ -1,4 +1,4 @@
-// What goes on beside a node's program: requests that are no messages, and an attendant.
+// What goes on beside a node's program: requests that are no messages, and a progress engine.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/node/requests.hpp"
@@ -15,26 +15,26 @@ using Catch::Matchers::Contains;
 namespace {
 
 /// Sends a number round the ring, each node adding 1, and settles a request when it has come back or passed.
-class Round final : public Attendant {
+class Round final : public ProgressEngine {
  public:
   explicit Round(Node& node)
       : requests_(requests_of(node)),
         rank_(node.rank()),
         next_((rank_ + 1) % node.size()),
         before_((rank_ + node.size() - 1) % node.size()) {
-    requests_.set_attendant(this);
+    requests_.set_progress_engine(this);
     whole_ = requests_.open();
     if (rank_ == 0) send_on();
-    coming_ = requests_.start_attended(receive(before_, bytes(number_)), context);
+    coming_ = requests_.start_background(receive(before_, bytes(number_)), context);
   }
-  ~Round() override { requests_.set_attendant(nullptr); }
+  ~Round() override { requests_.set_progress_engine(nullptr); }
 
-  void attend() override {
-    if (!coming_.is_null() && requests_.end_attended(coming_)) {
+  void progress() override {
+    if (!coming_.is_null() && requests_.end_background(coming_)) {
       ++number_;
       if (rank_ != 0) send_on();
     }
-    if (!going_.is_null()) static_cast<void>(requests_.end_attended(going_));
+    if (!going_.is_null()) static_cast<void>(requests_.end_background(going_));
     if (coming_.is_null() && going_.is_null() && !has_settled_) {
       has_settled_ = true;
       requests_.settle(whole_);
@@ -48,7 +48,7 @@ class Round final : public Attendant {
   static Span bytes(int& number) { return std::as_writable_bytes(std::span(&number, 1)); }
   void send_on() {
     sent_ = number_;
-    going_ = requests_.start_attended(send(next_, bytes(sent_)), context);
+    going_ = requests_.start_background(send(next_, bytes(sent_)), context);
   }
 
   Requests& requests_;
@@ -60,7 +60,8 @@ class Round final : public Attendant {
 
 }  // namespace
 
-TEST_CASE("an attendant goes on while its node waits for something else", "[machine][requests]") {
+TEST_CASE("a progress engine goes on while its node waits for something else",
+          "[machine][requests]") {
   for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
     for (const Rank nodes : {2, 3, 8}) {
       CAPTURE(nodes_as == NodesAs::fibers, nodes);
@@ -88,7 +89,7 @@ TEST_CASE("an attendant goes on while its node waits for something else", "[mach
   }
 }
 
-TEST_CASE("an attendant goes on while its node asks", "[machine][requests]") {
+TEST_CASE("a progress engine goes on while its node asks", "[machine][requests]") {
   Machine machine(Topology::parse("ring:4"), plain(NodesAs::fibers));
   std::atomic<int> wrong = 0;
   machine.run([&](Node& node) {
@@ -113,7 +114,7 @@ TEST_CASE("a request that nobody settles is a deadlock, and one that is left ope
                       Contains("one that is no message"));
 }
 
-TEST_CASE("an attendant needs a window of one step, and no lock step", "[machine][requests]") {
+TEST_CASE("a progress engine needs a window of one step, and no lock step", "[machine][requests]") {
   MachineOptions options = plain(NodesAs::fibers);
   options.window = 2;
   Machine machine(Topology::parse("ring:2"), options);
@@ -128,24 +129,24 @@ TEST_CASE("an attendant needs a window of one step, and no lock step", "[machine
 
 namespace {
 
-/// Sleeps whenever it attends, until it has heard from all other nodes.
-class Sleeper final : public Attendant {
+/// Sleeps whenever it is called, until it has heard from all other nodes.
+class Sleeper final : public ProgressEngine {
  public:
   explicit Sleeper(Node& node) : requests_(requests_of(node)) {
-    requests_.set_attendant(this);
+    requests_.set_progress_engine(this);
     for (Rank r = 0; r < node.size(); ++r) {
       if (r == node.rank()) continue;
-      under_way_.push_back(requests_.start_attended(receive(r, Span()), context));
-      under_way_.push_back(requests_.start_attended(send(r, ConstSpan()), context));
+      under_way_.push_back(requests_.start_background(receive(r, Span()), context));
+      under_way_.push_back(requests_.start_background(send(r, ConstSpan()), context));
     }
     whole_ = requests_.open();
   }
-  ~Sleeper() override { requests_.set_attendant(nullptr); }
+  ~Sleeper() override { requests_.set_progress_engine(nullptr); }
 
-  void attend() override {
+  void progress() override {
     requests_.sleep(std::chrono::microseconds(10));
     requests_.sleep({});
-    if (std::erase_if(under_way_, [&](Request& each) { return requests_.end_attended(each); }) >
+    if (std::erase_if(under_way_, [&](Request& each) { return requests_.end_background(each); }) >
             0 &&
         under_way_.empty()) {
       requests_.settle(whole_);
@@ -162,7 +163,7 @@ class Sleeper final : public Attendant {
 
 }  // namespace
 
-TEST_CASE("an attendant may sleep", "[machine][requests]") {
+TEST_CASE("a progress engine may sleep", "[machine][requests]") {
   for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
     CAPTURE(nodes_as == NodesAs::fibers);
     MachineOptions options = plain(nodes_as);

@@ -1,35 +1,36 @@
 // A collective call: its match, its algorithm, its data.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/mpi/engine/together.hpp"
+#include "wormcube/apps/mpi/engine/collective_call.hpp"
 
-#include "wormcube/apps/mpi/engine/beside.hpp"
+#include "wormcube/apps/mpi/engine/nonblocking_collective.hpp"
 
 #include <cstring>
 
 namespace wormcube::mpi {
 
-Together::Together(Call& its_call, Communicator& on, Function function, BesideProgram* program)
+CollectiveCall::CollectiveCall(Call& its_call, Communicator& on, Function function,
+                               NonblockingCollective* program)
     : call(its_call), comm(on), function_(function), program_(program) {
-  BesidePlace* const place = program == nullptr ? nullptr : program->place();
+  NonblockingPlace* const place = program == nullptr ? nullptr : program->place();
   node_ = place == nullptr ? comm.node : &place->node();
   world_ = place == nullptr ? comm.world : &place->world;
 }
 
-TypeView Together::type(MPI_Datatype handle) const {
+TypeView CollectiveCall::type(MPI_Datatype handle) const {
   return program_ == nullptr ? type_view(handle) : program_->type(handle);
 }
-Operator Together::op(MPI_Op handle, const TypeView& on) const {
+Operator CollectiveCall::op(MPI_Op handle, const TypeView& on) const {
   return program_ == nullptr ? operator_on(handle, on) : program_->op(handle, on);
 }
 
-void Together::come(int root, std::int64_t bytes, const Operator* reduces,
-                    const CollectiveTypes* types) {
-  const CollectiveCall what{.function = function_,
-                            .root = root,
-                            .bytes = bytes,
-                            .op = reduces == nullptr ? 0 : reduces->key,
-                            .op_name = reduces == nullptr ? "" : reduces->name(),
-                            .types = types};
+void CollectiveCall::come(int root, std::int64_t bytes, const Operator* reduces,
+                          const CollectiveTypes* types) {
+  const CollectiveMatch what{.function = function_,
+                             .root = root,
+                             .bytes = bytes,
+                             .op = reduces == nullptr ? 0 : reduces->key,
+                             .op_name = reduces == nullptr ? "" : reduces->name(),
+                             .types = types};
   if (program_ != nullptr) return program_->come(what);
   CurrentCall& now = call.rank().call;
   now.waits = CurrentCall::Waits::collective;
@@ -38,8 +39,8 @@ void Together::come(int root, std::int64_t bytes, const Operator* reduces,
   come_to(comm, what);
 }
 
-const Collective& Together::algorithm(wormcube::Operation operation, Bytes block, int root,
-                                      const Operator* reduces) const {
+const Collective& CollectiveCall::algorithm(wormcube::Operation operation, Bytes block, int root,
+                                            const Operator* reduces) const {
   const SharedCommunicator::Wanted wanted{operation, block, root,
                                           reduces == nullptr ? 0 : reduces->key,
                                           reduces == nullptr ? 0 : reduces->type.serial};
@@ -47,13 +48,14 @@ const Collective& Together::algorithm(wormcube::Operation operation, Bytes block
   return comm.shared->collective(wanted, node_->topology(), [&] { return reduction_of(*reduces); });
 }
 
-void Together::run(const Collective& collective, ConstBlocks in, Blocks out,
-                   std::span<const Bytes> sizes) const {
+void CollectiveCall::run(const Collective& collective, ConstBlocks in, Blocks out,
+                         std::span<const Bytes> sizes) const {
   if (collective.operation()->always_in_place) return collective(*node_, out.all());
   collective(*node_, in, out, sizes);
 }
 
-Given::Given(const Call& call, const void* data, std::size_t count, const TypeView& type) {
+SendBuffer::SendBuffer(const Call& call, const void* data, std::size_t count,
+                       const TypeView& type) {
   const Bytes bytes = call.elements(static_cast<std::int64_t>(count), type) * type.size;
   call.pointer(data, bytes, "the send buffer", type.first);
   if (type.dense) {
@@ -79,7 +81,7 @@ void require_separate(ConstSpan given, ConstSpan taken) {
             "buffer");
 }
 
-Taken::Taken(const Call& call, void* data, std::size_t count, const TypeView& type)
+ReceiveBuffer::ReceiveBuffer(const Call& call, void* data, std::size_t count, const TypeView& type)
     : elements_(data) {
   const Bytes bytes = call.elements(static_cast<std::int64_t>(count), type) * type.size;
   call.pointer(data, bytes, "the receive buffer", type.first);
@@ -93,7 +95,7 @@ Taken::Taken(const Call& call, void* data, std::size_t count, const TypeView& ty
   data_ = packed_;
 }
 
-void Taken::deliver() const {
+void ReceiveBuffer::deliver() const {
   if (type_) unpack(*type_, packed_.data(), packed_.size(), elements_);
 }
 

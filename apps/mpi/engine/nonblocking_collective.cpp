@@ -1,6 +1,6 @@
 // Collectives beside a rank's program: their steps, and who goes on when.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/mpi/engine/beside.hpp"
+#include "wormcube/apps/mpi/engine/nonblocking_collective.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -14,14 +14,14 @@ RankState::~RankState() = default;
 
 // Contexts of point-to-point messages are below, that of steps is above all of these. The call's number is
 // in both: it has 31 bits, the communicator's 15, tags of steps 16.
-void BesideNode::begin(Strand& strand, std::uint32_t communicator, std::uint64_t number) {
+void NonblockingNode::begin(Strand& strand, std::uint32_t communicator, std::uint64_t number) {
   constexpr std::uint32_t mark = std::uint32_t{1} << 31U;
   strand_ = &strand;
   context_ = mark | communicator << 16U | static_cast<std::uint32_t>(number & 0xffffU);
   first_ = static_cast<Tag>((number >> 16U & 0x7fffU) << 16U);
 }
 
-void BesideNode::step(std::span<const Op> ops) {
+void NonblockingNode::step(std::span<const Op> ops) {
   requests_.clear();
   complete_ = 0;
   for (const bool sends : {false, true}) {
@@ -33,30 +33,30 @@ void BesideNode::step(std::span<const Op> ops) {
         ++rank_.messages_to[static_cast<std::size_t>(peer)];
       }
       requests_.push_back(
-          rank_.requests->start_attended(op.with(peer).with_tag(first_ + op.tag()), context_));
+          rank_.requests->start_background(op.with(peer).with_tag(first_ + op.tag()), context_));
     }
   }
   while (!can_go_on()) strand_->suspend();
 }
 
-bool BesideNode::can_go_on() {
-  while (complete_ < requests_.size() && rank_.requests->end_attended(requests_[complete_]))
+bool NonblockingNode::can_go_on() {
+  while (complete_ < requests_.size() && rank_.requests->end_background(requests_[complete_]))
     ++complete_;
   return complete_ == requests_.size();
 }
 
 // What is under way at the end of the job is left as it is: nothing of it runs any more.
-BesideProgram::~BesideProgram() {
+NonblockingCollective::~NonblockingCollective() {
   if (ended_) return;
   static_cast<void>(strand_.release());
   static_cast<void>(place_.release());
 }
 
-void BesideProgram::check(Call& call) {
+void NonblockingCollective::check(Call& call) {
   only_checks_ = true;
   try {
-    Together together(call, on_, function_, this);
-    program_(together);
+    CollectiveCall all(call, on_, function_, this);
+    program_(all);
   } catch (const Checked&) {
     only_checks_ = false;
     return;
@@ -66,9 +66,9 @@ void BesideProgram::check(Call& call) {
   }
 }
 
-Request BesideProgram::begin(Call& call) {
+Request NonblockingCollective::begin(Call& call) {
   if (on_.idle_places.empty()) {
-    place_ = std::make_unique<BesidePlace>(*rank_.node, rank_);
+    place_ = std::make_unique<NonblockingPlace>(*rank_.node, rank_);
     place_->view = view_of(place_->world, *on_.shared);
   } else {
     place_ = std::move(on_.idle_places.back());
@@ -79,15 +79,15 @@ Request BesideProgram::begin(Call& call) {
   failure_.reset();
   ended_ = false;
   ++starts_;
-  together_.emplace(call, on_, function_, this);
+  call_.emplace(call, on_, function_, this);
   request_ = rank_.requests->open();
   strand_->resume();
   if (!ended_) {
-    if (!rank_.beside) {
-      rank_.beside = std::make_unique<BesidePrograms>(rank_);
-      rank_.requests->set_attendant(rank_.beside.get());
+    if (!rank_.nonblocking) {
+      rank_.nonblocking = std::make_unique<NonblockingCollectives>(rank_);
+      rank_.requests->set_progress_engine(rank_.nonblocking.get());
     }
-    rank_.beside->enter(*this);
+    rank_.nonblocking->enter(*this);
     return request_;
   }
   Request request = request_;
@@ -99,16 +99,16 @@ Request BesideProgram::begin(Call& call) {
   return request;
 }
 
-bool BesideProgram::go_on() {
+bool NonblockingCollective::go_on() {
   if (!place_->world.can_go_on()) return false;
   strand_->resume();
   if (ended_) end();
   return ended_;
 }
 
-void BesideProgram::run() noexcept {
+void NonblockingCollective::run() noexcept {
   try {
-    program_(*together_);
+    program_(*call_);
   } catch (const Failure& failure) {
     failure_ = failure;
   } catch (...) {
@@ -117,14 +117,14 @@ void BesideProgram::run() noexcept {
   ended_ = true;
 }
 
-void BesideProgram::end() {
-  together_.reset();
+void NonblockingCollective::end() {
+  call_.reset();
   IdleStrands::give_back(std::move(strand_));
   on_.idle_places.push_back(std::move(place_));
   rank_.requests->settle(request_);
 }
 
-TypeView BesideProgram::type(MPI_Datatype handle) {
+TypeView NonblockingCollective::type(MPI_Datatype handle) {
   for (KeptType& kept : types_) {
     if (kept.view.handle == handle) return kept.view;
   }
@@ -134,14 +134,14 @@ TypeView BesideProgram::type(MPI_Datatype handle) {
   return kept.view;
 }
 
-Operator BesideProgram::op(MPI_Op handle, const TypeView& on) {
+Operator NonblockingCollective::op(MPI_Op handle, const TypeView& on) {
   const bool is_known = std::ranges::find(operators_, handle) != operators_.end();
   const Operator found = operator_on(handle, on, is_known);
   if (!is_known) operators_.push_back(handle);
   return found;
 }
 
-void BesideProgram::come(const CollectiveCall& what) {
+void NonblockingCollective::come(const CollectiveMatch& what) {
   if (!has_come_) {
     has_come_ = true;
     number_ = come_to(on_, what);
@@ -150,9 +150,9 @@ void BesideProgram::come(const CollectiveCall& what) {
   place_->world.begin(*strand_, on_.context(), number_);
 }
 
-void BesidePrograms::attend() {
+void NonblockingCollectives::progress() {
   current_rank = &rank_;
-  std::erase_if(under_way_, [](BesideProgram* program) { return program->go_on(); });
+  std::erase_if(under_way_, [](NonblockingCollective* program) { return program->go_on(); });
 }
 
 namespace {
@@ -163,8 +163,8 @@ RequestObject& new_collective(Call& call, MPI_Comm on, Function function,
   RequestObject& object = call.rank().pool.take();
   object.kind = RequestObject::Kind::collective;
   object.communicator = &communicator;
-  object.program =
-      std::make_shared<BesideProgram>(call.rank(), communicator, function, std::move(program));
+  object.program = std::make_shared<NonblockingCollective>(call.rank(), communicator, function,
+                                                           std::move(program));
   object.at = call.rank().call.at;
   object.started_by = function;
   object.bytes = 0;

@@ -13,13 +13,14 @@
 
 namespace wormcube::mpi {
 
-class BesideProgram;
+class NonblockingCollective;
 
 /// A call, on its rank's stack, or, of a nonblocking one, on the stack of its operation. Only until the first
 /// step has it its Call: all arguments are checked before.
-class Together {
+class CollectiveCall {
  public:
-  Together(Call& its_call, Communicator& on, Function function, BesideProgram* program = nullptr);
+  CollectiveCall(Call& its_call, Communicator& on, Function function,
+                 NonblockingCollective* program = nullptr);
 
   Call& call;
   Communicator& comm;
@@ -46,15 +47,15 @@ class Together {
 
  private:
   Function function_;
-  BesideProgram* program_;  ///< null: a blocking call
+  NonblockingCollective* program_;  ///< null: a blocking call
   Node* node_;
   Node* world_;
 };
 
 /// What a rank gives, as bytes in a row.
-class Given {
+class SendBuffer {
  public:
-  Given(const Call& call, const void* data, std::size_t count, const TypeView& type);
+  SendBuffer(const Call& call, const void* data, std::size_t count, const TypeView& type);
   ConstSpan data() const { return data_; }
 
  private:
@@ -63,9 +64,9 @@ class Given {
 };
 
 /// Where a rank gets to, as bytes in a row; deliver() when they are there.
-class Taken {
+class ReceiveBuffer {
  public:
-  Taken(const Call& call, void* data, std::size_t count, const TypeView& type);
+  ReceiveBuffer(const Call& call, void* data, std::size_t count, const TypeView& type);
   Span data() const { return data_; }
   void deliver() const;
 
@@ -108,12 +109,13 @@ class Uneven {
 /// With JobOptions::strict, what is compared of a collective call's types; else nothing is.
 class ComparedTypes {
  public:
-  explicit ComparedTypes(const Together& all);
+  explicit ComparedTypes(const CollectiveCall& all);
   /// Elements that match all others' of this call.
-  ComparedTypes(const Together& all, const TypeView& type, std::int64_t count);
+  ComparedTypes(const CollectiveCall& all, const TypeView& type, std::int64_t count);
   /// The same, twice: what it sends, if that is not in place, and what it receives. Throws Failure where they differ.
-  ComparedTypes(const Together& all, const void* out, MPI_Datatype out_type, std::int64_t out_count,
-                const void* in, MPI_Datatype in_type, std::int64_t in_count);
+  ComparedTypes(const CollectiveCall& all, const void* out, MPI_Datatype out_type,
+                std::int64_t out_count, const void* in, MPI_Datatype in_type,
+                std::int64_t in_count);
   /// Between groups: elements that match all of the other group, which gets them or gives them.
   void gives(const TypeView& type, std::int64_t count);
   void gets(const TypeView& type, std::int64_t count);
@@ -139,7 +141,7 @@ class ComparedTypes {
 
 /// The blocks of a `v` call: displacements in elements. \param blocks  how many
 template <class Count, class Place>
-std::vector<Uneven::Block> blocks_of(const Together& all, int blocks, const Count* counts,
+std::vector<Uneven::Block> blocks_of(const CollectiveCall& all, int blocks, const Count* counts,
                                      const Place* places, MPI_Datatype handle) {
   const TypeView type = all.type(handle);
   std::vector<Uneven::Block> result;
@@ -152,7 +154,7 @@ std::vector<Uneven::Block> blocks_of(const Together& all, int blocks, const Coun
 }
 /// Those of a `w` call: displacements in bytes.
 template <class Count, class Place>
-std::vector<Uneven::Block> blocks_of(const Together& all, int blocks, const Count* counts,
+std::vector<Uneven::Block> blocks_of(const CollectiveCall& all, int blocks, const Count* counts,
                                      const Place* places, const MPI_Datatype* handles) {
   std::vector<Uneven::Block> result;
   result.reserve(static_cast<std::size_t>(blocks));
@@ -164,7 +166,7 @@ std::vector<Uneven::Block> blocks_of(const Together& all, int blocks, const Coun
 }
 
 /// What a nonblocking or persistent collective does, once for each start.
-using CollectiveProgram = std::function<void(Together&)>;
+using CollectiveProgram = std::function<void(CollectiveCall&)>;
 void start_collective(Call& call, MPI_Comm on, Function function, CollectiveProgram program,
                       MPI_Request* request);
 void prepare_collective(Call& call, MPI_Comm on, Function function, CollectiveProgram program,
@@ -176,12 +178,12 @@ void restart_collective(Call& call, RequestObject& object);
 /// type of its counts.
 template <Function named, auto body>
 struct Forms;
-template <Function named, class... Arguments, void (*body)(Together&, Arguments...)>
+template <Function named, class... Arguments, void (*body)(CollectiveCall&, Arguments...)>
 struct Forms<named, body> {
   static int blocking(Arguments... arguments, MPI_Comm on) {
     Call call(named, __builtin_return_address(0));
     return call([&] {
-      Together all(call, call.communicator(on), named);
+      CollectiveCall all(call, call.communicator(on), named);
       body(all, arguments...);
     });
   }
@@ -189,14 +191,14 @@ struct Forms<named, body> {
     Call call(named, __builtin_return_address(0));
     return call([&] {
       start_collective(
-          call, on, named, [=](Together& all) { body(all, arguments...); }, request);
+          call, on, named, [=](CollectiveCall& all) { body(all, arguments...); }, request);
     });
   }
   static int persistent(Arguments... arguments, MPI_Comm on, MPI_Info, MPI_Request* request) {
     Call call(named, __builtin_return_address(0));
     return call([&] {
       prepare_collective(
-          call, on, named, [=](Together& all) { body(all, arguments...); }, request);
+          call, on, named, [=](CollectiveCall& all) { body(all, arguments...); }, request);
     });
   }
 };
