@@ -15,7 +15,7 @@
 #include "wormcube/apps/cli/output/print.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
-#include "wormcube/apps/mpi/engine/run.hpp"
+#include "wormcube/apps/mpi/engine/run/run.hpp"
 #include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/host/print_error.hpp"

@@ -1,0 +1,133 @@
+// Collectives that go on beside a rank's program.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/mpi/engine/base/error.hpp"
+#include "wormcube/apps/mpi/engine/collectives/collective_call.hpp"
+#include "wormcube/apps/mpi/engine/core/communicator.hpp"
+#include "wormcube/runtime/base/fiber/strand.hpp"
+#include "wormcube/runtime/node/forwarding_node.hpp"
+#include "wormcube/runtime/node/requests.hpp"
+#include "wormcube/runtime/node/views.hpp"
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace wormcube::mpi {
+
+struct RankState;
+
+/// A node whose steps are requests in a context of their own, so that several go on at once. A message goes by
+/// rank, also where the program gives its way.
+class NonblockingNode final : public ForwardingNode {
+ public:
+  NonblockingNode(Node& node, RankState& rank) : ForwardingNode(node), rank_(rank) {}
+
+  /// The steps that follow: those of the communicator's call of that number, on that strand.
+  void begin(Strand& strand, std::uint32_t communicator, std::uint64_t number);
+  using Node::step;
+  void step(std::span<const Op> ops) override;
+  /// Whether the step that it waits in is complete.
+  bool can_go_on();
+
+ private:
+  RankState& rank_;
+  Strand* strand_ = nullptr;
+  std::uint32_t context_ = 0;
+  Tag first_ = 0;
+  std::vector<Request> requests_;  // of this step
+  std::size_t complete_ = 0;       // of those, the first so many
+};
+
+/// The number of the communicator that a message of this context belongs to, a collective's beside too.
+constexpr std::uint32_t communicator_of(std::uint32_t context) {
+  return context >> 31U == 0 ? context : context >> 16U & 0x7fffU;
+}
+
+/// Where a communicator's collectives take their steps beside the program.
+struct NonblockingPlace {
+  NonblockingPlace(Node& node, RankState& rank) : world(node, rank) {}
+  NonblockingNode world;
+  std::unique_ptr<View> view;  ///< null: all nodes
+  Node& node() { return view ? static_cast<Node&>(*view) : world; }
+};
+
+/// A nonblocking or persistent collective of a rank: a node program on a stack of its own.
+///
+/// Threads  its rank's
+class NonblockingCollective {
+ public:
+  NonblockingCollective(RankState& rank, Communicator& on, Function function,
+                        CollectiveProgram program)
+      : rank_(rank), on_(on), function_(function), program_(std::move(program)) {}
+  ~NonblockingCollective();
+  NonblockingCollective(const NonblockingCollective&) = delete;
+  NonblockingCollective& operator=(const NonblockingCollective&) = delete;
+
+  /// Checks the arguments and matches the call with the others'; moves nothing. Throws Failure.
+  void check(Call& call);
+  /// Goes as far as it can without waiting. What is given is complete when it has ended. Throws Failure that
+  /// the program throws before its first step.
+  Request begin(Call& call);
+  /// The same, from where it waits, if that is over. True: it has ended.
+  bool go_on();
+  bool has_ended() const { return ended_; }
+  std::uint64_t starts() const { return starts_; }
+  /// Once it has ended: what it threw, if it did.
+  const std::optional<Failure>& failure() const { return failure_; }
+
+  Function function() const { return function_; }
+  /// Of the communicator's collective calls.
+  std::uint64_t number() const { return number_; }
+  /// Null: it is not under way.
+  NonblockingPlace* place() const { return place_.get(); }
+
+  // What the call's handles mean, as long as it lives: they may be freed while it is under way.
+  TypeView type(MPI_Datatype handle);
+  Operator op(MPI_Op handle, const TypeView& on);
+  /// CollectiveCall::come()
+  void come(const CollectiveMatch& what);
+
+ private:
+  struct Checked {};  // thrown to end check()
+  struct KeptType {
+    DatatypePointer type;
+    TypeView view;
+  };
+  void run() noexcept;
+  void end();
+
+  RankState& rank_;
+  Communicator& on_;
+  const Function function_;
+  const CollectiveProgram program_;
+  std::uint64_t number_ = 0, starts_ = 0;
+  bool has_come_ = false, only_checks_ = false, ended_ = true;
+
+  std::deque<KeptType> types_;
+  std::vector<MPI_Op> operators_;
+
+  std::unique_ptr<NonblockingPlace> place_;  // while it is under way
+  std::unique_ptr<Strand> strand_;           // the same
+  const std::function<void()> body_ = [this] { run(); };
+  std::optional<CollectiveCall> call_;
+  std::optional<Failure> failure_;
+  Request request_;
+};
+
+/// A rank's programs that are under way.
+class NonblockingCollectives final : public ProgressEngine {
+ public:
+  explicit NonblockingCollectives(RankState& rank) : rank_(rank) {}
+  void progress() override;
+  void enter(NonblockingCollective& program) { under_way_.push_back(&program); }
+
+ private:
+  RankState& rank_;
+  std::vector<NonblockingCollective*> under_way_;
+};
+
+}  // namespace wormcube::mpi
