@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/observers/model_clock.hpp"
 
-#include "wormcube/apps/mpi/engine/core/rank.hpp"
+#include "wormcube/apps/mpi/abi/function.hpp"
 
 #include <ctime>
 

@@ -15,6 +15,7 @@
 #include "wormcube/apps/cli/output/print.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
+#include "wormcube/apps/mpi/engine/run/deadlock.hpp"
 #include "wormcube/apps/mpi/engine/run/run.hpp"
 #include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/runtime/base/error.hpp"
@@ -225,7 +226,7 @@ ExitCode run(const MpirunCommand& options) {
   if (!end.text.empty()) complain(end.text);
   std::vector<std::string> left;
   if (job->statistics()) {
-    left = job->job().leftovers(job->statistics()->unreceived);
+    left = mpi::leftovers(job->job(), job->statistics()->unreceived);
     if (!left.empty() && (options.strict || !options.output.quiet)) {
       std::string text = options.strict ? "left at the end:" : "warning: left at the end:";
       for (const std::string& line : left) text += "\n" + line;

@@ -18,11 +18,11 @@ const ErrorHandler* error_handler(MPI_Errhandler handle);
 /// Throws Failure(MPI_ERR_ERRHANDLER) for what is none.
 void require_handler(MPI_Errhandler handle);
 
+/// Whether it is one of those of mpi.h.
+bool is_predefined_class(int error_class);
 /// "MPI_ERR_RANK"
 std::string_view name_of_class(int error_class);
 /// "invalid rank"
 std::string_view text_of_class(int error_class);
-
-void add_error_functions(WormcubeMpiFunctions& table);
 
 }  // namespace wormcube::mpi

@@ -355,8 +355,7 @@ void swap_between(Call& call, const Communicator& on, ConstSpan out, Span in) {
   if (on.size() == 1 || in.empty()) return;
   const Collective& broadcast = on.shared->collective(
       {.operation = operations::broadcast, .block_bytes = in.size()}, on.node->topology(), {});
-  broadcast.algorithm->program(*on.node, {ConstBlocks(ConstSpan(), 0), Blocks(in, 1),
-                                          broadcast.arguments, broadcast.options});
+  broadcast(*on.node, in);
 }
 
 }  // namespace wormcube::mpi

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/collectives/collective_call.hpp"
 
+#include "wormcube/apps/mpi/engine/collectives/between_groups.hpp"
 #include "wormcube/apps/mpi/engine/collectives/nonblocking_collective.hpp"
+#include "wormcube/collectives/core/registry.hpp"
 
 #include <cstring>
 
@@ -155,6 +157,19 @@ void Uneven::deliver() const {
       std::memcpy(parts_[i].elements, copied_.data() + offsets_[i], bytes);
     }
   }
+}
+
+void wait_for_all(Call& call, Communicator& on) {
+  if (on.remote) {
+    CollectiveCall all(call, on, call.function());
+    return wait_between(all);
+  }
+  if (on.size() == 1) return;
+  call.rank().call.communicator = &on;
+  call.rank().call.waits = CurrentCall::Waits::collective;
+  const Collective& barrier = on.shared->collective(
+      {.operation = operations::barrier, .block_bytes = 0}, on.node->topology(), {});
+  barrier(*on.node, ConstBlocks(ConstSpan(), 0), Blocks(Span(), 0));
 }
 
 }  // namespace wormcube::mpi

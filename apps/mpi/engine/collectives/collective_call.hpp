@@ -174,6 +174,12 @@ void prepare_collective(Call& call, MPI_Comm on, Function function, CollectivePr
 /// Starts what was prepared.
 void restart_collective(Call& call, RequestObject& object);
 
+/// Waits until all ranks of the communicator have called this.
+void wait_for_all(Call& call, Communicator& on);
+
+void add_collective_functions(WormcubeMpiFunctions& table);
+void add_neighbour_functions(WormcubeMpiFunctions& table);
+
 /// The three forms of a collective, of one text. The function is the one that all must call, whatever the
 /// type of its counts.
 template <Function named, auto body>

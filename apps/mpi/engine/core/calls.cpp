@@ -25,15 +25,6 @@ namespace {
 
 }  // namespace
 
-const char* name_of(Function function) {
-  static constexpr const char* names[] = {
-#define WORMCUBE_MPI_FUNCTION(stage, result, name, parameters, arguments) #name,
-#include "wormcube/mpi/functions.def"
-#undef WORMCUBE_MPI_FUNCTION
-      "no MPI function"};
-  return names[static_cast<std::size_t>(function)];
-}
-
 Call::Call(Function function, const void* at, When when)
     : rank_(current_rank != nullptr ? *current_rank : refuse_thread(function)),
       errno_(*rank_.thread_errno),

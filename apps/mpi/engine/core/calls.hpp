@@ -16,10 +16,6 @@
 
 namespace wormcube::mpi {
 
-struct Window;
-struct AttachedBuffer;
-struct SessionState;
-
 /// When a function may be called.
 enum class When : std::uint8_t { any_time, between };
 
@@ -74,7 +70,6 @@ class Call {
 
   // What is named, checked: each throws Failure.
   Communicator& communicator(MPI_Comm handle);
-  Window& window(MPI_Win handle);
   /// The same, of one group.
   Communicator& intracommunicator(MPI_Comm handle);
   /// A count that is not negative.
@@ -166,81 +161,5 @@ class Call {
 /// The displacements of X are addresses, those of X_c counts.
 template <class Count>
 using Place = std::conditional_t<sizeof(Count) == sizeof(int), MPI_Aint, MPI_Count>;
-
-void add_tool_functions(WormcubeMpiFunctions& table);
-void add_external_functions(WormcubeMpiFunctions& table);
-void add_own_request_functions(WormcubeMpiFunctions& table);
-void add_environment_functions(WormcubeMpiFunctions& table);
-void add_point_to_point_functions(WormcubeMpiFunctions& table);
-void add_request_functions(WormcubeMpiFunctions& table);
-void add_buffered_functions(WormcubeMpiFunctions& table);
-void add_collective_functions(WormcubeMpiFunctions& table);
-void add_neighbour_functions(WormcubeMpiFunctions& table);
-void add_group_functions(WormcubeMpiFunctions& table);
-void add_intercommunicator_functions(WormcubeMpiFunctions& table);
-void add_grid_functions(WormcubeMpiFunctions& table);
-void add_graph_functions(WormcubeMpiFunctions& table);
-void add_session_functions(WormcubeMpiFunctions& table);
-void add_info_functions(WormcubeMpiFunctions& table);
-void add_attribute_functions(WormcubeMpiFunctions& table);
-
-// What several of these files need.
-
-/// A new communicator's end of this rank, with the error handler of the one that it came from.
-/// \param remote  of an intercommunicator: the other group
-Communicator& make_end(Call& call, std::shared_ptr<SharedCommunicator> shared,
-                       const Communicator& parent, MPI_Comm* handle,
-                       std::shared_ptr<SharedCommunicator> remote = nullptr);
-/// This rank's end of an intercommunicator. \param key  Job::pair()
-Communicator& make_pair_end(Call& call, const std::tuple<std::uint32_t, std::uint64_t, int>& key,
-                            const std::vector<Rank>& local, const std::vector<Rank>& remote,
-                            const std::string& name, const Communicator& parent, MPI_Comm* handle);
-/// \param of_session  that it comes from, null: none
-MPI_Group new_group(std::vector<Rank> members, std::shared_ptr<SessionState> of_session = nullptr);
-std::shared_ptr<SessionState> session_of_group(MPI_Group group);
-/// As ranks of the world. Throws Failure(MPI_ERR_GROUP).
-const std::vector<Rank>& members_of_group(MPI_Group group);
-MPI_Info new_info(InfoKeys keys);
-/// This rank's end is one no more. What is under way on it keeps what all ranks share.
-void end_communicator(Call& call, Communicator& communicator);
-/// Waits until all of its ranks have called this.
-void wait_for_all(Call& call, Communicator& on);
-/// In calls that make communicators and do not wait for others: now and then they do, or a rank that is ahead
-/// would use up all numbers.
-void keep_together(Call& call, Communicator& parent);
-/// Those of INFO_NULL are none. Throws Failure(MPI_ERR_INFO).
-InfoKeys keys_of(MPI_Info handle);
-/// Those of them that a communicator keeps: the standard's own. Others are ignored.
-std::shared_ptr<const InfoKeys> hints_of(MPI_Info handle);
-void set_key(MPI_Info handle, const std::string& key, const std::string& value);
-/// Starts a receive or a send as an active request of the rank's.
-RequestObject& start_send(Call& call, const void* data, std::int64_t count, MPI_Datatype type,
-                          int to, int tag, MPI_Comm on, Requests::Mode mode,
-                          bool persistent = false);
-RequestObject& start_receive(Call& call, void* data, std::int64_t count, MPI_Datatype type,
-                             int from, int tag, MPI_Comm on, bool persistent = false);
-/// What travels with a message whose types are compared at its other end; else 0.
-std::uint64_t strict_note_of(const Call& call, const TypeView& type, std::size_t count);
-inline std::uint64_t note_of(const Call& call, const TypeView& type, std::size_t count) {
-  return call.rank().job.options().strict ? strict_note_of(call, type, count) : 0;
-}
-/// With JobOptions::strict: why a message is not for a receive of elements of this type. \param on  to name the sender
-std::optional<Failure> wrong_match(const Datatype* type, const Status& found,
-                                   const Communicator& on);
-/// Starts a send of which all partitions are ready.
-void send_partitions(Call& call, RequestObject& object);
-// Of a rank, a session or a communicator: room for buffered sends.
-void attach_buffer(Call& call, std::shared_ptr<AttachedBuffer>& place, void* memory,
-                   std::int64_t bytes);
-/// Waits until all that was sent from it has been received or is on its way for good. \param memory  where its address goes
-std::int64_t detach_buffer(Call& call, std::shared_ptr<AttachedBuffer>& place, void* memory);
-void flush_buffer(Call& call, const std::shared_ptr<AttachedBuffer>& place);
-MPI_Request iflush_buffer(Call& call, const std::shared_ptr<AttachedBuffer>& place);
-/// Starts what Bsend_init made.
-void send_copy_of(Call& call, const RequestObject& object);
-/// Waits for an active one and ends it.
-void finish_request(Call& call, RequestObject& request, MPI_Status* status);
-/// Ends what has been freed and is complete.
-void reap_detached(RankState& rank, bool wait);
 
 }  // namespace wormcube::mpi

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/core/communicator.hpp"
 
-#include "wormcube/apps/mpi/engine/collectives/nonblocking_collective.hpp"
 #include "wormcube/apps/mpi/engine/core/job.hpp"
+#include "wormcube/apps/mpi/engine/core/nonblocking_node.hpp"
 #include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/collectives/harness/work.hpp"
 #include "wormcube/runtime/node/views.hpp"

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/apps/mpi/abi/function.hpp"
 #include "wormcube/apps/mpi/abi/functions.h"
 #include "wormcube/apps/mpi/engine/base/attributes.hpp"
 #include "wormcube/apps/mpi/engine/base/cartesian.hpp"
@@ -33,8 +34,6 @@ struct SharedWindow;
 struct NonblockingPlace;
 struct Communicator;
 struct AttachedBuffer;
-enum class Function : std::uint16_t;
-
 /// With JobOptions::strict: the types of a collective call.
 struct CollectiveTypes {
   struct Elements {
@@ -267,7 +266,5 @@ std::unique_ptr<View> view_of(Node& node, const SharedCommunicator& shared);
 /// Makes a rank's end of it. \param remote  of an intercommunicator
 void attach(Communicator& communicator, RankState& rank, std::shared_ptr<SharedCommunicator> shared,
             std::shared_ptr<SharedCommunicator> remote = nullptr);
-
-void add_communicator_functions(WormcubeMpiFunctions& table);
 
 }  // namespace wormcube::mpi

@@ -2,23 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/core/job.hpp"
 
-#include "wormcube/apps/mpi/engine/base/errors.hpp"
-#include "wormcube/apps/mpi/engine/collectives/nonblocking_collective.hpp"
-#include "wormcube/apps/mpi/engine/collectives/reductions.hpp"
-#include "wormcube/apps/mpi/engine/core/calls.hpp"
-#include "wormcube/apps/mpi/engine/objects/plain_functions.hpp"
-#include "wormcube/apps/mpi/engine/one_sided/window.hpp"
-#include "wormcube/runtime/base/host/print_error.hpp"
+#include "wormcube/apps/mpi/engine/base/error.hpp"
+#include "wormcube/apps/mpi/engine/observers/recording.hpp"
 #include "wormcube/runtime/node/forwarding_node.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <numeric>
-#include <thread>
 
-#include <cxxabi.h>
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -47,18 +39,6 @@ class CountingNode final : public ForwardingNode {
   RankState& state_;
 };
 
-// \param stage  the table's, of no interest to users
-[[noreturn]] void not_provided(const char* name, int /*stage*/) {
-  const std::string text =
-      fmt::format("wormcube does not provide {}; docs/mpi.md lists what it does not", name);
-  const RankState* const rank = current_rank;
-  if (rank == nullptr) {
-    print_error(fmt::format("wormcube: {}\n", text));
-    _exit(2);
-  }
-  rank->job.end_here(2, fmt::format("rank {}: {}", rank->rank, text));
-}
-
 }  // namespace
 
 void never_return() noexcept {
@@ -66,36 +46,6 @@ void never_return() noexcept {
 }
 
 Job* running_job() noexcept { return the_job; }
-
-const WormcubeMpiFunctions& provided_functions() {
-  static const WormcubeMpiFunctions functions = [] {
-    WormcubeMpiFunctions table{};
-    add_plain_functions(table);
-    add_environment_functions(table);
-    add_error_functions(table);
-    add_type_functions(table);
-    add_communicator_functions(table);
-    add_point_to_point_functions(table);
-    add_request_functions(table);
-    add_buffered_functions(table);
-    add_collective_functions(table);
-    add_reduction_functions(table);
-    add_neighbour_functions(table);
-    add_group_functions(table);
-    add_intercommunicator_functions(table);
-    add_grid_functions(table);
-    add_graph_functions(table);
-    add_session_functions(table);
-    add_info_functions(table);
-    add_attribute_functions(table);
-    add_window_functions(table);
-    add_tool_functions(table);
-    add_external_functions(table);
-    add_own_request_functions(table);
-    return table;
-  }();
-  return functions;
-}
 
 Job::Job(const Topology& topology, const Images& images, const JobOptions& options,
          std::vector<std::string> arguments)
@@ -204,6 +154,21 @@ void Job::end(int code, std::string text) noexcept {
 void Job::end_here(int code, std::string text) noexcept {
   end(code, std::move(text));
   never_return();
+}
+
+// The receiver is in that call, or, of a collective that goes on beside its program, in any.
+void Job::wrong_message(const WrongMessage& message) noexcept {
+  const CurrentCall& call = rank(message.to).call;
+  std::string text = "out of memory";
+  try {
+    text = fmt::format(
+        "rank {}: {}: a collective's message from rank {} has {} bytes, and {} are received: the "
+        "two ranks' counts or types do not match{}",
+        message.to, name_of(call.function), message.from, message.bytes, message.wanted,
+        place(call.at));
+  } catch (...) {  // no memory for the words
+  }
+  end(1, std::move(text));
 }
 
 void Job::failed(const std::exception_ptr& error) noexcept {
@@ -399,49 +364,3 @@ std::size_t Job::explain_fault(std::span<char> text) const {
 }
 
 }  // namespace wormcube::mpi
-
-extern "C" {
-// What libmpi_abi.so.1 looks for, and what images call to end.
-
-extern WormcubeMpiProgram wormcube_mpi_program;
-WormcubeMpiProgram wormcube_mpi_program{sizeof(WormcubeMpiFunctions), nullptr,
-                                        wormcube::mpi::not_provided};
-
-// The rank's core is for others meanwhile. 0: for whoever can run.
-void wormcube_rank_sleep(long long nanoseconds);
-void wormcube_rank_sleep(long long nanoseconds) {
-  using namespace wormcube::mpi;
-  const std::chrono::nanoseconds time(nanoseconds);
-  RankState* const rank = current_rank;
-  if (rank == nullptr || rank->requests == nullptr || rank->job.is_forked())
-    return std::this_thread::sleep_for(time);
-  const int error = errno;
-  ModelClock* const clock = rank->job.clock();
-  const bool works = clock != nullptr && clock->rest(rank->rank);
-  if (clock != nullptr) clock->pass(rank->rank, time);
-  try {
-    rank->requests->sleep(time);
-  } catch (...) {  // nothing is thrown through the user's frames
-    end_by_exception(*rank, "sleep");
-  }
-  if (works) clock->leave(rank->rank);
-  errno = error;
-  current_rank = rank;
-}
-
-[[noreturn]] void wormcube_rank_exit(int code, int with_handlers);
-void wormcube_rank_exit(int code, int with_handlers) {
-  using namespace wormcube::mpi;
-  RankState* const rank = current_rank;
-  if (rank == nullptr) _exit(code);
-  if (rank->job.is_forked()) rank->job.end_forked(*rank, code, with_handlers != 0);
-  rank->exit_code = code & 255;
-  if (!std::exchange(rank->ending, true) && with_handlers != 0) {
-    rank->job.images()[rank->rank].finish();
-    current_rank = rank;
-  }
-  // Exceptions that the rank handles are left behind.
-  std::memset(abi::__cxa_get_globals(), 0, sizeof(void*) + sizeof(unsigned));
-  longjmp(rank->entry, 1);  // NOLINT: over the user's frames, as exit() leaves them
-}
-}

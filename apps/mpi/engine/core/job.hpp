@@ -7,7 +7,7 @@
 #include "wormcube/apps/mpi/engine/observers/model_clock.hpp"
 #include "wormcube/apps/mpi/image/images.hpp"
 #include "wormcube/collectives/core/algorithm.hpp"
-#include "wormcube/runtime/machine/machine.hpp"
+#include "wormcube/runtime/node/requests.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -98,16 +98,10 @@ class Job {
   void all_ended();
   JobEnd ended() const;
 
-  /// The text of MachineOptions::deadlock_text; ends the job.
-  std::string deadlock(std::span<const UnreceivedMessage> messages);
   /// MachineOptions::on_wrong_message; ends the job.
   void wrong_message(const WrongMessage& message) noexcept;
   /// MachineOptions::on_failure; ends the job.
   void failed(const std::exception_ptr& error) noexcept;
-  /// Where each rank is, in MPI's terms, and what it waits for as far as ranks that run can tell. At any time.
-  std::string table_of_ranks() const;
-  /// What was not received, completed or freed, in lines.
-  std::vector<std::string> leftovers(std::span<const UnreceivedMessage> messages) const;
 
   const Topology& topology() const { return topology_; }
   const JobOptions& options() const { return options_; }
@@ -199,8 +193,5 @@ class Job {
 
 /// The job that runs; there is one in a process.
 Job* running_job() noexcept;
-
-/// All functions that are provided, in the table that the library takes.
-const WormcubeMpiFunctions& provided_functions();
 
 }  // namespace wormcube::mpi

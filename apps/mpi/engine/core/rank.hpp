@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/apps/mpi/abi/function.hpp"
 #include "wormcube/apps/mpi/engine/base/attributes.hpp"
 #include "wormcube/apps/mpi/engine/core/communicator.hpp"
 #include "wormcube/apps/mpi/engine/core/request_object.hpp"
-#include "wormcube/apps/mpi/engine/observers/recording.hpp"
+#include "wormcube/apps/mpi/engine/observers/observer.hpp"
 #include "wormcube/runtime/node/requests.hpp"
 
 #include <array>
@@ -23,17 +24,8 @@ namespace wormcube::mpi {
 
 class Job;
 class WindowLock;
+class Recording;
 struct Window;
-class NonblockingCollectives;
-
-/// MPI's functions by number.
-enum class Function : std::uint16_t {
-#define WORMCUBE_MPI_FUNCTION(stage, result, name, parameters, arguments) name,
-#include "wormcube/mpi/functions.def"
-#undef WORMCUBE_MPI_FUNCTION
-  count
-};
-const char* name_of(Function function);
 
 /// A value that its rank changes and others may read at any time: some recent one.
 template <class T>
@@ -95,8 +87,7 @@ struct AddedErrors {
 
 /// Threads  its own; others while all wait.
 struct RankState {
-  RankState(Job& its_job, Rank its_rank);
-  ~RankState();
+  RankState(Job& its_job, Rank its_rank) : job(its_job), rank(its_rank) {}
 
   Job& job;
   const Rank rank;
@@ -129,7 +120,8 @@ struct RankState {
       communicators;                             ///< the others; freed ones are used again
   std::vector<std::shared_ptr<Window>> windows;  ///< freed ones are used again
   RequestPool pool;
-  std::unique_ptr<NonblockingCollectives> nonblocking;  ///< null: there was none yet
+  /// Its nonblocking collectives that are under way; null: there was none yet.
+  std::unique_ptr<ProgressEngine> nonblocking;
   /// By context, whether it sends, peer and tag: how many requests in partitions it has made.
   std::map<std::tuple<std::uint32_t, bool, Rank, int>, std::uint64_t> made_in_partitions;
   std::shared_ptr<AttachedBuffer> attached_buffer;  ///< MPI_Buffer_attach

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/apps/mpi/abi/function.hpp"
 #include "wormcube/apps/mpi/engine/types/types.hpp"
 #include "wormcube/runtime/node/requests.hpp"
 
@@ -14,8 +15,6 @@ namespace wormcube::mpi {
 
 struct Communicator;
 class NonblockingCollective;
-enum class Function : std::uint16_t;
-
 /// Room that the program lends for copies of what it sends; only accounted for.
 struct AttachedBuffer {
   void* memory = nullptr;  ///< or MPI_BUFFER_AUTOMATIC: as much as is needed

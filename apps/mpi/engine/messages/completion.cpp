@@ -4,6 +4,7 @@
 
 #include "wormcube/apps/mpi/engine/base/status.hpp"
 #include "wormcube/apps/mpi/engine/collectives/nonblocking_collective.hpp"
+#include "wormcube/apps/mpi/engine/messages/messages.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -44,18 +45,6 @@ int check_match(const RequestObject& object, const Status& found, std::string* w
 }
 
 }  // namespace
-
-void RequestPool::let_go(RequestObject& object) {
-  object.program.reset();
-  object.packed.reset();
-  object.packed_send.reset();
-  object.type.reset();
-  object.checked.reset();
-  if (object.buffer) object.buffer->used -= AttachedBuffer::taken_by(object.bytes);
-  object.buffer.reset();
-  for (RequestObject* const each : object.flushed) give_back(*each);
-  object.flushed.clear();
-}
 
 int settle(RankState& rank, MPI_Request* handle, RequestObject& object, const Status& found,
            MPI_Status* status, std::string* words) {

@@ -1,6 +1,7 @@
 // Requests that their own rank has to do something for: generalized ones, and messages in partitions.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
+#include "wormcube/apps/mpi/engine/messages/messages.hpp"
 
 #include <algorithm>
 

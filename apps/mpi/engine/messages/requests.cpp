@@ -3,6 +3,7 @@
 #include "wormcube/apps/mpi/engine/base/status.hpp"
 #include "wormcube/apps/mpi/engine/collectives/nonblocking_collective.hpp"
 #include "wormcube/apps/mpi/engine/messages/completion.hpp"
+#include "wormcube/apps/mpi/engine/messages/messages.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,7 @@
 // MPI's functions on attributes of communicators; MPI 1's names of them too.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
+#include "wormcube/apps/mpi/engine/objects/objects.hpp"
 
 #include <memory>
 

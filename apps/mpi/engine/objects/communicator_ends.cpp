@@ -1,10 +1,11 @@
 // A rank's ends of communicators: made, waited on, ended.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/base/handles.hpp"
-#include "wormcube/apps/mpi/engine/collectives/between_groups.hpp"
-#include "wormcube/apps/mpi/engine/collectives/nonblocking_collective.hpp"
+#include "wormcube/apps/mpi/engine/collectives/collective_call.hpp"
+#include "wormcube/apps/mpi/engine/collectives/collective_call.hpp"
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
-#include "wormcube/collectives/core/registry.hpp"
+#include "wormcube/apps/mpi/engine/core/nonblocking_node.hpp"
+#include "wormcube/apps/mpi/engine/objects/objects.hpp"
 
 #include <algorithm>
 
@@ -74,20 +75,6 @@ Communicator& make_pair_end(Call& call, const Job::PairKey& key, const std::vect
   Job::Pair pair = call.rank().job.pair(key, local, remote, name);
   if (pair.lower->rank_of(call.rank().rank) < 0) std::swap(pair.lower, pair.upper);
   return make_end(call, std::move(pair.lower), parent, handle, std::move(pair.upper));
-}
-
-void wait_for_all(Call& call, Communicator& on) {
-  if (on.remote) {
-    CollectiveCall all(call, on, call.function());
-    return wait_between(all);
-  }
-  if (on.size() == 1) return;
-  call.rank().call.communicator = &on;
-  call.rank().call.waits = CurrentCall::Waits::collective;
-  const Collective& barrier = on.shared->collective(
-      {.operation = operations::barrier, .block_bytes = 0}, on.node->topology(), {});
-  barrier.algorithm->program(*on.node, {ConstBlocks(ConstSpan(), 0), Blocks(Span(), 0),
-                                        barrier.arguments, barrier.options});
 }
 
 void end_communicator(Call& call, Communicator& communicator) {

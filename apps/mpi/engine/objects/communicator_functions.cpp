@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/base/handles.hpp"
 #include "wormcube/apps/mpi/engine/collectives/between_groups.hpp"
+#include "wormcube/apps/mpi/engine/collectives/collective_call.hpp"
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
 #include "wormcube/apps/mpi/engine/core/communicator.hpp"
+#include "wormcube/apps/mpi/engine/messages/messages.hpp"
+#include "wormcube/apps/mpi/engine/objects/objects.hpp"
 #include "wormcube/collectives/core/registry.hpp"
 
 #include <algorithm>

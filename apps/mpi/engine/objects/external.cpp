@@ -1,6 +1,7 @@
 // The representation external32: packed elements in big-endian order and the sizes of the standard's table.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
+#include "wormcube/apps/mpi/engine/objects/objects.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -3,7 +3,9 @@
 #include "wormcube/apps/mpi/engine/base/groups.hpp"
 #include "wormcube/apps/mpi/engine/base/handles.hpp"
 #include "wormcube/apps/mpi/engine/collectives/between_groups.hpp"
+#include "wormcube/apps/mpi/engine/collectives/collective_call.hpp"
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
+#include "wormcube/apps/mpi/engine/objects/objects.hpp"
 
 #include <algorithm>
 #include <span>

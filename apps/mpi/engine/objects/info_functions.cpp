@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/base/handles.hpp"
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
+#include "wormcube/apps/mpi/engine/objects/objects.hpp"
 
 #include <algorithm>
 #include <array>

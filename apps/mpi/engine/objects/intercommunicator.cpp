@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/collectives/between_groups.hpp"
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
+#include "wormcube/apps/mpi/engine/objects/objects.hpp"
 
 #include <algorithm>
 #include <array>
@@ -57,8 +58,7 @@ Introduction told(const Communicator& local, int leader, const Introduction& wha
                                   .root = leader},
                                  local.node->topology(), {});
     const Span data = std::as_writable_bytes(std::span(words));
-    broadcast.algorithm->program(*local.node, {ConstBlocks(ConstSpan(), 0), Blocks(data, 1),
-                                               broadcast.arguments, broadcast.options});
+    broadcast(*local.node, data);
   }
   return {words[0], {words.begin() + 2, words.begin() + 2 + words[1]}};
 }

@@ -1,6 +1,7 @@
 // MPI's tool interface, of an MPI that has no variables, events or categories to tell of.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
+#include "wormcube/apps/mpi/engine/objects/objects.hpp"
 
 #include <algorithm>
 #include <atomic>

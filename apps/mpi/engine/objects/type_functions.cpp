@@ -3,6 +3,7 @@
 #include "wormcube/apps/mpi/engine/base/handles.hpp"
 #include "wormcube/apps/mpi/engine/base/status.hpp"
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
+#include "wormcube/apps/mpi/engine/objects/objects.hpp"
 
 #include <algorithm>
 #include <array>

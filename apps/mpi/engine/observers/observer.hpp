@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/apps/mpi/abi/function.hpp"
 #include "wormcube/runtime/node/forwarding_node.hpp"
 #include "wormcube/runtime/node/requests.hpp"
 
@@ -13,8 +14,6 @@
 #include <vector>
 
 namespace wormcube::mpi {
-
-enum class Function : std::uint16_t;
 
 /// A message, by ranks of the world.
 struct SentMessage {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/observers/recording.hpp"
 
-#include "wormcube/apps/mpi/engine/core/rank.hpp"
+#include "wormcube/apps/mpi/abi/function.hpp"
 #include "wormcube/apps/mpi/engine/observers/recording_event.hpp"
 
 namespace wormcube::mpi {

@@ -1,7 +1,7 @@
 // A recording as a trace, and as a schedule.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/common/trace_text.hpp"
-#include "wormcube/apps/mpi/engine/core/rank.hpp"
+#include "wormcube/apps/mpi/abi/function.hpp"
 #include "wormcube/apps/mpi/engine/observers/recording.hpp"
 #include "wormcube/apps/mpi/engine/observers/recording_event.hpp"
 #include "wormcube/runtime/base/error.hpp"

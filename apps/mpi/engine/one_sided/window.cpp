@@ -4,7 +4,9 @@
 
 #include "wormcube/apps/mpi/engine/base/errors.hpp"
 #include "wormcube/apps/mpi/engine/base/handles.hpp"
+#include "wormcube/apps/mpi/engine/collectives/collective_call.hpp"
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
+#include "wormcube/apps/mpi/engine/objects/objects.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -151,7 +153,7 @@ void change_regions(Call& call, Window& window, Change&& change) {
 int win_attach(MPI_Win handle, void* base, MPI_Aint bytes) {
   WORMCUBE_MPI_CALL(MPI_Win_attach);
   return call([&] {
-    Window& window = call.window(handle);
+    Window& window = window_of(call, handle);
     if (bytes < 0) throw Failure(MPI_ERR_SIZE, fmt::format("size {} is negative", bytes));
     change_regions(call, window, [&](auto& regions) {
       regions.push_back({static_cast<std::byte*>(base), bytes});
@@ -162,7 +164,7 @@ int win_detach(MPI_Win handle, const void* base) {
   WORMCUBE_MPI_CALL(MPI_Win_detach);
   return call([&] {
     bool was_there = false;
-    change_regions(call, call.window(handle), [&](auto& regions) {
+    change_regions(call, window_of(call, handle), [&](auto& regions) {
       const auto found = std::ranges::find(regions, base, &SharedWindow::Region::begin);
       was_there = found != regions.end();
       if (was_there) regions.erase(found);
@@ -176,7 +178,7 @@ int win_shared_query(MPI_Win handle, int rank, MPI_Aint* bytes, MPI_Aint* unit, 
   return call([&] {
     call.result(bytes, "size");
     call.result(unit, "disp_unit");
-    const Window& window = call.window(handle);
+    const Window& window = window_of(call, handle);
     if (window.flavor != MPI_WIN_FLAVOR_SHARED) {
       throw Failure(MPI_ERR_RMA_FLAVOR, "the window was not made by MPI_Win_allocate_shared");
     }
@@ -199,7 +201,7 @@ int win_free(MPI_Win* handle) {
   WORMCUBE_MPI_CALL(MPI_Win_free);
   return call([&] {
     call.result(handle, "win");
-    Window& window = call.window(*handle);
+    Window& window = window_of(call, *handle);
     if (const char* const end = window.end_of_epoch()) {
       throw Failure(MPI_ERR_RMA_SYNC, fmt::format("an epoch is open: {} comes first", end));
     }
@@ -220,21 +222,21 @@ int win_get_group(MPI_Win handle, MPI_Group* group) {
   WORMCUBE_MPI_CALL(MPI_Win_get_group);
   return call([&] {
     call.result(group, "group");
-    *group = new_group(call.window(handle).on->shared->members());
+    *group = new_group(window_of(call, handle).on->shared->members());
   });
 }
 
 int win_set_name(MPI_Win handle, const char* name) {
   WORMCUBE_MPI_CALL(MPI_Win_set_name);
   return call(
-      [&] { call.window(handle).name = std::string(name).substr(0, MPI_MAX_OBJECT_NAME - 1); });
+      [&] { window_of(call, handle).name = std::string(name).substr(0, MPI_MAX_OBJECT_NAME - 1); });
 }
 int win_get_name(MPI_Win handle, char* name, int* length) {
   WORMCUBE_MPI_CALL(MPI_Win_get_name);
   return call([&] {
     call.result(length, "resultlen");
     const std::string text =
-        handle == MPI_WIN_NULL ? std::string("MPI_WIN_NULL") : call.window(handle).name;
+        handle == MPI_WIN_NULL ? std::string("MPI_WIN_NULL") : window_of(call, handle).name;
     std::memcpy(name, text.c_str(), text.size() + 1);
     *length = static_cast<int>(text.size());
   });
@@ -243,7 +245,7 @@ int win_get_name(MPI_Win handle, char* name, int* length) {
 int win_set_info(MPI_Win handle, MPI_Info info) {
   WORMCUBE_MPI_CALL(MPI_Win_set_info);
   return call([&] {
-    Window& window = call.window(handle);
+    Window& window = window_of(call, handle);
     add_hints(window.info, keys_of(info));
   });
 }
@@ -251,7 +253,7 @@ int win_get_info(MPI_Win handle, MPI_Info* info) {
   WORMCUBE_MPI_CALL(MPI_Win_get_info);
   return call([&] {
     call.result(info, "info_used");
-    InfoKeys keys = call.window(handle).info;
+    InfoKeys keys = window_of(call, handle).info;
     const auto preset = [&](const char* key, const char* value) {
       if (keys.find(key) == nullptr) keys.set(key, value);
     };
@@ -277,7 +279,7 @@ int win_create_errhandler(MPI_Win_errhandler_function* function, MPI_Errhandler*
 int win_set_errhandler(MPI_Win handle, MPI_Errhandler errors) {
   WORMCUBE_MPI_CALL(MPI_Win_set_errhandler);
   return call([&] {
-    Window& window = call.window(handle);
+    Window& window = window_of(call, handle);
     require_handler(errors);
     window.errors = errors;
   });
@@ -286,13 +288,13 @@ int win_get_errhandler(MPI_Win handle, MPI_Errhandler* errors) {
   WORMCUBE_MPI_CALL(MPI_Win_get_errhandler);
   return call([&] {
     call.result(errors, "errhandler");
-    *errors = call.window(handle).errors;
+    *errors = window_of(call, handle).errors;
   });
 }
 int win_call_errhandler(MPI_Win handle, int code) {
   WORMCUBE_MPI_CALL(MPI_Win_call_errhandler);
   static_cast<void>(call([&] {
-    call.window(handle);
+    window_of(call, handle);
     throw Failure(code, "called by the program");
   }));
   return MPI_SUCCESS;
@@ -329,14 +331,14 @@ int win_free_keyval(int* key) {
 int win_set_attr(MPI_Win handle, int key, void* value) {
   WORMCUBE_MPI_CALL(MPI_Win_set_attr);
   return call([&] {
-    Window& window = call.window(handle);
+    Window& window = window_of(call, handle);
     need_success(window.attributes.set(handle, window_key(call, key), value));
   });
 }
 int win_delete_attr(MPI_Win handle, int key) {
   WORMCUBE_MPI_CALL(MPI_Win_delete_attr);
   return call([&] {
-    Window& window = call.window(handle);
+    Window& window = window_of(call, handle);
     need_success(window.attributes.remove(handle, *window_key(call, key)));
   });
 }
@@ -344,7 +346,7 @@ int win_get_attr(MPI_Win handle, int key, void* value, int* flag) {
   WORMCUBE_MPI_CALL(MPI_Win_get_attr);
   return call([&] {
     call.result(flag, "flag");
-    Window& window = call.window(handle);
+    Window& window = window_of(call, handle);
     const auto tell = [&](void* found) {
       *static_cast<void**>(value) = found;
       *flag = 1;
@@ -394,7 +396,7 @@ bool Window::may_access(Rank target) const {
          std::ranges::find(started, target) != started.end();
 }
 
-Window& Call::window(MPI_Win handle) {
+Window& window_of(Call& call, MPI_Win handle) {
   if (is_predefined(handle)) {
     throw Failure(MPI_ERR_WIN, handle == MPI_WIN_NULL
                                    ? std::string("the window is MPI_WIN_NULL")
@@ -406,8 +408,8 @@ Window& Call::window(MPI_Win handle) {
     throw Failure(MPI_ERR_WIN, found->magic == Window::dead ? "the window has been freed"
                                                             : "the window's handle is none");
   }
-  errors_go_to(found->errors, handle);
-  rank_.call.communicator = found->on;
+  call.errors_go_to(found->errors, handle);
+  call.rank().call.communicator = found->on;
   return *found;
 }
 

@@ -108,6 +108,9 @@ struct Window {
   bool may_access(Rank target) const;
 };
 
+/// The window that a call names; its error handler gets what fails. Throws Failure.
+Window& window_of(Call& call, MPI_Win handle);
+
 /// Before an access: in an epoch of MPI_Win_lock_all the target's lock is taken now, so that p ranks
 /// do not take p locks each.
 void lock_for_access(Call& call, Window& window, Rank target);

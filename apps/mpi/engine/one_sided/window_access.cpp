@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/base/handles.hpp"
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
+#include "wormcube/apps/mpi/engine/messages/messages.hpp"
 #include "wormcube/apps/mpi/engine/one_sided/window.hpp"
 #include "wormcube/apps/mpi/engine/types/operators.hpp"
 
@@ -152,7 +153,7 @@ Elements elements(const Call& call, std::int64_t count, MPI_Datatype type) {
 
 Target target(Call& call, MPI_Win handle, int rank, MPI_Aint displacement, std::int64_t count,
               MPI_Datatype type) {
-  Window& window = call.window(handle);
+  Window& window = window_of(call, handle);
   call.destination(*window.on, rank);
   return {call, window, rank, displacement, elements(call, count, type)};
 }

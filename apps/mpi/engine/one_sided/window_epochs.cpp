@@ -1,6 +1,7 @@
 // When windows may be accessed: fences, epochs of some ranks, locks.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
+#include "wormcube/apps/mpi/engine/objects/objects.hpp"
 #include "wormcube/apps/mpi/engine/one_sided/window.hpp"
 
 #include <algorithm>
@@ -67,7 +68,7 @@ const Members& members_in(const Window& window, MPI_Group group) {
 int win_fence(int assertion, MPI_Win handle) {
   WORMCUBE_MPI_CALL(MPI_Win_fence);
   return call([&] {
-    Window& window = call.window(handle);
+    Window& window = window_of(call, handle);
     require_asserts(assertion,
                     MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED);
     if (window.fence == Window::Fence::used) window.fence = Window::Fence::open;
@@ -83,7 +84,7 @@ int win_fence(int assertion, MPI_Win handle) {
 int win_post(MPI_Group group, int assertion, MPI_Win handle) {
   WORMCUBE_MPI_CALL(MPI_Win_post);
   return call([&] {
-    Window& window = call.window(handle);
+    Window& window = window_of(call, handle);
     require_asserts(assertion, MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT);
     const Members& members = members_in(window, group);
     if (window.has_posted) not_in_order("an epoch is open: MPI_Win_wait comes first");
@@ -99,7 +100,7 @@ int win_post(MPI_Group group, int assertion, MPI_Win handle) {
 int win_start(MPI_Group group, int assertion, MPI_Win handle) {
   WORMCUBE_MPI_CALL(MPI_Win_start);
   return call([&] {
-    Window& window = call.window(handle);
+    Window& window = window_of(call, handle);
     require_asserts(assertion, MPI_MODE_NOCHECK);
     const Members& members = members_in(window, group);
     if (const bool only_posted = window.has_posted && !window.has_started && !window.has_lock();
@@ -119,7 +120,7 @@ int win_start(MPI_Group group, int assertion, MPI_Win handle) {
 int win_complete(MPI_Win handle) {
   WORMCUBE_MPI_CALL(MPI_Win_complete);
   return call([&] {
-    Window& window = call.window(handle);
+    Window& window = window_of(call, handle);
     if (!std::exchange(window.has_started, false)) not_in_order("MPI_Win_start was not called");
     for (const Rank target : std::exchange(window.started, {}))
       tell(call, window, window.on->world_rank(target), WindowTag::complete);
@@ -140,7 +141,7 @@ void require_posted(const Window& window) {
 int win_wait(MPI_Win handle) {
   WORMCUBE_MPI_CALL(MPI_Win_wait);
   return call([&] {
-    Window& window = call.window(handle);
+    Window& window = window_of(call, handle);
     require_posted(window);
     end_exposure(call, window);
   });
@@ -148,7 +149,7 @@ int win_wait(MPI_Win handle) {
 int win_test(MPI_Win handle, int* flag) {
   WORMCUBE_MPI_CALL(MPI_Win_test);
   return call([&] {
-    Window& window = call.window(handle);
+    Window& window = window_of(call, handle);
     require_posted(window);
     *flag = std::ranges::all_of(window.completions, [&](const Request request) {
       return call.rank().requests->is_ready(request);
@@ -182,7 +183,7 @@ void unlock(Call& call, const Window& window, Rank target) {
 int win_lock(int kind, int target, int assertion, MPI_Win handle) {
   WORMCUBE_MPI_CALL(MPI_Win_lock);
   return call([&] {
-    Window& window = call.window(handle);
+    Window& window = window_of(call, handle);
     if (kind != MPI_LOCK_EXCLUSIVE && kind != MPI_LOCK_SHARED) {
       throw Failure(MPI_ERR_LOCKTYPE, fmt::format("{} is no kind of lock", kind));
     }
@@ -201,7 +202,7 @@ int win_lock(int kind, int target, int assertion, MPI_Win handle) {
 int win_unlock(int target, MPI_Win handle) {
   WORMCUBE_MPI_CALL(MPI_Win_unlock);
   return call([&] {
-    Window& window = call.window(handle);
+    Window& window = window_of(call, handle);
     call.destination(*window.on, target);
     if (target == MPI_PROC_NULL) return;
     if (!window.locked[static_cast<std::size_t>(target)])
@@ -213,7 +214,7 @@ int win_unlock(int target, MPI_Win handle) {
 int win_lock_all(int assertion, MPI_Win handle) {
   WORMCUBE_MPI_CALL(MPI_Win_lock_all);
   return call([&] {
-    Window& window = call.window(handle);
+    Window& window = window_of(call, handle);
     require_asserts(assertion, MPI_MODE_NOCHECK);
     require_no_epoch(window);
     window.locked_by_all.assign(static_cast<std::size_t>(window.on->size()), false);
@@ -225,7 +226,7 @@ int win_lock_all(int assertion, MPI_Win handle) {
 int win_unlock_all(MPI_Win handle) {
   WORMCUBE_MPI_CALL(MPI_Win_unlock_all);
   return call([&] {
-    Window& window = call.window(handle);
+    Window& window = window_of(call, handle);
     if (!std::exchange(window.locked_all, false)) not_in_order("MPI_Win_lock_all was not called");
     for (Rank target = 0; target < window.on->size(); ++target) {
       if (window.locked_by_all[static_cast<std::size_t>(target)]) unlock(call, window, target);
@@ -236,7 +237,7 @@ int win_unlock_all(MPI_Win handle) {
 // Every access is complete, at both ends, when its call returns: there is nothing to flush.
 int flush(Call& call, int target, MPI_Win handle) {
   return call([&] {
-    const Window& window = call.window(handle);
+    const Window& window = window_of(call, handle);
     call.destination(*window.on, target);
     if (target != MPI_PROC_NULL && !window.locked_all &&
         !window.locked[static_cast<std::size_t>(target)])
@@ -245,7 +246,7 @@ int flush(Call& call, int target, MPI_Win handle) {
 }
 int flush_all(Call& call, MPI_Win handle) {
   return call([&] {
-    if (!call.window(handle).has_lock()) not_in_order("no rank is locked");
+    if (!window_of(call, handle).has_lock()) not_in_order("no rank is locked");
   });
 }
 int win_flush(int target, MPI_Win handle) {
@@ -269,7 +270,7 @@ int win_flush_local_all(MPI_Win handle) {
 int win_sync(MPI_Win handle) {
   WORMCUBE_MPI_CALL(MPI_Win_sync);
   return call([&] {
-    call.window(handle);
+    window_of(call, handle);
     call.rank().requests->act_at(call.rank().rank, 0, [] {});
   });
 }

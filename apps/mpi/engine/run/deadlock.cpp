@@ -1,5 +1,7 @@
 // Who waits for whom, in MPI's terms, and what is left at the end.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/mpi/engine/run/deadlock.hpp"
+
 #include "wormcube/apps/mpi/engine/base/handles.hpp"
 #include "wormcube/apps/mpi/engine/collectives/nonblocking_collective.hpp"
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
@@ -367,50 +369,50 @@ std::string table(const Job& job, std::vector<Need> (&needs_of)(const Job&, cons
 
 }  // namespace
 
-std::string Job::table_of_ranks() const { return table(*this, needs_as_told); }
+std::string table_of_ranks(const Job& job) { return table(job, needs_as_told); }
 
-std::string Job::deadlock(std::span<const UnreceivedMessage> messages) {
+std::string deadlock_text(const Job& job, std::span<const UnreceivedMessage> messages) {
   Rank ended = 0;
-  std::vector<std::vector<Rank>> waits_for(states_.size());
+  std::vector<std::vector<Rank>> waits_for(static_cast<std::size_t>(job.ranks()));
   std::vector<std::string> near;
-  for (const auto& state : states_) {
-    ended += state->ended ? 1 : 0;
-    for (const Need& need : needs_of(*this, *state)) {
+  for (Rank r = 0; r < job.ranks(); ++r) {
+    const RankState& state = job.rank(r);
+    ended += state.ended ? 1 : 0;
+    for (const Need& need : needs_of(job, state)) {
       if (!need.any) {
-        auto& edges = waits_for[static_cast<std::size_t>(state->rank)];
+        auto& edges = waits_for[static_cast<std::size_t>(state.rank)];
         edges.insert(edges.end(), need.ranks.begin(), need.ranks.end());
       }
       if (!need.receive) continue;
       for (const UnreceivedMessage& message : messages) {
         const bool from_it =
             need.any || std::ranges::find(need.ranks, message.from) != need.ranks.end();
-        if (message.to != state->rank || !from_it) continue;
+        if (message.to != state.rank || !from_it) continue;
         constexpr std::size_t most_near = 10;
         if (near.size() == most_near) break;
         const Rank from = need.on->peers().rank_of(message.from);
         if (message.context == need.on->context()) {
-          near.push_back(
-              fmt::format("near miss: rank {} waits for {} from {}; it holds a message from {} "
-                          "with tag {} ({} B)",
-                          state->rank, tag_text(need.tag),
-                          need.any ? "any source" : std::to_string(need.source), from, message.tag,
-                          message.bytes));
+          near.push_back(fmt::format(
+              "near miss: rank {} waits for {} from {}; it holds a message from {} "
+              "with tag {} ({} B)",
+              state.rank, tag_text(need.tag), need.any ? "any source" : std::to_string(need.source),
+              from, message.tag, message.bytes));
         } else if (message.context <= 32767 && message.tag == need.tag) {
           near.push_back(
               fmt::format("near miss: rank {} waits for tag {} from {} on {}; it holds one "
                           "on another communicator ({} B)",
-                          state->rank, need.tag, from, need.on->name, message.bytes));
+                          state.rank, need.tag, from, need.on->name, message.bytes));
         }
       }
     }
   }
   std::string text =
       ended == 0
-          ? fmt::format("deadlock: all {} ranks wait and no message is under way\n", ranks())
+          ? fmt::format("deadlock: all {} ranks wait and no message is under way\n", job.ranks())
           : fmt::format(
                 "deadlock: {} of {} ranks wait, {} ha{} ended, and no message is under way\n",
-                ranks() - ended, ranks(), ended, ended == 1 ? "s" : "ve");
-  text += table(*this, needs_of);
+                job.ranks() - ended, job.ranks(), ended, ended == 1 ? "s" : "ve");
+  text += table(job, needs_of);
   const std::vector<Rank> cycle = cycle_of(waits_for);
   if (!cycle.empty()) {
     constexpr std::size_t most_shown = 32;
@@ -422,47 +424,31 @@ std::string Job::deadlock(std::span<const UnreceivedMessage> messages) {
     text += std::to_string(cycle.front());
   }
   for (const std::string& line : near) text += "\n" + line;
-  constexpr int code = 3;
-  end(code, text);
   return text;
 }
 
-// The receiver is in that call, or, of a collective that goes on beside its program, in any.
-void Job::wrong_message(const WrongMessage& message) noexcept {
-  const CurrentCall& call = rank(message.to).call;
-  std::string text = "out of memory";
-  try {
-    text = fmt::format(
-        "rank {}: {}: a collective's message from rank {} has {} bytes, and {} are received: the "
-        "two ranks' counts or types do not match{}",
-        message.to, name_of(call.function), message.from, message.bytes, message.wanted,
-        place(call.at));
-  } catch (...) {  // no memory for the words
-  }
-  end(1, std::move(text));
-}
-
-std::vector<std::string> Job::leftovers(std::span<const UnreceivedMessage> messages) const {
+std::vector<std::string> leftovers(const Job& job, std::span<const UnreceivedMessage> messages) {
   constexpr std::size_t most = 10;
   std::vector<std::string> lines;
   std::size_t active = 0;
   std::vector<std::string> requests;
-  for (const auto& state : states_) {
-    state->pool.each([&](const RequestObject& object) {
+  for (Rank r = 0; r < job.ranks(); ++r) {
+    const RankState& state = job.rank(r);
+    state.pool.each([&](const RequestObject& object) {
       if (!object.active) return;
       if (++active > most) return;
       if (object.kind == RequestObject::Kind::collective ||
           object.kind == RequestObject::Kind::generalized) {
-        requests.push_back(fmt::format("  rank {}: {} on {}{}", state->rank,
+        requests.push_back(fmt::format("  rank {}: {} on {}{}", state.rank,
                                        name_of(object.started_by), object.communicator->name,
-                                       place(object.at)));
+                                       job.place(object.at)));
         return;
       }
       requests.push_back(fmt::format(
-          "  rank {}: {} of {} bytes, {} {}, {} on {}{}", state->rank, name_of(object.started_by),
+          "  rank {}: {} of {} bytes, {} {}, {} on {}{}", state.rank, name_of(object.started_by),
           object.bytes, object.kind == RequestObject::Kind::send ? "dest" : "source",
           object.peer == MPI_ANY_SOURCE ? std::string("any") : std::to_string(object.peer),
-          tag_text(object.tag), object.communicator->name, place(object.at)));
+          tag_text(object.tag), object.communicator->name, job.place(object.at)));
     });
   }
   if (active > 0) {
@@ -476,7 +462,7 @@ std::vector<std::string> Job::leftovers(std::span<const UnreceivedMessage> messa
     for (std::size_t i = 0; i < std::min(messages.size(), most); ++i) {
       const UnreceivedMessage& message = messages[i];
       std::string on = "a communicator";
-      const RankState& to = rank(message.to);
+      const RankState& to = job.rank(message.to);
       const std::uint32_t context = communicator_of(message.context);
       for (const Communicator* each : {&to.world, &to.self}) {
         if (each->shared != nullptr && each->context() == context) on = each->name;

@@ -1,6 +1,9 @@
 // The beginning and the end of a rank, time, memory, names.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/mpi/engine/collectives/collective_call.hpp"
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
+#include "wormcube/apps/mpi/engine/messages/messages.hpp"
+#include "wormcube/apps/mpi/engine/run/functions.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/run/run.hpp"
 
+#include "wormcube/apps/mpi/engine/run/deadlock.hpp"
+#include "wormcube/apps/mpi/engine/run/functions.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/fiber/fiber.hpp"
 
@@ -74,7 +76,10 @@ Run::Run(const Topology& topology, RunOptions options) : options_(std::move(opti
   options_.machine.allow_unreceived = true;
   options_.machine.deadlock_text = [this](const std::string&,
                                           std::span<const UnreceivedMessage> messages) {
-    return job_->deadlock(messages);
+    constexpr int deadlock_code = 3;
+    std::string text = deadlock_text(*job_, messages);
+    job_->end(deadlock_code, text);
+    return text;
   };
   options_.machine.on_wrong_message = [this](const WrongMessage& message) {
     job_->wrong_message(message);
@@ -153,7 +158,7 @@ class StallWatch {
 // A table that cannot be made ends no job.
 std::string table_of(const Job& job) {
   try {
-    return job.table_of_ranks();
+    return table_of_ranks(job);
   } catch (const std::exception& error) {
     return fmt::format("(no table of the ranks: {})", error.what());
   }

@@ -4,6 +4,7 @@
 
 #include "wormcube/apps/mpi/engine/core/job.hpp"
 #include "wormcube/runtime/base/host/faults.hpp"
+#include "wormcube/runtime/machine/machine.hpp"
 
 #include <chrono>
 #include <functional>

@@ -33,7 +33,7 @@ Signature signature_of(MPI_Datatype handle) {
 
 // ---- Shapes: two ways to build one from others, of which all constructors are made ----
 
-TypeShape moved(TypeShape shape, std::int64_t offset) {
+TypeShape shifted(TypeShape shape, std::int64_t offset) {
   shape.lower += offset;
   shape.upper += offset;
   if (shape.bytes > 0) {
@@ -119,7 +119,7 @@ class RepeatedBlocks {
       count_ = count;
       block_ = repeated_shape(count, element_.upper - element_.lower, element_);
     }
-    return moved(block_, offset);
+    return shifted(block_, offset);
   }
 
  private:
@@ -265,7 +265,7 @@ const Datatype::AllPredefined& Datatype::all_predefined() {
         const DatatypePointer &first = place(row.first), &second = place(row.second);
         JoinedShape both;
         both.add(first->shape_);
-        both.add(moved(second->shape_, static_cast<std::int64_t>(row.second_at)));
+        both.add(shifted(second->shape_, static_cast<std::int64_t>(row.second_at)));
         shape = std::move(both).finish();
         parts = {{1, first.get()}, {1, second.get()}};
       }
@@ -427,8 +427,8 @@ DatatypePointer Datatype::structure(std::span<const std::int64_t> blocklengths,
   for (std::size_t i = 0; i < types.size(); ++i) {
     need_not_negative(blocklengths[i], "a blocklength");
     if (blocklengths[i] == 0) continue;  // its alignment does not count either
-    joined_shape.add(moved(repeated_shape(blocklengths[i], types[i]->extent(), types[i]->shape_),
-                           displacements[i]));
+    joined_shape.add(shifted(repeated_shape(blocklengths[i], types[i]->extent(), types[i]->shape_),
+                             displacements[i]));
     parts.push_back({blocklengths[i], types[i].get()});
   }
   TypeShape shape = std::move(joined_shape).finish();
@@ -470,7 +470,7 @@ DatatypePointer Datatype::subarray(std::span<const std::int64_t> sizes,
   std::int64_t stride = old->extent(), elements = 1;
   for (std::size_t k = 0; k < dimensions; ++k) {
     const std::size_t d = by_speed(k, dimensions, order);
-    shape = moved(repeated_shape(subsizes[d], stride, shape), starts[d] * stride);
+    shape = shifted(repeated_shape(subsizes[d], stride, shape), starts[d] * stride);
     stride *= sizes[d];
     elements *= subsizes[d];
   }
@@ -546,9 +546,9 @@ DatatypePointer Datatype::darray(int size, int rank, std::span<const std::int64_
     const std::int64_t rest = std::clamp<std::int64_t>(all - next, 0, block);
     JoinedShape joined_shape;
     joined_shape.add(
-        moved(repeated_shape(whole, round * stride, repeated_shape(block, stride, shape)),
-              first * stride));
-    joined_shape.add(moved(repeated_shape(rest, stride, shape), next * stride));
+        shifted(repeated_shape(whole, round * stride, repeated_shape(block, stride, shape)),
+                first * stride));
+    joined_shape.add(shifted(repeated_shape(rest, stride, shape), next * stride));
     shape = std::move(joined_shape).finish();
     elements *= whole * block + rest;
     stride *= all;

@@ -49,6 +49,4 @@ inline void unpack(const Datatype& type, const std::byte* from, Bytes bytes, voi
   if (bytes > 0) type.unpack(elements, 0, {from, bytes});
 }
 
-void add_type_functions(WormcubeMpiFunctions& table);
-
 }  // namespace wormcube::mpi
