@@ -77,6 +77,26 @@ class ProgressEngine {
   virtual void progress() = 0;
 };
 
+/// What a node asks about messages that no receive has taken, and receives that no message has
+/// found.
+class MessageQueries {
+ public:
+  virtual ~MessageQueries() = default;
+
+  /// The message that a receive of this pattern would take, if it is there.
+  virtual std::optional<Status> probe(const MessagePattern& pattern) = 0;
+  /// The same, waiting until there is one.
+  virtual Status wait_for(const MessagePattern& pattern) = 0;
+  /// Takes it away, so that no other receive gets it. Give it to
+  /// Requests::receive().
+  virtual std::optional<Request> take(const MessagePattern& pattern, Status& status) = 0;
+  virtual Request wait_to_take(const MessagePattern& pattern, Status& status) = 0;
+
+  /// Withdraws a receive if no message has come for it: it is complete then, and its status says so.
+  /// Returns whether it was withdrawn. Of a send: false.
+  virtual bool cancel(Request request) = 0;
+};
+
 /// A node's requests. A request is started, and completed by test or wait, which make it null, or
 /// inactive if it is persistent. Its data belong to the network meanwhile, and must outlive the request:
 /// see RequestScope for local variables.
@@ -94,11 +114,9 @@ class ProgressEngine {
 /// that is not this node's or has ended; Deadlock and Stopped as step() does. When a program ends with
 /// requests that are not completed, or messages were never received, the run throws UsageError, unless
 /// MachineOptions::allow_unreceived.
-class Requests {
+class Requests : public MessageQueries {
  public:
   enum class Mode : std::uint8_t { standard, synchronous };
-
-  virtual ~Requests() = default;
 
   /// Starts a send or a receive; op's pieces may go when it returns, its data not. A receive's data
   /// are room for at most so many bytes.
@@ -131,13 +149,6 @@ class Requests {
   virtual std::size_t wait_some(std::span<Request> requests, std::span<std::size_t> indices,
                                 std::span<Status> statuses) = 0;
 
-  /// The message that a receive of this pattern would take, if it is there.
-  virtual std::optional<Status> probe(const MessagePattern& pattern) = 0;
-  /// The same, waiting until there is one.
-  virtual Status wait_for(const MessagePattern& pattern) = 0;
-  /// Takes it away, so that no other receive gets it. Give it to receive().
-  virtual std::optional<Request> take(const MessagePattern& pattern, Status& status) = 0;
-  virtual Request wait_to_take(const MessagePattern& pattern, Status& status) = 0;
   /// Receives what was taken. The request is then a receive, to be completed.
   virtual void receive(Request taken, Span room) = 0;
 
@@ -145,10 +156,6 @@ class Requests {
   /// destination's program takes no part. Returns when it has run. Actions at one node run one after
   /// the other, each sees what those before it did; by any thread.
   virtual void act_at(Rank to, Bytes bytes, FunctionRef action) = 0;
-
-  /// Withdraws a receive if no message has come for it: it is complete then, and its status says so.
-  /// Returns whether it was withdrawn. Of a send: false.
-  virtual bool cancel(Request request) = 0;
 
   /// Others have the core meanwhile, unless a progress engine calls it. A node that sleeps counts as running: it is in
   /// no deadlock. When the machine stops it throws Stopped at once.

@@ -165,6 +165,7 @@ class EmulatedNode final : public RequestNode, public RequestHost {
   void address(Worm& worm, const Op& op) override { around_->network.address(worm, rank_, op); }
   void launch(Worm& worm) override;
   void post(Receive& receive) override;
+  void ask(TagQuery& query) override;
   void wait_for_all(std::span<Transfer* const> transfers) override;
   void wait_for_one(std::span<Transfer* const> transfers) override;
   void give_way() override;

@@ -183,6 +183,13 @@ void EmulatedNode::post(Receive& receive) {
   around_->network.post(receive);
 }
 
+void EmulatedNode::ask(TagQuery& query) {
+  require_running();
+  if (has_steps_under_way()) settle();
+  query.step = statistics.steps;
+  around_->network.ask(query);
+}
+
 void EmulatedNode::wait_for_all(std::span<Transfer* const> transfers) {
   const Stopwatch watch(around_->options.timing, statistics.stepping);
   // One for ourselves: nobody wakes us while we mark them.

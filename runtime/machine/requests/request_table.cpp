@@ -55,7 +55,7 @@ void RequestTable::fill(Slot& slot, const Op& op, std::uint32_t context, Mode mo
     return;
   }
   Receive& receive = slot.receive;
-  receive.action = Receive::Action::receive;
+  receive.claimed = nullptr;
   receive.exact = false;
   receive.from = op.peer();
   receive.to = rank_;
@@ -68,7 +68,7 @@ void RequestTable::fill(Slot& slot, const Op& op, std::uint32_t context, Mode mo
 void RequestTable::fill(Slot& slot, const MessagePattern& from, Span room) {
   slot.is_send = false;
   Receive& receive = slot.receive;
-  receive.action = Receive::Action::receive;
+  receive.claimed = nullptr;
   receive.exact = false;
   receive.from = from.source;
   receive.to = rank_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wormcube/runtime/network/message.hpp"
+#include "wormcube/runtime/network/tag_query.hpp"
 #include "wormcube/runtime/node/requests.hpp"
 
 #include <chrono>
@@ -24,6 +25,7 @@ class RequestHost {
   virtual void address(Worm& worm, const Op& op) = 0;
   virtual void launch(Worm& worm) = 0;
   virtual void post(Receive& receive) = 0;
+  virtual void ask(TagQuery& query) = 0;
   /// Until all are complete, or one is.
   virtual void wait_for_all(std::span<Transfer* const> transfers) = 0;
   virtual void wait_for_one(std::span<Transfer* const> transfers) = 0;
@@ -100,7 +102,7 @@ class RequestTable final : public Requests {
       if (!slot->active || slot->is_open || transfer(*slot).is_complete()) continue;
       slot->is_send ? f(slot->worm) : f(slot->receive);
     }
-    if (asking_) f(question_);
+    if (asking_ && !query_.is_complete()) f(query_);
   }
   /// Forgets all; between runs.
   void reset();
@@ -189,7 +191,7 @@ class RequestTable final : public Requests {
     request = {};
   }
   bool wait_for_any_of(std::span<const Request> requests);
-  void ask(Receive::Action action, const MessagePattern& pattern, bool may_wait);
+  void ask(TagQuery::Action action, const MessagePattern& pattern, bool may_wait);
   void ask();
   Request taken(Status& status);
   void require(Rank node, std::uint32_t context) const {
@@ -199,13 +201,16 @@ class RequestTable final : public Requests {
   [[noreturn]] void refuse(Rank node) const;
   [[noreturn]] void refuse_context() const;
   static Status status_of(const Receive& receive) {
-    return {.source = receive.source,
-            .tag = receive.source_tag,
-            .bytes = receive.source_bytes,
-            .truncated = receive.source_bytes > receive.bytes,
-            .cancelled = false,
-            .was_early = receive.was_early,
-            .note = receive.source_note};
+    Status status = status_of_message(receive);
+    status.truncated = receive.source_bytes > receive.bytes;
+    status.was_early = receive.was_early;
+    return status;
+  }
+  static Status status_of_message(const Seeker& seeker) {
+    return {.source = seeker.source,
+            .tag = seeker.source_tag,
+            .bytes = seeker.source_bytes,
+            .note = seeker.source_note};
   }
 
   RequestHost& host_;
@@ -215,7 +220,7 @@ class RequestTable final : public Requests {
   std::uint64_t polls_ = 0;
   std::vector<std::unique_ptr<Slot>> slots_;  // by a request's index
   std::vector<std::uint32_t> unused_;
-  Receive question_;
+  TagQuery query_;
   bool asking_ = false;
   std::size_t served_last_ = 0;
   std::uint32_t scope_ = 0;  // the innermost that is open; 0: none

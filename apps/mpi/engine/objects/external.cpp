@@ -42,15 +42,15 @@ External external_of(MPI_Datatype handle) {
   return {Kind::as_it_is, 1, size, size};
 }
 
-__extension__ using Quadruple = __float128;
-static_assert(sizeof(Quadruple) == 16);
+__extension__ using Float128 = __float128;
+static_assert(sizeof(Float128) == 16);
 
 // Numbers of this computer are little-endian: the last byte is the highest.
 void write_number(const External& how, const std::byte* own, std::byte* external) {
   if (how.kind == External::Kind::extended) {
     long double value;
     std::memcpy(&value, own, sizeof value);
-    const auto quadruple = static_cast<Quadruple>(value);
+    const auto quadruple = static_cast<Float128>(value);
     std::memcpy(external, &quadruple, sizeof quadruple);
   } else {
     std::memcpy(external, own, how.external);
@@ -62,7 +62,7 @@ void read_number(const External& how, const std::byte* external, std::byte* own)
   std::byte number[16];
   std::reverse_copy(external, external + how.external, number);
   if (how.kind == External::Kind::extended) {
-    Quadruple quadruple;
+    Float128 quadruple;
     std::memcpy(&quadruple, number, sizeof quadruple);
     const auto value = static_cast<long double>(quadruple);
     std::memcpy(own, &value, sizeof value);

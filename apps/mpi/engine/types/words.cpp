@@ -12,11 +12,11 @@ namespace wormcube::mpi {
 
 std::string words_of(const Datatype& type, std::size_t count) {
   constexpr int most = 4;
-  struct Run {
+  struct Alike {
     MPI_Datatype handle;
     std::int64_t count;
   };
-  std::vector<Run> runs;
+  std::vector<Alike> runs;
   type.each_element([&](MPI_Datatype handle, std::int64_t elements) {
     if (!runs.empty() && runs.back().handle == handle) {
       runs.back().count += elements;
@@ -24,7 +24,7 @@ std::string words_of(const Datatype& type, std::size_t count) {
       runs.push_back({handle, elements});
     }
   });
-  const auto words = [](const Run& run, std::int64_t times) {
+  const auto words = [](const Alike& run, std::int64_t times) {
     const std::string_view name = Datatype::predefined(run.handle)->name();
     return run.count * times == 1 ? std::string(name)
                                   : fmt::format("{} {}", run.count * times, name);

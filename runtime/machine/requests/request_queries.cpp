@@ -1,4 +1,4 @@
-// Questions to a node's tag table: which messages are there, and which receives can still be withdrawn.
+// Queries to a node's tag table: which messages are there, and which receives can still be withdrawn.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/machine/requests/request_table.hpp"
@@ -7,74 +7,67 @@
 
 namespace wormcube {
 
-void RequestTable::ask(Receive::Action action, const MessagePattern& pattern, bool may_wait) {
+void RequestTable::ask(TagQuery::Action action, const MessagePattern& pattern, bool may_wait) {
   require(pattern.source, pattern.context);
   stir();
-  question_.action = action;
-  question_.may_wait = may_wait;
-  question_.from = pattern.source;
-  question_.to = rank_;
-  question_.tag = pattern.tag;
-  question_.context = pattern.context;
-  question_.bytes = 0;
-  question_.choice = choice();
+  query_.action = action;
+  query_.may_wait = may_wait;
+  query_.from = pattern.source;
+  query_.to = rank_;
+  query_.tag = pattern.tag;
+  query_.context = pattern.context;
+  query_.choice = choice();
   ask();
 }
 
 void RequestTable::ask() {
-  question_.done = question_.found = false;
-  question_.early = nullptr;
-  question_.begin(Transfer::Progress::pending);
+  query_.found = false;
+  query_.early = nullptr;
+  query_.begin(Transfer::Progress::pending);
   asking_ = true;
-  host_.post(question_);
-  Transfer* const own = &question_;
-  if (!question_.is_complete()) host_.wait_for_all(std::span(&own, 1));
+  host_.ask(query_);
+  Transfer* const own = &query_;
+  if (!query_.is_complete()) host_.wait_for_all(std::span(&own, 1));
   asking_ = false;
 }
 
 std::optional<Status> RequestTable::probe(const MessagePattern& pattern) {
-  ask(Receive::Action::look, pattern, false);
-  if (!question_.found) {
+  ask(TagQuery::Action::probe, pattern, false);
+  if (!query_.found) {
     poll();
     return std::nullopt;
   }
-  Status status = status_of(question_);
-  status.truncated = false;
-  return status;
+  return status_of_message(query_);
 }
 
 Status RequestTable::wait_for(const MessagePattern& pattern) {
-  ask(Receive::Action::look, pattern, true);
-  Status status = status_of(question_);
-  status.truncated = false;
-  return status;
+  ask(TagQuery::Action::probe, pattern, true);
+  return status_of_message(query_);
 }
 
 Request RequestTable::taken(Status& status) {
-  status = status_of(question_);
-  status.truncated = false;
+  status = status_of_message(query_);
   const Request request = fresh();
   Slot& slot = new_slot(request);
   slot.taken = true;
-  slot.receive.action = Receive::Action::deliver;
   slot.receive.exact = false;
   slot.receive.to = rank_;
-  slot.receive.from = question_.source;
-  slot.receive.tag = question_.source_tag;
-  slot.receive.context = question_.context;
-  slot.receive.early = question_.early;
+  slot.receive.from = query_.source;
+  slot.receive.tag = query_.source_tag;
+  slot.receive.context = query_.context;
+  slot.receive.claimed = query_.early;
   return request;
 }
 
 std::optional<Request> RequestTable::take(const MessagePattern& pattern, Status& status) {
-  ask(Receive::Action::take, pattern, false);
-  if (question_.found) return taken(status);
+  ask(TagQuery::Action::claim, pattern, false);
+  if (query_.found) return taken(status);
   poll();
   return std::nullopt;
 }
 
 Request RequestTable::wait_to_take(const MessagePattern& pattern, Status& status) {
-  ask(Receive::Action::take, pattern, true);
+  ask(TagQuery::Action::claim, pattern, true);
   return taken(status);
 }
 
@@ -94,11 +87,11 @@ bool RequestTable::cancel(Request request) {
   if (is_complete(request)) return false;
   Slot& slot = slot_of(request);
   if (slot.is_send || slot.is_open) return false;
-  question_.action = Receive::Action::withdraw;
-  question_.to = rank_;
-  question_.other = &slot.receive;
+  query_.action = TagQuery::Action::withdraw;
+  query_.to = rank_;
+  query_.receive = &slot.receive;
   ask();
-  if (!question_.found) return false;
+  if (!query_.found) return false;
   slot.cancelled = true;
   static_cast<void>(slot.receive.settle());  // nobody else has it any more
   return true;
