@@ -113,7 +113,7 @@ class MessageQueries {
 /// All functions throw UsageError for a node that is none, moves (requests go by rank), a request
 /// that is not this node's or has ended; Deadlock and Stopped as step() does. When a program ends with
 /// requests that are not completed, or messages were never received, the run throws UsageError, unless
-/// MachineOptions::allow_unreceived.
+/// MessagingOptions::allow_unreceived.
 class Requests : public MessageQueries {
  public:
   enum class Mode : std::uint8_t { standard, synchronous };

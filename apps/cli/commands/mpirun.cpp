@@ -191,13 +191,13 @@ ExitCode run(const MpirunCommand& options) {
   const Bytes eager = parse_bytes(options.eager);
   run.job.eager = eager > 0;
   run.machine.nodes_as = options.nodes_as == "threads" ? NodesAs::threads : NodesAs::fibers;
-  run.machine.early_limit = eager;
+  run.machine.messaging.early_limit = eager;
   run.machine.eager_limit = std::min<Bytes>(run.machine.eager_limit, eager);
-  run.machine.early_messages = ~std::size_t{0};
-  run.machine.early_bytes = parse_bytes(options.early_memory);
+  run.machine.messaging.early_messages = ~std::size_t{0};
+  run.machine.messaging.early_bytes = parse_bytes(options.early_memory);
   run.machine.stack_bytes = parse_bytes(options.stack);
   run.machine.workers = options.shuffle && options.workers == 0 ? 1 : options.workers;
-  run.machine.shuffle = options.shuffle;
+  run.machine.messaging.shuffle = options.shuffle;
   run.time_limit = milliseconds_of(options.time_limit);
   run.job.matrix = !options.matrix.empty();
   run.job.timing = options.report || options.output.has_files();

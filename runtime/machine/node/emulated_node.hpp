@@ -80,7 +80,8 @@ class EmulatedNode final : public RequestNode, public RequestHost {
   void step(std::span<const Op> ops) override;
   Requests& requests() override {
     if (requests_ == nullptr) {
-      requests_ = std::make_unique<RequestTable>(*this, rank_, size(), around_->options.shuffle);
+      requests_ =
+          std::make_unique<RequestTable>(*this, rank_, size(), around_->options.messaging.shuffle);
     }
     return *requests_;
   }

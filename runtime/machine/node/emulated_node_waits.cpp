@@ -220,7 +220,7 @@ void EmulatedNode::wait_for_one(std::span<Transfer* const> transfers) {
 
 void EmulatedNode::end_program() {
   if (has_steps_under_way()) settle();
-  if (requests_ == nullptr || around_->options.allow_unreceived) return;
+  if (requests_ == nullptr || around_->options.messaging.allow_unreceived) return;
   if (const auto open = requests_->unfinished()) {
     throw UsageErrorOfNode(fmt::format("node {} {}", rank_, *open));
   }

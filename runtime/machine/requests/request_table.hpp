@@ -49,7 +49,7 @@ class RequestHost {
 ///             is the network's while it is active and not complete.
 class RequestTable final : public Requests {
  public:
-  /// \param shuffle  MachineOptions::shuffle
+  /// \param shuffle  MessagingOptions::shuffle
   RequestTable(RequestHost& host, Rank rank, Rank nodes, std::optional<std::uint64_t> shuffle)
       : host_(host), rank_(rank), nodes_(nodes), shuffle_(shuffle) {
     reset();

@@ -49,7 +49,7 @@ struct CommunicatorFigures {
 
 struct JobOptions {
   Rank ranks = 1;
-  bool eager = true;  ///< standard sends of up to MachineOptions::early_limit need no receive
+  bool eager = true;  ///< standard sends of up to MessagingOptions::early_limit need no receive
   /// By operation: the algorithm that was asked for.
   std::map<std::string, Collective> algorithms = {};
   bool by_work =
@@ -64,7 +64,7 @@ struct JobOptions {
     double own_work = 1;
   };
   std::optional<Clock> clock = {};
-  Bytes most_early = 0;  ///< MachineOptions::early_limit
+  Bytes most_early = 0;  ///< MessagingOptions::early_limit
   bool strict = false;   ///< types of both ends of a message are compared, Rsend needs a receive
 };
 
@@ -98,9 +98,9 @@ class Job {
   void all_ended();
   JobEnd ended() const;
 
-  /// MachineOptions::on_wrong_message; ends the job.
+  /// MessagingOptions::on_wrong_message; ends the job.
   void wrong_message(const WrongMessage& message) noexcept;
-  /// MachineOptions::on_failure; ends the job.
+  /// MessagingOptions::on_failure; ends the job.
   void failed(const std::exception_ptr& error) noexcept;
 
   const Topology& topology() const { return topology_; }

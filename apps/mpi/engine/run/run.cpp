@@ -73,18 +73,20 @@ Run::Run(const Topology& topology, RunOptions options) : options_(std::move(opti
   images_ = std::make_unique<Images>(options_.program, options_.job.ranks);
   job_ = std::make_unique<Job>(topology, *images_, options_.job, options_.arguments);
   if (images_->uses_openmp()) options_.machine.nodes_as = NodesAs::threads;
-  options_.machine.allow_unreceived = true;
-  options_.machine.deadlock_text = [this](const std::string&,
-                                          std::span<const UnreceivedMessage> messages) {
+  options_.machine.messaging.allow_unreceived = true;
+  options_.machine.messaging.deadlock_text = [this](const std::string&,
+                                                    std::span<const UnreceivedMessage> messages) {
     constexpr int deadlock_code = 3;
     std::string text = deadlock_text(*job_, messages);
     job_->end(deadlock_code, text);
     return text;
   };
-  options_.machine.on_wrong_message = [this](const WrongMessage& message) {
+  options_.machine.messaging.on_wrong_message = [this](const WrongMessage& message) {
     job_->wrong_message(message);
   };
-  options_.machine.on_failure = [this](const std::exception_ptr& error) { job_->failed(error); };
+  options_.machine.messaging.on_failure = [this](const std::exception_ptr& error) {
+    job_->failed(error);
+  };
   machine_ = std::make_unique<Machine>(topology, options_.machine);
   faults_ = std::make_unique<FaultReports>(
       [this](auto address, std::span<char> text) { return explain(address, text); });
