@@ -179,6 +179,7 @@ void wait_for_all(Call& call, Communicator& on);
 
 void add_collective_functions(WormcubeMpiFunctions& table);
 void add_neighbour_functions(WormcubeMpiFunctions& table);
+void add_reducing_collectives(WormcubeMpiFunctions& table);
 
 /// The three forms of a collective, of one text. The function is the one that all must call, whatever the
 /// type of its counts.

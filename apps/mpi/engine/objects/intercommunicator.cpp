@@ -48,7 +48,7 @@ Introduction introduced(Call& call, Communicator& peer, int remote_leader, int t
 }
 
 /// From its leader to all of a group.
-Introduction told(const Communicator& local, int leader, const Introduction& what) {
+Introduction from_leader(const Communicator& local, int leader, const Introduction& what) {
   std::vector<int> words(static_cast<std::size_t>(local.shared->job().ranks()) + 2);
   if (local.rank == leader) std::ranges::copy(as_words(what), words.begin());
   if (local.size() > 1) {
@@ -88,7 +88,7 @@ int intercomm_create(MPI_Comm local_handle, int local_leader, MPI_Comm peer_hand
     }
     call.rank().call.communicator = &local;
     call.rank().call.waits = CurrentCall::Waits::collective;
-    other = told(local, local_leader, other);
+    other = from_leader(local, local_leader, other);
     for (const Rank rank : other.members) {
       if (local.shared->rank_of(rank) < 0) continue;
       throw Failure(MPI_ERR_COMM, fmt::format("rank {} of MPI_COMM_WORLD is in both groups", rank));

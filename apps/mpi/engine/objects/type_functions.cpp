@@ -1,8 +1,8 @@
-// MPI's functions on datatypes: constructors, what they tell, packing, counts of what was received.
+// MPI's functions that say what a datatype is: size, name, contents, attributes.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/mpi/engine/objects/type_functions.hpp"
+
 #include "wormcube/apps/mpi/engine/base/handles.hpp"
-#include "wormcube/apps/mpi/engine/base/status.hpp"
-#include "wormcube/apps/mpi/engine/core/calls.hpp"
 #include "wormcube/apps/mpi/engine/objects/objects.hpp"
 
 #include <algorithm>
@@ -15,222 +15,20 @@
 #include <fmt/core.h>
 
 namespace wormcube::mpi {
-namespace {
-
-template <class T>
-std::vector<std::int64_t> numbers(const T* first, std::int64_t count) {
-  return {first, first + count};
-}
-
-/// A number as the caller takes it; UNDEFINED if that is too small for it.
-template <class Count>
-Count told(std::int64_t number) {
-  return number > std::numeric_limits<Count>::max() ? static_cast<Count>(MPI_UNDEFINED)
-                                                    : static_cast<Count>(number);
-}
-
-/// A type of a call that makes another, or asks.
-const DatatypePointer& type_of(MPI_Datatype handle) { return *type_view(handle, false).type; }
-
-// ---- Constructors ----
-
-/// The handle of what a constructor with counts of this type has made.
-template <class Count>
-MPI_Datatype made_by(const DatatypePointer& type) {
-  return new_type(sizeof(Count) == sizeof(int) ? type : Datatype::of_large_counts(type));
-}
-
-template <class Count>
-int type_contiguous(Count count, MPI_Datatype old, MPI_Datatype* made) {
-  WORMCUBE_MPI_CALL_OF(MPI_Type_contiguous);
-  return call([&] {
-    call.result(made, "newtype");
-    *made = made_by<Count>(Datatype::contiguous(count, type_of(old)));
-  });
-}
-
-template <class Count>
-int type_vector(Count count, Count blocklength, Count stride, MPI_Datatype old,
-                MPI_Datatype* made) {
-  WORMCUBE_MPI_CALL_OF(MPI_Type_vector);
-  return call([&] {
-    call.result(made, "newtype");
-    *made = made_by<Count>(Datatype::vector(count, blocklength, stride, type_of(old)));
-  });
-}
-
-template <class Count>
-int type_hvector(Count count, Count blocklength, Place<Count> stride, MPI_Datatype old,
-                 MPI_Datatype* made) {
-  WORMCUBE_MPI_CALL_OF(MPI_Type_create_hvector);
-  return call([&] {
-    call.result(made, "newtype");
-    *made = made_by<Count>(Datatype::hvector(count, blocklength, stride, type_of(old)));
-  });
-}
-
-template <class Count>
-int type_indexed(Count count, const Count lengths[], const Count places[], MPI_Datatype old,
-                 MPI_Datatype* made) {
-  WORMCUBE_MPI_CALL_OF(MPI_Type_indexed);
-  return call([&] {
-    call.result(made, "newtype");
-    call.count(count);
-    *made = made_by<Count>(
-        Datatype::indexed(numbers(lengths, count), numbers(places, count), type_of(old)));
-  });
-}
-
-template <class Count>
-int type_hindexed(Count count, const Count lengths[], const Place<Count> places[], MPI_Datatype old,
-                  MPI_Datatype* made) {
-  WORMCUBE_MPI_CALL_OF(MPI_Type_create_hindexed);
-  return call([&] {
-    call.result(made, "newtype");
-    call.count(count);
-    *made = made_by<Count>(
-        Datatype::hindexed(numbers(lengths, count), numbers(places, count), type_of(old)));
-  });
-}
-
-template <class Count>
-int type_indexed_block(Count count, Count length, const Count places[], MPI_Datatype old,
-                       MPI_Datatype* made) {
-  WORMCUBE_MPI_CALL_OF(MPI_Type_create_indexed_block);
-  return call([&] {
-    call.result(made, "newtype");
-    call.count(count);
-    *made = made_by<Count>(Datatype::indexed_block(length, numbers(places, count), type_of(old)));
-  });
-}
-
-template <class Count>
-int type_hindexed_block(Count count, Count length, const Place<Count> places[], MPI_Datatype old,
-                        MPI_Datatype* made) {
-  WORMCUBE_MPI_CALL_OF(MPI_Type_create_hindexed_block);
-  return call([&] {
-    call.result(made, "newtype");
-    call.count(count);
-    *made = made_by<Count>(Datatype::hindexed_block(length, numbers(places, count), type_of(old)));
-  });
-}
-
-template <class Count>
-int type_struct(Count count, const Count lengths[], const Place<Count> places[],
-                const MPI_Datatype types[], MPI_Datatype* made) {
-  WORMCUBE_MPI_CALL_OF(MPI_Type_create_struct);
-  return call([&] {
-    call.result(made, "newtype");
-    call.count(count);
-    std::vector<DatatypePointer> olds;
-    for (Count i = 0; i < count; ++i) olds.push_back(type_of(types[i]));
-    *made =
-        made_by<Count>(Datatype::structure(numbers(lengths, count), numbers(places, count), olds));
-  });
-}
-
-template <class Count>
-int type_resized(MPI_Datatype old, Place<Count> lower, Place<Count> extent, MPI_Datatype* made) {
-  WORMCUBE_MPI_CALL_OF(MPI_Type_create_resized);
-  return call([&] {
-    call.result(made, "newtype");
-    *made = made_by<Count>(Datatype::resized(type_of(old), lower, extent));
-  });
-}
-
-template <class Count>
-int type_subarray(int dimensions, const Count sizes[], const Count subsizes[], const Count starts[],
-                  int order, MPI_Datatype old, MPI_Datatype* made) {
-  WORMCUBE_MPI_CALL_OF(MPI_Type_create_subarray);
-  return call([&] {
-    call.result(made, "newtype");
-    call.count(dimensions, "ndims");
-    *made =
-        made_by<Count>(Datatype::subarray(numbers(sizes, dimensions), numbers(subsizes, dimensions),
-                                          numbers(starts, dimensions), order, type_of(old)));
-  });
-}
-
-template <class Count>
-int type_darray(int size, int rank, int dimensions, const Count sizes[], const int distributions[],
-                const int arguments[], const int grid[], int order, MPI_Datatype old,
-                MPI_Datatype* made) {
-  WORMCUBE_MPI_CALL_OF(MPI_Type_create_darray);
-  return call([&] {
-    call.result(made, "newtype");
-    const std::size_t n = call.count(dimensions, "ndims");
-    *made =
-        made_by<Count>(Datatype::darray(size, rank, numbers(sizes, dimensions), {distributions, n},
-                                        {arguments, n}, {grid, n}, order, type_of(old)));
-  });
-}
 
 AttributeSet<MPI_Datatype>& attributes_of(const Call& call, MPI_Datatype type) {
   type_of(type);
   return is_predefined(type) ? call.rank().type_attributes[type] : made_type(type).attributes;
 }
 
-/// The handle is none any more. What is under way has its own view of the type.
-void end_type(MPI_Datatype type, TypeObject& object) {
-  forget_number_of(type);
-  object.magic = TypeObject::dead;
-  object.type.reset();
-  object.name.clear();
-}
-
-int type_dup(MPI_Datatype old, MPI_Datatype* made) {
-  WORMCUBE_MPI_CALL(MPI_Type_dup);
-  return call([&] {
-    call.result(made, "newtype");
-    const bool committed = is_predefined(old) || made_type(old).committed;
-    const AttributeSet<MPI_Datatype>& attributes = attributes_of(call, old);
-    *made = MPI_DATATYPE_NULL;
-    const MPI_Datatype handle = new_type(Datatype::duplicate(type_of(old)), committed);
-    TypeObject& copy = made_type(handle);
-    if (const int error = attributes.copy_to(old, copy.attributes)) {
-      copy.attributes.remove_all(handle);
-      end_type(handle, copy);
-      throw Failure(error, "the copy function of an attribute returned an error");
-    }
-    *made = handle;
-  });
-}
-
-int type_commit(MPI_Datatype* type) {
-  WORMCUBE_MPI_CALL(MPI_Type_commit);
-  return call([&] {
-    call.result(type, "datatype");
-    if (!is_predefined(*type)) {
-      made_type(*type).committed = true;
-    } else {
-      type_of(*type);
-    }
-  });
-}
-
-int type_free(MPI_Datatype* type) {
-  WORMCUBE_MPI_CALL(MPI_Type_free);
-  return call([&] {
-    call.result(type, "datatype");
-    TypeObject& object = made_type(*type);
-    if (object.type->handle() != nullptr)
-      throw Failure(MPI_ERR_TYPE, "a type of Fortran's kinds cannot be freed");
-    if (const int error = object.attributes.remove_all(*type)) {
-      throw Failure(error, "the delete function of an attribute returned an error");
-    }
-    end_type(*type, object);
-    *type = MPI_DATATYPE_NULL;
-  });
-}
-
-// ---- What types tell ----
+namespace {
 
 template <class Count>
 int type_size(MPI_Datatype type, Count* size) {
   WORMCUBE_MPI_CALL_OF(MPI_Type_size);
   return call([&] {
     call.result(size, "size");
-    *size = told<Count>(type_of(type)->size());
+    *size = as_count<Count>(type_of(type)->size());
   });
 }
 int type_size_x(MPI_Datatype type, MPI_Count* size) {
@@ -539,111 +337,6 @@ int type_get_contents_c(MPI_Datatype type, MPI_Count most_integers, MPI_Count mo
   });
 }
 
-// ---- Packing ----
-
-template <class Count>
-int pack_size(Count count, MPI_Datatype type, MPI_Comm on, Count* size) {
-  WORMCUBE_MPI_CALL_OF(MPI_Pack_size);
-  return call([&] {
-    call.result(size, "size");
-    call.communicator(on);
-    *size = told<Count>(static_cast<std::int64_t>(call.count(count) * type_view(type).size));
-  });
-}
-
-void need_room(std::int64_t from, Bytes bytes, std::int64_t room, const char* what) {
-  if (from >= 0 && from <= room && bytes <= static_cast<Bytes>(room - from)) return;
-  throw Failure(MPI_ERR_TRUNCATE,
-                fmt::format("{} bytes from position {} on, and {} of {}", bytes, from, what, room));
-}
-
-template <class Count>
-int pack_call(const void* elements, Count count, MPI_Datatype type, void* packed, Count room,
-              Count* position, MPI_Comm on) {
-  WORMCUBE_MPI_CALL_OF(MPI_Pack);
-  return call([&] {
-    call.result(position, "position");
-    call.communicator(on);
-    const TypeView view = type_view(type);
-    const Bytes bytes = call.count(count) * view.size;
-    call.pointer(elements, bytes, "inbuf", view.first);
-    call.pointer(packed, bytes, "outbuf");
-    need_room(*position, bytes, room, "an outbuf");
-    pack(**view.type, elements, bytes, static_cast<std::byte*>(packed) + *position);
-    *position += static_cast<Count>(bytes);
-  });
-}
-
-template <class Count>
-int unpack_call(const void* packed, Count room, Count* position, void* elements, Count count,
-                MPI_Datatype type, MPI_Comm on) {
-  WORMCUBE_MPI_CALL_OF(MPI_Unpack);
-  return call([&] {
-    call.result(position, "position");
-    call.communicator(on);
-    const TypeView view = type_view(type);
-    const Bytes bytes = call.count(count) * view.size;
-    call.pointer(elements, bytes, "outbuf", view.first);
-    call.pointer(packed, bytes, "inbuf");
-    need_room(*position, bytes, room, "an inbuf");
-    unpack(**view.type, static_cast<const std::byte*>(packed) + *position, bytes, elements);
-    *position += static_cast<Count>(bytes);
-  });
-}
-
-// ---- Counts of what was received ----
-
-template <class Count>
-int get_count(const MPI_Status* status, MPI_Datatype type, Count* count) {
-  WORMCUBE_MPI_CALL_OF(MPI_Get_count);
-  return call([&] {
-    call.result(count, "count");
-    const std::int64_t size = type_of(type)->size();
-    const std::int64_t bytes = status_bytes(*status);
-    if (size == 0) {
-      *count = bytes == 0 ? 0 : MPI_UNDEFINED;
-    } else {
-      *count = bytes % size == 0 ? told<Count>(bytes / size) : static_cast<Count>(MPI_UNDEFINED);
-    }
-  });
-}
-
-template <class Count>
-int tell_elements(Call& call, const MPI_Status* status, MPI_Datatype type, Count* count) {
-  return call([&] {
-    const auto elements = type_of(type)->elements_in(status_bytes(*status));
-    *count = elements ? told<Count>(*elements) : static_cast<Count>(MPI_UNDEFINED);
-  });
-}
-template <class Count>
-int get_elements(const MPI_Status* status, MPI_Datatype type, Count* count) {
-  WORMCUBE_MPI_CALL_OF(MPI_Get_elements);
-  return tell_elements(call, status, type, count);
-}
-int get_elements_x(const MPI_Status* status, MPI_Datatype type, MPI_Count* count) {
-  WORMCUBE_MPI_CALL(MPI_Get_elements_x);
-  return tell_elements(call, status, type, count);
-}
-
-int set_elements(Call& call, MPI_Status* status, MPI_Datatype type, std::int64_t count) {
-  return call([&] {
-    call.count(count);
-    set_status_bytes(*status, type_of(type)->bytes_of_first(count));
-  });
-}
-int status_set_elements(MPI_Status* status, MPI_Datatype type, int count) {
-  WORMCUBE_MPI_CALL(MPI_Status_set_elements);
-  return set_elements(call, status, type, count);
-}
-int status_set_elements_c(MPI_Status* status, MPI_Datatype type, MPI_Count count) {
-  WORMCUBE_MPI_CALL(MPI_Status_set_elements_c);
-  return set_elements(call, status, type, count);
-}
-int status_set_elements_x(MPI_Status* status, MPI_Datatype type, MPI_Count count) {
-  WORMCUBE_MPI_CALL(MPI_Status_set_elements_x);
-  return set_elements(call, status, type, count);
-}
-
 // ---- Attributes ----
 
 using TypeKeys = AttributeKeys<MPI_Datatype>;
@@ -701,31 +394,8 @@ int type_delete_attr(MPI_Datatype type, int key) {
 }  // namespace
 
 void add_type_functions(WormcubeMpiFunctions& table) {
-  table.MPI_Type_contiguous = type_contiguous<int>;
-  table.MPI_Type_contiguous_c = type_contiguous<MPI_Count>;
-  table.MPI_Type_vector = type_vector<int>;
-  table.MPI_Type_vector_c = type_vector<MPI_Count>;
-  table.MPI_Type_create_hvector = type_hvector<int>;
-  table.MPI_Type_create_hvector_c = type_hvector<MPI_Count>;
-  table.MPI_Type_indexed = type_indexed<int>;
-  table.MPI_Type_indexed_c = type_indexed<MPI_Count>;
-  table.MPI_Type_create_hindexed = type_hindexed<int>;
-  table.MPI_Type_create_hindexed_c = type_hindexed<MPI_Count>;
-  table.MPI_Type_create_indexed_block = type_indexed_block<int>;
-  table.MPI_Type_create_indexed_block_c = type_indexed_block<MPI_Count>;
-  table.MPI_Type_create_hindexed_block = type_hindexed_block<int>;
-  table.MPI_Type_create_hindexed_block_c = type_hindexed_block<MPI_Count>;
-  table.MPI_Type_create_struct = type_struct<int>;
-  table.MPI_Type_create_struct_c = type_struct<MPI_Count>;
-  table.MPI_Type_create_resized = type_resized<int>;
-  table.MPI_Type_create_resized_c = type_resized<MPI_Count>;
-  table.MPI_Type_create_subarray = type_subarray<int>;
-  table.MPI_Type_create_subarray_c = type_subarray<MPI_Count>;
-  table.MPI_Type_create_darray = type_darray<int>;
-  table.MPI_Type_create_darray_c = type_darray<MPI_Count>;
-  table.MPI_Type_dup = type_dup;
-  table.MPI_Type_commit = type_commit;
-  table.MPI_Type_free = type_free;
+  add_type_constructors(table);
+  add_packing_functions(table);
   table.MPI_Type_size = type_size<int>;
   table.MPI_Type_size_c = type_size<MPI_Count>;
   table.MPI_Type_size_x = type_size_x;
@@ -751,20 +421,6 @@ void add_type_functions(WormcubeMpiFunctions& table) {
   table.MPI_Type_set_attr = type_set_attr;
   table.MPI_Type_get_attr = type_get_attr;
   table.MPI_Type_delete_attr = type_delete_attr;
-  table.MPI_Pack_size = pack_size<int>;
-  table.MPI_Pack_size_c = pack_size<MPI_Count>;
-  table.MPI_Pack = pack_call<int>;
-  table.MPI_Pack_c = pack_call<MPI_Count>;
-  table.MPI_Unpack = unpack_call<int>;
-  table.MPI_Unpack_c = unpack_call<MPI_Count>;
-  table.MPI_Get_count = get_count<int>;
-  table.MPI_Get_count_c = get_count<MPI_Count>;
-  table.MPI_Get_elements = get_elements<int>;
-  table.MPI_Get_elements_c = get_elements<MPI_Count>;
-  table.MPI_Get_elements_x = get_elements_x;
-  table.MPI_Status_set_elements = status_set_elements;
-  table.MPI_Status_set_elements_c = status_set_elements_c;
-  table.MPI_Status_set_elements_x = status_set_elements_x;
 }
 
 }  // namespace wormcube::mpi

@@ -52,6 +52,7 @@ const WormcubeMpiFunctions& provided_functions() {
     add_request_functions(table);
     add_buffered_functions(table);
     add_collective_functions(table);
+    add_reducing_collectives(table);
     add_reduction_functions(table);
     add_neighbour_functions(table);
     add_group_functions(table);

@@ -4,7 +4,7 @@
 
 #include "wormcube/apps/mpi/abi/functions.h"
 #include "wormcube/apps/mpi/engine/base/handles.hpp"
-#include "wormcube/apps/mpi/engine/types/layout.hpp"
+#include "wormcube/apps/mpi/engine/types/shape.hpp"
 
 #include <array>
 #include <cstddef>
@@ -17,30 +17,6 @@
 #include <vector>
 
 namespace wormcube::mpi {
-
-/// The sequence of predefined types of a message, as a number: equal sequences have equal numbers,
-/// however they were built; others almost never.
-struct Signature {
-  std::uint64_t hash = 0;
-  std::uint64_t power = 1;    ///< what the hash of whatever stands before is multiplied by
-  std::int64_t elements = 0;  ///< predefined ones; a pair has two
-  bool has_packed = false;    ///< PACKED matches everything
-  friend bool operator==(const Signature&, const Signature&) = default;
-};
-Signature joined(const Signature& first, const Signature& second);
-Signature repeated(std::int64_t count, const Signature& signature);
-
-/// What a type map says of the memory around its data.
-struct TypeShape {
-  std::int64_t bytes = 0;                       ///< of data
-  std::int64_t lower = 0, upper = 0;            ///< bounds
-  std::int64_t true_lower = 0, true_upper = 0;  ///< of the data alone
-  bool is_empty = true;         ///< no element of any type at all, so that bounds mean nothing
-  bool has_set_bounds = false;  ///< by resized and its like: they alone count
-  int alignment = 1;
-  PlacedLayout layout = {};
-  Signature signature = {};
-};
 
 class Datatype;
 using DatatypePointer = std::shared_ptr<const Datatype>;
