@@ -1,4 +1,4 @@
-// What a machine does with messages that are requests: those that come early, and those that go wrong.
+// How a machine treats messages of requests that come early or go wrong.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,10 +16,10 @@ namespace wormcube {
 
 /// Steps need none of it: the MPI front end sets it.
 struct MessagingOptions {
-  /// Each node keeps messages that come before their receive: those of at most early_limit bytes (0:
-  /// of at most eager_limit), at most early_messages of them, early_bytes in all. Those longer than
-  /// eager_limit are copied into memory of the receiver's node. With an early_limit each message
-  /// counts its header too.
+  /// Each node keeps messages that come before their receive: those of at most early_limit bytes
+  /// (0: of at most eager_limit), at most early_messages of them, early_bytes in all. Those longer
+  /// than eager_limit are copied into memory of the receiver's node. With an early_limit each
+  /// message counts its header too.
   Bytes early_limit = 0;
   std::size_t early_messages = 64;
   Bytes early_bytes = Bytes{256} << 10;
@@ -33,7 +33,8 @@ struct MessagingOptions {
       deadlock_text = {};
   /// Called before the machine stops for it; by any thread. What it throws, run() throws.
   std::function<void(const WrongMessage&)> on_wrong_message = {};
-  /// Called before the machine stops, with the reason, once a run; by any thread. It must not throw.
+  /// Called before the machine stops, with the reason, once a run; by any thread. It must not
+  /// throw.
   std::function<void(const std::exception_ptr& error)> on_failure = {};
   /// A receive of any source takes a message of one of those that are there, at random by this
   /// number, and nodes let others run at random times. On one worker a number repeats a run.

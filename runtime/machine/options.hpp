@@ -32,17 +32,18 @@ struct MachineOptions {
   int virtual_channels = 2;  ///< per ring link: 2 (dateline) or 1
   /// Flits that a virtual channel holds, 1 to most_channel_capacity.
   std::size_t channel_capacity = 4;
-  /// A message of at most this many bytes passes the channels in flits, if it has more than one, and
-  /// is kept for a receiver that has not asked for it yet. Of a longer one the header alone does.
+  /// A message of at most this many bytes passes the channels in flits, if it has more than one,
+  /// and is kept for a receiver that has not asked for it yet. Of a longer one the header alone
+  /// does.
   Bytes eager_limit = 1024;
   MessagingOptions messaging = {};
   bool lock_step = false;  ///< a barrier after every step
-  /// Steps of a node that may be under way at once, 1 to most_window: a step returns when all but the
-  /// window - 1 latest, itself among them, are complete. All are before the node does local work, is
-  /// given memory back that they use, takes a step whose data overlap theirs, sends after an empty
-  /// receive, makes a request or ends: so a program cannot tell, if it touches data in local work
-  /// only, and what its steps name lies in memory(), on its stack, or lives until it ends
-  /// (docs/node-programs.md). In lock step it is 1.
+  /// Steps of a node that may be under way at once, 1 to most_window: a step returns when all but
+  /// the window - 1 latest, itself among them, are complete. All are before the node does local
+  /// work, is given memory back that they use, takes a step whose data overlap theirs, sends after
+  /// an empty receive, makes a request or ends: so a program cannot tell, if it touches data in
+  /// local work only, and what its steps name lies in memory(), on its stack, or lives until it
+  /// ends (docs/node-programs.md). In lock step it is 1.
   int window = 1;
   bool allow_cycles = false;  ///< run although the channel dependency graph has a cycle
   /// Moves may take the dimensions in any order: whoever sets this has checked the routes.
@@ -53,8 +54,8 @@ struct MachineOptions {
   /// long. See on_overrun.
   std::chrono::milliseconds time_limit{0};
   /// Called by the thread in run() if nodes still run so long after the time limit; once a run. It
-  /// may end the process; if it returns, run() goes on waiting. What it throws run() throws in place
-  /// of TimeLimit, when all nodes have ended. Empty: nothing is called.
+  /// may end the process; if it returns, run() goes on waiting. What it throws run() throws in
+  /// place of TimeLimit, when all nodes have ended. Empty: nothing is called.
   std::function<void(const std::string& text)> on_overrun = {};
   std::chrono::milliseconds overrun_grace{1000};
   Bytes stack_bytes = Bytes{1} << 20;  ///< per node; less than least_stack_bytes counts as that

@@ -92,7 +92,8 @@ struct MatchKey {
   friend bool operator==(const MatchKey&, const MatchKey&) = default;
 };
 
-/// A message that was here before its receive. What is looked at first lies in one cache line, a short body in the next.
+/// A message that was here before its receive. What is looked at first lies in one cache line, a
+/// short body in the next.
 struct alignas(64) EarlyMessage {
   EarlyMessage* next = nullptr;                     ///< of its list
   EarlyMessage *older = nullptr, *newer = nullptr;  ///< of all that are here, in order of arrival
@@ -192,9 +193,9 @@ class Cursor {
   Bytes offset_ = 0;
 };
 
-/// Copies as many bytes as each has. Whole cache lines of a long one go into memory past the caches:
-/// no line is fetched to be overwritten, and none is pushed out. Such stores are ordered with nothing
-/// until settle_unread().
+/// Copies as many bytes as each has. Whole cache lines of a long one go into memory past the
+/// caches: no line is fetched to be overwritten, and none is pushed out. Such stores are ordered
+/// with nothing until settle_unread().
 void copy_unread(Span to, ConstSpan from) noexcept;
 /// Before the copies are published: orders them before every later store of this thread.
 void settle_unread() noexcept;

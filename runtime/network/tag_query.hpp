@@ -1,4 +1,4 @@
-// What a program asks the tag table of its node: which messages are there, and is a receive still posted?
+// A query to the tag table of a node: for a message, or for a receive that is still posted.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,11 +19,11 @@ struct TagQuery : Seeker {
   };
 
   Action action = Action::probe;
-  bool may_wait = true;            ///< probe and claim: for a message to come
-  bool found = false;              ///< it has a message, or has withdrawn the receive
-  EarlyMessage* early = nullptr;   ///< the message
-  Receive* receive = nullptr;      ///< to withdraw
-  TagQuery* next = nullptr;        ///< of the tag table's list
+  bool may_wait = true;           ///< probe and claim: for a message to come
+  bool found = false;             ///< it has a message, or has withdrawn the receive
+  EarlyMessage* early = nullptr;  ///< the message
+  Receive* receive = nullptr;     ///< to withdraw
+  TagQuery* next = nullptr;       ///< of the tag table's list
 };
 
 }  // namespace wormcube

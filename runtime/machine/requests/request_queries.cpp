@@ -1,4 +1,4 @@
-// Queries to a node's tag table: which messages are there, and which receives can still be withdrawn.
+// Queries to a node's tag table: messages that are there, receives that can be withdrawn.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/machine/requests/request_table.hpp"

@@ -31,7 +31,8 @@ class RequestHost {
   virtual void wait_for_one(std::span<Transfer* const> transfers) = 0;
   /// Others run now.
   virtual void give_way() = 0;
-  /// The same where the node has asked in vain: if all nodes here do so for long, their core is left to others.
+  /// The same where the node has asked in vain: if all nodes here do so for long, their core is
+  /// left to others.
   virtual void poll() = 0;
   virtual void sleep(std::chrono::nanoseconds time) = 0;
   /// A call that did not wait: after some of them others run.
@@ -45,8 +46,8 @@ class RequestHost {
 };
 
 /// Threads     the node's own program.
-/// Invariants  a slot is in use from its start to its end; its worm or receive stays where it is, and
-///             is the network's while it is active and not complete.
+/// Invariants  a slot is in use from its start to its end; its worm or receive stays where it is,
+///             and is the network's while it is active and not complete.
 class RequestTable final : public Requests {
  public:
   /// \param shuffle  MessagingOptions::shuffle

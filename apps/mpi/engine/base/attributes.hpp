@@ -1,4 +1,4 @@
-// Attributes that a program hangs on communicators and datatypes, by keys with functions of its own.
+// Attributes of communicators and datatypes, by keys with functions of the program's own.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,7 +12,8 @@
 
 namespace wormcube::mpi {
 
-/// A key of one rank's, for one kind of object: copied when an object is duplicated, deleted with it.
+/// A key of one rank's, for one kind of object: copied when an object is duplicated, deleted with
+/// it.
 template <class Handle>
 struct AttributeKey {
   using Copy = int(Handle, int, void*, void*, void*, int*);
@@ -25,7 +26,8 @@ struct AttributeKey {
   bool copies_as_it_is() const { return reinterpret_cast<std::uintptr_t>(copy) == 1; }
 };
 
-/// One rank's keys. A freed one goes on as long as an attribute has it, and may be named and freed again so long.
+/// One rank's keys. A freed one goes on as long as an attribute has it, and may be named and freed
+/// again so long.
 template <class Handle>
 class AttributeKeys {
  public:
@@ -54,8 +56,8 @@ class AttributeKeys {
   int next_ = 1000;  // behind the predefined ones
 };
 
-/// The attributes of an object. What the user's functions return, other than MPI_SUCCESS, ends what is done and
-/// is returned.
+/// The attributes of an object. What the user's functions return, other than MPI_SUCCESS, ends what
+/// is done and is returned.
 template <class Handle>
 class AttributeSet {
  public:

@@ -173,8 +173,8 @@ CartGrid::Part CartGrid::part(int rank, const std::vector<bool>& remain) const {
 
 namespace {
 
-/// Coordinates of place i on a path through a grid of these sides, each one step from the last: a reflected
-/// Gray code, the last side fastest.
+/// Coordinates of place i on a path through a grid of these sides, each one step from the last: a
+/// reflected Gray code, the last side fastest.
 std::vector<Rank> gray(int i, std::span<const Rank> sides) {
   std::vector<Rank> result(sides.size());
   int block = 1;
@@ -187,8 +187,8 @@ std::vector<Rank> gray(int i, std::span<const Rank> sides) {
   return result;
 }
 
-/// The same closed: also the last is one step from the first. In a grid of two sides, the first of them even:
-/// there and back through all but the first column, then back along that.
+/// The same closed: also the last is one step from the first. In a grid of two sides, the first of
+/// them even: there and back through all but the first column, then back along that.
 std::vector<Rank> closed_gray(int i, std::span<const Rank> sides) {
   const Rank rows = sides[0], columns = sides[1], snake = rows * (columns - 1);
   if (i >= snake) return {rows - 1 - (i - snake), 0};
@@ -206,8 +206,8 @@ int hops_between(const Graph& graph, Rank from, Rank to) {
 /// The network's dimensions that each of a grid's lies along, in the order of the digits.
 using Assignment = std::vector<std::vector<int>>;
 
-/// All assignments in which each dimension of the grid has the product of its own ones' sides, or, where that is
-/// allowed, lies in a part of one; at most `limit` of them are used.
+/// All assignments in which each dimension of the grid has the product of its own ones' sides, or,
+/// where that is allowed, lies in a part of one; at most `limit` of them are used.
 class Assignments {
  public:
   Assignments(const CartGrid& grid, const Topology& network, int limit)

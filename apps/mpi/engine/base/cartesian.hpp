@@ -11,8 +11,9 @@
 
 namespace wormcube::mpi {
 
-/// Dims_create: sides that are 0 are chosen, as close to each other as they can be (the first to the last,
-/// then the second to the last, ..), none larger than the one before it. Throws Failure: MPI_ERR_DIMS.
+/// Dims_create: sides that are 0 are chosen, as close to each other as they can be (the first to
+/// the last, then the second to the last, ..), none larger than the one before it. Throws Failure:
+/// MPI_ERR_DIMS.
 std::vector<int> balanced_sides(int nodes, std::vector<int> sides);
 
 /// A grid in row-major order, the last coordinate fastest. Immutable.
@@ -53,13 +54,15 @@ struct GridHops {
 GridHops hops_between_neighbours(const CartGrid& grid, const Topology& network,
                                  std::span<const Rank> nodes);
 
-/// Nodes for the ranks of a grid, such that neighbours are near: the network's dimensions in another order,
-/// several of them as one (by reflected Gray codes: a ring in a mesh or a hypercube), or a part of the network.
-/// None: nothing was found that has fewer hops than rank r on node r.
+/// Nodes for the ranks of a grid, such that neighbours are near: the network's dimensions in
+/// another order, several of them as one (by reflected Gray codes: a ring in a mesh or a
+/// hypercube), or a part of the network. None: nothing was found that has fewer hops than rank r on
+/// node r.
 std::optional<std::vector<Rank>> nodes_for(const CartGrid& grid, const Topology& network);
 
-/// The network's dimensions along which these nodes lie, if they are all nodes of a part of it along some of its
-/// dimensions, in the order of their coordinates: a row, a plane. None: they are not, or there is one node only.
+/// The network's dimensions along which these nodes lie, if they are all nodes of a part of it
+/// along some of its dimensions, in the order of their coordinates: a row, a plane. None: they are
+/// not, or there is one node only.
 std::optional<std::vector<int>> dimensions_of(const Topology& network, std::span<const Rank> nodes);
 
 }  // namespace wormcube::mpi

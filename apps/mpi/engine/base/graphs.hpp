@@ -14,8 +14,8 @@ namespace wormcube::mpi {
 /// A graph of which all ranks know all edges. Immutable.
 class RankGraph {
  public:
-  /// \param index  of node i: how many edges nodes 0 to i have. Throws Failure: MPI_ERR_ARG for an index that
-  /// decreases, an edge to what is no node.
+  /// \param index  of node i: how many edges nodes 0 to i have. Throws Failure: MPI_ERR_ARG for an
+  /// index that decreases, an edge to what is no node.
   RankGraph(std::span<const int> index, const int* edges);
 
   int nodes() const { return static_cast<int>(index_.size()); }

@@ -17,7 +17,8 @@ struct RankRange {
   int first, last, stride;
 };
 
-// All throw Failure: MPI_ERR_RANK for what is no rank of the group or named twice, MPI_ERR_ARG for a stride of 0.
+// All throw Failure: MPI_ERR_RANK for what is no rank of the group or named twice, MPI_ERR_ARG for
+// a stride of 0.
 
 /// The members of these ranks, in this order.
 Members included(const Members& group, std::span<const int> ranks);
@@ -34,7 +35,8 @@ Members group_difference(const Members& first, const Members& second);
 
 /// MPI_IDENT, MPI_SIMILAR (another order), MPI_UNEQUAL.
 int compared(const Members& first, const Members& second);
-/// The rank of each in the other group; MPI_UNDEFINED where it is no member. PROC_NULL stays PROC_NULL.
+/// The rank of each in the other group; MPI_UNDEFINED where it is no member. PROC_NULL stays
+/// PROC_NULL.
 std::vector<int> translated(const Members& from, std::span<const int> ranks, const Members& to);
 
 }  // namespace wormcube::mpi

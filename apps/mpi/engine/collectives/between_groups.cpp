@@ -1,5 +1,4 @@
-// Collectives of intercommunicators: each group's own part by the registry's algorithms, with messages of the ranks 0, or of
-// all ranks, in between.
+// Collectives of intercommunicators: each group's own part, and the messages between the groups.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/collectives/between_groups.hpp"
 
@@ -89,8 +88,8 @@ ReceiveBuffer taken_of(const CollectiveCall& all, const Buffer<void*>& in, std::
   return {all.call, in.data, all.call.count(in.count) * blocks, all.type(in.type)};
 }
 
-/// Whether this rank gives to, or gets from, a whole group; it comes. Else it is one of that group, or, beside a
-/// root, nobody.
+/// Whether this rank gives to, or gets from, a whole group; it comes. Else it is one of that group,
+/// or, beside a root, nobody.
 enum class Part { root, outside_root, other };
 Part part_of(const CollectiveCall& all, int root) {
   all.call.root(all.comm, root);

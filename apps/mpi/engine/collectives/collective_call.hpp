@@ -1,4 +1,4 @@
-// A collective call while it lasts: what it shares with the others', its data, where its steps are taken.
+// A collective call while it lasts: what it shares with the others', its data, its node.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,8 +15,8 @@ namespace wormcube::mpi {
 
 class NonblockingCollective;
 
-/// A call, on its rank's stack, or, of a nonblocking one, on the stack of its operation. Only until the first
-/// step has it its Call: all arguments are checked before.
+/// A call, on its rank's stack, or, of a nonblocking one, on the stack of its operation. Only until
+/// the first step has it its Call: all arguments are checked before.
 class CollectiveCall {
  public:
   CollectiveCall(Call& its_call, Communicator& on, Function function,
@@ -27,7 +27,8 @@ class CollectiveCall {
 
   Rank size() const { return comm.size(); }
   bool is_root(int root) const { return comm.rank == root; }
-  /// Where the ranks of this communicator, of an intercommunicator those of this rank's group, take their steps.
+  /// Where the ranks of this communicator, of an intercommunicator those of this rank's group, take
+  /// their steps.
   Node& node() const { return *node_; }
   /// Where ranks go by their numbers in the world; steps are this communicator's all the same.
   Node& world() const { return *world_; }
@@ -112,7 +113,8 @@ class ComparedTypes {
   explicit ComparedTypes(const CollectiveCall& all);
   /// Elements that match all others' of this call.
   ComparedTypes(const CollectiveCall& all, const TypeView& type, std::int64_t count);
-  /// The same, twice: what it sends, if that is not in place, and what it receives. Throws Failure where they differ.
+  /// The same, twice: what it sends, if that is not in place, and what it receives. Throws Failure
+  /// where they differ.
   ComparedTypes(const CollectiveCall& all, const void* out, MPI_Datatype out_type,
                 std::int64_t out_count, const void* in, MPI_Datatype in_type,
                 std::int64_t in_count);
@@ -181,8 +183,8 @@ void add_collective_functions(WormcubeMpiFunctions& table);
 void add_neighbour_functions(WormcubeMpiFunctions& table);
 void add_reducing_collectives(WormcubeMpiFunctions& table);
 
-/// The three forms of a collective, of one text. The function is the one that all must call, whatever the
-/// type of its counts.
+/// The three forms of a collective, of one text. The function is the one that all must call,
+/// whatever the type of its counts.
 template <Function named, auto body>
 struct Forms;
 template <Function named, class... Arguments, void (*body)(CollectiveCall&, Arguments...)>
@@ -210,7 +212,8 @@ struct Forms<named, body> {
   }
 };
 
-/// Enters a collective's three forms, with counts of int and of MPI_Count. `body` and `large` are its texts.
+/// Enters a collective's three forms, with counts of int and of MPI_Count. `body` and `large` are
+/// its texts.
 #define WORMCUBE_MPI_COLLECTIVE(table, Name, name, body, large)                   \
   table.MPI_##Name = Forms<Function::MPI_##Name, body>::blocking;                 \
   table.MPI_##Name##_c = Forms<Function::MPI_##Name, large>::blocking;            \

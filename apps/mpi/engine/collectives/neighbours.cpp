@@ -13,7 +13,8 @@
 namespace wormcube::mpi {
 namespace {
 
-/// Those that a rank sends to and receives from, in the order of their blocks, as the standard lists them.
+/// Those that a rank sends to and receives from, in the order of their blocks, as the standard
+/// lists them.
 struct Sides {
   struct Side {
     int rank;  ///< or PROC_NULL: its block is passed over
@@ -22,7 +23,8 @@ struct Sides {
   std::vector<Side> in, out;
 };
 
-// In a grid the message to a lower neighbour is its message from an upper one, also where both are one rank.
+// In a grid the message to a lower neighbour is its message from an upper one, also where both are
+// one rank.
 Sides sides_of_grid(const CartGrid& grid, int rank) {
   Sides sides;
   for (int d = 0; d < grid.dimensions(); ++d) {
@@ -54,7 +56,8 @@ Sides sides_of(const Communicator& on) {
   return sides;
 }
 
-/// What goes and comes along the edges: blocks of one tag from one rank to another meet in their order.
+/// What goes and comes along the edges: blocks of one tag from one rank to another meet in their
+/// order.
 /// \param sent, received  a block for each side, or one that all have alike
 ComparedTypes types_of_edges(const CollectiveCall& all, const Sides& sides,
                              std::span<const Uneven::Block> sent,

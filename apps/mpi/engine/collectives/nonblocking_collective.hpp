@@ -33,8 +33,8 @@ class NonblockingCollective {
 
   /// Checks the arguments and matches the call with the others'; moves nothing. Throws Failure.
   void check(Call& call);
-  /// Goes as far as it can without waiting. What is given is complete when it has ended. Throws Failure that
-  /// the program throws before its first step.
+  /// Goes as far as it can without waiting. What is given is complete when it has ended. Throws
+  /// Failure that the program throws before its first step.
   Request begin(Call& call);
   /// The same, from where it waits, if that is over. True: it has ended.
   bool go_on();

@@ -21,7 +21,8 @@ void copy_operand(ConstSpan from, Span to) {
   if (from.data() != to.data() && !from.empty()) std::memmove(to.data(), from.data(), from.size());
 }
 
-/// What a rank gives to a reduction; in place what lies in its receive buffer, kept while that is written.
+/// What a rank gives to a reduction; in place what lies in its receive buffer, kept while that is
+/// written.
 class GivenOperands {
  public:
   /// \param whole  the receive buffer's operands, as many as are given

@@ -74,7 +74,8 @@ void combine_by_user(const UserOperator& op, const TypeView& type, const std::by
   std::memcpy(inout, right.data(), count * extent);
 }
 
-/// The same for operands that travel packed: laid out in memory of the alignment that they would have.
+/// The same for operands that travel packed: laid out in memory of the alignment that they would
+/// have.
 void combine_packed_by_user(const UserOperator& op, const TypeView& type, const Datatype& datatype,
                             const std::byte* in, std::byte* inout, std::size_t count) {
   constexpr std::int64_t aligned = alignof(std::max_align_t);

@@ -19,8 +19,8 @@ struct Operator {
   Combine combine = nullptr;
   UserOperator* user = nullptr;
   TypeView type;
-  /// How operands travel: as they lie, gaps and all; of types that the program has made with gaps, their data
-  /// alone, which is laid out where the program's function is called.
+  /// How operands travel: as they lie, gaps and all; of types that the program has made with gaps,
+  /// their data alone, which is laid out where the program's function is called.
   TypeView operand() const {
     TypeView result = type;
     if (is_packed()) return result;

@@ -19,8 +19,8 @@ namespace wormcube::mpi {
 /// When a function may be called.
 enum class When : std::uint8_t { any_time, between };
 
-/// Ends the job by the exception that is being handled, which is no Failure, in that function. Of a job that
-/// has ended (Stopped) the rank is not heard of again.
+/// Ends the job by the exception that is being handled, which is no Failure, in that function. Of a
+/// job that has ended (Stopped) the rank is not heard of again.
 [[noreturn]] void end_by_exception(const RankState& rank, const char* function) noexcept;
 
 /// A call while it lasts. Its rank is the one that runs on this thread, and stays it: a rank never
@@ -45,7 +45,8 @@ class Call {
   void asked_in_vain() { in_vain_ = true; }
   Function function() const { return rank_.call.function; }
 
-  /// Does it; a Failure goes to the error handler of the communicator that was named, if there is one.
+  /// Does it; a Failure goes to the error handler of the communicator that was named, if there is
+  /// one.
   template <class Body>
   int operator()(Body&& body) noexcept {
     int error_class = MPI_SUCCESS;

@@ -24,8 +24,10 @@ Failure wrong_types(Rank member, const std::string& wrong, std::uint64_t number,
 
 }  // namespace
 
-/// What a rank's types are that do not match those of who came before; empty: they do. The ends of blocks meet.
-/// \param side   1: of the group for which what is given and what is got have changed places
+/// What a rank's types are that do not match those of who came before; empty: they do. The ends of
+/// blocks meet.
+/// \param side   1: of the group for which what is given and what is got have changed
+///               places
 /// \param whose  the rank at a block's other end, in words behind its number
 std::string SharedCommunicator::compared(const CollectiveTypes& types, Types& before, int side,
                                          const char* whose) {

@@ -1,4 +1,4 @@
-// What the ranks of a communicator share: members, children, chosen algorithms; the network of each.
+// What the ranks of a communicator share: members, children, algorithms; its part of the network.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/core/communicator.hpp"
 

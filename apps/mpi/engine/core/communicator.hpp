@@ -96,8 +96,8 @@ class SharedCommunicator {
   /// The `number`-th collective call, by this member. Throws Failure if the first to come called
   /// something else.
   void come(std::uint64_t number, Rank member, const CollectiveMatch& call);
-  /// Of an intercommunicator, by a rank's end of either group, on the group that both keep this at: the same
-  /// function, and types.
+  /// Of an intercommunicator, by a rank's end of either group, on the group that both keep this at:
+  /// the same function, and types.
   void come_between(std::uint64_t number, const CollectiveMatch& call, const Communicator& end);
   /// The call of that number that somebody has come to, if not all have.
   struct Types {
@@ -112,22 +112,22 @@ class SharedCommunicator {
   };
   const Arrivals* arrivals(std::uint64_t number) const;
 
-  /// The communicator that the members of one colour make in their `number`-th call: who comes first
-  /// makes it.
+  /// The communicator that the members of one colour make in their `number`-th call: who comes
+  /// first makes it.
   std::shared_ptr<SharedCommunicator> child(std::uint64_t number, int colour,
                                             const std::vector<Rank>& members,
                                             const std::string& its_name) {
     return child_of({number, colour, {}}, members, its_name);
   }
-  /// The same for members who call without the others, under a tag of theirs: groups that differ are told
-  /// apart by their members.
+  /// The same for members who call without the others, under a tag of theirs: groups that differ
+  /// are told apart by their members.
   std::shared_ptr<SharedCommunicator> child_of_group(int tag, const std::vector<Rank>& members,
                                                      const std::string& its_name) {
     return child_of({std::numeric_limits<std::uint64_t>::max(), tag, members}, members, its_name);
   }
 
-  /// The collective of this call; lives as long as the communicator. \param key  of the operator and
-  /// type of a reduction, which is made where it is new
+  /// The collective of this call; lives as long as the communicator. \param key  of the operator
+  /// and type of a reduction, which is made where it is new
   struct Wanted {
     Operation operation;
     Bytes block_bytes;
@@ -258,7 +258,8 @@ struct Communicator {
   const SharedCommunicator& peers() const { return *others; }
   Rank world_rank(int peer) const { return peers().members()[static_cast<std::size_t>(peer)]; }
 };
-/// The next collective call of this rank on it, compared with the others'; returns its number. Throws Failure.
+/// The next collective call of this rank on it, compared with the others'; returns its number.
+/// Throws Failure.
 std::uint64_t come_to(Communicator& on, const CollectiveMatch& call);
 /// The part of a node's network that is a communicator's; null: all of it.
 std::unique_ptr<View> view_of(Node& node, const SharedCommunicator& shared);

@@ -68,11 +68,11 @@ struct JobOptions {
   bool strict = false;   ///< types of both ends of a message are compared, Rsend needs a receive
 };
 
-/// Threads     end: any, the first counts. wait_for_end: who runs the job. The rest: the ranks, each for
-///             itself, and shared communicators by their locks.
-/// Invariants  whoever ends the job from within a rank never returns: the frames below are the user's, and
-///             nothing of ours is thrown through them. The process ends with the job, so nothing has to be
-///             unwound.
+/// Threads     end: any, the first counts. wait_for_end: who runs the job. The rest: the ranks,
+///             each for itself, and shared communicators by their locks.
+/// Invariants  whoever ends the job from within a rank never returns: the frames below are the
+///             user's, and nothing of ours is thrown through them. The process ends with the job,
+///             so nothing has to be unwound.
 class Job {
  public:
   Job(const Topology& topology, const Images& images, const JobOptions& options,
@@ -88,9 +88,11 @@ class Job {
   void end(int code, std::string text) noexcept;
   /// The same from a rank, which is not heard of again.
   [[noreturn]] void end_here(int code, std::string text) noexcept;
-  /// Whether this is a process that a rank has forked: it has that rank's memory and thread, and no others.
+  /// Whether this is a process that a rank has forked: it has that rank's memory and thread, and no
+  /// others.
   bool is_forked() const noexcept;
-  /// Ends such a process. \param with_handlers  what the program has registered for its end runs first
+  /// Ends such a process. \param with_handlers  what the program has registered for its end runs
+  /// first
   [[noreturn]] void end_forked(RankState& rank, int code, bool with_handlers) noexcept;
   /// Waits until it has ended, or this time has passed (0: for ever); false then.
   bool wait_for_end(std::chrono::milliseconds limit);
@@ -116,8 +118,8 @@ class Job {
   std::uint32_t take_id();
   /// No rank has an end of it any more.
   void give_back_id(std::uint32_t id) noexcept;
-  /// The two groups of an intercommunicator, by whoever comes first; all of their ranks come. \param key  of
-  /// no two at once
+  /// The two groups of an intercommunicator, by whoever comes first; all of their ranks come.
+  /// \param key  of no two at once
   struct Pair {
     std::shared_ptr<SharedCommunicator> lower,
         upper;  ///< lower: whose rank 0 has the lower rank in the world
@@ -127,8 +129,8 @@ class Job {
             const std::string& name);
   /// A tag in words as a number.
   int number_of_tag(const std::string& tag);
-  /// Where the two requests of a message in partitions meet: context, ranks of the world from and to, tag, and the how
-  /// many-th of these.
+  /// Where the two requests of a message in partitions meet: context, ranks of the world from and
+  /// to, tag, and the how many-th of these.
   using MeetingKey = std::tuple<std::uint32_t, Rank, Rank, int, std::uint64_t>;
   /// The tag of their messages, below 0, so that it is no call's. Each of the two asks once.
   int meet(const MeetingKey& key);
@@ -145,7 +147,8 @@ class Job {
 
   /// A communicator ends: what is told of it is kept.
   void remember(const SharedCommunicator& ended);
-  /// Of those that have ended and those that live, MPI_COMM_SELF left out. When all ranks have ended.
+  /// Of those that have ended and those that live, MPI_COMM_SELF left out. When all ranks have
+  /// ended.
   std::vector<CommunicatorFigures> communicators() const;
 
  private:

@@ -17,8 +17,8 @@ namespace wormcube::mpi {
 
 struct RankState;
 
-/// A node whose steps are requests in a context of their own, so that several go on at once. A message goes by
-/// rank, also where the program gives its way.
+/// A node whose steps are requests in a context of their own, so that several go on at once. A
+/// message goes by rank, also where the program gives its way.
 class NonblockingNode final : public ForwardingNode {
  public:
   NonblockingNode(Node& node, RankState& rank) : ForwardingNode(node), rank_(rank) {}
@@ -39,7 +39,8 @@ class NonblockingNode final : public ForwardingNode {
   std::size_t complete_ = 0;       // of those, the first so many
 };
 
-/// The number of the communicator that a message of this context belongs to, a collective's beside too.
+/// The number of the communicator that a message of this context belongs to, a collective's beside
+/// too.
 constexpr std::uint32_t communicator_of(std::uint32_t context) {
   return context >> 31U == 0 ? context : context >> 16U & 0x7fffU;
 }

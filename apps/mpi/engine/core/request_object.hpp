@@ -20,8 +20,8 @@ struct AttachedBuffer {
   void* memory = nullptr;  ///< or MPI_BUFFER_AUTOMATIC: as much as is needed
   std::int64_t bytes = 0, used = 0;
 
-  /// Beside a message's data. MPI_BSEND_OVERHEAD is the most that any library takes; MPICH takes this, and programs
-  /// whose buffer has room for that much run there.
+  /// Beside a message's data. MPI_BSEND_OVERHEAD is the most that any library takes; MPICH takes
+  /// this, and programs whose buffer has room for that much run there.
   static constexpr std::int64_t overhead = 96;
   static std::int64_t taken_by(std::int64_t data) { return data + overhead; }
 };
@@ -36,13 +36,14 @@ struct RequestObject {
   bool persistent = false, active = false;
   bool to_nobody = false;  ///< PROC_NULL: complete at once
   bool copies = false;     ///< each start sends such a copy
-  /// Active, and not in the network's hands: only a call of its own rank leads on, MPI_Grequest_complete or MPI_Pready.
+  /// Active, and not in the network's hands: only a call of its own rank leads on,
+  /// MPI_Grequest_complete or MPI_Pready.
   bool held = false;
   bool is_partitioned = false;
   bool with_send = false, from_nobody = false;
   Request inner;
-  /// Of a receive with a send: the send, to be waited for when the receive is complete; it is `inner` then, and
-  /// `next` null.
+  /// Of a receive with a send: the send, to be waited for when the receive is complete; it is
+  /// `inner` then, and `next` null.
   Request next;
   Communicator* communicator = nullptr;
   int peer = 0, tag = 0;  ///< as the caller named them
@@ -56,7 +57,8 @@ struct RequestObject {
   std::shared_ptr<AttachedBuffer> buffer;  ///< its data are a copy in there
   std::shared_ptr<NonblockingCollective>
       program;  ///< of a collective; `inner` is complete when it has ended
-  /// Of a flush: the sends that it waits for, given back with it; `inner` is the one behind the first `to_flush`.
+  /// Of a flush: the sends that it waits for, given back with it; `inner` is the one behind the
+  /// first `to_flush`.
   std::vector<RequestObject*> flushed;
   std::size_t to_flush = 0;
   Status received;  ///< of the receive that has a send, when it is complete
@@ -80,7 +82,8 @@ struct RequestObject {
   }
 };
 
-/// A rank's requests; an object stays where it is, so one that has ended is told from one that lives.
+/// A rank's requests; an object stays where it is, so one that has ended is told from one that
+/// lives.
 class RequestPool {
  public:
   RequestObject& take() {

@@ -1,4 +1,4 @@
-// Sends from a buffer that the program lends, and messages that are claimed before they are received.
+// Sends from a buffer that the program lends, and messages that are claimed before a receive.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/base/handles.hpp"
 #include "wormcube/apps/mpi/engine/base/status.hpp"
@@ -23,7 +23,8 @@ struct Copied {
   std::shared_ptr<AttachedBuffer> buffer;
 };
 
-/// Which buffer a communicator's sends are copied to: its own, else its session's, else the rank's; null: there is none.
+/// Which buffer a communicator's sends are copied to: its own, else its session's, else the rank's;
+/// null: there is none.
 std::shared_ptr<AttachedBuffer> buffer_of(const RankState& rank, const Communicator& on) {
   if (on.attached_buffer) return on.attached_buffer;
   if (on.of_session && on.of_session->attached_buffer) return on.of_session->attached_buffer;

@@ -14,8 +14,8 @@ namespace wormcube::mpi {
 /// Returns the error class of a message that was too long.
 int settle(RankState& rank, MPI_Request* handle, RequestObject& object, const Status& found,
            MPI_Status* status, std::string* words = nullptr);
-/// `found` has become complete of it; whether that is all of it. Else the send that goes with it is what it waits
-/// for from now on. \param found  then the whole's
+/// `found` has become complete of it; whether that is all of it. Else the send that goes with it is
+/// what it waits for from now on. \param found  then the whole's
 bool is_whole(RequestObject& object, Status& found);
 bool is_ready(RankState& rank, const RequestObject& object);
 Status wait_for_whole(RankState& rank, RequestObject& object);

@@ -23,7 +23,8 @@ std::uint64_t strict_note_of(const Call& call, const TypeView& type, std::size_t
 inline std::uint64_t note_of(const Call& call, const TypeView& type, std::size_t count) {
   return call.rank().job.options().strict ? strict_note_of(call, type, count) : 0;
 }
-/// With JobOptions::strict: why a message is not for a receive of elements of this type. \param on  to name the sender
+/// With JobOptions::strict: why a message is not for a receive of elements of this type. \param on
+/// to name the sender
 std::optional<Failure> wrong_match(const Datatype* type, const Status& found,
                                    const Communicator& on);
 /// Starts a send of which all partitions are ready.
@@ -31,7 +32,8 @@ void send_partitions(Call& call, RequestObject& object);
 // Of a rank, a session or a communicator: room for buffered sends.
 void attach_buffer(Call& call, std::shared_ptr<AttachedBuffer>& place, void* memory,
                    std::int64_t bytes);
-/// Waits until all that was sent from it has been received or is on its way for good. \param memory  where its address goes
+/// Waits until all that was sent from it has been received or is on its way for good. \param memory
+/// where its address goes
 std::int64_t detach_buffer(Call& call, std::shared_ptr<AttachedBuffer>& place, void* memory);
 void flush_buffer(Call& call, const std::shared_ptr<AttachedBuffer>& place);
 MPI_Request iflush_buffer(Call& call, const std::shared_ptr<AttachedBuffer>& place);

@@ -1,4 +1,4 @@
-// Requests that their own rank has to do something for: generalized ones, and messages in partitions.
+// Requests that their own rank completes: generalized ones, and messages in partitions.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
 #include "wormcube/apps/mpi/engine/messages/messages.hpp"
@@ -44,7 +44,8 @@ int grequest_complete(MPI_Request request) {
 }
 
 // ---- Partitions ----
-// The message travels whole, when the last of its partitions is ready: its receiver may cut it otherwise.
+// The message travels whole, when the last of its partitions is ready: its receiver may cut it
+// otherwise.
 
 RequestObject& with_partitions(int partitions, RequestObject& object) {
   object.partitions.assign(static_cast<std::size_t>(partitions), false);

@@ -27,8 +27,8 @@ struct Meeting {
   Tag tag;
 };
 
-/// Of messages in partitions: those of two ranks and a tag are matched when their requests are made, the first with the first, in
-/// whatever order they are started.
+/// Of messages in partitions: those of two ranks and a tag are matched when their requests are
+/// made, the first with the first, in whatever order they are started.
 Meeting meeting_in_partitions(Call& call, const Communicator& on, bool sends, int peer, int tag) {
   constexpr std::uint32_t in_partitions = std::uint32_t{1} << 30U;
   RankState& rank = call.rank();
@@ -64,7 +64,8 @@ ConstSpan data_of(const TypeView& type, const void* elements, std::size_t count,
   return {packed.get(), bytes};
 }
 
-// What each message passes through is inlined: its arguments would go by way of the stack, one function after the other.
+// What each message passes through is inlined: its arguments would go by way of the stack, one
+// function after the other.
 struct Sending {
   Communicator& on;
   const TypeView& type;

@@ -41,7 +41,8 @@ int test(MPI_Request* handle, int* flag, MPI_Status* status) {
   });
 }
 
-/// The requests below: null ones for what is null, inactive or of PROC_NULL. They are given back after.
+/// The requests below: null ones for what is null, inactive or of PROC_NULL. They are given back
+/// after.
 std::vector<Request>& inner_of(Call& call, const MPI_Request* handles, int count) {
   std::vector<Request>& inner = call.rank().inner;
   inner.clear();
@@ -54,8 +55,9 @@ std::vector<Request>& inner_of(Call& call, const MPI_Request* handles, int count
   return inner;
 }
 
-/// Of a call that reports several statuses: the error of each, of success too. The standard wants it written with
-/// MPI_ERR_IN_STATUS only, but there are programs that read it always, since MPICH and Open MPI write it.
+/// Of a call that reports several statuses: the error of each, of success too. The standard wants
+/// it written with MPI_ERR_IN_STATUS only, but there are programs that read it always, since MPICH
+/// and Open MPI write it.
 void write_error(MPI_Status* status, int error) {
   if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = error;
 }
@@ -130,7 +132,8 @@ int test_all(int count, MPI_Request handles[], int* flag, MPI_Status statuses[])
   });
 }
 
-/// At least one of them is the network's: else nobody would ever complete one. The first that is held says why.
+/// At least one of them is the network's: else nobody would ever complete one. The first that is
+/// held says why.
 void need_any_others(const Call& call, const std::vector<Request>& inner,
                      const MPI_Request* handles, int count) {
   if (std::ranges::any_of(inner, [](const Request each) { return !each.is_null(); })) return;

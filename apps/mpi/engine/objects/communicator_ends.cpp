@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/base/handles.hpp"
 #include "wormcube/apps/mpi/engine/collectives/collective_call.hpp"
-#include "wormcube/apps/mpi/engine/collectives/collective_call.hpp"
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
 #include "wormcube/apps/mpi/engine/core/nonblocking_node.hpp"
 #include "wormcube/apps/mpi/engine/objects/objects.hpp"

@@ -1,4 +1,4 @@
-// The representation external32: packed elements in big-endian order and the sizes of the standard's table.
+// The representation external32: big-endian elements in the sizes of the standard's table.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
 #include "wormcube/apps/mpi/engine/objects/objects.hpp"
@@ -74,7 +74,8 @@ void read_number(const External& how, const std::byte* external, std::byte* own)
   std::memset(own + how.external, negative ? 0xff : 0, how.own - how.external);
 }
 
-/// Calls f(how, own, external) for each number of so many elements, with where it lies in either form.
+/// Calls f(how, own, external) for each number of so many elements, with where it lies in either
+/// form.
 template <class F>
 void each_number(const Datatype& type, std::size_t count, F&& f) {
   std::size_t own = 0, external = 0;

@@ -204,8 +204,8 @@ Members members_of_others(Call& call, const Communicator& parent, const Members&
   return others;
 }
 
-// All ranks of the communicator call; those of different groups, which have no member in common, are told apart
-// by their first.
+// All ranks of the communicator call; those of different groups, which have no member in common,
+// are told apart by their first.
 int comm_create(MPI_Comm on, MPI_Group group, MPI_Comm* made) {
   WORMCUBE_MPI_CALL(MPI_Comm_create);
   return call([&] {
@@ -230,8 +230,8 @@ int comm_create(MPI_Comm on, MPI_Group group, MPI_Comm* made) {
   });
 }
 
-// The group's ranks alone call. They wait for each other, so that the next call of this group with this tag
-// finds no member that is still in this one.
+// The group's ranks alone call. They wait for each other, so that the next call of this group with
+// this tag finds no member that is still in this one.
 int comm_create_group(MPI_Comm on, MPI_Group group, int tag, MPI_Comm* made) {
   WORMCUBE_MPI_CALL(MPI_Comm_create_group);
   return call([&] {

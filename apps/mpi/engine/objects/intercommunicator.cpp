@@ -13,7 +13,8 @@
 namespace wormcube::mpi {
 namespace {
 
-/// What leaders tell each other, and then their groups: a number for the pair, and who is in the group.
+/// What leaders tell each other, and then their groups: a number for the pair, and who is in the
+/// group.
 struct Introduction {
   int number = 0;
   std::vector<Rank> members;

@@ -30,8 +30,8 @@ const std::vector<Rank>& members_of_group(MPI_Group group);
 MPI_Info new_info(InfoKeys keys);
 /// This rank's end is one no more. What is under way on it keeps what all ranks share.
 void end_communicator(Call& call, Communicator& communicator);
-/// In calls that make communicators and do not wait for others: now and then they do, or a rank that is ahead
-/// would use up all numbers.
+/// In calls that make communicators and do not wait for others: now and then they do, or a rank
+/// that is ahead would use up all numbers.
 void keep_together(Call& call, Communicator& parent);
 /// Those of INFO_NULL are none. Throws Failure(MPI_ERR_INFO).
 InfoKeys keys_of(MPI_Info handle);

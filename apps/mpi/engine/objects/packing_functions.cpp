@@ -72,7 +72,8 @@ int get_count(const MPI_Status* status, MPI_Datatype type, Count* count) {
     if (size == 0) {
       *count = bytes == 0 ? 0 : MPI_UNDEFINED;
     } else {
-      *count = bytes % size == 0 ? as_count<Count>(bytes / size) : static_cast<Count>(MPI_UNDEFINED);
+      *count =
+          bytes % size == 0 ? as_count<Count>(bytes / size) : static_cast<Count>(MPI_UNDEFINED);
     }
   });
 }

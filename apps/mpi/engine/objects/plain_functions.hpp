@@ -1,4 +1,4 @@
-// The functions of MPI that need no rank: arithmetic of addresses, versions, handles as numbers, statuses.
+// The functions of MPI that need no rank: addresses, versions, handles as numbers, statuses.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

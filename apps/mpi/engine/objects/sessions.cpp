@@ -216,7 +216,8 @@ void require_member(const Call& call, const Members& members) {
   throw Failure(MPI_ERR_GROUP, "the rank that calls is not in the group");
 }
 
-// They wait for each other, so that the next call with this tag finds no member that is still in this one.
+// They wait for each other, so that the next call with this tag finds no member that is still in
+// this one.
 Communicator& end_of_group(Call& call, const Members& members, const std::string& tag,
                            MPI_Comm* made) {
   RankState& rank = call.rank();

@@ -156,7 +156,8 @@ MPI_Datatype type_of_kind(const Call& call, int combiner, std::vector<std::int64
   return made;
 }
 
-/// The smallest kind that has so many digits and exponents (MPI_UNDEFINED: any): IEEE's of 4, 8 and 16 bytes.
+/// The smallest kind that has so many digits and exponents (MPI_UNDEFINED: any): IEEE's of 4, 8 and
+/// 16 bytes.
 std::size_t kind_of(int digits, int range) {
   if (digits == MPI_UNDEFINED && range == MPI_UNDEFINED)
     throw Failure(MPI_ERR_ARG, "p and r are both MPI_UNDEFINED");

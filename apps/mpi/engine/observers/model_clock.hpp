@@ -1,4 +1,4 @@
-// A clock for each rank that messages move on, in place of this computer's: what MPI_Wtime tells then.
+// A modelled clock for each rank, which messages advance, in place of this computer's.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,14 +17,15 @@
 
 namespace wormcube::mpi {
 
-/// A message's receiver is no earlier than its sender was, and the message's own time later. No contention:
-/// replay of the run's schedule tells of that.
+/// A message's receiver is no earlier than its sender was, and the message's own time later. No
+/// contention: replay of the run's schedule tells of that.
 ///
 /// Threads  the ranks', each for itself.
 class ModelClock final : public Observer {
  public:
   enum class Kind : std::uint8_t {
-    model,  ///< the machine model's time of a message alone; own work as long as it takes here, times `own_work`
+    model,  ///< the machine model's time of a message alone; own work as long as it takes here,
+            ///< times `own_work`
     steps   ///< a message is 1, all else nothing: the longest chain of messages
   };
   /// \param own_work  0: none
@@ -36,14 +37,16 @@ class ModelClock final : public Observer {
 
   void enter(Rank rank, Function function) override;
   void leave(Rank rank) override;
-  /// The rank gives its core to others, whose work is not its own, until leave(). False: it was in a call.
+  /// The rank gives its core to others, whose work is not its own, until leave(). False: it was in
+  /// a call.
   bool rest(Rank rank);
   void sent(const SentMessage& message, std::uint64_t started, bool waits) override;
   void received(const SentMessage& message, std::uint64_t started, std::uint64_t ended) override;
   /// A message that its sender waits for.
   void accessed(const Access& access) override;
 
-  /// In seconds, or messages. A look at the model's takes a microsecond, so that loops until some time end.
+  /// In seconds, or messages. A look at the model's takes a microsecond, so that loops until some
+  /// time end.
   double look(Rank rank);
   /// It has slept for so long.
   void pass(Rank rank, std::chrono::nanoseconds time);

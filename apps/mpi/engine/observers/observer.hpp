@@ -1,4 +1,4 @@
-// What is told of the calls and messages of ranks while they run: to a recording, to a modelled clock.
+// Observers of the calls and messages of ranks: a recording, a modelled clock.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -36,7 +36,8 @@ class Observer {
   virtual ~Observer() = default;
   virtual void enter(Rank rank, Function function) = 0;
   virtual void leave(Rank rank) = 0;
-  /// \param started  a number that is greater than all that were given before, by causes and effects
+  /// \param started  a number that is greater than all that were given before, by causes and
+  /// effects
   /// \param waits    it is complete when it has been received, not before
   virtual void sent(const SentMessage& message, std::uint64_t started, bool waits) = 0;
   /// \param ended  such a number of when it was

@@ -1,4 +1,4 @@
-// What the ranks of a job called and sent, and when: written as Chrome's trace events, or as a schedule.
+// What the ranks of a job called and sent, and when, as Chrome's trace events or as a schedule.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,14 +18,15 @@
 
 namespace wormcube::mpi {
 
-/// While it records, and while it writes a trace, events beyond so many are in a temporary file; but write_trace() keeps the messages
-/// of which it has met one end only, and messages() all.
+/// While it records, and while it writes a trace, events beyond so many are in a temporary file;
+/// but write_trace() keeps the messages of which it has met one end only, and messages() all.
 ///
-/// A receive takes the message that was sent first of those of its source, context and tag that no earlier receive
-/// has taken: so the k-th send and the k-th receive of one kind, in the order in which they were started, are one
-/// message.
+/// A receive takes the message that was sent first of those of its source, context and tag that no
+/// earlier receive has taken: so the k-th send and the k-th receive of one kind, in the order in
+/// which they were started, are one message.
 ///
-/// Threads  the ranks', each for itself, until close(); what comes later is not kept. Then who writes.
+/// Threads  the ranks', each for itself, until close(); what comes later is not kept. Then who
+/// writes.
 class Recording final : public Observer {
  public:
   explicit Recording(Rank ranks, std::size_t in_memory = std::size_t{1} << 18U);
@@ -45,14 +46,16 @@ class Recording final : public Observer {
 
   void close();
 
-  /// A track a rank, a slice a call; in that slice one for each message that the call received, and an arrow to it from the
-  /// call that sent it; one for each access to another rank's memory, and an arrow to a short one on that rank's track. \param other  further members of otherData: "\"a\":1"
+  /// A track a rank, a slice a call; in that slice one for each message that the call received, and
+  /// an arrow to it from the call that sent it; one for each access to another rank's memory, and
+  /// an arrow to a short one on that rank's track. \param other  further members of otherData:
+  /// "\"a\":1"
   TraceCounts write_trace(const std::function<void(std::string_view)>& write,
                           std::string_view other);
 
-  /// The messages that were received, and accesses, in steps: a message is in a later step than those that its sender, when it sent
-  /// it, and its receiver, when it asked for it, had received, or had waited for others to receive. What was sent or asked for
-  /// meanwhile is in the same step.
+  /// The messages that were received, and accesses, in steps: a message is in a later step than
+  /// those that its sender, when it sent it, and its receiver, when it asked for it, had received,
+  /// or had waited for others to receive. What was sent or asked for meanwhile is in the same step.
   struct Messages {
     Schedule schedule;
     std::uint64_t kept = 0,

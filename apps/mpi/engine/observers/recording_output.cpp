@@ -19,8 +19,8 @@ using Event = Recording::Event;
 
 namespace {
 
-/// Joins the two ends of each message; they come in the order in which they were started, of all ranks together.
-/// Calls f(sent, received).
+/// Joins the two ends of each message; they come in the order in which they were started, of all
+/// ranks together. Calls f(sent, received).
 template <class F>
 class Ends {
  public:

@@ -55,8 +55,8 @@ class WindowLock {
 
 /// What the ranks of a window have in common.
 ///
-/// Threads  parts: each rank writes its own before all meet; then all read. Locks, regions, and others'
-///          access to a part's memory: who acts at the rank's node (Requests::act_at).
+/// Threads  parts: each rank writes its own before all meet; then all read. Locks, regions, and
+///          others' access to a part's memory: who acts at the rank's node (Requests::act_at).
 struct SharedWindow {
   explicit SharedWindow(Rank ranks)
       : parts(static_cast<std::size_t>(ranks)),
@@ -111,8 +111,8 @@ struct Window {
 /// The window that a call names; its error handler gets what fails. Throws Failure.
 Window& window_of(Call& call, MPI_Win handle);
 
-/// Before an access: in an epoch of MPI_Win_lock_all the target's lock is taken now, so that p ranks
-/// do not take p locks each.
+/// Before an access: in an epoch of MPI_Win_lock_all the target's lock is taken now, so that p
+/// ranks do not take p locks each.
 void lock_for_access(Call& call, Window& window, Rank target);
 
 /// A window's messages of its own, on its communicator.

@@ -86,7 +86,8 @@ struct Target {
 
   bool is_nobody() const { return rank == MPI_PROC_NULL; }
 
-  /// The call may be made now, and the lock is there. \param for_requests  those give requests, and need a lock
+  /// The call may be made now, and the lock is there. \param for_requests  those give requests, and
+  /// need a lock
   void require_epoch(bool for_requests) const {
     if (is_nobody()) return;
     const bool is_locked = window.locked_all || window.locked[static_cast<std::size_t>(rank)];

@@ -266,7 +266,8 @@ int win_flush_local_all(MPI_Win handle) {
   return flush_all(call, handle);
 }
 
-// What others have written to this rank's memory is seen from here on: their actions come before this one.
+// What others have written to this rank's memory is seen from here on: their actions come before
+// this one.
 int win_sync(MPI_Win handle) {
   WORMCUBE_MPI_CALL(MPI_Win_sync);
   return call([&] {

@@ -24,7 +24,8 @@ std::string tag_text(int tag) {
   return tag == MPI_ANY_TAG ? std::string("any tag") : fmt::format("tag {}", tag);
 }
 
-/// One thing that a rank waits for: a message from, or a receive by, a rank of the world; or anybody.
+/// One thing that a rank waits for: a message from, or a receive by, a rank of the world; or
+/// anybody.
 struct Need {
   std::string text;
   std::vector<Rank> ranks;
@@ -72,8 +73,8 @@ Need send_need(const Communicator& on, int to, int tag, std::int64_t bytes) {
           &on};
 }
 
-/// How far a rank has come in a communicator's collective of that number: 0: not yet; 1: called, or, of a
-/// persistent one, 1 more than its starts.
+/// How far a rank has come in a communicator's collective of that number: 0: not yet; 1: called,
+/// or, of a persistent one, 1 more than its starts.
 std::uint64_t stage_of(const RankState& rank, const Communicator& on, std::uint64_t number,
                        bool is_persistent) {
   const auto is_it = [&](const Communicator& each) {
@@ -95,8 +96,8 @@ std::uint64_t stage_of(const RankState& rank, const Communicator& on, std::uint6
   return 1 + starts;
 }
 
-/// Those of a collective, the communicator's of that number, that have not come. \param program  of a persistent
-/// one
+/// Those of a collective, the communicator's of that number, that have not come. \param program  of
+/// a persistent one
 Need collective_need(const Job& job, const Communicator& on, std::uint64_t number,
                      std::int64_t bytes, const NonblockingCollective* program = nullptr) {
   Need need;

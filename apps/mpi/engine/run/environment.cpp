@@ -17,8 +17,8 @@
 namespace wormcube::mpi {
 namespace {
 
-// Ranks share threads, so only the one that main() runs on may call; which is what a rank's own code
-// knows as its main thread.
+// Ranks share threads, so only the one that main() runs on may call; which is what a rank's own
+// code knows as its main thread.
 constexpr int provided_threads = MPI_THREAD_FUNNELED;
 
 void begin(Call& call, int* provided) {

@@ -22,14 +22,14 @@ struct RunOptions {
   JobOptions job;
   MachineOptions machine;
   std::chrono::milliseconds time_limit{0};
-  /// If all ranks have only asked (MPI_Test, MPI_Iprobe) or waited for so long, on_stall() is called, once, with a
-  /// table of where they are. 0: never.
+  /// If all ranks have only asked (MPI_Test, MPI_Iprobe) or waited for so long, on_stall() is
+  /// called, once, with a table of where they are. 0: never.
   std::chrono::milliseconds stall{0};
   std::function<void(const std::string& text)> on_stall = {};
 };
 
-/// A program's run. Where it ends before its ranks do, these are left where they are, on threads that
-/// use all of this: the process must end then, without destroying anything.
+/// A program's run. Where it ends before its ranks do, these are left where they are, on threads
+/// that use all of this: the process must end then, without destroying anything.
 class Run {
  public:
   /// Loads the images and starts the ranks. Throws UsageError.

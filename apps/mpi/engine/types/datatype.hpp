@@ -83,7 +83,8 @@ class Datatype {
   const TypeShape& shape() const { return shape_; }
   /// The same type, and its envelope tells that X_c made it.
   static DatatypePointer of_large_counts(const DatatypePointer& made);
-  /// A predefined type that was asked for by precision and range: MPI_Type_create_f90_real and its like.
+  /// A predefined type that was asked for by precision and range: MPI_Type_create_f90_real and its
+  /// like.
   static DatatypePointer parametrized(int combiner, std::vector<std::int64_t> parameters,
                                       const DatatypePointer& predefined);
 
@@ -95,7 +96,8 @@ class Datatype {
 
   /// Any number of elements are one piece that begins where the first does.
   bool is_dense() const { return is_dense_; }
-  /// The pieces of `count` elements, (displacement, bytes) in their order; none: they are more than `limit`.
+  /// The pieces of `count` elements, (displacement, bytes) in their order; none: they are more than
+  /// `limit`.
   std::optional<std::vector<std::pair<std::int64_t, std::int64_t>>> pieces(std::int64_t count,
                                                                            std::size_t limit) const;
 
@@ -112,7 +114,8 @@ class Datatype {
   Signature signature(std::int64_t count) const { return repeated(count, shape_.signature); }
   Signature signature_of_first(std::int64_t limit) const;
 
-  /// Calls f(handle, count) for each run of equal predefined elements of one of this type, in order.
+  /// Calls f(handle, count) for each run of equal predefined elements of one of this type, in
+  /// order.
   template <class F>
   void each_element(F&& f) const {
     if (handle_ != nullptr && parts_.empty()) return f(handle_, 1);

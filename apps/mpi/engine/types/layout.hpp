@@ -1,4 +1,4 @@
-// Where the bytes of a datatype lie: loops over pieces of memory, and copying between them and a row of bytes.
+// Where the bytes of a datatype lie: loops over pieces of memory, and copying them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
