@@ -15,6 +15,7 @@
 #include "wormcube/apps/cli/output/print.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
+#include "wormcube/apps/mpi/engine/observers/recording.hpp"
 #include "wormcube/apps/mpi/engine/run/deadlock.hpp"
 #include "wormcube/apps/mpi/engine/run/run.hpp"
 #include "wormcube/collectives/core/registry.hpp"
