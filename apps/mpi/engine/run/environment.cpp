@@ -3,6 +3,7 @@
 #include "wormcube/apps/mpi/engine/collectives/collective_call.hpp"
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
 #include "wormcube/apps/mpi/engine/messages/messages.hpp"
+#include "wormcube/apps/mpi/engine/observers/recording.hpp"
 #include "wormcube/apps/mpi/engine/run/functions.hpp"
 
 #include <algorithm>
