@@ -357,4 +357,17 @@ void swap_between(Call& call, const Communicator& on, ConstSpan out, Span in) {
   broadcast(*on.node, in);
 }
 
+void wait_for_all(Call& call, Communicator& on) {
+  if (on.remote) {
+    CollectiveCall all(call, on, call.function());
+    return wait_between(all);
+  }
+  if (on.size() == 1) return;
+  call.rank().call.communicator = &on;
+  call.rank().call.waits = CurrentCall::Waits::collective;
+  const Collective& barrier = on.shared->collective(
+      {.operation = operations::barrier, .block_bytes = 0}, on.node->topology(), {});
+  barrier(*on.node, ConstBlocks(ConstSpan(), 0), Blocks(Span(), 0));
+}
+
 }  // namespace wormcube::mpi

@@ -24,6 +24,9 @@ struct BlockBuffer {
   std::function<std::vector<Uneven::Block>()> blocks;
 };
 
+/// Waits until all ranks of the communicator, of whatever kind, have called this.
+void wait_for_all(Call& call, Communicator& on);
+
 void barrier_between(CollectiveCall& all);
 /// The same without a call of its own.
 void wait_between(const CollectiveCall& all);

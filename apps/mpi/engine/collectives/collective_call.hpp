@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/apps/mpi/engine/collectives/buffers.hpp"
 #include "wormcube/apps/mpi/engine/collectives/reductions.hpp"
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
 
@@ -13,14 +14,24 @@
 
 namespace wormcube::mpi {
 
-class NonblockingCollective;
+/// What a nonblocking call has of its own: where its steps are taken, and what its handles mean.
+class NonblockingContext {
+ public:
+  virtual ~NonblockingContext() = default;
+  /// Null: it only checks its arguments.
+  virtual NonblockingPlace* place() const = 0;
+  virtual TypeView type(MPI_Datatype handle) = 0;
+  virtual Operator op(MPI_Op handle, const TypeView& on) = 0;
+  /// CollectiveCall::come()
+  virtual void come(const CollectiveMatch& what) = 0;
+};
 
 /// A call, on its rank's stack, or, of a nonblocking one, on the stack of its operation. Only until
 /// the first step has it its Call: all arguments are checked before.
 class CollectiveCall {
  public:
   CollectiveCall(Call& its_call, Communicator& on, Function function,
-                 NonblockingCollective* program = nullptr);
+                 NonblockingContext* program = nullptr);
 
   Call& call;
   Communicator& comm;
@@ -48,63 +59,9 @@ class CollectiveCall {
 
  private:
   Function function_;
-  NonblockingCollective* program_;  ///< null: a blocking call
+  NonblockingContext* program_;  ///< null: a blocking call
   Node* node_;
   Node* world_;
-};
-
-/// What a rank gives, as bytes in a row.
-class SendBuffer {
- public:
-  SendBuffer(const Call& call, const void* data, std::size_t count, const TypeView& type);
-  ConstSpan data() const { return data_; }
-
- private:
-  std::vector<std::byte> packed_;
-  ConstSpan data_;
-};
-
-/// Where a rank gets to, as bytes in a row; deliver() when they are there.
-class ReceiveBuffer {
- public:
-  ReceiveBuffer(const Call& call, void* data, std::size_t count, const TypeView& type);
-  Span data() const { return data_; }
-  void deliver() const;
-
- private:
-  void* elements_;
-  DatatypePointer type_;  ///< null: they lie in a row
-  std::vector<std::byte> packed_;
-  Span data_;
-};
-
-/// Throws Failure if what a rank gives and where it gets to are memory of both.
-void require_separate(ConstSpan given, ConstSpan taken);
-
-/// Blocks of their own sizes, places and types: in a row, where they lie so; else copied.
-class Uneven {
- public:
-  struct Block {
-    std::size_t count;
-    std::ptrdiff_t place;  ///< in bytes
-    TypeView type;
-  };
-  Uneven(const Call& call, const void* data, std::span<const Block> blocks, const char* name);
-
-  Blocks blocks() const { return {data_, std::span<const Bytes>(offsets_)}; }
-  std::vector<Bytes> sizes() const;
-  Bytes bytes() const { return offsets_.back(); }
-  void deliver() const;
-
- private:
-  struct Copied {
-    std::byte* elements;
-    DatatypePointer type;  ///< null: they lie in a row
-  };
-  std::vector<Copied> parts_;  ///< empty: nothing was copied
-  std::vector<Bytes> offsets_;
-  std::vector<std::byte> copied_;
-  Span data_;
 };
 
 /// With JobOptions::strict, what is compared of a collective call's types; else nothing is.
@@ -175,9 +132,6 @@ void prepare_collective(Call& call, MPI_Comm on, Function function, CollectivePr
                         MPI_Request* request);
 /// Starts what was prepared.
 void restart_collective(Call& call, RequestObject& object);
-
-/// Waits until all ranks of the communicator have called this.
-void wait_for_all(Call& call, Communicator& on);
 
 void add_collective_functions(WormcubeMpiFunctions& table);
 void add_neighbour_functions(WormcubeMpiFunctions& table);

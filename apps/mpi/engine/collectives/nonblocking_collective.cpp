@@ -32,7 +32,7 @@ void NonblockingCollective::check(Call& call) {
 
 Request NonblockingCollective::begin(Call& call) {
   if (on_.idle_places.empty()) {
-    place_ = std::make_unique<NonblockingPlace>(*rank_.node, rank_);
+    place_ = std::make_unique<NonblockingPlace>(*rank_.node, *rank_.requests, rank_.sent_to);
     place_->view = view_of(place_->world, *on_.shared);
   } else {
     place_ = std::move(on_.idle_places.back());

@@ -22,12 +22,12 @@ struct RankState;
 /// A nonblocking or persistent collective of a rank: a node program on a stack of its own.
 ///
 /// Threads  its rank's
-class NonblockingCollective {
+class NonblockingCollective final : public NonblockingContext {
  public:
   NonblockingCollective(RankState& rank, Communicator& on, Function function,
                         CollectiveProgram program)
       : rank_(rank), on_(on), function_(function), program_(std::move(program)) {}
-  ~NonblockingCollective();
+  ~NonblockingCollective() override;
   NonblockingCollective(const NonblockingCollective&) = delete;
   NonblockingCollective& operator=(const NonblockingCollective&) = delete;
 
@@ -46,14 +46,12 @@ class NonblockingCollective {
   Function function() const { return function_; }
   /// Of the communicator's collective calls.
   std::uint64_t number() const { return number_; }
-  /// Null: it is not under way.
-  NonblockingPlace* place() const { return place_.get(); }
+  NonblockingPlace* place() const override { return place_.get(); }
 
   // What the call's handles mean, as long as it lives: they may be freed while it is under way.
-  TypeView type(MPI_Datatype handle);
-  Operator op(MPI_Op handle, const TypeView& on);
-  /// CollectiveCall::come()
-  void come(const CollectiveMatch& what);
+  TypeView type(MPI_Datatype handle) override;
+  Operator op(MPI_Op handle, const TypeView& on) override;
+  void come(const CollectiveMatch& what) override;
 
  private:
   struct Checked {};  // thrown to end check()

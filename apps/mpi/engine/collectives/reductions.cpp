@@ -3,7 +3,7 @@
 #include "wormcube/apps/mpi/engine/collectives/reductions.hpp"
 
 #include "wormcube/apps/mpi/engine/base/handles.hpp"
-#include "wormcube/apps/mpi/engine/collectives/collective_call.hpp"
+#include "wormcube/apps/mpi/engine/collectives/buffers.hpp"
 #include "wormcube/apps/mpi/engine/types/operators.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // Whether all ranks of a communicator make the same collective call.
 // SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/mpi/abi/function.hpp"
 #include "wormcube/apps/mpi/engine/base/error.hpp"
 #include "wormcube/apps/mpi/engine/core/communicator.hpp"
-#include "wormcube/apps/mpi/engine/core/rank.hpp"
 
 #include <fmt/core.h>
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/core/communicator.hpp"
 
-#include "wormcube/apps/mpi/engine/core/job.hpp"
 #include "wormcube/apps/mpi/engine/core/nonblocking_node.hpp"
 #include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/collectives/harness/work.hpp"
@@ -18,20 +17,20 @@ void TaggedNode::step(std::span<const Op> ops) {
   node().step(ops_);
 }
 
-SharedCommunicator::SharedCommunicator(Job& job, std::uint32_t id, std::vector<Rank> members,
-                                       std::string its_name)
-    : name(std::move(its_name)), job_(job), id_(id), members_(std::move(members)) {
+SharedCommunicator::SharedCommunicator(CommunicatorHost& host, std::uint32_t id,
+                                       std::vector<Rank> members, std::string its_name)
+    : name(std::move(its_name)), host_(host), id_(id), members_(std::move(members)) {
   is_world_order_ = true;
   for (Rank r = 0; r < size(); ++r) is_world_order_ = is_world_order_ && members_[r] == r;
   if (is_world_order_) return;
-  rank_of_.assign(static_cast<std::size_t>(job.ranks()), -1);
+  rank_of_.assign(static_cast<std::size_t>(host.ranks()), -1);
   for (Rank r = 0; r < size(); ++r) rank_of_[static_cast<std::size_t>(members_[r])] = r;
 }
 
 SharedCommunicator::~SharedCommunicator() {
   if (id_ < 2) return;
-  job_.remember(*this);
-  job_.give_back_id(id_);
+  host_.remember(*this);
+  host_.give_back_id(id_);
 }
 
 std::shared_ptr<SharedCommunicator> SharedCommunicator::child_of(ChildKey key,
@@ -43,7 +42,7 @@ std::shared_ptr<SharedCommunicator> SharedCommunicator::child_of(ChildKey key,
   if (is_new) {
     child.to_come = members.size();
     try {
-      child.made = std::make_shared<SharedCommunicator>(job_, job_.take_id(), members, its_name);
+      child.made = std::make_shared<SharedCommunicator>(host_, host_.take_id(), members, its_name);
     } catch (...) {
       children_.erase(place);
       throw;
@@ -56,7 +55,7 @@ std::shared_ptr<SharedCommunicator> SharedCommunicator::child_of(ChildKey key,
 
 Collective SharedCommunicator::automatic(const Wanted& wanted, const Topology& network,
                                          const Arguments& arguments) const {
-  if (job_.options().by_work) {
+  if (host_.by_work()) {
     return least_work(wanted.operation, network, wanted.block_bytes, Ports::one, arguments);
   }
   return cheapest(wanted.operation, network, CostModel(), wanted.block_bytes, Ports::one,
@@ -70,7 +69,7 @@ Choice& SharedCommunicator::choose(const ChoiceKey& key, const Wanted& wanted,
   if (!is_new) return choice;
   choice.operation = std::string(wanted.operation->name);
   choice.block_bytes = wanted.block_bytes;
-  const auto& named = job_.options().algorithms;
+  const auto& named = host_.algorithms();
   if (const auto asked = named.find(choice.operation); asked != named.end()) {
     Collective collective = asked->second;
     collective.arguments = arguments;
@@ -133,19 +132,19 @@ std::unique_ptr<View> view_of(Node& node, const SharedCommunicator& shared) {
   return std::make_unique<GroupView>(node, members);
 }
 
-void attach(Communicator& communicator, RankState& rank, std::shared_ptr<SharedCommunicator> shared,
+void attach(Communicator& communicator, Node& node, std::shared_ptr<SharedCommunicator> shared,
             std::shared_ptr<SharedCommunicator> remote) {
   communicator.magic = Communicator::alive;
   communicator.shared = std::move(shared);
   communicator.remote = std::move(remote);
   communicator.others = (communicator.remote ? communicator.remote : communicator.shared).get();
   communicator.number = std::min(communicator.shared->id(), communicator.others->id());
-  communicator.rank = communicator.shared->rank_of(rank.rank);
+  communicator.rank = communicator.shared->rank_of(node.rank());
   communicator.collectives = communicator.made = 0;
   communicator.name = communicator.shared->name;
-  communicator.world = rank.node;
+  communicator.world = &node;
   if (communicator.context() > 0) {
-    communicator.tagged = std::make_unique<TaggedNode>(*rank.node, communicator.context());
+    communicator.tagged = std::make_unique<TaggedNode>(node, communicator.context());
     communicator.world = communicator.tagged.get();
   }
   communicator.view = view_of(*communicator.world, *communicator.shared);

@@ -28,8 +28,6 @@
 
 namespace wormcube::mpi {
 
-class Job;
-struct RankState;
 struct SharedWindow;
 struct NonblockingPlace;
 struct Communicator;
@@ -72,17 +70,40 @@ struct Choice {
   std::uint64_t calls = 0;
 };
 
+class SharedCommunicator;
+
+/// What communicators need of their job.
+///
+/// Threads  any
+class CommunicatorHost {
+ public:
+  virtual ~CommunicatorHost() = default;
+  virtual Rank ranks() const = 0;
+  /// By operation: the algorithm that was asked for.
+  virtual const std::map<std::string, Collective>& algorithms() const = 0;
+  /// Of the others the one that costs these cores least; else the cheapest by formula.
+  virtual bool by_work() const = 0;
+  /// A number for a communicator that no living one has. Throws Failure if there is none left.
+  virtual std::uint32_t take_id() = 0;
+  /// No rank has an end of it any more.
+  virtual void give_back_id(std::uint32_t id) noexcept = 0;
+  /// A communicator ends: what is reported of it is kept.
+  virtual void remember(const SharedCommunicator& ended) = 0;
+};
+
 /// What the ranks of a communicator have in common.
 ///
 /// Threads  members, rank_of, id: all, they do not change. The rest: under its lock.
 class SharedCommunicator {
  public:
-  SharedCommunicator(Job& job, std::uint32_t id, std::vector<Rank> members, std::string name);
+  SharedCommunicator(CommunicatorHost& host, std::uint32_t id, std::vector<Rank> members,
+                     std::string name);
   ~SharedCommunicator();
   SharedCommunicator(const SharedCommunicator&) = delete;
   SharedCommunicator& operator=(const SharedCommunicator&) = delete;
 
-  Job& job() const { return job_; }
+  /// Ranks of the whole job.
+  Rank ranks_of_world() const { return host_.ranks(); }
   std::uint32_t id() const { return id_; }
   const std::vector<Rank>& members() const { return members_; }
   Rank size() const { return static_cast<Rank>(members_.size()); }
@@ -179,7 +200,7 @@ class SharedCommunicator {
   static std::string compared(const CollectiveTypes& types, Types& before, int side,
                               const char* whose);
 
-  Job& job_;
+  CommunicatorHost& host_;
   const std::uint32_t id_;
   const std::vector<Rank> members_;
   std::vector<Rank> rank_of_;
@@ -264,8 +285,8 @@ std::uint64_t come_to(Communicator& on, const CollectiveMatch& call);
 /// The part of a node's network that is a communicator's; null: all of it.
 std::unique_ptr<View> view_of(Node& node, const SharedCommunicator& shared);
 
-/// Makes a rank's end of it. \param remote  of an intercommunicator
-void attach(Communicator& communicator, RankState& rank, std::shared_ptr<SharedCommunicator> shared,
+/// Makes a rank's end of it. \param node  the rank's  \param remote  of an intercommunicator
+void attach(Communicator& communicator, Node& node, std::shared_ptr<SharedCommunicator> shared,
             std::shared_ptr<SharedCommunicator> remote = nullptr);
 
 }  // namespace wormcube::mpi

@@ -28,9 +28,7 @@ class CountingNode final : public ForwardingNode {
     for (const Op& op : ops) {
       if (!op.is_send()) continue;
       const auto to = static_cast<std::size_t>(peer_of(topology(), rank(), op));
-      if (to >= state_.bytes_to.size()) continue;
-      state_.bytes_to[to] += op.bytes();
-      ++state_.messages_to[to];
+      if (to < state_.sent_to.bytes.size()) state_.sent_to.count(static_cast<Rank>(to), op.bytes());
     }
     node().step(ops);
   }
@@ -66,8 +64,8 @@ Job::Job(const Topology& topology, const Images& images, const JobOptions& optio
     states_.push_back(std::make_unique<RankState>(*this, rank));
     states_.back()->timed = options.timing;
     if (!options.matrix) continue;
-    states_.back()->bytes_to.resize(all.size());
-    states_.back()->messages_to.resize(all.size());
+    states_.back()->sent_to.bytes.resize(all.size());
+    states_.back()->sent_to.messages.resize(all.size());
   }
   the_job = this;
 }
@@ -122,9 +120,9 @@ void Job::run_rank(Node& node) {
     state.node = state.observed.get();
   }
   current_rank = &state;
-  attach(state.world, state, world_);
+  attach(state.world, *state.node, world_);
   state.world.handle = MPI_COMM_WORLD;
-  attach(state.self, state,
+  attach(state.self, *state.node,
          std::make_shared<SharedCommunicator>(*this, 1, std::vector<Rank>{state.rank},
                                               "MPI_COMM_SELF"));
   state.self.handle = MPI_COMM_SELF;

@@ -73,11 +73,11 @@ struct JobOptions {
 /// Invariants  whoever ends the job from within a rank never returns: the frames below are the
 ///             user's, and nothing of ours is thrown through them. The process ends with the job,
 ///             so nothing has to be unwound.
-class Job {
+class Job final : public CommunicatorHost {
  public:
   Job(const Topology& topology, const Images& images, const JobOptions& options,
       std::vector<std::string> arguments);
-  ~Job();
+  ~Job() override;
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
@@ -108,16 +108,18 @@ class Job {
   const Topology& topology() const { return topology_; }
   const JobOptions& options() const { return options_; }
   const Images& images() const { return images_; }
-  Rank ranks() const { return options_.ranks; }
+  Rank ranks() const override { return options_.ranks; }
+  const std::map<std::string, Collective>& algorithms() const override {
+    return options_.algorithms;
+  }
+  bool by_work() const override { return options_.by_work; }
   RankState& rank(Rank rank) { return *states_[static_cast<std::size_t>(rank)]; }
   const RankState& rank(Rank rank) const { return *states_[static_cast<std::size_t>(rank)]; }
   /// "ring.c:41", "ring+0x11d9", or nothing.
   std::string place(const void* address) const;
 
-  /// A number for a communicator that no living one has. Throws Failure if there is none left.
-  std::uint32_t take_id();
-  /// No rank has an end of it any more.
-  void give_back_id(std::uint32_t id) noexcept;
+  std::uint32_t take_id() override;
+  void give_back_id(std::uint32_t id) noexcept override;
   /// The two groups of an intercommunicator, by whoever comes first; all of their ranks come.
   /// \param key  of no two at once
   struct Pair {
@@ -145,8 +147,7 @@ class Job {
 
   std::size_t explain_fault(std::span<char> text) const;
 
-  /// A communicator ends: what is told of it is kept.
-  void remember(const SharedCommunicator& ended);
+  void remember(const SharedCommunicator& ended) override;
   /// Of those that have ended and those that live, MPI_COMM_SELF left out. When all ranks have
   /// ended.
   std::vector<CommunicatorFigures> communicators() const;

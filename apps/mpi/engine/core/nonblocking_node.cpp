@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/core/nonblocking_node.hpp"
 
-#include "wormcube/apps/mpi/engine/core/rank.hpp"
-
 namespace wormcube::mpi {
 
 // Contexts of point-to-point messages are below, that of steps is above all of these. The call's
@@ -16,27 +14,23 @@ void NonblockingNode::begin(Strand& strand, std::uint32_t communicator, std::uin
 }
 
 void NonblockingNode::step(std::span<const Op> ops) {
-  requests_.clear();
+  step_.clear();
   complete_ = 0;
   for (const bool sends : {false, true}) {
     for (const Op& op : ops) {
       if (op.is_send() != sends) continue;
       const Rank peer = peer_of(topology(), rank(), op);
-      if (sends && !rank_.bytes_to.empty()) {
-        rank_.bytes_to[static_cast<std::size_t>(peer)] += op.bytes();
-        ++rank_.messages_to[static_cast<std::size_t>(peer)];
-      }
-      requests_.push_back(
-          rank_.requests->start_background(op.with(peer).with_tag(first_ + op.tag()), context_));
+      if (sends) sent_.count(peer, op.bytes());
+      step_.push_back(
+          requests_.start_background(op.with(peer).with_tag(first_ + op.tag()), context_));
     }
   }
   while (!can_go_on()) strand_->suspend();
 }
 
 bool NonblockingNode::can_go_on() {
-  while (complete_ < requests_.size() && rank_.requests->end_background(requests_[complete_]))
-    ++complete_;
-  return complete_ == requests_.size();
+  while (complete_ < step_.size() && requests_.end_background(step_[complete_])) ++complete_;
+  return complete_ == step_.size();
 }
 
 }  // namespace wormcube::mpi

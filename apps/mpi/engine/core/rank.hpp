@@ -6,6 +6,7 @@
 #include "wormcube/apps/mpi/engine/base/attributes.hpp"
 #include "wormcube/apps/mpi/engine/core/communicator.hpp"
 #include "wormcube/apps/mpi/engine/core/request_object.hpp"
+#include "wormcube/apps/mpi/engine/core/sent_matrix.hpp"
 #include "wormcube/apps/mpi/engine/observers/observer.hpp"
 #include "wormcube/runtime/node/requests.hpp"
 
@@ -140,17 +141,14 @@ struct RankState {
   std::array<std::uint32_t, static_cast<std::size_t>(Function::count)> calls{};
   std::uint64_t sent = 0;
   Bytes sent_bytes = 0;
-  std::vector<Bytes> bytes_to;  ///< with a matrix: by rank
-  std::vector<std::uint64_t> messages_to;
+  SentMatrix sent_to;  ///< with JobOptions::matrix
 };
 
 /// For reports: what a rank sends.
 inline void count_sent(RankState& rank, Rank to, Bytes bytes) {
   ++rank.sent;
   rank.sent_bytes += bytes;
-  if (rank.bytes_to.empty()) return;
-  rank.bytes_to[static_cast<std::size_t>(to)] += bytes;
-  ++rank.messages_to[static_cast<std::size_t>(to)];
+  rank.sent_to.count(to, bytes);
 }
 
 /// The rank that runs on this thread: whichever has come back from a call last.

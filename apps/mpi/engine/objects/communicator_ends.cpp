@@ -1,7 +1,7 @@
 // A rank's ends of communicators: made, waited on, ended.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/base/handles.hpp"
-#include "wormcube/apps/mpi/engine/collectives/collective_call.hpp"
+#include "wormcube/apps/mpi/engine/collectives/between_groups.hpp"
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
 #include "wormcube/apps/mpi/engine/core/nonblocking_node.hpp"
 #include "wormcube/apps/mpi/engine/objects/objects.hpp"
@@ -54,7 +54,7 @@ Communicator& make_end(Call& call, std::shared_ptr<SharedCommunicator> shared,
   } else {
     made = unused->get();
   }
-  attach(*made, rank, std::move(shared), std::move(remote));
+  attach(*made, *rank.node, std::move(shared), std::move(remote));
   made->errors = parent.errors;
   made->grid = nullptr;
   made->graph = nullptr;

@@ -1,7 +1,7 @@
 // MPI's functions on graphs.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/mpi/engine/base/graphs.hpp"
-#include "wormcube/apps/mpi/engine/collectives/collective_call.hpp"
+#include "wormcube/apps/mpi/engine/collectives/between_groups.hpp"
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
 #include "wormcube/apps/mpi/engine/objects/objects.hpp"
 

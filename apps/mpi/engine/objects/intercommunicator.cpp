@@ -50,7 +50,7 @@ Introduction introduced(Call& call, Communicator& peer, int remote_leader, int t
 
 /// From its leader to all of a group.
 Introduction from_leader(const Communicator& local, int leader, const Introduction& what) {
-  std::vector<int> words(static_cast<std::size_t>(local.shared->job().ranks()) + 2);
+  std::vector<int> words(static_cast<std::size_t>(local.shared->ranks_of_world()) + 2);
   if (local.rank == leader) std::ranges::copy(as_words(what), words.begin());
   if (local.size() > 1) {
     const Collective& broadcast =

@@ -4,7 +4,7 @@
 
 #include "wormcube/apps/mpi/engine/base/errors.hpp"
 #include "wormcube/apps/mpi/engine/base/handles.hpp"
-#include "wormcube/apps/mpi/engine/collectives/collective_call.hpp"
+#include "wormcube/apps/mpi/engine/collectives/between_groups.hpp"
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
 #include "wormcube/apps/mpi/engine/objects/objects.hpp"
 

@@ -1,6 +1,6 @@
 // The beginning and the end of a rank, time, memory, names.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/mpi/engine/collectives/collective_call.hpp"
+#include "wormcube/apps/mpi/engine/collectives/between_groups.hpp"
 #include "wormcube/apps/mpi/engine/core/calls.hpp"
 #include "wormcube/apps/mpi/engine/messages/messages.hpp"
 #include "wormcube/apps/mpi/engine/observers/recording.hpp"
