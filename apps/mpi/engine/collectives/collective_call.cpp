@@ -3,6 +3,7 @@
 #include "wormcube/apps/mpi/engine/collectives/collective_call.hpp"
 
 #include "wormcube/apps/mpi/engine/core/nonblocking_node.hpp"
+
 namespace wormcube::mpi {
 
 CollectiveCall::CollectiveCall(Call& its_call, Communicator& on, Function function,
