@@ -60,9 +60,36 @@ bool may_include(std::string_view file, std::string_view other) {
        {"collectives/", "runtime/topology/", "runtime/node/", error, hash, numbers}},
       {"apps/mpi/abi/", {"apps/mpi/abi/"}},
       {"apps/mpi/image/", {"apps/mpi/image/", "runtime/topology/", "runtime/base/"}},
-      {"apps/mpi/",
-       {"apps/mpi/", "apps/common/event_spool.", "apps/common/trace.", "apps/common/trace_text.",
-        "collectives/", "runtime/"}},
+      // The rooms of the MPI engine, from data without a rank to the run of a program.
+      {"apps/mpi/engine/base/", {"apps/mpi/engine/base/", "apps/mpi/abi/", "runtime/topology/"}},
+      {"apps/mpi/engine/types/",
+       {"apps/mpi/engine/types/", "apps/mpi/engine/base/", "apps/mpi/abi/", "runtime/node/op."}},
+      {"apps/mpi/engine/observers/",
+       {"apps/mpi/engine/observers/", "apps/mpi/abi/", "apps/common/event_spool.",
+        "apps/common/trace.", "apps/common/trace_text.", "runtime/schedule/", "runtime/replay/",
+        "runtime/topology/", "runtime/node/", error}},
+      {"apps/mpi/engine/core/",
+       {"apps/mpi/engine/core/", "apps/mpi/engine/observers/", "apps/mpi/engine/types/",
+        "apps/mpi/engine/base/", "apps/mpi/abi/", "apps/mpi/image/", "collectives/core/",
+        "collectives/harness/work.", "runtime/node/", "runtime/base/"}},
+      {"apps/mpi/engine/collectives/",
+       {"apps/mpi/engine/collectives/", "apps/mpi/engine/core/", "apps/mpi/engine/types/",
+        "apps/mpi/engine/base/", "collectives/core/", "runtime/node/", "runtime/base/"}},
+      {"apps/mpi/engine/messages/",
+       {"apps/mpi/engine/messages/", "apps/mpi/engine/collectives/", "apps/mpi/engine/core/",
+        "apps/mpi/engine/types/", "apps/mpi/engine/base/", "runtime/node/"}},
+      {"apps/mpi/engine/objects/",
+       {"apps/mpi/engine/objects/", "apps/mpi/engine/messages/", "apps/mpi/engine/collectives/",
+        "apps/mpi/engine/core/", "apps/mpi/engine/types/", "apps/mpi/engine/base/", "apps/mpi/abi/",
+        "collectives/core/"}},
+      {"apps/mpi/engine/one_sided/",
+       {"apps/mpi/engine/one_sided/", "apps/mpi/engine/objects/", "apps/mpi/engine/messages/",
+        "apps/mpi/engine/collectives/", "apps/mpi/engine/core/", "apps/mpi/engine/types/",
+        "apps/mpi/engine/base/", "apps/mpi/abi/", "runtime/node/"}},
+      {"apps/mpi/engine/run/",
+       {"apps/mpi/engine/", "apps/mpi/abi/", "apps/mpi/image/", "runtime/machine/", "runtime/node/",
+        "runtime/base/"}},
+      {"apps/mpi/", {}},
       {"apps/common/", {"apps/common/", "apps/io/", "collectives/", "runtime/"}},
       {"apps/", {"apps/", "collectives/", "runtime/"}},
   };
@@ -234,22 +261,26 @@ std::string circle(const std::map<std::string, std::set<std::string>>& includes)
 
 }  // namespace
 
-TEST_CASE("the folders of the runtime include each other in no circle", "[layering]") {
+TEST_CASE("the folders of the runtime and of the MPI front end include each other in no circle",
+          "[layering]") {
   namespace fs = std::filesystem;
   const fs::path root = WORMCUBE_SOURCE_DIR;
   std::map<std::string, std::set<std::string>> includes;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / "runtime")) {
-    if (!entry.is_regular_file()) continue;
-    const fs::path file = entry.path().lexically_relative(root);
-    const std::string folder = file.parent_path().generic_string();
-    std::ifstream text(entry.path());
-    for (std::string line; std::getline(text, line);) {
-      const fs::path other(included(line));
-      const std::string its_folder = other.parent_path().generic_string();
-      // The machine's own folder is the roof of its rooms: they know its options and figures alone.
-      const bool is_of_roof = its_folder == "runtime/machine" && folder.starts_with(its_folder);
-      if (!its_folder.empty() && its_folder != folder && !is_of_roof) {
-        includes[folder].insert(its_folder);
+  for (const char* const part : {"runtime", "apps/mpi"}) {
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / part)) {
+      if (!entry.is_regular_file()) continue;
+      const fs::path file = entry.path().lexically_relative(root);
+      const std::string folder = file.parent_path().generic_string();
+      std::ifstream text(entry.path());
+      for (std::string line; std::getline(text, line);) {
+        const fs::path other(included(line));
+        const std::string its_folder = other.parent_path().generic_string();
+        // The machine's own folder is the roof of its rooms: they know its options and figures
+        // alone.
+        const bool is_of_roof = its_folder == "runtime/machine" && folder.starts_with(its_folder);
+        if (!its_folder.empty() && its_folder != folder && !is_of_roof) {
+          includes[folder].insert(its_folder);
+        }
       }
     }
   }
@@ -310,9 +341,15 @@ TEST_CASE("the layering test fails on a forbidden include", "[layering]") {
       {"collectives/core/registry.cpp", "collectives/harness/check.hpp"},
       {"collectives/harness/check.cpp", "apps/cli/output/table.hpp"},
       {"apps/fft/fft.cpp", "tests/schedule/programs.hpp"},
-      {"apps/mpi/image/images.cpp", "apps/mpi/engine/job.hpp"},
-      {"apps/mpi/engine/job.cpp", "apps/cli/output/print.hpp"},
-      {"runtime/machine/machine.cpp", "apps/mpi/engine/job.hpp"},
+      {"apps/mpi/image/images.cpp", "apps/mpi/engine/core/job.hpp"},
+      {"apps/mpi/engine/base/groups.cpp", "apps/mpi/engine/core/rank.hpp"},
+      {"apps/mpi/engine/types/types.cpp", "apps/mpi/engine/core/calls.hpp"},
+      {"apps/mpi/engine/core/job.cpp", "apps/mpi/engine/one_sided/window.hpp"},
+      {"apps/mpi/engine/core/job.cpp", "runtime/machine/machine.hpp"},
+      {"apps/mpi/engine/core/job.cpp", "apps/cli/output/print.hpp"},
+      {"apps/mpi/engine/collectives/neighbours.cpp", "apps/mpi/engine/messages/messages.hpp"},
+      {"apps/mpi/engine/file.cpp", "apps/mpi/abi/functions.h"},
+      {"runtime/machine/machine.cpp", "apps/mpi/engine/core/job.hpp"},
   };
   for (const auto& [file, other] : forbidden) {
     CAPTURE(file, other);

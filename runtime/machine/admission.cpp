@@ -40,9 +40,9 @@ Network::Settings network_settings(const MachineOptions& options) {
           options.eager_limit,
           options.observer,
           options.timing,
-          options.early_limit,
-          {options.early_messages, options.early_bytes,
-           options.early_limit > 0 ? EarlyMessage::header : 0}};
+          options.messaging.early_limit,
+          {options.messaging.early_messages, options.messaging.early_bytes,
+           options.messaging.early_limit > 0 ? EarlyMessage::header : 0}};
 }
 
 Routing admitted(Topology topology, const MachineOptions& options) {

@@ -96,7 +96,7 @@ Statistics Machine::Impl::run(const Program& program) {
     std::rethrow_exception(std::exchange(error_, nullptr));
   }
   Statistics result = statistics_of_run(*around_, nodes_, wall, cores_);
-  dirty_ = options_.allow_unreceived;  // messages, and what open requests have posted
+  dirty_ = options_.messaging.allow_unreceived;  // messages, and what open requests have posted
   return result;
 }
 

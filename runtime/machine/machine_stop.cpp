@@ -64,9 +64,9 @@ void Machine::Impl::report(Rank rank, std::exception_ptr error, bool is_usage_er
 }
 
 void Machine::Impl::wrong(const WrongMessage& message) noexcept {
-  if (!options_.on_wrong_message) return;
+  if (!options_.messaging.on_wrong_message) return;
   try {
-    options_.on_wrong_message(message);
+    options_.messaging.on_wrong_message(message);
   } catch (...) {
     stop(std::current_exception());
   }
@@ -92,7 +92,8 @@ void Machine::Impl::all_wait() noexcept {
   std::exception_ptr error;
   try {
     std::string text = deadlock_table(network_, nodes_, barrier_ ? &*barrier_ : nullptr);
-    if (options_.deadlock_text) text = options_.deadlock_text(text, network_.unreceived());
+    if (options_.messaging.deadlock_text)
+      text = options_.messaging.deadlock_text(text, network_.unreceived());
     error = std::make_exception_ptr(Deadlock(text));
   } catch (...) {
     error = std::current_exception();
@@ -108,7 +109,7 @@ bool Machine::Impl::stop(std::exception_ptr error, const EmulatedNode* thrower) 
 }
 
 void Machine::Impl::stop_all(std::exception_ptr error, const EmulatedNode* thrower) noexcept {
-  if (options_.on_failure) options_.on_failure(error);
+  if (options_.messaging.on_failure) options_.messaging.on_failure(error);
   error_ = std::move(error);
   thrower_ = thrower;
   stopping_.store(true, std::memory_order_release);

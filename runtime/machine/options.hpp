@@ -2,16 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/runtime/machine/messaging_options.hpp"
 #include "wormcube/runtime/network/observer.hpp"
-#include "wormcube/runtime/node/requests.hpp"
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <functional>
-#include <optional>
-#include <span>
 #include <string>
 
 namespace wormcube {
@@ -35,35 +32,18 @@ struct MachineOptions {
   int virtual_channels = 2;  ///< per ring link: 2 (dateline) or 1
   /// Flits that a virtual channel holds, 1 to most_channel_capacity.
   std::size_t channel_capacity = 4;
-  /// Messages of at most so many bytes pass the channels in flits, if they are more than one, and are kept for a receiver that has
-  /// not asked for them yet; of longer ones the header alone does.
+  /// A message of at most this many bytes passes the channels in flits, if it has more than one,
+  /// and is kept for a receiver that has not asked for it yet. Of a longer one the header alone
+  /// does.
   Bytes eager_limit = 1024;
-  /// What is kept for a receiver that has not asked for it yet: messages of at most early_limit bytes (0: of at most eager_limit; if
-  /// longer, they are copied into memory of the receiver's node), early_messages of them, early_bytes in all, at each node; with an early_limit each counts its header too.
-  Bytes early_limit = 0;
-  std::size_t early_messages = 64;
-  Bytes early_bytes = Bytes{256} << 10;
-  /// Messages that nobody has received when all programs have ended, and requests that are open then, are no error:
-  /// Statistics::unreceived has the messages.
-  bool allow_unreceived = false;
-  /// What a Deadlock says, from the machine's own table and the messages that nobody has received. Called
-  /// once, by the thread that has found it, which sees all that the nodes did. Empty: the table.
-  std::function<std::string(const std::string& table, std::span<const UnreceivedMessage> messages)>
-      deadlock_text = {};
-  /// Called before the machine stops for it; by any thread. What it throws, run() throws.
-  std::function<void(const WrongMessage&)> on_wrong_message = {};
-  /// Told why the machine stops, before it does, once a run; by any thread. It must not throw.
-  std::function<void(const std::exception_ptr& error)> on_failure = {};
-  /// Requests only. A receive of any source takes a message of one of those that are there, at random by this number, and
-  /// nodes let others run at random times. On one worker a number repeats a run.
-  std::optional<std::uint64_t> shuffle = {};
+  MessagingOptions messaging = {};
   bool lock_step = false;  ///< a barrier after every step
-  /// Steps of a node that may be under way at once, 1 to most_window: a step returns when all but the
-  /// window - 1 latest, itself among them, are complete. All are before the node does local work, is
-  /// given memory back that they use, takes a step whose data overlap theirs, sends after an empty
-  /// receive, makes a request or ends: so a program cannot tell, if it touches data in local work
-  /// only, and what its steps name lies in memory(), on its stack, or lives until it ends
-  /// (docs/node-programs.md). In lock step it is 1.
+  /// Steps of a node that may be under way at once, 1 to most_window: a step returns when all but
+  /// the window - 1 latest, itself among them, are complete. All are before the node does local
+  /// work, is given memory back that they use, takes a step whose data overlap theirs, sends after
+  /// an empty receive, makes a request or ends: so a program cannot tell, if it touches data in
+  /// local work only, and what its steps name lies in memory(), on its stack, or lives until it
+  /// ends (docs/node-programs.md). In lock step it is 1.
   int window = 1;
   bool allow_cycles = false;  ///< run although the channel dependency graph has a cycle
   /// Moves may take the dimensions in any order: whoever sets this has checked the routes.
@@ -74,8 +54,8 @@ struct MachineOptions {
   /// long. See on_overrun.
   std::chrono::milliseconds time_limit{0};
   /// Called by the thread in run() if nodes still run so long after the time limit; once a run. It
-  /// may end the process; if it returns, run() goes on waiting. What it throws run() throws in place
-  /// of TimeLimit, when all nodes have ended. Empty: nothing is called.
+  /// may end the process; if it returns, run() goes on waiting. What it throws run() throws in
+  /// place of TimeLimit, when all nodes have ended. Empty: nothing is called.
   std::function<void(const std::string& text)> on_overrun = {};
   std::chrono::milliseconds overrun_grace{1000};
   Bytes stack_bytes = Bytes{1} << 20;  ///< per node; less than least_stack_bytes counts as that

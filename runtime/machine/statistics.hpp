@@ -37,7 +37,7 @@ struct NodeStatistics {
   Bytes peak_block_bytes = 0;  ///< of that, for Purpose::blocks
   std::uint64_t polls = 0;     ///< questions to its requests that were answered no
   Bytes peak_early_bytes =
-      0;  ///< with MachineOptions::early_limit: most bytes kept of early messages, with their
+      0;  ///< with MessagingOptions::early_limit: most bytes kept of early messages, with their
           ///< headers
   // With MachineOptions::timing, else 0. The first three are time that the node had a core for.
   std::chrono::nanoseconds local{0};        ///< in local()
@@ -62,7 +62,7 @@ struct Statistics {
   CoreTimes cores;  ///< with MachineOptions::timing
   std::vector<NodeStatistics> nodes;
   std::vector<LinkStatistics> links;  ///< those that carried or blocked a message, ascending
-  std::vector<UnreceivedMessage> unreceived;  ///< with MachineOptions::allow_unreceived
+  std::vector<UnreceivedMessage> unreceived;  ///< with MessagingOptions::allow_unreceived
 };
 
 }  // namespace wormcube

@@ -38,9 +38,10 @@ class Network::Drive {
     guarded(worm.from, worm.step, [&] { advance(worm); });
     carry_on();
   }
-  void post(Receive& receive) noexcept {
-    if (network_.tables_[receive.to].template acquire<Threads>(receive)) {
-      guarded(receive.to, receive.step, [&] { place(receive); });
+  /// \param seeker  a receive or a query
+  void enter_table(auto& seeker) noexcept {
+    if (network_.tables_[seeker.to].template acquire<Threads>(seeker)) {
+      guarded(seeker.to, seeker.step, [&] { place(seeker); });
     }
     carry_on();
   }
@@ -61,7 +62,7 @@ class Network::Drive {
       const bool is_worm = waiter->kind == Waiter::Kind::worm;
       const std::uint64_t step = static_cast<const Transfer*>(waiter)->step;
       const Rank owner =
-          is_worm ? static_cast<Worm*>(waiter)->from : static_cast<Receive*>(waiter)->to;
+          is_worm ? static_cast<Worm*>(waiter)->from : static_cast<Seeker*>(waiter)->to;
       if (owner != visitor_) {
         if ((carried_ >= most_carried || moved_ >= most_moved) &&
             network_.host_.give_back(owner, *waiter)) {
@@ -79,7 +80,10 @@ class Network::Drive {
           advance(worm);
         });
       } else {
-        guarded(owner, step, [&] { place(static_cast<Receive&>(*waiter)); });
+        guarded(owner, step, [&] {
+          waiter->kind == Waiter::Kind::receive ? place(static_cast<Receive&>(*waiter))
+                                                : place(static_cast<TagQuery&>(*waiter));
+        });
       }
     }
   }
@@ -158,7 +162,7 @@ class Network::Drive {
       const Cursor to(std::span(&buffer, 1));
       timed(worm.bytes,
             [&] { is_short(worm) ? stream_body(worm, to, capacity()) : copy_body(worm, to); });
-      answer_questions(table, *early);
+      answer_queries(table, *early);
       take_over(table.release<Threads>());
       release_path(worm);
       complete(worm);
@@ -166,47 +170,55 @@ class Network::Drive {
       worm.state = Worm::State::absorbed;
       EarlyMessage& absorbed = table.keep_absorbed(worm);
       release_path(worm);
-      answer_questions(table, absorbed);
+      answer_queries(table, absorbed);
       take_over(table.release<Threads>());  // the last touch: a receive may now complete the worm
     }
   }
 
   // The worm's thread holds the table; the message has just become an early one.
-  void answer_questions(TagTable& table, EarlyMessage& early) {
-    while (Receive* const question = table.take_question(early)) {
-      const bool takes = question->action == Receive::Action::take;
-      if (takes) table.claim(early);
-      answer(*question, &early);
-      if (takes) return;
+  void answer_queries(TagTable& table, EarlyMessage& early) {
+    while (TagQuery* const query = table.take_query(early)) {
+      const bool claims = query->action == TagQuery::Action::claim;
+      if (claims) table.claim(early);
+      query->found_message(early);
+      answer(*query, &early);
+      if (claims) return;
     }
   }
-  void answer(Receive& question, EarlyMessage* early) {
-    question.early = early;
-    question.found = early != nullptr;
-    if (early != nullptr) question.found_message(*early);
-    complete(question);
+  void answer(TagQuery& query, EarlyMessage* early) {
+    query.early = early;
+    query.found = early != nullptr;
+    tell(query, query.to);
   }
 
   // The receive holds the tag table of its node.
   void place(Receive& receive) {
     TagTable& table = network_.tables_[receive.to];
-    switch (receive.action) {
-      case Receive::Action::receive:
-        if (EarlyMessage* const early = table.take_early(receive))
-          return deliver(table, *early, receive);
-        table.post(receive);
-        break;
-      case Receive::Action::deliver:
-        return deliver(table, *receive.early, receive);
-      case Receive::Action::look:
-      case Receive::Action::take:
-        return ask(table, receive);
-      case Receive::Action::withdraw:
-        receive.found = table.withdraw(*receive.other);
-        take_over(table.release<Threads>());
-        return complete(receive);
-    }
+    if (receive.claimed != nullptr) return deliver(table, *receive.claimed, receive);
+    if (EarlyMessage* const early = table.take_early(receive))
+      return deliver(table, *early, receive);
+    table.post(receive);
     take_over(table.release<Threads>());
+  }
+
+  // The query holds the tag table of its node.
+  void place(TagQuery& query) {
+    TagTable& table = network_.tables_[query.to];
+    if (query.action == TagQuery::Action::withdraw) {
+      query.found = table.withdraw(*query.receive);
+      take_over(table.release<Threads>());
+      return tell(query, query.to);
+    }
+    EarlyMessage* const early =
+        query.action == TagQuery::Action::claim ? table.take_early(query) : table.look(query);
+    if (early == nullptr && query.may_wait) {
+      table.wait_for_message(query);
+      return take_over(table.release<Threads>());
+    }
+    // Its figures, while they cannot change.
+    if (early != nullptr) query.found_message(*early);
+    take_over(table.release<Threads>());
+    answer(query, early);
   }
 
   void deliver(TagTable& table, EarlyMessage& early, Receive& receive) {
@@ -222,22 +234,6 @@ class Network::Drive {
     if (worm != nullptr) move_data(*worm, receive, false);
     complete(receive);
     if (worm != nullptr) complete(*worm);
-  }
-
-  void ask(TagTable& table, Receive& question) {
-    EarlyMessage* const early = question.action == Receive::Action::take
-                                    ? table.take_early(question)
-                                    : table.look(question);
-    if (early == nullptr && question.may_wait) {
-      table.wait_for_message(question);
-      return take_over(table.release<Threads>());
-    }
-    // Its figures, while they cannot change.
-    if (early != nullptr) question.found_message(*early);
-    question.early = early;
-    question.found = early != nullptr;
-    take_over(table.release<Threads>());
-    complete(question);
   }
 
   std::size_t capacity() const { return network_.settings_.channel_capacity; }
@@ -328,11 +324,14 @@ void Network::launch(Worm& worm) noexcept {
   drive(worm.from, [&](auto& drive) { drive.launch(worm); });
 }
 void Network::post(Receive& receive) noexcept {
-  drive(receive.to, [&](auto& drive) { drive.post(receive); });
+  drive(receive.to, [&](auto& drive) { drive.enter_table(receive); });
+}
+void Network::ask(TagQuery& query) noexcept {
+  drive(query.to, [&](auto& drive) { drive.enter_table(query); });
 }
 void Network::carry_on(Waiter* given_back) noexcept {
   const Rank owner = given_back->kind == Waiter::Kind::worm ? static_cast<Worm*>(given_back)->from
-                                                            : static_cast<Receive*>(given_back)->to;
+                                                            : static_cast<Seeker*>(given_back)->to;
   drive(owner, [&](auto& drive) { drive.carry_on(given_back); });
 }
 

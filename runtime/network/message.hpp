@@ -92,7 +92,8 @@ struct MatchKey {
   friend bool operator==(const MatchKey&, const MatchKey&) = default;
 };
 
-/// A message that was here before its receive. What is looked at first lies in one cache line, a short body in the next.
+/// A message that was here before its receive. What is looked at first lies in one cache line, a
+/// short body in the next.
 struct alignas(64) EarlyMessage {
   EarlyMessage* next = nullptr;                     ///< of its list
   EarlyMessage *older = nullptr, *newer = nullptr;  ///< of all that are here, in order of arrival
@@ -112,42 +113,19 @@ struct alignas(64) EarlyMessage {
   Span data() { return {bytes <= sizeof own ? own.data() : buffer.get(), bytes}; }
 };
 
-/// A posted receive, or another question to the tag table of its node.
-struct Receive : Transfer {
-  Receive() : Transfer(Kind::receive) {}
+/// What looks for a message in the tag table of a node, and the message that it has found.
+struct Seeker : Transfer {
+  explicit Seeker(Kind what) : Transfer(what) {}
 
-  enum class Action : std::uint8_t {
-    receive,   ///< take a message, now or when it comes
-    look,      ///< which message is there? `early`, or null; if it may wait: when there is one
-    take,      ///< the same, and take it away
-    deliver,   ///< receive what was taken: `early`
-    withdraw,  ///< `other`, if it is still posted: then `found`
-  };
-
-  Action action = Action::receive;
-  bool may_wait = true;  ///< look and take
-  bool exact = true;     ///< the message has `bytes`; else at most so many are received
-  bool unread = false;   ///< Op::is_unread()
-  bool done = true;
-  bool found = false;
   Rank from = 0, to = 0;  ///< from: any_source for all
   Tag tag = 0;            ///< any_tag for all
   std::uint32_t context = step_context;
-  Bytes bytes = 0;
-  std::span<const Span> data;
-  void set_data(std::span<const Span> pieces) { data = kept(pieces); }
-  // The message that it has taken or found.
+  std::uint32_t choice = 0;  ///< not 0: of several sources that fit, which
+  // The message.
   Rank source = 0;
   Tag source_tag = 0;
   Bytes source_bytes = 0;
   std::uint64_t source_note = 0;
-  bool was_early = false;    ///< it was there first
-  std::uint32_t choice = 0;  ///< not 0: of several sources that fit, which
-  EarlyMessage* early = nullptr;
-  Receive* other = nullptr;
-  // The tag table's.
-  Receive* next = nullptr;  ///< of its list
-  std::uint64_t order = 0;  ///< in which they were posted
 
   using Key = MatchKey;
   Key key() const { return {from, tag, context}; }
@@ -161,6 +139,23 @@ struct Receive : Transfer {
     source = message.from, source_tag = message.tag, source_bytes = message.bytes;
     source_note = message.note;
   }
+};
+
+/// A posted receive: takes a message, now or when it comes.
+struct Receive : Seeker {
+  Receive() : Seeker(Kind::receive) {}
+
+  bool exact = true;    ///< the message has `bytes`; else at most so many are received
+  bool unread = false;  ///< Op::is_unread()
+  bool done = true;
+  bool was_early = false;  ///< the message was there first
+  Bytes bytes = 0;
+  std::span<const Span> data;
+  void set_data(std::span<const Span> pieces) { data = kept(pieces); }
+  EarlyMessage* claimed = nullptr;  ///< what a query has claimed; null: look for one
+  // The tag table's.
+  Receive* next = nullptr;  ///< of its list
+  std::uint64_t order = 0;  ///< in which they were posted
 };
 
 /// Walks over the bytes of a list of pieces.
@@ -198,9 +193,9 @@ class Cursor {
   Bytes offset_ = 0;
 };
 
-/// Copies as many bytes as each has. Whole cache lines of a long one go into memory past the caches:
-/// no line is fetched to be overwritten, and none is pushed out. Such stores are ordered with nothing
-/// until settle_unread().
+/// Copies as many bytes as each has. Whole cache lines of a long one go into memory past the
+/// caches: no line is fetched to be overwritten, and none is pushed out. Such stores are ordered
+/// with nothing until settle_unread().
 void copy_unread(Span to, ConstSpan from) noexcept;
 /// Before the copies are published: orders them before every later store of this thread.
 void settle_unread() noexcept;

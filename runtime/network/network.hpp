@@ -119,6 +119,7 @@ class Network {
   }
   void launch(Worm& worm) noexcept;
   void post(Receive& receive) noexcept;
+  void ask(TagQuery& query) noexcept;
   /// What was given back to its owner: a chain by Waiter::next, the oldest first.
   void carry_on(Waiter* given_back) noexcept;
 

@@ -9,10 +9,10 @@
 
 namespace wormcube {
 
-/// What can wait for a reservation: a worm, or a receive that is being posted. It waits for one
-/// thing at a time.
+/// What can wait for a reservation: a worm, or a receive or query on its way into a tag table. It
+/// waits for one thing at a time.
 struct Waiter {
-  enum class Kind : std::uint8_t { worm, receive };
+  enum class Kind : std::uint8_t { worm, receive, query };
   explicit Waiter(Kind waiter_kind) : kind(waiter_kind) {}
   Waiter* next = nullptr;
   Kind kind;

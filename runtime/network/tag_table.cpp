@@ -41,7 +41,6 @@ void TagTable::post(Receive& receive) {
 
 bool TagTable::withdraw(Receive& receive) {
   const auto is_it = [&](const Receive& other) { return &other == &receive; };
-  if (receive.action != Receive::Action::receive) return questions_.take(is_it) != nullptr;
   return receive.has_wildcard() ? with_wildcard_.take(is_it) != nullptr : posted_.remove(receive);
 }
 
@@ -51,30 +50,30 @@ EarlyMessage* TagTable::take_early(Rank from, Tag tag, std::uint32_t context) {
   return early;
 }
 
-EarlyMessage* TagTable::look(const Receive& receive) const {
-  if (!receive.has_wildcard()) return early_.find(receive.key());
-  if (receive.choice != 0 && receive.from == any_source) return look_for_any(receive);
+EarlyMessage* TagTable::look(const Seeker& seeker) const {
+  if (!seeker.has_wildcard()) return early_.find(seeker.key());
+  if (seeker.choice != 0 && seeker.from == any_source) return look_for_any(seeker);
   EarlyMessage* early = oldest_;
-  while (early != nullptr && !receive.fits(early->from, early->tag, early->context)) {
+  while (early != nullptr && !seeker.fits(early->from, early->tag, early->context)) {
     early = early->newer;
   }
   return early;
 }
 
 // The first of each source, each as likely as the others.
-EarlyMessage* TagTable::look_for_any(const Receive& receive) const {
+EarlyMessage* TagTable::look_for_any(const Seeker& seeker) const {
   std::vector<EarlyMessage*> firsts;
   for (EarlyMessage* early = oldest_; early != nullptr; early = early->newer) {
-    if (!receive.fits(early->from, early->tag, early->context)) continue;
+    if (!seeker.fits(early->from, early->tag, early->context)) continue;
     const auto is_of = [&](const EarlyMessage* other) { return other->from == early->from; };
     if (std::ranges::none_of(firsts, is_of)) firsts.push_back(early);
   }
-  return firsts.empty() ? nullptr : firsts[receive.choice % firsts.size()];
+  return firsts.empty() ? nullptr : firsts[seeker.choice % firsts.size()];
 }
 
-EarlyMessage* TagTable::take_early(const Receive& receive) {
-  if (!receive.has_wildcard()) return take_early(receive.from, receive.tag, receive.context);
-  EarlyMessage* const early = look(receive);
+EarlyMessage* TagTable::take_early(const Seeker& seeker) {
+  if (!seeker.has_wildcard()) return take_early(seeker.from, seeker.tag, seeker.context);
+  EarlyMessage* const early = look(seeker);
   if (early != nullptr) claim(*early);
   return early;
 }
@@ -163,24 +162,25 @@ void TagTable::recycle(EarlyMessage* early, const Limits& limits) {
   unused_ = early;
 }
 
-void TagTable::wait_for_message(Receive& question) { questions_.append(question); }
+void TagTable::wait_for_message(TagQuery& query) { queries_.append(query); }
 
-Receive* TagTable::take_question(const EarlyMessage& early) {
-  if (questions_.first == nullptr) return nullptr;
-  const auto asks_for = [&](Receive::Action action) {
-    return questions_.take([&](const Receive& question) {
-      return question.action == action && question.fits(early.from, early.tag, early.context);
+TagQuery* TagTable::take_query(const EarlyMessage& early) {
+  if (queries_.first == nullptr) return nullptr;
+  const auto asks_for = [&](TagQuery::Action action) {
+    return queries_.take([&](const TagQuery& query) {
+      return query.action == action && query.fits(early.from, early.tag, early.context);
     });
   };
-  Receive* const looks = asks_for(Receive::Action::look);
-  return looks != nullptr ? looks : asks_for(Receive::Action::take);
+  TagQuery* const probes = asks_for(TagQuery::Action::probe);
+  return probes != nullptr ? probes : asks_for(TagQuery::Action::claim);
 }
 
 void TagTable::reset() noexcept {
   Reservation::reset();
   posted_.clear();
   early_.clear();
-  with_wildcard_ = questions_ = {};
+  with_wildcard_ = {};
+  queries_ = {};
   oldest_ = newest_ = nullptr;
   own_is_free_ = true;
   unused_ = nullptr;

@@ -4,6 +4,7 @@
 
 #include "wormcube/runtime/network/match_lists.hpp"
 #include "wormcube/runtime/network/message.hpp"
+#include "wormcube/runtime/network/tag_query.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -40,24 +41,24 @@ class alignas(64) TagTable final : public Reservation {
   /// Takes the receive that was posted first of those that fit a message, or null.
   Receive* take_receive(Rank from, Tag tag, std::uint32_t context = step_context);
   void post(Receive& receive);
-  /// Takes a receive, or a question that waits, out; false: it is not posted any more.
+  /// Takes a receive out; false: it is not posted any more.
   bool withdraw(Receive& receive);
 
   /// The early message that came first of those that fit, or null. Without wildcards only.
   EarlyMessage* take_early(Rank from, Tag tag, std::uint32_t context = step_context);
-  /// The same for any receive; give what was taken back with recycle().
-  EarlyMessage* look(const Receive& receive) const;
-  EarlyMessage* take_early(const Receive& receive);
+  /// The same with wildcards too; give what was taken back with recycle().
+  EarlyMessage* look(const Seeker& seeker) const;
+  EarlyMessage* take_early(const Seeker& seeker);
   /// An early message with a buffer for a short message, or null if there is no room.
   EarlyMessage* keep_short(const Worm& worm, const Limits& limits = usual);
   EarlyMessage& keep_absorbed(Worm& worm);
   void recycle(EarlyMessage* early, const Limits& limits = usual);
 
-  /// A question that waits for a message.
-  void wait_for_message(Receive& question);
-  /// Takes one out that fits an early message: those that look first, in their order. Null: none.
-  Receive* take_question(const EarlyMessage& early);
-  /// Takes this message out: a question has claimed it.
+  /// A query that waits for a message.
+  void wait_for_message(TagQuery& query);
+  /// Takes a query out that fits an early message: probes first, in their order. Null: none.
+  TagQuery* take_query(const EarlyMessage& early);
+  /// Takes this message out: a query has claimed it.
   void claim(EarlyMessage& early);
 
   /// The first message that nobody received, or null. Only between runs, as reset().
@@ -80,7 +81,7 @@ class alignas(64) TagTable final : public Reservation {
   }
 
  private:
-  EarlyMessage* look_for_any(const Receive& receive) const;
+  EarlyMessage* look_for_any(const Seeker& seeker) const;
   EarlyMessage* fresh();
   void append(EarlyMessage& early);
   void unlink(EarlyMessage& early);
@@ -92,7 +93,7 @@ class alignas(64) TagTable final : public Reservation {
   MatchLists<EarlyMessage> early_;
   EarlyMessage *oldest_ = nullptr, *newest_ = nullptr;
   EarlyMessage* unused_ = nullptr;  // a list by `next`, without own_
-  MatchList<Receive> questions_;
+  MatchList<TagQuery> queries_;
   std::uint32_t buffers_ = 0;  // in use
   bool own_is_free_ = true;
   Bytes buffered_ = 0;                              // in these buffers

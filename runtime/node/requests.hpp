@@ -17,8 +17,8 @@ inline constexpr Rank any_source = -1;
 inline constexpr Tag any_tag = std::numeric_limits<Tag>::min();
 
 /// Which messages a receive or a probe is for. Messages of one context are for receives of that
-/// context only; those of steps have a context of their own, so no wildcard takes them: the highest,
-/// which no request may name.
+/// context only; those of steps have a context of their own, so no wildcard takes them: the
+/// highest, which no request may name.
 struct MessagePattern {
   Rank source = any_source;
   Tag tag = any_tag;
@@ -52,8 +52,8 @@ struct WrongMessage {
   Bytes wanted = 0;
 };
 
-/// A request of one node: an index and a generation, so that one that is used after its end is found
-/// out. The default is null: complete at once, with an empty status.
+/// A request of one node: an index and a generation, so that one that is used after its end is
+/// found out. The default is null: complete at once, with an empty status.
 class Request {
  public:
   Request() = default;
@@ -68,37 +68,57 @@ class Request {
   std::uint32_t index_ = 0, generation_ = 0;
 };
 
-/// What goes on beside a node's program. It starts and ends requests of its own and settles open ones; it
-/// must not wait.
-class Attendant {
+/// What goes on beside a node's program. It starts and ends requests of its own and settles open
+/// ones; it must not wait.
+class ProgressEngine {
  public:
-  virtual ~Attendant() = default;
-  /// A request of its own may be complete. Called while the program waits, and when it lets others run.
-  virtual void attend() = 0;
+  virtual ~ProgressEngine() = default;
+  /// A request of its own may be complete. Called while the program waits, and when it lets others
+  /// run.
+  virtual void progress() = 0;
+};
+
+/// What a node asks about messages that no receive has taken, and receives that no message has
+/// found.
+class MessageQueries {
+ public:
+  virtual ~MessageQueries() = default;
+
+  /// The message that a receive of this pattern would take, if it is there.
+  virtual std::optional<Status> probe(const MessagePattern& pattern) = 0;
+  /// The same, waiting until there is one.
+  virtual Status wait_for(const MessagePattern& pattern) = 0;
+  /// Takes it away, so that no other receive gets it. Give it to
+  /// Requests::receive().
+  virtual std::optional<Request> take(const MessagePattern& pattern, Status& status) = 0;
+  virtual Request wait_to_take(const MessagePattern& pattern, Status& status) = 0;
+
+  /// Withdraws a receive if no message has come for it: it is complete then, and its status says
+  /// so. Returns whether it was withdrawn. Of a send: false.
+  virtual bool cancel(Request request) = 0;
 };
 
 /// A node's requests. A request is started, and completed by test or wait, which make it null, or
-/// inactive if it is persistent. Its data belong to the network meanwhile, and must outlive the request:
-/// see RequestScope for local variables.
+/// inactive if it is persistent. Its data belong to the network meanwhile, and must outlive the
+/// request: see RequestScope for local variables.
 ///
 /// Order        messages of one source and context are matched in the order in which they were
 ///              started: of those that fit a receive the oldest, of receives that fit a message the
 ///              one posted first. Between sources there is no order.
-/// Standard     a send of at most eager_limit bytes (early_limit, if that is set) is complete when it is copied, others when they
-///              are received. Synchronous ones are never complete before a receive has taken them.
-/// Polling      what returns false or nothing has let others run on this core. A program of which all
-///              nodes poll is not found to be in a deadlock.
+/// Standard     a send of at most eager_limit bytes (early_limit, if that is set) is complete when
+///              it is copied, others when they are received. Synchronous ones are never complete
+///              before a receive has taken them.
+/// Polling      what returns false or nothing has let others run on this core. A program of which
+///              all nodes poll is not found to be in a deadlock.
 /// Threads      the node's own program only.
 ///
 /// All functions throw UsageError for a node that is none, moves (requests go by rank), a request
-/// that is not this node's or has ended; Deadlock and Stopped as step() does. When a program ends with
-/// requests that are not completed, or messages were never received, the run throws UsageError, unless
-/// MachineOptions::allow_unreceived.
-class Requests {
+/// that is not this node's or has ended; Deadlock and Stopped as step() does. When a program ends
+/// with requests that are not completed, or messages were never received, the run throws
+/// UsageError, unless MessagingOptions::allow_unreceived.
+class Requests : public MessageQueries {
  public:
   enum class Mode : std::uint8_t { standard, synchronous };
-
-  virtual ~Requests() = default;
 
   /// Starts a send or a receive; op's pieces may go when it returns, its data not. A receive's data
   /// are room for at most so many bytes.
@@ -123,35 +143,24 @@ class Requests {
   virtual Status wait(Request& request) = 0;
   /// \param statuses  as many as requests, or none
   virtual void wait_all(std::span<Request> requests, std::span<Status> statuses = {}) = 0;
-  /// Which one is complete, or nothing if none is active. Looks from behind the one that it returned
-  /// last, so that none is passed over for ever.
+  /// Which one is complete, or nothing if none is active. Looks from behind the one that it
+  /// returned last, so that none is passed over for ever.
   virtual std::optional<std::size_t> wait_any(std::span<Request> requests, Status& status) = 0;
-  /// All that are complete, one at least: their indices, and statuses in the same order. Returns how
-  /// many; 0 if none is active.
+  /// All that are complete, one at least: their indices, and statuses in the same order. Returns
+  /// how many; 0 if none is active.
   virtual std::size_t wait_some(std::span<Request> requests, std::span<std::size_t> indices,
                                 std::span<Status> statuses) = 0;
 
-  /// The message that a receive of this pattern would take, if it is there.
-  virtual std::optional<Status> probe(const MessagePattern& pattern) = 0;
-  /// The same, waiting until there is one.
-  virtual Status wait_for(const MessagePattern& pattern) = 0;
-  /// Takes it away, so that no other receive gets it. Give it to receive().
-  virtual std::optional<Request> take(const MessagePattern& pattern, Status& status) = 0;
-  virtual Request wait_to_take(const MessagePattern& pattern, Status& status) = 0;
   /// Receives what was taken. The request is then a receive, to be completed.
   virtual void receive(Request taken, Span room) = 0;
 
-  /// Sends a message of so many bytes, and runs `action` where it arrives, in place of a receive: the
-  /// destination's program takes no part. Returns when it has run. Actions at one node run one after
-  /// the other, each sees what those before it did; by any thread.
+  /// Sends a message of so many bytes, and runs `action` where it arrives, in place of a receive:
+  /// the destination's program takes no part. Returns when it has run. Actions at one node run one
+  /// after the other, each sees what those before it did; by any thread.
   virtual void act_at(Rank to, Bytes bytes, FunctionRef action) = 0;
 
-  /// Withdraws a receive if no message has come for it: it is complete then, and its status says so.
-  /// Returns whether it was withdrawn. Of a send: false.
-  virtual bool cancel(Request request) = 0;
-
-  /// Others have the core meanwhile, unless an attendant calls it. A node that sleeps counts as running: it is in
-  /// no deadlock. When the machine stops it throws Stopped at once.
+  /// Others have the core meanwhile, unless a progress engine calls it. A node that sleeps counts
+  /// as running: it is in no deadlock. When the machine stops it throws Stopped at once.
   virtual void sleep(std::chrono::nanoseconds time) = 0;
 
   /// One that is no message: it is complete when settle() says so.
@@ -163,26 +172,28 @@ class Requests {
   /// Ends all requests that were started since. False: the machine stops.
   virtual bool close_scope(std::uint32_t scope) noexcept = 0;
 
-  /// Who attends from now on; null: nobody. Not with steps in a window (MachineOptions::window), nor in lock step.
-  virtual void set_attendant(Attendant* attendant) = 0;
-  /// The attendant's own: a send, or a receive of exactly so many bytes, as of a step.
-  virtual Request start_attended(const Op& op, std::uint32_t context) = 0;
+  /// The engine that makes progress from now on; null: none. Not with steps in a window
+  /// (MachineOptions::window), nor in lock step.
+  virtual void set_progress_engine(ProgressEngine* engine) = 0;
+  /// The progress engine's own: a send, or a receive of exactly so many bytes, as of a step.
+  virtual Request start_background(const Op& op, std::uint32_t context) = 0;
   /// Ends one of those if it is complete, and says whether it was. Lets nobody run meanwhile.
-  virtual bool end_attended(Request& request) = 0;
+  virtual bool end_background(Request& request) = 0;
 };
 
 /// Ends what was started in its scope, whether the scope is left by a return or by an exception:
-/// withdraws receives that no message has come for, and waits for all other requests. Persistent ones
-/// become inactive. So the data of a request may be local variables that are declared before the scope:
+/// withdraws receives that no message has come for, and waits for all other requests. Persistent
+/// ones become inactive. So the data of a request may be local variables that are declared before
+/// the scope:
 ///
 ///     std::array<std::byte, 4096> room;
 ///     RequestScope scope(requests_of(node));
 ///     Request answer = requests_of(node).start(MessagePattern{.tag = 7}, room);
 ///     parse(question);  // may throw
 ///
-/// Without a scope, an exception that leaves while a request is active frees the locals first: what then
-/// arrives overwrites whatever is there. If a node leaves a scope by an exception and the sends that it
-/// waits for are never received, the run throws that exception, not Deadlock.
+/// Without a scope, an exception that leaves while a request is active frees the locals first: what
+/// then arrives overwrites whatever is there. If a node leaves a scope by an exception and the
+/// sends that it waits for are never received, the run throws that exception, not Deadlock.
 class RequestScope {
  public:
   explicit RequestScope(Requests& requests) : requests_(requests), number_(requests.open_scope()) {}
@@ -195,8 +206,8 @@ class RequestScope {
   std::uint32_t number_;
 };
 
-/// The requests of a node. Throws UsageError where there are none: in a dry run and in a proof, since
-/// what depends on them is not oblivious; in views, parts of together() and traces; over MPI.
+/// The requests of a node. Throws UsageError where there are none: in a dry run and in a proof,
+/// since what depends on them is not oblivious; in views, parts of together() and traces; over MPI.
 Requests& requests_of(Node& node);
 
 /// A node that has them.

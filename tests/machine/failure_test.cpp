@@ -216,7 +216,7 @@ TEST_CASE("why a machine stops is told before any node learns of it", "[machine]
     std::atomic<int> times = 0, learnt_before = 0;
     std::string text;
     MachineOptions options = plain(nodes_as);
-    options.on_failure = [&](const std::exception_ptr& error) {
+    options.messaging.on_failure = [&](const std::exception_ptr& error) {
       ++times;
       try {
         std::rethrow_exception(error);
@@ -511,7 +511,7 @@ TEST_CASE("a node is not unwound while a message is on its way into its memory",
 
 TEST_CASE("what on_wrong_message throws, the run throws", "[machine]") {
   for (MachineOptions options : variations()) {
-    options.on_wrong_message = [](const WrongMessage&) {
+    options.messaging.on_wrong_message = [](const WrongMessage&) {
       throw std::runtime_error("from on_wrong_message");
     };
     CAPTURE(describe(options));

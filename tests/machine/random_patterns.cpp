@@ -130,8 +130,8 @@ MachineOptions random_options(Random& random) {
   options.all_port = random.one_in(2);
   options.channel_capacity = random.of<std::size_t>({1, 2, 4});
   options.eager_limit = random.of<Bytes>({0, 16, 64, 1024, Bytes{64} << 10});
-  options.early_limit = random.of<Bytes>({0, 0, 2000});
-  if (random.one_in(3)) options.shuffle = random(~0ULL);
+  options.messaging.early_limit = random.of<Bytes>({0, 0, 2000});
+  if (random.one_in(3)) options.messaging.shuffle = random(~0ULL);
   options.timing = random.one_in(8);
   options.stack_bytes = Bytes{256} << 10;
   options.time_limit = std::chrono::minutes(5);  // a hang is a failure with this seed's name

@@ -630,7 +630,7 @@ TEST_CASE("random requests, all of them complete and right", "[machine][requests
 
 TEST_CASE("what nobody has received is told, where that is allowed", "[machine][requests]") {
   MachineOptions options;
-  options.allow_unreceived = true;
+  options.messaging.allow_unreceived = true;
   for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
     options.nodes_as = nodes_as;
     Machine machine(Topology::parse("ring:3"), options);
@@ -652,7 +652,7 @@ TEST_CASE("what nobody has received is told, where that is allowed", "[machine][
     }
     CHECK(machine.run([](Node&) {}).unreceived.empty());
   }
-  options.allow_unreceived = false;
+  options.messaging.allow_unreceived = false;
   Machine machine(Topology::parse("ring:3"), options);
   int value = 0;
   CHECK_THROWS_AS(machine.run([&](Node& node) {
@@ -669,7 +669,8 @@ TEST_CASE("a deadlock's text can be the caller's, made from the table and what n
   for (const NodesAs nodes_as : {NodesAs::threads, NodesAs::fibers}) {
     MachineOptions options;
     options.nodes_as = nodes_as;
-    options.deadlock_text = [](const std::string& table, std::span<const UnreceivedMessage> left) {
+    options.messaging.deadlock_text = [](const std::string& table,
+                                         std::span<const UnreceivedMessage> left) {
       REQUIRE(left.size() == 1);
       return "told: " + std::to_string(left.front().tag) + " " + table.substr(0, 8);
     };
@@ -690,9 +691,9 @@ TEST_CASE("early messages are kept up to their own limits", "[machine][requests]
   MachineOptions options;
   options.nodes_as = NodesAs::fibers;
   options.eager_limit = 16;
-  options.early_limit = 4096;
-  options.early_messages = 3;
-  options.early_bytes = 10000;
+  options.messaging.early_limit = 4096;
+  options.messaging.early_messages = 3;
+  options.messaging.early_bytes = 10000;
   Machine machine(Topology::parse("line:2"), options);
   // How many sends of so many bytes are complete before anything is received.
   const auto kept = [&](Bytes bytes) {
@@ -802,7 +803,9 @@ TEST_CASE("what a scope has started ends with it", "[machine][requests]") {
     if (options.lock_step) continue;
     CAPTURE(describe(options));
     std::atomic<bool> overwritten{false};
-    options.on_failure = [&](const std::exception_ptr&) { overwritten = is_overwritten(); };
+    options.messaging.on_failure = [&](const std::exception_ptr&) {
+      overwritten = is_overwritten();
+    };
     Machine machine(Topology::parse("line:2"), options);
     const std::vector<std::byte> data(60'000, std::byte{1});
     for (int run = 0; run < 20; ++run) {

@@ -1,9 +1,9 @@
 // Attributes and infos.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/mpi/engine/attributes.hpp"
+#include "wormcube/apps/mpi/engine/base/attributes.hpp"
 
-#include "wormcube/apps/mpi/engine/error.hpp"
-#include "wormcube/apps/mpi/engine/info.hpp"
+#include "wormcube/apps/mpi/engine/base/error.hpp"
+#include "wormcube/apps/mpi/engine/base/info.hpp"
 
 #include <string>
 #include <vector>

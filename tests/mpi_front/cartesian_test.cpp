@@ -1,8 +1,8 @@
 // Grids of ranks: sides, arithmetic, places on networks.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/mpi/engine/cartesian.hpp"
+#include "wormcube/apps/mpi/engine/base/cartesian.hpp"
 
-#include "wormcube/apps/mpi/engine/error.hpp"
+#include "wormcube/apps/mpi/engine/base/error.hpp"
 
 #include <algorithm>
 #include <functional>

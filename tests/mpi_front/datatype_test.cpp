@@ -1,8 +1,8 @@
 // Datatypes: random trees of constructors beside the standard's definition, a list of (type, displacement).
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/mpi/engine/datatype.hpp"
+#include "wormcube/apps/mpi/engine/types/datatype.hpp"
 
-#include "wormcube/apps/mpi/engine/error.hpp"
+#include "wormcube/apps/mpi/engine/base/error.hpp"
 #include "wormcube/tests/sanitized.hpp"
 
 #include <algorithm>

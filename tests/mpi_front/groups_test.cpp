@@ -1,8 +1,8 @@
 // Groups, and what else MPI says of sets of ranks.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/mpi/engine/groups.hpp"
+#include "wormcube/apps/mpi/engine/base/groups.hpp"
 
-#include "wormcube/apps/mpi/engine/error.hpp"
+#include "wormcube/apps/mpi/engine/base/error.hpp"
 
 #include <vector>
 

@@ -1,8 +1,8 @@
 // The clock of a modelled machine: whose work is counted.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/mpi/engine/model_clock.hpp"
+#include "wormcube/apps/mpi/engine/observers/model_clock.hpp"
 
-#include "wormcube/apps/mpi/engine/rank.hpp"
+#include "wormcube/apps/mpi/abi/function.hpp"
 
 #include <ctime>
 

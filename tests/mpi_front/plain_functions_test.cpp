@@ -1,9 +1,9 @@
 // The functions that need no rank, called as the library calls them: by the table.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/mpi/engine/plain_functions.hpp"
+#include "wormcube/apps/mpi/engine/objects/plain_functions.hpp"
 
-#include "wormcube/apps/mpi/engine/handles.hpp"
-#include "wormcube/apps/mpi/engine/status.hpp"
+#include "wormcube/apps/mpi/engine/base/handles.hpp"
+#include "wormcube/apps/mpi/engine/base/status.hpp"
 
 #include <climits>
 #include <string>

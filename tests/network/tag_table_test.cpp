@@ -245,29 +245,30 @@ TEST_CASE("messages without data use up early memory where headers count", "[net
   CHECK(table.keep_short(worm_of(worms, 0, 0, 0), limits) != nullptr);
 }
 
-TEST_CASE("questions wait for a message, those that look before those that take", "[network]") {
+TEST_CASE("queries wait for a message, probes before claims", "[network]") {
   TagTable table;
   std::deque<Worm> worms;
-  std::deque<Receive> receives;
-  const auto question = [&](Receive::Action action, Rank from) {
-    Receive& made = receive_of(receives, from, any_tag);
+  std::deque<TagQuery> queries;
+  const auto query = [&](TagQuery::Action action, Rank from) {
+    TagQuery& made = queries.emplace_back();
     made.action = action;
+    made.from = from;
+    made.tag = any_tag;
     table.wait_for_message(made);
     return &made;
   };
-  Receive* const other = question(Receive::Action::look, 4);
-  Receive* const takes = question(Receive::Action::take, any_source);
-  Receive* const late = question(Receive::Action::take, 3);
-  Receive* const looks = question(Receive::Action::look, 3);
+  TagQuery* const other = query(TagQuery::Action::probe, 4);
+  TagQuery* const claims = query(TagQuery::Action::claim, any_source);
+  TagQuery* const late = query(TagQuery::Action::claim, 3);
+  TagQuery* const probes = query(TagQuery::Action::probe, 3);
   EarlyMessage& early = table.keep_absorbed(worm_of(worms, 3, 9));
-  CHECK(table.take_question(early) == looks);
-  CHECK(table.take_question(early) == takes);
-  CHECK(table.withdraw(*late));
-  CHECK_FALSE(table.withdraw(*late));
-  CHECK(table.take_question(early) == nullptr);
+  CHECK(table.take_query(early) == probes);
+  CHECK(table.take_query(early) == claims);
+  CHECK(table.take_query(early) == late);
+  CHECK(table.take_query(early) == nullptr);
   table.claim(early);
   CHECK(table.leftover() == nullptr);
-  CHECK(table.take_question(table.keep_absorbed(worm_of(worms, 4, 1))) == other);
+  CHECK(table.take_query(table.keep_absorbed(worm_of(worms, 4, 1))) == other);
 }
 
 // The oracle is two lists in order: of two that fit the older one is taken.

@@ -4,7 +4,7 @@
 #include "wormcube/apps/cli/commands/commands.hpp"
 #include "wormcube/apps/cli/commands/foreign_words.hpp"
 #include "wormcube/apps/cli/output/print.hpp"
-#include "wormcube/apps/mpi/engine/run.hpp"
+#include "wormcube/apps/mpi/engine/run/run.hpp"
 #include "wormcube/compilers.hpp"
 #include "wormcube/runtime/base/error.hpp"
 

@@ -15,7 +15,9 @@
 #include "wormcube/apps/cli/output/print.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
-#include "wormcube/apps/mpi/engine/run.hpp"
+#include "wormcube/apps/mpi/engine/observers/recording.hpp"
+#include "wormcube/apps/mpi/engine/run/deadlock.hpp"
+#include "wormcube/apps/mpi/engine/run/run.hpp"
 #include "wormcube/collectives/core/registry.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/host/print_error.hpp"
@@ -190,13 +192,13 @@ ExitCode run(const MpirunCommand& options) {
   const Bytes eager = parse_bytes(options.eager);
   run.job.eager = eager > 0;
   run.machine.nodes_as = options.nodes_as == "threads" ? NodesAs::threads : NodesAs::fibers;
-  run.machine.early_limit = eager;
+  run.machine.messaging.early_limit = eager;
   run.machine.eager_limit = std::min<Bytes>(run.machine.eager_limit, eager);
-  run.machine.early_messages = ~std::size_t{0};
-  run.machine.early_bytes = parse_bytes(options.early_memory);
+  run.machine.messaging.early_messages = ~std::size_t{0};
+  run.machine.messaging.early_bytes = parse_bytes(options.early_memory);
   run.machine.stack_bytes = parse_bytes(options.stack);
   run.machine.workers = options.shuffle && options.workers == 0 ? 1 : options.workers;
-  run.machine.shuffle = options.shuffle;
+  run.machine.messaging.shuffle = options.shuffle;
   run.time_limit = milliseconds_of(options.time_limit);
   run.job.matrix = !options.matrix.empty();
   run.job.timing = options.report || options.output.has_files();
@@ -225,7 +227,7 @@ ExitCode run(const MpirunCommand& options) {
   if (!end.text.empty()) complain(end.text);
   std::vector<std::string> left;
   if (job->statistics()) {
-    left = job->job().leftovers(job->statistics()->unreceived);
+    left = mpi::leftovers(job->job(), job->statistics()->unreceived);
     if (!left.empty() && (options.strict || !options.output.quiet)) {
       std::string text = options.strict ? "left at the end:" : "warning: left at the end:";
       for (const std::string& line : left) text += "\n" + line;

@@ -232,7 +232,7 @@ void print_report(const Json& json) {
 std::string matrix_text(const mpi::Job& job) {
   std::string text;
   for (Rank r = 0; r < job.ranks(); ++r) {
-    const std::vector<Bytes>& to = job.rank(r).bytes_to;
+    const std::vector<Bytes>& to = job.rank(r).sent_to.bytes;
     for (std::size_t q = 0; q < to.size(); ++q) text += (q == 0 ? "" : ",") + std::to_string(to[q]);
     text += "\n";
   }

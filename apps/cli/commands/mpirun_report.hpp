@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wormcube/apps/cli/output/json.hpp"
-#include "wormcube/apps/mpi/engine/run.hpp"
+#include "wormcube/apps/mpi/engine/run/run.hpp"
 
 #include <string>
 #include <vector>

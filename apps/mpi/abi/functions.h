@@ -19,12 +19,13 @@ struct WormcubeMpiFunctions {
 #undef WORMCUBE_MPI_FUNCTION
 };
 
-/* The program `wormcube` exports one, wormcube_mpi_program, complete before it loads the library, which looks for that name
-   and keeps a copy of the table. */
+/* The program `wormcube` exports one, wormcube_mpi_program, complete before it loads the library,
+   which looks for that name and keeps a copy of the table. */
 struct WormcubeMpiProgram {
   size_t bytes; /* of the table: another size is another version, and refused */
   const struct WormcubeMpiFunctions* functions;
-  /* A function of the table that is null was called, of this stage (0: of none). Does not return. */
+  /* A function of the table that is null was called, of this stage (0: of none).
+     Does not return. */
   void (*not_provided)(const char* name, int stage);
 };
 

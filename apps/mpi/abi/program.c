@@ -1,5 +1,6 @@
-/* How libmpi_abi.so.1 comes to its program. `wormcube mpirun` has loaded it and exports wormcube_mpi_program. A program that was
-   started by itself has not: before anything of it runs, it becomes `wormcube mpirun -n 1 PROGRAM ARGUMENTS`.
+/* How libmpi_abi.so.1 comes to its program. `wormcube mpirun` has loaded it and exports
+   wormcube_mpi_program. A program that was started by itself has not: before anything of it runs,
+   it becomes `wormcube mpirun -n 1 PROGRAM ARGUMENTS`.
    SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -25,23 +26,26 @@ static void (*program_misses)(const char *name, int stage);
 
 void wormcube_mpi_missing(const char *name, int stage) {
   if (program_misses != NULL) program_misses(name, stage);
-  fprintf(stderr, "%s: %s was called outside of a run: start the program by `wormcube mpirun`\n", program_invocation_short_name, name);
+  fprintf(stderr, "%s: %s was called outside of a run: start the program by `wormcube mpirun`\n",
+          program_invocation_short_name, name);
   _exit(2);
 }
 
-/* Whether the process's own program, the first of its objects, names this library; not so an interpreter that loads a module
-   which does. */
+/* Whether the process's own program, the first of its objects, names this library; not so an
+   interpreter that loads a module which does. */
 static int is_needed_by_program(struct dl_phdr_info *object, size_t bytes, void *needed) {
   (void)bytes;
   for (int i = 0; i < object->dlpi_phnum; ++i) {
     if (object->dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
-    const ElfW(Dyn) *const first = (const ElfW(Dyn) *)(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr);
+    const ElfW(Dyn) *const first =
+        (const ElfW(Dyn) *)(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr);
     const char *strings = NULL;
     for (const ElfW(Dyn) *entry = first; entry->d_tag != DT_NULL; ++entry) {
       if (entry->d_tag == DT_STRTAB) strings = (const char *)entry->d_un.d_ptr;
     }
     for (const ElfW(Dyn) *entry = first; strings != NULL && entry->d_tag != DT_NULL; ++entry) {
-      if (entry->d_tag == DT_NEEDED && strcmp(strings + entry->d_un.d_val, SONAME) == 0) *(int *)needed = 1;
+      if (entry->d_tag == DT_NEEDED && strcmp(strings + entry->d_un.d_val, SONAME) == 0)
+        *(int *)needed = 1;
     }
   }
   return 1; /* no further object */
@@ -80,11 +84,14 @@ static void become_mpirun(int argc, char **argv) {
   /* Where the library lies: in a build's folder, or in lib/wormcube of what was installed. */
   Dl_info here;
   if (dladdr((void *)&wormcube_mpi_functions, &here) != 0 && strrchr(here.dli_fname, '/') != NULL) {
-    static const char *const places[] = {"../wormcube", "../../bin/wormcube", "../../../bin/wormcube"};
+    static const char *const places[] = {"../wormcube", "../../bin/wormcube",
+                                         "../../../bin/wormcube"};
     for (size_t i = 0; i < sizeof places / sizeof *places; ++i) {
       char path[PATH_MAX];
       const int folder = (int)(strrchr(here.dli_fname, '/') - here.dli_fname);
-      if (snprintf(path, sizeof path, "%.*s/%s", folder, here.dli_fname, places[i]) >= (int)sizeof path) continue;
+      if (snprintf(path, sizeof path, "%.*s/%s", folder, here.dli_fname, places[i]) >=
+          (int)sizeof path)
+        continue;
       setenv(started_again, path, 1);
       become(path, arguments);
     }
@@ -92,7 +99,10 @@ static void become_mpirun(int argc, char **argv) {
   setenv(started_again, "wormcube", 1);
   arguments[0] = (char *)"wormcube";
   execvp("wormcube", arguments);
-  fprintf(stderr, "%s: an MPI program of wormcube, which is not to be found: WORMCUBE=PATH names it, or PATH its folder\n", program);
+  fprintf(stderr,
+          "%s: an MPI program of wormcube, which is not to be found: WORMCUBE=PATH names it, or "
+          "PATH its folder\n",
+          program);
   _exit(2);
 }
 
@@ -100,8 +110,10 @@ __attribute__((constructor)) static void find_program(int argc, char **argv) {
   const struct WormcubeMpiProgram *const found = dlsym(RTLD_DEFAULT, "wormcube_mpi_program");
   if (found != NULL) {
     if (found->bytes != sizeof wormcube_mpi_functions) {
-      fprintf(stderr, "%s: %zu bytes of functions, and the program has %zu: they are of two versions of wormcube\n", SONAME,
-              sizeof wormcube_mpi_functions, found->bytes);
+      fprintf(stderr,
+              "%s: %zu bytes of functions, and the program has %zu: they are of two versions of "
+              "wormcube\n",
+              SONAME, sizeof wormcube_mpi_functions, found->bytes);
       _exit(2);
     }
     wormcube_mpi_functions = *found->functions;

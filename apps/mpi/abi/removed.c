@@ -3,21 +3,26 @@
 #define WORMCUBE_MPI1
 #include "wormcube/mpi/mpi.h"
 
-#define REMOVED(name, parameters)   \
+#define REMOVED(name, parameters)                              \
   int name parameters __attribute__((weak, alias("P" #name))); \
   int P##name parameters
 
-REMOVED(MPI_Address, (void *location, MPI_Aint *address)) { return PMPI_Get_address(location, address); }
+REMOVED(MPI_Address, (void *location, MPI_Aint *address)) {
+  return PMPI_Get_address(location, address);
+}
 
-REMOVED(MPI_Type_hvector, (int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype)) {
+REMOVED(MPI_Type_hvector, (int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
+                           MPI_Datatype *newtype)) {
   return PMPI_Type_create_hvector(count, blocklength, stride, oldtype, newtype);
 }
 
-REMOVED(MPI_Type_hindexed, (int count, int blocklengths[], MPI_Aint displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)) {
+REMOVED(MPI_Type_hindexed, (int count, int blocklengths[], MPI_Aint displacements[],
+                            MPI_Datatype oldtype, MPI_Datatype *newtype)) {
   return PMPI_Type_create_hindexed(count, blocklengths, displacements, oldtype, newtype);
 }
 
-REMOVED(MPI_Type_struct, (int count, int blocklengths[], MPI_Aint displacements[], MPI_Datatype types[], MPI_Datatype *newtype)) {
+REMOVED(MPI_Type_struct, (int count, int blocklengths[], MPI_Aint displacements[],
+                          MPI_Datatype types[], MPI_Datatype *newtype)) {
   return PMPI_Type_create_struct(count, blocklengths, displacements, types, newtype);
 }
 
@@ -42,6 +47,10 @@ REMOVED(MPI_Errhandler_create, (MPI_Handler_function * handler_fn, MPI_Errhandle
   return PMPI_Comm_create_errhandler(handler_fn, errhandler);
 }
 
-REMOVED(MPI_Errhandler_set, (MPI_Comm comm, MPI_Errhandler errhandler)) { return PMPI_Comm_set_errhandler(comm, errhandler); }
+REMOVED(MPI_Errhandler_set, (MPI_Comm comm, MPI_Errhandler errhandler)) {
+  return PMPI_Comm_set_errhandler(comm, errhandler);
+}
 
-REMOVED(MPI_Errhandler_get, (MPI_Comm comm, MPI_Errhandler *errhandler)) { return PMPI_Comm_get_errhandler(comm, errhandler); }
+REMOVED(MPI_Errhandler_get, (MPI_Comm comm, MPI_Errhandler *errhandler)) {
+  return PMPI_Comm_get_errhandler(comm, errhandler);
+}

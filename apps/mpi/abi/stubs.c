@@ -1,16 +1,17 @@
-/* libmpi_abi.so.1: each function passes its call on to the program's, whose addresses lie in a table.
+/* libmpi_abi.so.1: each function passes its call on to the program's, by a table of addresses.
    SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
 #include "wormcube/apps/mpi/abi/functions.h"
 #include "wormcube/apps/mpi/abi/library.h"
 
-/* One load and a jump: what the program sees as its caller is the user's code. MPI_X is weak, so that a tool's may stand
-   before it, and in the library of PMPI_X, where objects of other headers look for it. */
-#define WORMCUBE_MPI_FUNCTION(stage, result, name, parameters, arguments)       \
-  result P##name parameters {                                                   \
+/* One load and a jump: what the program sees as its caller is the user's code. MPI_X is weak, so
+   that a tool's may stand before it, and in the library of PMPI_X, where objects of other headers
+   look for it. */
+#define WORMCUBE_MPI_FUNCTION(stage, result, name, parameters, arguments)        \
+  result P##name parameters {                                                    \
     if (wormcube_mpi_functions.name == NULL) wormcube_mpi_missing(#name, stage); \
-    return wormcube_mpi_functions.name arguments;                               \
-  }                                                                             \
+    return wormcube_mpi_functions.name arguments;                                \
+  }                                                                              \
   result name parameters __attribute__((weak, alias("P" #name)));
 #include "wormcube/mpi/functions.def"

@@ -20,24 +20,24 @@ struct Image {
 };
 
 /// Loads a program as often as there are ranks: copies of its file and of its own shared libraries,
-/// each opened by the system's loader under a name of its own. Constructors run copy by copy. Nothing
-/// is ever unloaded: ranks may still be on their way when the process ends.
+/// each opened by the system's loader under a name of its own. Constructors run copy by copy.
+/// Nothing is ever unloaded: ranks may still be on their way when the process ends.
 ///
 /// Threads  one at a time.
 class Images {
  public:
-  /// Throws UsageError, in one line with the way out, for what is no program made by `wormcube mpicc`,
-  /// or cannot be loaded so often.
+  /// Throws UsageError, in one line with the way out, for what is no program made by `wormcube
+  /// mpicc`, or cannot be loaded so often.
   Images(const std::string& program, Rank ranks);
 
   const Image& operator[](Rank rank) const { return images_[static_cast<std::size_t>(rank)]; }
   const std::string& program() const { return program_; }
-  /// Whether it, or a library of its own, has parallel regions of OpenMP: these belong to the thread
-  /// that began them.
+  /// Whether it, or a library of its own, has parallel regions of OpenMP: these belong to the
+  /// thread that began them.
   bool uses_openmp() const { return uses_openmp_; }
 
-  /// An address as the program's file has it: an offset in the copy that it lies in. Nothing: it lies
-  /// in none.
+  /// An address as the program's file has it: an offset in the copy that it lies in. Nothing: it
+  /// lies in none.
   std::optional<std::size_t> offset_of(const void* address) const;
 
  private:

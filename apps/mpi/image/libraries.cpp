@@ -42,7 +42,7 @@ bool is_of_another_mpi(std::string_view name) {
                                          "libmpichcxx.so", "libmpicxx.so"});
 }
 
-std::string quoted(std::string_view text) {
+std::string shell_quoted(std::string_view text) {
   std::string result = "'";
   for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return result + "'";
@@ -55,7 +55,7 @@ std::map<std::string, std::string> paths_of_libraries(const ElfFile& program) {
       std::unique_ptr<char, void (*)(void*)>(realpath(program.path().c_str(), nullptr), std::free)
           .get();
   const std::string command = fmt::format("LD_TRACE_LOADED_OBJECTS=1 exec {} {}",
-                                          quoted(program.interpreter()), quoted(real));
+                                          shell_quoted(program.interpreter()), shell_quoted(real));
   FILE* const pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) throw UsageError(fmt::format("{} cannot be started", command));
   std::map<std::string, std::string> paths;

@@ -58,8 +58,8 @@ void EmulatedNode::restart() {
   moving = {};
   received = 0;
   steps_in_a_row_ = 0;
-  attendant_ = nullptr;
-  attending_ = is_unwinding_ = false;
+  progress_engine_ = nullptr;
+  progressing_ = is_unwinding_ = false;
   stopped = false;
   finished.store(false, std::memory_order_relaxed);
   usage_error.reset();

@@ -55,8 +55,8 @@ class EmulatedNode final : public RequestNode, public RequestHost {
   const Surroundings* around_ = nullptr;
   Rank rank_ = 0;
   int steps_in_a_row_ = 0;
-  bool attending_ = false, is_unwinding_ = false;
-  Attendant* attendant_ = nullptr;
+  bool progressing_ = false, is_unwinding_ = false;
+  ProgressEngine* progress_engine_ = nullptr;
   Arena arena_;
 
  public:
@@ -81,7 +81,8 @@ class EmulatedNode final : public RequestNode, public RequestHost {
   void step(std::span<const Op> ops) override;
   Requests& requests() override {
     if (requests_ == nullptr) {
-      requests_ = std::make_unique<RequestTable>(*this, rank_, size(), around_->options.shuffle);
+      requests_ =
+          std::make_unique<RequestTable>(*this, rank_, size(), around_->options.messaging.shuffle);
     }
     return *requests_;
   }
@@ -167,6 +168,7 @@ class EmulatedNode final : public RequestNode, public RequestHost {
   void address(Worm& worm, const Op& op) override { around_->network.address(worm, rank_, op); }
   void launch(Worm& worm) override;
   void post(Receive& receive) override;
+  void ask(TagQuery& query) override;
   void wait_for_all(std::span<Transfer* const> transfers) override;
   void wait_for_one(std::span<Transfer* const> transfers) override;
   void give_way() override;
@@ -175,9 +177,9 @@ class EmulatedNode final : public RequestNode, public RequestHost {
   void count_turn() override;
   void count_received() override { ++received; }
   void arrive() override { static_cast<void>(gates.step.arrive()); }
-  void set_attendant(Attendant* attendant) override;
+  void set_progress_engine(ProgressEngine* engine) override;
   void set_unwinding(bool is_unwinding) noexcept override { is_unwinding_ = is_unwinding; }
-  void attend();
+  void progress();
 
   void work(Charge charge, Bytes bytes, FunctionRef work) override;
   PlanCache& plans() override { return plans_; }

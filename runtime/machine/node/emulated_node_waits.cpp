@@ -33,7 +33,7 @@ void EmulatedNode::wait_until(Done&& done) {
     if (done() || gate.is_stopped()) break;
     gate.answer();
     if (Waiter* const given_back = inbox.take()) around_->network.carry_on(given_back);
-    attend();
+    progress();
     if (done()) break;
   }
   Waiter* const given_back = inbox.close();
@@ -111,19 +111,19 @@ void EmulatedNode::require_running() {
 }
 
 // Within a wait the gate is armed: nothing else may wait or yield.
-void EmulatedNode::attend() {
-  if (attendant_ == nullptr || attending_ || around_->is_stopping()) return;
-  attending_ = true;
-  attendant_->attend();
-  attending_ = false;
+void EmulatedNode::progress() {
+  if (progress_engine_ == nullptr || progressing_ || around_->is_stopping()) return;
+  progressing_ = true;
+  progress_engine_->progress();
+  progressing_ = false;
 }
 
-void EmulatedNode::set_attendant(Attendant* attendant) {
-  if (steps_.size() > 1) throw UsageError("requests: an attendant needs a window of one step");
+void EmulatedNode::set_progress_engine(ProgressEngine* engine) {
+  if (steps_.size() > 1) throw UsageError("requests: a progress engine needs a window of one step");
   if (around_->barrier != nullptr) {
-    throw UsageError("requests: an attendant needs nodes that are not in lock step");
+    throw UsageError("requests: a progress engine needs nodes that are not in lock step");
   }
-  attendant_ = attendant;
+  progress_engine_ = engine;
 }
 
 void EmulatedNode::count_turn() {
@@ -131,26 +131,26 @@ void EmulatedNode::count_turn() {
 }
 
 void EmulatedNode::give_way() {
-  if (attending_) return;
+  if (progressing_) return;
   steps_in_a_row_ = 0;
   around_->executor.yield(rank_);
   require_running();
-  attend();
+  progress();
 }
 
 void EmulatedNode::poll() {
-  if (attending_) return;
+  if (progressing_) return;
   steps_in_a_row_ = 0;
   around_->executor.poll(rank_);
   require_running();
-  attend();
+  progress();
 }
 
 // Within a wait it keeps its core.
 void EmulatedNode::sleep(std::chrono::nanoseconds time) {
   using Clock = std::chrono::steady_clock;
   const auto until = Clock::now() + std::min<std::chrono::nanoseconds>(time, longest_wait);
-  if (attending_) {
+  if (progressing_) {
     constexpr std::chrono::milliseconds slice{10};
     for (auto now = Clock::now(); now < until && !around_->is_stopping(); now = Clock::now()) {
       std::this_thread::sleep_until(std::min<Clock::time_point>(until, now + slice));
@@ -159,7 +159,7 @@ void EmulatedNode::sleep(std::chrono::nanoseconds time) {
   }
   around_->executor.sleep_until(rank_, until);
   require_running();
-  attend();
+  progress();
 }
 
 void EmulatedNode::count_message(const Worm& worm) {
@@ -181,6 +181,13 @@ void EmulatedNode::post(Receive& receive) {
   if (has_steps_under_way()) settle();
   receive.step = statistics.steps;
   around_->network.post(receive);
+}
+
+void EmulatedNode::ask(TagQuery& query) {
+  require_running();
+  if (has_steps_under_way()) settle();
+  query.step = statistics.steps;
+  around_->network.ask(query);
 }
 
 void EmulatedNode::wait_for_all(std::span<Transfer* const> transfers) {
@@ -213,7 +220,7 @@ void EmulatedNode::wait_for_one(std::span<Transfer* const> transfers) {
 
 void EmulatedNode::end_program() {
   if (has_steps_under_way()) settle();
-  if (requests_ == nullptr || around_->options.allow_unreceived) return;
+  if (requests_ == nullptr || around_->options.messaging.allow_unreceived) return;
   if (const auto open = requests_->unfinished()) {
     throw UsageErrorOfNode(fmt::format("node {} {}", rank_, *open));
   }

@@ -9,13 +9,10 @@
 namespace wormcube {
 namespace {
 
-std::string awaited_text(const Receive& receive) {
-  const std::string size = receive.action != Receive::Action::receive ? " of any size"
-                           : receive.exact ? fmt::format(" of {} bytes", receive.bytes)
-                                           : fmt::format(" of at most {} bytes", receive.bytes);
-  return fmt::format("a message{} from {} ({})", size,
-                     receive.from == any_source ? "any node" : fmt::format("node {}", receive.from),
-                     receive.tag == any_tag ? "any tag" : fmt::format("tag {}", receive.tag));
+std::string awaited_text(const Seeker& seeker, const std::string& size) {
+  return fmt::format("a message of {} from {} ({})", size,
+                     seeker.from == any_source ? "any node" : fmt::format("node {}", seeker.from),
+                     seeker.tag == any_tag ? "any tag" : fmt::format("tag {}", seeker.tag));
 }
 
 /// ", held by 3 -> 5", or nothing if no message has it.
@@ -29,7 +26,7 @@ std::string holder_text(std::span<const EmulatedNode> nodes, const Reservation* 
     }
   };
   for (const EmulatedNode& node : nodes) {
-    node.each_incomplete(Cases{look, [](const Receive&) {}});
+    node.each_incomplete(Cases{look, [](const Seeker&) {}});
   }
   return text;
 }
@@ -49,7 +46,13 @@ std::string waits_text(const Network& network, std::span<const EmulatedNode> nod
     if (++items <= most_items) what += (what.empty() ? "" : "; ") + text;
   };
   const auto say_receive = [&](const Receive& receive) {
-    if (!receive.done) say(awaited_text(receive) + of_step(receive));
+    if (receive.done) return;
+    const std::string size =
+        fmt::format("{}{} bytes", receive.exact ? "" : "at most ", receive.bytes);
+    say(awaited_text(receive, size) + of_step(receive));
+  };
+  const auto say_query = [&](const TagQuery& query) {
+    say(awaited_text(query, "any size") + of_step(query));
   };
   const auto say_worm = [&](const Worm& worm) {
     if (worm.state == Worm::State::absorbed) {
@@ -62,7 +65,7 @@ std::string waits_text(const Network& network, std::span<const EmulatedNode> nod
         what += " / holds " + held;
     }
   };
-  node.each_incomplete(Cases{say_receive, say_worm});
+  node.each_incomplete(Cases{say_receive, say_query, say_worm});
   if (items > most_items) what += fmt::format("; and {} more", items - most_items);
   return what;
 }

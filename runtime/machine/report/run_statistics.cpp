@@ -45,12 +45,12 @@ Statistics statistics_of_run(const Surroundings& around, std::span<const Emulate
   std::uint64_t sent = 0, received = 0;
   for (const EmulatedNode& node : nodes) {
     result.nodes.push_back(node.statistics_with_peaks());
-    if (around.options.early_limit > 0)
+    if (around.options.messaging.early_limit > 0)
       result.nodes.back().peak_early_bytes = network.take_early_peak(node.rank());
     sent += node.statistics.messages;
     received += node.received;
   }
-  if (around.options.allow_unreceived) {
+  if (around.options.messaging.allow_unreceived) {
     result.unreceived = network.unreceived();
   } else if (sent != received) {
     if (const auto leftover = network.leftover()) throw ProgramError(*leftover);

@@ -55,7 +55,7 @@ void RequestTable::fill(Slot& slot, const Op& op, std::uint32_t context, Mode mo
     return;
   }
   Receive& receive = slot.receive;
-  receive.action = Receive::Action::receive;
+  receive.claimed = nullptr;
   receive.exact = false;
   receive.from = op.peer();
   receive.to = rank_;
@@ -68,7 +68,7 @@ void RequestTable::fill(Slot& slot, const Op& op, std::uint32_t context, Mode mo
 void RequestTable::fill(Slot& slot, const MessagePattern& from, Span room) {
   slot.is_send = false;
   Receive& receive = slot.receive;
-  receive.action = Receive::Action::receive;
+  receive.claimed = nullptr;
   receive.exact = false;
   receive.from = from.source;
   receive.to = rank_;
@@ -178,7 +178,7 @@ void RequestTable::settle(Request request) {
   if (slot_of(request).receive.settle() == Transfer::Progress::awaited) host_.arrive();
 }
 
-Request RequestTable::start_attended(const Op& op, std::uint32_t context) {
+Request RequestTable::start_background(const Op& op, std::uint32_t context) {
   const Request request = filled(op, context, Mode::standard, std::uint64_t{0});
   Slot& slot = slot_of(request);
   slot.receive.exact = true;
@@ -186,7 +186,7 @@ Request RequestTable::start_attended(const Op& op, std::uint32_t context) {
   return request;
 }
 
-bool RequestTable::end_attended(Request& request) {
+bool RequestTable::end_background(Request& request) {
   if (!is_complete(request)) return false;
   end(request);
   return true;

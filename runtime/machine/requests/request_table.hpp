@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wormcube/runtime/network/message.hpp"
+#include "wormcube/runtime/network/tag_query.hpp"
 #include "wormcube/runtime/node/requests.hpp"
 
 #include <chrono>
@@ -24,12 +25,14 @@ class RequestHost {
   virtual void address(Worm& worm, const Op& op) = 0;
   virtual void launch(Worm& worm) = 0;
   virtual void post(Receive& receive) = 0;
+  virtual void ask(TagQuery& query) = 0;
   /// Until all are complete, or one is.
   virtual void wait_for_all(std::span<Transfer* const> transfers) = 0;
   virtual void wait_for_one(std::span<Transfer* const> transfers) = 0;
   /// Others run now.
   virtual void give_way() = 0;
-  /// The same where the node has asked in vain: if all nodes here do so for long, their core is left to others.
+  /// The same where the node has asked in vain: if all nodes here do so for long, their core is
+  /// left to others.
   virtual void poll() = 0;
   virtual void sleep(std::chrono::nanoseconds time) = 0;
   /// A call that did not wait: after some of them others run.
@@ -37,17 +40,17 @@ class RequestHost {
   virtual void count_received() = 0;
   /// Something that the node waits for is complete by its own doing.
   virtual void arrive() = 0;
-  virtual void set_attendant(Attendant* attendant) = 0;
+  virtual void set_progress_engine(ProgressEngine* engine) = 0;
   /// Whether an exception is on its way through the program while it waits for requests.
   virtual void set_unwinding(bool is_unwinding) noexcept = 0;
 };
 
 /// Threads     the node's own program.
-/// Invariants  a slot is in use from its start to its end; its worm or receive stays where it is, and
-///             is the network's while it is active and not complete.
+/// Invariants  a slot is in use from its start to its end; its worm or receive stays where it is,
+///             and is the network's while it is active and not complete.
 class RequestTable final : public Requests {
  public:
-  /// \param shuffle  MachineOptions::shuffle
+  /// \param shuffle  MessagingOptions::shuffle
   RequestTable(RequestHost& host, Rank rank, Rank nodes, std::optional<std::uint64_t> shuffle)
       : host_(host), rank_(rank), nodes_(nodes), shuffle_(shuffle) {
     reset();
@@ -78,9 +81,9 @@ class RequestTable final : public Requests {
   bool close_scope(std::uint32_t scope) noexcept override;
   Request open() override;
   void settle(Request request) override;
-  void set_attendant(Attendant* attendant) override { host_.set_attendant(attendant); }
-  Request start_attended(const Op& op, std::uint32_t context) override;
-  bool end_attended(Request& request) override;
+  void set_progress_engine(ProgressEngine* engine) override { host_.set_progress_engine(engine); }
+  Request start_background(const Op& op, std::uint32_t context) override;
+  bool end_background(Request& request) override;
   void sleep(std::chrono::nanoseconds time) override { host_.sleep(time); }
 
   /// Of the next request in the same slot: never 0, which is that of the null request.
@@ -100,7 +103,7 @@ class RequestTable final : public Requests {
       if (!slot->active || slot->is_open || transfer(*slot).is_complete()) continue;
       slot->is_send ? f(slot->worm) : f(slot->receive);
     }
-    if (asking_) f(question_);
+    if (asking_ && !query_.is_complete()) f(query_);
   }
   /// Forgets all; between runs.
   void reset();
@@ -189,7 +192,7 @@ class RequestTable final : public Requests {
     request = {};
   }
   bool wait_for_any_of(std::span<const Request> requests);
-  void ask(Receive::Action action, const MessagePattern& pattern, bool may_wait);
+  void ask(TagQuery::Action action, const MessagePattern& pattern, bool may_wait);
   void ask();
   Request taken(Status& status);
   void require(Rank node, std::uint32_t context) const {
@@ -199,13 +202,16 @@ class RequestTable final : public Requests {
   [[noreturn]] void refuse(Rank node) const;
   [[noreturn]] void refuse_context() const;
   static Status status_of(const Receive& receive) {
-    return {.source = receive.source,
-            .tag = receive.source_tag,
-            .bytes = receive.source_bytes,
-            .truncated = receive.source_bytes > receive.bytes,
-            .cancelled = false,
-            .was_early = receive.was_early,
-            .note = receive.source_note};
+    Status status = status_of_message(receive);
+    status.truncated = receive.source_bytes > receive.bytes;
+    status.was_early = receive.was_early;
+    return status;
+  }
+  static Status status_of_message(const Seeker& seeker) {
+    return {.source = seeker.source,
+            .tag = seeker.source_tag,
+            .bytes = seeker.source_bytes,
+            .note = seeker.source_note};
   }
 
   RequestHost& host_;
@@ -215,7 +221,7 @@ class RequestTable final : public Requests {
   std::uint64_t polls_ = 0;
   std::vector<std::unique_ptr<Slot>> slots_;  // by a request's index
   std::vector<std::uint32_t> unused_;
-  Receive question_;
+  TagQuery query_;
   bool asking_ = false;
   std::size_t served_last_ = 0;
   std::uint32_t scope_ = 0;  // the innermost that is open; 0: none

@@ -12,8 +12,9 @@
 RANK_STATE int optind = 1, opterr = 1, optopt = '?';
 RANK_STATE char *optarg;
 
-static char *rest;                 /* of a word with several short options */
-static int first_plain, last_plain; /* words that are no options and were passed over: argv[first .. last) */
+static char *rest; /* of a word with several short options */
+/* Words that are no options and were passed over: argv[first .. last). */
+static int first_plain, last_plain;
 
 /* Moves the plain words that were passed over behind the options that came after them. */
 static void move_plain_words(char **argv) {
@@ -34,7 +35,8 @@ static int is_plain(const char *word) { return word[0] != '-' || word[1] == '\0'
 /* Finds the next word with options; 0: there is none. */
 static int next_word(int argc, char *const constant_argv[], const char *shorts) {
   char **const argv = (char **)constant_argv;
-  const int in_order = *shorts == '-', at_first_plain = *shorts == '+' || getenv("POSIXLY_CORRECT") != NULL;
+  const int in_order = *shorts == '-',
+            at_first_plain = *shorts == '+' || getenv("POSIXLY_CORRECT") != NULL;
   if (optind == 0) optind = 1, first_plain = last_plain = 1;
   if (first_plain == 0) first_plain = last_plain = optind;
   if (last_plain > optind) last_plain = optind;
@@ -64,8 +66,8 @@ static int missing(const char *shorts) {
 }
 static int is_told(const char *shorts) { return opterr != 0 && missing(shorts) != ':'; }
 
-static int long_option(int argc, char *const argv[], const char *shorts, const struct option *longs, int *index,
-                       const char *name, const char *dashes, int may_be_short) {
+static int long_option(int argc, char *const argv[], const char *shorts, const struct option *longs,
+                       int *index, const char *name, const char *dashes, int may_be_short) {
   const size_t length = strcspn(name, "=");
   int found = -1, several = 0;
   for (int i = 0; longs[i].name != NULL; ++i) {
@@ -76,7 +78,8 @@ static int long_option(int argc, char *const argv[], const char *shorts, const s
     }
     if (found < 0) {
       found = i;
-    } else if (longs[i].has_arg != longs[found].has_arg || longs[i].flag != longs[found].flag || longs[i].val != longs[found].val) {
+    } else if (longs[i].has_arg != longs[found].has_arg || longs[i].flag != longs[found].flag ||
+               longs[i].val != longs[found].val) {
       several = 1;
     }
   }
@@ -85,21 +88,26 @@ static int long_option(int argc, char *const argv[], const char *shorts, const s
   optopt = 0;
   if (found < 0 || several) {
     if (is_told(shorts))
-      fprintf(stderr, several ? "%s: option '%s%s' is ambiguous\n" : "%s: unrecognized option '%s%s'\n", argv[0], dashes, name);
+      fprintf(stderr,
+              several ? "%s: option '%s%s' is ambiguous\n" : "%s: unrecognized option '%s%s'\n",
+              argv[0], dashes, name);
     return '?';
   }
   const struct option *const option = longs + found;
   optopt = 0;
   if (name[length] == '=') {
     if (option->has_arg == no_argument) {
-      if (is_told(shorts)) fprintf(stderr, "%s: option '%s%s' doesn't allow an argument\n", argv[0], dashes, option->name);
+      if (is_told(shorts))
+        fprintf(stderr, "%s: option '%s%s' doesn't allow an argument\n", argv[0], dashes,
+                option->name);
       optopt = option->val;
       return '?';
     }
     optarg = (char *)name + length + 1;
   } else if (option->has_arg == required_argument) {
     if (optind >= argc) {
-      if (is_told(shorts)) fprintf(stderr, "%s: option '%s%s' requires an argument\n", argv[0], dashes, option->name);
+      if (is_told(shorts))
+        fprintf(stderr, "%s: option '%s%s' requires an argument\n", argv[0], dashes, option->name);
       optopt = option->val;
       return missing(shorts);
     }
@@ -111,7 +119,8 @@ static int long_option(int argc, char *const argv[], const char *shorts, const s
   return 0;
 }
 
-static int option_of(int argc, char *const argv[], const char *shorts, const struct option *longs, int *index, int long_only) {
+static int option_of(int argc, char *const argv[], const char *shorts, const struct option *longs,
+                     int *index, int long_only) {
   if (argc < 1) return -1;
   optarg = NULL;
   if (optind == 0) rest = NULL;
@@ -125,15 +134,20 @@ static int option_of(int argc, char *const argv[], const char *shorts, const str
       ++optind;
       return 1;
     }
-    if (longs != NULL && word[1] == '-') return long_option(argc, argv, shorts, longs, index, word + 2, "--", 0);
+    if (longs != NULL && word[1] == '-')
+      return long_option(argc, argv, shorts, longs, index, word + 2, "--", 0);
     if (longs != NULL && long_only && (word[2] != '\0' || strchr(shorts, word[1]) == NULL)) {
-      const int found = long_option(argc, argv, shorts, longs, index, word + 1, "-", strchr(shorts, word[1]) != NULL);
+      const int found = long_option(argc, argv, shorts, longs, index, word + 1, "-",
+                                    strchr(shorts, word[1]) != NULL);
       if (found != -2) return found;
     }
     rest = word + 1;
   }
   const char letter = *rest++;
-  const char *const known = letter == ':' || letter == ';' ? NULL : strchr(*shorts == '-' || *shorts == '+' ? shorts + 1 : shorts, letter);
+  const char *const known =
+      letter == ':' || letter == ';'
+          ? NULL
+          : strchr(*shorts == '-' || *shorts == '+' ? shorts + 1 : shorts, letter);
   const int last = *rest == '\0';
   if (last) ++optind;
   if (known == NULL) {
@@ -145,7 +159,8 @@ static int option_of(int argc, char *const argv[], const char *shorts, const str
     const char *const name = last ? (optind < argc ? argv[optind] : NULL) : rest;
     rest = NULL;
     if (name == NULL) {
-      if (is_told(shorts)) fprintf(stderr, "%s: option requires an argument -- '%c'\n", argv[0], letter);
+      if (is_told(shorts))
+        fprintf(stderr, "%s: option requires an argument -- '%c'\n", argv[0], letter);
       optopt = letter;
       return missing(shorts);
     }
@@ -157,7 +172,8 @@ static int option_of(int argc, char *const argv[], const char *shorts, const str
     ++optind;
   } else if (known[2] != ':') {
     if (optind >= argc) {
-      if (is_told(shorts)) fprintf(stderr, "%s: option requires an argument -- '%c'\n", argv[0], letter);
+      if (is_told(shorts))
+        fprintf(stderr, "%s: option requires an argument -- '%c'\n", argv[0], letter);
       optopt = letter;
       rest = NULL;
       return missing(shorts);
@@ -168,10 +184,14 @@ static int option_of(int argc, char *const argv[], const char *shorts, const str
   return letter;
 }
 
-RANK_STATE int getopt(int argc, char *const argv[], const char *shorts) { return option_of(argc, argv, shorts, NULL, NULL, 0); }
-RANK_STATE int getopt_long(int argc, char *const argv[], const char *shorts, const struct option *longs, int *index) {
+RANK_STATE int getopt(int argc, char *const argv[], const char *shorts) {
+  return option_of(argc, argv, shorts, NULL, NULL, 0);
+}
+RANK_STATE int getopt_long(int argc, char *const argv[], const char *shorts,
+                           const struct option *longs, int *index) {
   return option_of(argc, argv, shorts, longs, index, 0);
 }
-RANK_STATE int getopt_long_only(int argc, char *const argv[], const char *shorts, const struct option *longs, int *index) {
+RANK_STATE int getopt_long_only(int argc, char *const argv[], const char *shorts,
+                                const struct option *longs, int *index) {
   return option_of(argc, argv, shorts, longs, index, 1);
 }

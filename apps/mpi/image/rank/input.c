@@ -25,17 +25,19 @@ RANK_STATE char *rank_gets(char *line) {
 }
 
 /* scanf and vscanf of a C standard: its formats differ. */
-#define SCANS(prefix, suffix)                                                                                        \
-  extern int system_vfscanf##suffix(FILE *, const char *, va_list) NAMED(prefix "vfscanf");                         \
-  RANK_STATE int rank_vscanf##suffix(const char *format, va_list list) NAMED(prefix "vscanf");                      \
-  RANK_STATE int rank_vscanf##suffix(const char *format, va_list list) { return system_vfscanf##suffix(stdin, format, list); } \
-  RANK_STATE int rank_scanf##suffix(const char *format, ...) NAMED(prefix "scanf");                                 \
-  RANK_STATE int rank_scanf##suffix(const char *format, ...) {                                                      \
-    va_list list;                                                                                                   \
-    va_start(list, format);                                                                                         \
-    const int found = system_vfscanf##suffix(stdin, format, list);                                                  \
-    va_end(list);                                                                                                   \
-    return found;                                                                                                   \
+#define SCANS(prefix, suffix)                                                                  \
+  extern int system_vfscanf##suffix(FILE *, const char *, va_list) NAMED(prefix "vfscanf");    \
+  RANK_STATE int rank_vscanf##suffix(const char *format, va_list list) NAMED(prefix "vscanf"); \
+  RANK_STATE int rank_vscanf##suffix(const char *format, va_list list) {                       \
+    return system_vfscanf##suffix(stdin, format, list);                                        \
+  }                                                                                            \
+  RANK_STATE int rank_scanf##suffix(const char *format, ...) NAMED(prefix "scanf");            \
+  RANK_STATE int rank_scanf##suffix(const char *format, ...) {                                 \
+    va_list list;                                                                              \
+    va_start(list, format);                                                                    \
+    const int found = system_vfscanf##suffix(stdin, format, list);                             \
+    va_end(list);                                                                              \
+    return found;                                                                              \
   }
 SCANS("", 89)
 SCANS("__isoc99_", 99)

@@ -1,4 +1,4 @@
-/* Random numbers and strtok with the state of each rank its own: the system's generators and sequences.
+/* Random numbers and strtok, with state of each rank's own: the system's generators and sequences.
    SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include <stdint.h>

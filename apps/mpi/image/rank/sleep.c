@@ -19,7 +19,9 @@ static int sleep_for(long long nanoseconds) {
   return 0;
 }
 
-static int is_time(const struct timespec *time) { return time->tv_sec >= 0 && time->tv_nsec >= 0 && time->tv_nsec < per_second; }
+static int is_time(const struct timespec *time) {
+  return time->tv_sec >= 0 && time->tv_nsec >= 0 && time->tv_nsec < per_second;
+}
 
 /* A hundred years at the most: more would not be a number of nanoseconds. */
 static long long nanoseconds_of(long long seconds, long nanoseconds) {
@@ -38,14 +40,17 @@ RANK_STATE int nanosleep(const struct timespec *time, struct timespec *rest) {
     return -1;
   }
   const long long nanoseconds = nanoseconds_of(time->tv_sec, time->tv_nsec);
-  if (rest != NULL) rest->tv_sec = rest->tv_nsec = 0; /* may be the same: not before it has been read */
+  if (rest != NULL)
+    rest->tv_sec = rest->tv_nsec = 0; /* may be the same: not before it has been read */
   return sleep_for(nanoseconds);
 }
-RANK_STATE int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *rest) {
+RANK_STATE int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
+                               struct timespec *rest) {
   if (!is_time(time)) return EINVAL;
   struct timespec now = {0, 0};
   if ((flags & TIMER_ABSTIME) != 0 && clock_gettime(clock, &now) != 0) return EINVAL;
-  const long long nanoseconds = nanoseconds_of(time->tv_sec - now.tv_sec, time->tv_nsec - now.tv_nsec);
+  const long long nanoseconds =
+      nanoseconds_of(time->tv_sec - now.tv_sec, time->tv_nsec - now.tv_nsec);
   if (rest != NULL && (flags & TIMER_ABSTIME) == 0) rest->tv_sec = rest->tv_nsec = 0;
   return sleep_for(nanoseconds > 0 ? nanoseconds : 0);
 }

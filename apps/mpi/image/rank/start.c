@@ -1,4 +1,4 @@
-/* What `wormcube mpicc` puts into each program: it is both a library, which wormcube loads once for each rank, and a program of its own.
+/* What `wormcube mpicc` puts into each program: a library, loaded for each rank, and a program.
    SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include <getopt.h>
@@ -25,14 +25,18 @@ __attribute__((section(".interp"), used)) static const char loader[] = LOADER;
 
 /* main may be hidden; these are not. A shared library that is linked with this has none. */
 __attribute__((weak)) extern int main(int argc, char **argv, char **environment);
-__attribute__((visibility("default"))) int (*const wormcube_rank_main)(int, char **, char **) = main;
+__attribute__((visibility("default"))) int (*const wormcube_rank_main)(int, char **,
+                                                                       char **) = main;
 
 extern void *__dso_handle;
 extern void __cxa_finalize(void *);
 
 /* The rank's end: functions given to atexit, destructors of globals, the last first. */
-__attribute__((visibility("default"))) void wormcube_rank_finish(void) { __cxa_finalize(&__dso_handle); }
+__attribute__((visibility("default"))) void wormcube_rank_finish(void) {
+  __cxa_finalize(&__dso_handle);
+}
 
 /* The program's libraries call these although the program may not: one of each file beside this. */
 __attribute__((visibility("hidden"), used)) void *const wormcube_rank_state[] = {
-    (void *)exit, (void *)random, (void *)getopt, (void *)nanosleep, (void *)dup2, (void *)getchar, (void *)printf};
+    (void *)exit, (void *)random,  (void *)getopt, (void *)nanosleep,
+    (void *)dup2, (void *)getchar, (void *)printf};

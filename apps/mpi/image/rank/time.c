@@ -6,8 +6,8 @@
 #include <sys/time.h>
 #include <time.h>
 
-/* The program wormcube's: whether the rank has a clock of its own, and its nanoseconds. There is none before the program has become a
-   run of it. */
+/* The program wormcube's: whether the rank has a clock of its own, and its nanoseconds. There is
+   none before the program has become a run of it. */
 __attribute__((weak, visibility("default"))) extern int wormcube_rank_clock(long long *nanoseconds);
 
 /* Weak: a program may have functions of these names. */
@@ -15,11 +15,13 @@ __attribute__((weak, visibility("default"))) extern int wormcube_rank_clock(long
 
 enum { per_second = 1000000000 };
 
-static int own_time(long long *nanoseconds) { return wormcube_rank_clock != NULL && wormcube_rank_clock(nanoseconds); }
+static int own_time(long long *nanoseconds) {
+  return wormcube_rank_clock != NULL && wormcube_rank_clock(nanoseconds);
+}
 
 /* The system's function, by its type; the one of that name here is hidden. */
-#define SYSTEMS(function, ...)                                             \
-  static int (*function)(__VA_ARGS__);                                     \
+#define SYSTEMS(function, ...)         \
+  static int (*function)(__VA_ARGS__); \
   if (function == NULL) *(void **)&function = dlsym(RTLD_DEFAULT, #function)
 
 RANK_STATE int clock_gettime(clockid_t clock, struct timespec *time) {

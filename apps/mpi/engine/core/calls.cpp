@@ -1,0 +1,187 @@
+// Checks of arguments, and what becomes of errors.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/mpi/engine/core/calls.hpp"
+
+#include "wormcube/apps/mpi/engine/base/errors.hpp"
+#include "wormcube/apps/mpi/engine/base/handles.hpp"
+#include "wormcube/runtime/base/error.hpp"
+#include "wormcube/runtime/base/host/print_error.hpp"
+
+#include <exception>
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+namespace wormcube::mpi {
+namespace {
+
+[[noreturn]] RankState& refuse_thread(Function function) {
+  print_error(fmt::format(
+      "wormcube: {} was called by a thread that a rank has made, or before any rank ran (by a "
+      "constructor): MPI calls are the rank's own thread's (MPI_THREAD_FUNNELED)\n",
+      name_of(function)));
+  _exit(2);
+}
+
+}  // namespace
+
+Call::Call(Function function, const void* at, When when)
+    : rank_(current_rank != nullptr ? *current_rank : refuse_thread(function)),
+      errno_(*rank_.thread_errno),
+      is_watched_(rank_.timed || rank_.observers != nullptr) {
+  CurrentCall& now = rank_.call;
+  if (now.inside || is_watched_) begin_within_another_or_watched(function);
+  now.function = function;
+  now.at = at;
+  now.inside = true;
+  now.waits = CurrentCall::Waits::not_at_all;
+  now.communicator = nullptr;
+  ++rank_.calls[static_cast<std::size_t>(function)];
+  if (when == When::between && !(rank_.initialized && !rank_.finalized) && rank_.sessions <= 0)
+    refuse_time(at);
+}
+
+void Call::refuse_time(const void* at) const {
+  rank_.job.end_here(1, fmt::format("rank {}: {} is called {}{}", rank_.rank, name_of(function()),
+                                    rank_.finalized ? "after MPI_Finalize" : "before MPI_Init",
+                                    rank_.job.place(at)));
+}
+
+void Call::begin_within_another_or_watched(Function function) {
+  if (rank_.call.inside) {
+    outer_ = rank_.call;
+    return;
+  }
+  if (rank_.timed) rank_.entered = RankState::Clock::now();
+  if (rank_.observers != nullptr) rank_.observers->enter(rank_.rank, function);
+}
+
+void Call::end_watch() {
+  if (rank_.observers != nullptr) rank_.observers->leave(rank_.rank);
+  if (rank_.timed) rank_.inside += RankState::Clock::now() - rank_.entered;
+}
+
+void end_by_exception(const RankState& rank, const char* function) noexcept {
+  int code = 1;
+  std::string text = "out of memory";
+  try {
+    try {
+      throw;
+    } catch (const Stopped&) {
+      never_return();  // whoever stopped the machine has ended the job before
+    } catch (const std::bad_alloc&) {
+      code = 2;
+      text = fmt::format("rank {}: {}: out of memory", rank.rank, function);
+    } catch (const std::exception& error) {
+      text = fmt::format("rank {}: {}: {}", rank.rank, function, error.what());
+    } catch (...) {
+      text = fmt::format("rank {}: {}: unknown exception type", rank.rank, function);
+    }
+  } catch (...) {  // no memory for the words
+  }
+  rank.job.end_here(code, std::move(text));
+}
+
+int Call::failed(int error_class, const std::string& text) noexcept {
+  const Communicator& on = named_ != nullptr ? *named_ : rank_.world;
+  const MPI_Errhandler errors = errors_.value_or(on.errors);
+  if (errors == MPI_ERRORS_RETURN) return error_class;
+  if (const ErrorHandler* const handler = error_handler(errors)) {
+    MPI_Comm handle = object_ != nullptr ? static_cast<MPI_Comm>(object_) : on.handle;
+    int code = error_class;
+    handler->function(&handle, &code);
+    return code;
+  }
+  rank_.job.end_here(1, fmt::format("rank {}: {}: {} ({}){}", rank_.rank, name_of(function()), text,
+                                    name_of_class(error_class), rank_.job.place(rank_.call.at)));
+}
+
+Communicator& Call::communicator(MPI_Comm handle) {
+  Communicator* found = nullptr;
+  if (handle == MPI_COMM_WORLD) {
+    found = &rank_.world;
+  } else if (handle == MPI_COMM_SELF) {
+    found = &rank_.self;
+  } else if (handle == MPI_COMM_NULL) {
+    throw Failure(MPI_ERR_COMM, "the communicator is MPI_COMM_NULL");
+  } else if (is_predefined(handle)) {
+    throw Failure(MPI_ERR_COMM, fmt::format("{:#x} is no communicator",
+                                            reinterpret_cast<std::uintptr_t>(handle)));
+  } else {
+    found = reinterpret_cast<Communicator*>(handle);
+    if (found->magic != Communicator::alive) {
+      throw Failure(MPI_ERR_COMM, found->magic == Communicator::dead
+                                      ? "the communicator has been freed"
+                                      : "the communicator's handle is none");
+    }
+  }
+  named_ = found;
+  rank_.call.communicator = found;
+  return *found;
+}
+
+Communicator& Call::intracommunicator(MPI_Comm handle) {
+  Communicator& found = communicator(handle);
+  if (!found.remote) return found;
+  throw Failure(MPI_ERR_COMM, found.name + " is an intercommunicator, this is for one group");
+}
+
+void Call::refuse_count(std::int64_t count, const char* name) {
+  throw Failure(MPI_ERR_COUNT, fmt::format("{} {} is negative", name, count));
+}
+
+void Call::require_room(std::size_t elements, const TypeView& type) {
+  const auto fit = [&](std::size_t bytes) { return bytes == 0 || elements <= most_bytes / bytes; };
+  if (!fit(type.size)) {
+    throw Failure(MPI_ERR_COUNT, fmt::format("count {} of {} bytes each is more than memory can "
+                                             "hold",
+                                             elements, type.size));
+  }
+  // Others lie as close as they are long.
+  const auto extent = static_cast<std::size_t>(type.extent);
+  if (!type.dense && elements > 1 && type.size > 0 && !fit(type.extent < 0 ? 0 - extent : extent)) {
+    throw Failure(MPI_ERR_COUNT, fmt::format("count {} of elements {} bytes apart is more than "
+                                             "memory can hold",
+                                             elements, type.extent));
+  }
+}
+
+void Call::refuse_rank(const Communicator& on, int rank, const char* name) {
+  throw Failure(MPI_ERR_RANK, fmt::format("{} {} is no rank of {} ({} ranks)", name, rank, on.name,
+                                          on.peers().size()));
+}
+
+void Call::root(const Communicator& on, int rank) const {
+  if (is_peer(on, rank)) return;
+  if (on.remote && (rank == MPI_ROOT || rank == MPI_PROC_NULL)) return;
+  throw Failure(MPI_ERR_ROOT, fmt::format("root {} is no rank of {} ({} ranks)", rank, on.name,
+                                          on.peers().size()));
+}
+
+void Call::refuse_tag(int tag, const char* why) {
+  throw Failure(MPI_ERR_TAG, fmt::format("tag {} is negative{}", tag, why));
+}
+
+void Call::refuse_pointer(const void* data, Bytes bytes, const char* name) {
+  throw Failure(MPI_ERR_BUFFER,
+                data == nullptr ? fmt::format("{} is null, for {} bytes", name, bytes)
+                : data == MPI_IN_PLACE
+                    ? fmt::format("{} is MPI_IN_PLACE, which this rank cannot have there", name)
+                    : fmt::format("{} is no address", name));
+}
+
+void Call::refuse_result(const char* name) {
+  throw Failure(MPI_ERR_ARG, fmt::format("{} is null; name a variable for the result", name));
+}
+
+void Call::refuse_request(MPI_Request handle) {
+  if (is_predefined(handle)) {
+    throw Failure(MPI_ERR_REQUEST,
+                  fmt::format("{:#x} is no request", reinterpret_cast<std::uintptr_t>(handle)));
+  }
+  const bool is_dead = reinterpret_cast<RequestObject*>(handle)->magic == RequestObject::dead;
+  throw Failure(MPI_ERR_REQUEST,
+                is_dead ? "the request has ended, or was freed" : "the request's handle is none");
+}
+
+}  // namespace wormcube::mpi

@@ -1,0 +1,166 @@
+// How a call of MPI begins, checks its arguments and ends.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/mpi/engine/base/error.hpp"
+#include "wormcube/apps/mpi/engine/base/handles.hpp"
+#include "wormcube/apps/mpi/engine/core/job.hpp"
+#include "wormcube/apps/mpi/engine/types/types.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace wormcube::mpi {
+
+/// When a function may be called.
+enum class When : std::uint8_t { any_time, between };
+
+/// Ends the job by the exception that is being handled, which is no Failure, in that function. Of a
+/// job that has ended (Stopped) the rank is not heard of again.
+[[noreturn]] void end_by_exception(const RankState& rank, const char* function) noexcept;
+
+/// A call while it lasts. Its rank is the one that runs on this thread, and stays it: a rank never
+/// changes its thread. errno is the rank's own, too.
+class Call {
+ public:
+  Call(Function function, const void* at, When when = When::between);
+  ~Call() {
+    if (is_watched_ && !outer_) end_watch();
+    std::atomic<std::uint64_t>& calls = in_vain_ ? rank_.asked_in_vain : rank_.calls_done;
+    calls.store(calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    rank_.call.inside = false;
+    if (outer_) rank_.call = *outer_;
+    current_rank = &rank_;
+    *rank_.thread_errno = errno_;
+  }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  RankState& rank() const { return rank_; }
+  /// What was asked for is not there.
+  void asked_in_vain() { in_vain_ = true; }
+  Function function() const { return rank_.call.function; }
+
+  /// Does it; a Failure goes to the error handler of the communicator that was named, if there is
+  /// one.
+  template <class Body>
+  int operator()(Body&& body) noexcept {
+    int error_class = MPI_SUCCESS;
+    std::string text;
+    try {
+      body();
+      return MPI_SUCCESS;
+    } catch (const Failure& failure) {
+      error_class = failure.error_class();
+      text = failure.text();
+    } catch (...) {
+      end_by_exception(rank_, name_of(function()));
+    }
+    return failed(error_class, text);
+  }
+
+  /// Failures are no communicator's, but another object's. \param object  for the program's handler
+  void errors_go_to(MPI_Errhandler handler, void* object) {
+    errors_ = handler;
+    object_ = object;
+  }
+
+  // What is named, checked: each throws Failure.
+  Communicator& communicator(MPI_Comm handle);
+  /// The same, of one group.
+  Communicator& intracommunicator(MPI_Comm handle);
+  /// A count that is not negative.
+  std::size_t count(std::int64_t count, const char* name = "count") const {
+    if (count < 0) refuse_count(count, name);
+    return static_cast<std::size_t>(count);
+  }
+  /// The same of elements that lie in memory, which there must be.
+  std::size_t elements(std::int64_t count, const TypeView& type) const {
+    const std::size_t elements = this->count(count);
+    std::size_t bytes = 0;
+    const bool fit = !__builtin_mul_overflow(elements, type.size, &bytes) && bytes <= most_bytes;
+    if (!fit || !type.dense) require_room(elements, type);
+    return elements;
+  }
+  /// A rank of the communicator, or PROC_NULL.
+  void destination(const Communicator& on, int rank) const {
+    if (!is_peer(on, rank) && rank != MPI_PROC_NULL) refuse_rank(on, rank, "dest");
+  }
+  void source(const Communicator& on, int rank) const {
+    if (!is_peer(on, rank) && rank != MPI_PROC_NULL && rank != MPI_ANY_SOURCE)
+      refuse_rank(on, rank, "source");
+  }
+  /// Of an intercommunicator: a rank of the other group, ROOT or PROC_NULL.
+  void root(const Communicator& on, int rank) const;
+  void send_tag(int tag) const {
+    if (tag < 0) refuse_tag(tag, tag == MPI_ANY_TAG ? " (MPI_ANY_TAG is for receives)" : "");
+  }
+  void receive_tag(int tag) const {
+    if (tag < 0 && tag != MPI_ANY_TAG) refuse_tag(tag, "");
+  }
+  /// \param first  where the lowest byte is: types of addresses are used with MPI_BOTTOM
+  void pointer(const void* data, Bytes bytes, const char* name, std::int64_t first = 0) const {
+    const std::uintptr_t lowest =
+        reinterpret_cast<std::uintptr_t>(data) + static_cast<std::uintptr_t>(first);
+    if (bytes > 0 && (lowest <= highest_of_no_address || data == MPI_IN_PLACE))
+      refuse_pointer(data, bytes, name);
+  }
+  /// Where a result goes.
+  void result(const void* place, const char* name) const {
+    if (place == nullptr) refuse_result(name);
+  }
+  RequestObject& request(MPI_Request handle) const {
+    auto* const object = reinterpret_cast<RequestObject*>(handle);
+    if (is_predefined(handle) || object->magic != RequestObject::alive) refuse_request(handle);
+    return *object;
+  }
+
+ private:
+  static constexpr std::size_t most_bytes = std::size_t{1} << 47U;  // that can be addressed
+  static constexpr std::uintptr_t highest_of_no_address = 4095;
+
+  static bool is_peer(const Communicator& on, int rank) {
+    return rank >= 0 && rank < on.peers().size();
+  }
+  [[noreturn]] static void refuse_count(std::int64_t count, const char* name);
+  static void require_room(std::size_t elements, const TypeView& type);
+  [[noreturn]] static void refuse_rank(const Communicator& on, int rank, const char* name);
+  [[noreturn]] static void refuse_tag(int tag, const char* why);
+  [[noreturn]] static void refuse_pointer(const void* data, Bytes bytes, const char* name);
+  [[noreturn]] static void refuse_result(const char* name);
+  [[noreturn]] static void refuse_request(MPI_Request handle);
+  void begin_within_another_or_watched(Function function);
+  [[noreturn]] void refuse_time(const void* at) const;
+  int failed(int error_class, const std::string& text) noexcept;
+  void end_watch();
+
+  RankState& rank_;
+  const int errno_;
+  std::optional<CurrentCall>
+      outer_;  // the call that this one is made in, by a function of the program's
+  const Communicator* named_ = nullptr;
+  std::optional<MPI_Errhandler> errors_;
+  void* object_ = nullptr;
+  const bool is_watched_;  // timed or recorded
+  bool in_vain_ = false;
+};
+
+/// In the function that the table has: its caller is the user's code.
+#define WORMCUBE_MPI_CALL(name) Call call(Function::name, __builtin_return_address(0))
+#define WORMCUBE_MPI_CALL_AT_ANY_TIME(name) \
+  Call call(Function::name, __builtin_return_address(0), When::any_time)
+
+// Functions with counts have two forms, of int and of MPI_Count (X_c), and one text.
+#define WORMCUBE_MPI_CALL_OF(name)                                              \
+  Call call(sizeof(Count) == sizeof(int) ? Function::name : Function::name##_c, \
+            __builtin_return_address(0))
+
+/// The displacements of X are addresses, those of X_c counts.
+template <class Count>
+using Place = std::conditional_t<sizeof(Count) == sizeof(int), MPI_Aint, MPI_Count>;
+
+}  // namespace wormcube::mpi

@@ -1,0 +1,157 @@
+// One rank: what it does now, its requests, its communicators.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/mpi/abi/function.hpp"
+#include "wormcube/apps/mpi/engine/base/attributes.hpp"
+#include "wormcube/apps/mpi/engine/core/communicator.hpp"
+#include "wormcube/apps/mpi/engine/core/request_object.hpp"
+#include "wormcube/apps/mpi/engine/core/sent_matrix.hpp"
+#include "wormcube/apps/mpi/engine/observers/observer.hpp"
+#include "wormcube/runtime/node/requests.hpp"
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <csetjmp>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace wormcube::mpi {
+
+class Job;
+class WindowLock;
+class Recording;
+struct Window;
+
+/// A value that its rank changes and others may read at any time: some recent one.
+template <class T>
+class RelaxedAtomic {
+ public:
+  RelaxedAtomic(T value = {}) : value_(value) {}
+  RelaxedAtomic(const RelaxedAtomic& other) : value_(other) {}
+  RelaxedAtomic& operator=(const RelaxedAtomic& other) { return *this = static_cast<T>(other); }
+  RelaxedAtomic& operator=(T value) {
+    value_.store(value, std::memory_order_relaxed);
+    return *this;
+  }
+  operator T() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<T> value_;
+};
+
+/// The MPI call that a rank is in, for reports.
+///
+/// Threads  its rank's; what is a RelaxedAtomic: any; the rest: others while all wait.
+struct CurrentCall {
+  enum class Waits : std::uint8_t {
+    not_at_all,
+    send,
+    receive,
+    both,
+    probe,
+    requests,
+    collective,
+    window
+  };
+  RelaxedAtomic<Function> function = Function::count;  ///< count: none yet
+  RelaxedAtomic<bool> inside = false;                  ///< else it has returned
+  RelaxedAtomic<Waits> waits = Waits::not_at_all;
+  RelaxedAtomic<const void*> at = nullptr;  ///< where it returns to
+  const Communicator* communicator = nullptr;
+  RelaxedAtomic<int> peer = 0, tag = 0;  ///< as the caller named them
+  RelaxedAtomic<std::int64_t> bytes = 0;
+  RelaxedAtomic<int> source = 0, source_tag = 0;  ///< of both: the receive's
+  const MPI_Request* requests = nullptr;
+  RelaxedAtomic<int> request_count = 0;
+  bool for_any = false;
+  // Of a window: which call of these ranks of the world, or a lock of whom has it.
+  const char* what = "";
+  std::vector<Rank> whom;
+  const WindowLock* lock = nullptr;
+};
+
+/// Error classes and codes that a rank has made.
+struct AddedErrors {
+  struct Code {
+    int its_class;  ///< itself: a class
+    std::string text;
+  };
+  std::map<int, Code> codes;
+  int last = MPI_ERR_LASTCODE;  ///< no greater one is used
+};
+
+/// Threads  its own; others while all wait.
+struct RankState {
+  RankState(Job& its_job, Rank its_rank) : job(its_job), rank(its_rank) {}
+
+  Job& job;
+  const Rank rank;
+  Node* node = nullptr;  ///< for collectives on all
+  Requests* requests = nullptr;
+  int* thread_errno = nullptr;     ///< of the thread that it stays on
+  std::unique_ptr<Node> counted;   ///< with a matrix: the node that counts
+  Recording* recording = nullptr;  ///< where it is told; else null
+  Observers* observers = nullptr;  ///< null: nobody is told anything
+  std::unique_ptr<ObservedRequests> observed_requests;
+  std::unique_ptr<Node> observed;
+
+  CurrentCall call;
+  bool initialized = false, finalized = false, ending = false;
+  std::atomic<bool> ended{false};
+  int sessions = 0;  ///< that it has begun and not finalized
+  int exit_code = 0;
+  std::jmp_buf entry;  // where the rank leaves its frames to
+
+  AttributeKeys<MPI_Comm> communicator_keys;
+  AttributeKeys<MPI_Datatype> type_keys;
+  AttributeKeys<MPI_Win> window_keys;
+  std::map<MPI_Datatype, std::string> type_names;  ///< that it gave to predefined types
+  std::map<MPI_Datatype, AttributeSet<MPI_Datatype>> type_attributes;  ///< of predefined types
+  /// Of MPI_Type_create_f90_real and its like, by combiner and what was asked for.
+  std::map<std::pair<int, std::vector<std::int64_t>>, MPI_Datatype> types_of_kinds;
+  AddedErrors added_errors;
+  Communicator world, self;
+  std::vector<std::unique_ptr<Communicator>>
+      communicators;                             ///< the others; freed ones are used again
+  std::vector<std::shared_ptr<Window>> windows;  ///< freed ones are used again
+  RequestPool pool;
+  /// Its nonblocking collectives that are under way; null: there was none yet.
+  std::unique_ptr<ProgressEngine> nonblocking;
+  /// By context, whether it sends, peer and tag: how many requests in partitions it has made.
+  std::map<std::tuple<std::uint32_t, bool, Rank, int>, std::uint64_t> made_in_partitions;
+  std::shared_ptr<AttachedBuffer> attached_buffer;  ///< MPI_Buffer_attach
+
+  // Kept so that steady state does not allocate.
+  std::vector<Request> inner;
+  std::vector<Status> statuses;
+
+  // Read by who watches whether all only ask (StallWatch).
+  std::atomic<std::uint64_t> calls_done{0}, asked_in_vain{0};
+
+  using Clock = std::chrono::steady_clock;
+  bool timed = false;  ///< JobOptions::timing
+  Clock::time_point entered, began;
+  std::chrono::nanoseconds inside{0}, whole{0};  ///< of MPI calls; of main()
+  std::array<std::uint32_t, static_cast<std::size_t>(Function::count)> calls{};
+  std::uint64_t sent = 0;
+  Bytes sent_bytes = 0;
+  SentMatrix sent_to;  ///< with JobOptions::matrix
+};
+
+/// For reports: what a rank sends.
+inline void count_sent(RankState& rank, Rank to, Bytes bytes) {
+  ++rank.sent;
+  rank.sent_bytes += bytes;
+  rank.sent_to.count(to, bytes);
+}
+
+/// The rank that runs on this thread: whichever has come back from a call last.
+inline thread_local RankState* current_rank = nullptr;
+
+}  // namespace wormcube::mpi

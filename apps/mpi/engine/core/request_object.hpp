@@ -1,0 +1,124 @@
+// What an MPI_Request points to.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/mpi/abi/function.hpp"
+#include "wormcube/apps/mpi/engine/types/types.hpp"
+#include "wormcube/runtime/node/requests.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+namespace wormcube::mpi {
+
+struct Communicator;
+class NonblockingCollective;
+/// Room that the program lends for copies of what it sends; only accounted for.
+struct AttachedBuffer {
+  void* memory = nullptr;  ///< or MPI_BUFFER_AUTOMATIC: as much as is needed
+  std::int64_t bytes = 0, used = 0;
+
+  /// Beside a message's data. MPI_BSEND_OVERHEAD is the most that any library takes; MPICH takes
+  /// this, and programs whose buffer has room for that much run there.
+  static constexpr std::int64_t overhead = 96;
+  static std::int64_t taken_by(std::int64_t data) { return data + overhead; }
+};
+
+/// Threads  its rank's.
+struct RequestObject {
+  static constexpr std::uint32_t alive = 0x52455131, dead = 0x52455130;
+  std::uint32_t magic = dead;
+  enum class Kind : std::uint8_t { send, receive, collective, generalized };
+  Kind kind = Kind::send;
+  Function started_by{};
+  bool persistent = false, active = false;
+  bool to_nobody = false;  ///< PROC_NULL: complete at once
+  bool copies = false;     ///< each start sends such a copy
+  /// Active, and not in the network's hands: only a call of its own rank leads on,
+  /// MPI_Grequest_complete or MPI_Pready.
+  bool held = false;
+  bool is_partitioned = false;
+  bool with_send = false, from_nobody = false;
+  Request inner;
+  /// Of a receive with a send: the send, to be waited for when the receive is complete; it is
+  /// `inner` then, and `next` null.
+  Request next;
+  Communicator* communicator = nullptr;
+  int peer = 0, tag = 0;  ///< as the caller named them
+  std::int64_t bytes = 0;
+  void* elements = nullptr;
+  const void* at = nullptr;  ///< where it was started
+  // What it owns. Elements that lie apart travel packed.
+  std::unique_ptr<std::byte[]> packed, packed_send;
+  DatatypePointer type;
+  DatatypePointer checked;  ///< if types are compared (JobOptions::strict): of a receive's elements
+  std::shared_ptr<AttachedBuffer> buffer;  ///< its data are a copy in there
+  std::shared_ptr<NonblockingCollective>
+      program;  ///< of a collective; `inner` is complete when it has ended
+  /// Of a flush: the sends that it waits for, given back with it; `inner` is the one behind the
+  /// first `to_flush`.
+  std::vector<RequestObject*> flushed;
+  std::size_t to_flush = 0;
+  Status received;  ///< of the receive that has a send, when it is complete
+  int destination = 0, send_tag = 0;
+  std::int64_t send_bytes = 0;
+  struct Generalized {
+    MPI_Grequest_query_function* query;
+    MPI_Grequest_free_function* free;
+    MPI_Grequest_cancel_function* cancel;
+    void* state;
+  };
+  Generalized generalized{};     ///< of that kind
+  std::vector<bool> partitions;  ///< of a message in partitions: those that are ready
+  /// It is complete with more than one request of the node.
+  bool has_parts() const { return with_send || !flushed.empty(); }
+  bool owns_anything() const {
+    // All at once: there is no use in passing seven branches.
+    const auto is = [](const auto& pointer) -> unsigned { return pointer != nullptr ? 1 : 0; };
+    return (is(packed) | is(packed_send) | is(type) | is(checked) | is(buffer) | is(program) |
+            (flushed.empty() ? 0U : 1U)) != 0;
+  }
+};
+
+/// A rank's requests; an object stays where it is, so one that has ended is told from one that
+/// lives.
+class RequestPool {
+ public:
+  RequestObject& take() {
+    if (unused_.empty()) {
+      all_.emplace_back();
+      unused_.push_back(&all_.back());
+    }
+    RequestObject& object = *unused_.back();
+    unused_.pop_back();
+    object.magic = RequestObject::alive;
+    object.persistent = object.active = object.to_nobody = object.copies = false;
+    object.held = object.is_partitioned = object.with_send = object.from_nobody = false;
+    object.next = {};
+    return object;
+  }
+  void give_back(RequestObject& object) {
+    object.magic = RequestObject::dead;
+    if (object.owns_anything()) let_go(object);
+    unused_.push_back(&object);
+  }
+  /// Calls f(object) for each that lives.
+  template <class F>
+  void each(F&& f) const {
+    for (const RequestObject& object : all_) {
+      if (object.magic == RequestObject::alive) f(object);
+    }
+  }
+  /// Those that the program has freed, or never had, and that are still active.
+  std::vector<RequestObject*> detached;
+
+ private:
+  void let_go(RequestObject& object);
+
+  std::deque<RequestObject> all_;
+  std::vector<RequestObject*> unused_;
+};
+
+}  // namespace wormcube::mpi

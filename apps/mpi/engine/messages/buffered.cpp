@@ -1,0 +1,355 @@
+// Sends from a buffer that the program lends, and messages that are claimed before a receive.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/mpi/engine/base/handles.hpp"
+#include "wormcube/apps/mpi/engine/base/status.hpp"
+#include "wormcube/apps/mpi/engine/core/calls.hpp"
+#include "wormcube/apps/mpi/engine/messages/messages.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include <fmt/core.h>
+
+namespace wormcube::mpi {
+namespace {
+
+using Waits = CurrentCall::Waits;
+
+/// A copy of the elements, as the engine keeps it: the program's buffer is only accounted for.
+struct Copied {
+  std::unique_ptr<std::byte[]> data;
+  std::int64_t bytes = 0;
+  std::shared_ptr<AttachedBuffer> buffer;
+};
+
+/// Which buffer a communicator's sends are copied to: its own, else its session's, else the rank's;
+/// null: there is none.
+std::shared_ptr<AttachedBuffer> buffer_of(const RankState& rank, const Communicator& on) {
+  if (on.attached_buffer) return on.attached_buffer;
+  if (on.of_session && on.of_session->attached_buffer) return on.of_session->attached_buffer;
+  return rank.attached_buffer;
+}
+
+Copied copied(Call& call, const void* data, Bytes bytes, const Datatype& type, MPI_Comm on) {
+  RankState& rank = call.rank();
+  reap_detached(rank, false);
+  std::shared_ptr<AttachedBuffer> buffer = buffer_of(rank, call.communicator(on));
+  const bool any = buffer && buffer->memory == MPI_BUFFER_AUTOMATIC;
+  const std::int64_t room = buffer ? buffer->bytes : 0, used = buffer ? buffer->used : 0;
+  if (!any && AttachedBuffer::taken_by(static_cast<std::int64_t>(bytes)) > room - used) {
+    throw Failure(
+        MPI_ERR_BUFFER,
+        fmt::format("{} bytes with {} of overhead do not fit into the attached buffer of {}, "
+                    "of which {} are in use",
+                    bytes, AttachedBuffer::overhead, room, used));
+  }
+  Copied copy{std::make_unique_for_overwrite<std::byte[]>(std::max<Bytes>(bytes, 1)),
+              static_cast<std::int64_t>(bytes), std::move(buffer)};
+  pack(type, data, bytes, copy.data.get());
+  return copy;
+}
+Copied copied(Call& call, const void* data, std::int64_t count, MPI_Datatype type, MPI_Comm on) {
+  const TypeView view = type_view(type);
+  const Bytes bytes = call.elements(count, view) * view.size;
+  call.pointer(data, bytes, "the buffer", view.first);
+  return copied(call, data, bytes, **view.type, on);
+}
+
+void send_copy(Call& call, Copied copy, int to, int tag, MPI_Comm on) {
+  RequestObject& object = start_send(call, copy.data.get(), copy.bytes, MPI_BYTE, to, tag, on,
+                                     Requests::Mode::standard);
+  object.packed = std::move(copy.data);
+  if (object.to_nobody) return call.rank().pool.give_back(object);
+  object.buffer = std::move(copy.buffer);
+  object.buffer->used += AttachedBuffer::taken_by(copy.bytes);
+  call.rank().pool.detached.push_back(&object);
+}
+
+template <class Count>
+int bsend(const void* data, Count count, MPI_Datatype type, int to, int tag, MPI_Comm on) {
+  WORMCUBE_MPI_CALL_OF(MPI_Bsend);
+  return call([&] { send_copy(call, copied(call, data, count, type, on), to, tag, on); });
+}
+
+template <class Count>
+int ibsend(const void* data, Count count, MPI_Datatype type, int to, int tag, MPI_Comm on,
+           MPI_Request* request) {
+  WORMCUBE_MPI_CALL_OF(MPI_Ibsend);
+  return call([&] {
+    send_copy(call, copied(call, data, count, type, on), to, tag, on);
+    // The data are copied: it is complete.
+    *request = reinterpret_cast<MPI_Request>(
+        &start_send(call, nullptr, 0, MPI_BYTE, MPI_PROC_NULL, tag, on, Requests::Mode::standard));
+  });
+}
+
+// Complete whenever it was started: what is sent is a copy then.
+template <class Count>
+int bsend_init(const void* data, Count count, MPI_Datatype type, int to, int tag, MPI_Comm on,
+               MPI_Request* request) {
+  WORMCUBE_MPI_CALL_OF(MPI_Bsend_init);
+  return call([&] {
+    const TypeView view = type_view(type);
+    const Bytes bytes = call.elements(count, view) * view.size;
+    call.pointer(data, bytes, "the buffer", view.first);
+    call.destination(call.communicator(on), to);
+    RequestObject& object = start_send(call, nullptr, 0, MPI_BYTE, MPI_PROC_NULL, tag, on,
+                                       Requests::Mode::standard, true);
+    object.copies = true;
+    object.type = *view.type;
+    object.elements = const_cast<void*>(data);  // NOLINT: only read
+    object.bytes = static_cast<std::int64_t>(bytes);
+    object.peer = to;
+    *request = reinterpret_cast<MPI_Request>(&object);
+  });
+}
+
+// ---- Buffers: of a rank, a communicator; of a session in sessions.cpp ----
+
+template <class Count>
+int buffer_attach(void* memory, Count bytes) {
+  WORMCUBE_MPI_CALL_OF(MPI_Buffer_attach);
+  return call([&] { attach_buffer(call, call.rank().attached_buffer, memory, bytes); });
+}
+template <class Count>
+int buffer_detach(void* memory, Count* bytes) {
+  WORMCUBE_MPI_CALL_OF(MPI_Buffer_detach);
+  return call([&] {
+    *bytes = static_cast<Count>(detach_buffer(call, call.rank().attached_buffer, memory));
+  });
+}
+int buffer_flush() {
+  WORMCUBE_MPI_CALL(MPI_Buffer_flush);
+  return call([&] { flush_buffer(call, call.rank().attached_buffer); });
+}
+int buffer_iflush(MPI_Request* request) {
+  WORMCUBE_MPI_CALL(MPI_Buffer_iflush);
+  return call([&] { *request = iflush_buffer(call, call.rank().attached_buffer); });
+}
+
+template <class Count>
+int comm_attach_buffer(MPI_Comm on, void* memory, Count bytes) {
+  WORMCUBE_MPI_CALL_OF(MPI_Comm_attach_buffer);
+  return call([&] { attach_buffer(call, call.communicator(on).attached_buffer, memory, bytes); });
+}
+template <class Count>
+int comm_detach_buffer(MPI_Comm on, void* memory, Count* bytes) {
+  WORMCUBE_MPI_CALL_OF(MPI_Comm_detach_buffer);
+  return call([&] {
+    *bytes = static_cast<Count>(detach_buffer(call, call.communicator(on).attached_buffer, memory));
+  });
+}
+int comm_flush_buffer(MPI_Comm on) {
+  WORMCUBE_MPI_CALL(MPI_Comm_flush_buffer);
+  return call([&] { flush_buffer(call, call.communicator(on).attached_buffer); });
+}
+int comm_iflush_buffer(MPI_Comm on, MPI_Request* request) {
+  WORMCUBE_MPI_CALL(MPI_Comm_iflush_buffer);
+  return call([&] { *request = iflush_buffer(call, call.communicator(on).attached_buffer); });
+}
+
+/// A message that no other receive gets.
+struct ClaimedMessage {
+  static constexpr std::uint32_t alive = 0x4d455331, dead = 0x4d455330;
+  std::uint32_t magic = alive;
+  Request inner;
+  Communicator* communicator = nullptr;
+  int source = 0, tag = 0;
+};
+
+MPI_Message claimed(Communicator& on, Request inner, const Status& found, MPI_Status* status) {
+  const int source = on.peers().rank_of(found.source);
+  write_status(status, source, found.tag, static_cast<std::int64_t>(found.bytes));
+  return reinterpret_cast<MPI_Message>(
+      new ClaimedMessage{ClaimedMessage::alive, inner, &on, source, found.tag});
+}
+
+MessagePattern pattern_of(const Communicator& on, int from, int tag) {
+  return {.source = from == MPI_ANY_SOURCE ? any_source : on.world_rank(from),
+          .tag = tag == MPI_ANY_TAG ? any_tag : tag,
+          .context = on.context()};
+}
+
+int mprobe(int from, int tag, MPI_Comm on, MPI_Message* message, MPI_Status* status) {
+  WORMCUBE_MPI_CALL(MPI_Mprobe);
+  return call([&] {
+    Communicator& communicator = call.communicator(on);
+    call.source(communicator, from);
+    call.receive_tag(tag);
+    *message = MPI_MESSAGE_NO_PROC;
+    if (from == MPI_PROC_NULL) return write_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0);
+    CurrentCall& now = call.rank().call;
+    now.waits = Waits::probe;
+    now.peer = from;
+    now.tag = tag;
+    now.bytes = 0;
+    Status found;
+    const Request inner =
+        call.rank().requests->wait_to_take(pattern_of(communicator, from, tag), found);
+    *message = claimed(communicator, inner, found, status);
+  });
+}
+
+int improbe(int from, int tag, MPI_Comm on, int* flag, MPI_Message* message, MPI_Status* status) {
+  WORMCUBE_MPI_CALL(MPI_Improbe);
+  return call([&] {
+    Communicator& communicator = call.communicator(on);
+    call.source(communicator, from);
+    call.receive_tag(tag);
+    *flag = 1;
+    *message = MPI_MESSAGE_NO_PROC;
+    if (from == MPI_PROC_NULL) return write_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0);
+    Status found;
+    const auto inner = call.rank().requests->take(pattern_of(communicator, from, tag), found);
+    *flag = inner.has_value() ? 1 : 0;
+    *message = inner ? claimed(communicator, *inner, found, status) : MPI_MESSAGE_NULL;
+    if (!inner) call.asked_in_vain();
+  });
+}
+
+/// Starts its receive as an active request.
+RequestObject& start_claimed(Call& call, void* data, std::int64_t count, MPI_Datatype type,
+                             MPI_Message* handle) {
+  const TypeView view = type_view(type);
+  const Bytes room = call.elements(count, view) * view.size;
+  call.pointer(data, room, "the buffer");
+  RankState& rank = call.rank();
+  if (*handle == MPI_MESSAGE_NO_PROC) {
+    *handle = MPI_MESSAGE_NULL;
+    return start_receive(call, data, count, type, MPI_PROC_NULL, MPI_ANY_TAG, MPI_COMM_WORLD);
+  }
+  if (is_predefined(*handle)) throw Failure(MPI_ERR_REQUEST, "the message is MPI_MESSAGE_NULL");
+  auto* const message = reinterpret_cast<ClaimedMessage*>(*handle);
+  if (message->magic != ClaimedMessage::alive) {
+    throw Failure(MPI_ERR_REQUEST, "the message has been received, or its handle is none");
+  }
+  RequestObject& object = rank.pool.take();
+  object.kind = RequestObject::Kind::receive;
+  object.communicator = message->communicator;
+  object.peer = message->source;
+  object.tag = message->tag;
+  object.bytes = static_cast<std::int64_t>(room);
+  object.at = rank.call.at;
+  object.started_by = call.function();
+  object.elements = data;
+  object.active = true;
+  object.inner = message->inner;
+  if (rank.job.options().strict) object.checked = *view.type;
+  if (!view.dense) {
+    object.type = *view.type;
+    object.packed = std::make_unique_for_overwrite<std::byte[]>(room);
+  }
+  rank.requests->receive(
+      object.inner, {object.packed ? object.packed.get() : static_cast<std::byte*>(data), room});
+  message->magic = ClaimedMessage::dead;
+  delete message;
+  *handle = MPI_MESSAGE_NULL;
+  return object;
+}
+
+template <class Count>
+int mrecv(void* data, Count count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
+  WORMCUBE_MPI_CALL_OF(MPI_Mrecv);
+  return call(
+      [&] { finish_request(call, start_claimed(call, data, count, type, message), status); });
+}
+template <class Count>
+int imrecv(void* data, Count count, MPI_Datatype type, MPI_Message* message, MPI_Request* request) {
+  WORMCUBE_MPI_CALL_OF(MPI_Imrecv);
+  return call([&] {
+    *request = reinterpret_cast<MPI_Request>(&start_claimed(call, data, count, type, message));
+  });
+}
+
+}  // namespace
+
+void attach_buffer(Call& call, std::shared_ptr<AttachedBuffer>& place, void* memory,
+                   std::int64_t bytes) {
+  call.count(bytes, "size");
+  if (place) throw Failure(MPI_ERR_BUFFER, "a buffer is attached already (MPI_Buffer_detach)");
+  place = std::make_shared<AttachedBuffer>();
+  place->memory = memory;
+  place->bytes = memory == MPI_BUFFER_AUTOMATIC ? 0 : bytes;
+}
+
+void flush_buffer(Call& call, const std::shared_ptr<AttachedBuffer>& place) {
+  RankState& rank = call.rank();
+  for (RequestObject* const object : rank.pool.detached) {
+    if (!place || object->buffer != place) continue;
+    rank.call.waits = Waits::send;
+    rank.call.communicator = object->communicator;
+    rank.call.peer = object->peer;
+    rank.call.tag = object->tag;
+    rank.call.bytes = object->bytes;
+    rank.requests->wait(object->inner);
+  }
+  reap_detached(rank, false);
+}
+
+std::int64_t detach_buffer(Call& call, std::shared_ptr<AttachedBuffer>& place, void* memory) {
+  flush_buffer(call, place);
+  void* const lent = place ? place->memory : nullptr;
+  const std::int64_t bytes = place ? place->bytes : 0;
+  std::memcpy(memory, &lent, sizeof lent);
+  place.reset();
+  return bytes;
+}
+
+// It has what was sent before; what is sent from now on is not in it.
+MPI_Request iflush_buffer(Call& call, const std::shared_ptr<AttachedBuffer>& place) {
+  reap_detached(call.rank(), false);
+  RequestObject& flush = start_send(call, nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF,
+                                    Requests::Mode::standard);
+  std::erase_if(call.rank().pool.detached, [&](RequestObject* object) {
+    if (!place || object->buffer != place) return false;
+    flush.flushed.push_back(object);
+    return true;
+  });
+  if (!flush.flushed.empty()) {
+    flush.to_nobody = false;
+    flush.to_flush = flush.flushed.size() - 1;
+    const RequestObject& first = *flush.flushed.back();
+    flush.inner = first.inner;
+    flush.communicator = first.communicator;
+    flush.peer = first.peer;
+    flush.tag = first.tag;
+    flush.bytes = first.bytes;
+  }
+  return reinterpret_cast<MPI_Request>(&flush);
+}
+
+void send_copy_of(Call& call, const RequestObject& object) {
+  const MPI_Comm on = object.communicator->handle;
+  send_copy(call, copied(call, object.elements, static_cast<Bytes>(object.bytes), *object.type, on),
+            object.peer, object.tag, on);
+}
+
+void add_buffered_functions(WormcubeMpiFunctions& table) {
+  table.MPI_Bsend = bsend<int>;
+  table.MPI_Bsend_c = bsend<MPI_Count>;
+  table.MPI_Ibsend = ibsend<int>;
+  table.MPI_Ibsend_c = ibsend<MPI_Count>;
+  table.MPI_Bsend_init = bsend_init<int>;
+  table.MPI_Bsend_init_c = bsend_init<MPI_Count>;
+  table.MPI_Buffer_attach = buffer_attach<int>;
+  table.MPI_Buffer_attach_c = buffer_attach<MPI_Count>;
+  table.MPI_Buffer_detach = buffer_detach<int>;
+  table.MPI_Buffer_detach_c = buffer_detach<MPI_Count>;
+  table.MPI_Buffer_flush = buffer_flush;
+  table.MPI_Buffer_iflush = buffer_iflush;
+  table.MPI_Comm_attach_buffer = comm_attach_buffer<int>;
+  table.MPI_Comm_attach_buffer_c = comm_attach_buffer<MPI_Count>;
+  table.MPI_Comm_detach_buffer = comm_detach_buffer<int>;
+  table.MPI_Comm_detach_buffer_c = comm_detach_buffer<MPI_Count>;
+  table.MPI_Comm_flush_buffer = comm_flush_buffer;
+  table.MPI_Comm_iflush_buffer = comm_iflush_buffer;
+  table.MPI_Mprobe = mprobe;
+  table.MPI_Improbe = improbe;
+  table.MPI_Mrecv = mrecv<int>;
+  table.MPI_Mrecv_c = mrecv<MPI_Count>;
+  table.MPI_Imrecv = imrecv<int>;
+  table.MPI_Imrecv_c = imrecv<MPI_Count>;
+}
+
+}  // namespace wormcube::mpi

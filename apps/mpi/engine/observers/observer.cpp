@@ -1,0 +1,214 @@
+// Requests and nodes that tell what passes.
+// SPDX-License-Identifier: Apache-2.0
+#include "wormcube/apps/mpi/engine/observers/observer.hpp"
+
+#include <limits>
+
+namespace wormcube::mpi {
+
+ObservedRequests::Open& ObservedRequests::of(Request request) {
+  if (request.slot() >= open_.size()) open_.resize(request.slot() + 1);
+  return open_[request.slot()];
+}
+
+void ObservedRequests::describe(Request request, const Op& op, std::uint32_t context, Mode mode) {
+  Open& which = of(request);
+  which = {};
+  which.is_send = true;
+  which.waits = mode == Mode::synchronous || op.bytes() > most_early_;
+  which.message = {rank_, op.peer(), context, op.tag(), op.bytes()};
+}
+
+void ObservedRequests::describe(Request request, std::uint32_t context, std::uint64_t started,
+                                bool active) {
+  Open& which = of(request);
+  which = {};
+  which.message.context = context;
+  which.started = started;
+  which.active = active;
+}
+
+Request ObservedRequests::start(const Op& op, std::uint32_t context, Mode mode,
+                                std::uint64_t note) {
+  const std::uint64_t started = observers_.stamp();
+  observers_.sent({rank_, op.peer(), context, op.tag(), op.bytes()}, started,
+                  mode == Mode::synchronous || op.bytes() > most_early_);
+  const Request request = below_.start(op, context, mode, note);
+  describe(request, op, context, mode);
+  of(request).active = true;
+  of(request).started = started;
+  return request;
+}
+
+Request ObservedRequests::start(const MessagePattern& from, Span room) {
+  const std::uint64_t started = observers_.stamp();
+  const Request request = below_.start(from, room);
+  describe(request, from.context, started, true);
+  return request;
+}
+
+Request ObservedRequests::prepare(const Op& op, std::uint32_t context, Mode mode,
+                                  std::uint64_t note) {
+  const Request request = below_.prepare(op, context, mode, note);
+  describe(request, op, context, mode);
+  return request;
+}
+
+Request ObservedRequests::prepare(const MessagePattern& from, Span room) {
+  const Request request = below_.prepare(from, room);
+  describe(request, from.context, 0, false);
+  return request;
+}
+
+void ObservedRequests::restart(Request request) {
+  Open& which = of(request);
+  which.started = observers_.stamp();
+  which.active = true;
+  if (which.is_send) observers_.sent(which.message, which.started, which.waits);
+  below_.restart(request);
+}
+
+void ObservedRequests::ended(Request was, const Status& status) {
+  if (was.is_null()) return;
+  Open& which = of(was);
+  if (!which.active) return;
+  which.active = false;
+  if (which.is_send) return observers_.send_ended(which.message, which.started);
+  if (status.cancelled) return;
+  observers_.received({status.source, rank_, which.message.context, status.tag, status.bytes},
+                      which.started);
+}
+
+bool ObservedRequests::test(Request& request, Status* status) {
+  const Request was = request;
+  Status found;
+  if (!below_.test(request, &found)) return false;
+  ended(was, found);
+  if (status != nullptr) *status = found;
+  return true;
+}
+
+Status ObservedRequests::wait(Request& request) {
+  const Request was = request;
+  const Status found = below_.wait(request);
+  ended(was, found);
+  return found;
+}
+
+void ObservedRequests::wait_all(std::span<Request> requests, std::span<Status> statuses) {
+  before_.assign(requests.begin(), requests.end());
+  statuses_.assign(requests.size(), {});
+  below_.wait_all(requests, statuses_);
+  for (std::size_t i = 0; i < before_.size(); ++i) {
+    ended(before_[i], statuses_[i]);
+    if (i < statuses.size()) statuses[i] = statuses_[i];
+  }
+}
+
+std::optional<std::size_t> ObservedRequests::wait_any(std::span<Request> requests, Status& status) {
+  before_.assign(requests.begin(), requests.end());
+  const auto which = below_.wait_any(requests, status);
+  if (which) ended(before_[*which], status);
+  return which;
+}
+
+std::size_t ObservedRequests::wait_some(std::span<Request> requests, std::span<std::size_t> indices,
+                                        std::span<Status> statuses) {
+  before_.assign(requests.begin(), requests.end());
+  statuses_.assign(indices.size(), {});
+  const std::size_t count = below_.wait_some(requests, indices, statuses_);
+  for (std::size_t k = 0; k < count; ++k) {
+    ended(before_[indices[k]], statuses_[k]);
+    if (k < statuses.size()) statuses[k] = statuses_[k];
+  }
+  return count;
+}
+
+// It takes its place among the receives when it is taken.
+std::optional<Request> ObservedRequests::take(const MessagePattern& pattern, Status& status) {
+  const std::uint64_t started = observers_.stamp();
+  const auto taken = below_.take(pattern, status);
+  if (taken) describe(*taken, pattern.context, started, true);
+  return taken;
+}
+
+Request ObservedRequests::wait_to_take(const MessagePattern& pattern, Status& status) {
+  const std::uint64_t started = observers_.stamp();
+  const Request taken = below_.wait_to_take(pattern, status);
+  describe(taken, pattern.context, started, true);
+  return taken;
+}
+
+// What a rank does to its own and moves nothing, attaching memory for instance, is no access.
+void ObservedRequests::act_at(Rank to, Bytes bytes, FunctionRef action) {
+  if (to == rank_ && bytes == 0) return below_.act_at(to, bytes, action);
+  using Clock = std::chrono::steady_clock;
+  Access access;
+  access.message = {.from = rank_, .to = to, .bytes = bytes};
+  access.started = observers_.stamp();
+  access.began = Clock::now();
+  below_.act_at(to, bytes, [&] {
+    access.acted = Clock::now();
+    action();
+  });
+  access.ended = observers_.stamp();
+  observers_.accessed(access);
+}
+
+Request ObservedRequests::open() {
+  const Request request = below_.open();
+  of(request) = {};
+  return request;
+}
+
+// As of a step: each send by itself does not wait for its receive.
+Request ObservedRequests::start_background(const Op& op, std::uint32_t context) {
+  const std::uint64_t started = observers_.stamp();
+  const SentMessage message = op.is_send()
+                                  ? SentMessage{rank_, op.peer(), context, op.tag(), op.bytes()}
+                                  : SentMessage{op.peer(), rank_, context, op.tag(), op.bytes()};
+  if (op.is_send()) observers_.sent(message, started, false);
+  const Request request = below_.start_background(op, context);
+  of(request) = {.is_send = op.is_send(),
+                 .active = true,
+                 .waits = false,
+                 .message = message,
+                 .started = started};
+  return request;
+}
+
+bool ObservedRequests::end_background(Request& request) {
+  const Request was = request;
+  if (!below_.end_background(request)) return false;
+  if (was.is_null()) return true;
+  const SentMessage& message = of(was).message;
+  Status status;
+  status.source = message.from;
+  status.tag = message.tag;
+  status.bytes = message.bytes;
+  ended(was, status);
+  return true;
+}
+
+// Each send by itself does not wait for its receive; the step does, for all of its messages.
+void ObservedNode::step(std::span<const Op> ops) {
+  constexpr std::uint32_t context = std::numeric_limits<std::uint32_t>::max();
+  const auto message_of = [&](const Op& op) {
+    const Rank peer = peer_of(topology(), rank(), op), self = rank();
+    return op.is_send() ? SentMessage{self, peer, context, op.tag(), op.bytes()}
+                        : SentMessage{peer, self, context, op.tag(), op.bytes()};
+  };
+  started_.clear();
+  for (const Op& op : ops) {
+    started_.push_back(observers_.stamp());
+    if (op.is_send()) observers_.sent(message_of(op), started_.back(), false);
+  }
+  ForwardingNode::step(ops);
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const SentMessage message = message_of(ops[i]);
+    ops[i].is_send() ? observers_.send_ended(message, started_[i])
+                     : observers_.received(message, started_[i]);
+  }
+}
+
+}  // namespace wormcube::mpi

@@ -1,0 +1,21 @@
+// Where the ranks of a job are and who waits for whom, in MPI's terms; what is left at the end.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wormcube/apps/mpi/engine/core/job.hpp"
+#include "wormcube/runtime/node/requests.hpp"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace wormcube::mpi {
+
+/// Where each rank is, and what it waits for as far as ranks that run can tell. At any time.
+std::string table_of_ranks(const Job& job);
+/// While all ranks wait.
+std::string deadlock_text(const Job& job, std::span<const UnreceivedMessage> messages);
+/// What was not received, completed or freed, in lines.
+std::vector<std::string> leftovers(const Job& job, std::span<const UnreceivedMessage> messages);
+
+}  // namespace wormcube::mpi
