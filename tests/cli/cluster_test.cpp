@@ -1,6 +1,6 @@
 // --nodes-as mpi in a program without MPI, and how it is recognised. With MPI: tests/mpi.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/cluster.hpp"
+#include "wormcube/apps/cli/options/cluster.hpp"
 
 #include "wormcube/apps/cli/program.hpp"
 #include "wormcube/runtime/base/error.hpp"

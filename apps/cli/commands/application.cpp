@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/application.hpp"
 
-#include "wormcube/apps/cli/cluster.hpp"
-#include "wormcube/apps/cli/modelled.hpp"
+#include "wormcube/apps/cli/options/cluster.hpp"
 #include "wormcube/apps/cli/options/cost.hpp"
+#include "wormcube/apps/cli/options/modelled.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/collectives/harness/run.hpp"
 #include "wormcube/runtime/base/error.hpp"

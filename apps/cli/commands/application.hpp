@@ -3,15 +3,15 @@
 #pragma once
 
 #include "wormcube/apps/cli/commands/commands.hpp"
+#include "wormcube/apps/cli/core/json.hpp"
 #include "wormcube/apps/cli/options/algorithms.hpp"
 #include "wormcube/apps/cli/options/choice.hpp"
 #include "wormcube/apps/cli/options/machine.hpp"
 #include "wormcube/apps/cli/options/trace.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
-#include "wormcube/apps/cli/output/json.hpp"
+#include "wormcube/apps/cli/output/progress.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
-#include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/apps/common/algorithms.hpp"
 #include "wormcube/apps/common/exchange.hpp"
 #include "wormcube/apps/common/run_trace.hpp"

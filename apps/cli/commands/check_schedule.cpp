@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/check_schedule.hpp"
 
+#include "wormcube/apps/cli/core/json.hpp"
 #include "wormcube/apps/cli/options/algorithms.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/schedules.hpp"
-#include "wormcube/apps/cli/output/json.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/runtime/schedule/check.hpp"

@@ -1,8 +1,8 @@
 // wormcube completion: the program's words for a shell, from its own options.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/commands.hpp"
-#include "wormcube/apps/cli/help.hpp"
-#include "wormcube/apps/cli/output/print.hpp"
+#include "wormcube/apps/cli/core/print.hpp"
+#include "wormcube/apps/cli/options/help.hpp"
 #include "wormcube/apps/common/machines.hpp"
 #include "wormcube/collectives/core/registry.hpp"
 

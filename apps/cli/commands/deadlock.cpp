@@ -1,12 +1,12 @@
 // wormcube deadlock: two cyclic waits, and what the machine says about them.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/commands.hpp"
+#include "wormcube/apps/cli/core/json.hpp"
+#include "wormcube/apps/cli/core/print.hpp"
 #include "wormcube/apps/cli/options/machine.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
-#include "wormcube/apps/cli/output/json.hpp"
-#include "wormcube/apps/cli/output/print.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/runtime/base/error.hpp"

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/explore.hpp"
 
-#include "wormcube/apps/cli/child.hpp"
-#include "wormcube/apps/cli/commands/foreign_words.hpp"
-#include "wormcube/apps/cli/output/print.hpp"
+#include "wormcube/apps/cli/commands/mpi_command_line.hpp"
+#include "wormcube/apps/cli/core/child.hpp"
+#include "wormcube/apps/cli/core/print.hpp"
 #include "wormcube/runtime/base/error.hpp"
 
 #include <algorithm>

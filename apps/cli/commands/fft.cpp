@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/application.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
-#include "wormcube/apps/cli/output/print.hpp"
-#include "wormcube/apps/cli/progress.hpp"
+#include "wormcube/apps/cli/core/print.hpp"
+#include "wormcube/apps/cli/output/progress.hpp"
 #include "wormcube/apps/common/parts.hpp"
 #include "wormcube/apps/fft/local.hpp"
 #include "wormcube/apps/fft/run.hpp"

@@ -3,7 +3,7 @@
 #include "wormcube/apps/common/machines.hpp"
 
 #include "wormcube/apps/cli/commands/commands.hpp"
-#include "wormcube/apps/cli/output/json.hpp"
+#include "wormcube/apps/cli/core/json.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 

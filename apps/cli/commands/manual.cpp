@@ -1,8 +1,8 @@
 // wormcube manual: the manual page, from the help texts.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/commands/commands.hpp"
-#include "wormcube/apps/cli/help.hpp"
-#include "wormcube/apps/cli/output/print.hpp"
+#include "wormcube/apps/cli/core/print.hpp"
+#include "wormcube/apps/cli/options/help.hpp"
 #include "wormcube/version.hpp"
 
 #include <sstream>

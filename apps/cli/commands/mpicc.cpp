@@ -1,9 +1,9 @@
 // wormcube mpicc, mpicxx: a compiler's command, with what a program needs to be a rank.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/child.hpp"
 #include "wormcube/apps/cli/commands/commands.hpp"
-#include "wormcube/apps/cli/commands/foreign_words.hpp"
-#include "wormcube/apps/cli/output/print.hpp"
+#include "wormcube/apps/cli/commands/mpi_command_line.hpp"
+#include "wormcube/apps/cli/core/child.hpp"
+#include "wormcube/apps/cli/core/print.hpp"
 #include "wormcube/apps/mpi/engine/run.hpp"
 #include "wormcube/compilers.hpp"
 #include "wormcube/runtime/base/error.hpp"

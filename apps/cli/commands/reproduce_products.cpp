@@ -3,13 +3,13 @@
 #include "wormcube/apps/cli/commands/reproduce_products.hpp"
 
 #include "wormcube/apps/cli/commands/reproduce_json.hpp"
+#include "wormcube/apps/cli/core/json.hpp"
 #include "wormcube/apps/cli/options/algorithms.hpp"
 #include "wormcube/apps/cli/options/networks.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
-#include "wormcube/apps/cli/output/json.hpp"
+#include "wormcube/apps/cli/output/progress.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
-#include "wormcube/apps/cli/progress.hpp"
 #include "wormcube/apps/reproduce/dimakopoulos.hpp"
 
 #include <fmt/core.h>

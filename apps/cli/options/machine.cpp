@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/options/machine.hpp"
 
+#include "wormcube/apps/cli/core/time_limited.hpp"
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
-#include "wormcube/apps/cli/time_limited.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/host/cores.hpp"
 #include "wormcube/runtime/machine/executor/executor.hpp"

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/output/files.hpp"
 
-#include "wormcube/apps/cli/cluster.hpp"
-#include "wormcube/apps/cli/output/print.hpp"
+#include "wormcube/apps/cli/core/print.hpp"
+#include "wormcube/apps/cli/options/cluster.hpp"
 #include "wormcube/apps/io/new_file.hpp"
 #include "wormcube/runtime/base/error.hpp"
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/output/results.hpp"
 
-#include "wormcube/apps/cli/output/print.hpp"
-#include "wormcube/apps/cli/output/provenance.hpp"
+#include "wormcube/apps/cli/core/print.hpp"
+#include "wormcube/apps/cli/core/provenance.hpp"
 
 #include <algorithm>
 #include <cerrno>

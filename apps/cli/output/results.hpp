@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/apps/cli/core/json.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
-#include "wormcube/apps/cli/output/json.hpp"
 #include "wormcube/apps/cli/output/row_files.hpp"
 #include "wormcube/apps/cli/output/table.hpp"
 

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/output/row_files.hpp"
 
-#include "wormcube/apps/cli/cluster.hpp"
-#include "wormcube/apps/cli/output/print.hpp"
-#include "wormcube/apps/cli/output/provenance.hpp"
+#include "wormcube/apps/cli/core/print.hpp"
+#include "wormcube/apps/cli/core/provenance.hpp"
+#include "wormcube/apps/cli/options/cluster.hpp"
 
 #include <exception>
 #include <functional>

@@ -1,6 +1,6 @@
 // That no value on the command line is empty.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/options/filled.hpp"
+#include "wormcube/apps/cli/options/empty_values.hpp"
 
 #include "wormcube/runtime/base/error.hpp"
 

@@ -1,6 +1,6 @@
 // The form of --help.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/help.hpp"
+#include "wormcube/apps/cli/options/help.hpp"
 
 #include "wormcube/apps/cli/output/table.hpp"
 #include "wormcube/collectives/core/registry.hpp"

@@ -1,6 +1,6 @@
 // Another program, run for what it prints.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/child.hpp"
+#include "wormcube/apps/cli/core/child.hpp"
 
 #include <array>
 #include <cerrno>

@@ -1,8 +1,8 @@
 // Standard output and standard error.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/output/print.hpp"
+#include "wormcube/apps/cli/core/print.hpp"
 
-#include "wormcube/apps/cli/progress.hpp"
+#include "wormcube/apps/cli/output/progress.hpp"
 #include "wormcube/runtime/base/host/print_error.hpp"
 #include "wormcube/runtime/topology/words.hpp"
 

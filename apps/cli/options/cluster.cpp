@@ -1,6 +1,6 @@
 // One process of several: who prints, what is asked of the flags, what is said of the machine.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/cluster.hpp"
+#include "wormcube/apps/cli/options/cluster.hpp"
 
 #include "wormcube/apps/cli/options/numbers.hpp"
 #include "wormcube/apps/cli/output/table.hpp"

@@ -1,8 +1,8 @@
 // What came in place of a result.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/trouble.hpp"
+#include "wormcube/apps/cli/core/failure.hpp"
 
-#include "wormcube/apps/cli/output/print.hpp"
+#include "wormcube/apps/cli/core/print.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/io/new_file.hpp"
 #include "wormcube/runtime/base/error.hpp"

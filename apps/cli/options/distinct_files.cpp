@@ -1,6 +1,6 @@
 // That no output is an input, or another output.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/output/separate.hpp"
+#include "wormcube/apps/cli/options/distinct_files.hpp"
 
 #include "wormcube/runtime/base/error.hpp"
 

@@ -1,8 +1,8 @@
 // JSON and CSV.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/output/json.hpp"
+#include "wormcube/apps/cli/core/json.hpp"
 
-#include "wormcube/apps/cli/output/print.hpp"
+#include "wormcube/apps/cli/core/print.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 // Time limits: a thread that watches the clock.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/time_limited.hpp"
+#include "wormcube/apps/cli/core/time_limited.hpp"
 
-#include "wormcube/apps/cli/output/print.hpp"
+#include "wormcube/apps/cli/core/print.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/program.hpp"
 

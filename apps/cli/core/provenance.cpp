@@ -1,6 +1,6 @@
 // How results were made.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/output/provenance.hpp"
+#include "wormcube/apps/cli/core/provenance.hpp"
 
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/runtime/base/host/cores.hpp"

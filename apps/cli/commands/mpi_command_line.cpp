@@ -1,6 +1,6 @@
 // Words that are another program's.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/commands/foreign_words.hpp"
+#include "wormcube/apps/cli/commands/mpi_command_line.hpp"
 
 #include "wormcube/apps/cli/commands/commands.hpp"
 

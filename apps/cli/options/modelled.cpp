@@ -1,9 +1,9 @@
 // What decides between algorithms beside formulas.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/modelled.hpp"
+#include "wormcube/apps/cli/options/modelled.hpp"
 
 #include "wormcube/apps/cli/options/call.hpp"
-#include "wormcube/apps/cli/progress.hpp"
+#include "wormcube/apps/cli/output/progress.hpp"
 #include "wormcube/collectives/harness/choose.hpp"
 #include "wormcube/collectives/harness/contract.hpp"
 #include "wormcube/collectives/harness/memory.hpp"

@@ -1,9 +1,9 @@
 // How the program ends before its end.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/endings.hpp"
+#include "wormcube/apps/cli/core/signal_exit.hpp"
 
-#include "wormcube/apps/cli/cluster.hpp"
-#include "wormcube/apps/cli/output/print.hpp"
+#include "wormcube/apps/cli/core/print.hpp"
+#include "wormcube/apps/cli/options/cluster.hpp"
 #include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/cli/program.hpp"
 #include "wormcube/apps/io/new_file.hpp"

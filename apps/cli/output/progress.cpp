@@ -1,8 +1,8 @@
 // Progress of a long command.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/progress.hpp"
+#include "wormcube/apps/cli/output/progress.hpp"
 
-#include "wormcube/apps/cli/cluster.hpp"
+#include "wormcube/apps/cli/options/cluster.hpp"
 #include "wormcube/runtime/base/host/print_error.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Who has started this process.
 // SPDX-License-Identifier: Apache-2.0
-#include "wormcube/apps/cli/launch.hpp"
+#include "wormcube/apps/cli/core/launch.hpp"
 
 #include <charconv>
 #include <cstdlib>

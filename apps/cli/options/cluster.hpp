@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/apps/cli/core/json.hpp"
 #include "wormcube/apps/cli/options/machine.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
-#include "wormcube/apps/cli/output/json.hpp"
 #include "wormcube/runtime/machine/multicomputer.hpp"
 
 #include <chrono>
