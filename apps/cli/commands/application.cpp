@@ -110,26 +110,27 @@ void add_application_options(CLI::App& app, ApplicationOptions& options,
       "[OPERATION=]NAME[:OPTION=VALUE..],..|auto");
 }
 
-AutoChooser ApplicationOptions::chooser() const {
-  if (choice.by_work()) return chooser_by_work(output);
+AutoChooser ApplicationOptions::chooser(const Context& context) const {
+  if (choice.by_work()) return chooser_by_work(context, output);
   if (!choice.by_replay()) return {};
   MachineModel replays = choice.resolve().model;
   replays.lock_step = machine.lock_step;
-  return replaying_chooser(replays, output, machine.virtual_channels);
+  return replaying_chooser(context, replays, output, machine.virtual_channels);
 }
 
-Exchange ApplicationOptions::exchange() const {
+Exchange ApplicationOptions::exchange(const Context& context) const {
   Exchange exchange = find_exchange(algorithm, cost_model(), ports_to_choose(*this));
-  exchange.chooser = chooser();
+  exchange.chooser = chooser(context);
   if (exchange.collective.algorithm != nullptr) {
     require_ports(*this, *exchange.collective.algorithm);
   }
   return exchange;
 }
 
-Algorithms ApplicationOptions::algorithms(std::vector<Operation> operations) const {
+Algorithms ApplicationOptions::algorithms(const Context& context,
+                                          std::vector<Operation> operations) const {
   Algorithms chosen(algorithm, std::move(operations), cost_model(), ports_to_choose(*this),
-                    chooser());
+                    chooser(context));
   for (const Collective& named : chosen.named()) require_ports(*this, *named.algorithm);
   return chosen;
 }
@@ -177,13 +178,13 @@ void ApplicationOptions::validate(const std::string& input, const std::string& o
     throw UsageError("--seed has no effect on data from a file");
 }
 
-ApplicationMachine::ApplicationMachine(const ApplicationOptions& options, const Topology& topology,
-                                       bool all_port, NodeObserver* trace)
-    : settings_(options.machine.resolve(options.all_port(all_port))) {
+ApplicationMachine::ApplicationMachine(Context& context, const ApplicationOptions& options,
+                                       const Topology& topology, bool all_port, NodeObserver* trace)
+    : settings_(options.machine.resolve(context, options.all_port(all_port))) {
   settings_.node_observer = trace;
   settings_.timing = true;  // its parts are printed
   if (options.machine.in_processes()) {
-    processes_ = cluster_machine(options.machine, topology, settings_.timing);
+    processes_ = cluster_machine(context, options.machine, topology, settings_.timing);
     runner_ = on(*processes_);
   } else {
     machine_ = std::make_unique<Machine>(topology, settings_);
@@ -194,27 +195,29 @@ ApplicationMachine::ApplicationMachine(const ApplicationOptions& options, const 
 namespace {
 
 /// Before the network is parsed.
-const ApplicationOptions& validated(const ApplicationOptions& options, const std::string& input,
-                                    const std::string& output_file) {
-  in_first_process([&] { options.validate(input, output_file); });
+const ApplicationOptions& validated(const Context& context, const ApplicationOptions& options,
+                                    const std::string& input, const std::string& output_file) {
+  context.in_first_process([&] { options.validate(input, output_file); });
   return options;
 }
 
 }  // namespace
 
-ApplicationRun::ApplicationRun(const ApplicationOptions& options, const std::string& name,
-                               const std::string& input, const std::string& output_file)
-    : options_(validated(options, input, output_file)),
+ApplicationRun::ApplicationRun(Context& context, const ApplicationOptions& options,
+                               const std::string& name, const std::string& input,
+                               const std::string& output_file)
+    : context_(context),
+      options_(validated(context, options, input, output_file)),
       output_file_(output_file),
       topology_(Topology::parse(options.on)),
-      progress_(options.output, fmt::format("{} on {}", name, topology_.name())),
-      results_(options.output, {}),
+      progress_(context, options.output, fmt::format("{} on {}", name, topology_.name())),
+      results_(context, options.output, {}),
       name_(name) {
-  require_cluster(options_.machine, topology_);
+  require_cluster(context, options_.machine, topology_);
   require_workers(options_.machine, topology_);
   if (options_.trace.wanted()) trace_.emplace(topology_, options_.trace.cut(topology_.nodes()));
   progress_.doing("input");
-  begin(options_.machine.resolve(options_.all_port(false)));
+  begin(options_.machine.resolve(context, options_.all_port(false)));
 }
 
 RunOptions ApplicationRun::run_options() {
@@ -227,13 +230,13 @@ RunOptions ApplicationRun::run_options() {
 
 void ApplicationRun::start(bool all_port) {
   progress_.doing("the machine");
-  machine_.emplace(options_, topology_, all_port, trace_ ? &*trace_ : nullptr);
+  machine_.emplace(context_, options_, topology_, all_port, trace_ ? &*trace_ : nullptr);
   begin(machine());
 }
 
 void ApplicationRun::begin(const MachineOptions& machine) {
   Json settings{{"topology", topology_.name()}, {"nodes", topology_.nodes()}};
-  add_settings_json(settings, options_, machine, topology_.nodes());
+  add_settings_json(context_, settings, options_, machine, topology_.nodes());
   results_.begin_whole(std::move(settings));
 }
 
@@ -249,7 +252,7 @@ void ApplicationRun::write_output(const std::function<void()>& write) {
 Json ApplicationRun::json(const Json& figures_json, const RunFigures& figures) const {
   Json json = figures_json;
   json["topology"] = topology_.name();
-  add_settings_json(json, options_, machine(), topology_.nodes());
+  add_settings_json(context_, json, options_, machine(), topology_.nodes());
   put(json, "modelled",
       options_.choice.has_machine() ? modelled_json(options_, figures) : Json(nullptr),
       "--machine was not given");
@@ -360,7 +363,8 @@ std::string computing_text(const ApplicationOptions& options) {
                      options.gigaflops > 0 && options.memory_gb > 0 ? ", the longer" : "");
 }
 
-void print_machine_and_runs(const ApplicationOptions& options, const MachineOptions& machine) {
+void print_machine_and_runs(const Context& context, const ApplicationOptions& options,
+                            const MachineOptions& machine) {
   const OutputOptions& output = options.output;
   if (options.algorithm == "auto" || options.choice.has_machine() ||
       options.choice.by != "formula") {
@@ -369,7 +373,7 @@ void print_machine_and_runs(const ApplicationOptions& options, const MachineOpti
   if (options.choice.has_machine()) {
     print_setting(output, "modelled", computing_text(options));
   }
-  print_machine(output, options.machine, machine);
+  print_machine(context, output, options.machine, machine);
   print_setting(output, "runs",
                 fmt::format("{} timed, {} before them to warm up; the median by wall time is shown",
                             options.run.iterations, options.run.warmup));
@@ -377,7 +381,7 @@ void print_machine_and_runs(const ApplicationOptions& options, const MachineOpti
 
 }  // namespace
 
-void print_run(const ApplicationOptions& options, const RunFigures& figures,
+void print_run(const Context& context, const ApplicationOptions& options, const RunFigures& figures,
                const MachineOptions& machine) {
   const OutputOptions& output = options.output;
   const UsedCollective& exchange = figures.collectives.front();
@@ -390,18 +394,18 @@ void print_run(const ApplicationOptions& options, const RunFigures& figures,
   print_setting(output, "ports",
                 fmt::format("{} (the exchange is {}-port)", ports_text(machine.all_port),
                             to_string(exchange.ports)));
-  print_machine_and_runs(options, machine);
+  print_machine_and_runs(context, options, machine);
 }
 
-void print_collectives_run(const ApplicationOptions& options, const RunFigures& figures,
-                           const MachineOptions& machine) {
+void print_collectives_run(const Context& context, const ApplicationOptions& options,
+                           const RunFigures& figures, const MachineOptions& machine) {
   const OutputOptions& output = options.output;
   print_topology(output, figures);
   for (const UsedCollective& used : figures.collectives) {
     print_setting(output, "collective", text(used, figures.dimensions, chosen_text(options)));
   }
   print_setting(output, "ports", ports_text(machine.all_port));
-  print_machine_and_runs(options, machine);
+  print_machine_and_runs(context, options, machine);
 }
 
 namespace {
@@ -560,10 +564,10 @@ Json collectives_json(const RunFigures& figures) {
   return json;
 }
 
-void add_settings_json(Json& json, const ApplicationOptions& options, const MachineOptions& machine,
-                       Rank nodes) {
+void add_settings_json(const Context& context, Json& json, const ApplicationOptions& options,
+                       const MachineOptions& machine, Rank nodes) {
   json["machine_ports"] = ports_text(machine.all_port);
-  add_machine_json(json, options.machine, machine, nodes);
+  add_machine_json(context, json, options.machine, machine, nodes);
   json["iterations"] = options.run.iterations;
   json["warmup"] = options.run.warmup;
   json["seed"] = options.seed;

@@ -186,22 +186,22 @@ ExitCode checked(const Topology& topology, const Collective& collective,
 }
 
 /// One collective on one network. Throws UsageError, where it is the only one, if it is refused.
-ExitCode check_one(const Topology& topology, const Collective& collective,
+ExitCode check_one(Context& context, const Topology& topology, const Collective& collective,
                    const CheckCommand& options, Bytes block_bytes, bool only, Results& results) {
   const auto title = [&] {
     return fmt::format("{} {} on {}", collective.operation()->name, collective.text(),
                        topology.name());
   };
-  Results::set_doing(title());
+  context.set_doing(title());
   CheckOptions check = options.check;
   check.all_port = all_port(options.algorithm, *collective.algorithm);
   results.begin(call_json(collective, topology, options, block_bytes));
   try {
     std::optional<TimeLimited> limited;  // of one row the command's holds
-    if (!only) limited.emplace(milliseconds_of(options.time_limit));
+    if (!only) limited.emplace(context, milliseconds_of(options.time_limit));
     return checked(topology, collective, options, check, block_bytes, results);
   } catch (...) {
-    const auto found = trouble_of(std::current_exception());
+    const auto found = failure_of(std::current_exception());
     if (!found || (only && found->code == usage)) throw;
     complain(fmt::format("{}: {}", title(), found->text));
     const std::string first_line = found->text.substr(0, found->text.find('\n'));
@@ -215,15 +215,15 @@ ExitCode check_one(const Topology& topology, const Collective& collective,
   }
 }
 
-ExitCode check(const CheckCommand& given) {
+ExitCode check(Context& context, const CheckCommand& given) {
   CheckCommand options = given;
-  std::optional<TimeLimited> choosing(std::in_place, milliseconds_of(options.time_limit));
+  std::optional<TimeLimited> choosing(std::in_place, context, milliseconds_of(options.time_limit));
   options.output.validate();
   options.model = options.choice.cost_model(options.model);
   if (!options.schedule.empty()) {
     if (!options.operation.empty() || !options.on.empty())
       throw UsageError("--schedule brings operation and network; leave OPERATION and --on out");
-    return check_schedule(options.schedule, options.algorithm.ports == "all",
+    return check_schedule(context, options.schedule, options.algorithm.ports == "all",
                           options.check.virtual_channels, options.output);
   }
   if (options.operation.empty())
@@ -242,10 +242,10 @@ ExitCode check(const CheckCommand& given) {
   std::vector<Selection> selections;
   selections.reserve(topologies.size());
   for (const Topology& topology : topologies) {
-    selections.push_back(
-        select(options.algorithm, operation, topology, arguments, options.model, block_bytes,
-               topologies.size() > 1,
-               auto_chooser(options.choice, options.output, options.check.virtual_channels)));
+    selections.push_back(select(
+        options.algorithm, operation, topology, arguments, options.model, block_bytes,
+        topologies.size() > 1,
+        auto_chooser(context, options.choice, options.output, options.check.virtual_channels)));
   }
   require_some(operation, selections);
   RowNames names;
@@ -274,8 +274,8 @@ ExitCode check(const CheckCommand& given) {
   }
   CheckCommand resolved = options;
   resolved.check = check;
-  Results results(output, check_columns(names, operation->reduces));
-  Progress progress(output, "check");
+  Results results(context, output, check_columns(names, operation->reduces));
+  Progress progress(context, output, "check");
   ExitCode worst = passed;
   long done = 0, total = 0;
   for (const Selection& selection : selections) total += std::ssize(selection.collectives);
@@ -285,8 +285,8 @@ ExitCode check(const CheckCommand& given) {
       progress.doing(
           fmt::format("{} {} on {}", operation->name, collective.text(), topologies[i].name()));
       progress(done++, total);
-      worst = std::max(
-          worst, check_one(topologies[i], collective, resolved, block_bytes, total == 1, results));
+      worst = std::max(worst, check_one(context, topologies[i], collective, resolved, block_bytes,
+                                        total == 1, results));
     }
     note_refused(results, options.algorithm, options.output, selections[i].refused);
   }
@@ -386,7 +386,7 @@ Action add_check(CLI::App& program) {
       "  wormcube check alltoall --on torus:8x8 --algorithm suh-torus --json -\n"
       "  wormcube check broadcast --on mesh:6x5 --root 7\n"
       "  wormcube check --schedule mine.txt --ports all");
-  return [options] { return check(*options); };
+  return [options](Context& context) { return check(context, *options); };
 }
 
 }  // namespace wormcube::cli

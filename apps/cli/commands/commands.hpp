@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "wormcube/apps/cli/program.hpp"
+#include "wormcube/apps/cli/core/context.hpp"
+#include "wormcube/apps/cli/core/exit_code.hpp"
 
 #include <functional>
 #include <string_view>
@@ -12,7 +13,7 @@
 namespace wormcube::cli {
 
 /// What a subcommand does once its options are parsed.
-using Action = std::function<ExitCode()>;
+using Action = std::function<ExitCode(Context&)>;
 
 // Each adds one subcommand to the program and returns what it does. One file each.
 Action add_list(CLI::App& program);

@@ -164,7 +164,7 @@ Action add_completion(CLI::App& program) {
       "Examples:\n"
       "  source <(wormcube completion bash)\n"
       "  wormcube completion zsh > \"${fpath[1]}/_wormcube\"");
-  return [&program, shell] { return completion(program, *shell); };
+  return [&program, shell](Context&) { return completion(program, *shell); };
 }
 
 }  // namespace wormcube::cli

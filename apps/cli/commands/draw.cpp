@@ -428,7 +428,7 @@ Sheet sheet_of(const Play& play, const Layout& layout, const Routing& routing,
       ++shown;
     }
   }
-  const Json made = made_json();
+  const Json made = provenance_json(context);
   sheet.foot = fmt::format(
       "wormcube {} · {} · {}a worm ends at its arrow; grey: idle link; a stub's number is the node "
       "at its other end; colours: dimensions, and where links are shared, their load{}",
@@ -488,9 +488,9 @@ std::string without_script(const Sheet& sheet) {
   return html + "</main>";
 }
 
-ExitCode draw(const DrawCommand& given) {
+ExitCode draw(Context& context, const DrawCommand& given) {
   DrawCommand options = given;
-  const CommandLimit limit(milliseconds_of(options.time_limit));
+  const CommandLimit limit(context, milliseconds_of(options.time_limit));
   const ModelOptions::Resolved resolved = options.machine.resolve();
   options.model = resolved.cost;
   options.check.virtual_channels = options.machine.virtual_channels;
@@ -523,8 +523,9 @@ ExitCode draw(const DrawCommand& given) {
   const std::size_t page_limit = parse_bytes(options.page_limit);
   OutputOptions output = options.output;
   for (const std::string* file : files) output.quiet = output.quiet || *file == "-";
-  const Selection selection = select(options.algorithm, operation, topology, arguments,
-                                     options.model, block_bytes, false, chooser_by_formula(output));
+  const Selection selection =
+      select(options.algorithm, operation, topology, arguments, options.model, block_bytes, false,
+             chooser_by_formula(context, output));
   require_some(operation, std::span(&selection, 1));
   if (selection.collectives.size() > most_plays) {
     throw UsageError(
@@ -536,7 +537,7 @@ ExitCode draw(const DrawCommand& given) {
   const Routing routing(topology, options.check.virtual_channels);
   const Layout layout = apps::layout(routing, options.layout == "folded");
 
-  Progress progress(output, "draw");
+  Progress progress(context, output, "draw");
   std::vector<Play> plays;
   bool all_passed = true;
   std::string fallback;
@@ -547,10 +548,10 @@ ExitCode draw(const DrawCommand& given) {
     if (still || fallback.empty()) {
       const Sheet sheet = sheet_of(result, layout, routing, options, block_bytes);
       fallback = without_script(sheet);
-      if (!options.svg.empty()) write_text(options.svg, sheet_svg(sheet));
-      if (!options.pdf.empty()) write_text(options.pdf, sheet_pdf(sheet));
+      if (!options.svg.empty()) write_text(context, options.svg, sheet_svg(sheet));
+      if (!options.pdf.empty()) write_text(context, options.pdf, sheet_pdf(sheet));
       if (!options.thumbnail.empty())
-        write_text(options.thumbnail, thumbnail_of(result, layout, routing, sheet.title));
+        write_text(context, options.thumbnail, thumbnail_of(result, layout, routing, sheet.title));
     }
     plays.push_back(std::move(result));
   }
@@ -561,7 +562,7 @@ ExitCode draw(const DrawCommand& given) {
     for (const Play& play : plays) list.push_back(play.json);
     const Json json{{"schema", 1},
                     {"kind", "player"},
-                    {"made", made_json()},
+                    {"made", provenance_json(context)},
                     {"network", network_json(layout, routing)},
                     {"cost",
                      {{"ts_us", options.model.startup_us},
@@ -589,7 +590,7 @@ ExitCode draw(const DrawCommand& given) {
         "network, or allow more with --page-limit",
         title, html.size(), page_limit));
   }
-  write_text(options.html, html);
+  write_text(context, options.html, html);
   if (options.html != "-") {
     print_note(output, fmt::format("{}: {} bytes", options.html, html.size()));
   }
@@ -673,7 +674,7 @@ Action add_draw(CLI::App& program) {
       "  wormcube draw allgather --on ring:12 --step 2 --svg step.svg");
   add_command_limit_option(app, options->time_limit);
   app.add_flag("--quiet", options->output.quiet, "Print nothing")->group("Output");
-  return [options] { return draw(*options); };
+  return [options](Context& context) { return draw(context, *options); };
 }
 
 }  // namespace wormcube::cli

@@ -228,9 +228,9 @@ std::string taken_text(const Collective& taken, Weights& weights, const CostMode
 }
 
 /// \return  whether every algorithm answered
-bool list_admitted(const std::vector<const Algorithm*>& algorithms, const Topology& topology,
-                   const ListCommand& options, const std::vector<Bytes>& sizes,
-                   std::vector<Json>& results) {
+bool list_admitted(const Context& context, const std::vector<const Algorithm*>& algorithms,
+                   const Topology& topology, const ListCommand& options,
+                   const std::vector<Bytes>& sizes, std::vector<Json>& results) {
   const CostModel& model = options.model;
   const OutputOptions& output = options.output;
   require_memory_to_list(topology);
@@ -242,7 +242,7 @@ bool list_admitted(const std::vector<const Algorithm*>& algorithms, const Topolo
   Weights weights(topology);
   const bool reduce = std::ranges::any_of(
       algorithms, [](const Algorithm* algorithm) { return algorithm->operation->reduces; });
-  Progress progress(output, fmt::format("list on {}", topology.name()));
+  Progress progress(context, output, fmt::format("list on {}", topology.name()));
   std::vector<ListRow> rows;
   std::vector<std::string> refused, takes, broken;
   long done = 0;
@@ -329,7 +329,7 @@ bool list_admitted(const std::vector<const Algorithm*>& algorithms, const Topolo
     try {
       list_one();
     } catch (...) {
-      const auto trouble = trouble_of(std::current_exception());
+      const auto trouble = failure_of(std::current_exception());
       if (!trouble || trouble->code == usage) throw;
       broken.push_back(
           fmt::format("FAILED: {} {}: {}", operation->name, algorithm->name, trouble->text));
@@ -409,9 +409,9 @@ void print_markdown(const std::vector<const Algorithm*>& algorithms) {
   }
 }
 
-ExitCode list(const ListCommand& given) {
+ExitCode list(Context& context, const ListCommand& given) {
   ListCommand options = given;
-  const CommandLimit limit(milliseconds_of(options.time_limit));
+  const CommandLimit limit(context, milliseconds_of(options.time_limit));
   options.output.validate();
   options.model = options.choice.cost_model(options.model);
   const auto algorithms = chosen(options.operation);
@@ -426,7 +426,7 @@ ExitCode list(const ListCommand& given) {
     }
     print_markdown(algorithms);
     for (const Algorithm* algorithm : algorithms) results.push_back(describe(*algorithm));
-    write_results(options.output, results, false);
+    write_results(context, options.output, results, false);
     return passed;
   }
   bool complete = true;
@@ -441,10 +441,10 @@ ExitCode list(const ListCommand& given) {
   } else {
     const std::vector<Bytes> sizes = parse_sizes(options.bytes);
     for (const Topology& topology : parse_topologies(options.on)) {
-      complete = list_admitted(algorithms, topology, options, sizes, results) && complete;
+      complete = list_admitted(context, algorithms, topology, options, sizes, results) && complete;
     }
   }
-  write_results(options.output, results, false);
+  write_results(context, options.output, results, false);
   return complete ? passed : failed;
 }
 
@@ -488,7 +488,7 @@ Action add_list(CLI::App& program) {
       "  wormcube list alltoall --on torus:8x8 --by replay --machine t3d\n"
       "  wormcube list alltoall --on torus:8x8 --by work --bytes 64,64K\n"
       "  wormcube list --on hypercube:6 --json -");
-  return [options] { return list(*options); };
+  return [options](Context& context) { return list(context, *options); };
 }
 
 }  // namespace wormcube::cli

@@ -92,7 +92,7 @@ Action add_manual(CLI::App& program) {
       "The source of a page for man. `./run install` puts it where man looks.\n\n"
       "Examples:\n"
       "  wormcube manual | man -l -");
-  return [&program] { return manual(program); };
+  return [&program](Context&) { return manual(program); };
 }
 
 }  // namespace wormcube::cli

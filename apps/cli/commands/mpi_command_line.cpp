@@ -9,11 +9,6 @@
 namespace wormcube::cli {
 namespace {
 
-std::vector<std::string>& foreign() {
-  static std::vector<std::string> words;
-  return words;
-}
-
 /// The command that the program is called as, by a link of that name; nullptr: by its own name.
 const char* command_of_name(std::string_view program) {
   const std::string_view name = program.substr(program.rfind('/') + 1);
@@ -32,11 +27,9 @@ bool takes_next(const CLI::App& command, std::string_view word) {
 
 }  // namespace
 
-const std::vector<std::string>& foreign_words() { return foreign(); }
-
-std::vector<const char*> own_words(int argc, const char* const* argv) {
-  foreign().clear();
-  std::vector<const char*> own(argv, argv + argc);
+CommandLine split_command_line(int argc, const char* const* argv) {
+  CommandLine line{{argv, argv + argc}, {}};
+  std::vector<const char*>& own = line.own;
   if (const char* const command = argc > 0 ? command_of_name(argv[0]) : nullptr) {
     own.insert(own.begin() + 1, command);
   }
@@ -44,7 +37,7 @@ std::vector<const char*> own_words(int argc, const char* const* argv) {
   while (command < own.size() && own[command][0] == '-') {
     command += std::string_view(own[command]) == "--plugin" ? 2 : 1;
   }
-  if (command >= own.size()) return own;
+  if (command >= own.size()) return line;
   const std::string_view name = own[command];
   std::size_t end = own.size();
   if (name == "mpicc" || name == "mpicxx") {
@@ -66,9 +59,9 @@ std::vector<const char*> own_words(int argc, const char* const* argv) {
     }
     end = std::min(end, own.size());
   }
-  for (std::size_t i = end; i < own.size(); ++i) foreign().emplace_back(own[i]);
+  for (std::size_t i = end; i < own.size(); ++i) line.program.emplace_back(own[i]);
   own.resize(end);
-  return own;
+  return line;
 }
 
 }  // namespace wormcube::cli

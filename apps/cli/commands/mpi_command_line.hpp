@@ -2,16 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 
 namespace wormcube::cli {
 
-/// Cuts off what belongs to another program, which foreign_words() then has; what is left is ours, with
-/// mpirun's -np as -n. Called by a link named mpicc, mpicxx (mpic++, mpiCC) or mpirun (mpiexec) the
-/// program is that command.
-std::vector<const char*> own_words(int argc, const char* const* argv);
-const std::vector<std::string>& foreign_words();
+/// The words of a command line: ours, and another program's.
+struct CommandLine {
+  std::vector<const char*> own;
+  std::vector<std::string> program;
+};
+
+/// Cuts off what belongs to another program, behind mpirun, mpicc and mpicxx; mpirun's -np is -n.
+/// Called by a link named mpicc, mpicxx (mpic++, mpiCC) or mpirun (mpiexec) the program is that
+/// command.
+CommandLine split_command_line(int argc, const char* const* argv);
 
 }  // namespace wormcube::cli

@@ -161,7 +161,7 @@ std::vector<std::string> part_of_command(const std::string& part) {
   return words;
 }
 
-ExitCode run(bool is_cxx) {
+ExitCode run(const Context& context, bool is_cxx) {
   const char* const variable = is_cxx ? "WORMCUBE_CXX" : "WORMCUBE_CC";
   const char* const named = std::getenv(variable);
   const std::vector<std::string> compiler =
@@ -169,7 +169,7 @@ ExitCode run(bool is_cxx) {
                      : is_cxx                           ? cxx_compiler
                                                         : c_compiler,
                      variable);
-  const std::vector<std::string>& words = foreign_words();
+  const std::vector<std::string>& words = context.program_words();
   const CompilerCall call = understood(words);
   std::vector<std::string> command = call.shown_part.empty() ? whole_command(compiler, words, call)
                                                              : part_of_command(call.shown_part);
@@ -210,7 +210,7 @@ Action add_compiler(CLI::App& program, const std::string& name, bool is_cxx) {
       "  ./configure {3}=\"wormcube {0}\"\n"
       "  wormcube {0} -show",
       name, is_cxx ? "WORMCUBE_CXX" : "WORMCUBE_CC", is_cxx ? "cpp" : "c", is_cxx ? "CXX" : "CC"));
-  return [is_cxx] { return run(is_cxx); };
+  return [is_cxx](Context& context) { return run(context, is_cxx); };
 }
 
 }  // namespace

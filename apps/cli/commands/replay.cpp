@@ -445,9 +445,9 @@ void require_one_source(const ReplayCommand& options) {
   }
 }
 
-ExitCode replay_command(const ReplayCommand& given) {
+ExitCode replay_command(Context& context, const ReplayCommand& given) {
   ReplayCommand options = given;
-  const CommandLimit limit(milliseconds_of(options.time_limit));
+  const CommandLimit limit(context, milliseconds_of(options.time_limit));
   require_one_source(options);
   options.output.validate();
   options.trace.validate();
@@ -474,7 +474,7 @@ ExitCode replay_command(const ReplayCommand& given) {
     print_setting(output, "replay", options.schedule);
     print_setting(output, "topology", topology_text(schedule.topology));
     print_model();
-    Results results(output,
+    Results results(context, output,
                     replay_columns(schedule.topology.name().size(), options.schedule.size()));
     Replayer replayer(options, resolved, results);
     const ExitCode code =
@@ -492,9 +492,9 @@ ExitCode replay_command(const ReplayCommand& given) {
   const std::vector<Bytes> sizes = parse_sizes(options.bytes);
   const AutoChooser choose =
       options.by == "replay"
-          ? replaying_chooser(resolved.model, output, options.model.virtual_channels)
-      : options.by == "work" ? chooser_by_work(output)
-                             : chooser_by_formula(output);
+          ? replaying_chooser(context, resolved.model, output, options.model.virtual_channels)
+      : options.by == "work" ? chooser_by_work(context, output)
+                             : chooser_by_formula(context, output);
   struct Plan {
     const Topology* topology;
     Bytes bytes;
@@ -532,9 +532,9 @@ ExitCode replay_command(const ReplayCommand& given) {
     print_setting(output, "topology", topology_text(topology));
   }
   print_model();
-  Results results(output, replay_columns(topology_width, name_width));
+  Results results(context, output, replay_columns(topology_width, name_width));
   Replayer replayer(options, resolved, results);
-  Progress progress(output, "replay");
+  Progress progress(context, output, "replay");
   ExitCode worst = passed;
   long done = 0, total = 0;
   for (const Plan& plan : plans) total += std::ssize(plan.selection.collectives);
@@ -636,7 +636,7 @@ Action add_replay(CLI::App& program) {
       "  wormcube replay alltoall --on ring:8 --algorithm shift --lockstep --critical-path\n"
       "  wormcube replay broadcast --on mesh:8x8 --algorithm halving --trace trace.json\n"
       "  wormcube show alltoall --on ring:4 --schedule s.txt; wormcube replay --schedule s.txt");
-  return [options] { return replay_command(*options); };
+  return [options](Context& context) { return replay_command(context, *options); };
 }
 
 }  // namespace wormcube::cli

@@ -82,20 +82,21 @@ void require_acyclic(const Topology& topology, int virtual_channels) {
 
 /// The program's own trouble in a dry run is that of its row. Throws what is of the caller or of this
 /// computer: that it needs more memory than there is.
-std::exception_ptr trouble_in_dry_run(const Collective& collective, const Topology& topology,
-                                      const CollectiveRun& run, const MachineFlags& flags) {
+std::exception_ptr trouble_in_dry_run(Context& context, const Collective& collective,
+                                      const Topology& topology, const CollectiveRun& run,
+                                      const MachineFlags& flags) {
   try {
-    const TimeLimited limited(flags.time_limit_ms());
+    const TimeLimited limited(context, flags.time_limit_ms());
     require_memory_to_run(collective, topology, run);
   } catch (...) {
-    const auto trouble = trouble_of(std::current_exception());
+    const auto trouble = failure_of(std::current_exception());
     if (!trouble || trouble->code == usage) throw;
     return std::current_exception();
   }
   return nullptr;
 }
 
-std::vector<Plan> make_plans(const RunCommand& options, Operation operation,
+std::vector<Plan> make_plans(Context& context, const RunCommand& options, Operation operation,
                              const Arguments& arguments) {
   std::vector<Bytes> sizes = parse_sizes(options.bytes);
   require_data(options.bytes_option, operation);
@@ -103,7 +104,7 @@ std::vector<Plan> make_plans(const RunCommand& options, Operation operation,
   std::vector<Plan> plans;
   for (Topology& topology : parse_topologies(options.on)) {
     topology.require_routable();
-    require_cluster(options.machine, topology);
+    require_cluster(context, options.machine, topology);
     require_workers(options.machine, topology);
     if (!options.machine.in_processes()) {
       require_acyclic(topology, options.machine.virtual_channels);
@@ -114,20 +115,22 @@ std::vector<Plan> make_plans(const RunCommand& options, Operation operation,
       CollectiveRun run = options.run;
       run.block_bytes = bytes;
       {
-        const TimeLimited choosing(options.machine.time_limit_ms());
-        selections.push_back(
-            select(options.algorithm, operation, topology, arguments, run.model, bytes,
-                   options.on.size() > 1,
-                   auto_chooser(options.choice, options.output, options.machine.virtual_channels)));
+        const TimeLimited choosing(context, options.machine.time_limit_ms());
+        selections.push_back(select(options.algorithm, operation, topology, arguments, run.model,
+                                    bytes, options.on.size() > 1,
+                                    auto_chooser(context, options.choice, options.output,
+                                                 options.machine.virtual_channels)));
       }
       troubles.emplace_back();
       for (const Collective& collective : selections.back().collectives) {
-        Results::set_doing(fmt::format("{} {} on {}, dry run", operation->name, collective.text(),
-                                       topology.name()));
+        context.set_doing(fmt::format("{} {} on {}, dry run", operation->name, collective.text(),
+                                      topology.name()));
         contract_of(collective, topology.nodes(), bytes, run.seed, Pattern::words, run.in_place)
             .require_sizes();
-        if (!options.machine.in_processes()) run.queues = queues_of(options.machine.resolve(false));
-        troubles.back().push_back(trouble_in_dry_run(collective, topology, run, options.machine));
+        if (!options.machine.in_processes())
+          run.queues = queues_of(options.machine.resolve(context, false));
+        troubles.back().push_back(
+            trouble_in_dry_run(context, collective, topology, run, options.machine));
       }
     }
     plans.push_back({std::move(topology), sizes, std::move(selections), std::move(troubles)});
@@ -159,9 +162,9 @@ Json call_json(const Collective& collective, const Topology& topology, Bytes blo
 }
 
 /// On what it is run, and where it comes from. \param json  call_json
-void add_origin_json(Json& json, const Algorithm& algorithm, const RunCommand& options,
-                     const MachineOptions& machine) {
-  add_machine_json(json, options.machine, machine, json.at("nodes").get<Rank>());
+void add_origin_json(const Context& context, Json& json, const Algorithm& algorithm,
+                     const RunCommand& options, const MachineOptions& machine) {
+  add_machine_json(context, json, options.machine, machine, json.at("nodes").get<Rank>());
   json["seed"] = options.run.seed;
   json["cost_model"] = cost_model_json(options.run.model);
   json["source"] = algorithm.source;
@@ -170,8 +173,8 @@ void add_origin_json(Json& json, const Algorithm& algorithm, const RunCommand& o
 }
 
 /// \param json  call_json
-Json result_json(Json json, const RunResult& result, const RunCommand& options,
-                 const MachineOptions& machine) {
+Json result_json(const Context& context, Json json, const RunResult& result,
+                 const RunCommand& options, const MachineOptions& machine) {
   json["times_us"] = result.times_us;
   json["time_min_us"] = result.min_us;
   json["time_quartile1_us"] = result.quartile1_us;
@@ -197,7 +200,7 @@ Json result_json(Json json, const RunResult& result, const RunCommand& options,
   json["parked"] = result.parked;
   json["peak_bytes"] = result.peak_bytes;
   json["predicted"] = prediction_json(result.predicted);
-  add_origin_json(json, *result.collective.algorithm, options, machine);
+  add_origin_json(context, json, *result.collective.algorithm, options, machine);
   put(json, "passed", result.wrong ? Json(result.passed()) : Json(nullptr), "--verify off");
   return json;
 }
@@ -295,17 +298,18 @@ std::vector<std::string> cells_without_result(const Collective& collective,
 class Machines {
  public:
   /// \param trace  sees the nodes' waits; may be null
-  Machines(const Topology& topology, const MachineFlags& flags, NodeObserver* trace)
-      : topology_(topology), flags_(flags), trace_(trace) {}
+  Machines(Context& context, const Topology& topology, const MachineFlags& flags,
+           NodeObserver* trace)
+      : context_(context), topology_(topology), flags_(flags), trace_(trace) {}
   /// The one of all processes.
   Multicomputer& in_processes() {
-    if (!in_processes_) in_processes_ = cluster_machine(flags_, topology_, false);
+    if (!in_processes_) in_processes_ = cluster_machine(context_, flags_, topology_, false);
     return *in_processes_;
   }
   Machine& with(bool all_port, bool any_order) {
     auto& machine = machines_[{all_port, any_order}];
     if (!machine) {
-      MachineOptions options = flags_.resolve(all_port);
+      MachineOptions options = flags_.resolve(context_, all_port);
       options.any_order = any_order;  // run_collective checks the routes
       options.node_observer = trace_;
       machine = std::make_unique<Machine>(topology_, options);
@@ -314,6 +318,7 @@ class Machines {
   }
 
  private:
+  Context& context_;
   const Topology& topology_;
   const MachineFlags& flags_;
   NodeObserver* trace_;
@@ -324,10 +329,11 @@ class Machines {
 /// One run. What one algorithm does wrong, a time limit and a deadlock are told, and the next run goes
 /// on.
 /// \param rows  gets its JSON, to be plotted
-ExitCode run_one(Machines& machines, const Plan& plan, const Collective& collective, Bytes bytes,
-                 const std::exception_ptr& trouble, const RunCommand& options, RunTrace* trace,
-                 Results& results, std::vector<Json>& rows) {
-  Progress progress(options.output,
+ExitCode run_one(Context& context, Machines& machines, const Plan& plan,
+                 const Collective& collective, Bytes bytes, const std::exception_ptr& trouble,
+                 const RunCommand& options, RunTrace* trace, Results& results,
+                 std::vector<Json>& rows) {
+  Progress progress(context, options.output,
                     fmt::format("{} on {}", collective.text(), plan.topology.name()));
   CollectiveRun run = options.run;
   run.block_bytes = bytes;
@@ -337,13 +343,13 @@ ExitCode run_one(Machines& machines, const Plan& plan, const Collective& collect
     return fmt::format("{} {} on {}, blocks of {} bytes", collective.operation()->name,
                        collective.text(), plan.topology.name(), bytes);
   };
-  results.set_doing(title());
+  context.set_doing(title());
   const Algorithm& algorithm = *collective.algorithm;
   const bool every_port = all_port(options.algorithm, algorithm);
-  const MachineOptions machine = options.machine.resolve(every_port);
+  const MachineOptions machine = options.machine.resolve(context, every_port);
   const Json call = call_json(collective, plan.topology, bytes, options, machine);
   Json settings = call;
-  add_origin_json(settings, algorithm, options, machine);
+  add_origin_json(context, settings, algorithm, options, machine);
   results.begin(std::move(settings));
   Multicomputer* const processes =
       options.machine.in_processes() ? &machines.in_processes() : nullptr;
@@ -354,7 +360,7 @@ ExitCode run_one(Machines& machines, const Plan& plan, const Collective& collect
     const DryRunLimit limit(options.machine.time_limit_ms());
     const RunResult result = processes != nullptr ? run_collective(*processes, collective, run)
                                                   : run_collective(*here, collective, run);
-    Json json = result_json(call, result, options, machine);
+    Json json = result_json(context, call, result, options, machine);
     if (!options.plot.empty()) rows.push_back(json);
     results.add(cells(result, every_port), std::move(json));
     if (run.links) results.add_links(channels_json(result, plan.topology));
@@ -373,9 +379,9 @@ ExitCode run_one(Machines& machines, const Plan& plan, const Collective& collect
     results.note(fmt::format("{}: WRONG: {}", title(), result.first_wrong));
     return failed;
   } catch (...) {
-    const auto found = trouble_of(std::current_exception());
+    const auto found = failure_of(std::current_exception());
     if (!found || found->code == usage) throw;
-    if (is_first_process()) complain(fmt::format("{}: {}", title(), found->text));
+    if (context.is_first_process()) complain(fmt::format("{}: {}", title(), found->text));
     const std::string first_line = found->text.substr(0, found->text.find('\n'));
     if (found->code == failed) {
       results.add_without_result(cells_without_result(collective, plan.topology, every_port, bytes),
@@ -389,9 +395,9 @@ ExitCode run_one(Machines& machines, const Plan& plan, const Collective& collect
   }
 }
 
-ExitCode run(const RunCommand& given) {
+ExitCode run(Context& context, const RunCommand& given) {
   RunCommand options = given;
-  in_first_process([&] {
+  context.in_first_process([&] {
     options.output.validate();
     options.trace.validate();
     if (!options.plot.empty() && !options.plot.ends_with(".html") &&
@@ -406,7 +412,7 @@ ExitCode run(const RunCommand& given) {
   options.run.model = options.choice.cost_model(options.run.model);
   options.run.verify = options.verify == "on";
   options.run.in_place = options.call.in_place == "on";
-  options.run.share_here = share_here();
+  options.run.share_here = share_here(context);
   options.run.links = !options.output.links.empty();
   if (options.run.links && options.machine.in_processes()) {
     throw UsageError(fmt::format("--links has no effect with --nodes-as {}: {}",
@@ -418,7 +424,7 @@ ExitCode run(const RunCommand& given) {
                     "this process; use threads or fibers",
                     options.machine.nodes_as));
   }
-  const std::vector<Plan> plans = make_plans(options, operation, arguments);
+  const std::vector<Plan> plans = make_plans(context, options, operation, arguments);
   const bool single = options.algorithm.single() && plans.size() == 1 && plans[0].sizes.size() == 1;
   if (options.trace.wanted() && !single) {
     throw UsageError("--trace takes one algorithm on one network with one size");
@@ -443,7 +449,7 @@ ExitCode run(const RunCommand& given) {
   for (const Plan& plan : plans) {
     print_setting(output, "topology", topology_text(plan.topology));
   }
-  print_machine(output, options.machine, options.machine.resolve(false));
+  print_machine(context, output, options.machine, options.machine.resolve(context, false));
   print_setting(output, "host",
                 fmt::format("{} cores; {}", usable_cores(),
                             options.machine.in_processes()
@@ -458,32 +464,32 @@ ExitCode run(const RunCommand& given) {
                   options.verify, options.run.seed));
   print_choice(output, options.choice, options.run.model);
 
-  Results results(output, run_columns(names, options.run.calls > 0));
+  Results results(context, output, run_columns(names, options.run.calls > 0));
   ExitCode worst = passed;
   std::vector<Json> rows;
   for (const Plan& plan : plans) {
-    Machines machines(plan.topology, options.machine, traces);
+    Machines machines(context, plan.topology, options.machine, traces);
     for (std::size_t i = 0; i < plan.sizes.size(); ++i) {
       std::size_t number = 0;
       for (const Collective& collective : plan.selections[i].collectives) {
         const std::exception_ptr& trouble = plan.troubles[i][number++];
-        const ExitCode code = run_one(machines, plan, collective, plan.sizes[i], trouble, options,
-                                      traces, results, rows);
+        const ExitCode code = run_one(context, machines, plan, collective, plan.sizes[i], trouble,
+                                      options, traces, results, rows);
         worst = std::max(worst, code);
       }
     }
     note_refused(results, options.algorithm, options.output, plan.selections.front().refused);
   }
   results.finish(single);
-  if (!options.plot.empty() && is_first_process()) {
+  if (!options.plot.empty() && context.is_first_process()) {
     if (rows.empty()) {
       complain(fmt::format("--plot {}: nothing to draw: no run has a result", options.plot));
       return worst;
     }
-    for (Json& row : rows) row["made"] = made_json();
+    for (Json& row : rows) row["made"] = provenance_json(context);
     PlotOptions plot;
     (options.plot.ends_with(".svg") ? plot.svg : plot.html) = options.plot;
-    write_plots({plot_file_of(std::move(rows), "the run")}, plot);
+    write_plots(context, {plot_file_of(std::move(rows), "the run")}, plot);
   }
   return worst;
 }
@@ -573,7 +579,7 @@ Action add_run(CLI::App& program) {
       "  wormcube run alltoall --on torus:4x4 --algorithm shift --trace trace.json\n"
       "  wormcube run broadcast --on mesh:6x5 --root 7 --bytes 1M --nodes-as fibers\n"
       "  mpirun -n 64 wormcube run alltoall --on torus:8x8 --nodes-as mpi --algorithm all");
-  return [options] { return run(*options); };
+  return [options](Context& context) { return run(context, *options); };
 }
 
 }  // namespace wormcube::cli

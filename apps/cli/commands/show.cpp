@@ -180,7 +180,7 @@ std::vector<std::size_t> chosen_steps(const ShowCommand& options, std::size_t st
 /// All steps, or those chosen, as tables, pictures, CSV and JSON.
 /// \param blocks  behind the number of steps: ", blocks of 1 KiB"
 /// \param json    what is shown
-ExitCode show_steps(const ShowCommand& options, const OutputOptions& output,
+ExitCode show_steps(const Context& context, const ShowCommand& options, const OutputOptions& output,
                     const Schedule& schedule, Bytes block_bytes, std::string_view blocks,
                     Json json) {
   const Topology& topology = schedule.topology;
@@ -203,7 +203,7 @@ ExitCode show_steps(const ShowCommand& options, const OutputOptions& output,
   put(json, "node", options.node < 0 ? Json(nullptr) : Json(options.node), "all nodes are shown");
   Json& json_steps = json["steps"] = Json::array();
   const bool wants_json = !output.json.empty() || !output.jsonl.empty();
-  Progress progress(output, "show");
+  Progress progress(context, output, "show");
   std::string csv;
   for (const std::size_t number : steps) {
     progress.doing(fmt::format("step {}", number));
@@ -218,21 +218,21 @@ ExitCode show_steps(const ShowCommand& options, const OutputOptions& output,
     if (wants_json) json_steps.push_back(step_json(step, shown, routing, block_bytes));
     if (!output.csv.empty())
       csv += step_csv(shown, routing, {.block_bytes = block_bytes, .heads = csv.empty()});
-    write_text(options.dot, options.dot.empty() ? "" : step_dot(shown, routing));
-    write_text(options.svg, options.svg.empty() ? "" : step_svg(shown, routing));
+    write_text(context, options.dot, options.dot.empty() ? "" : step_dot(shown, routing));
+    write_text(context, options.svg, options.svg.empty() ? "" : step_svg(shown, routing));
   }
-  write_text(output.csv, csv);
+  write_text(context, output.csv, csv);
   OutputOptions json_only = output;
   json_only.csv.clear();
   std::vector<Json> results;
   results.push_back(std::move(json));
-  write_results(json_only, std::move(results), true);
-  if (!options.schedule.empty()) write_text(options.schedule, schedule_text(schedule));
+  write_results(context, json_only, std::move(results), true);
+  if (!options.schedule.empty()) write_text(context, options.schedule, schedule_text(schedule));
   return passed;
 }
 
 /// The block's way, hop by hop: with the table of figures or JSON alone.
-ExitCode show_block(const ShowCommand& options, const OutputOptions& output,
+ExitCode show_block(const Context& context, const ShowCommand& options, const OutputOptions& output,
                     const Collective& collective, const Topology& topology, Json json) {
   const auto [from, to] = parse_block(options.block, topology);
   const BlockWay way = follow_block(collective, topology, from, to, options.call.in_place == "on");
@@ -264,12 +264,12 @@ ExitCode show_block(const ShowCommand& options, const OutputOptions& output,
   json["block"] = {{"from", from}, {"to", to}, {"hops", std::move(hops)}};
   std::vector<Json> results;
   results.push_back(std::move(json));
-  write_results(output, std::move(results), true);
+  write_results(context, output, std::move(results), true);
   return passed;
 }
 
-ExitCode show(const ShowCommand& options) {
-  const CommandLimit limit(milliseconds_of(options.time_limit));
+ExitCode show(Context& context, const ShowCommand& options) {
+  const CommandLimit limit(context, milliseconds_of(options.time_limit));
   const OutputOptions output = validated(options);
   if (!options.schedule_in.empty()) {
     if (!options.operation.empty() || !options.on.empty() || !options.block.empty()) {
@@ -280,7 +280,7 @@ ExitCode show(const ShowCommand& options) {
     const Schedule schedule = read_schedule(options.schedule_in);
     print_setting(output, "show", "the schedule " + options.schedule_in);
     Json json{{"schedule", options.schedule_in}};
-    return show_steps(options, output, schedule, 0, "", std::move(json));
+    return show_steps(context, options, output, schedule, 0, "", std::move(json));
   }
   if (options.operation.empty())
     throw UsageError("OPERATION is required (or a schedule: --schedule-in FILE)");
@@ -297,16 +297,17 @@ ExitCode show(const ShowCommand& options) {
     throw UsageError("show takes one algorithm; `wormcube list` names them");
   const Arguments arguments = options.call.resolve(operation);
   const Bytes bytes = parse_bytes(options.bytes);
-  const Collective collective = select(options.algorithm, operation, topology, arguments,
-                                       options.model, bytes, false, chooser_by_formula(output))
-                                    .collectives.front();
+  const Collective collective =
+      select(options.algorithm, operation, topology, arguments, options.model, bytes, false,
+             chooser_by_formula(context, output))
+          .collectives.front();
   const std::string title = fmt::format("{} {}", operation->name, collective.text());
   const Program program =
       collective_program(collective,
                          contract_of(collective, topology.nodes(), bytes, 1, Pattern::words,
                                      options.call.in_place == "on"),
                          nullptr);
-  Progress progress(output, "show " + title);
+  Progress progress(context, output, "show " + title);
   progress.doing("dry run");
   need_to_record(fmt::format("show {} on {}", title, topology.name()), topology, program,
                  arguments.root);
@@ -327,8 +328,8 @@ ExitCode show(const ShowCommand& options) {
             {"arguments", arguments_json(operation, arguments)},
             {"block_bytes", bytes}};
   if (!options.block.empty())
-    return show_block(options, output, collective, topology, std::move(json));
-  return show_steps(options, output, schedule, block_bytes, blocks, std::move(json));
+    return show_block(context, options, output, collective, topology, std::move(json));
+  return show_steps(context, options, output, schedule, block_bytes, blocks, std::move(json));
 }
 
 void add_file_option(CLI::App& app, const char* name, std::string& file, const char* what) {
@@ -393,7 +394,7 @@ Action add_show(CLI::App& program) {
       "  wormcube show alltoall --on ring:8 --algorithm shift --step 3 --svg step3.svg\n"
       "  wormcube show alltoall --on torus:4x4 --algorithm suh-torus --block 0,10\n"
       "  wormcube show broadcast --on mesh:4x4 --schedule -");
-  return [options] { return show(*options); };
+  return [options](Context& context) { return show(context, *options); };
 }
 
 }  // namespace wormcube::cli

@@ -348,7 +348,7 @@ std::string network_svg(const Topology& topology, const Routing& routing,
       {.title = topology.describe(), .themed = small, .texts = !small, .ground = !small});
 }
 
-ExitCode show(const TopologyCommand& options) {
+ExitCode show(const Context& context, const TopologyCommand& options) {
   options.output.validate();
   const std::array<const std::string*, 4> files{&options.output.json, &options.output.jsonl,
                                                 &options.svg, &options.thumbnail};
@@ -367,13 +367,14 @@ ExitCode show(const TopologyCommand& options) {
     apps::require_drawable(topology);
     for (const std::string* file : {&options.svg, &options.thumbnail}) {
       if (file->empty()) continue;
-      write_text(*file, network_svg(topology, routing, options, file == &options.thumbnail));
+      write_text(context, *file,
+                 network_svg(topology, routing, options, file == &options.thumbnail));
       if (*file == "-") return passed;
     }
   }
   require_memory("topology " + topology.name() + ": the channel dependency graph",
                  dependency_bytes(topology), "use a network of fewer links");
-  Progress progress(options.output, "topology " + topology.name());
+  Progress progress(context, options.output, "topology " + topology.name());
   progress.doing("channel dependencies");
   const auto cycle = dependency_cycle(routing);
   const auto cut = smallest_cut(topology);
@@ -427,7 +428,7 @@ ExitCode show(const TopologyCommand& options) {
   if (!options.route.empty()) {
     result["route"] = show_route(topology, routing, options.route[0], options.route[1], output);
   }
-  write_results(output, {result}, true);
+  write_results(context, output, {result}, true);
   return passed;
 }
 
@@ -484,7 +485,7 @@ Action add_topology(CLI::App& program) {
       "  wormcube topology petersen --svg petersen.svg\n"
       "  wormcube topology ring:4 --virtual-channels 1   shows the cycle that the second "
       "channel breaks");
-  return [options] { return show(*options); };
+  return [options](Context& context) { return show(context, *options); };
 }
 
 }  // namespace wormcube::cli

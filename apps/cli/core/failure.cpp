@@ -1,9 +1,8 @@
-// What came in place of a result.
+// Why there is no result.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/core/failure.hpp"
 
 #include "wormcube/apps/cli/core/print.hpp"
-#include "wormcube/apps/cli/output/results.hpp"
 #include "wormcube/apps/io/new_file.hpp"
 #include "wormcube/runtime/base/error.hpp"
 #include "wormcube/runtime/base/exceptions.hpp"
@@ -17,7 +16,7 @@ bool is_of_this_computer(const std::exception& error) {
   return holds<std::bad_alloc, std::system_error, NoRoom>(error);
 }
 
-std::optional<Trouble> trouble_of(const std::exception_ptr& error) {
+std::optional<Failure> failure_of(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
   } catch (const NobodyReads&) {
@@ -25,17 +24,17 @@ std::optional<Trouble> trouble_of(const std::exception_ptr& error) {
   } catch (const apps::CannotWrite&) {
     return std::nullopt;
   } catch (const TimeLimit& limit) {
-    return Trouble{time_limit, over_time_limit, limit.what()};
+    return Failure{time_limit, over_time_limit, limit.what()};
   } catch (const Deadlock& table) {
-    return Trouble{deadlock, in_deadlock, table.what()};
+    return Failure{deadlock, in_deadlock, table.what()};
   } catch (const ProgramError& mistake) {
-    return Trouble{failed, has_failed, mistake.what()};
+    return Failure{failed, has_failed, mistake.what()};
   } catch (const std::exception& other) {
     if (is_of_this_computer(other)) return std::nullopt;
     const bool refused = dynamic_cast<const UsageError*>(&other) != nullptr;
-    return Trouble{refused ? usage : failed, refused ? not_made : has_failed, other.what()};
+    return Failure{refused ? usage : failed, refused ? not_made : has_failed, other.what()};
   } catch (...) {
-    return Trouble{failed, has_failed, std::string(unknown_exception)};
+    return Failure{failed, has_failed, std::string(unknown_exception)};
   }
 }
 

@@ -88,4 +88,16 @@ std::string wrongly_started(const Launch& launch, bool wants, const std::string&
       start_text(launch), library, way_out);
 }
 
+bool wants_cluster(int argc, const char* const* argv) {
+  constexpr std::string_view option = "--nodes-as";
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == option && i + 1 < argc && std::string_view(argv[i + 1]).starts_with("mpi")) {
+      return true;
+    }
+    if (word.starts_with("--nodes-as=mpi")) return true;
+  }
+  return false;
+}
+
 }  // namespace wormcube::cli

@@ -30,4 +30,7 @@ std::optional<Launch> launch_of_several(
 /// \param library  the MPI that this program is built with: "Open MPI v4.1.4"; empty for none
 std::string wrongly_started(const Launch& launch, bool wants, const std::string& library);
 
+/// Whether the command line says --nodes-as mpi..: what is printed depends on it, errors included.
+bool wants_cluster(int argc, const char* const* argv);
+
 }  // namespace wormcube::cli

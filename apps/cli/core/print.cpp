@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/core/print.hpp"
 
-#include "wormcube/apps/cli/output/progress.hpp"
 #include "wormcube/runtime/base/host/print_error.hpp"
 #include "wormcube/runtime/topology/words.hpp"
 
@@ -11,6 +10,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -19,6 +19,17 @@ namespace wormcube::cli {
 namespace {
 
 std::atomic<int> first_output_error{0};
+std::mutex terminal;                      // guards what follows, and every line
+Terminal::Line* progress_line = nullptr;  // the one that may be shown
+
+/// Takes the line away and keeps it away while the lock is held: for whatever else is printed.
+std::unique_lock<std::mutex> take_without_line() {
+  std::unique_lock lock(terminal);
+  if (progress_line != nullptr) {
+    if (const std::string text = progress_line->clear(); !text.empty()) print_error(text);
+  }
+  return lock;
+}
 
 void note_output_error() {
   int none = 0;
@@ -27,10 +38,14 @@ void note_output_error() {
 
 }  // namespace
 
+std::unique_lock<std::mutex> Terminal::take() { return std::unique_lock(terminal); }
+Terminal::Line* Terminal::show(Line* line) { return std::exchange(progress_line, line); }
+const Terminal::Line* Terminal::shown() { return progress_line; }
+
 std::string cleaned(std::string_view text) { return printable(text, "\n\t"); }
 
 void print_data(std::string_view data) {
-  const auto alone = Progress::pause();
+  const auto alone = take_without_line();
   errno = 0;
   if (std::fwrite(data.data(), 1, data.size(), stdout) < data.size()) note_output_error();
 }
@@ -76,7 +91,7 @@ std::string with_short_words(std::string_view text) {
 
 void complain(std::string_view text) {
   flush_output();
-  const auto alone = Progress::pause();
+  const auto alone = take_without_line();
   print_error(fmt::format("wormcube: {}\n", with_short_words(cleaned(text))));
 }
 

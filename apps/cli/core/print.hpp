@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -29,5 +30,24 @@ void complain(std::string_view text);
 
 /// Standard output is a pipe that nobody reads any more, and no file wants the rest.
 struct NobodyReads {};
+
+/// The process has one terminal, and at most one line of progress on it.
+///
+/// Threads  Any thread may take the terminal. Whoever holds it takes no other lock.
+class Terminal {
+ public:
+  /// The line of progress.
+  class Line {
+   public:
+    virtual ~Line() = default;
+    /// What takes the line away.
+    virtual std::string clear() = 0;
+  };
+  /// For what the line shows and when. print() and complain() take it themselves.
+  [[nodiscard]] static std::unique_lock<std::mutex> take();
+  /// With the terminal taken: the line that is shown from now on. \return  the one before
+  static Line* show(Line* line);
+  static const Line* shown();
+};
 
 }  // namespace wormcube::cli

@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/core/signal_exit.hpp"
 
+#include "wormcube/apps/cli/core/exit_code.hpp"
+#include "wormcube/apps/cli/core/failure.hpp"
 #include "wormcube/apps/cli/core/print.hpp"
-#include "wormcube/apps/cli/options/cluster.hpp"
-#include "wormcube/apps/cli/output/results.hpp"
-#include "wormcube/apps/cli/program.hpp"
 #include "wormcube/apps/io/new_file.hpp"
 #include "wormcube/runtime/base/host/faults.hpp"
 
@@ -16,6 +15,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,7 +34,8 @@ namespace {
 /// The exit code, once all is said; -1 before. A signal after that changes and says nothing: where one
 /// of several processes ends with an error, mpirun sends SIGTERM to those that end a moment later.
 std::atomic<int> concluded{-1};
-std::atomic<bool> running{false};
+std::mutex running_mutex;            // held by who ends the program: main() does not return then
+Context* running_context = nullptr;  // null: main() is not running
 
 /// From a signal handler to the thread that waits for signals.
 const int wake_signal = SIGRTMIN;
@@ -153,21 +154,28 @@ bool dumps_core(int signal) {
 
 /// What the waiting thread does when a signal has come. Ordinary code.
 void end_by(int signal) {
+  std::unique_lock held(running_mutex);
+  Context* const context = running_context;
+  const std::string doing = context != nullptr ? context->doing() : "";
+  const auto end_work = [&](std::string_view status, std::string_view reason) {
+    if (context != nullptr) context->end_work(status, reason);
+  };
   if (signal == wake_signal) {
     const std::string text(fault.text.data(), fault.bytes);
-    Results::no_result_now(crashed, text);
-    complain(Results::doing() + text);
+    end_work(crashed, text);
+    complain(doing + text);
     apps::remove_unfinished();
     if (fault.signal == 0) std::_Exit(usage);
     fault.told = true;  // the thread that faulted goes on, to its own end
+    held.unlock();
     for (;;) pause();
   }
-  Results::finish_now();
+  end_work(stopped_before, "stopped before the end");
   apps::remove_unfinished();
   flush_output();
   if (const int code = concluded; code >= 0) std::_Exit(code);
-  if (is_first_process()) {
-    complain(fmt::format("{}stopped by {}{}", Results::doing(), name_of(signal),
+  if (context == nullptr || context->is_first_process()) {
+    complain(fmt::format("{}stopped by {}{}", doing, name_of(signal),
                          signal == SIGXCPU ? " (the limit of CPU time)" : ""));
   }
   if (dumps_core(signal)) {
@@ -242,17 +250,18 @@ void reserve_standard_streams() {
 
 /// exit() before the program's own end.
 void end_by_exit(int code, void*) {
-  if (!running || cluster() != nullptr) return;
-  complain(fmt::format("{}something in this process called exit({}) (a plugin?)", Results::doing(),
-                       code));
-  Results::no_result_now(crashed, fmt::format("exit({})", code));
+  const std::scoped_lock held(running_mutex);
+  if (running_context == nullptr || running_context->cluster() != nullptr) return;
+  complain(fmt::format("{}something in this process called exit({}) (a plugin?)",
+                       running_context->doing(), code));
+  running_context->end_work(crashed, fmt::format("exit({})", code));
   apps::remove_unfinished();
   std::_Exit(failed);
 }
 
 }  // namespace
 
-Running::Running() {
+SignalExit::SignalExit(Context& context) {
   reserve_standard_streams();
   concluded = -1;
   begin_output();
@@ -264,15 +273,19 @@ Running::Running() {
     finish_on_signals();
     if (before < 0) on_exit(end_by_exit, nullptr);
   }
-  running = true;
+  const std::scoped_lock lock(running_mutex);
+  running_context = &context;
 }
 
-int Running::conclude(int code) {
+int SignalExit::conclude(int code) {
   if (output_error() == EPIPE && code == passed) code = 128 + SIGPIPE;
   concluded = code;
   return code;
 }
 
-Running::~Running() { running = false; }
+SignalExit::~SignalExit() {
+  const std::scoped_lock lock(running_mutex);
+  running_context = nullptr;
+}
 
 }  // namespace wormcube::cli

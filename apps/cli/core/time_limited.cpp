@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/core/time_limited.hpp"
 
+#include "wormcube/apps/cli/core/exit_code.hpp"
+#include "wormcube/apps/cli/core/failure.hpp"
 #include "wormcube/apps/cli/core/print.hpp"
-#include "wormcube/apps/cli/output/results.hpp"
-#include "wormcube/apps/cli/program.hpp"
 
 #include <cstdlib>
 
@@ -12,12 +12,14 @@
 
 namespace wormcube::cli {
 
-CommandLimit::CommandLimit(std::chrono::milliseconds limit, std::chrono::milliseconds grace) {
+CommandLimit::CommandLimit(Context& context, std::chrono::milliseconds limit,
+                           std::chrono::milliseconds grace) {
   if (limit.count() <= 0) return;
-  watch_ = std::thread([this, limit, grace] {
+  watch_ = std::thread([this, &context, limit, grace] {
     std::unique_lock lock(mutex_);
     if (end_.wait_for(lock, limit + grace, [this] { return ended_; })) return;
-    end_over_time_limit(fmt::format("not finished after {} ms, the time limit", limit.count()));
+    end_over_time_limit(context,
+                        fmt::format("not finished after {} ms, the time limit", limit.count()));
   });
 }
 
@@ -31,9 +33,9 @@ CommandLimit::~CommandLimit() {
   watch_.join();
 }
 
-void end_over_time_limit(const std::string& text) {
-  Results::no_result_now(over_time_limit, text);  // what was measured before is kept
-  complain(Results::doing() + text + "; nothing that would have followed was done");
+void end_over_time_limit(Context& context, const std::string& text) {
+  context.end_work(over_time_limit, text);  // what was measured before is kept
+  complain(context.doing() + text + "; nothing that would have followed was done");
   std::_Exit(time_limit);
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/apps/cli/core/context.hpp"
 #include "wormcube/runtime/schedule/dry_run_limit.hpp"
 
 #include <chrono>
@@ -17,7 +18,8 @@ class CommandLimit {
  public:
   /// \param limit  0: none
   /// \param grace  for what ends by itself at the limit
-  explicit CommandLimit(std::chrono::milliseconds limit, std::chrono::milliseconds grace = {});
+  CommandLimit(Context& context, std::chrono::milliseconds limit,
+               std::chrono::milliseconds grace = {});
   ~CommandLimit();
   CommandLimit(const CommandLimit&) = delete;
   CommandLimit& operator=(const CommandLimit&) = delete;
@@ -35,8 +37,8 @@ class CommandLimit {
 class TimeLimited {
  public:
   /// \param limit  0: none
-  explicit TimeLimited(std::chrono::milliseconds limit)
-      : steps_(limit), command_(limit, std::chrono::seconds{1}) {}
+  TimeLimited(Context& context, std::chrono::milliseconds limit)
+      : steps_(limit), command_(context, limit, std::chrono::seconds{1}) {}
 
  private:
   DryRunLimit steps_;
@@ -44,6 +46,6 @@ class TimeLimited {
 };
 
 /// Keeps what was finished, says what was over its limit, and ends the program with exit code 4.
-[[noreturn]] void end_over_time_limit(const std::string& text);
+[[noreturn]] void end_over_time_limit(Context& context, const std::string& text);
 
 }  // namespace wormcube::cli

@@ -1,4 +1,4 @@
-// One process of several: who prints, what is asked of the flags, what is said of the machine.
+// Nodes in MPI processes: what is asked of the options, what is said of the machine.
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/options/cluster.hpp"
 
@@ -8,18 +8,14 @@
 #include "wormcube/runtime/base/host/cores.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <cstdio>
-#include <string_view>
+#include <string>
 
 #include <fmt/core.h>
 
 namespace wormcube::cli {
 
 namespace {
-
-std::atomic<Cluster*> current_cluster{nullptr};  // the thread that waits for signals asks too
 
 Cluster::Settings settings_of(const MachineFlags& flags, bool timing) {
   Cluster::Settings settings;
@@ -33,58 +29,15 @@ Cluster::Settings settings_of(const MachineFlags& flags, bool timing) {
 
 }  // namespace
 
-bool wants_cluster(int argc, const char* const* argv) {
-  constexpr std::string_view option = "--nodes-as";
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view word = argv[i];
-    if (word == option && i + 1 < argc && std::string_view(argv[i + 1]).starts_with("mpi")) {
-      return true;
-    }
-    if (word.starts_with("--nodes-as=mpi")) return true;
-  }
-  return false;
-}
-
-Cluster* cluster() { return current_cluster; }
-
-ClusterScope::ClusterScope(Cluster* cluster) {
-  current_cluster = cluster;
-  if (is_first_process()) return;
-  // No result of theirs is wanted; if this fails they print too.
-  [[maybe_unused]] const std::FILE* nowhere = std::freopen("/dev/null", "w", stdout);
-}
-
-ClusterScope::~ClusterScope() { current_cluster = nullptr; }
-
-bool is_first_process() {
-  const Cluster* const processes = cluster();
-  return processes == nullptr || processes->process() == 0;
-}
-
-void in_first_process(const std::function<void()>& act) {
-  if (cluster() == nullptr) {
-    act();
-    return;
-  }
-  std::string text;
-  try {
-    if (is_first_process()) act();
-  } catch (const UsageError& error) {
-    text = error.what();
-  }
-  cluster()->agree(0, text);
-  if (!text.empty()) throw UsageError(text);
-}
-
-void require_cluster(const MachineFlags& flags, const Topology& topology) {
+void require_cluster(const Context& context, const MachineFlags& flags, const Topology& topology) {
   if (!flags.in_processes()) return;
-  if (cluster() == nullptr) {
+  if (context.cluster() == nullptr) {
     throw UsageError(
         fmt::format("--nodes-as {}: this wormcube was built without MPI; install one (Debian: "
                     "libopenmpi-dev openmpi-bin, or libmpich-dev mpich) and build again",
                     flags.nodes_as));
   }
-  const int processes = cluster()->processes();
+  const int processes = context.cluster()->processes();
   if (flags.nodes_as == "mpi" && processes != topology.nodes()) {
     throw UsageError(fmt::format(
         "{}: {} nodes, but {} process{}, and --nodes-as mpi puts one node in each; start mpirun -n "
@@ -106,18 +59,18 @@ void require_cluster(const MachineFlags& flags, const Topology& topology) {
   }
 }
 
-std::unique_ptr<Multicomputer> cluster_machine(const MachineFlags& flags, const Topology& topology,
-                                               bool timing) {
-  require_cluster(flags, topology);
-  return cluster()->machine(topology, settings_of(flags, timing));
+std::unique_ptr<Multicomputer> cluster_machine(const Context& context, const MachineFlags& flags,
+                                               const Topology& topology, bool timing) {
+  require_cluster(context, flags, topology);
+  return context.cluster()->machine(topology, settings_of(flags, timing));
 }
 
-double share_here() {
-  if (cluster() == nullptr) return 1;
-  return static_cast<double>(cluster()->processes_here()) / cluster()->processes();
+double share_here(const Context& context) {
+  if (context.cluster() == nullptr) return 1;
+  return static_cast<double>(context.cluster()->processes_here()) / context.cluster()->processes();
 }
 
-void print_machine(const OutputOptions& output, const MachineFlags& flags,
+void print_machine(const Context& context, const OutputOptions& output, const MachineFlags& flags,
                    const MachineOptions& options) {
   if (!flags.in_processes()) {
     print_setting(output, "machine", machine_text(options));
@@ -129,17 +82,18 @@ void print_machine(const OutputOptions& output, const MachineFlags& flags,
       fmt::format(
           "nodes as {}, {} process{} ({} on the first one's computer), {}, eager limit {} B, "
           "{}",
-          flags.nodes_as, cluster()->processes(), cluster()->processes() == 1 ? "" : "es",
-          cluster()->processes_here(), cluster()->library(),
-          settings.eager_limit.value_or(cluster()->default_eager_limit()),
+          flags.nodes_as, context.cluster()->processes(),
+          context.cluster()->processes() == 1 ? "" : "es", context.cluster()->processes_here(),
+          context.cluster()->library(),
+          settings.eager_limit.value_or(context.cluster()->default_eager_limit()),
           flags.time_limit > 0 ? fmt::format("time limit {} s", flags.time_limit)
                                : "no time limit"));
   print_setting(output, "network",
                 "mpi: routes and reservations are the real network's business; no link figures");
 }
 
-void add_machine_json(Json& json, const MachineFlags& flags, const MachineOptions& options,
-                      Rank nodes) {
+void add_machine_json(const Context& context, Json& json, const MachineFlags& flags,
+                      const MachineOptions& options, Rank nodes) {
   json["nodes_as"] = flags.nodes_as;
   json["network"] = flags.in_processes() ? "mpi" : "emulated";
   if (!flags.in_processes()) {
@@ -157,10 +111,10 @@ void add_machine_json(Json& json, const MachineFlags& flags, const MachineOption
     }
     return;
   }
-  json["processes"] = cluster()->processes();
-  json["mpi_library"] = cluster()->library();
+  json["processes"] = context.cluster()->processes();
+  json["mpi_library"] = context.cluster()->library();
   json["eager_limit"] =
-      settings_of(flags, false).eager_limit.value_or(cluster()->default_eager_limit());
+      settings_of(flags, false).eager_limit.value_or(context.cluster()->default_eager_limit());
   for (const char* name : {"channel_capacity", "virtual_channels", "lock_step", "window"}) {
     json[name] = nullptr;
     json[std::string(name) + "_reason"] = no_links;

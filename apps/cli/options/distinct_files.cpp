@@ -69,7 +69,7 @@ std::vector<NamedFile> files_of(const CLI::App& command) {
 
 }  // namespace
 
-void require_separate_files(const CLI::App& command, const std::vector<std::string>& plugins) {
+void require_distinct_files(const CLI::App& command, const std::vector<std::string>& plugins) {
   std::vector<NamedFile> files = files_of(command);
   for (const std::string& plugin : plugins) files.push_back({"--plugin", plugin, false});
   files.push_back({"standard output", "-", true});

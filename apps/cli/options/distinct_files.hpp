@@ -13,6 +13,6 @@ namespace wormcube::cli {
 /// it would write one of them. Outputs are the options of the group Output and --output; all other
 /// options that take a FILE, networks from graph:FILE and plugins are inputs. Standard output is one,
 /// where it goes to a file.
-void require_separate_files(const CLI::App& command, const std::vector<std::string>& plugins);
+void require_distinct_files(const CLI::App& command, const std::vector<std::string>& plugins);
 
 }  // namespace wormcube::cli

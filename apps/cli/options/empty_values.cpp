@@ -11,7 +11,7 @@
 
 namespace wormcube::cli {
 
-void require_filled(const CLI::App& command, int argc, const char* const* argv) {
+void require_no_empty_values(const CLI::App& command, int argc, const char* const* argv) {
   const auto check = [](const CLI::Option& option, std::string_view value) {
     const bool list = option.get_delimiter() == ',';
     if (value.empty()) {

@@ -108,19 +108,21 @@ std::unique_ptr<CallFigures> call_figures(const ChoiceOptions& choice, const Top
 namespace {
 
 /// Shows what is chosen while it is.
-AutoChooser chooser_by(const std::string& by, const OutputOptions& output, AutoChooser choose) {
-  return [=](Operation operation, const Topology& topology, const CostModel& cost,
-             Bytes block_bytes, Ports ports, const Arguments& arguments) {
-    Progress progress(output, "auto by " + by);
+AutoChooser chooser_by(const Context& context, const std::string& by, const OutputOptions& output,
+                       AutoChooser choose) {
+  return [=, &context](Operation operation, const Topology& topology, const CostModel& cost,
+                       Bytes block_bytes, Ports ports, const Arguments& arguments) {
+    Progress progress(context, output, "auto by " + by);
     progress.doing(fmt::format("{} on {}", operation->name, topology.name()));
     return choose(operation, topology, cost, block_bytes, ports, arguments);
   };
 }
 
 template <typename Figures>
-AutoChooser chooser_by(const std::string& by, const OutputOptions& output, Figures figures_on) {
+AutoChooser chooser_by(const Context& context, const std::string& by, const OutputOptions& output,
+                       Figures figures_on) {
   return chooser_by(
-      by, output,
+      context, by, output,
       AutoChooser([=](Operation operation, const Topology& topology, const CostModel& cost,
                       Bytes block_bytes, Ports ports, const Arguments& arguments) {
         return figures_on(topology)
@@ -131,27 +133,27 @@ AutoChooser chooser_by(const std::string& by, const OutputOptions& output, Figur
 
 }  // namespace
 
-AutoChooser replaying_chooser(const MachineModel& model, const OutputOptions& output,
-                              int virtual_channels) {
-  return chooser_by("replay", output, [=](const Topology& topology) {
+AutoChooser replaying_chooser(const Context& context, const MachineModel& model,
+                              const OutputOptions& output, int virtual_channels) {
+  return chooser_by(context, "replay", output, [=](const Topology& topology) {
     return ReplayedTimes(topology, model, virtual_channels);
   });
 }
 
-AutoChooser chooser_by_work(const OutputOptions& output) {
-  return chooser_by("work", output,
+AutoChooser chooser_by_work(const Context& context, const OutputOptions& output) {
+  return chooser_by(context, "work", output,
                     [](const Topology& topology) { return EmulationWork(topology); });
 }
 
-AutoChooser chooser_by_formula(const OutputOptions& output) {
-  return chooser_by("formula", output, AutoChooser(cheapest));
+AutoChooser chooser_by_formula(const Context& context, const OutputOptions& output) {
+  return chooser_by(context, "formula", output, AutoChooser(cheapest));
 }
 
-AutoChooser auto_chooser(const ChoiceOptions& choice, const OutputOptions& output,
-                         int virtual_channels) {
-  if (choice.by_work()) return chooser_by_work(output);
-  if (!choice.by_replay()) return chooser_by_formula(output);
-  return replaying_chooser(choice.resolve().model, output, virtual_channels);
+AutoChooser auto_chooser(const Context& context, const ChoiceOptions& choice,
+                         const OutputOptions& output, int virtual_channels) {
+  if (choice.by_work()) return chooser_by_work(context, output);
+  if (!choice.by_replay()) return chooser_by_formula(context, output);
+  return replaying_chooser(context, choice.resolve().model, output, virtual_channels);
 }
 
 }  // namespace wormcube::cli

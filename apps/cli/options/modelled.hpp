@@ -96,12 +96,12 @@ std::unique_ptr<CallFigures> call_figures(const ChoiceOptions& choice, const Top
                                           int virtual_channels = 2);
 
 /// For select(): by replays or by work where the choice says so, else by formulas.
-AutoChooser auto_chooser(const ChoiceOptions& choice, const OutputOptions& output,
-                         int virtual_channels = 2);
+AutoChooser auto_chooser(const Context& context, const ChoiceOptions& choice,
+                         const OutputOptions& output, int virtual_channels = 2);
 /// \param model  to replay on
-AutoChooser replaying_chooser(const MachineModel& model, const OutputOptions& output,
-                              int virtual_channels);
-AutoChooser chooser_by_work(const OutputOptions& output);
-AutoChooser chooser_by_formula(const OutputOptions& output);
+AutoChooser replaying_chooser(const Context& context, const MachineModel& model,
+                              const OutputOptions& output, int virtual_channels);
+AutoChooser chooser_by_work(const Context& context, const OutputOptions& output);
+AutoChooser chooser_by_formula(const Context& context, const OutputOptions& output);
 
 }  // namespace wormcube::cli

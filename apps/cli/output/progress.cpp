@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wormcube/apps/cli/output/progress.hpp"
 
-#include "wormcube/apps/cli/options/cluster.hpp"
 #include "wormcube/runtime/base/host/print_error.hpp"
 
 #include <algorithm>
@@ -22,9 +21,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr const char* take_away = "\r\033[K";
-
-std::mutex terminal;                   // guards what follows, and every line
-Progress* current_progress = nullptr;  // the one whose line may be shown
 
 void put(const std::string& text) {
   if (!text.empty()) print_error(text);
@@ -106,17 +102,17 @@ std::string ProgressLine::clear() {
   return columns_ > 0 && std::exchange(shown_, false) ? take_away : "";
 }
 
-Progress::Progress(const OutputOptions& options, std::string what)
-    : shown_(!options.quiet && is_first_process()),
+Progress::Progress(const Context& context, const OutputOptions& options, std::string what)
+    : shown_(!options.quiet && context.is_first_process()),
       line_(std::move(what), ProgressLine::Clock::now(), timing(), terminal_columns()),
       timing_(timing()) {
   if (!shown_) return;
-  const std::scoped_lock lock(terminal);
-  outer_ = std::exchange(current_progress, this);
+  const auto lock = Terminal::take();
+  outer_ = Terminal::show(this);
   show();
   try {
     ticker_ = std::thread([this] {
-      std::unique_lock ticking(terminal);
+      std::unique_lock ticking = Terminal::take();
       while (
           !end_.wait_for(ticking, std::max(timing_.interval, 100ms), [this] { return ended_; })) {
         show();
@@ -130,9 +126,9 @@ Progress::Progress(const OutputOptions& options, std::string what)
 Progress::~Progress() {
   if (!shown_) return;
   {
-    const std::scoped_lock lock(terminal);
+    const auto lock = Terminal::take();
     put(line_.clear());
-    if (current_progress == this) current_progress = outer_;
+    if (Terminal::shown() == this) Terminal::show(outer_);
     ended_ = true;
   }
   end_.notify_all();
@@ -140,35 +136,29 @@ Progress::~Progress() {
 }
 
 void Progress::show() {
-  if (current_progress != this) return;
+  if (Terminal::shown() != this) return;
   line_.loop(LongLoop::now());
   put(line_.update(ProgressLine::Clock::now()));
 }
 
 void Progress::doing(std::string_view phase) {
   if (!shown_) return;
-  const std::scoped_lock lock(terminal);
+  const auto lock = Terminal::take();
   line_.doing(phase);
   show();
 }
 
 void Progress::operator()(long done, long total) {
   if (!shown_) return;
-  const std::scoped_lock lock(terminal);
+  const auto lock = Terminal::take();
   line_.count(done, total);
   show();
 }
 
 void Progress::part(double done) {
   if (!shown_) return;
-  const std::scoped_lock lock(terminal);
+  const auto lock = Terminal::take();
   line_.part(done);
-}
-
-std::unique_lock<std::mutex> Progress::pause() {
-  std::unique_lock lock(terminal);
-  if (current_progress != nullptr) put(current_progress->line_.clear());
-  return lock;
 }
 
 RowsDone::RowsDone(Progress& progress, std::vector<double> work)

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/apps/cli/core/context.hpp"
+#include "wormcube/apps/cli/core/print.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/runtime/schedule/long_loop.hpp"
 
@@ -55,29 +57,26 @@ class ProgressLine {
 /// of its own counts the seconds. $WORMCUBE_PROGRESS_AFTER gives other seconds. Nothing with
 /// --quiet.
 ///
-/// Threads  any may tell it something, and any may pause it; whoever holds the pause takes no other
-///          lock.
-class Progress {
+/// Threads  Any may report something.
+class Progress final : Terminal::Line {
  public:
-  Progress(const OutputOptions& options, std::string what);
-  ~Progress();
+  Progress(const Context& context, const OutputOptions& options, std::string what);
+  ~Progress() override;
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   void doing(std::string_view phase);
   void operator()(long done, long total);
   void part(double done);
 
-  /// Takes the line away and keeps it away while the lock is held: for whatever else is printed.
-  [[nodiscard]] static std::unique_lock<std::mutex> pause();
-
  private:
+  std::string clear() override { return line_.clear(); }
   void show();
 
   bool shown_;
   ProgressLine line_;
   ProgressLine::Timing timing_;
   bool ended_ = false;
-  Progress* outer_ = nullptr;  // shown again after this one
+  Terminal::Line* outer_ = nullptr;  // shown again after this one
   std::condition_variable end_;
   std::thread ticker_;
 };

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wormcube/apps/cli/core/context.hpp"
 #include "wormcube/apps/cli/core/json.hpp"
 #include "wormcube/apps/cli/output/files.hpp"
 #include "wormcube/apps/io/new_file.hpp"
@@ -39,7 +40,7 @@ class JsonArrayFile {
 /// Throws CannotWrite, after all files have been tried.
 class RowFiles {
  public:
-  explicit RowFiles(const OutputOptions& options);
+  RowFiles(const Context& context, const OutputOptions& options);
 
   /// \param row  with how it was made
   void add(const Json& row);
@@ -58,6 +59,7 @@ class RowFiles {
  private:
   void csv_row(const Json& row);
 
+  const Context& context_;
   const OutputOptions& options_;
   bool first_, whole_ = false, has_links_ = false;
   std::size_t count_ = 0;
