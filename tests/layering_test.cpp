@@ -63,8 +63,32 @@ bool may_include(std::string_view file, std::string_view other) {
       {"apps/mpi/",
        {"apps/mpi/", "apps/common/event_spool.", "apps/common/trace.", "apps/common/trace_text.",
         "collectives/", "runtime/"}},
+      // Files, then what applications share, then the applications.
+      {"apps/io/", {"apps/io/", "collectives/core/blocks.", "runtime/"}},
       {"apps/common/", {"apps/common/", "apps/io/", "collectives/", "runtime/"}},
-      {"apps/", {"apps/", "collectives/", "runtime/"}},
+      {"apps/draw/", {"apps/draw/", "collectives/", "runtime/"}},
+      {"apps/flows/", {"apps/flows/", "runtime/"}},
+      {"apps/reproduce/", {"apps/reproduce/", "apps/draw/", "collectives/", "runtime/"}},
+      {"apps/lookup/", {"apps/lookup/", "apps/common/", "apps/io/", "collectives/", "runtime/"}},
+      {"apps/matvec/", {"apps/matvec/", "apps/common/", "apps/io/", "collectives/", "runtime/"}},
+      {"apps/sort/", {"apps/sort/", "apps/common/", "apps/io/", "collectives/", "runtime/"}},
+      {"apps/transpose/",
+       {"apps/transpose/", "apps/common/", "apps/io/", "collectives/", "runtime/"}},
+      {"apps/fft/",
+       {"apps/fft/", "apps/transpose/", "apps/common/", "apps/io/", "collectives/", "runtime/"}},
+      // The program, from the context that every command gets up to the commands, and main on top.
+      {"apps/cli/core/", {"apps/cli/core/", "apps/io/", "runtime/"}},
+      {"apps/cli/output/", {"apps/cli/output/", "apps/cli/core/", "apps/io/", "runtime/"}},
+      {"apps/cli/options/",
+       {"apps/cli/options/", "apps/cli/output/", "apps/cli/core/", "apps/common/", "apps/io/",
+        "collectives/", "runtime/"}},
+      {"apps/cli/commands/",
+       {"apps/cli/commands/", "apps/cli/options/", "apps/cli/output/", "apps/cli/core/",
+        "apps/common/", "apps/io/", "apps/draw/", "apps/reproduce/", "apps/mpi/", "apps/fft/",
+        "apps/lookup/", "apps/matvec/", "apps/sort/", "apps/transpose/", "collectives/",
+        "runtime/"}},
+      {"apps/cli/", {"apps/cli/", "apps/flows/", "collectives/", "runtime/"}},
+      {"apps/examples/", {"apps/common/", "collectives/", "runtime/"}},
   };
   for (const auto& [folder, allowed] : rows) {
     if (!file.starts_with(folder)) continue;
@@ -234,11 +258,12 @@ std::string circle(const std::map<std::string, std::set<std::string>>& includes)
 
 }  // namespace
 
-TEST_CASE("the folders of the runtime include each other in no circle", "[layering]") {
+TEST_CASE("folders include each other in no circle", "[layering]") {
   namespace fs = std::filesystem;
   const fs::path root = WORMCUBE_SOURCE_DIR;
+  const std::string top = GENERATE("runtime", "apps");
   std::map<std::string, std::set<std::string>> includes;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / "runtime")) {
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / top)) {
     if (!entry.is_regular_file()) continue;
     const fs::path file = entry.path().lexically_relative(root);
     const std::string folder = file.parent_path().generic_string();
@@ -247,14 +272,15 @@ TEST_CASE("the folders of the runtime include each other in no circle", "[layeri
       const fs::path other(included(line));
       const std::string its_folder = other.parent_path().generic_string();
       // The machine's own folder is the roof of its rooms: they know its options and figures alone.
-      const bool is_of_roof = its_folder == "runtime/machine" && folder.starts_with(its_folder);
+      const bool is_of_roof = (its_folder == "runtime/machine" && folder.starts_with(its_folder)) ||
+                              folder == "apps/cli/mpi";  // an implementation that main brings
       if (!its_folder.empty() && its_folder != folder && !is_of_roof) {
         includes[folder].insert(its_folder);
       }
     }
   }
   CHECK(includes.size() > 5);
-  CHECK(circle(includes).empty());
+  CHECK(circle(includes) == "");
   CHECK(circle({{"a", {"b"}}, {"b", {"c"}}, {"c", {"a"}}}) == "a b c a");
 }
 
@@ -282,6 +308,14 @@ TEST_CASE("the layering test fails on a forbidden include", "[layering]") {
       {"runtime/machine/node/emulated_node.cpp", "runtime/machine/report/deadlock_report.hpp"},
       {"collectives/core/algorithm.hpp", "collectives/kit/links.hpp"},
       {"apps/common/trace.cpp", "apps/cli/output/table.hpp"},
+      {"apps/io/npy.hpp", "apps/common/exchange.hpp"},
+      {"apps/sort/run.cpp", "apps/matvec/run.hpp"},
+      {"apps/draw/page.cpp", "apps/cli/core/json.hpp"},
+      {"apps/cli/core/context.cpp", "apps/cli/output/results.hpp"},
+      {"apps/cli/output/results.cpp", "apps/cli/options/machine.hpp"},
+      {"apps/cli/options/machine.cpp", "apps/cli/commands/commands.hpp"},
+      {"apps/cli/commands/run.cpp", "apps/cli/program.hpp"},
+      {"apps/new_folder/file.cpp", "runtime/base/error.hpp"},
       {"runtime/machine/machine.cpp", "collectives/core/registry.hpp"},
       {"runtime/base/fiber/fiber.cpp", "runtime/machine/executor/executor.hpp"},
       {"runtime/new_folder/file.cpp", "runtime/base/error.hpp"},
